@@ -1,0 +1,26 @@
+/** A statement as a record: what runs, why, and what it costs. Only `ddl/sql.ts` can make a `Sql`. */
+import type { EventType } from '../schema/events.js';
+import type { Sql } from './ddl/sql.js';
+
+/** The strongest lock the statement takes on a table that may hold rows, as PostgreSQL names it. */
+export type TableLock =
+  | 'none'
+  | 'SHARE UPDATE EXCLUSIVE'
+  | 'SHARE'
+  | 'SHARE ROW EXCLUSIVE'
+  | 'ACCESS EXCLUSIVE';
+
+export interface Statement {
+  sql: Sql;
+  /** One phrase for people: `create table articles`. */
+  summary: string;
+  lock: TableLock;
+  /** Rows, columns or values are gone afterwards. */
+  loses_data: boolean;
+  /** PostgreSQL writes the whole table anew while it holds the lock. */
+  rewrites_table: boolean;
+  /** Existing rows can make it fail. */
+  may_fail: boolean;
+  /** The event it comes from: its index in the batch, and what it is about. */
+  source: { event: number; type: EventType; collection: string; field: string | null };
+}

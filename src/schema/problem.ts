@@ -1,0 +1,54 @@
+/** Why a command is refused. Codes are the interface's; `http/` maps them to statuses. */
+
+export type ProblemCode =
+  | 'INVALID_PAYLOAD'
+  | 'INVALID_QUERY'
+  | 'FORBIDDEN'
+  | 'NOT_FOUND'
+  | 'ALREADY_EXISTS'
+  | 'SCHEMA_CHANGED'
+  | 'IN_USE'
+  | 'PRECONDITION_FAILED'
+  | 'IDEMPOTENCY_MISMATCH'
+  | 'DATABASE_REFUSED'
+  | 'LOCK_TIMEOUT'
+  | 'UNAVAILABLE';
+
+/** A place in a document: `['fields', 2, 'type']`, shown as `fields[2].type`. */
+export type Path = readonly (string | number)[];
+
+export interface Problem {
+  code: ProblemCode;
+  /** What is wrong and what would be right, as one sentence for the caller. */
+  message: string;
+  /** Where in the request, already rendered with `renderPath`. */
+  path?: string;
+  collection?: string;
+  field?: string;
+  /** Further members for the error's `extensions`. */
+  details?: Record<string, unknown>;
+}
+
+export type Result<T> = { ok: true; value: T } | { ok: false; problems: Problem[] };
+
+export const ok = <T>(value: T): Result<T> => ({ ok: true, value });
+
+export const refuse = (...problems: Problem[]): { ok: false; problems: Problem[] } => ({ ok: false, problems });
+
+const PLAIN_MEMBER = /^[A-Za-z_$][\w$-]*$/;
+
+/** `['fields', 2, 'a b']` → `fields[2]["a b"]`. */
+export function renderPath(path: Path): string {
+  let text = '';
+  for (const step of path) {
+    if (typeof step === 'number') text += `[${step}]`;
+    else if (!PLAIN_MEMBER.test(step)) text += `[${JSON.stringify(step)}]`;
+    else text += text === '' ? step : `.${step}`;
+  }
+  return text;
+}
+
+/** A wrong member of a body, at `path`. */
+export function invalid(path: Path, message: string, details?: Record<string, unknown>): Problem {
+  return { code: 'INVALID_PAYLOAD', message, path: renderPath(path), ...(details ? { details } : {}) };
+}

@@ -1,0 +1,58 @@
+/** The fold of the log: an immutable value that shares what did not change with the state before it. */
+import { Map as PersistentMap, Set as PersistentSet } from 'immutable';
+import type { Collection, Field, Relation } from './model.js';
+
+/** A collection with everything that belongs to it. A node is never mutated: its identity is its content's. */
+export interface CollectionNode {
+  readonly collection: Collection;
+  /** By name, in the order of their creation. */
+  readonly fields: ReadonlyMap<string, Field>;
+  /** The relations whose many side is this collection, by many field. */
+  readonly relations: ReadonlyMap<string, Relation>;
+}
+
+export interface State {
+  /** Position of the last event folded in; 0 before the first. */
+  readonly position: number;
+  readonly collections: PersistentMap<string, CollectionNode>;
+  /** one side → the many collections with a relation that points at it (one_collection or one_allowed_collections). */
+  readonly referencedBy: PersistentMap<string, PersistentSet<string>>;
+}
+
+export function initialState(): State {
+  return { position: 0, collections: PersistentMap(), referencedBy: PersistentMap() };
+}
+
+export function getField(state: State, collection: string, field: string): Field | undefined {
+  return state.collections.get(collection)?.fields.get(field);
+}
+
+export function getRelation(state: State, collection: string, field: string): Relation | undefined {
+  return state.collections.get(collection)?.relations.get(field);
+}
+
+/** The primary key fields of a node, in creation order. Usually one; none or several only in adopted tables. */
+export function primaryKeyOf(node: CollectionNode): Field[] {
+  return [...node.fields.values()].filter((field) => field.schema?.is_primary_key === true);
+}
+
+/** Whether a relation points at `collection`. */
+export function pointsAt(relation: Omit<Relation, 'id'>, collection: string): boolean {
+  return relation.one_collection === collection || (relation.one_allowed_collections?.includes(collection) ?? false);
+}
+
+/** Relations of any collection that point at `collection`, its own included. */
+export function relationsTo(state: State, collection: string): Relation[] {
+  const found: Relation[] = [];
+  for (const many of state.referencedBy.get(collection) ?? []) {
+    for (const relation of state.collections.get(many)?.relations.values() ?? []) {
+      if (pointsAt(relation, collection)) found.push(relation);
+    }
+  }
+  return found;
+}
+
+/** Plain code-unit order: the one order names are sorted in, on every machine. */
+export function byName(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
