@@ -1,0 +1,119 @@
+/**
+ * Before something is removed, what refers to it lets go: archive_field, sort_field, group, one_field,
+ * junction_field, one_allowed_collections, and foreign keys on columns that change their type. What the wanted state
+ * says instead is set by the later updates.
+ */
+import {
+  type Change,
+  type Held,
+  columnChanges,
+  holderKey,
+  isPrimary,
+  newEvent,
+  relationBody,
+  surviving,
+} from './change.js';
+import type { NewEvent } from './events.js';
+import type { Collection, Field, Relation } from './model.js';
+import { patchBetween } from './patch.js';
+import { isReplacedRelation } from './removals.js';
+import { byName, primaryKeyOf, relationsTo } from './state.js';
+
+export function letGo(change: Change): { events: NewEvent[]; held: Held } {
+  const held: Held = { collections: new Map(), fields: new Map(), relations: new Map() };
+  const events: NewEvent[] = [...relationsLetGo(change, held)];
+  for (const { name, before } of surviving(change)) {
+    const collection = collectionLetsGo(change, before.collection);
+    if (collection !== before.collection) {
+      held.collections.set(name, collection);
+      events.push(newEvent('collection.updated', name, null, { patch: patchBetween(before.collection, collection) }));
+    }
+    events.push(...fieldsLetGo(change, name, held));
+  }
+  return { events, held };
+}
+
+function collectionLetsGo({ from, removals }: Change, collection: Collection): Collection {
+  const gone = removals.fields.get(collection.collection);
+  const meta = { ...collection.meta };
+  if (meta.archive_field !== null && gone?.has(meta.archive_field)) meta.archive_field = null;
+  if (meta.sort_field !== null && gone?.has(meta.sort_field)) meta.sort_field = null;
+  // The nearest group that stays takes a removed group's place: it is where a delete wants its children.
+  while (meta.group !== null && removals.collections.has(meta.group)) {
+    meta.group = from.collections.get(meta.group)?.collection.meta.group ?? null;
+  }
+  const same = (Object.keys(meta) as (keyof typeof meta)[]).every((key) => meta[key] === collection.meta[key]);
+  return same ? collection : { ...collection, meta };
+}
+
+function* fieldsLetGo(change: Change, name: string, held: Held): Generator<NewEvent> {
+  for (const field of change.from.collections.get(name)?.fields.values() ?? []) {
+    const next = keyMakesWay(change, groupLetsGo(change, field));
+    if (next === field) continue;
+    held.fields.set(holderKey(name, field.field), next);
+    yield newEvent('field.updated', name, field.field, { patch: patchBetween(field, next) });
+  }
+}
+
+function groupLetsGo({ from, removals }: Change, field: Field): Field {
+  const gone = removals.fields.get(field.collection);
+  if (gone === undefined || gone.has(field.field)) return field;
+  let { group } = field.meta;
+  while (group !== null && gone.has(group)) {
+    group = from.collections.get(field.collection)?.fields.get(group)?.meta.group ?? null;
+  }
+  return group === field.meta.group ? field : { ...field, meta: { ...field.meta, group } };
+}
+
+/** A table has one primary key at a time: a column that stops being it does so before another one starts. */
+function keyMakesWay({ to, removals }: Change, field: Field): Field {
+  const after = to.collections.get(field.collection)?.fields.get(field.field);
+  if (field.schema === null || !isPrimary(field) || after === undefined || isPrimary(after)) return field;
+  if (removals.fields.get(field.collection)?.has(field.field)) return field;
+  return { ...field, schema: { ...field.schema, is_primary_key: false, is_unique: false } };
+}
+
+/** Relations of touched collections, and relations that point at them. */
+function* relationsLetGo(change: Change, held: Held): Generator<NewEvent> {
+  const concerned = new Map<string, Relation>();
+  const note = (relation: Relation) => concerned.set(holderKey(relation.many_collection, relation.many_field), relation);
+  for (const name of change.names) {
+    for (const relation of change.from.collections.get(name)?.relations.values() ?? []) note(relation);
+    for (const relation of relationsTo(change.from, name)) note(relation);
+  }
+  for (const key of [...concerned.keys()].sort(byName)) {
+    const relation = concerned.get(key) as Relation;
+    const next = change.to.collections.get(relation.many_collection)?.relations.get(relation.many_field);
+    if (next === undefined || isReplacedRelation(relation, next)) continue;
+    const freed = relationLetsGo(change, relation);
+    const patch = patchBetween(relationBody(relation), relationBody(freed));
+    if (patch.length === 0) continue;
+    held.relations.set(key, freed);
+    yield newEvent('relation.updated', relation.many_collection, relation.many_field, { patch });
+  }
+}
+
+function relationLetsGo(change: Change, relation: Relation): Relation {
+  const { removals } = change;
+  const goneHere = removals.fields.get(relation.many_collection);
+  const goneThere = relation.one_collection === null ? undefined : removals.fields.get(relation.one_collection);
+  const unless = (gone: ReadonlySet<string> | undefined, name: string | null) =>
+    name !== null && gone?.has(name) ? null : name;
+  const allowed = relation.one_allowed_collections?.filter((name) => !removals.collections.has(name)) ?? null;
+  return {
+    ...relation,
+    one_field: unless(goneThere, relation.one_field),
+    junction_field: unless(goneHere, relation.junction_field),
+    sort_field: unless(goneHere, relation.sort_field),
+    one_allowed_collections: allowed,
+    schema: foreignKeyMakesWay(change, relation) ? null : relation.schema,
+  };
+}
+
+function foreignKeyMakesWay({ from, to }: Change, relation: Relation): boolean {
+  if (relation.schema === null || relation.one_collection === null) return false;
+  if (columnChanges(from, to, relation.many_collection, relation.many_field)) return true;
+  const target = from.collections.get(relation.one_collection);
+  const keys = target === undefined ? [] : primaryKeyOf(target);
+  return keys.some((key) => columnChanges(from, to, key.collection, key.field));
+}

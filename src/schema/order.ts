@@ -1,0 +1,39 @@
+/** Orders that keep every prefix of a batch valid: what others stand in comes before them. */
+import type { Field, Relation } from './model.js';
+import { type CollectionNode, type State, byName } from './state.js';
+
+/** Names ordered so that a collection comes after its group, where both are in `names`; by name otherwise. */
+export function groupsFirst(names: Iterable<string>, groupOf: (name: string) => string | null | undefined): string[] {
+  const pending = new Set([...names].sort(byName));
+  const ordered: string[] = [];
+  const place = (name: string): void => {
+    // Chains of groups can be long, so they are walked, not recursed into.
+    const chain: string[] = [];
+    for (let at: string | null | undefined = name; at != null && pending.delete(at); at = groupOf(at)) chain.push(at);
+    ordered.push(...chain.reverse());
+  };
+  for (const name of [...pending]) place(name);
+  return ordered;
+}
+
+/** Fields in document order: by meta.sort, nulls last, then by name. */
+export function fieldsInOrder(node: CollectionNode): Field[] {
+  return [...node.fields.values()].sort(
+    (a, b) => compareSort(a.meta.sort, b.meta.sort) || byName(a.field, b.field),
+  );
+}
+
+export function relationsInOrder(node: CollectionNode): Relation[] {
+  return [...node.relations.values()].sort((a, b) => byName(a.many_field, b.many_field));
+}
+
+export function collectionsInOrder(state: State): CollectionNode[] {
+  const names = [...state.collections.keys()].sort(byName);
+  return names.map((name) => state.collections.get(name) as CollectionNode);
+}
+
+function compareSort(a: number | null, b: number | null): number {
+  if (a === b) return 0;
+  if (a === null) return 1;
+  return b === null ? -1 : a - b;
+}

@@ -1,0 +1,35 @@
+/** What a change takes away. */
+import type { Field, Relation } from './model.js';
+import type { State } from './state.js';
+
+export interface Removals {
+  collections: ReadonlySet<string>;
+  /** Per surviving collection, the fields that go; those that become a column or stop being one are among them. */
+  fields: ReadonlyMap<string, ReadonlySet<string>>;
+}
+
+export function removalsBetween(from: State, to: State, names: readonly string[]): Removals {
+  const collections = new Set<string>();
+  const fields = new Map<string, Set<string>>();
+  for (const name of names) {
+    const before = from.collections.get(name);
+    const after = to.collections.get(name);
+    if (before === undefined) continue;
+    if (after === undefined) collections.add(name);
+    else if (before.fields !== after.fields) {
+      const gone = [...before.fields.values()].filter((field) => isGone(field, after.fields.get(field.field)));
+      if (gone.length > 0) fields.set(name, new Set(gone.map((field) => field.field)));
+    }
+  }
+  return { collections, fields };
+}
+
+/** A column can't become an alias, nor an alias a column: that is another field of the same name. */
+function isGone(before: Field, after: Field | undefined): boolean {
+  return after === undefined || (before.schema === null) !== (after.schema === null);
+}
+
+/** A relation that points elsewhere is another relation: its old foreign key goes, a new one comes. */
+export function isReplacedRelation(before: Relation, after: Relation): boolean {
+  return before.one_collection !== after.one_collection || before.one_collection_field !== after.one_collection_field;
+}

@@ -1,0 +1,140 @@
+/**
+ * transition: the ordered events that turn one state into another. Every command is decided through it, so there is
+ * one order, and every prefix of it is a valid schema:
+ *
+ * relations removed · references to what goes are let go · fields removed · collections removed · collections created
+ * (groups first) · fields created · fields updated · collections updated · relations created and updated
+ *
+ * Collections are updated after fields are created, because archive_field and sort_field may name a new field.
+ */
+import { type Change, type TransitionOptions, holderKey, isIndexed, newEvent, relationBody, surviving } from './change.js';
+import type { NewEvent } from './events.js';
+import { letGo } from './let-go.js';
+import type { Collection, Field, Relation } from './model.js';
+import { groupsFirst } from './order.js';
+import { patchBetween } from './patch.js';
+import { isReplacedRelation, removalsBetween } from './removals.js';
+import { type CollectionNode, type State, byName } from './state.js';
+
+/**
+ * The events that turn `from` into `to`, where only the collections in `touched` differ. Both states must satisfy the
+ * invariants. Relations are compared without their ids.
+ */
+export function transition(
+  from: State,
+  to: State,
+  touched: Iterable<string>,
+  options: TransitionOptions = {},
+): NewEvent[] {
+  const names = [...touched].sort(byName);
+  const change: Change = { from, to, names, removals: removalsBetween(from, to, names), options };
+  const { events, held } = letGo(change);
+  return [
+    ...removeRelations(change),
+    ...events,
+    ...removeFields(change),
+    ...removeCollections(change),
+    ...createCollections(change),
+    ...createFields(change),
+    ...updateFields(change, held.fields),
+    ...updateCollections(change, held.collections),
+    ...putRelations(change, held.relations),
+  ];
+}
+
+function* removeRelations({ from, to, names }: Change): Generator<NewEvent> {
+  for (const name of names) {
+    const after = to.collections.get(name);
+    for (const relation of from.collections.get(name)?.relations.values() ?? []) {
+      const next = after?.relations.get(relation.many_field);
+      if (next === undefined || isReplacedRelation(relation, next)) {
+        yield newEvent('relation.deleted', name, relation.many_field, {});
+      }
+    }
+  }
+}
+
+function* removeFields({ names, removals }: Change): Generator<NewEvent> {
+  for (const name of names) {
+    for (const field of removals.fields.get(name) ?? []) yield newEvent('field.deleted', name, field, {});
+  }
+}
+
+function* removeCollections({ from, removals }: Change): Generator<NewEvent> {
+  const groupOf = (name: string) => from.collections.get(name)?.collection.meta.group;
+  for (const name of groupsFirst(removals.collections, groupOf).reverse()) {
+    yield newEvent('collection.deleted', name, null, {});
+  }
+}
+
+function* createCollections({ from, to, names, options }: Change): Generator<NewEvent> {
+  const created = names.filter((name) => !from.collections.has(name) && to.collections.has(name));
+  for (const name of groupsFirst(created, (each) => to.collections.get(each)?.collection.meta.group)) {
+    const { collection, fields } = to.collections.get(name) as CollectionNode;
+    const concurrent = options.concurrentIndexes === true && [...fields.values()].some(isIndexed);
+    yield newEvent('collection.created', name, null, {
+      collection,
+      fields: [...fields.values()],
+      ...(concurrent ? { concurrent_indexes: true } : {}),
+    });
+  }
+}
+
+function* createFields(change: Change): Generator<NewEvent> {
+  for (const { name, before, after } of surviving(change)) {
+    const gone = change.removals.fields.get(name);
+    const created = [...after.fields.keys()].filter((field) => !before.fields.has(field) || gone?.has(field));
+    for (const field of groupsFirst(created, (each) => after.fields.get(each)?.meta.group)) {
+      const value = after.fields.get(field) as Field;
+      yield newEvent('field.created', name, field, { field: value, ...concurrently(change, undefined, value) });
+    }
+  }
+}
+
+function* updateFields(change: Change, held: ReadonlyMap<string, Field>): Generator<NewEvent> {
+  for (const { name, before, after } of surviving(change)) {
+    const gone = change.removals.fields.get(name);
+    const kept = [...after.fields.keys()].filter((field) => before.fields.has(field) && !gone?.has(field));
+    for (const each of groupsFirst(kept, (field) => after.fields.get(field)?.meta.group)) {
+      const field = after.fields.get(each) as Field;
+      const now = held.get(holderKey(name, field.field)) ?? (before.fields.get(field.field) as Field);
+      const patch = now === field ? [] : patchBetween(now, field);
+      if (patch.length === 0) continue;
+      yield newEvent('field.updated', name, field.field, { patch, ...concurrently(change, now, field) });
+    }
+  }
+}
+
+function* updateCollections(change: Change, held: ReadonlyMap<string, Collection>): Generator<NewEvent> {
+  const pairs = new Map([...surviving(change)].map((pair) => [pair.name, pair]));
+  const groupOf = (name: string) => change.to.collections.get(name)?.collection.meta.group;
+  for (const name of groupsFirst(pairs.keys(), groupOf)) {
+    const { before, after } = pairs.get(name) as { before: CollectionNode; after: CollectionNode };
+    const now = held.get(name) ?? before.collection;
+    const patch = now === after.collection ? [] : patchBetween(now, after.collection);
+    if (patch.length > 0) yield newEvent('collection.updated', name, null, { patch });
+  }
+}
+
+function* putRelations({ from, to, names }: Change, held: ReadonlyMap<string, Relation>): Generator<NewEvent> {
+  const let_go = [...held.values()].map((relation) => relation.many_collection);
+  for (const name of [...new Set([...names, ...let_go])].sort(byName)) {
+    const before = from.collections.get(name);
+    const relations = [...(to.collections.get(name)?.relations.values() ?? [])];
+    for (const relation of relations.sort((a, b) => byName(a.many_field, b.many_field))) {
+      const old = before?.relations.get(relation.many_field);
+      const now = held.get(holderKey(name, relation.many_field)) ?? old;
+      if (old === undefined || now === undefined || isReplacedRelation(old, relation)) {
+        yield newEvent('relation.created', name, relation.many_field, { relation: relationBody(relation) });
+        continue;
+      }
+      const patch = now === relation ? [] : patchBetween(relationBody(now), relationBody(relation));
+      if (patch.length > 0) yield newEvent('relation.updated', name, relation.many_field, { patch });
+    }
+  }
+}
+
+function concurrently({ options }: Change, before: Field | undefined, after: Field): { concurrent_indexes?: boolean } {
+  const builds = isIndexed(after) && !(before !== undefined && isIndexed(before));
+  return options.concurrentIndexes === true && builds ? { concurrent_indexes: true } : {};
+}
