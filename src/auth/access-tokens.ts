@@ -1,0 +1,62 @@
+/** Short-lived access tokens: JWT, HS256. They name a user and a session, and are worth nothing when either is gone. */
+import { createHash } from 'node:crypto';
+import { errors, jwtVerify, SignJWT } from 'jose';
+
+/** 15 minutes, in milliseconds. */
+export const ACCESS_TOKEN_LIFETIME = 15 * 60 * 1000;
+
+const ISSUER = 'data-platform-service';
+const ALGORITHM = 'HS256';
+
+export interface AccessClaims {
+  userId: string;
+  sessionId: string;
+  /** Milliseconds since 1970. */
+  expiresAt: number;
+}
+
+export interface AccessTokens {
+  issue(userId: string, sessionId: string): Promise<string>;
+  /** The claims, or null for a token that isn't ours, was changed or has expired. */
+  read(token: string): Promise<AccessClaims | null>;
+}
+
+/** `secret` may have any length: the key is its sha256. `clock` gives milliseconds since 1970. */
+export function createAccessTokens({ secret, clock }: { secret: string; clock: () => number }): AccessTokens {
+  const key = createHash('sha256').update(secret, 'utf8').digest();
+
+  return {
+    issue(userId, sessionId) {
+      const now = Math.floor(clock() / 1000);
+      return new SignJWT({ sid: sessionId })
+        .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT' })
+        .setIssuer(ISSUER)
+        .setSubject(userId)
+        .setIssuedAt(now)
+        .setExpirationTime(now + ACCESS_TOKEN_LIFETIME / 1000)
+        .sign(key);
+    },
+
+    async read(token) {
+      try {
+        const { payload } = await jwtVerify(token, key, {
+          algorithms: [ALGORITHM],
+          issuer: ISSUER,
+          requiredClaims: ['sub', 'sid', 'exp'],
+          currentDate: new Date(clock()),
+        });
+        const { sub, sid, exp } = payload;
+        if (typeof sub !== 'string' || typeof sid !== 'string' || typeof exp !== 'number') return null;
+        return { userId: sub, sessionId: sid, expiresAt: exp * 1000 };
+      } catch (error) {
+        if (error instanceof errors.JOSEError) return null;
+        throw error;
+      }
+    },
+  };
+}
+
+/** Whether a bearer token has the shape of a JWT; a static token of that shape is possible, but never made by us. */
+export function looksLikeAccessToken(token: string): boolean {
+  return /^eyJ[\w-]*\.[\w-]+\.[\w-]+$/.test(token);
+}

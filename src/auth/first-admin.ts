@@ -1,0 +1,74 @@
+/** The admin that the first start creates. */
+import { randomUUID } from 'node:crypto';
+import type { Pool, PoolClient } from 'pg';
+import type { Passwords } from './passwords.js';
+import { newStaticToken, randomSecret, secretHash } from './secrets.js';
+import { inTransaction } from './transaction.js';
+
+export const DEFAULT_ADMIN_EMAIL = 'admin@example.com';
+
+export interface FirstAdminSettings {
+  email?: string | null | undefined;
+  password?: string | null | undefined;
+  token?: string | null | undefined;
+}
+
+export interface FirstAdmin {
+  /** Of the admin created, or of an admin there is. */
+  email: string;
+  created: boolean;
+  /** Only when it was not given: to be printed once. */
+  passwordGenerated?: string;
+  tokenGenerated?: string;
+}
+
+/**
+ * Creates an admin with a password and a static token where there is no user yet; otherwise changes nothing. Any number
+ * of processes may start at once: one creates, the others wait for it and see its admin.
+ */
+export async function ensureAdmin(
+  { pool, passwords }: { pool: Pool; passwords: Passwords },
+  settings: FirstAdminSettings,
+): Promise<FirstAdmin> {
+  const present = await existingAdmin(pool);
+  if (present) return present;
+
+  const password = settings.password ?? randomSecret();
+  const hash = await passwords.hash(password);
+  return inTransaction(pool, async (client) => {
+    await client.query('lock table service_users in share row exclusive mode');
+    const winner = await existingAdmin(client);
+    if (winner) return winner;
+    const token = settings.token ?? newStaticToken();
+    const email = settings.email ?? DEFAULT_ADMIN_EMAIL;
+    await insertAdmin(client, { email, hash, token });
+    return {
+      email,
+      created: true,
+      ...(settings.password == null && { passwordGenerated: password }),
+      ...(settings.token == null && { tokenGenerated: token }),
+    };
+  });
+}
+
+async function existingAdmin(client: Pick<Pool | PoolClient, 'query'>): Promise<FirstAdmin | null> {
+  const { rows } = await client.query<{ email: string }>(
+    `select email from service_users order by (role = 'admin' and status = 'active') desc, created_at, id limit 1`,
+  );
+  return rows[0] ? { email: rows[0].email, created: false } : null;
+}
+
+async function insertAdmin(client: PoolClient, admin: { email: string; hash: string; token: string }): Promise<void> {
+  const id = randomUUID();
+  await client.query(
+    `insert into service_users (id, email, name, password_hash, role, status)
+      values ($1, $2, 'Admin', $3, 'admin', 'active')`,
+    [id, admin.email, admin.hash],
+  );
+  await client.query('insert into service_tokens (id, user_id, name, token_hash) values ($1, $2, $3, $4)', [
+    randomUUID(),
+    id,
+    'first start',
+    secretHash(admin.token),
+  ]);
+}

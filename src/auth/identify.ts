@@ -1,0 +1,94 @@
+/** From a bearer token to its user: one lookup, then from memory until anything about users or tokens changes. */
+import type { Pool } from 'pg';
+import { looksLikeAccessToken, type AccessTokens } from './access-tokens.js';
+import type { Caller, Role } from './caller.js';
+import { secretHash } from './secrets.js';
+import { isUuid } from './user.js';
+
+/**
+ * Who a token belongs to, or null when it is unknown, expired or revoked, or its user suspended or removed.
+ * `epoch` is the number that the database counts up with every change of users, tokens and sessions: callers read it
+ * in the same query as the log's head, so that a revocation holds on every process from its commit on.
+ */
+export type Identify = (token: string, epoch: number) => Promise<Caller | null>;
+
+export interface IdentifyDeps {
+  pool: Pick<Pool, 'query'>;
+  accessTokens: AccessTokens;
+  /** Milliseconds since 1970. */
+  clock: () => number;
+  /** How many accepted tokens are remembered. */
+  capacity?: number;
+}
+
+interface Known {
+  caller: Caller;
+  /** Milliseconds since 1970; Infinity: never. */
+  expiresAt: number;
+}
+
+interface Row {
+  id: string;
+  name: string;
+  role: Role;
+  expires_at: Date | null;
+}
+
+export function createIdentify({ pool, accessTokens, clock, capacity = 10_000 }: IdentifyDeps): Identify {
+  let known = new Map<string, Known>();
+  let knownEpoch = -1;
+
+  async function lookUp(token: string): Promise<Known | null> {
+    if (looksLikeAccessToken(token)) {
+      const found = await bySession(token);
+      if (found) return found;
+    }
+    return byStaticToken(token);
+  }
+
+  async function byStaticToken(token: string): Promise<Known | null> {
+    const { rows } = await pool.query<Row>({
+      name: 'identify-token',
+      text: `select u.id, u.name, u.role, t.expires_at
+        from service_tokens t join service_users u on u.id = t.user_id
+        where t.token_hash = $1 and u.status = 'active'`,
+      values: [secretHash(token)],
+    });
+    return rows[0] ? remembered(rows[0], Infinity) : null;
+  }
+
+  async function bySession(token: string): Promise<Known | null> {
+    const claims = await accessTokens.read(token);
+    if (!claims || !isUuid(claims.userId) || !isUuid(claims.sessionId)) return null;
+    const { rows } = await pool.query<Row>({
+      name: 'identify-session',
+      text: `select u.id, u.name, u.role, s.expires_at
+        from service_sessions s join service_users u on u.id = s.user_id
+        where s.id = $1 and u.id = $2 and u.status = 'active'`,
+      values: [claims.sessionId, claims.userId],
+    });
+    return rows[0] ? remembered(rows[0], claims.expiresAt) : null;
+  }
+
+  return async (token, epoch) => {
+    if (epoch !== knownEpoch) {
+      known = new Map();
+      knownEpoch = epoch;
+    }
+    const into = known;
+    let entry = into.get(token) ?? null;
+    if (!entry) {
+      entry = await lookUp(token);
+      // A change that came during the look-up has put another map in place of `into`; this entry is lost with the old.
+      if (entry && into.size < capacity) into.set(token, entry);
+    }
+    return entry && entry.expiresAt > clock() ? entry.caller : null;
+  };
+}
+
+function remembered({ id, name, role, expires_at }: Row, expiresAt: number): Known {
+  return {
+    caller: { id, name, role },
+    expiresAt: Math.min(expiresAt, expires_at?.getTime() ?? Infinity),
+  };
+}

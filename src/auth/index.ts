@@ -1,0 +1,47 @@
+/** Authentication: users, static tokens, sessions, and who a bearer token belongs to. */
+import type { Pool } from 'pg';
+import { createAccessTokens } from './access-tokens.js';
+import { ensureAdmin, type FirstAdmin, type FirstAdminSettings } from './first-admin.js';
+import { createIdentify, type Identify } from './identify.js';
+import { createLoginLimit, type LoginLimit } from './login-limit.js';
+import { createPasswords } from './passwords.js';
+import { createSessions, type Sessions } from './sessions.js';
+import { tokenSecret } from './token-secret.js';
+import { createTokens, type Tokens } from './tokens.js';
+import { createUsers, type Users } from './users.js';
+
+export interface Auth {
+  users: Users;
+  tokens: Tokens;
+  sessions: Sessions;
+  loginLimit: LoginLimit;
+  identify: Identify;
+  /** See first-admin.ts. */
+  ensureAdmin(settings: FirstAdminSettings): Promise<FirstAdmin>;
+  /** Stops the timers. The pool is the caller's. */
+  stop(): void;
+}
+
+export interface AuthDeps {
+  pool: Pool;
+  /** TOKEN_SECRET; null: the secret of the database, generated when there is none. */
+  secret: string | null;
+  /** Milliseconds since 1970. */
+  clock?: () => number;
+}
+
+/** The authentication services on a migrated database. */
+export async function createAuth({ pool, secret, clock = Date.now }: AuthDeps): Promise<Auth> {
+  const passwords = createPasswords();
+  const accessTokens = createAccessTokens({ secret: await tokenSecret(pool, secret), clock });
+  const loginLimit = createLoginLimit();
+  return {
+    users: createUsers({ pool, passwords }),
+    tokens: createTokens({ pool }),
+    sessions: createSessions({ pool, passwords, accessTokens, clock }),
+    loginLimit,
+    identify: createIdentify({ pool, accessTokens, clock }),
+    ensureAdmin: (settings) => ensureAdmin({ pool, passwords }, settings),
+    stop: () => loginLimit.stop(),
+  };
+}

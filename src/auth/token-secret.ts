@@ -1,0 +1,19 @@
+/** The secret that access tokens are signed with. */
+import type { Pool } from 'pg';
+import { randomSecret } from './secrets.js';
+
+const KEY = 'token_secret';
+
+/**
+ * The given secret (TOKEN_SECRET), or the one of this database: generated once, by whichever process is first, so that
+ * every process takes the tokens of every other, also after a restart.
+ */
+export async function tokenSecret(pool: Pick<Pool, 'query'>, given: string | null): Promise<string> {
+  if (given !== null) return given;
+  await pool.query(`insert into service_settings (key, value) values ($1, to_jsonb($2::text)) on conflict do nothing`, [
+    KEY,
+    randomSecret(),
+  ]);
+  const { rows } = await pool.query<{ value: string }>('select value from service_settings where key = $1', [KEY]);
+  return rows[0]!.value;
+}

@@ -1,0 +1,88 @@
+/** Static tokens: long-lived bearer tokens of a user, shown once and stored as a hash. */
+import { randomUUID } from 'node:crypto';
+import type { Pool } from 'pg';
+import { ok, refuse, type Problem, type Result } from '../schema/problem.js';
+import { newStaticToken, secretHash } from './secrets.js';
+import { isUuid } from './user.js';
+import { unknownUser } from './users.js';
+
+export interface Token {
+  /** uuid */
+  id: string;
+  name: string;
+  /** ISO 8601, UTC. */
+  created_at: string;
+  /** ISO 8601, UTC; null: never. */
+  expires_at: string | null;
+}
+
+export interface NewToken {
+  name?: string | undefined;
+  /** ISO 8601; null: never. */
+  expires_at?: string | null | undefined;
+  /** A token chosen by the operator (ADMIN_TOKEN); generated when absent. */
+  token?: string | undefined;
+}
+
+export interface Tokens {
+  /** Oldest first. */
+  list(userId: string): Promise<Result<Token[]>>;
+  /** The answer holds the token itself: the only time it can be seen. */
+  create(userId: string, token: NewToken): Promise<Result<Token & { token: string }>>;
+  revoke(userId: string, tokenId: string): Promise<Result<null>>;
+}
+
+interface TokenRow extends Omit<Token, 'created_at' | 'expires_at'> {
+  created_at: Date;
+  expires_at: Date | null;
+}
+
+const COLUMNS = 'id, name, created_at, expires_at';
+
+export function createTokens({ pool }: { pool: Pick<Pool, 'query'> }): Tokens {
+  return {
+    async list(userId) {
+      if (!(await userExists(pool, userId))) return refuse(unknownUser(userId));
+      const { rows } = await pool.query<TokenRow>(
+        `select ${COLUMNS} from service_tokens where user_id = $1 order by created_at, id`,
+        [userId],
+      );
+      return ok(rows.map(toToken));
+    },
+
+    async create(userId, { name = 'token', expires_at = null, token = newStaticToken() }) {
+      if (!(await userExists(pool, userId))) return refuse(unknownUser(userId));
+      const { rows } = await pool.query<TokenRow>(
+        `insert into service_tokens (id, user_id, name, token_hash, expires_at)
+          select $1, id, $3, $4, $5 from service_users where id = $2 returning ${COLUMNS}`,
+        [randomUUID(), userId, name, secretHash(token), expires_at],
+      );
+      return rows[0] ? ok({ ...toToken(rows[0]), token }) : refuse(unknownUser(userId));
+    },
+
+    async revoke(userId, tokenId) {
+      if (!isUuid(userId)) return refuse(unknownUser(userId));
+      if (!isUuid(tokenId)) return refuse(unknownToken(tokenId));
+      const { rowCount } = await pool.query('delete from service_tokens where id = $1 and user_id = $2', [
+        tokenId,
+        userId,
+      ]);
+      return rowCount === 0 ? refuse(unknownToken(tokenId)) : ok(null);
+    },
+  };
+}
+
+async function userExists(pool: Pick<Pool, 'query'>, id: string): Promise<boolean> {
+  if (!isUuid(id)) return false;
+  const { rowCount } = await pool.query('select from service_users where id = $1', [id]);
+  return rowCount !== 0;
+}
+
+function toToken(row: TokenRow): Token {
+  const { id, name, created_at, expires_at } = row;
+  return { id, name, created_at: created_at.toISOString(), expires_at: expires_at?.toISOString() ?? null };
+}
+
+function unknownToken(id: string): Problem {
+  return { code: 'NOT_FOUND', message: `This user has no token ${JSON.stringify(id)}.` };
+}

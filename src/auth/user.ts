@@ -1,0 +1,32 @@
+/** A user as the interface shows it, and the rows it is read from. */
+import type { Role, UserStatus } from './caller.js';
+
+export interface User {
+  /** uuid */
+  id: string;
+  email: string;
+  /** The e-mail address where no name was given. */
+  name: string;
+  role: Role;
+  status: UserStatus;
+  /** ISO 8601, UTC. */
+  created_at: string;
+}
+
+export interface UserRow extends Omit<User, 'created_at'> {
+  created_at: Date;
+}
+
+export const USER_COLUMNS = 'id, email, name, role, status, created_at';
+
+export function toUser(row: UserRow): User {
+  const { id, email, name, role, status, created_at } = row;
+  return { id, email, name, role, status, created_at: created_at.toISOString() };
+}
+
+const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
+
+/** Ids come from request paths; what is no uuid names nothing, and never reaches a query. */
+export function isUuid(text: string): boolean {
+  return UUID.test(text);
+}

@@ -1,0 +1,145 @@
+/** The users of the service. */
+import { randomUUID } from 'node:crypto';
+import type { Pool, PoolClient } from 'pg';
+import { SQLSTATE, sqlState } from '../postgres/errors.js';
+import { ok, refuse, type Problem, type Result } from '../schema/problem.js';
+import type { Role, UserStatus } from './caller.js';
+import type { Passwords } from './passwords.js';
+import { inTransaction } from './transaction.js';
+import { isUuid, toUser, USER_COLUMNS, type User, type UserRow } from './user.js';
+
+export interface NewUser {
+  email: string;
+  name?: string | undefined;
+  /** null: no password, so no login; static tokens work. */
+  password?: string | null | undefined;
+  role: Role;
+  status?: UserStatus | undefined;
+}
+
+export type UserChanges = Partial<NewUser>;
+
+export interface Users {
+  /** By e-mail address; `total` counts all of them. */
+  list(page?: { offset?: number; limit?: number | null }): Promise<{ users: User[]; total: number }>;
+  get(id: string): Promise<Result<User>>;
+  create(user: NewUser): Promise<Result<User>>;
+  /** Only the members given change. Another password, and being suspended, end the user's sessions. */
+  update(id: string, changes: UserChanges): Promise<Result<User>>;
+  /** Removes the user with its tokens and sessions. */
+  remove(id: string): Promise<Result<null>>;
+}
+
+export function createUsers({ pool, passwords }: { pool: Pool; passwords: Passwords }): Users {
+  const hashOf = (password: string | null | undefined) => (password == null ? null : passwords.hash(password));
+
+  return {
+    async list({ offset = 0, limit = null } = {}) {
+      const { rows } = await pool.query<UserRow>(
+        `select ${USER_COLUMNS} from service_users order by lower(email), id offset $1 limit $2`,
+        [offset, limit],
+      );
+      const count = await pool.query<{ total: number }>('select count(*)::int as total from service_users');
+      return { users: rows.map(toUser), total: count.rows[0]?.total ?? 0 };
+    },
+
+    async get(id) {
+      if (!isUuid(id)) return refuse(unknownUser(id));
+      const { rows } = await pool.query<UserRow>(`select ${USER_COLUMNS} from service_users where id = $1`, [id]);
+      return rows[0] ? ok(toUser(rows[0])) : refuse(unknownUser(id));
+    },
+
+    async create(user) {
+      const { email, name = email, password, role, status = 'active' } = user;
+      const insert = `insert into service_users (id, email, name, password_hash, role, status)
+        values ($1, $2, $3, $4, $5, $6) returning ${USER_COLUMNS}`;
+      const values = [randomUUID(), email, name, await hashOf(password), role, status];
+      return refusingTakenEmail(email, async () => ok(toUser((await pool.query<UserRow>(insert, values)).rows[0]!)));
+    },
+
+    async update(id, changes) {
+      if (!isUuid(id)) return refuse(unknownUser(id));
+      const columns = await changedColumns(changes, hashOf);
+      const work = async (client: PoolClient) => {
+        const losesAdmin = changes.status === 'suspended' || (changes.role !== undefined && changes.role !== 'admin');
+        if (losesAdmin && (await isLastAdmin(client, id))) return refuse(lastAdmin(id));
+        const user = await writeColumns(client, id, columns);
+        if (!user) return refuse(unknownUser(id));
+        if (changes.password !== undefined || user.status !== 'active') {
+          await client.query('delete from service_sessions where user_id = $1', [id]);
+        }
+        return ok(user);
+      };
+      return refusingTakenEmail(changes.email ?? '', () => inTransaction(pool, work));
+    },
+
+    async remove(id) {
+      if (!isUuid(id)) return refuse(unknownUser(id));
+      return inTransaction(pool, async (client) => {
+        if (await isLastAdmin(client, id)) return refuse(lastAdmin(id));
+        await client.query('delete from service_sessions where user_id = $1', [id]);
+        await client.query('delete from service_tokens where user_id = $1', [id]);
+        const { rowCount } = await client.query('delete from service_users where id = $1', [id]);
+        return rowCount === 0 ? refuse(unknownUser(id)) : ok(null);
+      });
+    },
+  };
+}
+
+type Columns = [name: string, value: unknown][];
+
+async function changedColumns(
+  changes: UserChanges,
+  hashOf: (password: string | null | undefined) => Promise<string> | null,
+): Promise<Columns> {
+  const { email, name, role, status, password } = changes;
+  const columns: Columns = [];
+  if (email !== undefined) columns.push(['email', email]);
+  if (name !== undefined) columns.push(['name', name]);
+  if (role !== undefined) columns.push(['role', role]);
+  if (status !== undefined) columns.push(['status', status]);
+  if (password !== undefined) columns.push(['password_hash', await hashOf(password)]);
+  return columns;
+}
+
+async function writeColumns(client: PoolClient, id: string, columns: Columns): Promise<User | undefined> {
+  // The column names are the literals of changedColumns; a body's members never get here as text.
+  const assignments = columns.map(([name], index) => `${name} = $${index + 2}`).join(', ') || 'id = id';
+  const { rows } = await client.query<UserRow>(
+    `update service_users set ${assignments} where id = $1 returning ${USER_COLUMNS}`,
+    [id, ...columns.map(([, value]) => value)],
+  );
+  return rows[0] && toUser(rows[0]);
+}
+
+/**
+ * Whether `id` is the only active admin. The rows of all active admins are locked, in one order: of two processes that
+ * each demote another of the last two, the second waits and then sees that it is down to one.
+ */
+async function isLastAdmin(client: PoolClient, id: string): Promise<boolean> {
+  const { rows } = await client.query<{ id: string }>(
+    `select id from service_users where role = 'admin' and status = 'active' order by id for update`,
+  );
+  return rows.length === 1 && rows[0]!.id === id.toLowerCase();
+}
+
+async function refusingTakenEmail<T>(email: string, work: () => Promise<Result<T>>): Promise<Result<T>> {
+  try {
+    return await work();
+  } catch (error) {
+    if (sqlState(error) !== SQLSTATE.unique_violation) throw error;
+    return refuse({ code: 'ALREADY_EXISTS', message: `A user with the e-mail address ${email} exists.`, path: 'email' });
+  }
+}
+
+export function unknownUser(id: string): Problem {
+  return { code: 'NOT_FOUND', message: `There is no user ${JSON.stringify(id)}.` };
+}
+
+function lastAdmin(id: string): Problem {
+  return {
+    code: 'IN_USE',
+    message: 'This is the last active admin: make another user an admin first.',
+    details: { user: id },
+  };
+}
