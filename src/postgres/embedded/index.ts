@@ -1,0 +1,148 @@
+/** The embedded PostgreSQL: everything in one data directory, one service at a time, nothing left behind. */
+import { randomBytes } from 'node:crypto';
+import { access, chmod, constants, mkdir, readFile, realpath, rename, stat, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { OperatorError } from '../../operator-error.js';
+import { type Account, serverAccount } from './account.js';
+import { findBinaries } from './binaries.js';
+import { type Server, startServer, stopOrphan } from './cluster.js';
+import { SUPERUSER, initialise } from './initialise.js';
+import { type DataLock, isLock, takeLock } from './lock.js';
+import { existingHome, reachableHome, reachablePrograms } from './place.js';
+import { THROWAWAY_SETTINGS, serverSettings } from './settings.js';
+
+export interface EmbeddedOptions {
+  dataDir: string;
+  /** How many connections the server admits. */
+  connections: number;
+  /** For tests: nothing is written through to the disk. */
+  throwaway?: boolean;
+}
+
+export interface EmbeddedPostgres {
+  connectionString: string;
+  /** A server that a crashed service had left behind was stopped first. */
+  orphanStopped: boolean;
+  /** Resolves with the server's last words when it has ended, by `stop` or by itself. */
+  ended: Promise<string>;
+  stop(): Promise<void>;
+}
+
+/** @throws OperatorError with one sentence on what is wrong and what to do. */
+export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
+  const dataDir = await prepareDataDir(options.dataDir);
+  const lock = await lockDataDir(dataDir);
+  try {
+    return await startLocked(dataDir, options, lock);
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+async function startLocked(dataDir: string, options: EmbeddedOptions, lock: DataLock): Promise<EmbeddedPostgres> {
+  const link = join(dataDir, 'postgres');
+  const found = await existingHome(link);
+  const account = await serverAccount(found ?? link);
+  const binaries = await findBinaries();
+  const programs = await reachablePrograms(binaries, account);
+  const password = await readPassword(dataDir, found !== null);
+  const home = found ?? (await create(link, { programs, account, password, durable: options.throwaway !== true }));
+  await checkRelease(home, binaries.version);
+  const orphanStopped = await stopOrphan(home);
+  const settings = { ...serverSettings(options.connections), ...(options.throwaway ? THROWAWAY_SETTINGS : {}) };
+  const server = await startServer({ programs, account, home, settings });
+  const connectionString = connectionTo(server, password);
+  await writeSecret(join(dataDir, 'connection'), connectionString);
+  return {
+    connectionString,
+    orphanStopped,
+    ended: server.ended,
+    async stop() {
+      await server.stop();
+      await lock.release();
+    },
+  };
+}
+
+async function create(
+  link: string,
+  cluster: { programs: string; account: Account | null; password: string; durable: boolean },
+): Promise<string> {
+  const home = await reachableHome(link, cluster.account);
+  await initialise({ ...cluster, home, link });
+  return home;
+}
+
+function connectionTo(server: Server, password: string): string {
+  return `postgresql://${SUPERUSER}:${password}@127.0.0.1:${server.port}/postgres`;
+}
+
+/** The connection of the server that runs on `dataDir`, as its service noted it; null when there is none. */
+export async function recordedConnection(dataDir: string): Promise<string | null> {
+  return readFile(join(resolve(dataDir), 'connection'), 'utf8').catch(() => null);
+}
+
+/** Root's directory is open for passing through: the server's user must get to the files below. */
+async function prepareDataDir(path: string): Promise<string> {
+  const dataDir = resolve(path);
+  try {
+    await mkdir(dataDir, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
+    await access(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
+    return await realpath(dataDir);
+  } catch (cause) {
+    throw new OperatorError(
+      `DATA_DIR ${dataDir} can't be used by this user (${(cause as Error).message}): name a directory that you may write to.`,
+      { cause },
+    );
+  }
+}
+
+async function lockDataDir(dataDir: string): Promise<DataLock> {
+  const lock = await takeLock(dataDir);
+  if (isLock(lock)) return lock;
+  throw new OperatorError(
+    `The data directory ${dataDir} is in use by another service (process ${lock.pid}): stop that one, or give this one another DATA_DIR.`,
+  );
+}
+
+/** The superuser's password: random, made with the files and as old as they are. */
+async function readPassword(dataDir: string, filesExist: boolean): Promise<string> {
+  const file = join(dataDir, 'password');
+  const known = await readFile(file, 'utf8').catch(() => null);
+  if (known !== null) return known.trim();
+  if (filesExist) {
+    throw new OperatorError(
+      `${file} holds the password of the embedded PostgreSQL and is missing: bring it back, or move the data directory away to start anew.`,
+    );
+  }
+  const password = randomBytes(24).toString('hex');
+  await writeSecret(file, password);
+  return password;
+}
+
+async function writeSecret(file: string, text: string): Promise<void> {
+  await writeFile(`${file}.new`, text, { mode: 0o600 });
+  await chmod(`${file}.new`, 0o600);
+  await rename(`${file}.new`, file);
+}
+
+async function checkRelease(home: string, programs: string): Promise<void> {
+  await checkOwner(home);
+  const files = (await readFile(join(home, 'PG_VERSION'), 'utf8')).trim();
+  const release = programs.split('.')[0];
+  if (files === release) return;
+  throw new OperatorError(
+    `The data in ${home} was written by PostgreSQL ${files} and this release brings PostgreSQL ${release}: ` +
+      'go back to the earlier release, dump its database, and load it here into a new DATA_DIR.',
+  );
+}
+
+async function checkOwner(home: string): Promise<void> {
+  const user = process.getuid?.() ?? 0;
+  const { uid } = await stat(home);
+  if (user === 0 || uid === user) return;
+  throw new OperatorError(
+    `The data in ${home} belongs to another user (${uid}) than this process (${user}): start the service as that user or as root.`,
+  );
+}

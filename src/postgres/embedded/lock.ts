@@ -1,0 +1,140 @@
+/**
+ * One service per data directory, by a lock that the system releases when its holder ends, however it ends: a
+ * listening socket. Whoever wants the lock listens first, under a name nobody uses twice, and then looks at the others.
+ * A socket that answers belongs to a living process; one that refuses is a leftover of a dead one.
+ */
+import { randomBytes } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, rename, rm, symlink } from 'node:fs/promises';
+import { type Server, connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export interface DataLock {
+  release(): Promise<void>;
+}
+
+/** Somebody else has the lock. */
+export interface LockHolder {
+  pid: number;
+}
+
+interface Contender extends LockHolder {
+  held: boolean;
+}
+
+const PATIENCE_MS = 10_000;
+const POLL_MS = 20;
+/** macOS allows 103 bytes, Linux 107. */
+const MAX_SOCKET_PATH = 100;
+
+/** Takes the lock of `dataDir`, or says who has it. */
+export async function takeLock(dataDir: string): Promise<DataLock | LockHolder> {
+  const folder = join(dataDir, 'lock');
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const name = `${randomBytes(6).toString('hex')}.sock`;
+  const own: Contender = { pid: process.pid, held: false };
+  return withShortPath(folder, name.length, async (short) => {
+    const server = await listen(join(short, name), own);
+    const lock = {
+      async release() {
+        await rm(join(folder, name), { force: true });
+        await close(server);
+      },
+    };
+    const holder = await contend(short, name);
+    if (holder) {
+      await lock.release();
+      return holder;
+    }
+    own.held = true;
+    return lock;
+  });
+}
+
+export function isLock(result: DataLock | LockHolder): result is DataLock {
+  return 'release' in result;
+}
+
+/**
+ * Of several that want a free lock at once the first by name gets it: the others see it and give up, and it waits for
+ * them to do so, since one of them may have looked before it came.
+ */
+async function contend(folder: string, own: string): Promise<LockHolder | null> {
+  const limit = Date.now() + PATIENCE_MS;
+  for (;;) {
+    const others = await contenders(folder, own);
+    const winner = others.find(({ name, held }) => held || name < own);
+    if (winner) return winner;
+    if (others.length === 0) return null;
+    if (Date.now() > limit) return others[0] ?? null;
+    await sleep(POLL_MS);
+  }
+}
+
+async function contenders(folder: string, own: string): Promise<(Contender & { name: string })[]> {
+  const found: (Contender & { name: string })[] = [];
+  for (const name of await readdir(folder)) {
+    if (name === own || !name.endsWith('.sock')) continue;
+    const other = await ask(join(folder, name));
+    if (other) found.push({ ...other, name });
+    else await rm(join(folder, name), { force: true });
+  }
+  return found;
+}
+
+/** What the process behind the socket says of itself; null when there is none. */
+function ask(path: string): Promise<Contender | null> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    const socket = connect(path);
+    socket.setEncoding('utf8').setTimeout(PATIENCE_MS, () => socket.destroy());
+    socket.on('data', (chunk: string) => {
+      text += chunk;
+    });
+    socket.once('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ECONNREFUSED' || error.code === 'ENOENT') resolve(null);
+      else reject(error);
+    });
+    // A process that accepts and says nothing (stopped, overloaded) is alive all the same.
+    socket.once('close', () => resolve(parse(text) ?? { pid: 0, held: true }));
+  });
+}
+
+function parse(text: string): Contender | null {
+  try {
+    return JSON.parse(text) as Contender;
+  } catch {
+    return null;
+  }
+}
+
+/** The socket gets its name when it answers already: one that doesn't would pass for a leftover. */
+async function listen(path: string, own: Contender): Promise<Server> {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.end(JSON.stringify(own));
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(`${path}.new`, resolve);
+  });
+  await rename(`${path}.new`, path);
+  return server.unref();
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve) => server.close(() => resolve()));
+}
+
+/** Calls `use` with a path to `folder` that is short enough for socket addresses: through a symbolic link if need be. */
+async function withShortPath<T>(folder: string, nameLength: number, use: (short: string) => Promise<T>): Promise<T> {
+  if (Buffer.byteLength(folder) + 1 + nameLength + '.new'.length <= MAX_SOCKET_PATH) return use(folder);
+  const temporary = await mkdtemp(join(tmpdir(), 'dps-'));
+  const link = join(temporary, 'l');
+  await symlink(folder, link);
+  try {
+    return await use(link);
+  } finally {
+    await rm(temporary, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,44 @@
+/** The server's configuration, given on its command line so that a newer release changes it at the next start. */
+
+/**
+ * Connections: the service's pool, its listener, the operators' command, and a few by hand.
+ * Locks: creating a collection holds up to a dozen (table, key, sequence, TOAST, indexes) until the commit; the table
+ * of locks has room for max_locks_per_transaction × max_connections. It is mapped at the start and takes real memory
+ * only as far as it is used.
+ */
+export function serverSettings(connections: number): Record<string, string | number> {
+  return {
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    max_connections: connections,
+    max_locks_per_transaction: 8192,
+    shared_buffers: '128MB',
+    // One machine, no replicas: the log needs no more than crash recovery does.
+    wal_level: 'replica',
+    max_wal_senders: 0,
+    max_wal_size: '1GB',
+    checkpoint_timeout: '15min',
+    jit: 'off',
+    timezone: 'UTC',
+    log_timezone: 'UTC',
+    password_encryption: 'scram-sha-256',
+    // A file for each day of the week, written anew when the day comes round.
+    logging_collector: 'on',
+    log_directory: 'log',
+    log_filename: 'postgresql-%a.log',
+    log_rotation_age: '1d',
+    log_rotation_size: 0,
+    log_truncate_on_rotation: 'on',
+    // Statements hold what users wrote; the service's own log says what it did.
+    log_min_error_statement: 'panic',
+  };
+}
+
+/** For servers that live as long as a test run: nothing needs to survive a power cut. */
+export const THROWAWAY_SETTINGS: Readonly<Record<string, string | number>> = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  max_connections: 200,
+  autovacuum: 'on',
+};

@@ -1,0 +1,87 @@
+/**
+ * The PostgreSQL of a test run: one embedded server, started when the first test asks for it, or the server of
+ * TEST_DATABASE_URL. Every spec takes a database of its own.
+ */
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { startEmbedded } from '../../src/postgres/embedded/index.js';
+
+export interface TestDatabase {
+  connectionString: string;
+  /** Drops it, open connections or not. */
+  drop(): Promise<void>;
+}
+
+export interface TestServer {
+  /** As a superuser, to the maintenance database. */
+  connectionString: string;
+  /** 15, 18 … */
+  majorVersion: number;
+  /** A fresh, empty database: UTF8, collation C. */
+  createDatabase(): Promise<TestDatabase>;
+}
+
+interface Running extends TestServer {
+  stop(): Promise<void>;
+}
+
+let running: Promise<Running> | null = null;
+
+/** The server of this run. */
+export function testServer(): Promise<TestServer> {
+  running ??= start();
+  return running;
+}
+
+/** A fresh database on the server of this run. */
+export async function createDatabase(): Promise<TestDatabase> {
+  return (await testServer()).createDatabase();
+}
+
+/** For the root hook: after the last test. */
+export async function stopTestServer(): Promise<void> {
+  const server = await running;
+  running = null;
+  await server?.stop();
+}
+
+async function start(): Promise<Running> {
+  const given = process.env['TEST_DATABASE_URL'];
+  if (given !== undefined && given !== '') return onServer(given, () => Promise.resolve());
+  const dataDir = await mkdtemp(join(tmpdir(), 'dps-test-'));
+  const embedded = await startEmbedded({ dataDir, connections: 200, throwaway: true });
+  return onServer(embedded.connectionString, async () => {
+    await embedded.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  });
+}
+
+async function onServer(connectionString: string, stop: () => Promise<void>): Promise<Running> {
+  const maintenance = new pg.Pool({ connectionString, max: 2 });
+  const { rows } = await maintenance.query<{ version: number }>(
+    "select current_setting('server_version_num')::int / 10000 as version",
+  );
+  return {
+    connectionString,
+    majorVersion: rows[0]?.version ?? 0,
+    async createDatabase() {
+      const name = `dps_test_${randomBytes(6).toString('hex')}`;
+      await maintenance.query(`create database ${name} template template0 encoding 'UTF8' lc_collate 'C' lc_ctype 'C'`);
+      const url = new URL(connectionString);
+      url.pathname = `/${name}`;
+      return {
+        connectionString: url.toString(),
+        async drop() {
+          await maintenance.query(`drop database if exists ${name} with (force)`);
+        },
+      };
+    },
+    async stop() {
+      await maintenance.end();
+      await stop();
+    },
+  };
+}
