@@ -1,0 +1,202 @@
+-- The service's own tables. Names are unqualified: the connection's search_path says which schema they live in.
+-- Read from outside through the views service_v_*; the tables may change with a release.
+
+-- The event log. Everything else about the managed schema is computed from it.
+CREATE TABLE service_events (
+  position      bigint      PRIMARY KEY CHECK (position > 0),
+  id            uuid        NOT NULL UNIQUE,
+  batch         uuid        NOT NULL,
+  type          text        NOT NULL,
+  version       integer     NOT NULL CHECK (version > 0),
+  collection    text        NOT NULL,
+  field         text,
+  data          jsonb       NOT NULL CHECK (jsonb_typeof(data) = 'object'),
+  actor         jsonb       NOT NULL CHECK (jsonb_typeof(actor) = 'object'),
+  command       text        NOT NULL,
+  reason        text,
+  request_id    text,
+  ip            text,
+  user_agent    text,
+  occurred_at   timestamptz(3) NOT NULL,
+  previous_hash text        NOT NULL CHECK (previous_hash ~ '^[0-9a-f]{64}$'),
+  hash          text        NOT NULL CHECK (hash ~ '^[0-9a-f]{64}$')
+);
+
+COMMENT ON TABLE service_events IS 'Append-only, hash-chained log of every change of the managed schema.';
+
+CREATE INDEX service_events_batch ON service_events (batch);
+CREATE INDEX service_events_collection ON service_events (collection, position);
+CREATE INDEX service_events_occurred_at ON service_events (occurred_at, position);
+
+-- What is accepted stays as it is. ALWAYS: in a session that replays replication too. A statement is refused even when
+-- it would touch no row, so that a mistake is noticed where it is made.
+CREATE FUNCTION service_refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION '% is append-only: % is refused', TG_TABLE_NAME, TG_OP
+    USING ERRCODE = 'insufficient_privilege', HINT = 'Correct a mistake with a new event.';
+END
+$$;
+
+CREATE TRIGGER service_events_append_only
+  BEFORE UPDATE OR DELETE OR TRUNCATE ON service_events
+  FOR EACH STATEMENT EXECUTE FUNCTION service_refuse_change();
+ALTER TABLE service_events ENABLE ALWAYS TRIGGER service_events_append_only;
+
+-- The metadata rows: the managed schema in normal form, written in the transaction of the events they come from.
+CREATE TABLE service_collections (
+  collection text  PRIMARY KEY,
+  meta       jsonb NOT NULL CHECK (jsonb_typeof(meta) = 'object'),
+  schema     jsonb CHECK (jsonb_typeof(schema) = 'object')
+);
+
+CREATE TABLE service_fields (
+  collection text  NOT NULL,
+  field      text  NOT NULL,
+  type       text  NOT NULL,
+  meta       jsonb NOT NULL CHECK (jsonb_typeof(meta) = 'object'),
+  schema     jsonb CHECK (jsonb_typeof(schema) = 'object'),
+  PRIMARY KEY (collection, field)
+);
+
+CREATE TABLE service_relations (
+  id                      bigint NOT NULL UNIQUE,
+  many_collection         text   NOT NULL,
+  many_field              text   NOT NULL,
+  one_collection          text,
+  one_field               text,
+  one_collection_field    text,
+  one_allowed_collections jsonb  CHECK (jsonb_typeof(one_allowed_collections) = 'array'),
+  junction_field          text,
+  sort_field              text,
+  one_deselect_action     text   NOT NULL,
+  schema                  jsonb  CHECK (jsonb_typeof(schema) = 'object'),
+  PRIMARY KEY (many_collection, many_field)
+);
+
+CREATE INDEX service_relations_one_collection ON service_relations (one_collection);
+
+-- How far each projection has come, and what stopped it.
+CREATE TABLE service_projections (
+  name       text        PRIMARY KEY,
+  kind       text        NOT NULL,
+  position   bigint      NOT NULL DEFAULT 0,
+  status     text        NOT NULL DEFAULT 'running',
+  last_error jsonb,
+  updated_at timestamptz NOT NULL DEFAULT now()
+);
+
+-- Accounts.
+CREATE TABLE service_users (
+  id            uuid        PRIMARY KEY,
+  email         text        NOT NULL,
+  name          text        NOT NULL,
+  password_hash text,
+  role          text        NOT NULL CHECK (role IN ('admin', 'auditor', 'reader')),
+  status        text        NOT NULL DEFAULT 'active',
+  created_at    timestamptz NOT NULL DEFAULT now()
+);
+
+CREATE UNIQUE INDEX service_users_email ON service_users (lower(email));
+
+CREATE TABLE service_tokens (
+  id         uuid        PRIMARY KEY,
+  user_id    uuid        NOT NULL REFERENCES service_users (id) ON DELETE CASCADE,
+  name       text        NOT NULL,
+  token_hash bytea       NOT NULL UNIQUE,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  expires_at timestamptz
+);
+
+CREATE INDEX service_tokens_user ON service_tokens (user_id);
+
+CREATE TABLE service_sessions (
+  id           uuid        PRIMARY KEY,
+  user_id      uuid        NOT NULL REFERENCES service_users (id) ON DELETE CASCADE,
+  refresh_hash bytea       NOT NULL UNIQUE,
+  created_at   timestamptz NOT NULL DEFAULT now(),
+  expires_at   timestamptz NOT NULL
+);
+
+CREATE INDEX service_sessions_user ON service_sessions (user_id);
+CREATE INDEX service_sessions_expires_at ON service_sessions (expires_at);
+
+CREATE TABLE service_settings (
+  key   text  PRIMARY KEY,
+  value jsonb NOT NULL
+);
+
+-- Moves with every change of an account, so that a process can keep accounts in memory and know when to read them anew.
+CREATE TABLE service_auth_epoch (
+  only  boolean PRIMARY KEY DEFAULT true CHECK (only),
+  epoch bigint  NOT NULL
+);
+
+INSERT INTO service_auth_epoch (epoch) VALUES (1);
+
+CREATE FUNCTION service_next_auth_epoch() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  EXECUTE format('UPDATE %I.service_auth_epoch SET epoch = epoch + 1', TG_TABLE_SCHEMA);
+  RETURN NULL;
+END
+$$;
+
+CREATE TRIGGER service_users_epoch AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON service_users
+  FOR EACH STATEMENT EXECUTE FUNCTION service_next_auth_epoch();
+CREATE TRIGGER service_tokens_epoch AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON service_tokens
+  FOR EACH STATEMENT EXECUTE FUNCTION service_next_auth_epoch();
+CREATE TRIGGER service_sessions_epoch AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON service_sessions
+  FOR EACH STATEMENT EXECUTE FUNCTION service_next_auth_epoch();
+
+-- First answers, kept for a day. The body is json, not jsonb: the same answer again keeps the order of its members.
+CREATE TABLE service_idempotency (
+  actor        text        NOT NULL,
+  key          text        NOT NULL,
+  request_hash text        NOT NULL,
+  status       integer     NOT NULL,
+  headers      jsonb       NOT NULL,
+  body         json,
+  created_at   timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (actor, key)
+);
+
+CREATE INDEX service_idempotency_created_at ON service_idempotency (created_at);
+
+-- For people with a SQL prompt: the documents as the API shows them.
+CREATE VIEW service_v_collections AS
+SELECT c.collection,
+       jsonb_build_object('collection', c.collection) || c.meta AS meta,
+       jsonb_build_object('name', c.collection) || c.schema AS schema
+  FROM service_collections c;
+
+CREATE VIEW service_v_fields AS
+SELECT f.collection,
+       f.field,
+       f.type,
+       jsonb_build_object('collection', f.collection, 'field', f.field) || f.meta AS meta,
+       f.schema || jsonb_build_object(
+         'name', f.field,
+         'table', f.collection,
+         'is_generated', f.schema ->> 'generation_expression' IS NOT NULL,
+         'foreign_key_table', r.one_collection,
+         'foreign_key_column', k.field
+       ) AS schema
+  FROM service_fields f
+  LEFT JOIN service_relations r
+    ON r.many_collection = f.collection AND r.many_field = f.field AND r.schema IS NOT NULL
+  LEFT JOIN LATERAL (
+    SELECT p.field
+      FROM service_fields p
+     WHERE p.collection = r.one_collection AND (p.schema ->> 'is_primary_key')::boolean
+     ORDER BY p.field
+     LIMIT 1
+  ) k ON true;
+
+CREATE VIEW service_v_relations AS
+SELECT r.id, r.many_collection, r.many_field, r.one_collection, r.one_field, r.one_collection_field,
+       r.one_allowed_collections, r.junction_field, r.sort_field, r.one_deselect_action, r.schema
+  FROM service_relations r;
+
+-- Who changed what, when and why, one row an event.
+CREATE VIEW service_v_history AS
+SELECT e.position, e.occurred_at, e.type, e.collection, e.field, e.actor ->> 'name' AS actor, e.command, e.reason, e.batch
+  FROM service_events e;

@@ -1,0 +1,128 @@
+/** Writing to the log. Only a transaction that holds the log's lock may do it. */
+import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
+import type { Cause, NewEvent, StoredEvent } from '../schema/events.js';
+import { canonicalJson } from '../schema/canonical.js';
+import { type Parameterised, sendBatch } from '../postgres/exchange.js';
+import { hashOf } from './hash-chain.js';
+import type { LogHead } from './head.js';
+
+export interface Append {
+  /** The end of the log, read under the lock. */
+  head: LogHead;
+  events: readonly NewEvent[];
+  cause: Cause;
+  /** uuid of the batch; a new one when absent. */
+  batch?: string;
+  /** Now, when absent. Never earlier than the head, whatever the clock says. */
+  now?: Date;
+}
+
+export interface Prepared {
+  events: StoredEvent[];
+  /** The end of the log once they are in it. */
+  head: LogHead;
+  /** What puts them there: one INSERT, or a few where they are very large. */
+  statements: Parameterised[];
+}
+
+/** Of JSON in one INSERT: far below what one jsonb value can hold (256 MB), and a bounded copy in memory. */
+const CHARACTERS_PER_INSERT = 8_000_000;
+
+const INSERT = `
+  INSERT INTO service_events (position, id, batch, type, version, collection, field, data, actor, command, reason,
+                              request_id, ip, user_agent, occurred_at, previous_hash, hash)
+  SELECT e.position, e.id, $2, e.type, e.version, e.collection, e.field, e.data, $3, $4, $5,
+         $6, $7, $8, $9, e.previous_hash, e.hash
+    FROM jsonb_to_recordset($1) AS e (position bigint, id uuid, type text, version integer, collection text,
+                                      field text, data jsonb, previous_hash text, hash text)`;
+
+/** Gives events their places, ids and hashes. No I/O. */
+export function prepareEvents({ head, events, cause, batch = randomUUID(), now = new Date() }: Append): Prepared {
+  const stamp = now.toISOString();
+  const occurred_at = head.occurred_at !== null && head.occurred_at > stamp ? head.occurred_at : stamp;
+  const common = { batch, occurred_at, ...storable(cause) };
+  const stored: StoredEvent[] = [];
+  const rows: string[] = [];
+  let { position, hash } = head;
+  for (const event of events) {
+    position += 1;
+    const placed = { ...common, ...event, position, id: randomUUID(), previous_hash: hash };
+    const data = canonicalJson(event.data);
+    hash = hashOf(placed, data);
+    stored.push({ ...placed, hash });
+    rows.push(
+      `{"position":${position},"id":"${placed.id}","type":"${event.type}","version":${event.version},` +
+        `"collection":${JSON.stringify(event.collection)},"field":${JSON.stringify(event.field)},` +
+        `"previous_hash":"${placed.previous_hash}","hash":"${hash}","data":${data}}`,
+    );
+  }
+  const shared = [
+    batch,
+    JSON.stringify(common.actor),
+    common.command,
+    common.reason,
+    common.request_id,
+    common.ip,
+    common.user_agent,
+    occurred_at,
+  ];
+  return {
+    events: stored,
+    head: stored.length === 0 ? head : { position, hash, occurred_at },
+    statements: chunks(rows).map((json) => ({ text: INSERT, values: [json, ...shared] })),
+  };
+}
+
+/**
+ * Appends events in one flight. The caller holds the log's lock in the client's transaction, and `head` is what it read
+ * since.
+ */
+export async function appendEvents(
+  client: pg.ClientBase,
+  head: LogHead,
+  events: readonly NewEvent[],
+  cause: Cause,
+): Promise<StoredEvent[]> {
+  const prepared = prepareEvents({ head, events, cause });
+  await sendBatch(client, prepared.statements);
+  return prepared.events;
+}
+
+function chunks(rows: readonly string[]): string[] {
+  const found: string[] = [];
+  let gathered: string[] = [];
+  let length = 0;
+  for (const row of rows) {
+    if (length > 0 && length + row.length > CHARACTERS_PER_INSERT) {
+      found.push(`[${gathered.join(',')}]`);
+      gathered = [];
+      length = 0;
+    }
+    gathered.push(row);
+    length += row.length;
+  }
+  if (gathered.length > 0) found.push(`[${gathered.join(',')}]`);
+  return found;
+}
+
+/** Headers can hold what PostgreSQL can't: it is replaced before it is hashed, so that the hash fits what is stored. */
+function storable(cause: Cause): Cause {
+  return {
+    actor: { id: text(cause.actor.id), name: text(cause.actor.name) },
+    command: cause.command,
+    reason: optionalText(cause.reason),
+    request_id: optionalText(cause.request_id),
+    ip: optionalText(cause.ip),
+    user_agent: optionalText(cause.user_agent),
+  };
+}
+
+function optionalText(value: string | null): string | null {
+  return value === null ? null : text(value);
+}
+
+/** NUL and halves of surrogate pairs become U+FFFD. */
+function text(value: string): string {
+  return value.replaceAll(/\0|\p{Surrogate}/gu, '\uFFFD');
+}

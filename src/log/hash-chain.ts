@@ -1,0 +1,75 @@
+/** The chain of hashes that makes a change of an accepted event visible. */
+import { createHash } from 'node:crypto';
+import type { StoredEvent } from '../schema/events.js';
+import { canonicalJson } from '../schema/canonical.js';
+import type { Queryable } from '../postgres/pool.js';
+import { type LogHead, emptyHead } from './head.js';
+import { type RawEvent, readRawPages } from './read.js';
+
+/** What the hash covers: the whole event but the hash itself. `data` may be given as canonical JSON already. */
+type Hashed = Omit<RawEvent, 'hash'>;
+
+/**
+ * sha256, hex, over the previous hash and the event in canonical JSON, without `hash` and `previous_hash`. It can be
+ * computed anew from what the table holds: jsonb keeps no order of members, and canonical JSON needs none.
+ */
+export function eventHash(event: Hashed | StoredEvent): string {
+  return hashOf(event, canonicalJson(event.data));
+}
+
+/** `eventHash` of an event whose data is at hand as canonical JSON: the largest part is not written twice. */
+export function hashOf(event: Omit<Hashed, 'data'>, data: string): string {
+  // The members in the order of canonical JSON.
+  const text =
+    `{"actor":${canonicalJson(event.actor)},"batch":"${event.batch}","collection":${JSON.stringify(event.collection)},` +
+    `"command":${JSON.stringify(event.command)},"data":${data},"field":${JSON.stringify(event.field)},` +
+    `"id":"${event.id}","ip":${JSON.stringify(event.ip)},"occurred_at":"${event.occurred_at}",` +
+    `"position":${event.position},"reason":${JSON.stringify(event.reason)},` +
+    `"request_id":${JSON.stringify(event.request_id)},"type":${JSON.stringify(event.type)},` +
+    `"user_agent":${JSON.stringify(event.user_agent)},"version":${event.version}}`;
+  return createHash('sha256').update(event.previous_hash).update(text).digest('hex');
+}
+
+export interface Verification {
+  ok: boolean;
+  /** Events that were found in order, the broken one not counted. */
+  checked: number;
+  /** The last event that was found in order. */
+  head: LogHead;
+  /** The first link that doesn't hold. */
+  broken?: { position: number; reason: string };
+}
+
+export interface VerifyOptions {
+  /** Told the number of events checked, after each page of the log. */
+  onProgress?: (checked: number) => void;
+}
+
+/**
+ * Recomputes the chain from its first event, in constant memory. The events are read as they are stored, not upcast.
+ * A log cut off at its end is a valid chain: compare `head` with what the projections or a backup have seen.
+ */
+export async function verifyChain(db: Queryable, options: VerifyOptions = {}): Promise<Verification> {
+  let head = emptyHead();
+  for await (const page of readRawPages(db, { after: 0 })) {
+    for (const event of page) {
+      const reason = fault(event, head);
+      if (reason !== null) {
+        return { ok: false, checked: head.position, head, broken: { position: event.position, reason } };
+      }
+      head = { position: event.position, hash: event.hash, occurred_at: event.occurred_at };
+    }
+    options.onProgress?.(head.position);
+  }
+  return { ok: true, checked: head.position, head };
+}
+
+function fault(event: RawEvent, previous: LogHead): string | null {
+  if (event.position !== previous.position + 1) {
+    return `position ${previous.position + 1} is missing`;
+  }
+  if (event.previous_hash !== previous.hash)
+    return `its previous_hash is not the hash of position ${previous.position}`;
+  if (eventHash(event) !== event.hash) return 'its hash does not fit what it says';
+  return null;
+}

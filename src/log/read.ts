@@ -1,0 +1,95 @@
+/** Reading the log in order, in pages. */
+import type { StoredEvent } from '../schema/events.js';
+import { parseStoredEvent } from '../schema/upcasting.js';
+import type { Queryable } from '../postgres/pool.js';
+
+/** An event as it is stored: of the version it was written with, not parsed. */
+export interface RawEvent {
+  position: number;
+  id: string;
+  batch: string;
+  type: string;
+  version: number;
+  collection: string;
+  field: string | null;
+  data: unknown;
+  actor: unknown;
+  command: string;
+  reason: string | null;
+  request_id: string | null;
+  ip: string | null;
+  user_agent: string | null;
+  occurred_at: string;
+  previous_hash: string;
+  hash: string;
+}
+
+export interface Range {
+  /** Events after this position. */
+  after: number;
+  /** Events up to and with this position; to the end when absent. */
+  upTo?: number;
+  /** At most so many events. */
+  limit?: number;
+}
+
+/** Rows of one query: enough to make the round trips cheap, few enough for a log of large events. */
+const PAGE = 1_000;
+
+/** Columns as `toRawEvent` needs them. */
+export const EVENT_COLUMNS =
+  'position, id, batch, type, version, collection, field, data, actor, command, reason, request_id, ip, user_agent, ' +
+  'occurred_at, previous_hash, hash';
+
+export type EventRow = Omit<RawEvent, 'occurred_at'> & { occurred_at: Date };
+
+/** A row of service_events as an event. */
+export function toRawEvent(row: EventRow): RawEvent {
+  return { ...row, occurred_at: row.occurred_at.toISOString() };
+}
+
+/**
+ * Events in order, upcast to the newest version. The next page is asked for while this one is used; each page sees what
+ * is committed at its moment, so the iteration ends at the head of then.
+ * @throws Error naming the position of an event this release doesn't know
+ */
+export async function* readEvents(db: Queryable, range: Range): AsyncGenerator<StoredEvent, void, undefined> {
+  for await (const page of readEventPages(db, range)) yield* page;
+}
+
+/** `readEvents` page by page, for whoever reads all of a long log: no turn of the event loop for each event. */
+export async function* readEventPages(db: Queryable, range: Range): AsyncGenerator<StoredEvent[], void, undefined> {
+  for await (const page of readRawPages(db, range)) yield page.map(parseStoredEvent);
+}
+
+/** Pages of events in order, as they are stored. */
+export async function* readRawPages(db: Queryable, range: Range): AsyncGenerator<RawEvent[], void, undefined> {
+  let left = range.limit ?? Infinity;
+  let next = readPage(db, { ...range, limit: Math.min(left, PAGE) });
+  while (left > 0) {
+    const page = await next;
+    left -= page.length;
+    const after = page.at(-1)?.position;
+    const more = page.length === PAGE && left > 0 && after !== undefined;
+    if (more) {
+      next = readPage(db, { ...range, after, limit: Math.min(left, PAGE) });
+      // Awaited in the next turn, or never when the reader stops here; then its failure concerns nobody.
+      next.catch(() => undefined);
+    }
+    if (page.length > 0) yield page;
+    if (!more) return;
+  }
+}
+
+/** One page, in order. */
+export async function readPage(db: Queryable, range: Range & { limit: number }): Promise<RawEvent[]> {
+  const { rows } = await db.query<EventRow>({
+    name: 'log-page',
+    text: `SELECT ${EVENT_COLUMNS} FROM service_events WHERE position > $1 AND position <= $2 ORDER BY position LIMIT $3`,
+    values: [range.after, range.upTo ?? Number.MAX_SAFE_INTEGER, range.limit],
+  });
+  return rows.map(toRawEvent);
+}
+
+/** The end of the log. */
+export const HEAD_QUERY = `SELECT position, hash, occurred_at FROM service_events ORDER BY position DESC LIMIT 1`;

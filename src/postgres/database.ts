@@ -1,0 +1,37 @@
+/** What we are connected to. */
+import { OperatorError } from '../operator-error.js';
+import type { Queryable } from './pool.js';
+
+export interface Database {
+  /** Its name. */
+  database: string;
+  /** As people write it: `18.4`. */
+  version: string;
+  /** As PostgreSQL counts: 180004. */
+  versionNumber: number;
+}
+
+const OLDEST = 140_000;
+
+/**
+ * Asks the server who it is.
+ * @throws OperatorError if it is one the service can't work on
+ */
+export async function readDatabase(db: Queryable): Promise<Database> {
+  const { rows } = await db.query<{ database: string; version: string; number: number; encoding: string }>(`
+    SELECT current_database() AS database,
+           current_setting('server_version') AS version,
+           current_setting('server_version_num')::int AS number,
+           current_setting('server_encoding') AS encoding`);
+  const row = rows[0]!;
+  const version = row.version.split(' ')[0] ?? row.version;
+  if (row.number < OLDEST) {
+    throw new OperatorError(`The database server is PostgreSQL ${version}; this service needs 14 or newer.`);
+  }
+  if (row.encoding !== 'UTF8') {
+    throw new OperatorError(
+      `The database "${row.database}" has the encoding ${row.encoding}; this service needs one with UTF8.`,
+    );
+  }
+  return { database: row.database, version, versionNumber: row.number };
+}

@@ -1,0 +1,138 @@
+/** PostgreSQL's error codes we decide by, and what they mean for a request. */
+import pg from 'pg';
+import type { Problem } from '../schema/problem.js';
+import type { StatementResult } from './exchange.js';
+
+/** Names as in the manual, appendix A. */
+export const SQLSTATE = {
+  insufficient_privilege: '42501',
+  duplicate_table: '42P07',
+  duplicate_object: '42710',
+  undefined_table: '42P01',
+  unique_violation: '23505',
+  serialization_failure: '40001',
+  deadlock_detected: '40P01',
+  lock_not_available: '55P03',
+  query_canceled: '57014',
+  idle_in_transaction_session_timeout: '25P03',
+  transaction_timeout: '25P04',
+  read_only_sql_transaction: '25006',
+  cannot_connect_now: '57P03',
+  too_many_connections: '53300',
+} as const;
+
+/** Sent by PostgreSQL when it ends a session; the client library reports a lost socket without any code. */
+const SESSION_ENDED = /^(?:08...|57P0[1-5]|25P0[34])$/;
+
+/** Errors of the operating system that mean the server can't be reached, or not any longer. */
+const SOCKET_ERRORS = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ECONNABORTED',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ENOENT',
+]);
+
+/** One of several statements that went to the server together failed. `cause` is the driver's error. */
+export class ExchangeError extends Error {
+  override readonly name = 'ExchangeError';
+  /** Of the statements that finished before; so their number is the index of the one that met the error. */
+  readonly results: StatementResult[];
+
+  constructor(cause: unknown, results: StatementResult[]) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause });
+    this.results = results;
+  }
+}
+
+/** The error as the driver made it, whatever it was wrapped in on its way here. */
+export function driverError(error: unknown): unknown {
+  return error instanceof ExchangeError ? error.cause : error;
+}
+
+/** The SQLSTATE of an error that PostgreSQL sent; undefined for any other. */
+export function sqlState(thrown: unknown): string | undefined {
+  const error = driverError(thrown);
+  return error instanceof pg.DatabaseError ? error.code : undefined;
+}
+
+/** Whether the error means that the connection is gone: what was under way on it may or may not have happened. */
+export function isConnectionLoss(thrown: unknown): boolean {
+  const error = driverError(thrown);
+  const state = sqlState(error);
+  if (state !== undefined) return SESSION_ENDED.test(state);
+  if (!(error instanceof Error)) return false;
+  const code = errorCode(error);
+  if (code !== undefined) return SOCKET_ERRORS.has(code);
+  return error instanceof LostConnectionError || LOST_BY_DRIVER.some((text) => error.message.startsWith(text));
+}
+
+/** Whether a whole transaction that met this may be tried again as it is. */
+export function isRetryable(error: unknown): boolean {
+  const state = sqlState(error);
+  return state === SQLSTATE.serialization_failure || state === SQLSTATE.deadlock_detected;
+}
+
+/** We gave the connection up: the server didn't answer in time. */
+export class LostConnectionError extends Error {
+  override readonly name = 'LostConnectionError';
+}
+
+/** pg has no codes for the loss of a connection, only these sentences (client.js, pg-pool). */
+const LOST_BY_DRIVER = [
+  'Connection terminated',
+  'Client has encountered a connection error',
+  'Client was closed and is not queryable',
+  'timeout exceeded when trying to connect',
+  'timeout expired',
+  'Query read timeout',
+];
+
+/** A refusal that is thrown where no result can be returned: a read while the database is away, for one. */
+export class ProblemError extends Error {
+  override readonly name = 'ProblemError';
+  readonly problem: Problem;
+
+  constructor(problem: Problem, cause?: unknown) {
+    super(problem.message, { cause });
+    this.problem = problem;
+  }
+}
+
+/**
+ * What a failure that isn't about the statement itself means for the caller: the connection, locks, time, resources.
+ * Undefined: none of these, so somebody else has to know.
+ */
+export function environmentProblem(error: unknown): Problem | undefined {
+  const state = sqlState(error);
+  if (state === SQLSTATE.lock_not_available || state === SQLSTATE.query_canceled) return lockTimeout();
+  if (isConnectionLoss(error))
+    return unavailable('The database is not reachable; nothing was written. Try again later.');
+  if (state === SQLSTATE.read_only_sql_transaction) {
+    return unavailable('The database is read-only at the moment; nothing was written. Try again later.');
+  }
+  if (state?.startsWith('53'))
+    return unavailable('The database is out of resources; nothing was written. Try again later.');
+  return undefined;
+}
+
+export function unavailable(message: string): Problem {
+  return { code: 'UNAVAILABLE', message };
+}
+
+export function lockTimeout(): Problem {
+  return {
+    code: 'LOCK_TIMEOUT',
+    message: 'Something else holds a lock that this change needs; nothing was written. Try again shortly.',
+  };
+}
+
+function errorCode(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}

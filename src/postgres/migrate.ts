@@ -1,0 +1,130 @@
+/** Brings the service's own tables to this release's form. */
+import { readFile, readdir } from 'node:fs/promises';
+import pg from 'pg';
+import { OperatorError } from '../operator-error.js';
+import { advisoryKey } from './advisory.js';
+import type { Database } from './database.js';
+import type { Logger } from './logger.js';
+import { withClient } from './pool.js';
+
+export interface MigrateOptions {
+  pool: pg.Pool;
+  schema: string;
+  database: Database;
+  logger: Logger;
+  /** Where the numbered files are. */
+  directory?: URL;
+}
+
+interface Migration {
+  number: number;
+  name: string;
+  file: URL;
+}
+
+/** Two levels up from src/postgres and from dist/postgres alike. */
+const DIRECTORY = new URL('../../db/', import.meta.url);
+
+/**
+ * Applies what is missing, each migration in a transaction of its own. Any number of processes may do this at once.
+ * @throws OperatorError when a newer release has been here
+ */
+export async function migrate(options: MigrateOptions): Promise<void> {
+  const migrations = await readMigrations(options.directory ?? DIRECTORY);
+  await withClient(options.pool, async (client) => {
+    await prepare(client, options);
+    let applied = await newestApplied(client);
+    refuseNewer(applied, migrations);
+    for (const migration of migrations) {
+      if (migration.number > applied) applied = await apply(client, migration, options);
+    }
+    refuseNewer(applied, migrations);
+  });
+}
+
+/** The migrations of this release, by number. */
+async function readMigrations(directory: URL): Promise<Migration[]> {
+  const names = (await readdir(directory)).filter((name) => /^\d{4}_\w+\.sql$/.test(name)).sort();
+  return names.map((name) => ({ number: Number(name.slice(0, 4)), name, file: new URL(name, directory) }));
+}
+
+/** Makes the schema and the table of migrations if this is the first start. */
+async function prepare(client: pg.ClientBase, { schema, database }: MigrateOptions): Promise<void> {
+  const ready = await client.query(`SELECT FROM pg_tables WHERE schemaname = $1 AND tablename = 'service_migrations'`, [
+    schema,
+  ]);
+  if (ready.rowCount === 1) return refuseOtherSchema(client, schema);
+  await locked(client, { schema, database }, async () => {
+    // IF NOT EXISTS alone would ask for the right to create schemas even where this one exists.
+    const found = await client.query(`SELECT FROM pg_namespace WHERE nspname = $1`, [schema]);
+    if (found.rowCount === 0) await client.query(`CREATE SCHEMA ${pg.escapeIdentifier(schema)}`);
+    await refuseOtherSchema(client, schema);
+    await client.query(`
+      CREATE TABLE IF NOT EXISTS service_migrations (
+        number     integer     PRIMARY KEY,
+        name       text        NOT NULL,
+        applied_at timestamptz NOT NULL DEFAULT now()
+      )`);
+  });
+}
+
+/** A schema the user may not use drops out of the search path silently, and our tables would land in the next one. */
+async function refuseOtherSchema(client: pg.ClientBase, schema: string): Promise<void> {
+  const { rows } = await client.query<{ current: string | null }>(`SELECT current_schema() AS current`);
+  if (rows[0]?.current === schema) return;
+  throw new OperatorError(
+    `The schema "${schema}" can't be used: the database user needs the rights USAGE and CREATE on it ` +
+      `(and a connection pooler must pass on the start-up parameter "options").`,
+  );
+}
+
+/** @returns the number of the newest migration that is applied now */
+async function apply(client: pg.ClientBase, migration: Migration, options: MigrateOptions): Promise<number> {
+  const script = await readFile(migration.file, 'utf8');
+  return locked(client, options, async () => {
+    // Whoever waited for the lock finds the number taken, even where the lock itself is no obstacle (a pooler).
+    const inserted = await client.query(
+      `INSERT INTO service_migrations (number, name) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
+      [migration.number, migration.name],
+    );
+    if (inserted.rowCount === 0) return newestApplied(client);
+    await client.query(script);
+    options.logger.info('migration applied', { migration: migration.name });
+    return migration.number;
+  });
+}
+
+/** Runs `work` in a transaction while no other process migrates this schema. */
+async function locked<T>(
+  client: pg.ClientBase,
+  { schema, database }: Pick<MigrateOptions, 'schema' | 'database'>,
+  work: () => Promise<T>,
+): Promise<T> {
+  await client.query('BEGIN');
+  try {
+    const key = advisoryKey({ database: database.database, schema }, 'migrations');
+    await client.query(`SELECT pg_advisory_xact_lock($1)`, [key]);
+    const result = await work();
+    await client.query('COMMIT');
+    return result;
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => undefined);
+    throw error;
+  }
+}
+
+async function newestApplied(client: pg.ClientBase): Promise<number> {
+  const { rows } = await client.query<{ newest: number }>(
+    `SELECT coalesce(max(number), 0)::int AS newest FROM service_migrations`,
+  );
+  return rows[0]?.newest ?? 0;
+}
+
+function refuseNewer(applied: number, migrations: readonly Migration[]): void {
+  const newest = migrations.at(-1)?.number ?? 0;
+  if (applied <= newest) return;
+  throw new OperatorError(
+    `The database was migrated by a newer release of this service (its migration ${applied}; ` +
+      `this release knows them up to ${newest}): start that release or a newer one.`,
+  );
+}

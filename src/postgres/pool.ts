@@ -1,0 +1,97 @@
+/** Connections to the database, all alike: the same schema first in the search path, UTC, ISO dates. */
+import pg from 'pg';
+import type { Logger } from './logger.js';
+
+export interface ConnectionOptions {
+  connectionString: string;
+  /** The schema our tables live in; it need not exist yet. */
+  schema: string;
+  /** Shown in pg_stat_activity. */
+  applicationName?: string;
+  /** Milliseconds a new connection may take. */
+  connectTimeout?: number;
+}
+
+export interface PoolOptions extends ConnectionOptions {
+  /** Connections at most. */
+  max: number;
+  logger: Logger;
+}
+
+/** Anything that runs a query: a pool or a client. */
+export type Queryable = Pick<pg.ClientBase, 'query'>;
+
+const INT8 = 20;
+
+/** bigint columns of ours hold positions and counts, far below 2^53; a larger value stays text. */
+const types: pg.CustomTypesConfig = {
+  getTypeParser: ((oid: number, format?: 'text') =>
+    oid === INT8 ? parsePosition : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
+};
+
+function parsePosition(text: string): number | string {
+  const value = Number(text);
+  return Number.isSafeInteger(value) ? value : text;
+}
+
+/** The configuration of one client of ours, for the pool and for dedicated connections. */
+export function connectionConfig(options: ConnectionOptions): pg.ClientConfig {
+  const { connectionString, given } = takeOptions(options.connectionString);
+  return {
+    connectionString,
+    application_name: options.applicationName ?? 'data-platform-service',
+    // Start-up parameters cost no round trip, and no connection is ever seen without them.
+    options: `${given} ${startupOptions(options.schema)}`.trimStart(),
+    connectionTimeoutMillis: options.connectTimeout ?? 10_000,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    types,
+  };
+}
+
+/** A pool. The caller ends it. */
+export function createPool(options: PoolOptions): pg.Pool {
+  const pool = new pg.Pool({ ...connectionConfig(options), max: options.max, idleTimeoutMillis: 60_000 });
+  // An idle connection that breaks is already out of the pool; unheard, the event would end the process.
+  pool.on('error', (error) => options.logger.warn('an idle database connection was lost', { error: error.message }));
+  return pool;
+}
+
+/**
+ * Runs `work` on a client of the pool. After an error the connection is closed, not reused: whatever state it is in,
+ * nobody meets it.
+ */
+export async function withClient<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  // Errors of a connection that is in use reach its query; this keeps the event from ending the process.
+  const ignore = (): void => undefined;
+  client.on('error', ignore);
+  let broken = true;
+  try {
+    const result = await work(client);
+    broken = client.getTransactionStatus() !== 'I';
+    return result;
+  } finally {
+    client.removeListener('error', ignore);
+    client.release(broken);
+  }
+}
+
+/** `public` follows: extensions usually put their types there. */
+function startupOptions(schema: string): string {
+  const path = schema === 'public' ? 'public' : `"${schema.replaceAll('"', '""')}",public`;
+  const settings = { search_path: path, TimeZone: 'UTC', DateStyle: 'ISO', client_min_messages: 'warning' };
+  return Object.entries(settings)
+    .map(([name, value]) => `-c ${name}=${value.replaceAll(/[\\\s]/g, (found) => `\\${found}`)}`)
+    .join(' ');
+}
+
+/** pg lets `options` of the address win over those of the configuration; both are wanted, ours last. */
+function takeOptions(connectionString: string): { connectionString: string; given: string } {
+  if (!URL.canParse(connectionString)) return { connectionString, given: '' };
+  const url = new URL(connectionString);
+  const given = url.searchParams.get('options');
+  if (given === null) return { connectionString, given: '' };
+  url.searchParams.delete('options');
+  return { connectionString: url.href, given };
+}

@@ -1,0 +1,124 @@
+/** How far the log has come, asked just before a read is answered. */
+import pg from 'pg';
+import { ProblemError, environmentProblem, isConnectionLoss, unavailable } from '../postgres/errors.js';
+import type { Logger } from '../postgres/logger.js';
+import { type ConnectionOptions, connectionConfig } from '../postgres/pool.js';
+
+export interface Fresh {
+  /** Position of the newest committed event. */
+  head: number;
+  /** Moves with every change of users, tokens and sessions. */
+  authEpoch: number;
+}
+
+export interface Freshness {
+  /**
+   * What was committed at a moment after the call. Any number of concurrent calls share a question to the database.
+   * @throws ProblemError UNAVAILABLE while the database can't be reached
+   */
+  check(): Promise<Fresh>;
+  close(): Promise<void>;
+}
+
+export interface FreshnessOptions extends ConnectionOptions {
+  logger: Logger;
+  /** Milliseconds after which a question that isn't answered means that the connection is dead. */
+  timeout?: number;
+}
+
+const QUERY = {
+  name: 'freshness',
+  text: `SELECT coalesce((SELECT max(position) FROM service_events), 0), (SELECT epoch FROM service_auth_epoch)`,
+  rowMode: 'array' as const,
+};
+
+/**
+ * A connection of its own, so that a read never waits for one that a write or a long export has taken, and so that the
+ * question is parsed and planned once.
+ */
+export function createFreshness(options: FreshnessOptions): Freshness {
+  let current: pg.Client | undefined;
+  let closed = false;
+
+  const drop = (client: pg.Client): void => {
+    if (current === client) current = undefined;
+    client.end().catch(() => undefined);
+  };
+
+  const connect = async (): Promise<pg.Client> => {
+    const timeout = options.timeout ?? 5_000;
+    const config = connectionConfig({ connectTimeout: timeout, ...options });
+    const client = new pg.Client({ ...config, query_timeout: timeout });
+    client.on('error', (error) => {
+      if (current === client) options.logger.warn('the connection for reads was lost', { error: error.message });
+      drop(client);
+    });
+    await client.connect();
+    if (closed) drop(client);
+    return client;
+  };
+
+  const askOn = async (client: pg.Client): Promise<Fresh> => {
+    try {
+      const { rows } = await client.query<[number, number]>(QUERY);
+      const [head, authEpoch] = rows[0]!;
+      return { head, authEpoch };
+    } catch (error) {
+      drop(client);
+      throw error;
+    }
+  };
+
+  const ask = async (): Promise<Fresh> => {
+    if (closed) throw new ProblemError(unavailable('The service is stopping.'));
+    try {
+      const kept = current;
+      if (kept !== undefined) {
+        // A server that was restarted since the last question is no reason to refuse this one.
+        const answer = await askOn(kept).catch((error: unknown) =>
+          isConnectionLoss(error) ? null : Promise.reject(error),
+        );
+        if (answer !== null) return answer;
+      }
+      current = await connect();
+      return await askOn(current);
+    } catch (error) {
+      throw new ProblemError(environmentProblem(error) ?? unavailable('The database can not be read.'), error);
+    }
+  };
+
+  return {
+    check: shareNext(ask),
+    close: async () => {
+      closed = true;
+      await current?.end();
+    },
+  };
+}
+
+/**
+ * Calls of `ask` one after another, each shared by all who came before it began. Who comes while one is under way waits
+ * for the next: the running one may have looked before the newcomer's reason to ask was there.
+ */
+export function shareNext<T>(ask: () => Promise<T>): () => Promise<T> {
+  let running: Promise<T> | undefined;
+  let next: Promise<T> | undefined;
+
+  const start = (): Promise<T> => {
+    next = undefined;
+    const asked = ask();
+    running = asked;
+    const done = (): void => {
+      if (running === asked) running = undefined;
+    };
+    asked.then(done, done);
+    return asked;
+  };
+
+  return () => {
+    if (next !== undefined) return next;
+    if (running === undefined) return start();
+    next = running.then(start, start);
+    return next;
+  };
+}
