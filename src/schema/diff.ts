@@ -1,0 +1,106 @@
+/** diff: what to change, as the interface's document of entries `N`, `D`, `E`, `A`. */
+import { relationBody } from './change.js';
+import type { Json, NewRelation, Relation } from './model.js';
+import { fieldsInOrder, relationsInOrder } from './order.js';
+import { type ShownCollection, type ShownField, keyTarget, presentCollection, presentField } from './present.js';
+import { type CollectionNode, type State, byName } from './state.js';
+import { type Entry, entriesBetween } from './entries.js';
+
+export interface CollectionDiff {
+  collection: string;
+  diff: Entry<ShownCollection>[];
+}
+
+export interface FieldDiff {
+  collection: string;
+  field: string;
+  diff: Entry<ShownField>[];
+}
+
+export interface RelationDiff {
+  collection: string;
+  field: string;
+  related_collection: string | null;
+  diff: Entry<NewRelation>[];
+}
+
+export interface SchemaDiff {
+  collections: CollectionDiff[];
+  fields: FieldDiff[];
+  relations: RelationDiff[];
+}
+
+export const isEmptyDiff = (diff: SchemaDiff): boolean =>
+  diff.collections.length + diff.fields.length + diff.relations.length === 0;
+
+/**
+ * What turns `from` into `to`, where only the collections in `touched` differ. Ordered by name. A removed collection is
+ * one entry: its fields and the relations it holds go with it.
+ */
+export function diffStates(from: State, to: State, touched: Iterable<string>): SchemaDiff {
+  const diff: SchemaDiff = { collections: [], fields: [], relations: [] };
+  for (const name of [...touched].sort(byName)) {
+    const before = from.collections.get(name);
+    const after = to.collections.get(name);
+    if (before === after) continue;
+    const entries = collectionEntries(before, after);
+    if (entries.length > 0) diff.collections.push({ collection: name, diff: entries });
+    if (after === undefined) continue;
+    diff.fields.push(...fieldDiffs({ from, to }, before, after));
+    diff.relations.push(...relationDiffs(before, after));
+  }
+  return diff;
+}
+
+function collectionEntries(before?: CollectionNode, after?: CollectionNode): Entry<ShownCollection>[] {
+  if (before === undefined) return after === undefined ? [] : [{ kind: 'N', rhs: presentCollection(after.collection) }];
+  if (after === undefined) return [{ kind: 'D', lhs: presentCollection(before.collection) }];
+  return entriesBetween(asJson(before.collection), asJson(after.collection));
+}
+
+function fieldDiffs(states: { from: State; to: State }, before: CollectionNode | undefined, after: CollectionNode) {
+  const collection = after.collection.collection;
+  const diffs: FieldDiff[] = [];
+  for (const field of before === undefined ? [] : fieldsInOrder(before)) {
+    const next = after.fields.get(field.field);
+    if (next === field) continue;
+    const shown = () => presentField(field, keyTarget(states.from, before as CollectionNode, field.field));
+    // A column that becomes an alias, or the other way, is another field of the same name.
+    const gone = next === undefined || (next.schema === null) !== (field.schema === null);
+    const diff = gone ? [{ kind: 'D' as const, lhs: shown() }] : entriesBetween(asJson(field), asJson(next));
+    if (diff.length > 0) diffs.push({ collection, field: field.field, diff });
+  }
+  for (const field of fieldsInOrder(after)) {
+    const old = before?.fields.get(field.field);
+    if (old !== undefined && (old.schema === null) === (field.schema === null)) continue;
+    const rhs = presentField(field, keyTarget(states.to, after, field.field));
+    diffs.push({ collection, field: field.field, diff: [{ kind: 'N', rhs }] });
+  }
+  return diffs;
+}
+
+function relationDiffs(before: CollectionNode | undefined, after: CollectionNode): RelationDiff[] {
+  const diffs: RelationDiff[] = [];
+  for (const relation of before === undefined ? [] : relationsInOrder(before)) {
+    const next = after.relations.get(relation.many_field);
+    if (next === relation) continue;
+    const diff: Entry<NewRelation>[] =
+      next === undefined
+        ? [{ kind: 'D', lhs: relationBody(relation) }]
+        : entriesBetween(asJson(relationBody(relation)), asJson(relationBody(next)));
+    if (diff.length > 0) diffs.push({ ...relationKey(next ?? relation), diff });
+  }
+  for (const relation of relationsInOrder(after)) {
+    if (before?.relations.has(relation.many_field)) continue;
+    diffs.push({ ...relationKey(relation), diff: [{ kind: 'N', rhs: relationBody(relation) }] });
+  }
+  return diffs;
+}
+
+const relationKey = ({ many_collection, many_field, one_collection }: Relation) => ({
+  collection: many_collection,
+  field: many_field,
+  related_collection: one_collection,
+});
+
+const asJson = (document: object): Json => document as unknown as Json;

@@ -1,0 +1,31 @@
+/** What must hold in every state the log can lead to. Checked on the result of a command, before it becomes events. */
+import type { Problem } from '../problem.js';
+import { type State, relationsTo } from '../state.js';
+import { collectionProblems } from './collection.js';
+import { fieldProblems } from './field.js';
+import { relationProblems } from './relation.js';
+
+/**
+ * Everything wrong with the `touched` collections of `state` and the relations that point at them.
+ * Problems name collection and field; a caller that knows where in the request they stand adds the path.
+ */
+export function invariantProblems(state: State, touched: Iterable<string>): Problem[] {
+  const problems: Problem[] = [];
+  const relations = new Set<string>();
+  for (const name of touched) {
+    const node = state.collections.get(name);
+    if (node !== undefined) {
+      problems.push(...collectionProblems(state, node), ...fieldProblems(node));
+      for (const relation of node.relations.values()) {
+        relations.add(`${name}\0${relation.many_field}`);
+        problems.push(...relationProblems(state, relation));
+      }
+    }
+    for (const relation of relationsTo(state, name)) {
+      const key = `${relation.many_collection}\0${relation.many_field}`;
+      if (!relations.has(key)) problems.push(...relationProblems(state, relation));
+      relations.add(key);
+    }
+  }
+  return problems;
+}

@@ -1,0 +1,132 @@
+import { columnType } from '../normal-form/index.js';
+import type { ColumnSchema, Relation } from '../model.js';
+import { type Problem, renderPath } from '../problem.js';
+import { type State, getField, primaryKeyOf } from '../state.js';
+import { REFERABLE_SYSTEM_COLLECTIONS, isSystemCollection } from '../system-collections.js';
+import { quoted } from './collection.js';
+
+type Fault = { path: string[]; message: string };
+
+export function relationProblems(state: State, relation: Relation): Problem[] {
+  const faults = manyFaults(state, relation);
+  if (faults.length === 0) {
+    faults.push(...(relation.one_collection === null ? anyFaults(state, relation) : oneFaults(state, relation)));
+    faults.push(...weakFaults(state, relation), ...constraintNameFaults(state, relation));
+  }
+  return faults.map(({ path, message }) => ({
+    code: 'INVALID_PAYLOAD',
+    message,
+    path: renderPath(path),
+    collection: relation.many_collection,
+    field: relation.many_field,
+  }));
+}
+
+function manyFaults(state: State, { many_collection, many_field }: Relation): Fault[] {
+  const node = state.collections.get(many_collection);
+  if (node === undefined) return [{ path: ['many_collection'], message: `there is no collection ${quoted(many_collection)}` }];
+  const field = node.fields.get(many_field);
+  if (field === undefined) {
+    return [{ path: ['many_field'], message: `there is no field ${quoted(many_field)} in ${quoted(many_collection)}` }];
+  }
+  if (field.schema !== null) return [];
+  return [{ path: ['many_field'], message: `${quoted(many_field)} is an alias; the many side needs a column` }];
+}
+
+function oneFaults(state: State, relation: Relation): Fault[] {
+  const one = relation.one_collection as string;
+  const path = ['one_collection'];
+  if (relation.one_collection_field !== null || relation.one_allowed_collections !== null) {
+    const message = 'one_collection_field and one_allowed_collections belong to a many-to-any relation, whose one_collection is null';
+    return [{ path, message }];
+  }
+  const key = keyOf(state, one);
+  if (typeof key === 'string') return [{ path, message: key }];
+  if (relation.schema === null) return [];
+  if (key === undefined) {
+    return [{ path, message: `${quoted(one)} has no single primary key that a foreign key could refer to` }];
+  }
+  const column = getField(state, relation.many_collection, relation.many_field)?.schema as ColumnSchema;
+  if (fits(column, key)) return [];
+  const message =
+    `${quoted(relation.many_field)} is ${columnType(column)}, but the primary key of ${quoted(one)} is ` +
+    `${columnType(key)}; give both the same type`;
+  return [{ path: ['many_field'], message }];
+}
+
+/** The single primary key of a collection that may be pointed at; a sentence where it may not be. */
+function keyOf(state: State, one: string): ColumnSchema | undefined | string {
+  if (isSystemCollection(one)) {
+    const key = REFERABLE_SYSTEM_COLLECTIONS.get(one);
+    return key === undefined ? `${quoted(one)} is a system collection that no relation can point at` : (key as unknown as ColumnSchema);
+  }
+  const node = state.collections.get(one);
+  if (node === undefined) return `there is no collection ${quoted(one)}`;
+  if (node.collection.schema === null) return `${quoted(one)} is a folder; a relation needs a table`;
+  const keys = primaryKeyOf(node);
+  return keys.length === 1 ? (keys[0]?.schema as ColumnSchema) : undefined;
+}
+
+const FAMILIES: Record<string, string> = {
+  smallint: 'integer',
+  bigint: 'integer',
+  numeric: 'number',
+  real: 'float',
+  'double precision': 'float',
+  'character varying': 'text',
+  character: 'text',
+};
+
+/** Whether PostgreSQL can compare the two with an index: same type, or types of one operator family. */
+function fits(column: ColumnSchema, key: ColumnSchema): boolean {
+  return (FAMILIES[column.data_type] ?? column.data_type) === (FAMILIES[key.data_type] ?? key.data_type);
+}
+
+function anyFaults(state: State, relation: Relation): Fault[] {
+  const faults: Fault[] = [];
+  if (relation.schema !== null) {
+    faults.push({ path: ['schema'], message: 'a many-to-any relation points at several tables and has no foreign key; schema must be null' });
+  }
+  if (relation.one_allowed_collections === null) {
+    faults.push({ path: ['one_allowed_collections'], message: 'one_collection is null, so the allowed collections must be listed' });
+  }
+  const pointer = relation.one_collection_field;
+  if (pointer === null || !getField(state, relation.many_collection, pointer)?.schema) {
+    const message = `a many-to-any relation needs one_collection_field, a column of ${quoted(relation.many_collection)} that holds the collection's name`;
+    faults.push({ path: ['one_collection_field'], message });
+  }
+  for (const [index, name] of (relation.one_allowed_collections ?? []).entries()) {
+    const key = keyOf(state, name);
+    if (typeof key === 'string') faults.push({ path: ['one_allowed_collections', String(index)], message: key });
+  }
+  return faults;
+}
+
+/** Names of fields that may be null, but must not dangle. */
+function weakFaults(state: State, relation: Relation): Fault[] {
+  const faults: Fault[] = [];
+  for (const member of ['junction_field', 'sort_field'] as const) {
+    const name = relation[member];
+    if (name !== null && getField(state, relation.many_collection, name) === undefined) {
+      faults.push({ path: [member], message: `there is no field ${quoted(name)} in ${quoted(relation.many_collection)}` });
+    }
+  }
+  const { one_field, one_collection } = relation;
+  if (one_field !== null && one_collection !== null && getField(state, one_collection, one_field)?.schema !== null) {
+    faults.push({ path: ['one_field'], message: `${quoted(one_field)} is not an alias field of ${quoted(one_collection)}` });
+  }
+  return faults;
+}
+
+/** PostgreSQL keeps the names of a table's constraints apart. */
+function constraintNameFaults(state: State, relation: Relation): Fault[] {
+  const name = relation.schema?.constraint_name;
+  if (name === undefined) return [];
+  const others = state.collections.get(relation.many_collection)?.relations.values() ?? [];
+  for (const other of others) {
+    if (other.many_field === relation.many_field || other.schema?.constraint_name !== name) continue;
+    const message = `constraint ${quoted(name)} is the foreign key of ${quoted(other.many_field)} already`;
+    return [{ path: ['schema', 'constraint_name'], message }];
+  }
+  return [];
+}

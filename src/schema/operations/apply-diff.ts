@@ -1,0 +1,92 @@
+/** apply-diff: carries out the entries of a diff, checked against the schema as strictly as any other command. */
+import type { SchemaDiff } from '../diff.js';
+import { Draft } from '../draft.js';
+import { type Problem, type Result, ok, refuse } from '../problem.js';
+import { snapshotHash } from '../snapshot.js';
+import type { State } from '../state.js';
+import { applyCollectionEntries, applyFieldEntries, applyRelationEntries } from './apply-entries.js';
+import { readDiffDocument } from './diff-document.js';
+import { type Operation, decideDraft } from './operation.js';
+
+export interface ApplyDiff {
+  /** The release of this service: part of what the hash is over. */
+  release: string;
+  hash: string;
+  diff: SchemaDiff;
+}
+
+export interface ApplyDiffInput {
+  release: string;
+  body: unknown;
+}
+
+/** What is wrong with the entries: `conflicts` don't fit the schema any more, `problems` never could. */
+export interface Judgement {
+  problems: Problem[];
+  conflicts: Problem[];
+}
+
+export const applyDiff: Operation<'apply-diff', ApplyDiffInput, ApplyDiff> = {
+  name: 'apply-diff',
+
+  parse({ release, body }) {
+    const document = readDiffDocument(body);
+    return document.ok ? ok({ release, ...document.value }) : document;
+  },
+
+  decide(state, { release, hash, diff }) {
+    const current = snapshotHash(state, release);
+    const judgement: Judgement = { problems: [], conflicts: [] };
+    const draft = drafted(state, diff, judgement);
+    if (hash !== current || judgement.conflicts.length > 0) return changed(hash !== current, current, judgement);
+    if (judgement.problems.length > 0) return refuse(...judgement.problems);
+    return decideDraft(state, draft, {}, (problem) => locate(problem, diff));
+  },
+};
+
+/** The diff carried out on a draft, whatever its hash says. */
+export function drafted(state: State, diff: SchemaDiff, judgement: Judgement): Draft {
+  const draft = new Draft(state);
+  const context = { state, draft, judgement };
+  // What goes goes first, so that what comes can take its name and place.
+  applyRelationEntries(context, diff.relations, 'removals');
+  applyFieldEntries(context, diff.fields, 'removals');
+  applyCollectionEntries(context, diff.collections);
+  applyFieldEntries(context, diff.fields, 'rest');
+  applyRelationEntries(context, diff.relations, 'rest');
+  return draft;
+}
+
+function changed(stale: boolean, current: string, { conflicts, problems }: Judgement): Result<never> {
+  const paths = conflicts.map((conflict) => conflict.path);
+  const first: Problem = {
+    code: 'SCHEMA_CHANGED',
+    message: stale
+      ? 'the schema has changed since this diff was made; make a new diff and apply that'
+      : 'entries of this diff do not fit the current schema; make a new diff and apply that',
+    details: { current_hash: current, conflicts: paths },
+  };
+  // Entries that could never apply are the caller's mistake, not the schema's change.
+  if (!stale && problems.length > 0) return refuse(...problems, ...conflicts);
+  return refuse(first, ...conflicts);
+}
+
+/** Problems of the result name collection and field; the caller wants the entry they come from. */
+function locate(problem: Problem, diff: SchemaDiff): Problem {
+  const at = entryOf(problem, diff);
+  return at === undefined ? problem : { ...problem, path: `${at}${problem.path ? ` (${problem.path})` : ''}` };
+}
+
+function entryOf({ collection, field, path }: Problem, diff: SchemaDiff): string | undefined {
+  const find = (entries: { collection: string; field?: string }[]) =>
+    entries.findIndex((entry) => entry.collection === collection && entry.field === field);
+  if (field === undefined) {
+    const index = find(diff.collections);
+    return index < 0 ? undefined : `diff.collections[${index}]`;
+  }
+  const inRelations = find(diff.relations);
+  const inFields = find(diff.fields);
+  if (inRelations >= 0 && path !== 'meta.group') return `diff.relations[${inRelations}]`;
+  return inFields < 0 ? undefined : `diff.fields[${inFields}]`;
+}
+

@@ -1,0 +1,196 @@
+/** create-collection: a table with its columns, or a folder. */
+import { Draft } from '../draft.js';
+import { isObject, jsonEqual } from '../json.js';
+import type { Collection, Field, Json } from '../model.js';
+import { defaultPrimaryKey, readNewCollection, readNewField } from '../normal-form/index.js';
+import { type Path, type Problem, invalid, ok, refuse, renderPath } from '../problem.js';
+import type { Result } from '../problem.js';
+import { type Operation, decideDraft } from './operation.js';
+
+export interface CreateCollection {
+  collection: Collection;
+  fields: Field[];
+  concurrentIndexes: boolean;
+}
+
+export interface CreateCollectionInput {
+  body: unknown;
+  concurrentIndexes: boolean;
+  /** Where the body stands in the request: empty, or an index of a batch. */
+  at?: Path;
+}
+
+/** Members of `meta` that the interface lists at the top level of a create body too. */
+const TOP_LEVEL_META = [
+  'icon',
+  'note',
+  'display_template',
+  'hidden',
+  'singleton',
+  'versioning',
+  'archive_field',
+  'archive_app_filter',
+  'archive_value',
+  'unarchive_value',
+  'sort_field',
+] as const;
+
+const MEMBERS = new Set<string>(['collection', 'meta', 'schema', 'fields', 'translation', ...TOP_LEVEL_META]);
+
+export const createCollection: Operation<'create-collection', CreateCollectionInput, CreateCollection> = {
+  name: 'create-collection',
+
+  parse({ body, concurrentIndexes, at = [] }) {
+    if (!isObject(body)) return refuse(invalid(at, 'a collection is a JSON object'));
+    const problems = Object.keys(body)
+      .filter((member) => !MEMBERS.has(member))
+      .map((member) => invalid([...at, member], `unknown member ${JSON.stringify(member)}`));
+    const meta = mergedMeta(body, at);
+    if (!meta.ok) return refuse(...problems, ...meta.problems);
+    const document: Record<string, Json> = { meta: meta.value };
+    if (body['collection'] !== undefined) document['collection'] = body['collection'];
+    if (body['schema'] !== undefined) document['schema'] = body['schema'];
+    const collection = readNewCollection(document, at, { foreign: false });
+    if (!collection.ok) return refuse(...problems, ...collection.problems.map((problem) => atTopLevel(problem, body, at)));
+    const fields = readFields(body['fields'], collection.value, at);
+    if (!fields.ok) return refuse(...problems, ...fields.problems);
+    if (problems.length > 0) return refuse(...problems);
+    return ok({ collection: collection.value, fields: fields.value, concurrentIndexes });
+  },
+
+  decide(state, { collection, fields, concurrentIndexes }) {
+    const name = collection.collection;
+    if (state.collections.has(name)) {
+      const message = `collection ${JSON.stringify(name)} exists already`;
+      return refuse({ code: 'ALREADY_EXISTS', message, collection: name });
+    }
+    const draft = new Draft(state);
+    draft.putCollection(collection);
+    for (const field of fields) draft.putField(field);
+    return decideDraft(state, draft, { concurrentIndexes }, (problem) => locateField(problem, fields));
+  },
+};
+
+type Body = { [member: string]: Json };
+
+/** `meta` with the members that stand at the top level. */
+function mergedMeta(body: Body, at: Path): Result<Body> {
+  const given = body['meta'] ?? {};
+  if (!isObject(given)) return refuse(invalid([...at, 'meta'], 'meta is an object'));
+  const meta: Body = { ...given };
+  const problems: Problem[] = [];
+  const put = (member: string, target: string, value: Json) => {
+    if (Object.hasOwn(meta, target) && !jsonEqual(meta[target], value)) {
+      problems.push(invalid([...at, member], `${member} and meta.${target} are both given and differ; give one`));
+    } else meta[target] = value;
+  };
+  for (const member of TOP_LEVEL_META) {
+    if (body[member] !== undefined) put(member, member, body[member]);
+  }
+  if (body['translation'] !== undefined) {
+    const translations = readTranslation(body['translation'], [...at, 'translation']);
+    if (!translations.ok) problems.push(...translations.problems);
+    else put('translation', 'translations', translations.value);
+  }
+  return problems.length > 0 ? refuse(...problems) : ok(meta);
+}
+
+/** `translation` is JSON, or a string that holds JSON. */
+function readTranslation(value: Json, at: Path): Result<Json> {
+  if (typeof value !== 'string') return ok(value);
+  try {
+    return ok(JSON.parse(value) as Json);
+  } catch {
+    return refuse(invalid(at, 'translation is an object of names per language, or a string with that as JSON'));
+  }
+}
+
+/** A problem with a member that the caller wrote at the top level is shown there. */
+function atTopLevel(problem: Problem, body: Body, at: Path): Problem {
+  for (const member of [...TOP_LEVEL_META, 'translation'] as const) {
+    const inner = renderPath([...at, 'meta', member === 'translation' ? 'translations' : member]);
+    const written = isObject(body['meta']) && Object.hasOwn(body['meta'], member);
+    if (body[member] === undefined || written || !problem.path?.startsWith(inner)) continue;
+    return { ...problem, path: renderPath([...at, member]) + problem.path.slice(inner.length) };
+  }
+  return problem;
+}
+
+function readFields(input: Json | undefined, collection: Collection, at: Path): Result<Field[]> {
+  const path = [...at, 'fields'];
+  if (input !== undefined && !Array.isArray(input)) return refuse(invalid(path, 'fields is an array of field objects'));
+  const given = input ?? [];
+  if (collection.schema === null) {
+    return given.length === 0 ? ok([]) : refuse(invalid(path, 'a folder (schema null) has no table and so no fields'));
+  }
+  const fields: Field[] = [];
+  const problems: Problem[] = [];
+  for (const [index, each] of given.entries()) {
+    const field = readOne(each, [...path, index], collection.collection);
+    if (!field.ok) problems.push(...field.problems);
+    else fields.push(field.value);
+  }
+  if (problems.length > 0) return refuse(...problems);
+  problems.push(...duplicates(fields, path));
+  const complete = withPrimaryKey(fields, collection.collection, path);
+  if (!complete.ok) return refuse(...problems, ...complete.problems);
+  return problems.length > 0 ? refuse(...problems) : ok(numbered(complete.value));
+}
+
+function readOne(input: Json, at: Path, collection: string): Result<Field> {
+  const problems: Problem[] = [];
+  if (isObject(input)) {
+    for (const member of ['field', 'type'] as const) {
+      if (input[member] === undefined) problems.push(invalid([...at, member], `${member} is required`));
+    }
+    const meta = isObject(input['meta']) ? input['meta'] : {};
+    if (input['interface'] === undefined && meta['interface'] === undefined) {
+      problems.push(invalid([...at, 'interface'], 'interface is required, here or in meta'));
+    }
+  }
+  const field = readNewField(input, at, { foreign: false, topLevelMeta: true, collection });
+  if (problems.length === 0) return field;
+  const known = new Set(problems.map((problem) => problem.path));
+  return refuse(...problems, ...(field.ok ? [] : field.problems.filter((problem) => !known.has(problem.path))));
+}
+
+function* duplicates(fields: Field[], path: Path): Generator<Problem> {
+  const seen = new Map<string, number>();
+  for (const [index, { field }] of fields.entries()) {
+    const first = seen.get(field);
+    if (first === undefined) seen.set(field, index);
+    else yield invalid([...path, index, 'field'], `${JSON.stringify(field)} is the name of fields[${first}] already`);
+  }
+}
+
+/** Without a primary key, the same `id` that an empty list gets is put first. */
+function withPrimaryKey(fields: Field[], collection: string, path: Path): Result<Field[]> {
+  const keys = fields.flatMap((field, index) => (field.schema?.is_primary_key ? [index] : []));
+  if (keys.length > 1) {
+    const message = `fields[${keys[0]}] is the primary key already; a collection has one`;
+    return refuse(...keys.slice(1).map((key) => invalid([...path, key, 'schema', 'is_primary_key'], message)));
+  }
+  if (keys.length === 1) return ok(fields);
+  const id = defaultPrimaryKey(collection);
+  const taken = fields.findIndex((field) => field.field === id.field);
+  if (taken < 0) return ok([id, ...fields]);
+  const message = `no field is the primary key, and the name of the one that would be added, "${id.field}", is taken: mark a field with is_primary_key`;
+  return refuse(invalid([...path, taken], message));
+}
+
+/** Fields keep the order they were sent in: a missing sort is the running number within the field's group. */
+function numbered(fields: Field[]): Field[] {
+  const count = new Map<string | null, number>();
+  return fields.map((field) => {
+    const position = (count.get(field.meta.group) ?? 0) + 1;
+    count.set(field.meta.group, position);
+    return field.meta.sort === null ? { ...field, meta: { ...field.meta, sort: position } } : field;
+  });
+}
+
+/** Problems of the result name the field; the caller wants to know which element of `fields` it is. */
+function locateField(problem: Problem, fields: Field[]): Problem {
+  const index = fields.findIndex((field) => field.field === problem.field);
+  if (problem.field === undefined || index < 0) return problem;
+  return { ...problem, path: `fields[${index}].${problem.path ?? ''}` };
+}

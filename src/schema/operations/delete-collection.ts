@@ -1,0 +1,25 @@
+/** delete-collection: the table with its items, its fields and relations, and what only showed them. */
+import { Draft } from '../draft.js';
+import { dropCollection } from '../edits.js';
+import { ok, refuse } from '../problem.js';
+import { type Operation, decideDraft } from './operation.js';
+import { missingCollection, systemCollection } from './refusals.js';
+
+export interface DeleteCollection {
+  collection: string;
+}
+
+export const deleteCollection: Operation<'delete-collection', DeleteCollection, DeleteCollection> = {
+  name: 'delete-collection',
+
+  parse: (input) => ok(input),
+
+  decide(state, { collection }) {
+    if (!state.collections.has(collection)) {
+      return refuse(systemCollection(collection) ?? missingCollection(collection));
+    }
+    const draft = new Draft(state);
+    dropCollection(draft, state, collection);
+    return decideDraft(state, draft);
+  },
+};

@@ -1,0 +1,31 @@
+/** The shape that every operation has. */
+import type { Draft } from '../draft.js';
+import type { NewEvent } from '../events.js';
+import { invariantProblems } from '../invariants/index.js';
+import { type Problem, type Result, ok, refuse } from '../problem.js';
+import type { State } from '../state.js';
+import { transition } from '../transition.js';
+import type { TransitionOptions } from '../change.js';
+
+export interface Operation<Name extends string, Input, Command> {
+  /** Imperative, kept with the events: `create-collection`. */
+  name: Name;
+  /** Untrusted input → command: shapes, types and names, whatever the schema is now. */
+  parse(input: Input): Result<Command>;
+  /** Command × state → events, or why not. */
+  decide(state: State, command: Command): Result<NewEvent[]>;
+}
+
+/** Judges the draft and, if it is a valid schema, orders the events that lead to it. */
+export function decideDraft(
+  state: State,
+  draft: Draft,
+  options: TransitionOptions = {},
+  locate: (problem: Problem) => Problem = (problem) => problem,
+): Result<NewEvent[]> {
+  const wanted = draft.toState();
+  const touched = draft.touched;
+  const problems = invariantProblems(wanted, touched);
+  if (problems.length > 0) return refuse(...problems.map(locate));
+  return ok(transition(state, wanted, touched, options));
+}

@@ -1,0 +1,13 @@
+/** Refusals that several operations share. */
+import type { Problem } from '../problem.js';
+import { isSystemCollection } from '../system-collections.js';
+
+export function missingCollection(collection: string): Problem {
+  return { code: 'NOT_FOUND', message: `there is no collection ${JSON.stringify(collection)}`, collection };
+}
+
+export function systemCollection(collection: string): Problem | undefined {
+  if (!isSystemCollection(collection)) return undefined;
+  const message = `${JSON.stringify(collection)} is a system collection; it can't be changed through the API`;
+  return { code: 'FORBIDDEN', message, collection };
+}

@@ -1,0 +1,75 @@
+/** update-collection: changes members of `meta`, nothing else. */
+import { Draft } from '../draft.js';
+import { isObject } from '../json.js';
+import type { Json } from '../model.js';
+import { mergeCollection } from '../normal-form/index.js';
+import { type Path, type Problem, type Result, invalid, ok, refuse } from '../problem.js';
+import type { State } from '../state.js';
+import { type Operation, decideDraft } from './operation.js';
+import { missingCollection, systemCollection } from './refusals.js';
+
+export interface UpdateCollection {
+  collection: string;
+  /** The members to change; empty changes nothing. */
+  meta: { [member: string]: Json };
+  /** As read by the caller: accepted if it is still so. */
+  schema?: Json;
+}
+
+export interface UpdateCollectionInput {
+  collection: string;
+  body: unknown;
+  at?: Path;
+}
+
+const MEMBERS = new Set(['collection', 'meta', 'schema']);
+const SCHEMA_MEMBERS = new Set(['name', 'sql', 'comment']);
+
+export const updateCollection: Operation<'update-collection', UpdateCollectionInput, UpdateCollection> = {
+  name: 'update-collection',
+
+  parse({ collection, body, at = [] }) {
+    if (!isObject(body)) return refuse(invalid(at, 'the body is an object with the member meta'));
+    const problems: Problem[] = [];
+    for (const member of Object.keys(body)) {
+      if (!MEMBERS.has(member)) problems.push(invalid([...at, member], `unknown member ${JSON.stringify(member)}; an update changes meta only`));
+    }
+    if (body['collection'] !== undefined && body['collection'] !== collection) {
+      problems.push(invalid([...at, 'collection'], `renaming a collection is unsupported; this one is ${JSON.stringify(collection)}`));
+    }
+    const meta = body['meta'] ?? {};
+    if (!isObject(meta)) problems.push(invalid([...at, 'meta'], 'meta is an object'));
+    if (problems.length > 0 || !isObject(meta)) return refuse(...problems);
+    return ok({ collection, meta, ...(body['schema'] === undefined ? {} : { schema: body['schema'] }) });
+  },
+
+  decide(state, command) {
+    const changed = updated(state, command);
+    if (!changed.ok) return changed;
+    return decideDraft(state, changed.value);
+  },
+};
+
+function updated(state: State, { collection, meta, schema }: UpdateCollection): Result<Draft> {
+  const node = state.collections.get(collection);
+  if (node === undefined) return refuse(systemCollection(collection) ?? missingCollection(collection));
+  const problems = schema === undefined ? [] : unchangedSchema(schema, node.collection.schema);
+  const merged = mergeCollection(node.collection, { collection, meta }, [], { foreign: false });
+  if (!merged.ok) return refuse(...problems, ...merged.problems);
+  if (problems.length > 0) return refuse(...problems);
+  const draft = new Draft(state);
+  draft.putCollection(merged.value);
+  return ok(draft);
+
+  function unchangedSchema(given: Json, now: { comment: string | null } | null): Problem[] {
+    const path = ['schema'];
+    if (given === null || now === null) {
+      return given === now ? [] : [invalid(path, 'a table stays a table and a folder a folder; leave schema as it was read')];
+    }
+    if (!isObject(given)) return [invalid(path, 'schema is an object or null')];
+    const wrong = Object.keys(given).filter((member) => !SCHEMA_MEMBERS.has(member));
+    if (given['name'] !== undefined && given['name'] !== collection) wrong.push('name');
+    if (given['comment'] !== undefined && given['comment'] !== now.comment) wrong.push('comment');
+    return wrong.map((member) => invalid([...path, member], 'an update changes meta only; leave schema as it was read'));
+  }
+}

@@ -1,0 +1,100 @@
+/** snapshot: the fold as a document, the same bytes for the same schema, and its hash. */
+import { createHash } from 'node:crypto';
+import { canonicalJson } from './canonical.js';
+import { relationBody } from './change.js';
+import type { Relation } from './model.js';
+import { collectionsInOrder, fieldsInOrder, relationsInOrder } from './order.js';
+import { type ShownCollection, type ShownField, keyTarget, presentCollection, presentField } from './present.js';
+import type { CollectionNode, State } from './state.js';
+
+export const SNAPSHOT_VERSION = 1;
+export const VENDOR = 'postgres';
+
+export interface Snapshot {
+  version: number;
+  /** The release of the service that made it. */
+  service: string;
+  vendor: string;
+  collections: ShownCollection[];
+  fields: ShownField[];
+  relations: Relation[];
+}
+
+/** What a node contributes to documents, with its canonical text. */
+interface NodeParts {
+  /** Where its foreign keys pointed when the parts were made: the one thing that isn't in the node. */
+  targets: string;
+  collection: ShownCollection;
+  fields: ShownField[];
+  relations: Relation[];
+  canonical?: { collection: string; fields: string[]; relations: string[] };
+}
+
+const partsOfNode = new WeakMap<CollectionNode, NodeParts>();
+const hashOfState = new WeakMap<State, { release: string; hash: string }>();
+
+function partsOf(state: State, node: CollectionNode): NodeParts {
+  const targets = [...node.relations.keys()].map((field) => keyTarget(state, node, field)?.column ?? '').join('\0');
+  const known = partsOfNode.get(node);
+  if (known !== undefined && known.targets === targets) return known;
+  const parts: NodeParts = {
+    targets,
+    collection: presentCollection(node.collection),
+    fields: fieldsInOrder(node).map((field) => presentField(field, keyTarget(state, node, field.field))),
+    relations: relationsInOrder(node),
+  };
+  partsOfNode.set(node, parts);
+  return parts;
+}
+
+/** The shown fields of a collection, in order. */
+export function shownFields(state: State, node: CollectionNode): readonly ShownField[] {
+  return partsOf(state, node).fields;
+}
+
+/** The shown collection of a node. */
+export function shownCollection(state: State, node: CollectionNode): ShownCollection {
+  return partsOf(state, node).collection;
+}
+
+/** The schema as a document. `include`: only these collections, with their fields and the relations they hold. */
+export function snapshotOf(state: State, release: string, include: (collection: string) => boolean = () => true): Snapshot {
+  const parts = collectionsInOrder(state)
+    .filter((node) => include(node.collection.collection))
+    .map((node) => partsOf(state, node));
+  return {
+    version: SNAPSHOT_VERSION,
+    service: release,
+    vendor: VENDOR,
+    collections: parts.map((part) => part.collection),
+    fields: parts.flatMap((part) => part.fields),
+    relations: parts.flatMap((part) => part.relations),
+  };
+}
+
+/**
+ * sha256, hex, of the whole snapshot in canonical form, relation ids left out: they are the log's, and two instances
+ * with the same schema have the same hash.
+ */
+export function snapshotHash(state: State, release: string): string {
+  const known = hashOfState.get(state);
+  if (known?.release === release) return known.hash;
+  const texts = collectionsInOrder(state).map((node) => canonicalOf(partsOf(state, node)));
+  const hash = createHash('sha256');
+  hash.update(`{"collections":[${texts.map((text) => text.collection).join(',')}]`);
+  hash.update(`,"fields":[${texts.flatMap((text) => text.fields).join(',')}]`);
+  hash.update(`,"relations":[${texts.flatMap((text) => text.relations).join(',')}]`);
+  hash.update(`,"service":${JSON.stringify(release)},"vendor":"${VENDOR}","version":${SNAPSHOT_VERSION}}`);
+  const digest = hash.digest('hex');
+  hashOfState.set(state, { release, hash: digest });
+  return digest;
+}
+
+function canonicalOf(parts: NodeParts) {
+  parts.canonical ??= {
+    collection: canonicalJson(parts.collection),
+    fields: parts.fields.map(canonicalJson),
+    relations: parts.relations.map((relation) => canonicalJson(relationBody(relation))),
+  };
+  return parts.canonical;
+}

@@ -1,0 +1,18 @@
+/** The service's own collections, as far as the domain must know them. */
+import type { ColumnSchema } from './model.js';
+
+export const SYSTEM_PREFIX = 'service_';
+
+export const isSystemCollection = (name: string): boolean => name.startsWith(SYSTEM_PREFIX);
+
+type KeyColumn = Pick<ColumnSchema, 'data_type' | 'max_length' | 'numeric_precision' | 'numeric_scale'> & {
+  field: string;
+};
+
+/** System collections that a relation may point at, with their primary keys. */
+export const REFERABLE_SYSTEM_COLLECTIONS: ReadonlyMap<string, KeyColumn> = new Map([
+  [
+    'service_users',
+    { field: 'id', data_type: 'uuid', max_length: null, numeric_precision: null, numeric_scale: null },
+  ],
+]);

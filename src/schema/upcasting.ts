@@ -1,0 +1,56 @@
+/** Reading events back: parsed with the schema of their version, then brought to the newest one, step by step. */
+import type { z } from 'zod';
+import { EVENT_SCHEMAS } from './event-schemas.js';
+import type { NewEvent } from './events.js';
+
+/** From version n to n + 1 of a payload; index 0 is from version 1. */
+export type Upcasters = Readonly<Record<string, readonly ((data: unknown) => unknown)[]>>;
+
+/** No payload has a second version yet. A new one adds its schema and its upcaster, and leaves the old ones alone. */
+const UPCASTERS: Upcasters = {};
+
+/** An event that this release can't read. Reading stops here, loudly: what follows can't be trusted without it. */
+export class UnreadableEventError extends Error {
+  readonly position: number;
+  constructor(position: number, why: string) {
+    super(`event ${position} can't be read: ${why}`);
+    this.name = 'UnreadableEventError';
+    this.position = position;
+  }
+}
+
+/** An event as it is stored. */
+export interface RawEvent {
+  position: number;
+  type: string;
+  version: number;
+  collection: string;
+  field: string | null;
+  data: unknown;
+}
+
+/** Makes a reader of stored payloads. Throws UnreadableEventError for an unknown type, version or shape. */
+export function createEventReader(schemas: Readonly<Record<string, readonly z.ZodType[]>>, upcasters: Upcasters) {
+  return <E extends RawEvent>(event: E): Omit<E, keyof RawEvent> & NewEvent & { position: number } => {
+    const { position, type, version } = event;
+    const versions = Object.hasOwn(schemas, type) ? schemas[type] : undefined;
+    if (versions === undefined) throw new UnreadableEventError(position, `its type ${JSON.stringify(type)} is unknown`);
+    const schema = versions[version - 1];
+    if (schema === undefined) {
+      throw new UnreadableEventError(position, `version ${version} of ${type} is unknown; this release knows 1 to ${versions.length}`);
+    }
+    const parsed = schema.safeParse(event.data);
+    if (!parsed.success) {
+      const issue = parsed.error.issues[0];
+      throw new UnreadableEventError(position, `its data is not that of ${type} version ${version}: ${issue?.path.join('.')} ${issue?.message}`);
+    }
+    // What was stored, not what zod copied: a copy would lose a member named __proto__.
+    let data = event.data;
+    for (const upcast of upcasters[type]?.slice(version - 1) ?? []) data = upcast(data);
+    return { ...event, version: versions.length, data } as never;
+  };
+}
+
+/** Reads an event of the log into the newest version of its type. */
+export const readEvent = createEventReader(EVENT_SCHEMAS, UPCASTERS);
+
