@@ -3,12 +3,7 @@ import type { EventType } from '../schema/events.js';
 import type { Sql } from './ddl/sql.js';
 
 /** The strongest lock the statement takes on a table that may hold rows, as PostgreSQL names it. */
-export type TableLock =
-  | 'none'
-  | 'SHARE UPDATE EXCLUSIVE'
-  | 'SHARE'
-  | 'SHARE ROW EXCLUSIVE'
-  | 'ACCESS EXCLUSIVE';
+export type TableLock = 'none' | 'SHARE UPDATE EXCLUSIVE' | 'SHARE' | 'SHARE ROW EXCLUSIVE' | 'ACCESS EXCLUSIVE';
 
 export interface Statement {
   sql: Sql;
@@ -21,6 +16,8 @@ export interface Statement {
   rewrites_table: boolean;
   /** Existing rows can make it fail. */
   may_fail: boolean;
+  /** Entries of PostgreSQL's shared lock table that it holds until the commit: an upper estimate. */
+  lock_entries: number;
   /** The event it comes from: its index in the batch, and what it is about. */
   source: { event: number; type: EventType; collection: string; field: string | null };
 }

@@ -1,0 +1,53 @@
+/** ADD COLUMN, what hangs on a new column, and DROP COLUMN. */
+import type { CollectionNode } from '../../schema/state.js';
+import type { Statement } from '../statement.js';
+import { type Change, statement } from './change.js';
+import { type ColumnField, columnDefinition, needsUnique } from './column.js';
+import { isVolatileDefault } from './default.js';
+import { addPrimaryKey, addUnique, columnComment, createIndex, label, tableOf } from './parts.js';
+import { ident, sql } from './sql.js';
+
+export function columnAddition(change: Change, field: ColumnField): Statement {
+  const { schema } = field;
+  const everyRowDiffers =
+    schema.has_auto_increment || schema.generation_expression !== null || isVolatileDefault(field, schema);
+  const text = sql`ALTER TABLE ${tableOf(change)} ADD COLUMN ${columnDefinition(field)}`;
+  return statement(change, text, `add column ${label(field)}`, {
+    lock: 'ACCESS EXCLUSIVE',
+    rewrites_table: everyRowDiffers,
+    // A computed value can overflow or be null; without any value, rows can't be NOT NULL.
+    may_fail: schema.generation_expression !== null || (!schema.is_nullable && !givesValue(field)),
+    lock_entries: 5,
+  });
+}
+
+/** The constraints, index and comment of a column that has just been added. */
+export function columnParts(change: Change<'field.created' | 'field.updated'>, field: ColumnField): Statement[] {
+  const { event, after } = change;
+  const parts: Statement[] = [];
+  if (field.schema.is_primary_key) {
+    parts.push(...addPrimaryKey(change, after.collections.get(event.collection) as CollectionNode));
+  }
+  if (needsUnique(field)) parts.push(addUnique(change, field));
+  if (field.schema.is_indexed && event.data.concurrent_indexes !== true) parts.push(createIndex(change, field));
+  if (field.schema.comment !== null) parts.push(columnComment(change, field));
+  return parts;
+}
+
+function givesValue({ schema }: ColumnField): boolean {
+  return schema.has_auto_increment || schema.default_value !== null;
+}
+
+export function dropColumn(change: Change, field: ColumnField): Statement {
+  return statement(
+    change,
+    sql`ALTER TABLE ${tableOf(change)} DROP COLUMN ${ident(field.field)}`,
+    `drop column ${label(field)}`,
+    {
+      lock: 'ACCESS EXCLUSIVE',
+      // What was computed from other columns can be computed again.
+      loses_data: field.schema.generation_expression === null,
+      lock_entries: 5,
+    },
+  );
+}

@@ -1,0 +1,40 @@
+/** What the planners get: one event of a batch with the states around it; and how they say what a statement costs. */
+import type { EventType, NewEvent } from '../../schema/events.js';
+import type { State } from '../../schema/state.js';
+import type { Statement } from '../statement.js';
+import type { Sql } from './sql.js';
+
+interface ChangeBy<E extends NewEvent> {
+  event: E;
+  /** The event's index in its batch. */
+  index: number;
+  before: State;
+  after: State;
+  /** PostgreSQL's schema that holds the tables. */
+  schema: string;
+  /** Collections whose tables this batch made: they are empty, and nobody else can see or lock them. */
+  created: ReadonlySet<string>;
+}
+
+/** `T`: the event's type. */
+export type Change<T extends EventType = EventType> = ChangeBy<Extract<NewEvent, { type: T }>>;
+
+/** What a statement costs on a table that may hold rows. What isn't named is false. */
+export type Costs = Pick<Statement, 'lock'> &
+  Partial<Pick<Statement, 'loses_data' | 'rewrites_table' | 'may_fail' | 'lock_entries'>>;
+
+/** A statement on the event's own table: on a table of this batch it costs nothing. */
+export function statement(change: Change, text: Sql, summary: string, costs: Costs): Statement {
+  const { event, index, created } = change;
+  const free = created.has(event.collection);
+  return {
+    sql: text,
+    summary,
+    lock: free ? 'none' : costs.lock,
+    loses_data: !free && costs.loses_data === true,
+    rewrites_table: !free && costs.rewrites_table === true,
+    may_fail: !free && costs.may_fail === true,
+    lock_entries: costs.lock_entries ?? 1,
+    source: { event: index, type: event.type, collection: event.collection, field: event.field },
+  };
+}

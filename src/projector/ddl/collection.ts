@@ -1,0 +1,73 @@
+/** Tables: CREATE TABLE, its comment, DROP TABLE. */
+import type { CollectionNode } from '../../schema/state.js';
+import type { Statement } from '../statement.js';
+import { type Change, statement } from './change.js';
+import { hasColumn, needsUnique } from './column.js';
+import { createBareTable } from './create-table.js';
+import { columnComment, createIndex } from './parts.js';
+import { type Sql, literal, qualified, sql } from './sql.js';
+
+export function planCollectionCreated(change: Change<'collection.created'>): Statement[] {
+  const { event, after } = change;
+  const node = after.collections.get(event.collection) as CollectionNode;
+  const table = node.collection.schema;
+  if (table === null) return [];
+  const statements = [createTable(change, node)];
+  if (table.comment !== null) statements.push(tableComment(change, table.comment));
+  for (const field of node.fields.values()) {
+    if (!hasColumn(field)) continue;
+    if (field.schema.is_indexed && event.data.concurrent_indexes !== true) statements.push(createIndex(change, field));
+    if (field.schema.comment !== null) statements.push(columnComment(change, field));
+  }
+  return statements;
+}
+
+export function planCollectionUpdated(change: Change<'collection.updated'>): Statement[] {
+  const { event, before, after } = change;
+  const old = before.collections.get(event.collection)?.collection.schema;
+  const now = after.collections.get(event.collection)?.collection.schema;
+  if (!old || !now || old.comment === now.comment) return [];
+  return [tableComment(change, now.comment)];
+}
+
+/** Never CASCADE: what still points at the table was taken away by events before this one, or the drop must fail. */
+export function planCollectionDeleted(change: Change<'collection.deleted'>): Statement[] {
+  const { event, before, schema } = change;
+  const node = before.collections.get(event.collection) as CollectionNode;
+  if (node.collection.schema === null) return [];
+  return [
+    statement(change, sql`DROP TABLE ${qualified(schema, event.collection)}`, `drop table ${event.collection}`, {
+      lock: 'ACCESS EXCLUSIVE',
+      loses_data: true,
+      lock_entries: tableLockEntries(node),
+    }),
+  ];
+}
+
+function createTable(change: Change<'collection.created'>, node: CollectionNode): Statement {
+  const name = change.event.collection;
+  const costs = { lock: 'none', lock_entries: tableLockEntries(node) } as const;
+  return statement(change, createBareTable(node, change.schema), `create table ${name}`, costs);
+}
+
+/** The table, its row type, its TOAST table and that one's index; an index per constraint; a sequence per identity. */
+function tableLockEntries(node: CollectionNode): number {
+  let entries = 5;
+  for (const field of node.fields.values()) {
+    if (!hasColumn(field)) continue;
+    if (needsUnique(field) || field.schema.is_primary_key) entries += 2;
+    if (field.schema.has_auto_increment) entries += 3;
+  }
+  return entries;
+}
+
+function tableComment(change: Change, comment: string | null): Statement {
+  const { collection } = change.event;
+  const text: Sql = comment === null ? sql`NULL` : literal(comment);
+  return statement(
+    change,
+    sql`COMMENT ON TABLE ${qualified(change.schema, collection)} IS ${text}`,
+    `comment on table ${collection}`,
+    { lock: 'SHARE UPDATE EXCLUSIVE' },
+  );
+}

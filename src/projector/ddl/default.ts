@@ -1,0 +1,41 @@
+/** The DEFAULT of a column, from the normal form's default_value. */
+import type { ColumnSchema, Field, Json } from '../../schema/model.js';
+import { isFunctionDefault } from '../../schema/normal-form/index.js';
+import { type Sql, UnsafeSqlError, literal, sql } from './sql.js';
+
+/** The functions that may be a default. Everything else is a literal. */
+const FUNCTIONS = new Map<string, Sql>([
+  ['now()', sql`now()`],
+  ['CURRENT_TIMESTAMP', sql`CURRENT_TIMESTAMP`],
+  ['CURRENT_DATE', sql`CURRENT_DATE`],
+  ['CURRENT_TIME', sql`CURRENT_TIME`],
+  ['gen_random_uuid()', sql`gen_random_uuid()`],
+]);
+
+/** The expression after DEFAULT; null where the column has none. */
+export function defaultExpression(field: Field, schema: ColumnSchema): Sql | null {
+  if (schema.default_value === null) return null;
+  if (isFunctionDefault(field.type, schema)) return functionCall(String(schema.default_value));
+  return literal(literalText(schema));
+}
+
+/** Whether each row gets a value of its own: adding such a column writes the whole table. */
+export function isVolatileDefault(field: Field, schema: ColumnSchema): boolean {
+  return schema.default_value === 'gen_random_uuid()' && isFunctionDefault(field.type, schema);
+}
+
+/**
+ * Literals go in quoted and without a type, for every type alike: PostgreSQL reads '5', 'true' and '{"a":1}' as the
+ * column's type, so that nothing here decides what a number looks like.
+ */
+function literalText(schema: ColumnSchema): string {
+  const value: Json = schema.default_value;
+  if (schema.data_type === 'json' || schema.data_type === 'jsonb') return JSON.stringify(value);
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+function functionCall(text: string): Sql {
+  const call = FUNCTIONS.get(text);
+  if (call === undefined) throw new UnsafeSqlError('not one of the functions a default may call', text);
+  return call;
+}

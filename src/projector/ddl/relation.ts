@@ -1,0 +1,71 @@
+/**
+ * Foreign keys.
+ *
+ * They are added plainly, without NOT VALID and VALIDATE: those shorten the lock only when they run in two
+ * transactions, and a batch is one. In one transaction the lock of ADD CONSTRAINT is held until the commit either way,
+ * the rows are read once either way, and the detour is one statement more.
+ */
+import { getRelation } from '../../schema/state.js';
+import type { Statement, TableLock } from '../statement.js';
+import { type Change, statement } from './change.js';
+import { type ForeignKeyRelation, foreignKeyConstraint, hasForeignKey } from './create-table.js';
+import { ident, qualified, sql } from './sql.js';
+
+type RelationChange = Change<'relation.created' | 'relation.updated' | 'relation.deleted'>;
+
+export function planRelation(change: RelationChange): Statement[] {
+  const { event, before, after } = change;
+  const name = event.field ?? '';
+  const old = getRelation(before, event.collection, name);
+  const now = getRelation(after, event.collection, name);
+  const had = hasForeignKey(old) ? old : null;
+  const has = hasForeignKey(now) ? now : null;
+  if (had !== null && has !== null) return replaceForeignKey(change, had, has);
+  if (had !== null) return [dropForeignKey(change, had)];
+  return has === null ? [] : [addForeignKey(change, has)];
+}
+
+function replaceForeignKey(change: Change, old: ForeignKeyRelation, now: ForeignKeyRelation): Statement[] {
+  const sameName = old.schema.constraint_name === now.schema.constraint_name;
+  const sameKey =
+    old.one_collection === now.one_collection &&
+    old.schema.on_update === now.schema.on_update &&
+    old.schema.on_delete === now.schema.on_delete;
+  if (!sameKey) return [dropForeignKey(change, old), addForeignKey(change, now)];
+  return sameName ? [] : [renameForeignKey(change, old, now)];
+}
+
+/** Fails on existing rows that point at nothing. */
+export function addForeignKey(change: Change, relation: ForeignKeyRelation): Statement {
+  const table = qualified(change.schema, relation.many_collection);
+  const text = sql`ALTER TABLE ${table} ADD ${foreignKeyConstraint(relation, change.after, change.schema)}`;
+  const summary = `point ${relation.many_collection}.${relation.many_field} at ${relation.one_collection}`;
+  return {
+    ...statement(change, text, summary, { lock: 'SHARE ROW EXCLUSIVE', lock_entries: 4 }),
+    lock: lockOnBoth(change, relation, 'SHARE ROW EXCLUSIVE'),
+    may_fail: !change.created.has(relation.many_collection),
+  };
+}
+
+export function dropForeignKey(change: Change, relation: ForeignKeyRelation): Statement {
+  const table = qualified(change.schema, relation.many_collection);
+  const text = sql`ALTER TABLE ${table} DROP CONSTRAINT ${ident(relation.schema.constraint_name)}`;
+  const summary = `let ${relation.many_collection}.${relation.many_field} point at nothing`;
+  return {
+    ...statement(change, text, summary, { lock: 'ACCESS EXCLUSIVE', lock_entries: 4 }),
+    lock: lockOnBoth(change, relation, 'ACCESS EXCLUSIVE'),
+  };
+}
+
+function renameForeignKey(change: Change, old: ForeignKeyRelation, now: ForeignKeyRelation): Statement {
+  const table = qualified(change.schema, now.many_collection);
+  const names = sql`${ident(old.schema.constraint_name)} TO ${ident(now.schema.constraint_name)}`;
+  const summary = `rename the foreign key of ${now.many_collection}.${now.many_field}`;
+  const text = sql`ALTER TABLE ${table} RENAME CONSTRAINT ${names}`;
+  return statement(change, text, summary, { lock: 'ACCESS EXCLUSIVE', lock_entries: 2 });
+}
+
+/** A foreign key locks both its tables. */
+function lockOnBoth({ created }: Change, relation: ForeignKeyRelation, lock: TableLock): TableLock {
+  return created.has(relation.many_collection) && created.has(relation.one_collection) ? 'none' : lock;
+}

@@ -1,0 +1,79 @@
+/**
+ * The one place where SQL text is made. A `Sql` is text that is safe to run: quoted names, quoted literals, checked
+ * types and expressions, and the fixed words of templates. Nothing else may cast to `Sql` (a test reads the sources).
+ */
+import { checkExpression } from '../../schema/expression.js';
+import { fits } from '../../schema/constraint-names.js';
+import { isTypeName } from './type-name.js';
+
+declare const brand: unique symbol;
+
+/** SQL text made by this module. */
+export type Sql = string & { readonly [brand]: 'sql' };
+
+/** Text that can't become SQL although it should have been refused long before: our bug, not the caller's input. */
+export class UnsafeSqlError extends Error {
+  constructor(what: string, text: string) {
+    super(`${what}: ${JSON.stringify(text)}`);
+    this.name = 'UnsafeSqlError';
+  }
+}
+
+const PLAIN = /^[A-Za-z0-9_]{1,63}$/;
+
+/** A quoted identifier. Throws on what PostgreSQL would refuse or cut off. */
+export function ident(name: string): Sql {
+  // Always quoted: the list of words that would need it grows with PostgreSQL's releases.
+  if (PLAIN.test(name)) return `"${name}"` as Sql;
+  if (name === '') throw new UnsafeSqlError('an identifier is empty', name);
+  if (name.includes('\0') || !isWellFormed(name)) throw new UnsafeSqlError('an identifier is not UTF-8 text', name);
+  if (!fits(name)) throw new UnsafeSqlError('an identifier is longer than 63 bytes', name);
+  return `"${name.replaceAll('"', '""')}"` as Sql;
+}
+
+/** `"schema"."name"` */
+export function qualified(schema: string, name: string): Sql {
+  return `${ident(schema)}.${ident(name)}` as Sql;
+}
+
+/**
+ * A string literal. The E'' form, and only it, gives a backslash one meaning whatever standard_conforming_strings is;
+ * without a backslash both forms mean the same.
+ */
+export function literal(text: string): Sql {
+  if (text.includes('\0') || !isWellFormed(text)) throw new UnsafeSqlError('a literal is not UTF-8 text', text);
+  const quoted = `'${text.replaceAll("'", "''")}'`;
+  return (quoted.includes('\\') ? `E${quoted.replaceAll('\\', '\\\\')}` : quoted) as Sql;
+}
+
+/** The name of a type, as format_type writes it. Throws on anything a parser doesn't take as exactly one type. */
+export function typeName(text: string): Sql {
+  if (!isTypeName(text)) throw new UnsafeSqlError('not the name of a type', text);
+  return text as Sql;
+}
+
+/** One scalar expression of a user's, in parentheses. Parsed again here: nothing upstream is taken on trust. */
+export function expression(text: string): Sql {
+  // Closed off on the same line, a comment at the end of the text would swallow the parenthesis; checked in this form.
+  const enclosed = `(${text})`;
+  const problem = checkExpression(text) ?? checkExpression(enclosed);
+  if (problem !== null) throw new UnsafeSqlError(`not one scalar expression (${problem})`, text);
+  return enclosed as Sql;
+}
+
+/** A template whose holes take only SQL: sql`ALTER TABLE ${table} DROP COLUMN ${column}`. */
+export function sql(words: TemplateStringsArray, ...parts: Sql[]): Sql {
+  let text = words[0] as string;
+  for (let i = 0; i < parts.length; i += 1) text += parts[i] + (words[i + 1] as string);
+  return text as Sql;
+}
+
+export function join(parts: readonly Sql[], separator: Sql): Sql {
+  return parts.join(separator) as Sql;
+}
+
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+function isWellFormed(text: string): boolean {
+  return !LONE_SURROGATE.test(text);
+}

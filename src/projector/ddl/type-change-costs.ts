@@ -1,0 +1,95 @@
+/** What a change of a column's type costs on a table with rows. */
+import type { ColumnSchema } from '../../schema/model.js';
+import { columnType } from '../../schema/normal-form/index.js';
+import type { Statement } from '../statement.js';
+import { magnitude, roundsNumbers, scaleOf } from './number-shape.js';
+import { kindOf } from './type-change.js';
+
+export type TypeChangeCosts = Pick<Statement, 'loses_data' | 'rewrites_table' | 'may_fail'>;
+
+/** All false where the type stays as it is. */
+export function typeChangeCosts(from: ColumnSchema, to: ColumnSchema): TypeChangeCosts {
+  if (columnType(from) === columnType(to)) return { loses_data: false, rewrites_table: false, may_fail: false };
+  return { loses_data: losesData(from, to), rewrites_table: !keepsBytes(from, to), may_fail: mayFail(from, to) };
+}
+
+/** Pairs of types with the same bytes on disk, so that PostgreSQL only notes the new type. */
+function keepsBytes(from: ColumnSchema, to: ColumnSchema): boolean {
+  if (from.data_type === 'numeric' && to.data_type === 'numeric') return isRoomier(from, to);
+  // Our sessions run in UTC, where a timestamp with and without time zone is the same number.
+  if (isTimestamp(from) && isTimestamp(to)) return true;
+  if (!VARIABLE_TEXT.has(from.data_type) || !VARIABLE_TEXT.has(to.data_type)) return false;
+  if (to.max_length === null) return true;
+  return from.data_type === 'character varying' && from.max_length !== null && to.max_length >= from.max_length;
+}
+
+const VARIABLE_TEXT = new Set(['text', 'citext', 'character varying']);
+
+const isTimestamp = ({ data_type }: ColumnSchema): boolean => data_type.startsWith('timestamp ');
+
+/** numeric: at least as many digits, and the same number of them after the point. */
+function isRoomier(from: ColumnSchema, to: ColumnSchema): boolean {
+  if (to.numeric_precision === null) return true;
+  if (from.numeric_precision === null) return false;
+  return to.numeric_precision >= from.numeric_precision && scaleOf(to) === scaleOf(from);
+}
+
+/** Whether values can come out poorer without PostgreSQL refusing: rounded, or without their date, time or zone. */
+function losesData(from: ColumnSchema, to: ColumnSchema): boolean {
+  const [old, now] = [kindOf(from), kindOf(to)];
+  if (now === 'number') return old !== 'boolean' && roundsNumbers(old === 'number' ? from : null, to);
+  if (now === 'boolean') return old === 'number';
+  if (now !== 'temporal') return false;
+  // A text may say more than the type holds: a zone, a time of day, fractions of a microsecond.
+  if (old === 'text') return true;
+  return [...partsOf(from)].some((part) => !partsOf(to).includes(part));
+}
+
+/** d date, t time, z zone. A moment in UTC is a date and a time, so nothing goes with its zone. */
+const PARTS = new Map([
+  ['date', 'd'],
+  ['time without time zone', 't'],
+  ['time with time zone', 'tz'],
+  ['timestamp without time zone', 'dt'],
+  ['timestamp with time zone', 'dt'],
+]);
+
+const partsOf = ({ data_type }: ColumnSchema): string => PARTS.get(data_type) ?? '';
+
+/** Whether some value of the old type has no counterpart in the new one, so that its row refuses the change. */
+function mayFail(from: ColumnSchema, to: ColumnSchema): boolean {
+  const [old, now] = [kindOf(from), kindOf(to)];
+  if (now === 'text') return to.max_length !== null && longestText(from) > to.max_length;
+  if (now === 'json') return old === 'text' || (old === 'json' && to.data_type === 'jsonb');
+  if (now === 'number' && old === 'number') return numberMayFail(from, to);
+  if (now === 'number' && old === 'boolean') return magnitude(to) < 1;
+  if (now === 'boolean' && old === 'number') return false;
+  return !(
+    now === 'temporal' &&
+    old === 'temporal' &&
+    [...partsOf(to)].every((part) => part === 'z' || gives(from, part))
+  );
+}
+
+/** A date has a time of day when it needs one: midnight. */
+const gives = (from: ColumnSchema, part: string): boolean => partsOf(from).includes(part) || from.data_type === 'date';
+
+/** NaN is a number everywhere but among the whole ones. */
+function numberMayFail(from: ColumnSchema, to: ColumnSchema): boolean {
+  const whole = (schema: ColumnSchema): boolean => schema.data_type.endsWith('int') || schema.data_type === 'integer';
+  return magnitude(from) > magnitude(to) || (whole(to) && !whole(from));
+}
+
+const LONGEST = new Map([
+  ['boolean', 5],
+  ['smallint', 6],
+  ['integer', 11],
+  ['bigint', 20],
+  ['uuid', 36],
+  ['date', 13],
+]);
+
+/** Characters of the longest value, written as text. */
+function longestText(schema: ColumnSchema): number {
+  return schema.max_length ?? LONGEST.get(schema.data_type) ?? Infinity;
+}

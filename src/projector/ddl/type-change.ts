@@ -1,0 +1,65 @@
+/** Changing a column's type: how values are carried over. */
+import type { ColumnSchema } from '../../schema/model.js';
+import { columnType } from '../../schema/normal-form/index.js';
+import { type Sql, sql, typeName } from './sql.js';
+
+/** What carries over alike. */
+export type Kind = 'text' | 'number' | 'boolean' | 'temporal' | 'json' | 'other';
+
+const KINDS = new Map<string, Kind>([
+  ['text', 'text'],
+  ['citext', 'text'],
+  ['character varying', 'text'],
+  ['character', 'text'],
+  ['smallint', 'number'],
+  ['integer', 'number'],
+  ['bigint', 'number'],
+  ['real', 'number'],
+  ['double precision', 'number'],
+  ['numeric', 'number'],
+  ['boolean', 'boolean'],
+  ['date', 'temporal'],
+  ['time without time zone', 'temporal'],
+  ['time with time zone', 'temporal'],
+  ['timestamp without time zone', 'temporal'],
+  ['timestamp with time zone', 'temporal'],
+  ['json', 'json'],
+  ['jsonb', 'json'],
+]);
+
+export const kindOf = ({ data_type }: ColumnSchema): Kind => KINDS.get(data_type) ?? 'other';
+
+/** Pairs of temporal types without a cast. */
+const NO_CAST = new Set([
+  'date>time without time zone',
+  'date>time with time zone',
+  'time without time zone>date',
+  'time without time zone>timestamp without time zone',
+  'time without time zone>timestamp with time zone',
+  'time with time zone>date',
+  'time with time zone>timestamp without time zone',
+  'time with time zone>timestamp with time zone',
+  'timestamp without time zone>time with time zone',
+]);
+
+/**
+ * The expression after USING; null where the assignment does it. An explicit cast cuts text to the new length without a
+ * word, an assignment fails: into character types only the assignment does the last step, so that nothing is lost silently.
+ */
+export function conversion(from: ColumnSchema, to: ColumnSchema, column: Sql): Sql | null {
+  if (from.data_type === to.data_type) return null;
+  const [old, now] = [kindOf(from), kindOf(to)];
+  const type = typeName(columnType(to));
+  if (now === 'text') return old === 'text' ? null : sql`${column}::text`;
+  if (old === 'text') return sql`${column}::${type}`;
+  if (now === 'json' && old !== 'json')
+    return to.data_type === 'json' ? sql`to_json(${column})` : sql`to_jsonb(${column})`;
+  if (old === 'number' && now === 'boolean') return sql`${column} <> 0`;
+  if (old === 'boolean' && now === 'number') return sql`${column}::integer::${type}`;
+  return hasCast(from, to, [old, now]) ? sql`${column}::${type}` : sql`${column}::text::${type}`;
+}
+
+/** Where PostgreSQL has no cast, the way leads through text: it succeeds on values that read alike, and on no rows. */
+function hasCast(from: ColumnSchema, to: ColumnSchema, [old, now]: readonly [Kind, Kind]): boolean {
+  return old === now && old !== 'other' && !NO_CAST.has(`${from.data_type}>${to.data_type}`);
+}

@@ -1,0 +1,61 @@
+/** What PostgreSQL's refusal of a planned statement means for the caller. SQL text never leaves this module. */
+import {
+  SQLSTATE,
+  driverError,
+  environmentProblem,
+  isConnectionLoss,
+  lockTimeout,
+  sqlState,
+} from '../postgres/errors.js';
+import type { Problem } from '../schema/problem.js';
+import { type LockSettings, isLockTableFull, lockEntriesOf, tooFewLocks } from './lock-table.js';
+import type { Statement } from './statement.js';
+
+/** SQLSTATEs that say something about the moment, not about the statement. Deadlocks come here after their retries. */
+const MOMENTARY = new Set<string>([
+  SQLSTATE.lock_not_available,
+  SQLSTATE.query_canceled,
+  SQLSTATE.deadlock_detected,
+  SQLSTATE.serialization_failure,
+]);
+
+/**
+ * @param completed how many statements finished before the one that failed
+ * @param settings the size of the server's lock table, where known: it turns 53200 into advice
+ * @throws the error itself when neither the database nor the connection to it is the reason: then it is our bug
+ */
+export function ddlFailure(
+  error: unknown,
+  statements: readonly Statement[],
+  completed: number,
+  settings?: LockSettings,
+): Problem {
+  const state = sqlState(error);
+  if (state === undefined && !isConnectionLoss(error)) throw error;
+  const place = placeOf(statements[completed]);
+  if (state !== undefined && MOMENTARY.has(state)) return { ...lockTimeout(), ...place };
+  if (isLockTableFull(driverError(error))) return { ...tooFewLocks(lockEntriesOf(statements), settings), ...place };
+  const environment = environmentProblem(error);
+  if (environment !== undefined) return environment;
+  return { ...refused(error, state, statements[completed]), ...place };
+}
+
+function placeOf(statement: Statement | undefined): Pick<Problem, 'collection' | 'field'> {
+  if (statement === undefined) return {};
+  const { collection, field } = statement.source;
+  return field === null ? { collection } : { collection, field };
+}
+
+/** PostgreSQL's message names tables, columns and values, never the statement; its other parts may quote expressions. */
+function refused(error: unknown, sqlstate: string | undefined, statement: Statement | undefined): Problem {
+  const reason = messageOf(driverError(error));
+  const what = statement === undefined ? 'the change' : `to ${statement.summary}`;
+  const details = {
+    reason,
+    sqlstate,
+    ...(statement === undefined ? {} : { statement: statement.summary, event: statement.source.event }),
+  };
+  return { code: 'DATABASE_REFUSED', message: `PostgreSQL refused ${what}: ${reason}`, details };
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
