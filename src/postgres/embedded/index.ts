@@ -11,6 +11,9 @@ import { type DataLock, isLock, takeLock } from './lock.js';
 import { existingHome, reachableHome, reachablePrograms } from './place.js';
 import { THROWAWAY_SETTINGS, serverSettings } from './settings.js';
 
+/** Another process has the data directory. */
+export class DataDirInUseError extends OperatorError {}
+
 export interface EmbeddedOptions {
   dataDir: string;
   /** How many connections the server admits. */
@@ -101,7 +104,7 @@ async function prepareDataDir(path: string): Promise<string> {
 async function lockDataDir(dataDir: string): Promise<DataLock> {
   const lock = await takeLock(dataDir);
   if (isLock(lock)) return lock;
-  throw new OperatorError(
+  throw new DataDirInUseError(
     `The data directory ${dataDir} is in use by another service (process ${lock.pid}): stop that one, or give this one another DATA_DIR.`,
   );
 }

@@ -1,0 +1,88 @@
+import type { Token } from '../../auth/tokens.js';
+import { findUser, withAccounts } from '../accounts.js';
+import { runAction } from '../actions.js';
+import { type Command, type ExitCode, type Invocation, UsageError, takePositionals, text } from '../command.js';
+import { OperatorError } from '../../operator-error.js';
+import { accepted, json, table } from '../output.js';
+
+export const tokens: Command = {
+  name: 'tokens',
+  summary: "list, add and revoke users' static tokens",
+  help: `dps tokens: static bearer tokens of users, on the service's database (DATABASE_URL, or the embedded server of DATA_DIR)
+
+  dps tokens list USER
+  dps tokens add USER [--name NAME] [--expires WHEN]     the token is printed once
+  dps tokens revoke USER TOKEN
+
+USER is an e-mail address or an id, TOKEN a token's id or its name.
+
+  --name NAME        what the token is for
+  --expires WHEN     a time (2030-01-31, 2030-01-31T12:00:00Z) or a number of days (90d); never by default
+  --data-dir DIR     instead of DATA_DIR
+  --json             print for machines`,
+  options: { name: { type: 'string' }, expires: { type: 'string' }, 'data-dir': { type: 'string' } },
+  run: (invocation) => runAction(invocation, { list, add, revoke }),
+};
+
+async function list(invocation: Invocation): Promise<ExitCode> {
+  const [named = ''] = takePositionals(invocation, 'USER');
+  const found = await withAccounts(invocation, async (accounts) => {
+    const user = await findUser(accounts.users, named);
+    return accepted(await accounts.tokens.list(user.id));
+  });
+  const rows = found.map((token) => [token.name, token.created_at, token.expires_at ?? 'never', token.id]);
+  show(invocation, found, () => table(['name', 'created', 'expires', 'id'], rows));
+  return 0;
+}
+
+async function add(invocation: Invocation): Promise<ExitCode> {
+  const [named = ''] = takePositionals(invocation, 'USER');
+  const expiry = text(invocation.values, 'expires');
+  const token = {
+    name: text(invocation.values, 'name'),
+    expires_at: expiry === undefined ? null : readExpiry(expiry, Date.now()),
+  };
+  const made = await withAccounts(invocation, async (accounts) => {
+    const user = await findUser(accounts.users, named);
+    return accepted(await accounts.tokens.create(user.id, token));
+  });
+  show(invocation, made, () => `${made.token}\n(shown this once; ${describe(made)})`);
+  return 0;
+}
+
+async function revoke(invocation: Invocation): Promise<ExitCode> {
+  const [named = '', wanted = ''] = takePositionals(invocation, 'USER', 'TOKEN');
+  const revoked = await withAccounts(invocation, async (accounts) => {
+    const user = await findUser(accounts.users, named);
+    const token = pick(accepted(await accounts.tokens.list(user.id)), wanted);
+    accepted(await accounts.tokens.revoke(user.id, token.id));
+    return token;
+  });
+  show(invocation, revoked, () => `revoked ${describe(revoked)}`);
+  return 0;
+}
+
+function pick(all: readonly Token[], wanted: string): Token {
+  const found = all.filter(({ id, name }) => id === wanted.toLowerCase() || name === wanted);
+  if (found.length > 1) throw new OperatorError(`Several tokens are named "${wanted}": say which by its id.`);
+  const [token] = found;
+  if (!token) throw new OperatorError(`This user has no token "${wanted}": "dps tokens list" shows them.`);
+  return token;
+}
+
+/** @param now milliseconds since 1970 @returns ISO 8601 */
+function readExpiry(given: string, now: number): string {
+  const days = /^(\d{1,5})d$/.exec(given)?.[1];
+  const time = days === undefined ? Date.parse(given) : now + Number(days) * 86_400_000;
+  if (Number.isNaN(time)) throw new UsageError(`--expires must be a time or a number of days such as 90d.`);
+  if (time <= now) throw new UsageError('--expires must be in the future.');
+  return new Date(time).toISOString();
+}
+
+function describe({ name, expires_at, id }: Token): string {
+  return `"${name}", ${expires_at === null ? 'never expires' : `expires ${expires_at}`}, ${id}`;
+}
+
+function show({ values, terminal }: Invocation, value: unknown, render: () => string): void {
+  terminal.print(values['json'] === true ? json(value) : render());
+}

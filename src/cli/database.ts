@@ -1,0 +1,53 @@
+/** The service's database, for commands that work on it directly: whether the service runs or not. */
+import type pg from 'pg';
+import type { Config } from '../config.js';
+import { OperatorError } from '../operator-error.js';
+import { DataDirInUseError, recordedConnection } from '../postgres/embedded/index.js';
+import { createPool } from '../postgres/pool.js';
+import { type DatabaseSource, openDatabase } from '../postgres/source.js';
+import { silentLogger } from './silent-logger.js';
+
+const POOL_SIZE = 3;
+
+/** Runs `work` on a pool of the service's database. An embedded server that isn't running is started for it. */
+export async function withDatabase<T>(config: Config, work: (pool: pg.Pool) => Promise<T>): Promise<T> {
+  const source = await openSource(config);
+  const pool = createPool({
+    connectionString: source.connectionString,
+    schema: config.schema,
+    max: POOL_SIZE,
+    applicationName: 'dps',
+    logger: silentLogger,
+  });
+  try {
+    await requireService(pool, config.schema);
+    return await work(pool);
+  } finally {
+    await pool.end();
+    await source.stop();
+  }
+}
+
+async function openSource(config: Config): Promise<DatabaseSource> {
+  const { databaseUrl, dataDir } = config;
+  const options = { dataDir, connections: POOL_SIZE + 10, logger: silentLogger };
+  try {
+    return await openDatabase({ ...options, databaseUrl });
+  } catch (error) {
+    if (!(error instanceof DataDirInUseError)) throw error;
+    // The service is running: its server is ours too.
+    const connectionString = await recordedConnection(dataDir);
+    return openDatabase({ ...options, databaseUrl: connectionString });
+  }
+}
+
+async function requireService(pool: pg.Pool, schema: string): Promise<void> {
+  const { rowCount } = await pool.query(
+    `select from pg_tables where schemaname = $1 and tablename = 'service_auth_epoch'`,
+    [schema],
+  );
+  if (rowCount === 1) return;
+  throw new OperatorError(
+    `The schema "${schema}" of this database holds no service yet: start the service once, or check DATABASE_URL, DATA_DIR and DB_SCHEMA.`,
+  );
+}

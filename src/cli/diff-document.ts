@@ -1,0 +1,52 @@
+/** A diff as the service answers it, in words. */
+
+interface Entry {
+  collection: string;
+  field?: string;
+  related_collection?: string | null;
+  diff: { kind: string; path?: (string | number)[]; lhs?: unknown; rhs?: unknown }[];
+}
+
+export interface Warning {
+  code: string;
+  collection?: string;
+  field?: string;
+  message: string;
+}
+
+export interface DiffDocument {
+  hash: string;
+  diff: { collections: Entry[]; fields: Entry[]; relations: Entry[] };
+  warnings?: Warning[];
+}
+
+export function isEmpty({ diff }: DiffDocument): boolean {
+  return diff.collections.length + diff.fields.length + diff.relations.length === 0;
+}
+
+/** One line an entry: `+ field articles.title`, then the warnings. */
+export function describeDiff(document: DiffDocument): string {
+  const { collections, fields, relations } = document.diff;
+  const lines = [
+    ...collections.map((entry) => describeEntry('collection', entry)),
+    ...fields.map((entry) => describeEntry('field', entry)),
+    ...relations.map((entry) => describeEntry('relation', entry)),
+  ];
+  if (lines.length === 0) lines.push('No differences.');
+  for (const warning of document.warnings ?? []) lines.push(`! ${describeWarning(warning)}`);
+  return lines.join('\n');
+}
+
+export function describeWarning({ code, collection, field, message }: Warning): string {
+  const place = [collection, field].filter((name) => name !== undefined).join('.');
+  return place === '' ? `${code}: ${message}` : `${code} ${place}: ${message}`;
+}
+
+function describeEntry(kind: string, { collection, field, diff }: Entry): string {
+  const name = field === undefined ? collection : `${collection}.${field}`;
+  const whole = diff.find((change) => change.path === undefined || change.path.length === 0);
+  if (whole?.kind === 'N') return `+ ${kind} ${name}`;
+  if (whole?.kind === 'D') return `- ${kind} ${name}`;
+  const members = new Set(diff.map(({ path }) => (path ?? []).join('.')));
+  return `~ ${kind} ${name}: ${[...members].join(', ')}`;
+}

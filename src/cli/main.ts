@@ -1,0 +1,13 @@
+#!/usr/bin/env node
+/** The operators' command, `dps`. */
+import { text as readStream } from 'node:stream/consumers';
+import { runCli } from './run.js';
+
+process.exitCode = await runCli(process.argv.slice(2), {
+  environment: process.env,
+  terminal: {
+    print: (text) => console.log(text),
+    note: (text) => console.error(text),
+    read: () => readStream(process.stdin),
+  },
+});

@@ -1,0 +1,21 @@
+/** How results are shown: columns for people, JSON for machines. */
+import { OperatorError } from '../operator-error.js';
+import type { Result } from '../schema/problem.js';
+
+/** Rows in columns, as wide as their widest cell. */
+export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  const all = [header, ...rows];
+  const widths = header.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
+  const line = (row: readonly string[]) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ');
+  return all.map((row) => line(row).trimEnd()).join('\n');
+}
+
+export function json(value: unknown): string {
+  return JSON.stringify(value, null, 2);
+}
+
+/** The value, or the refusal as an error for the operator. */
+export function accepted<T>(result: Result<T>): T {
+  if (result.ok) return result.value;
+  throw new OperatorError(result.problems.map((problem) => problem.message).join(' '));
+}

@@ -1,0 +1,84 @@
+/** The database to work on: the one that is given, or an embedded server. */
+import pg from 'pg';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { OperatorError } from '../operator-error.js';
+import { startEmbedded } from './embedded/index.js';
+import { sqlState } from './errors.js';
+import type { Logger } from './logger.js';
+
+export interface SourceOptions {
+  /** null: an embedded server in `dataDir`. */
+  databaseUrl: string | null;
+  dataDir: string;
+  /** How many connections an embedded server admits. */
+  connections: number;
+  logger: Logger;
+}
+
+export interface DatabaseSource {
+  connectionString: string;
+  /** The embedded server has ended, with its last words; never resolves for a server of somebody else's. */
+  ended: Promise<string>;
+  /** Stops the embedded server. */
+  stop(): Promise<void>;
+}
+
+/** A server that is starting up or recovering says so; it is waited for this long. */
+const START_UP_LIMIT_MS = 60_000;
+const RETRY_MS = 250;
+const CONNECT_TIMEOUT_MS = 10_000;
+
+/** @throws OperatorError with one sentence on what is wrong and what to do */
+export async function openDatabase(options: SourceOptions): Promise<DatabaseSource> {
+  const { databaseUrl, logger } = options;
+  if (databaseUrl !== null) {
+    await reach(databaseUrl);
+    return { connectionString: databaseUrl, ended: new Promise(() => undefined), stop: () => Promise.resolve() };
+  }
+  const embedded = await startEmbedded(options);
+  if (embedded.orphanStopped) logger.warn('stopped a PostgreSQL server that an earlier run had left behind');
+  return embedded;
+}
+
+/** Connects once, to say in words what is wrong before anything depends on it. */
+async function reach(connectionString: string): Promise<void> {
+  const limit = Date.now() + START_UP_LIMIT_MS;
+  for (;;) {
+    const client = new pg.Client({ connectionString, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      await client.end();
+      return;
+    } catch (error) {
+      await client.end().catch(() => undefined);
+      if (sqlState(error) !== CANNOT_CONNECT_NOW || Date.now() > limit) throw unreachable(error);
+      await sleep(RETRY_MS);
+    }
+  }
+}
+
+const CANNOT_CONNECT_NOW = '57P03';
+
+/** SQLSTATE or code of the operating system → what to say. */
+const EXPLANATIONS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens at its address',
+  ENOTFOUND: 'its host name is unknown',
+  EAI_AGAIN: 'its host name could not be resolved',
+  ETIMEDOUT: 'its host does not answer',
+  EHOSTUNREACH: 'its host can not be reached',
+  ENETUNREACH: 'its network can not be reached',
+  ENOENT: 'its socket does not exist',
+  ECONNRESET: 'it closed the connection',
+  '28P01': 'it refused the user or the password',
+  '28000': 'it refused the user',
+  '3D000': 'it has no such database',
+  '53300': 'it has no connection left',
+  '57P03': 'it is still starting up',
+};
+
+function unreachable(cause: unknown): OperatorError {
+  const code = sqlState(cause) ?? (cause as NodeJS.ErrnoException).code ?? '';
+  const why = Object.hasOwn(EXPLANATIONS, code) ? EXPLANATIONS[code] : (cause as Error).message.replace(/\.$/, '');
+  return new OperatorError(`The database of DATABASE_URL can't be used: ${why}.`, { cause });
+}
