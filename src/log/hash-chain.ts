@@ -4,10 +4,10 @@ import type { StoredEvent } from '../schema/events.js';
 import { canonicalJson } from '../schema/canonical.js';
 import type { Queryable } from '../postgres/pool.js';
 import { type LogHead, emptyHead } from './head.js';
-import { type RawEvent, readRawPages } from './read.js';
+import { type EventRecord, readRecordPages } from './read.js';
 
 /** What the hash covers: the whole event but the hash itself. `data` may be given as canonical JSON already. */
-type Hashed = Omit<RawEvent, 'hash'>;
+type Hashed = Omit<EventRecord, 'hash'>;
 
 /**
  * sha256, hex, over the previous hash and the event in canonical JSON, without `hash` and `previous_hash`. It can be
@@ -51,7 +51,7 @@ export interface VerifyOptions {
  */
 export async function verifyChain(db: Queryable, options: VerifyOptions = {}): Promise<Verification> {
   let head = emptyHead();
-  for await (const page of readRawPages(db, { after: 0 })) {
+  for await (const page of readRecordPages(db, { after: 0 })) {
     for (const event of page) {
       const reason = fault(event, head);
       if (reason !== null) {
@@ -64,7 +64,7 @@ export async function verifyChain(db: Queryable, options: VerifyOptions = {}): P
   return { ok: true, checked: head.position, head };
 }
 
-function fault(event: RawEvent, previous: LogHead): string | null {
+function fault(event: EventRecord, previous: LogHead): string | null {
   if (event.position !== previous.position + 1) {
     return `position ${previous.position + 1} is missing`;
   }

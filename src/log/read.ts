@@ -1,10 +1,10 @@
 /** Reading the log in order, in pages. */
-import type { StoredEvent } from '../schema/events.js';
-import { parseStoredEvent } from '../schema/upcasting.js';
+import type { Cause, StoredEvent } from '../schema/events.js';
+import { readEvent } from '../schema/upcasting.js';
 import type { Queryable } from '../postgres/pool.js';
 
 /** An event as it is stored: of the version it was written with, not parsed. */
-export interface RawEvent {
+export interface EventRecord {
   position: number;
   id: string;
   batch: string;
@@ -13,7 +13,7 @@ export interface RawEvent {
   collection: string;
   field: string | null;
   data: unknown;
-  actor: unknown;
+  actor: Cause['actor'];
   command: string;
   reason: string | null;
   request_id: string | null;
@@ -36,15 +36,15 @@ export interface Range {
 /** Rows of one query: enough to make the round trips cheap, few enough for a log of large events. */
 const PAGE = 1_000;
 
-/** Columns as `toRawEvent` needs them. */
+/** Columns as `toEventRecord` needs them. */
 export const EVENT_COLUMNS =
   'position, id, batch, type, version, collection, field, data, actor, command, reason, request_id, ip, user_agent, ' +
   'occurred_at, previous_hash, hash';
 
-export type EventRow = Omit<RawEvent, 'occurred_at'> & { occurred_at: Date };
+export type EventRow = Omit<EventRecord, 'occurred_at'> & { occurred_at: Date };
 
 /** A row of service_events as an event. */
-export function toRawEvent(row: EventRow): RawEvent {
+export function toEventRecord(row: EventRow): EventRecord {
   return { ...row, occurred_at: row.occurred_at.toISOString() };
 }
 
@@ -59,11 +59,11 @@ export async function* readEvents(db: Queryable, range: Range): AsyncGenerator<S
 
 /** `readEvents` page by page, for whoever reads all of a long log: no turn of the event loop for each event. */
 export async function* readEventPages(db: Queryable, range: Range): AsyncGenerator<StoredEvent[], void, undefined> {
-  for await (const page of readRawPages(db, range)) yield page.map(parseStoredEvent);
+  for await (const page of readRecordPages(db, range)) yield page.map(readEvent);
 }
 
 /** Pages of events in order, as they are stored. */
-export async function* readRawPages(db: Queryable, range: Range): AsyncGenerator<RawEvent[], void, undefined> {
+export async function* readRecordPages(db: Queryable, range: Range): AsyncGenerator<EventRecord[], void, undefined> {
   let left = range.limit ?? Infinity;
   let next = readPage(db, { ...range, limit: Math.min(left, PAGE) });
   while (left > 0) {
@@ -82,13 +82,13 @@ export async function* readRawPages(db: Queryable, range: Range): AsyncGenerator
 }
 
 /** One page, in order. */
-export async function readPage(db: Queryable, range: Range & { limit: number }): Promise<RawEvent[]> {
+export async function readPage(db: Queryable, range: Range & { limit: number }): Promise<EventRecord[]> {
   const { rows } = await db.query<EventRow>({
     name: 'log-page',
     text: `SELECT ${EVENT_COLUMNS} FROM service_events WHERE position > $1 AND position <= $2 ORDER BY position LIMIT $3`,
     values: [range.after, range.upTo ?? Number.MAX_SAFE_INTEGER, range.limit],
   });
-  return rows.map(toRawEvent);
+  return rows.map(toEventRecord);
 }
 
 /** The end of the log. */

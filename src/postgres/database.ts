@@ -23,7 +23,7 @@ export async function readDatabase(db: Queryable): Promise<Database> {
            current_setting('server_version') AS version,
            current_setting('server_version_num')::int AS number,
            current_setting('server_encoding') AS encoding`);
-  const row = rows[0]!;
+  const row = rows[0] as (typeof rows)[number];
   const version = row.version.split(' ')[0] ?? row.version;
   if (row.number < OLDEST) {
     throw new OperatorError(`The database server is PostgreSQL ${version}; this service needs 14 or newer.`);

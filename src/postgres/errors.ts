@@ -72,6 +72,11 @@ export function isConnectionLoss(thrown: unknown): boolean {
   return error instanceof LostConnectionError || LOST_BY_DRIVER.some((text) => error.message.startsWith(text));
 }
 
+/** The server is there, and doesn't let us in: credentials, the database's name. */
+function isRefusedConnection(state: string | undefined): boolean {
+  return state !== undefined && /^(?:28|3D)/.test(state);
+}
+
 /** Whether a whole transaction that met this may be tried again as it is. */
 export function isRetryable(error: unknown): boolean {
   const state = sqlState(error);
@@ -111,7 +116,7 @@ export class ProblemError extends Error {
 export function environmentProblem(error: unknown): Problem | undefined {
   const state = sqlState(error);
   if (state === SQLSTATE.lock_not_available || state === SQLSTATE.query_canceled) return lockTimeout();
-  if (isConnectionLoss(error))
+  if (isConnectionLoss(error) || isRefusedConnection(state))
     return unavailable('The database is not reachable; nothing was written. Try again later.');
   if (state === SQLSTATE.read_only_sql_transaction) {
     return unavailable('The database is read-only at the moment; nothing was written. Try again later.');

@@ -9,10 +9,10 @@ export interface StatementResult {
   rows: Record<string, unknown>[];
 }
 
-/** A statement with parameters. A value that is neither text nor null is sent as the driver would send it. */
+/** A statement with parameters; jsonb and others go as text. */
 export interface Parameterised {
   text: string;
-  values?: readonly unknown[];
+  values?: readonly (string | number | boolean | null)[];
 }
 
 interface RowDescription {
@@ -124,7 +124,7 @@ export function sendBatch(client: pg.ClientBase, statements: readonly Parameteri
   return send(client, (connection) => {
     for (const { text, values } of statements) {
       connection.parse({ text, name: '', types: [] }, true);
-      connection.bind({ values: values?.map(toParameter) ?? [] }, true);
+      connection.bind({ values: values?.map((value) => (value === null ? null : String(value))) ?? [] }, true);
       connection.describe({ type: 'P', name: '' }, true);
       connection.execute({}, true);
     }
@@ -136,11 +136,4 @@ function send(client: pg.ClientBase, write: Write): Promise<StatementResult[]> {
   const exchange = new Exchange(write, client);
   client.query(exchange);
   return exchange.done;
-}
-
-function toParameter(value: unknown): string | Buffer | null {
-  if (value === null || value === undefined) return null;
-  if (typeof value === 'string' || Buffer.isBuffer(value)) return value;
-  if (typeof value === 'object') return JSON.stringify(value);
-  return String(value as number | bigint | boolean);
 }

@@ -61,7 +61,7 @@ export function createFreshness(options: FreshnessOptions): Freshness {
   const askOn = async (client: pg.Client): Promise<Fresh> => {
     try {
       const { rows } = await client.query<[number, number]>(QUERY);
-      const [head, authEpoch] = rows[0]!;
+      const [head, authEpoch] = rows[0] as [number, number];
       return { head, authEpoch };
     } catch (error) {
       drop(client);
@@ -75,9 +75,7 @@ export function createFreshness(options: FreshnessOptions): Freshness {
       const kept = current;
       if (kept !== undefined) {
         // A server that was restarted since the last question is no reason to refuse this one.
-        const answer = await askOn(kept).catch((error: unknown) =>
-          isConnectionLoss(error) ? null : Promise.reject(error),
-        );
+        const answer = await askOn(kept).catch(nullIfLost);
         if (answer !== null) return answer;
       }
       current = await connect();
@@ -94,6 +92,11 @@ export function createFreshness(options: FreshnessOptions): Freshness {
       await current?.end();
     },
   };
+}
+
+function nullIfLost(error: unknown): null {
+  if (isConnectionLoss(error)) return null;
+  throw error;
 }
 
 /**

@@ -25,8 +25,8 @@ export interface Store {
   publish(point: Point): void;
   /** Tells of every new state, in order. Returns what ends it. */
   subscribe(listener: (point: Point) => void): () => void;
-  /** Forgets the state and folds the log anew: the log isn't the one it was folded from. */
-  reload(): Promise<void>;
+  /** Takes another state than the one at hand, an older one too: the log isn't the one that was folded. */
+  reset(point: Point): void;
 }
 
 export interface StoreOptions {
@@ -81,7 +81,7 @@ export function createStore({ pool, logger }: StoreOptions): Store {
 
   return {
     load,
-    reload: load,
+    reset: replace,
     current: () => at().state,
     point: at,
     publish,

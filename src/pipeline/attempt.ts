@@ -1,0 +1,224 @@
+/** One attempt at a command: one transaction. */
+import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
+import { type Prepared, prepareEvents } from '../log/append.js';
+import { logChannel } from '../postgres/advisory.js';
+import { type Parameterised, sendBatch } from '../postgres/exchange.js';
+import { metadataStatements } from '../projector/metadata.js';
+import { planBatch } from '../projector/ddl/plan.js';
+import type { Statement } from '../projector/statement.js';
+import type { Point } from '../reads/store.js';
+import type { NewEvent } from '../schema/events.js';
+import type { Problem } from '../schema/problem.js';
+import { snapshotHash } from '../schema/snapshot.js';
+import type { State } from '../schema/state.js';
+import { SAVEPOINT, begin } from './begin.js';
+import { UnknownOutcomeError, commit } from './commit.js';
+import { earlierAnswer, findAnswer, isKept, keepAnswer } from './idempotency.js';
+import { runStatements } from './project.js';
+import type { Done, DryRun, Job, Outcome, PipelineOptions, Refusal, RequestContext } from './types.js';
+
+/** A batch that may have been committed, and what to answer if it was. */
+export class Undecided extends Error {
+  override readonly name = 'Undecided';
+  readonly batch: string;
+  readonly done: Done;
+  readonly point: Point;
+
+  constructor(batch: string, done: Done, point: Point) {
+    super('the outcome of a commit is unknown');
+    this.batch = batch;
+    this.done = done;
+    this.point = point;
+  }
+}
+
+export interface Attempt {
+  options: PipelineOptions;
+  client: pg.ClientBase;
+  job: Job;
+  /** Milliseconds left to wait for the log's lock. */
+  lockWait: number;
+}
+
+/** @throws Undecided; and the driver's error when the transaction can be tried again or the connection is gone */
+export async function attempt({ options, client, job, lockWait }: Attempt): Promise<Outcome> {
+  const { request } = job;
+  const { idempotency, cause } = request;
+  const { point, found } = await begin(client, options, {
+    lockWait,
+    ...(idempotency && { question: findAnswer(idempotency, cause), savepoint: true }),
+  });
+  const earlier = idempotency && earlierAnswer(idempotency, found);
+  if (earlier !== undefined) return rollback(client, earlier);
+  const decided = judge(point.state, job, options.release);
+  if (decided.kind === 'refused') return endRefused(client, options, { request, outcome: decided });
+  const { events } = decided;
+  if (events.length === 0) return endUnchanged(client, options, { request, point });
+  const { statements, after } = planBatch(point.state, events, options.place.schema);
+  // PostgreSQL works on the DDL while rows and hashes are computed here; the rest follows in one flight.
+  const running = runStatements(client, { before: point.state, events, statements, schema: options.place.schema });
+  const [problems, batch] = await Promise.all([running, prepare({ options, request, point, events, after })]);
+  if (problems !== null) {
+    return endRefused(client, options, { request, outcome: { kind: 'refused', problems }, failed: true });
+  }
+  return endDone(client, options, batch);
+}
+
+/** The same up to the DDL; everything is taken back. */
+export async function rehearse({ options, client, job, lockWait }: Attempt): Promise<DryRun> {
+  const { point } = await begin(client, options, { lockWait });
+  const decided = judge(point.state, job, options.release);
+  if (decided.kind === 'refused') return rollback(client, decided);
+  const { events } = decided;
+  const { statements } = planBatch(point.state, events, options.place.schema);
+  const problems = await runStatements(client, {
+    before: point.state,
+    events,
+    statements,
+    schema: options.place.schema,
+  });
+  return rollback(client, planned({ point, events, statements, problems }));
+}
+
+interface Rehearsed {
+  point: Point;
+  events: NewEvent[];
+  statements: Statement[];
+  problems: Problem[] | null;
+}
+
+/** What PostgreSQL says of the statements belongs into the plan; what it says of the moment refuses the dry run. */
+function planned({ point, events, statements, problems }: Rehearsed): DryRun {
+  const refusal = problems?.[0];
+  if (problems !== null && !isKept({ kind: 'refused', problems })) return { kind: 'refused', problems };
+  const accepted = refusal === undefined;
+  return { kind: 'planned', events, statements, accepted, ...(refusal && { refusal }), before: point.state };
+}
+
+type Decided = { kind: 'decided'; events: NewEvent[] } | Refusal;
+
+function judge(state: State, { decide, request }: Job, release: string): Decided {
+  if (request.ifMatch !== undefined && request.ifMatch !== snapshotHash(state, release)) {
+    return { kind: 'refused', problems: [preconditionFailed()] };
+  }
+  const result = decide(state);
+  return result.ok ? { kind: 'decided', events: result.value } : { kind: 'refused', problems: result.problems };
+}
+
+interface Batch {
+  id: string;
+  done: Done;
+  point: Point;
+  statements: Parameterised[];
+}
+
+interface Preparing {
+  options: PipelineOptions;
+  request: RequestContext;
+  point: Point;
+  events: readonly NewEvent[];
+  after: State;
+}
+
+/** Everything of a batch but its DDL. */
+async function prepare({ options, request, point, events, after }: Preparing): Promise<Batch> {
+  const id = randomUUID();
+  const now = options.clock?.() ?? new Date();
+  const prepared = await prepareEvents({ head: point.head, events, cause: request.cause, batch: id, now });
+  const done: Done = {
+    kind: 'done',
+    before: point.state,
+    state: after,
+    events: prepared.events,
+    position: prepared.head.position,
+  };
+  const touched = new Set(events.map((event) => event.collection));
+  const statements = [
+    ...prepared.statements,
+    ...metadataStatements(point.state, after, touched),
+    ...checkpoints(prepared, options),
+    ...(request.idempotency ? keepAnswer(request.idempotency, request.cause, done) : []),
+  ];
+  return { id, done, point: { state: after, head: prepared.head }, statements };
+}
+
+/** The projections that are written with their events, and the word to everybody who waits for news. */
+function checkpoints({ head }: Prepared, { place }: PipelineOptions): Parameterised[] {
+  return [
+    {
+      text: `INSERT INTO service_projections (name, kind, position)
+             VALUES ('tables', 'transactional', $1), ('metadata', 'transactional', $1)
+             ON CONFLICT (name) DO UPDATE SET position = excluded.position, updated_at = now()`,
+      values: [head.position],
+    },
+    { text: `SELECT pg_notify($1, $2)`, values: [logChannel(place.schema), String(head.position)] },
+  ];
+}
+
+async function endDone(client: pg.ClientBase, options: PipelineOptions, batch: Batch): Promise<Done> {
+  try {
+    await commit(client, batch.statements, options);
+  } catch (error) {
+    if (error instanceof UnknownOutcomeError) throw new Undecided(batch.id, batch.done, batch.point);
+    throw error;
+  }
+  options.store.publish(batch.point);
+  return batch.done;
+}
+
+interface Unchanged {
+  request: RequestContext;
+  point: Point;
+}
+
+async function endUnchanged(client: pg.ClientBase, options: PipelineOptions, at: Unchanged): Promise<Done> {
+  const { state, head } = at.point;
+  const done: Done = { kind: 'done', before: state, state, events: [], position: head.position };
+  const { idempotency, cause } = at.request;
+  if (idempotency === undefined) return rollback(client, done);
+  return keep(client, options, { statements: keepAnswer(idempotency, cause, done), outcome: done });
+}
+
+interface Refused {
+  request: RequestContext;
+  outcome: Refusal;
+  /** The transaction has met an error. */
+  failed?: boolean;
+}
+
+async function endRefused(client: pg.ClientBase, options: PipelineOptions, refused: Refused): Promise<Refusal> {
+  const { outcome, failed } = refused;
+  const { idempotency, cause } = refused.request;
+  if (idempotency === undefined || !isKept(outcome)) return rollback(client, outcome);
+  const back = failed === true ? [{ text: `ROLLBACK TO SAVEPOINT ${SAVEPOINT}` }] : [];
+  return keep(client, options, { statements: [...back, ...keepAnswer(idempotency, cause, outcome)], outcome });
+}
+
+/** Commits an answer of a command that changed nothing. Whether it could be kept makes no difference to it. */
+async function keep<T>(
+  client: pg.ClientBase,
+  options: PipelineOptions,
+  kept: { statements: Parameterised[]; outcome: T },
+): Promise<T> {
+  try {
+    await commit(client, kept.statements, options);
+  } catch (error) {
+    if (!(error instanceof UnknownOutcomeError)) throw error;
+    options.logger.warn('an answer could not be kept', { error: error.message });
+  }
+  return kept.outcome;
+}
+
+/** Ends the transaction and answers `outcome`. A connection that is gone has ended it already. */
+async function rollback<T>(client: pg.ClientBase, outcome: T): Promise<T> {
+  await sendBatch(client, [{ text: 'ROLLBACK' }]).catch(() => undefined);
+  return outcome;
+}
+
+function preconditionFailed(): Problem {
+  return {
+    code: 'PRECONDITION_FAILED',
+    message: 'The schema is not the one that If-Match names: read it again and decide anew.',
+  };
+}

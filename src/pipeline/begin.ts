@@ -1,0 +1,125 @@
+/** The transaction that a command runs in: its start, and how it catches up with the log. */
+import type pg from 'pg';
+import { HEAD_QUERY, EVENT_COLUMNS, type EventRow, readEventPages, toEventRecord } from '../log/read.js';
+import { emptyHead } from '../log/head.js';
+import { advisoryKey } from '../postgres/advisory.js';
+import { isConnectionLoss } from '../postgres/errors.js';
+import { type Parameterised, sendBatch } from '../postgres/exchange.js';
+import { type Point, type Store, LogDivergedError, foldPage, foldPages } from '../reads/store.js';
+import { initialState } from '../schema/state.js';
+import { readEvent } from '../schema/upcasting.js';
+import { within } from './deadline.js';
+import type { PipelineOptions } from './types.js';
+
+/** Events that the first flight brings along. A process is rarely more than a few behind. */
+const FIRST_PAGE = 200;
+
+/** Beyond the lock's own limit: how long an answer may be on its way before the connection counts as dead. */
+const GRACE = 15_000;
+
+/** How long the server keeps a transaction, and the lock, of a process that fell silent. */
+const IDLE = 60_000;
+
+export interface Begun {
+  /** Exactly the log's head, as long as the transaction holds its lock. */
+  point: Point;
+  /** The rows of the caller's own question. */
+  found: Record<string, unknown>[];
+}
+
+export interface Begin {
+  /** Milliseconds left to wait for the log's lock. */
+  lockWait: number;
+  /** Asked in the same flight, once the lock is held. */
+  question?: Parameterised;
+  /** Set when the work may have to be taken back while the transaction goes on. */
+  savepoint?: boolean;
+}
+
+/** The name of the savepoint that `Begin.savepoint` sets. */
+export const SAVEPOINT = 'command';
+
+const NOTHING: Parameterised = { text: 'SELECT WHERE false' };
+
+/**
+ * BEGIN, limits, the log's lock, the events we lack and the caller's question, in one flight. Each statement sees what
+ * is committed when it runs, so what comes after the lock sees everything that was written under it.
+ */
+export async function begin(client: pg.ClientBase, options: PipelineOptions, how: Begin): Promise<Begun> {
+  const { store } = options;
+  const from = store.point();
+  const flight = sendBatch(client, [
+    { text: 'BEGIN ISOLATION LEVEL READ COMMITTED' },
+    limits({ lock: how.lockWait, statement: options.statementTimeout, idle: IDLE }),
+    { text: 'SELECT pg_advisory_xact_lock($1)', values: [advisoryKey(options.place, 'log')] },
+    limits({ lock: options.lockTimeout, statement: options.statementTimeout, idle: IDLE }),
+    { text: HEAD_QUERY },
+    {
+      text: `SELECT ${EVENT_COLUMNS} FROM service_events WHERE position > $1 ORDER BY position LIMIT ${FIRST_PAGE}`,
+      values: [from.head.position],
+    },
+    how.question ?? NOTHING,
+    ...(how.savepoint === true ? [{ text: `SAVEPOINT ${SAVEPOINT}` }] : []),
+  ]);
+  const results = await within(client, flight, how.lockWait + GRACE).catch(stale);
+  const head = results[4]?.rows[0];
+  const rows = (results[5]?.rows ?? []) as unknown as EventRow[];
+  const found = results[6]?.rows ?? [];
+  const point = await catchUp(client, store, { from, rows, head: toHead(head) });
+  return { point, found };
+}
+
+/**
+ * The connection was gone before anything was done on it. A restart of the server leaves a pool full of such
+ * connections, and the same on another one is as good as new.
+ */
+export class StaleConnectionError extends Error {
+  override readonly name = 'StaleConnectionError';
+}
+
+function stale(error: unknown): never {
+  if (isConnectionLoss(error)) throw new StaleConnectionError('the connection was gone', { cause: error });
+  throw error;
+}
+
+/** Limits of this transaction. Milliseconds; PostgreSQL takes 0 as "none", which a lock must never have. */
+function limits({ lock, statement, idle }: { lock: number; statement: number; idle: number }): Parameterised {
+  return {
+    text: `SELECT set_config('lock_timeout', $1, true), set_config('statement_timeout', $2, true),
+                  set_config('idle_in_transaction_session_timeout', $3, true)`,
+    values: [String(Math.max(1, Math.ceil(lock))), String(statement), String(idle)],
+  };
+}
+
+interface Missing {
+  from: Point;
+  rows: EventRow[];
+  head: Point['head'];
+}
+
+async function catchUp(client: pg.ClientBase, store: Store, { from, rows, head }: Missing): Promise<Point> {
+  try {
+    let point = foldPage(
+      from,
+      rows.map((row) => readEvent(toEventRecord(row))),
+    );
+    if (point.head.position < head.position) {
+      point = await foldPages(point, readEventPages(client, { after: point.head.position }));
+    }
+    if (point.head.hash !== head.hash) throw new LogDivergedError('the log has another head');
+    store.publish(point);
+    return point;
+  } catch (error) {
+    if (!(error instanceof LogDivergedError)) throw error;
+    // The log is not the one that was folded: the database was restored while this process ran.
+    const point = await foldPages({ state: initialState(), head: emptyHead() }, readEventPages(client, { after: 0 }));
+    store.reset(point);
+    return point;
+  }
+}
+
+function toHead(row: Record<string, unknown> | undefined): Point['head'] {
+  if (row === undefined) return emptyHead();
+  const { position, hash, occurred_at } = row as { position: number; hash: string; occurred_at: Date };
+  return { position, hash, occurred_at: occurred_at.toISOString() };
+}

@@ -1,0 +1,79 @@
+/** First answers, kept for a day in the transaction that earned them. */
+import type { Parameterised } from '../postgres/exchange.js';
+import type { Cause } from '../schema/events.js';
+import type { Json } from '../schema/model.js';
+import type { Problem } from '../schema/problem.js';
+import type { Done, Idempotency, Refusal, Replay } from './types.js';
+
+const KEPT = `interval '24 hours'`;
+
+/** Removed with one write at most: many expired rows must not hold up a command. */
+const REMOVED_IN_PASSING = 100;
+
+interface Row {
+  request_hash: string;
+  status: number;
+  headers: Json;
+  body: Json;
+}
+
+/** Asked under the log's lock, where the same key can't be in use by another transaction. */
+export function findAnswer(idempotency: Idempotency, cause: Cause): Parameterised {
+  return {
+    text: `SELECT request_hash, status, headers, body FROM service_idempotency
+            WHERE actor = $1 AND key = $2 AND created_at > now() - ${KEPT}`,
+    values: [cause.actor.id, idempotency.key],
+  };
+}
+
+/** What to answer instead of running the command; undefined: run it. */
+export function earlierAnswer(
+  idempotency: Idempotency,
+  found: Record<string, unknown>[],
+): Replay | Refusal | undefined {
+  const row = found[0] as Row | undefined;
+  if (row === undefined) return undefined;
+  if (row.request_hash !== idempotency.requestHash) return { kind: 'refused', problems: [mismatch()] };
+  return { kind: 'replayed', status: row.status, headers: row.headers, body: row.body };
+}
+
+/** Whether the same request would be answered the same: a refusal that says "try again" must not be kept. */
+export function isKept(outcome: Done | Refusal): boolean {
+  return (
+    outcome.kind === 'done' || !outcome.problems.some(({ code }) => code === 'LOCK_TIMEOUT' || code === 'UNAVAILABLE')
+  );
+}
+
+/** What keeps the answer, to be sent before the COMMIT. */
+export function keepAnswer(idempotency: Idempotency, cause: Cause, outcome: Done | Refusal): Parameterised[] {
+  const { status, headers, body } = idempotency.render(outcome);
+  return [
+    {
+      text: `INSERT INTO service_idempotency (actor, key, request_hash, status, headers, body)
+             VALUES ($1, $2, $3, $4, $5, $6)
+             ON CONFLICT (actor, key) DO UPDATE
+                SET request_hash = excluded.request_hash, status = excluded.status, headers = excluded.headers,
+                    body = excluded.body, created_at = now()`,
+      values: [
+        cause.actor.id,
+        idempotency.key,
+        idempotency.requestHash,
+        status,
+        JSON.stringify(headers),
+        JSON.stringify(body),
+      ],
+    },
+    {
+      text: `DELETE FROM service_idempotency
+              WHERE (actor, key) IN (SELECT actor, key FROM service_idempotency WHERE created_at <= now() - ${KEPT}
+                                      ORDER BY created_at LIMIT ${REMOVED_IN_PASSING})`,
+    },
+  ];
+}
+
+function mismatch(): Problem {
+  return {
+    code: 'IDEMPOTENCY_MISMATCH',
+    message: 'This Idempotency-Key was used for another request within the last 24 hours: send a new key.',
+  };
+}

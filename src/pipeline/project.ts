@@ -1,0 +1,73 @@
+/** A batch on its way into the tables: the DDL, and what PostgreSQL's refusal of it means. */
+import type pg from 'pg';
+import { ExchangeError, SQLSTATE, isRetryable, sqlState } from '../postgres/errors.js';
+import { runScript } from '../postgres/script.js';
+import { type Sql, join, literal, sql } from '../projector/ddl/sql.js';
+import { ddlFailure } from '../projector/errors.js';
+import type { Statement } from '../projector/statement.js';
+import type { NewEvent } from '../schema/events.js';
+import type { Problem } from '../schema/problem.js';
+import type { State } from '../schema/state.js';
+
+export interface Projection {
+  before: State;
+  events: readonly NewEvent[];
+  statements: readonly Statement[];
+  schema: string;
+}
+
+/**
+ * Runs the statements of a batch in the client's transaction.
+ * @returns why PostgreSQL refused them, or null; after a refusal the transaction can only be rolled back
+ * @throws what the whole transaction may be tried again for, and what is our own bug
+ */
+export async function runStatements(client: pg.ClientBase, projection: Projection): Promise<Problem[] | null> {
+  const { statements } = projection;
+  if (statements.length === 0) return null;
+  const question = takenNames(projection);
+  const script = statements.map((statement) => statement.sql);
+  try {
+    await runScript(client, question === null ? script : [question, ...script]);
+    return null;
+  } catch (error) {
+    if (!(error instanceof ExchangeError) || isRetryable(error)) throw error;
+    return problemsOf(error, statements, question === null ? 0 : 1);
+  }
+}
+
+/** @param asked statements ahead of those of the batch: the question for taken names, or none */
+function problemsOf(error: ExchangeError, statements: readonly Statement[], asked: 0 | 1): Problem[] {
+  const taken = asked === 1 ? (error.results[0]?.rows ?? []) : [];
+  if (sqlState(error) === SQLSTATE.duplicate_table && taken.length > 0) {
+    return taken.map((row) => unmanaged(row as unknown as Taken));
+  }
+  return [ddlFailure(error, statements, Math.max(0, error.results.length - asked))];
+}
+
+interface Taken {
+  name: string;
+  table: boolean;
+}
+
+/**
+ * Which of the new tables' names something else has. It goes ahead of the DDL in the same message and costs no round
+ * trip; the answer is looked at only when the DDL fails.
+ */
+function takenNames({ before, events, schema }: Projection): Sql | null {
+  const names = events
+    .filter((event) => event.type === 'collection.created' && event.data.collection.schema !== null)
+    .map((event) => event.collection)
+    .filter((name) => before.collections.get(name)?.collection.schema == null);
+  if (names.length === 0) return null;
+  return sql`SELECT c.relname::text AS name, c.relkind IN ('r', 'p') AS "table"
+  FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+ WHERE n.nspname = ${literal(schema)} AND c.relname IN (${join(names.map(literal), sql`, `)})
+ ORDER BY c.relname`;
+}
+
+function unmanaged({ name, table }: Taken): Problem {
+  const message = table
+    ? `A table "${name}" exists in the database and is not managed yet: adopt it, or choose another name.`
+    : `Something that is not a table is called "${name}" in the database already: choose another name.`;
+  return { code: 'ALREADY_EXISTS', message, collection: name, ...(table ? { details: { adopt: name } } : {}) };
+}

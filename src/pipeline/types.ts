@@ -1,0 +1,102 @@
+/** What the pipeline takes and answers. */
+import type pg from 'pg';
+import type { Logger } from '../postgres/logger.js';
+import type { Statement } from '../projector/statement.js';
+import type { Point, Store } from '../reads/store.js';
+import type { Cause, NewEvent, StoredEvent } from '../schema/events.js';
+import type { Json } from '../schema/model.js';
+import type { CommandOf, OperationName } from '../schema/operations/index.js';
+import type { Problem, Result } from '../schema/problem.js';
+import type { State } from '../schema/state.js';
+
+/** The one way the schema changes. */
+export interface Pipeline {
+  /** Decides, appends, projects and commits, or does none of it. Throws only for our own bugs. */
+  execute<N extends OperationName>(name: N, command: CommandOf<N>, request: RequestContext): Promise<Outcome>;
+  /** The same up to the commit, then takes everything back. */
+  dryRun<N extends OperationName>(name: N, command: CommandOf<N>, request: RequestContext): Promise<DryRun>;
+  /**
+   * Runs `work` in a transaction that holds the log's lock, with the state at the head: for what must see the log and
+   * the projections stand still. Committed when `work` returns.
+   * @throws ProblemError LOCK_TIMEOUT or UNAVAILABLE
+   */
+  underLock<T>(work: (client: pg.ClientBase, point: Point) => Promise<T>): Promise<T>;
+}
+
+export interface PipelineOptions {
+  pool: pg.Pool;
+  /** The name of the database and of the schema that is managed. */
+  place: { database: string; schema: string };
+  release: string;
+  store: Store;
+  logger: Logger;
+  /** Milliseconds to wait for a lock: in this process, for the log's lock, and for each lock on a table. */
+  lockTimeout: number;
+  /** Milliseconds that one statement may take; 0: no limit. */
+  statementTimeout: number;
+  clock?: () => Date;
+}
+
+export interface RequestContext {
+  cause: Cause;
+  /** The snapshot hash that the caller believes to be current. */
+  ifMatch?: string;
+  idempotency?: Idempotency;
+}
+
+export interface Idempotency {
+  key: string;
+  /** Of everything that makes the request what it is. */
+  requestHash: string;
+  /** The answer to keep. Pure. */
+  render(outcome: Done | Refusal): StoredAnswer;
+}
+
+/** An answer as it is kept for the same request again; headers and body are given back as they were. */
+export interface StoredAnswer {
+  status: number;
+  headers: Json;
+  body: Json;
+}
+
+export interface Done {
+  kind: 'done';
+  before: State;
+  state: State;
+  /** Empty when the command changes nothing. */
+  events: StoredEvent[];
+  /** Of the state. */
+  position: number;
+}
+
+/** Nothing was written. */
+export interface Refusal {
+  kind: 'refused';
+  problems: Problem[];
+}
+
+export interface Replay extends StoredAnswer {
+  kind: 'replayed';
+}
+
+export type Outcome = Done | Refusal | Replay;
+
+export interface Plan {
+  kind: 'planned';
+  events: NewEvent[];
+  statements: Statement[];
+  /** Whether PostgreSQL ran all statements. */
+  accepted: boolean;
+  /** Why it didn't. */
+  refusal?: Problem;
+  /** The state that the plan starts from. */
+  before: State;
+}
+
+export type DryRun = Plan | Refusal;
+
+/** A command, ready to be decided. */
+export interface Job {
+  decide(state: State): Result<NewEvent[]>;
+  request: RequestContext;
+}
