@@ -20,10 +20,9 @@ const COSTS: readonly Cost[] = [
   { code: 'MAY_FAIL', applies: (each) => each.may_fail, sentence: 'existing rows can make PostgreSQL refuse it' },
 ];
 
-/** Building an index or checking rows holds the lock for as long as the table is big. */
-function scansUnderLock({ lock, may_fail, summary }: Statement): boolean {
-  const scans = may_fail || summary.startsWith('create index') || summary.startsWith('create unique index');
-  return scans && lock !== 'none' && lock !== 'SHARE UPDATE EXCLUSIVE';
+/** Building an index (SHARE) or checking rows holds the lock for as long as the table is big. */
+function scansUnderLock({ lock, may_fail }: Statement): boolean {
+  return lock === 'SHARE' || (may_fail && lock !== 'none' && lock !== 'SHARE UPDATE EXCLUSIVE');
 }
 
 /** One warning per cost and statement, in the order of the statements. */

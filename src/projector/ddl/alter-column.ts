@@ -1,23 +1,18 @@
 /**
  * A changed column, in the order that works for every combination:
  *
- * 1. what no longer holds goes: primary key, unique, index, foreign keys' way is free already (earlier events)
+ * 1. what no longer holds goes: primary key, unique, index (foreign keys in the way went with earlier events)
  * 2. DROP EXPRESSION, alone: the type of a generated column can't be changed with USING in the same statement
- * 3. one ALTER TABLE: drop identity, drop default (the old one may not fit the new type), drop NOT NULL, type, set NOT
- *    NULL, set default (it must fit the new type)
+ * 3. one ALTER TABLE with type, nullability, default (alter-attributes.ts)
  * 4. the new identity, alone: PostgreSQL checks the column's type before it has run step 3; then its sequence
  * 5. what now holds is added: primary key, unique, index; the comment
- *
- * NOT NULL is set plainly. The short-lock way (a CHECK added NOT VALID, validated, then SET NOT NULL) pays only across
- * two transactions; in one, every step runs under the lock that its first step took, and the rows are read once either way.
  */
 import type { CollectionNode } from '../../schema/state.js';
 import type { Statement } from '../statement.js';
-import { columnType } from '../../schema/normal-form/index.js';
-import { type Change, type Costs, statement } from './change.js';
+import { alterAttributes, startsCounting } from './alter-attributes.js';
+import { type Change, statement } from './change.js';
 import { type ColumnField, needsUnique } from './column.js';
 import { primaryKeyColumns } from './create-table.js';
-import { defaultExpression } from './default.js';
 import {
   addPrimaryKey,
   addUnique,
@@ -28,9 +23,7 @@ import {
   dropUnique,
 } from './parts.js';
 import { label, tableOf } from './parts.js';
-import { type Sql, ident, join, literal, sql, typeName } from './sql.js';
-import { conversion } from './type-change.js';
-import { typeChangeCosts } from './type-change-costs.js';
+import { ident, literal, sql } from './sql.js';
 
 type FieldUpdate = Change<'field.updated'>;
 
@@ -43,11 +36,6 @@ export function alterColumn(change: FieldUpdate, old: ColumnField, now: ColumnFi
     ...addParts(change, old, now),
   ];
 }
-
-/** A column whose identity is dropped, added or kept; kept needs no statement, also when the type changes. */
-const startsCounting = (old: ColumnField, now: ColumnField): boolean =>
-  !old.schema.has_auto_increment && now.schema.has_auto_increment;
-const stopsCounting = (old: ColumnField, now: ColumnField): boolean => startsCounting(now, old);
 
 function primaryKeyChanges({ event, before, after }: FieldUpdate): { from: CollectionNode; to: CollectionNode } | null {
   const from = before.collections.get(event.collection) as CollectionNode;
@@ -77,58 +65,6 @@ function dropExpression(change: FieldUpdate, old: ColumnField, now: ColumnField)
   if (old.schema.generation_expression === null || now.schema.generation_expression !== null) return [];
   const text = sql`ALTER TABLE ${tableOf(change)} ALTER COLUMN ${ident(now.field)} DROP EXPRESSION`;
   return [statement(change, text, `let ${label(now)} keep its values`, { lock: 'ACCESS EXCLUSIVE' })];
-}
-
-function alterAttributes(change: FieldUpdate, old: ColumnField, now: ColumnField): Statement[] {
-  const actions = attributeActions(old, now);
-  if (actions.length === 0) return [];
-  const column = ident(now.field);
-  const alterations = actions.map(({ action }) => sql`ALTER COLUMN ${column} ${action}`);
-  const words = [...new Set(actions.map(({ what }) => what))].join(', ');
-  const costs: Costs = { lock: 'ACCESS EXCLUSIVE', lock_entries: 8, ...attributeCosts(old, now) };
-  const text = sql`ALTER TABLE ${tableOf(change)} ${join(alterations, sql`, `)}`;
-  return [statement(change, text, `alter column ${label(now)}: ${words}`, costs)];
-}
-
-interface Action {
-  action: Sql;
-  what: 'auto increment' | 'default' | 'nullability' | 'type';
-}
-
-function attributeActions(old: ColumnField, now: ColumnField): Action[] {
-  const actions: Action[] = [];
-  const typeChanges = columnType(old.schema) !== columnType(now.schema);
-  const oldDefault = defaultExpression(old, old.schema);
-  const newDefault = defaultExpression(now, now.schema);
-  const setsDefault = newDefault !== null && (typeChanges || newDefault !== oldDefault);
-  const dropsDefault = oldDefault !== null && (typeChanges || newDefault === null);
-
-  if (stopsCounting(old, now)) actions.push({ what: 'auto increment', action: sql`DROP IDENTITY` });
-  if (dropsDefault) actions.push({ what: 'default', action: sql`DROP DEFAULT` });
-  if (losesNotNull(old, now)) actions.push({ what: 'nullability', action: sql`DROP NOT NULL` });
-  if (typeChanges) actions.push({ what: 'type', action: typeAction(old, now) });
-  if (old.schema.is_nullable && !now.schema.is_nullable) {
-    actions.push({ what: 'nullability', action: sql`SET NOT NULL` });
-  }
-  if (setsDefault) actions.push({ what: 'default', action: sql`SET DEFAULT ${newDefault}` });
-  return actions;
-}
-
-/** A column that was in a primary key stays NOT NULL when the key goes, whoever set that: here it is taken off. */
-function losesNotNull(old: ColumnField, now: ColumnField): boolean {
-  return now.schema.is_nullable && (!old.schema.is_nullable || old.schema.is_primary_key);
-}
-
-function typeAction(old: ColumnField, now: ColumnField): Sql {
-  const using = conversion(old.schema, now.schema, ident(now.field));
-  const type = sql`TYPE ${typeName(columnType(now.schema))}`;
-  return using === null ? type : sql`${type} USING ${using}`;
-}
-
-function attributeCosts(old: ColumnField, now: ColumnField): Partial<Costs> {
-  const costs = typeChangeCosts(old.schema, now.schema);
-  const setsNotNull = old.schema.is_nullable && !now.schema.is_nullable;
-  return { ...costs, may_fail: costs.may_fail || setsNotNull };
 }
 
 /**

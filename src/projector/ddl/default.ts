@@ -14,8 +14,9 @@ const FUNCTIONS = new Map<string, Sql>([
 
 /** The expression after DEFAULT; null where the column has none. */
 export function defaultExpression(field: Field, schema: ColumnSchema): Sql | null {
-  if (schema.default_value === null) return null;
-  if (isFunctionDefault(field.type, schema)) return functionCall(String(schema.default_value));
+  const value = schema.default_value;
+  if (value === null) return null;
+  if (typeof value === 'string' && isFunctionDefault(field.type, schema)) return functionCall(value);
   return literal(literalText(schema));
 }
 

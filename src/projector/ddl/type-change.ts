@@ -49,17 +49,25 @@ const NO_CAST = new Set([
 export function conversion(from: ColumnSchema, to: ColumnSchema, column: Sql): Sql | null {
   if (from.data_type === to.data_type) return null;
   const [old, now] = [kindOf(from), kindOf(to)];
-  const type = typeName(columnType(to));
   if (now === 'text') return old === 'text' ? null : sql`${column}::text`;
-  if (old === 'text') return sql`${column}::${type}`;
-  if (now === 'json' && old !== 'json')
-    return to.data_type === 'json' ? sql`to_json(${column})` : sql`to_jsonb(${column})`;
-  if (old === 'number' && now === 'boolean') return sql`${column} <> 0`;
-  if (old === 'boolean' && now === 'number') return sql`${column}::integer::${type}`;
-  return hasCast(from, to, [old, now]) ? sql`${column}::${type}` : sql`${column}::text::${type}`;
+  const type = typeName(columnType(to));
+  const special = SPECIAL.get(`${old}>${now}`);
+  if (special !== undefined) return special(column, type);
+  // From text every type can be read. Where PostgreSQL has no cast, the way leads through text: it succeeds on values
+  // that read alike, and always on a table without rows.
+  return old === 'text' || hasCast(from, to) ? sql`${column}::${type}` : sql`${column}::text::${type}`;
 }
 
-/** Where PostgreSQL has no cast, the way leads through text: it succeeds on values that read alike, and on no rows. */
-function hasCast(from: ColumnSchema, to: ColumnSchema, [old, now]: readonly [Kind, Kind]): boolean {
-  return old === now && old !== 'other' && !NO_CAST.has(`${from.data_type}>${to.data_type}`);
+/** PostgreSQL casts only integer to boolean and back; JSON it makes by function, not by cast. */
+const SPECIAL = new Map<string, (column: Sql, type: Sql) => Sql>([
+  ['number>boolean', (column) => sql`${column} <> 0`],
+  ['boolean>number', (column, type) => sql`${column}::integer::${type}`],
+  ...(['number', 'boolean', 'temporal', 'other'] as const).map(
+    (kind) => [`${kind}>json`, (column: Sql, type: Sql) => sql`to_jsonb(${column})::${type}`] as const,
+  ),
+]);
+
+function hasCast(from: ColumnSchema, to: ColumnSchema): boolean {
+  const kind = kindOf(from);
+  return kind === kindOf(to) && kind !== 'other' && !NO_CAST.has(`${from.data_type}>${to.data_type}`);
 }

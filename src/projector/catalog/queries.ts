@@ -1,0 +1,74 @@
+/**
+ * Catalog queries, each for all tables of a schema at once. $1 is the schema, $2 the wanted table names or null for all.
+ * A result comes as arrays: objects with twenty members for 200,000 columns would take longer than the query.
+ */
+import { type Sql, sql } from '../ddl/sql.js';
+
+/** Ordinary and partitioned tables; not views, foreign tables or other sessions' temporary tables. */
+const TABLES = sql`
+WITH wanted AS (
+  SELECT c.oid, c.relname, c.relkind, c.relispartition, c.relpartbound
+  FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+  WHERE n.nspname = $1 AND c.relkind IN ('r', 'p') AND ($2::text[] IS NULL OR c.relname = ANY ($2::text[]))
+)`;
+
+export const TABLES_QUERY: Sql = sql`${TABLES}
+SELECT w.oid, w.relname::text, w.relkind::text, d.description, w.relispartition,
+  CASE WHEN w.relkind = 'p' THEN pg_catalog.pg_get_partkeydef(w.oid) END,
+  CASE WHEN w.relispartition THEN pg_catalog.pg_get_expr(w.relpartbound, w.oid) END,
+  (SELECT json_agg(json_build_object('schema', pn.nspname, 'table', p.relname) ORDER BY i.inhseqno)
+     FROM pg_catalog.pg_inherits i JOIN pg_catalog.pg_class p ON p.oid = i.inhparent
+     JOIN pg_catalog.pg_namespace pn ON pn.oid = p.relnamespace WHERE i.inhrelid = w.oid)
+FROM wanted w
+LEFT JOIN pg_catalog.pg_description d
+  ON d.objoid = w.oid AND d.classoid = 'pg_catalog.pg_class'::regclass AND d.objsubid = 0
+ORDER BY w.relname COLLATE "C"`;
+
+export const COLUMNS_QUERY: Sql = sql`${TABLES}, owned AS (
+  SELECT d.refobjid, d.refobjsubid, min(n.nspname::text) AS schema, min(s.relname::text) AS name
+  FROM pg_catalog.pg_depend d
+  JOIN pg_catalog.pg_class s ON s.oid = d.objid AND s.relkind = 'S'
+  JOIN pg_catalog.pg_namespace n ON n.oid = s.relnamespace
+  WHERE d.classid = 'pg_catalog.pg_class'::regclass AND d.refclassid = 'pg_catalog.pg_class'::regclass
+    AND d.deptype IN ('a', 'i') AND d.refobjsubid > 0
+  GROUP BY d.refobjid, d.refobjsubid
+)
+SELECT a.attrelid, a.attnum, a.attname::text, pg_catalog.format_type(a.atttypid, a.atttypmod), a.attndims,
+  t.typtype::text, t.typnamespace = 'pg_catalog'::regnamespace, a.attnotnull, a.attidentity::text, a.attgenerated::text,
+  CASE WHEN ad.oid IS NOT NULL THEN pg_catalog.pg_get_expr(ad.adbin, ad.adrelid) END,
+  CASE WHEN a.attcollation <> t.typcollation THEN a.attcollation::regcollation::text END,
+  d.description, o.schema, o.name, a.attinhcount > 0
+FROM wanted w
+JOIN pg_catalog.pg_attribute a ON a.attrelid = w.oid AND a.attnum > 0 AND NOT a.attisdropped
+JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
+LEFT JOIN pg_catalog.pg_attrdef ad ON ad.adrelid = a.attrelid AND ad.adnum = a.attnum AND a.atthasdef
+LEFT JOIN pg_catalog.pg_description d
+  ON d.objoid = w.oid AND d.classoid = 'pg_catalog.pg_class'::regclass AND d.objsubid = a.attnum
+LEFT JOIN owned o ON o.refobjid = a.attrelid AND o.refobjsubid = a.attnum
+ORDER BY a.attrelid, a.attnum`;
+
+/** p, u, f, c, x: NOT NULL constraints (n, from PostgreSQL 18) are read from the columns, triggers (t) are none of ours. */
+export const CONSTRAINTS_QUERY: Sql = sql`${TABLES}
+SELECT c.conrelid, c.conname::text, c.contype::text, c.conkey, pg_catalog.pg_get_constraintdef(c.oid),
+  c.convalidated, c.condeferrable, c.condeferred, c.coninhcount > 0, c.conindid,
+  rn.nspname::text, r.relname::text,
+  (SELECT json_agg(ra.attname ORDER BY k.at)
+     FROM unnest(c.confkey) WITH ORDINALITY AS k(attnum, at)
+     JOIN pg_catalog.pg_attribute ra ON ra.attrelid = c.confrelid AND ra.attnum = k.attnum),
+  c.confupdtype::text, c.confdeltype::text, c.confmatchtype::text
+FROM wanted w
+JOIN pg_catalog.pg_constraint c ON c.conrelid = w.oid AND c.contype IN ('p', 'u', 'f', 'c', 'x')
+LEFT JOIN pg_catalog.pg_class r ON r.oid = c.confrelid AND c.contype = 'f'
+LEFT JOIN pg_catalog.pg_namespace rn ON rn.oid = r.relnamespace
+ORDER BY c.conname COLLATE "C"`;
+
+export const INDEXES_QUERY: Sql = sql`${TABLES}
+SELECT i.indrelid, i.indexrelid, c.relname::text, am.amname::text, i.indkey::int2[], i.indnkeyatts, i.indisunique,
+  i.indisprimary, i.indisvalid AND i.indisready AND i.indislive,
+  CASE WHEN i.indpred IS NOT NULL THEN pg_catalog.pg_get_expr(i.indpred, i.indrelid) END,
+  i.indexprs IS NOT NULL, pg_catalog.pg_get_indexdef(i.indexrelid), c.relispartition
+FROM wanted w
+JOIN pg_catalog.pg_index i ON i.indrelid = w.oid
+JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
+JOIN pg_catalog.pg_am am ON am.oid = c.relam
+ORDER BY c.relname COLLATE "C"`;

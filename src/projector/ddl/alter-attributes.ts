@@ -1,0 +1,75 @@
+/**
+ * What one ALTER TABLE can change about a column, in the order that works for every combination: identity, default and
+ * NOT NULL are dropped first (they may not fit the new type), then the type, then NOT NULL and the new default.
+ *
+ * NOT NULL is set plainly. The short-lock way (a CHECK added NOT VALID, validated, then SET NOT NULL) pays only across
+ * two transactions; in one, every step runs under the lock that its first step took, and the rows are read once either way.
+ */
+import { columnType } from '../../schema/normal-form/index.js';
+import type { Statement } from '../statement.js';
+import { type Change, type Costs, statement } from './change.js';
+import type { ColumnField } from './column.js';
+import { defaultExpression } from './default.js';
+import { label, tableOf } from './parts.js';
+import { type Sql, ident, join, sql, typeName } from './sql.js';
+import { conversion } from './type-change.js';
+import { typeChangeCosts } from './type-change-costs.js';
+
+export const startsCounting = (old: ColumnField, now: ColumnField): boolean =>
+  !old.schema.has_auto_increment && now.schema.has_auto_increment;
+
+export function alterAttributes(change: Change, old: ColumnField, now: ColumnField): Statement[] {
+  const actions = attributeActions(old, now);
+  if (actions.length === 0) return [];
+  const column = ident(now.field);
+  const alterations = actions.map(({ action }) => sql`ALTER COLUMN ${column} ${action}`);
+  const words = [...new Set(actions.map(({ what }) => what))].join(', ');
+  const costs: Costs = { lock: 'ACCESS EXCLUSIVE', lock_entries: 8, ...attributeCosts(old, now) };
+  const text = sql`ALTER TABLE ${tableOf(change)} ${join(alterations, sql`, `)}`;
+  return [statement(change, text, `alter column ${label(now)}: ${words}`, costs)];
+}
+
+interface Action {
+  action: Sql;
+  what: 'auto increment' | 'default' | 'nullability' | 'type';
+}
+
+function attributeActions(old: ColumnField, now: ColumnField): Action[] {
+  const value = defaultChange(old, now);
+  const steps: [boolean, Action['what'], () => Sql][] = [
+    [startsCounting(now, old), 'auto increment', () => sql`DROP IDENTITY`],
+    [value.drops, 'default', () => sql`DROP DEFAULT`],
+    [losesNotNull(old, now), 'nullability', () => sql`DROP NOT NULL`],
+    [typeChanges(old, now), 'type', () => typeAction(old, now)],
+    [setsNotNull(old, now), 'nullability', () => sql`SET NOT NULL`],
+    [value.sets !== null, 'default', () => sql`SET DEFAULT ${value.sets as Sql}`],
+  ];
+  return steps.filter(([applies]) => applies).map(([, what, action]) => ({ what, action: action() }));
+}
+
+const typeChanges = (old: ColumnField, now: ColumnField): boolean => columnType(old.schema) !== columnType(now.schema);
+
+const setsNotNull = (old: ColumnField, now: ColumnField): boolean => old.schema.is_nullable && !now.schema.is_nullable;
+
+/** A column that was in a primary key stays NOT NULL when the key goes, whoever set that: here it is taken off. */
+const losesNotNull = (old: ColumnField, now: ColumnField): boolean =>
+  now.schema.is_nullable && (!old.schema.is_nullable || old.schema.is_primary_key);
+
+/** With a new type the default is always set anew: the old one would keep a cast from the old type. */
+function defaultChange(old: ColumnField, now: ColumnField): { drops: boolean; sets: Sql | null } {
+  const from = defaultExpression(old, old.schema);
+  const to = defaultExpression(now, now.schema);
+  const retyped = typeChanges(old, now);
+  return { drops: from !== null && (retyped || to === null), sets: retyped || from !== to ? to : null };
+}
+
+function typeAction(old: ColumnField, now: ColumnField): Sql {
+  const using = conversion(old.schema, now.schema, ident(now.field));
+  const type = sql`TYPE ${typeName(columnType(now.schema))}`;
+  return using === null ? type : sql`${type} USING ${using}`;
+}
+
+function attributeCosts(old: ColumnField, now: ColumnField): Partial<Costs> {
+  const costs = typeChangeCosts(old.schema, now.schema);
+  return { ...costs, may_fail: costs.may_fail || setsNotNull(old, now) };
+}
