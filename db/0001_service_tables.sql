@@ -127,8 +127,8 @@ CREATE TABLE service_settings (
 
 -- Moves with every change of an account, so that a process can keep accounts in memory and know when to read them anew.
 CREATE TABLE service_auth_epoch (
-  only  boolean PRIMARY KEY DEFAULT true CHECK (only),
-  epoch bigint  NOT NULL
+  one_row boolean PRIMARY KEY DEFAULT true CHECK (one_row),
+  epoch   bigint  NOT NULL
 );
 
 INSERT INTO service_auth_epoch (epoch) VALUES (1);
