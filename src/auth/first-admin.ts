@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Pool, PoolClient } from 'pg';
 import type { Passwords } from './passwords.js';
 import { newStaticToken, randomSecret, secretHash } from './secrets.js';
-import { inTransaction } from './transaction.js';
+import { inTransaction } from './queries.js';
 
 export const DEFAULT_ADMIN_EMAIL = 'admin@example.com';
 

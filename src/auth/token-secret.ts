@@ -1,6 +1,7 @@
 /** The secret that access tokens are signed with. */
 import type { Pool } from 'pg';
 import { randomSecret } from './secrets.js';
+import { onlyRow } from './queries.js';
 
 const KEY = 'token_secret';
 
@@ -14,6 +15,6 @@ export async function tokenSecret(pool: Pick<Pool, 'query'>, given: string | nul
     KEY,
     randomSecret(),
   ]);
-  const { rows } = await pool.query<{ value: string }>('select value from service_settings where key = $1', [KEY]);
-  return rows[0]!.value;
+  const found = await pool.query<{ value: string }>('select value from service_settings where key = $1', [KEY]);
+  return onlyRow(found).value;
 }

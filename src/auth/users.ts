@@ -5,7 +5,7 @@ import { SQLSTATE, sqlState } from '../postgres/errors.js';
 import { ok, refuse, type Problem, type Result } from '../schema/problem.js';
 import type { Role, UserStatus } from './caller.js';
 import type { Passwords } from './passwords.js';
-import { inTransaction } from './transaction.js';
+import { inTransaction, onlyRow } from './queries.js';
 import { isUuid, toUser, USER_COLUMNS, type User, type UserRow } from './user.js';
 
 export interface NewUser {
@@ -54,7 +54,7 @@ export function createUsers({ pool, passwords }: { pool: Pool; passwords: Passwo
       const insert = `insert into service_users (id, email, name, password_hash, role, status)
         values ($1, $2, $3, $4, $5, $6) returning ${USER_COLUMNS}`;
       const values = [randomUUID(), email, name, await hashOf(password), role, status];
-      return refusingTakenEmail(email, async () => ok(toUser((await pool.query<UserRow>(insert, values)).rows[0]!)));
+      return refusingTakenEmail(email, async () => ok(toUser(onlyRow(await pool.query<UserRow>(insert, values)))));
     },
 
     async update(id, changes) {
@@ -120,7 +120,7 @@ async function isLastAdmin(client: PoolClient, id: string): Promise<boolean> {
   const { rows } = await client.query<{ id: string }>(
     `select id from service_users where role = 'admin' and status = 'active' order by id for update`,
   );
-  return rows.length === 1 && rows[0]!.id === id.toLowerCase();
+  return rows.length === 1 && rows[0]?.id === id.toLowerCase();
 }
 
 async function refusingTakenEmail<T>(email: string, work: () => Promise<Result<T>>): Promise<Result<T>> {
@@ -128,7 +128,11 @@ async function refusingTakenEmail<T>(email: string, work: () => Promise<Result<T
     return await work();
   } catch (error) {
     if (sqlState(error) !== SQLSTATE.unique_violation) throw error;
-    return refuse({ code: 'ALREADY_EXISTS', message: `A user with the e-mail address ${email} exists.`, path: 'email' });
+    return refuse({
+      code: 'ALREADY_EXISTS',
+      message: `A user with the e-mail address ${email} exists.`,
+      path: 'email',
+    });
   }
 }
 

@@ -1,4 +1,4 @@
-/** One transaction on one client of the pool. */
+/** Small helpers for queries. */
 import type { Pool, PoolClient } from 'pg';
 import { withClient } from '../postgres/pool.js';
 
@@ -10,4 +10,11 @@ export function inTransaction<T>(pool: Pool, work: (client: PoolClient) => Promi
     await client.query('commit');
     return result;
   });
+}
+
+/** The row of a query that always has one. */
+export function onlyRow<T>({ rows }: { rows: T[] }): T {
+  const [row] = rows;
+  if (row === undefined) throw new Error('the query gave no row');
+  return row;
 }

@@ -1,0 +1,77 @@
+/** The express application: routes in, handlers out. */
+import express, { type Express, type NextFunction, type Request, type Response } from 'express';
+import { type Answer, refusal } from './answer.js';
+import type { HttpDeps } from './deps.js';
+import { failureAnswer } from './failure.js';
+import { requestIdOf } from './request-headers.js';
+import { createRequestLog } from './request-log.js';
+import { respond } from './respond.js';
+import type { Method, Route } from './route.js';
+import { authRoutes } from './routes/auth.js';
+import { collectionRoutes } from './routes/collections.js';
+import { schemaRoutes } from './routes/schema.js';
+import { serverRoutes } from './routes/server.js';
+import { userRoutes } from './routes/users.js';
+import { serve, type Serving } from './serve.js';
+
+/** The application that answers the whole interface. It listens nowhere; what it uses belongs to the caller. */
+export function createHttp(deps: HttpDeps): Express {
+  const app = express();
+  app.disable('x-powered-by').disable('etag').enable('case sensitive routing').set('query parser', false);
+  const serving: Serving = { deps, log: createRequestLog(deps.logger, deps.config.logReads) };
+  const routes = [
+    ...collectionRoutes(deps),
+    ...schemaRoutes(deps),
+    ...authRoutes(deps),
+    ...userRoutes(deps),
+    ...serverRoutes(deps),
+  ];
+  for (const path of new Set(routes.map((route) => route.path))) {
+    mount(
+      app,
+      path,
+      routes.filter((route) => route.path === path),
+      serving,
+    );
+  }
+  app.use(anythingElse('(none)', unknownRoute, serving));
+  app.use((error: unknown, req: Request, res: Response, _next: NextFunction) => {
+    const requestId = requestIdOf(req);
+    respond(req, res, requestId, failureAnswer(error, requestId, deps.logger));
+  });
+  return app;
+}
+
+/** The routes of one path, then what that path answers to other methods. */
+function mount(app: Express, path: string, routes: readonly Route[], serving: Serving): void {
+  for (const route of routes) app[route.method](path, serve(route, serving));
+  const allow = allowed(routes.map(({ method }) => method));
+  const otherMethod = (req: Request): Answer =>
+    req.method === 'OPTIONS'
+      ? { status: 204, headers: ['Allow', allow], body: null }
+      : refusal(
+          [{ code: 'METHOD_NOT_ALLOWED', message: `${req.method} is not possible here: ${allow} are.` }],
+          ['Allow', allow],
+        );
+  app.all(path, anythingElse(path, otherMethod, serving));
+}
+
+function allowed(methods: readonly Method[]): string {
+  const names = methods.map((method) => method.toUpperCase());
+  return [...names, ...(methods.includes('get') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
+}
+
+function unknownRoute(): Answer {
+  return refusal([{ code: 'ROUTE_NOT_FOUND', message: 'There is nothing at this path.' }]);
+}
+
+/** A handler for requests that no route takes. */
+function anythingElse(route: string, answerTo: (req: Request) => Answer, { log }: Serving) {
+  return (req: Request, res: Response): void => {
+    const started = performance.now();
+    const requestId = requestIdOf(req);
+    const answer = answerTo(req);
+    respond(req, res, requestId, answer);
+    log({ method: req.method, route, status: answer.status, started, requestId, position: undefined, caller: null });
+  };
+}

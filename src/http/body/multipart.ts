@@ -1,0 +1,52 @@
+/** multipart/form-data with exactly one file. */
+import busboy from 'busboy';
+import { refused } from '../errors.js';
+
+export interface UploadedFile {
+  name: string;
+  /** Its media type, lower case; empty when the part had none. */
+  type: string;
+  content: Buffer;
+}
+
+/** The one file in a multipart body. Refuses none, several, other parts, and what is no multipart body. */
+export async function readUpload(raw: Buffer, contentType: string): Promise<UploadedFile> {
+  const { files, fields } = await readParts(raw, contentType).catch((error: Error) => {
+    throw refused('INVALID_PAYLOAD', `The body is not valid multipart/form-data: ${error.message}.`);
+  });
+  const [field] = fields;
+  if (field !== undefined) {
+    throw refused('INVALID_PAYLOAD', `The form holds ${JSON.stringify(field)} beside a file: send the file alone.`, {
+      path: field,
+    });
+  }
+  const [file, ...more] = files;
+  if (file === undefined) throw refused('INVALID_PAYLOAD', 'The form holds no file: send exactly one.');
+  if (more.length > 0) throw refused('INVALID_PAYLOAD', 'The form holds more than one file: send exactly one.');
+  return file;
+}
+
+interface Parts {
+  files: UploadedFile[];
+  /** Names of the parts that are no files. */
+  fields: string[];
+}
+
+function readParts(raw: Buffer, contentType: string): Promise<Parts> {
+  return new Promise((resolve, reject) => {
+    const parts: Parts = { files: [], fields: [] };
+    const parser = busboy({ headers: { 'content-type': contentType }, defParamCharset: 'utf8', limits: { parts: 10 } });
+    parser.on('file', (_part, stream, { filename, mimeType }) => {
+      const chunks: Buffer[] = [];
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+      stream.on('error', reject);
+      stream.on('end', () => {
+        parts.files.push({ name: filename ?? '', type: mimeType.toLowerCase(), content: Buffer.concat(chunks) });
+      });
+    });
+    parser.on('field', (name) => parts.fields.push(name));
+    parser.on('error', (error) => reject(error instanceof Error ? error : new Error(String(error))));
+    parser.on('close', () => resolve(parts));
+    parser.end(raw);
+  });
+}

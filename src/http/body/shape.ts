@@ -1,0 +1,21 @@
+/** Small bodies, checked by a zod shape. */
+import type { z } from 'zod';
+import { type Path, renderPath } from '../../schema/problem.js';
+import { type EdgeProblem, Refused } from '../errors.js';
+
+/** The body as `shape` reads it. Throws `Refused` with one INVALID_PAYLOAD per problem. */
+export function readShape<T>(shape: z.ZodType<T>, body: unknown): T {
+  const result = shape.safeParse(body);
+  if (result.success) return result.data;
+  throw new Refused(result.error.issues.flatMap(toProblems));
+}
+
+function toProblems(issue: z.core.$ZodIssue): EdgeProblem[] {
+  const path = issue.path.filter((step) => typeof step !== 'symbol');
+  if (issue.code !== 'unrecognized_keys') return [problem(path, issue.message)];
+  return issue.keys.map((member) => problem([...path, member], 'There is no such member here.'));
+}
+
+function problem(path: Path, message: string): EdgeProblem {
+  return { code: 'INVALID_PAYLOAD', message, path: renderPath(path) };
+}

@@ -1,0 +1,64 @@
+/** Routes that change the schema: from a command through the pipeline to an answer. */
+import { createHash } from 'node:crypto';
+import type { Done, Outcome, Refusal, RequestContext, StoredAnswer } from '../pipeline/types.js';
+import type { CommandOf, OperationName } from '../schema/operations/index.js';
+import { type Answer, refusal } from './answer.js';
+import type { HttpDeps } from './deps.js';
+import { addressOf, idempotencyKeyOf, ifMatchOf, reasonOf, userAgentOf } from './request-headers.js';
+import type { Call } from './route.js';
+
+/** Runs `command` and answers with what `render` makes of the outcome. */
+export async function change<N extends OperationName>(
+  pipeline: HttpDeps['pipeline'],
+  call: Call<unknown>,
+  { name, command, render }: { name: N; command: CommandOf<N>; render: (done: Done) => Answer },
+): Promise<Answer> {
+  const answerTo = (outcome: Done | Refusal): Answer =>
+    outcome.kind === 'refused' ? refusal(outcome.problems) : render(outcome);
+  const outcome: Outcome = await pipeline.execute(name, command, contextOf(name, call, answerTo));
+  return outcome.kind === 'replayed' ? replayed(outcome) : answerTo(outcome);
+}
+
+/** Who, why and from where, with the conditions of the request's headers. Throws `Refused` for malformed ones. */
+export function contextOf(
+  command: OperationName,
+  { req, requestId, caller, body }: Call<unknown>,
+  answerTo: (outcome: Done | Refusal) => Answer,
+): RequestContext {
+  const key = idempotencyKeyOf(req);
+  const ifMatch = ifMatchOf(req);
+  return {
+    cause: {
+      actor: { id: caller.id, name: caller.name },
+      command,
+      reason: reasonOf(req),
+      request_id: requestId,
+      ip: addressOf(req),
+      user_agent: userAgentOf(req),
+    },
+    ...(ifMatch !== undefined && { ifMatch }),
+    ...(key !== null && {
+      idempotency: {
+        key,
+        requestHash: requestHash(req.method ?? '', req.url ?? '', body),
+        render: (outcome) => stored(answerTo(outcome)),
+      },
+    }),
+  };
+}
+
+/** Of the parsed body: another boundary or other white space doesn't make it another request. */
+function requestHash(method: string, url: string, body: unknown): string {
+  const text = JSON.stringify([method, url, body ?? null]);
+  return createHash('sha256').update(text).digest('hex');
+}
+
+/** The body is kept as text, so that it is sent again byte by byte. */
+function stored({ status, headers, body, position }: Answer): StoredAnswer {
+  const all = position === undefined ? [...headers] : [...headers, 'X-Log-Position', String(position)];
+  return { status, headers: all, body: body === null ? null : body.toString() };
+}
+
+function replayed({ status, headers, body }: StoredAnswer): Answer {
+  return { status, headers: headers as string[], body: body as string | null };
+}

@@ -1,0 +1,47 @@
+/** What the HTTP edge needs from the rest of the service. */
+import type { Auth } from '../auth/index.js';
+import type { Pipeline } from '../pipeline/types.js';
+import type { Logger } from '../postgres/logger.js';
+import type { Freshness } from '../reads/freshness.js';
+import type { RenderedCache } from '../reads/rendered.js';
+import type { Store } from '../reads/store.js';
+import type { CollectionMeta } from '../schema/model.js';
+
+/** A collection as `/collections` shows it. */
+export interface CollectionDocument {
+  collection: string;
+  meta: { collection: string; system?: true } & CollectionMeta;
+  schema: { name: string; sql: string; comment: string | null } | null;
+}
+
+export interface HealthCheck {
+  ok: boolean;
+  /** Why not, for operators; no host names, no SQL. */
+  message?: string;
+}
+
+export type HealthReport = Record<'database' | 'log' | 'projections', HealthCheck>;
+
+export interface HttpDeps {
+  pipeline: Pick<Pipeline, 'execute' | 'dryRun'>;
+  store: Pick<Store, 'atHead'>;
+  freshness: Pick<Freshness, 'check'>;
+  rendered: RenderedCache;
+  auth: Pick<Auth, 'identify' | 'users' | 'tokens' | 'sessions' | 'loginLimit'>;
+  /** Our own tables, as documents with `meta.system`. */
+  systemCollections: readonly CollectionDocument[];
+  health: () => Promise<HealthReport>;
+  logger: Logger;
+  config: {
+    /** The release of this service. */
+    release: string;
+    /** Of the database server: `18.4`. */
+    databaseVersion: string;
+    /** The database schema that holds the managed tables. */
+    schema: string;
+    /** Bytes of a request body: of schema documents, and of everything else. */
+    maxBody: { schema: number; other: number };
+    /** Also log reads that went well, at `debug`; changes and failures are logged in any case. */
+    logReads: boolean;
+  };
+}

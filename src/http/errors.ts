@@ -1,0 +1,98 @@
+/** Errors of the interface: codes, statuses, and the one shape they are answered in. */
+import type { Problem, ProblemCode } from '../schema/problem.js';
+
+/** What the domain refuses, and what only the HTTP edge knows of. */
+export type ErrorCode =
+  | ProblemCode
+  | 'UNAUTHENTICATED'
+  | 'ROUTE_NOT_FOUND'
+  | 'METHOD_NOT_ALLOWED'
+  | 'CONTENT_TOO_LARGE'
+  | 'UNSUPPORTED_MEDIA_TYPE'
+  | 'TOO_MANY_REQUESTS'
+  | 'INTERNAL';
+
+export const STATUS: Record<ErrorCode, number> = {
+  INVALID_PAYLOAD: 400,
+  INVALID_QUERY: 400,
+  UNAUTHENTICATED: 401,
+  FORBIDDEN: 403,
+  NOT_FOUND: 404,
+  ROUTE_NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  ALREADY_EXISTS: 409,
+  SCHEMA_CHANGED: 409,
+  IN_USE: 409,
+  IDEMPOTENCY_MISMATCH: 409,
+  PRECONDITION_FAILED: 412,
+  CONTENT_TOO_LARGE: 413,
+  UNSUPPORTED_MEDIA_TYPE: 415,
+  DATABASE_REFUSED: 422,
+  TOO_MANY_REQUESTS: 429,
+  INTERNAL: 500,
+  LOCK_TIMEOUT: 503,
+  UNAVAILABLE: 503,
+};
+
+/** Seconds a client should wait where nothing better is known. */
+const RETRY_AFTER: Partial<Record<ErrorCode, number>> = { LOCK_TIMEOUT: 1, UNAVAILABLE: 2 };
+
+/** A problem as the edge answers it. */
+export interface EdgeProblem extends Omit<Problem, 'code'> {
+  code: ErrorCode;
+}
+
+/** Ends a request with problems, from wherever it is. The only thing the edge throws on purpose. */
+export class Refused extends Error {
+  override readonly name = 'Refused';
+  readonly problems: readonly EdgeProblem[];
+  /** Names and values in turn. */
+  readonly headers: readonly string[];
+
+  constructor(problems: readonly EdgeProblem[], headers: readonly string[] = []) {
+    super(problems[0]?.message ?? 'refused');
+    this.problems = problems;
+    this.headers = headers;
+  }
+}
+
+/** A `Refused` with one problem. */
+export function refused(code: ErrorCode, message: string, more: Omit<EdgeProblem, 'code' | 'message'> = {}): Refused {
+  return new Refused([{ code, message, ...more }]);
+}
+
+export function invalidQuery(parameter: string, message: string): Refused {
+  return refused('INVALID_QUERY', message, { path: parameter });
+}
+
+export interface ErrorBody {
+  errors: { message: string; extensions: { code: ErrorCode } & Record<string, unknown> }[];
+}
+
+export function errorBody(problems: readonly EdgeProblem[]): ErrorBody {
+  return {
+    errors: problems.map(({ code, message, path, collection, field, details }) => ({
+      message,
+      extensions: {
+        code,
+        ...(path !== undefined && path !== '' && { path }),
+        ...(collection !== undefined && { collection }),
+        ...(field !== undefined && { field }),
+        ...details,
+      },
+    })),
+  };
+}
+
+/** The status of an answer with these problems: the first one's, which is the one that was met first. */
+export function statusOf(problems: readonly EdgeProblem[]): number {
+  return STATUS[problems[0]?.code ?? 'INTERNAL'];
+}
+
+/** Headers that go with a problem's code. Names and values in turn. */
+export function headersOf(problems: readonly EdgeProblem[]): string[] {
+  const code = problems[0]?.code ?? 'INTERNAL';
+  const seconds = RETRY_AFTER[code];
+  if (seconds !== undefined) return ['Retry-After', String(seconds)];
+  return code === 'UNAUTHENTICATED' ? ['WWW-Authenticate', 'Bearer realm="data-platform-service"'] : [];
+}

@@ -1,0 +1,46 @@
+/** CSV out (RFC 4180): one row per collection, field and relation of a snapshot, nested values as JSON. */
+import { stringify } from 'csv-stringify/sync';
+import type { Snapshot } from '../../schema/snapshot.js';
+
+const COLUMNS = [
+  'kind',
+  'collection',
+  'field',
+  'type',
+  'meta',
+  'schema',
+  'id',
+  'many_collection',
+  'many_field',
+  'one_collection',
+  'one_field',
+  'one_collection_field',
+  'one_allowed_collections',
+  'junction_field',
+  'sort_field',
+  'one_deselect_action',
+] as const;
+
+const BYTE_ORDER_MARK = '\ufeff';
+
+/** `byteOrderMark`: for readers that take a file without one for another encoding. */
+export function writeCsv(snapshot: Snapshot, { byteOrderMark }: { byteOrderMark: boolean }): string {
+  const rows = [
+    ...snapshot.collections.map((row) => cells('collection', row)),
+    ...snapshot.fields.map((row) => cells('field', row)),
+    ...snapshot.relations.map((row) => cells('relation', row)),
+  ];
+  const text = stringify([[...COLUMNS], ...rows], { record_delimiter: '\r\n', quoted_string: true });
+  return byteOrderMark ? BYTE_ORDER_MARK + text : text;
+}
+
+/** An empty cell is null or not there; an empty string is two quotes. */
+function cells(kind: string, row: object): (string | null)[] {
+  const members = row as Partial<Record<string, unknown>>;
+  return COLUMNS.map((column) => {
+    if (column === 'kind') return kind;
+    const value = members[column];
+    if (value === undefined || value === null) return null;
+    return typeof value === 'string' ? value : JSON.stringify(value);
+  });
+}

@@ -1,0 +1,73 @@
+/**
+ * XML out: one well-formed document for any JSON value, with nothing lost.
+ *
+ * A member becomes an element of its name, or `<member name="…">` where the name is none for an element; the elements
+ * of an array are `<item>`. What is no string says so in `type`. Text that XML 1.0 can't hold is in base64 and says so.
+ */
+const NOT_XML = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
+const ELEMENT_NAME = /^(?!xml)[A-Za-z_][\w.-]*$/i;
+
+/** `root`: the name of the document's element. */
+export function writeXml(root: string, value: unknown): string {
+  const lines = ['<?xml version="1.0" encoding="UTF-8"?>'];
+  write({ tag: root, open: root }, value, '', lines);
+  return lines.join('\n') + '\n';
+}
+
+interface Element {
+  tag: string;
+  /** The tag with its attributes. */
+  open: string;
+}
+
+const ITEM: Element = { tag: 'item', open: 'item' };
+
+function write({ tag, open }: Element, value: unknown, indent: string, lines: string[]): void {
+  const children = childrenOf(value);
+  if (children === null) lines.push(indent + leaf({ tag, open }, value));
+  else if (children.length === 0) lines.push(`${indent}<${open}${typeOf(value)}/>`);
+  else {
+    lines.push(`${indent}<${open}${typeOf(value)}>`);
+    for (const [element, child] of children) write(element, child, `${indent}  `, lines);
+    lines.push(`${indent}</${tag}>`);
+  }
+}
+
+function childrenOf(value: unknown): [Element, unknown][] | null {
+  if (typeof value !== 'object' || value === null) return null;
+  if (Array.isArray(value)) return value.map((item) => [ITEM, item]);
+  return Object.entries(value)
+    .filter(([, member]) => member !== undefined)
+    .map(([name, member]) => [elementFor(name), member]);
+}
+
+function elementFor(name: string): Element {
+  if (ELEMENT_NAME.test(name)) return { tag: name, open: name };
+  return {
+    tag: 'member',
+    open: NOT_XML.test(name) ? `member name_base64="${base64(name)}"` : `member name="${escape(name)}"`,
+  };
+}
+
+function leaf({ tag, open }: Element, value: unknown): string {
+  if (value === null) return `<${open} type="null"/>`;
+  if (typeof value !== 'string') return `<${open}${typeOf(value)}>${JSON.stringify(value)}</${tag}>`;
+  if (NOT_XML.test(value)) return `<${open} encoding="base64">${base64(value)}</${tag}>`;
+  return `<${open}>${escape(value)}</${tag}>`;
+}
+
+function typeOf(value: unknown): string {
+  return ` type="${Array.isArray(value) ? 'array' : typeof value}"`;
+}
+
+/** Of the UTF-8 bytes. */
+function base64(text: string): string {
+  return Buffer.from(text, 'utf8').toString('base64');
+}
+
+const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+
+/** A reader makes blanks of white space in attributes and newlines of carriage returns, unless they are references. */
+function escape(text: string): string {
+  return text.replace(/[&<>"\t\n\r]/g, (character) => ESCAPES[character] ?? `&#${character.charCodeAt(0)};`);
+}

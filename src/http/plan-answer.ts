@@ -1,0 +1,28 @@
+/** What a dry run answers: what would happen, what it would cost, and whether PostgreSQL took it. */
+import type { DryRun } from '../pipeline/types.js';
+import { warningsOf } from '../projector/warnings.js';
+import { type Answer, jsonAnswer, refusal } from './answer.js';
+import { errorBody } from './errors.js';
+
+export function planAnswer(run: DryRun): Answer {
+  if (run.kind === 'refused') return refusal(run.problems);
+  const { accepted, refusal: problem, events, statements, before } = run;
+  const plan = {
+    accepted,
+    ...(problem !== undefined && errorBody([problem])),
+    events: events.map(({ type, version, collection, field, data }) => ({ type, version, collection, field, data })),
+    statements: statements.map(({ sql, summary, lock, loses_data, rewrites_table, may_fail, source }) => ({
+      sql,
+      summary,
+      lock,
+      loses_data,
+      rewrites_table,
+      may_fail,
+      event: source.event,
+      collection: source.collection,
+      field: source.field,
+    })),
+    warnings: warningsOf(statements),
+  };
+  return { ...jsonAnswer(200, plan), position: before.position };
+}

@@ -1,0 +1,76 @@
+/** Request headers with a meaning here. A malformed one is refused, never ignored. */
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { isUtf8 } from 'node:buffer';
+import { refused } from './errors.js';
+
+const SANE_REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
+const IDEMPOTENCY_KEY = /^[\x20-\x7e]{1,255}$/;
+const ENTITY_TAG = /^(?:W\/)?"([\x21\x23-\x7e\x80-\xff]*)"$/;
+const MAX_REASON = 1000;
+const MAX_USER_AGENT = 512;
+
+/** The caller's X-Request-Id where it is fit for logs and headers; otherwise a new uuid. */
+export function requestIdOf(req: IncomingMessage): string {
+  const given = req.headers['x-request-id'];
+  return typeof given === 'string' && SANE_REQUEST_ID.test(given) ? given : randomUUID();
+}
+
+/** The bearer token; null without an Authorization header, undefined when the header is something else. */
+export function bearerToken(req: IncomingMessage): string | null | undefined {
+  const header = req.headers.authorization;
+  if (header === undefined) return null;
+  return /^bearer +([\x21-\x7e]+)$/i.exec(header)?.[1];
+}
+
+/** X-Reason: why the caller makes this change, kept with its events. */
+export function reasonOf(req: IncomingMessage): string | null {
+  const text = headerText(req, 'x-reason');
+  if (text === undefined) return null;
+  if (Array.from(text).length > MAX_REASON) {
+    throw refused('INVALID_PAYLOAD', `X-Reason holds at most ${MAX_REASON} characters.`, { path: 'X-Reason' });
+  }
+  return text === '' ? null : text;
+}
+
+export function idempotencyKeyOf(req: IncomingMessage): string | null {
+  const key = req.headers['idempotency-key'];
+  if (key === undefined) return null;
+  if (typeof key === 'string' && IDEMPOTENCY_KEY.test(key)) return key;
+  throw refused('INVALID_PAYLOAD', 'Idempotency-Key must be 1 to 255 printable ASCII characters.', {
+    path: 'Idempotency-Key',
+  });
+}
+
+/**
+ * If-Match: the hash that the schema must have for the request to be carried out. Undefined: none is asked for, also
+ * with `*`, because there always is a schema. A weak tag never matches (RFC 9110, 13.1.1).
+ */
+export function ifMatchOf(req: IncomingMessage): string | undefined {
+  const header = req.headers['if-match']?.trim();
+  if (header === undefined || header === '*') return undefined;
+  const tag = ENTITY_TAG.exec(header)?.[1];
+  if (tag === undefined) {
+    throw refused('INVALID_PAYLOAD', 'If-Match must be one entity tag in double quotes, or *.', { path: 'If-Match' });
+  }
+  return header.startsWith('W/') ? `W/${tag}` : tag;
+}
+
+export function userAgentOf(req: IncomingMessage): string | null {
+  const text = headerText(req, 'user-agent') ?? '';
+  // By code points: half a surrogate pair is no text for PostgreSQL.
+  return Array.from(text).slice(0, MAX_USER_AGENT).join('') || null;
+}
+
+/** The address of the peer; IPv4 as such on a socket for both kinds. */
+export function addressOf(req: IncomingMessage): string | null {
+  return req.socket.remoteAddress?.replace(/^::ffff:/, '') ?? null;
+}
+
+/** Node reads header bytes as latin1; nearly everybody sends UTF-8. */
+function headerText(req: IncomingMessage, name: string): string | undefined {
+  const value = req.headers[name];
+  if (value === undefined) return undefined;
+  const bytes = Buffer.from(String(value), 'latin1');
+  return isUtf8(bytes) ? bytes.toString('utf8') : bytes.toString('latin1');
+}

@@ -1,0 +1,39 @@
+/** One line per request: what was asked, by whom, and how it went. Never a header's value, a query or a body. */
+import type { Caller } from '../auth/caller.js';
+import type { Logger } from '../postgres/logger.js';
+
+export interface Handled {
+  method: string;
+  /** The route's template; names of collections stay out. */
+  route: string;
+  status: number;
+  /** `performance.now()` when the request came in. */
+  started: number;
+  requestId: string;
+  position: number | undefined;
+  caller: Caller | null;
+}
+
+export type RequestLog = (handled: Handled) => void;
+
+/**
+ * Changes and failures are logged as `info`. A read that went well is worth a line only to somebody who looks for
+ * trouble (`debug`): writing it costs as much as the read itself.
+ */
+export function createRequestLog(logger: Logger, logReads: boolean): RequestLog {
+  return ({ method, route, status, started, requestId, position, caller }) => {
+    const quiet = status < 400 && (method === 'GET' || method === 'HEAD' || method === 'OPTIONS');
+    if (quiet && !logReads) return;
+    const fields = {
+      method,
+      route,
+      status,
+      milliseconds: Math.round((performance.now() - started) * 10) / 10,
+      request_id: requestId,
+      ...(position !== undefined && { position }),
+      ...(caller !== null && { actor: caller.id }),
+    };
+    if (quiet) logger.debug('request', fields);
+    else logger.info('request', fields);
+  };
+}

@@ -1,0 +1,89 @@
+/** A route as a record: what it answers to, who may call it, what it takes, and the function that answers. */
+import type { IncomingMessage } from 'node:http';
+import type { z } from 'zod';
+import type { Access, Caller } from '../auth/caller.js';
+import type { Answer } from './answer.js';
+import { readDocumentBody, readJsonBody } from './body/index.js';
+import { readQuery } from './query.js';
+
+export type Method = 'get' | 'post' | 'patch' | 'delete';
+
+/** What is known of every request. */
+export interface Exchange {
+  req: IncomingMessage;
+  requestId: string;
+  /** Named parts of the path, decoded. */
+  params: Readonly<Record<string, string>>;
+  /** Position of the newest committed event when the request was received; 0 on routes for anyone. */
+  head: number;
+}
+
+/** What a handler is given. */
+export interface Call<Query, Who = Caller> extends Exchange {
+  caller: Who;
+  query: Query;
+  /** The parsed body; undefined on routes without one. */
+  body: unknown;
+}
+
+interface Spec<Query, Who> {
+  method: Method;
+  path: string;
+  /** A strict zod object; unknown parameters are refused. */
+  query: z.ZodType<Query>;
+  /** What kind of body the route takes; without, it takes none. */
+  body?: 'json' | 'document';
+  handle: (call: Call<Query, Who>) => Answer | Promise<Answer>;
+}
+
+export interface Route {
+  method: Method;
+  path: string;
+  access: Access;
+  /** Reads query and body, then answers. `caller` is null on routes for anyone. */
+  answer(exchange: Exchange, caller: Caller | null, limits: BodyLimits): Promise<Answer>;
+}
+
+/** Bytes. */
+export interface BodyLimits {
+  schema: number;
+  other: number;
+}
+
+/** A route for callers whose role is at least `access`. */
+export function route<Query>(spec: Spec<Query, Caller> & { access: Exclude<Access, 'anyone'> }): Route {
+  const read = requestReader(spec);
+  return {
+    method: spec.method,
+    path: spec.path,
+    access: spec.access,
+    async answer(exchange, caller, limits) {
+      if (caller === null) throw new Error(`${spec.path} was called without a caller`);
+      return spec.handle({ ...exchange, ...(await read(exchange.req, limits)), caller });
+    },
+  };
+}
+
+/** A route for anyone, with a token or without. */
+export function openRoute<Query>(spec: Spec<Query, null>): Route {
+  const read = requestReader(spec);
+  return {
+    method: spec.method,
+    path: spec.path,
+    access: 'anyone',
+    answer: async (exchange, _caller, limits) =>
+      spec.handle({ ...exchange, ...(await read(exchange.req, limits)), caller: null }),
+  };
+}
+
+function requestReader<Query>({ query, body }: Pick<Spec<Query, never>, 'query' | 'body'>) {
+  // Most requests have no query: what that means is worked out once.
+  const empty = query.safeParse({});
+  return async (req: IncomingMessage, limits: BodyLimits): Promise<{ query: Query; body: unknown }> => {
+    const url = req.url ?? '/';
+    const read = empty.success && !url.includes('?') ? empty.data : readQuery(url, query);
+    if (body === undefined) return { query: read, body: undefined };
+    const parsed = body === 'json' ? readJsonBody(req, limits.other) : readDocumentBody(req, limits.schema);
+    return { query: read, body: await parsed };
+  };
+}

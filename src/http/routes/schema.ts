@@ -1,0 +1,124 @@
+/** /schema: snapshot, diff, apply. */
+import { z } from 'zod';
+import { planBatch } from '../../projector/ddl/plan.js';
+import { warningsOf } from '../../projector/warnings.js';
+import type { Rendered } from '../../reads/rendered.js';
+import { compareSnapshot, type Comparison } from '../../schema/compare-snapshot.js';
+import { isEmptyDiff } from '../../schema/diff.js';
+import type { CommandOf } from '../../schema/operations/index.js';
+import { operations } from '../../schema/operations/index.js';
+import { snapshotHash, snapshotOf } from '../../schema/snapshot.js';
+import type { State } from '../../schema/state.js';
+import { transition } from '../../schema/transition.js';
+import type { Warning } from '../../schema/warning.js';
+import { type Answer, JSON_TYPE, jsonAnswer, noContent, unwrap } from '../answer.js';
+import { change, contextOf } from '../change.js';
+import type { HttpDeps } from '../deps.js';
+import { invalidQuery } from '../errors.js';
+import { attachment, EXPORTS, FORMATS } from '../formats/export.js';
+import { planAnswer } from '../plan-answer.js';
+import { flag, nameList } from '../query.js';
+import { representationAnswer } from '../representation.js';
+import { type Call, route, type Route } from '../route.js';
+import { createSnapshotText } from '../snapshot-text.js';
+
+const snapshotQuery = z.strictObject({
+  export: z.enum(EXPORTS, { error: `must be one of ${EXPORTS.join(', ')}.` }).optional(),
+  includeCollections: nameList.optional(),
+  excludeCollections: nameList.optional(),
+});
+const diffQuery = z.strictObject({
+  force: flag,
+  mode: z.enum(['mirror', 'merge'], { error: 'must be mirror or merge.' }).default('mirror'),
+});
+const applyQuery = z.strictObject({ dry_run: flag });
+
+type SnapshotQuery = z.output<typeof snapshotQuery>;
+
+export function schemaRoutes(deps: HttpDeps): Route[] {
+  return [snapshotRoute(deps), diffRoute(deps), applyRoute(deps)];
+}
+
+function snapshotRoute({ store, rendered, config: { release } }: HttpDeps): Route {
+  const textOf = createSnapshotText(release);
+  return route({
+    method: 'get',
+    path: '/schema/snapshot',
+    access: 'admin',
+    query: snapshotQuery,
+    async handle({ query, head, req }) {
+      const state = await store.atHead(head);
+      const include = filterOf(state, query);
+      const filter = JSON.stringify([query.includeCollections, query.excludeCollections]);
+      const send = ({ body, etag }: Rendered, type: string, headers: string[] = []) =>
+        representationAnswer({ body, etag, type, position: state.position }, req.headers['if-none-match'], headers);
+      if (query.export !== undefined) {
+        const { type, write } = FORMATS[query.export];
+        const file = () => write(snapshotOf(state, release, include));
+        const found = rendered.get(state, `snapshot ${filter} ${query.export}`, file);
+        return send(found, type, ['Content-Disposition', attachment(query.export, new Date())]);
+      }
+      const found = rendered.get(state, `snapshot ${filter}`, () => textOf(state, include));
+      // The tag of the whole schema is its hash: what If-Match takes, and what a diff starts from.
+      const whole = query.includeCollections === undefined && query.excludeCollections === undefined;
+      return send(whole ? { ...found, etag: `"${snapshotHash(state, release)}"` } : found, JSON_TYPE);
+    },
+  });
+}
+
+/** Names must exist: a misspelt one would silently export too little or too much. */
+function filterOf(state: State, query: SnapshotQuery): (collection: string) => boolean {
+  for (const parameter of ['includeCollections', 'excludeCollections'] as const) {
+    const unknown = query[parameter]?.find((name) => !state.collections.has(name));
+    if (unknown !== undefined) throw invalidQuery(parameter, `There is no collection ${JSON.stringify(unknown)}.`);
+  }
+  const included = query.includeCollections && new Set(query.includeCollections);
+  const excluded = new Set(query.excludeCollections);
+  return (name) => (included?.has(name) ?? true) && !excluded.has(name);
+}
+
+function diffRoute({ store, config: { release, schema } }: HttpDeps): Route {
+  return route({
+    method: 'post',
+    path: '/schema/diff',
+    access: 'admin',
+    query: diffQuery,
+    body: 'document',
+    async handle({ query, head, body }) {
+      const state = await store.atHead(head);
+      const comparison = unwrap(compareSnapshot(state, body, { ...query, release }));
+      const { hash, diff } = comparison;
+      const warnings = [...comparison.warnings, ...costs(state, comparison, schema)];
+      const answer = jsonAnswer(200, { hash, diff, ...(warnings.length > 0 && { warnings }) });
+      return { ...answer, position: state.position };
+    },
+  });
+}
+
+/** What carrying out the diff would lose, rewrite or lock. */
+function costs(state: State, { diff, wanted }: Comparison, schema: string): Warning[] {
+  if (isEmptyDiff(diff)) return [];
+  const events = transition(state, wanted.state, wanted.touched);
+  return warningsOf(planBatch(state, events, schema).statements);
+}
+
+function applyRoute({ pipeline, config: { release } }: HttpDeps): Route {
+  const dryRun = async (call: Call<unknown>, command: CommandOf<'apply-diff'>): Promise<Answer> => {
+    // Nothing is kept: neither the change nor, under its key, the answer.
+    const { idempotency: _, ...context } = contextOf('apply-diff', call, () => noContent());
+    return planAnswer(await pipeline.dryRun('apply-diff', command, context));
+  };
+  return route({
+    method: 'post',
+    path: '/schema/apply',
+    access: 'admin',
+    query: applyQuery,
+    body: 'document',
+    handle(call) {
+      const command = unwrap(operations['apply-diff'].parse({ release, body: call.body }));
+      if (call.query.dry_run) return dryRun(call, command);
+      const render = ({ position }: { position: number }) => noContent(position);
+      return change(pipeline, call, { name: 'apply-diff', command, render });
+    },
+  });
+}

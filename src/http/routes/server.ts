@@ -1,0 +1,43 @@
+/** /server: is it there, is it well, what is it. */
+import { z } from 'zod';
+import { snapshotHash, VENDOR } from '../../schema/snapshot.js';
+import { jsonAnswer, textAnswer } from '../answer.js';
+import type { HttpDeps } from '../deps.js';
+import { openRoute, route, type Route } from '../route.js';
+
+const noQuery = z.strictObject({});
+
+export function serverRoutes({ health, store, config }: HttpDeps): Route[] {
+  const { release, databaseVersion } = config;
+  return [
+    openRoute({
+      method: 'get',
+      path: '/server/ping',
+      query: noQuery,
+      handle: () => textAnswer(200, 'pong', ['Content-Type', 'text/plain; charset=utf-8']),
+    }),
+    openRoute({
+      method: 'get',
+      path: '/server/health',
+      query: noQuery,
+      async handle() {
+        const checks = await health();
+        const ok = Object.values(checks).every((check) => check.ok);
+        return jsonAnswer(ok ? 200 : 503, { status: ok ? 'ok' : 'error', checks }, ok ? [] : ['Retry-After', '2']);
+      },
+    }),
+    route({
+      method: 'get',
+      path: '/server/info',
+      access: 'reader',
+      query: noQuery,
+      async handle({ head }) {
+        const state = await store.atHead(head);
+        const { position } = state;
+        const hash = snapshotHash(state, release);
+        const data = { release, vendor: VENDOR, database_version: databaseVersion, position, hash };
+        return { ...jsonAnswer(200, { data }), position };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,129 @@
+/** /users and their tokens (admins). */
+import { z } from 'zod';
+import { ROLES, USER_STATUSES } from '../../auth/caller.js';
+import { PASSWORD_LENGTH } from '../../auth/passwords.js';
+import { jsonAnswer, noContent, unwrap } from '../answer.js';
+import { readShape } from '../body/shape.js';
+import type { HttpDeps } from '../deps.js';
+import { count, metaMembers } from '../query.js';
+import { type Call, route, type Route } from '../route.js';
+
+const noQuery = z.strictObject({});
+const listQuery = z.strictObject({ offset: count.default(0), limit: count.optional(), meta: metaMembers.optional() });
+
+const email = z.email().max(320);
+const name = z.string().min(1).max(255);
+const password = z.string().min(PASSWORD_LENGTH.min).max(PASSWORD_LENGTH.max).nullable();
+
+const newUser = z.strictObject({
+  email,
+  name: name.optional(),
+  password: password.optional(),
+  role: z.enum(ROLES),
+  status: z.enum(USER_STATUSES).optional(),
+});
+const userChanges = newUser.partial();
+
+const newToken = z.strictObject({
+  name: name.optional(),
+  expires_at: z.iso.datetime({ offset: true }).nullable().optional(),
+});
+
+export function userRoutes(deps: HttpDeps): Route[] {
+  return [...allUsers(deps), ...oneUser(deps), ...tokensOfUser(deps)];
+}
+
+/** What all of these routes have in common. */
+const admin = { access: 'admin', query: noQuery } as const;
+
+const idOf = ({ params }: Call<unknown>): string => params['id'] ?? '';
+
+function allUsers({ auth: { users } }: HttpDeps): Route[] {
+  const path = '/users';
+  return [
+    route({
+      method: 'get',
+      path,
+      access: 'admin',
+      query: listQuery,
+      async handle({ query: { offset, limit, meta } }) {
+        const { users: data, total } = await users.list({ offset, limit: limit ?? null });
+        const counts = meta && Object.fromEntries(meta.map((member) => [member, total]));
+        return jsonAnswer(200, { data, ...(counts && { meta: counts }) });
+      },
+    }),
+    route({
+      ...admin,
+      method: 'post',
+      path,
+      body: 'json',
+      async handle({ body }) {
+        return jsonAnswer(200, { data: unwrap(await users.create(readShape(newUser, body))) });
+      },
+    }),
+  ];
+}
+
+function oneUser({ auth: { users } }: HttpDeps): Route[] {
+  const path = '/users/:id';
+  return [
+    route({
+      ...admin,
+      method: 'get',
+      path,
+      async handle(call) {
+        return jsonAnswer(200, { data: unwrap(await users.get(idOf(call))) });
+      },
+    }),
+    route({
+      ...admin,
+      method: 'patch',
+      path,
+      body: 'json',
+      async handle(call) {
+        return jsonAnswer(200, { data: unwrap(await users.update(idOf(call), readShape(userChanges, call.body))) });
+      },
+    }),
+    route({
+      ...admin,
+      method: 'delete',
+      path,
+      async handle(call) {
+        unwrap(await users.remove(idOf(call)));
+        return noContent();
+      },
+    }),
+  ];
+}
+
+function tokensOfUser({ auth: { tokens } }: HttpDeps): Route[] {
+  const path = '/users/:id/tokens';
+  return [
+    route({
+      ...admin,
+      method: 'get',
+      path,
+      async handle(call) {
+        return jsonAnswer(200, { data: unwrap(await tokens.list(idOf(call))) });
+      },
+    }),
+    route({
+      ...admin,
+      method: 'post',
+      path,
+      body: 'json',
+      async handle(call) {
+        return jsonAnswer(200, { data: unwrap(await tokens.create(idOf(call), readShape(newToken, call.body))) });
+      },
+    }),
+    route({
+      ...admin,
+      method: 'delete',
+      path: '/users/:id/tokens/:token',
+      async handle(call) {
+        unwrap(await tokens.revoke(idOf(call), call.params['token'] ?? ''));
+        return noContent();
+      },
+    }),
+  ];
+}

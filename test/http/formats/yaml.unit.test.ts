@@ -1,0 +1,97 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { parseYaml, writeYaml, YamlError } from '../../../src/http/formats/yaml.js';
+
+const refusalOf = (text: string): string => {
+  try {
+    parseYaml(text);
+  } catch (error) {
+    if (error instanceof YamlError) return error.message;
+    throw error;
+  }
+  throw new Error('accepted');
+};
+
+describe('YAML', () => {
+  it('reads back as the same value, whatever a string looks like', () => {
+    const texts = ['y', 'no', 'On', '~', 'null', '', '2020-01-01', '2020-01-01T00:00:00Z', '12:30:45', '0x1f', '0o17'];
+    const more = [
+      '017',
+      '1_000',
+      '1e3',
+      '.5',
+      '-',
+      '- a',
+      'a: b',
+      '#',
+      "it's",
+      '"',
+      '{}',
+      '[',
+      '&a',
+      '*a',
+      '!x',
+      '%',
+      '|',
+    ];
+    const odd = ['a\nb', 'a\n', ' a', 'a ', '\t', '\r\n', '\u0085', '\u2028', '\ufeff', '\u0007', 'ü', '😀', '<<', '='];
+    const value = [...texts, ...more, ...odd, '9223372036854775807', 1e21, 1.5, -0.25, 2 ** 53, true, null];
+    expect(parseYaml(writeYaml(value))).deep.equal(value);
+    const object = Object.fromEntries([...texts, ...more, ...odd].map((text) => [text, text]));
+    expect(parseYaml(writeYaml(object))).deep.equal(object);
+  });
+
+  it('reads back any JSON value', () => {
+    const value = fc
+      .jsonValue({ maxDepth: 5, stringUnit: 'binary' })
+      .map((found) => JSON.parse(JSON.stringify(found)) as unknown);
+    fc.assert(
+      fc.property(value, (found) => {
+        expect(parseYaml(writeYaml(found))).deep.equal(found);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('keeps what other readers take for dates and booleans as strings', () => {
+    expect(parseYaml('a: 2020-01-01\nb: y\nc: no\nd: 1_000\ne: 0b1')).deep.equal({
+      a: '2020-01-01',
+      b: 'y',
+      c: 'no',
+      d: '1_000',
+      e: '0b1',
+    });
+  });
+
+  it('gives a member called __proto__ as a member', () => {
+    const value = parseYaml('__proto__: {polluted: true}\nconstructor: 1') as object;
+    expect(Object.keys(value)).deep.equal(['__proto__', 'constructor']);
+    expect(Object.getPrototypeOf(value)).equal(Object.prototype);
+    expect(({} as Record<string, unknown>)['polluted']).equal(undefined);
+  });
+
+  it('follows aliases', () => {
+    expect(parseYaml('a: &x {b: 1}\nc: *x\nd: [*x]')).deep.equal({ a: { b: 1 }, c: { b: 1 }, d: [{ b: 1 }] });
+  });
+
+  it('refuses aliases that stand for too much, or for what holds them', () => {
+    const levels = Array.from({ length: 9 }, (_, level) => {
+      const item = level === 0 ? 'x' : `*a${level - 1}`;
+      return `a${level}: &a${level} [${Array.from({ length: 9 }, () => item).join(', ')}]`;
+    });
+    expect(refusalOf(levels.join('\n'))).equal('its aliases stand for too many nodes');
+    expect(refusalOf('&a [*a, *a]')).equal('the alias "a" stands inside its anchor');
+    expect(refusalOf('a: *b')).match(/^unidentified alias "b"/);
+  });
+
+  it('refuses duplicate keys, tags, several documents, none, and what is too deep, saying where', () => {
+    expect(refusalOf('a: 1\nb: 2\na: 3')).equal('duplicated mapping key (line 3, column 1)');
+    expect(refusalOf('a: !!js/function x')).match(/unknown .*tag/);
+    expect(refusalOf('a: !mine x')).match(/unknown .*tag/);
+    expect(refusalOf('a: !!timestamp 2020-01-01')).match(/unknown .*tag/);
+    expect(refusalOf('--- 1\n--- 2')).equal('expected one document, found 2');
+    expect(refusalOf('')).equal('expected one document, found 0');
+    expect(refusalOf('['.repeat(5000))).match(/nesting exceeded/);
+    expect(refusalOf('a: [1')).match(/line \d+, column \d+/);
+  });
+});
