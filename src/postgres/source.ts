@@ -37,6 +37,7 @@ export async function openDatabase(options: SourceOptions): Promise<DatabaseSour
   }
   const embedded = await startEmbedded(options);
   if (embedded.orphanStopped) logger.warn('stopped a PostgreSQL server that an earlier run had left behind');
+  logger.info('embedded PostgreSQL started', { files: embedded.home });
   return embedded;
 }
 

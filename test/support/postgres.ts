@@ -3,7 +3,7 @@
  * TEST_DATABASE_URL. Every spec takes a database of its own.
  */
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -48,10 +48,17 @@ export async function stopTestServer(): Promise<void> {
   await server?.stop();
 }
 
+/** A fresh directory that a server may be started in: where root runs the tests, the server's user must get through. */
+export async function temporaryDirectory(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'dps-test-'));
+  await chmod(directory, process.getuid?.() === 0 ? 0o711 : 0o700);
+  return directory;
+}
+
 async function start(): Promise<Running> {
   const given = process.env['TEST_DATABASE_URL'];
   if (given !== undefined && given !== '') return onServer(given, () => Promise.resolve());
-  const dataDir = await mkdtemp(join(tmpdir(), 'dps-test-'));
+  const dataDir = await temporaryDirectory();
   const embedded = await startEmbedded({ dataDir, connections: 200, throwaway: true });
   return onServer(embedded.connectionString, async () => {
     await embedded.stop();

@@ -24,6 +24,8 @@ export interface EmbeddedOptions {
 
 export interface EmbeddedPostgres {
   connectionString: string;
+  /** Where the server's files are; usually in the data directory. */
+  home: string;
   /** A server that a crashed service had left behind was stopped first. */
   orphanStopped: boolean;
   /** Resolves with the server's last words when it has ended, by `stop` or by itself. */
@@ -59,6 +61,7 @@ async function startLocked(dataDir: string, options: EmbeddedOptions, lock: Data
   await writeSecret(join(dataDir, 'connection'), connectionString);
   return {
     connectionString,
+    home,
     orphanStopped,
     ended: server.ended,
     async stop() {
