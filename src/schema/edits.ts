@@ -39,22 +39,49 @@ export function dropRelation(draft: Draft, relation: Relation): void {
   }
 }
 
-/** Removes an alias field with what names it in its own collection; fields grouped in it move to its group. */
+/** Removes an alias field with what names it in its own collection. */
 export function dropAlias(draft: Draft, collection: string, name: string): void {
-  const node = draft.get(collection);
-  const alias = node?.fields.get(name);
-  if (node === undefined || alias === undefined || alias.schema !== null) return;
-  for (const field of [...node.fields.values()]) {
-    if (field.meta.group === name) draft.putField({ ...field, meta: { ...field.meta, group: alias.meta.group } });
-  }
-  const { meta } = node.collection;
-  const cleared = { ...meta };
-  if (meta.archive_field === name) cleared.archive_field = null;
-  if (meta.sort_field === name) cleared.sort_field = null;
-  if (cleared.archive_field !== meta.archive_field || cleared.sort_field !== meta.sort_field) {
-    draft.putCollection({ ...node.collection, meta: cleared });
-  }
+  const alias = draft.get(collection)?.fields.get(name);
+  if (alias === undefined || alias.schema !== null) return;
+  releaseField(draft, collection, name);
   draft.removeField(collection, name);
 }
 
-const without = (names: string[] | null, name: string): string[] | null => names?.filter((each) => each !== name) ?? null;
+/** Lets go of a field inside its own collection: fields grouped in it move to its group, sort and archive forget it. */
+function releaseField(draft: Draft, collection: string, name: string): void {
+  const node = draft.get(collection);
+  if (node === undefined) return;
+  const group = node.fields.get(name)?.meta.group ?? null;
+  for (const field of [...node.fields.values()]) {
+    if (field.meta.group === name) draft.putField({ ...field, meta: { ...field.meta, group } });
+  }
+  const { meta } = node.collection;
+  if (meta.archive_field !== name && meta.sort_field !== name) return;
+  const unless = (field: string | null) => (field === name ? null : field);
+  const cleared = { ...meta, archive_field: unless(meta.archive_field), sort_field: unless(meta.sort_field) };
+  draft.putCollection({ ...node.collection, meta: cleared });
+}
+
+const without = (names: string[] | null, name: string): string[] | null =>
+  names?.filter((each) => each !== name) ?? null;
+
+/**
+ * Removes a field with what hangs on it: the relation it holds, mentions of it as sort_field, archive_field,
+ * junction_field or one_field, and its place as a group, which its parent group takes.
+ */
+export function dropField(draft: Draft, state: State, collection: string, name: string): void {
+  const relation = draft.get(collection)?.relations.get(name);
+  if (relation !== undefined) dropRelation(draft, relation);
+  for (const other of [...(draft.get(collection)?.relations.values() ?? [])]) {
+    const { junction_field, sort_field } = other;
+    if (junction_field !== name && sort_field !== name) continue;
+    const unless = (field: string | null) => (field === name ? null : field);
+    draft.putRelation({ ...other, junction_field: unless(junction_field), sort_field: unless(sort_field) });
+  }
+  for (const other of relationsTo(state, collection)) {
+    const held = draft.get(other.many_collection)?.relations.get(other.many_field);
+    if (held?.one_collection === collection && held.one_field === name) draft.putRelation({ ...held, one_field: null });
+  }
+  releaseField(draft, collection, name);
+  draft.removeField(collection, name);
+}

@@ -80,7 +80,8 @@ function applyToObject(parent: { [member: string]: Json }, member: string, entry
   }
   if (entry.kind === 'D') delete parent[member];
   // defineProperty: a member named __proto__ is a member like any other.
-  else Object.defineProperty(parent, member, { value: entry.rhs, writable: true, enumerable: true, configurable: true });
+  else
+    Object.defineProperty(parent, member, { value: entry.rhs, writable: true, enumerable: true, configurable: true });
   return undefined;
 }
 

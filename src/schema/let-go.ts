@@ -76,7 +76,8 @@ function keyMakesWay({ to, removals }: Change, field: Field): Field {
 /** Relations of touched collections, and relations that point at them. */
 function* relationsLetGo(change: Change, held: Held): Generator<NewEvent> {
   const concerned = new Map<string, Relation>();
-  const note = (relation: Relation) => concerned.set(holderKey(relation.many_collection, relation.many_field), relation);
+  const note = (relation: Relation) =>
+    concerned.set(holderKey(relation.many_collection, relation.many_field), relation);
   for (const name of change.names) {
     for (const relation of change.from.collections.get(name)?.relations.values() ?? []) note(relation);
     for (const relation of relationsTo(change.from, name)) note(relation);

@@ -11,8 +11,5 @@ type KeyColumn = Pick<ColumnSchema, 'data_type' | 'max_length' | 'numeric_precis
 
 /** System collections that a relation may point at, with their primary keys. */
 export const REFERABLE_SYSTEM_COLLECTIONS: ReadonlyMap<string, KeyColumn> = new Map([
-  [
-    'service_users',
-    { field: 'id', data_type: 'uuid', max_length: null, numeric_precision: null, numeric_scale: null },
-  ],
+  ['service_users', { field: 'id', data_type: 'uuid', max_length: null, numeric_precision: null, numeric_scale: null }],
 ]);

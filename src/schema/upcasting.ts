@@ -37,12 +37,18 @@ export function createEventReader(schemas: Readonly<Record<string, readonly z.Zo
     if (versions === undefined) throw new UnreadableEventError(position, `its type ${JSON.stringify(type)} is unknown`);
     const schema = versions[version - 1];
     if (schema === undefined) {
-      throw new UnreadableEventError(position, `version ${version} of ${type} is unknown; this release knows 1 to ${versions.length}`);
+      throw new UnreadableEventError(
+        position,
+        `version ${version} of ${type} is unknown; this release knows 1 to ${versions.length}`,
+      );
     }
     const parsed = schema.safeParse(event.data);
     if (!parsed.success) {
       const issue = parsed.error.issues[0];
-      throw new UnreadableEventError(position, `its data is not that of ${type} version ${version}: ${issue?.path.join('.')} ${issue?.message}`);
+      throw new UnreadableEventError(
+        position,
+        `its data is not that of ${type} version ${version}: ${issue?.path.join('.')} ${issue?.message}`,
+      );
     }
     // What was stored, not what zod copied: a copy would lose a member named __proto__.
     let data = event.data;
@@ -53,4 +59,3 @@ export function createEventReader(schemas: Readonly<Record<string, readonly z.Zo
 
 /** Reads an event of the log into the newest version of its type. */
 export const readEvent = createEventReader(EVENT_SCHEMAS, UPCASTERS);
-

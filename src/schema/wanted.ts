@@ -82,7 +82,8 @@ function placeRelations(reading: Reading): Documents {
   return collect(reading, 'relations', (input, at) => {
     const collection = input['many_collection'] ?? input['collection'];
     const field = input['many_field'] ?? input['field'];
-    if (typeof collection !== 'string') return invalid([...at, 'many_collection'], 'many_collection is required, a string');
+    if (typeof collection !== 'string')
+      return invalid([...at, 'many_collection'], 'many_collection is required, a string');
     if (typeof field !== 'string') return invalid([...at, 'many_field'], 'many_field is required, a string');
     return [collection, field];
   });
@@ -104,14 +105,20 @@ function collect(
     const id = key(...names);
     if (isSystemCollection(names[0] as string)) {
       problems.push(invalid(at, `${JSON.stringify(names[0])} is a system collection; leave it out of the snapshot`));
-    } else if (documents.has(id)) problems.push(invalid(at, `${JSON.stringify(names.join('.'))} stands in ${part} twice`));
+    } else if (documents.has(id))
+      problems.push(invalid(at, `${JSON.stringify(names.join('.'))} stands in ${part} twice`));
     documents.set(id, { names, input: input as { [member: string]: unknown }, at });
     places.set(key(part, ...names), at);
   }
   return documents;
 }
 
-function removeMissing({ state, draft, parts }: Reading, names: Documents, fields: Documents, relations: Documents): void {
+function removeMissing(
+  { state, draft, parts }: Reading,
+  names: Documents,
+  fields: Documents,
+  relations: Documents,
+): void {
   for (const [name, node] of state.collections) {
     if (parts.collections !== undefined && !names.has(name)) {
       dropCollection(draft, state, name);
@@ -134,7 +141,8 @@ function readCollections({ state, draft, options, problems }: Reading, documents
     const held = draft.get(name)?.collection;
     if (node !== undefined && held === node.collection && jsonEqual(input, shownCollection(state, node))) continue;
     const existing = held ?? node?.collection;
-    const read = existing === undefined ? readNewCollection(input, at, options) : mergeCollection(existing, input, at, options);
+    const read =
+      existing === undefined ? readNewCollection(input, at, options) : mergeCollection(existing, input, at, options);
     if (!read.ok) problems.push(...read.problems);
     else if (!jsonEqual(read.value, held)) draft.putCollection(read.value);
   }
@@ -146,7 +154,9 @@ function readFields({ state, draft, options, problems }: Reading, documents: Doc
     const [collection, field] = names as [string, string];
     const holder = draft.get(collection);
     if (holder === undefined) {
-      problems.push(invalid([...at, 'collection'], `there is no collection ${JSON.stringify(collection)} in the snapshot`));
+      problems.push(
+        invalid([...at, 'collection'], `there is no collection ${JSON.stringify(collection)} in the snapshot`),
+      );
       continue;
     }
     const node = state.collections.get(collection);
@@ -157,7 +167,8 @@ function readFields({ state, draft, options, problems }: Reading, documents: Doc
     const existing = held ?? node?.fields.get(field);
     const current = (shown.get(collection) as Map<string, unknown> | undefined)?.get(field);
     if (held !== undefined && held === node?.fields.get(field) && jsonEqual(input, current)) continue;
-    const read = existing === undefined ? readNewField(input, at, { ...options }) : mergeField(existing, input, at, options);
+    const read =
+      existing === undefined ? readNewField(input, at, { ...options }) : mergeField(existing, input, at, options);
     if (!read.ok) problems.push(...read.problems);
     else if (!jsonEqual(read.value, held)) draft.putField(read.value);
   }
@@ -168,13 +179,16 @@ function readRelations({ state, draft, options, problems }: Reading, documents: 
     const [collection, field] = names as [string, string];
     const holder = draft.get(collection);
     if (holder === undefined) {
-      problems.push(invalid([...at, 'many_collection'], `there is no collection ${JSON.stringify(collection)} in the snapshot`));
+      problems.push(
+        invalid([...at, 'many_collection'], `there is no collection ${JSON.stringify(collection)} in the snapshot`),
+      );
       continue;
     }
     const held = holder.relations.get(field);
     if (held !== undefined && jsonEqual(input, held)) continue;
     const existing = held ?? state.collections.get(collection)?.relations.get(field);
-    const read = existing === undefined ? readNewRelation(input, at, options) : mergeRelation(existing, input, at, options);
+    const read =
+      existing === undefined ? readNewRelation(input, at, options) : mergeRelation(existing, input, at, options);
     if (!read.ok) problems.push(...read.problems);
     else if (held === undefined || !jsonEqual(read.value, relationBody(held))) draft.putRelation(read.value);
   }

@@ -32,7 +32,7 @@ export function collectionProblems(state: State, node: CollectionNode): Problem[
 
 function groupProblem(state: State, collection: string, group: string | null): string | undefined {
   const seen = new Set([collection]);
-  for (let at = group; at !== null; ) {
+  for (let at = group; at !== null;) {
     if (seen.has(at)) return `group ${quoted(group)} makes a cycle: ${quoted(at)} would be inside itself`;
     seen.add(at);
     const parent = state.collections.get(at);

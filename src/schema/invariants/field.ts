@@ -9,7 +9,13 @@ export function fieldProblems(node: CollectionNode): Problem[] {
     const message = groupProblem(node, field.field, field.meta.group);
     if (message === undefined) continue;
     const { collection } = node.collection;
-    problems.push({ code: 'INVALID_PAYLOAD', message, path: renderPath(['meta', 'group']), collection, field: field.field });
+    problems.push({
+      code: 'INVALID_PAYLOAD',
+      message,
+      path: renderPath(['meta', 'group']),
+      collection,
+      field: field.field,
+    });
   }
   return problems;
 }
@@ -17,11 +23,12 @@ export function fieldProblems(node: CollectionNode): Problem[] {
 /** A field's group is an alias field of the same collection. */
 function groupProblem(node: CollectionNode, field: string, group: string): string | undefined {
   const seen = new Set([field]);
-  for (let at: string | null = group; at !== null; ) {
+  for (let at: string | null = group; at !== null;) {
     if (seen.has(at)) return `group ${quoted(group)} makes a cycle: ${quoted(at)} would be inside itself`;
     seen.add(at);
     const parent = node.fields.get(at);
-    if (parent === undefined) return `there is no field ${quoted(at)} in ${quoted(node.collection.collection)} to group under`;
+    if (parent === undefined)
+      return `there is no field ${quoted(at)} in ${quoted(node.collection.collection)} to group under`;
     if (parent.schema !== null) return `${quoted(at)} is a column; only an alias field can group others`;
     at = parent.meta.group;
   }

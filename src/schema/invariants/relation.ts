@@ -24,7 +24,8 @@ export function relationProblems(state: State, relation: Relation): Problem[] {
 
 function manyFaults(state: State, { many_collection, many_field }: Relation): Fault[] {
   const node = state.collections.get(many_collection);
-  if (node === undefined) return [{ path: ['many_collection'], message: `there is no collection ${quoted(many_collection)}` }];
+  if (node === undefined)
+    return [{ path: ['many_collection'], message: `there is no collection ${quoted(many_collection)}` }];
   const field = node.fields.get(many_field);
   if (field === undefined) {
     return [{ path: ['many_field'], message: `there is no field ${quoted(many_field)} in ${quoted(many_collection)}` }];
@@ -37,7 +38,8 @@ function oneFaults(state: State, relation: Relation): Fault[] {
   const one = relation.one_collection as string;
   const path = ['one_collection'];
   if (relation.one_collection_field !== null || relation.one_allowed_collections !== null) {
-    const message = 'one_collection_field and one_allowed_collections belong to a many-to-any relation, whose one_collection is null';
+    const message =
+      'one_collection_field and one_allowed_collections belong to a many-to-any relation, whose one_collection is null';
     return [{ path, message }];
   }
   const key = keyOf(state, one);
@@ -58,7 +60,9 @@ function oneFaults(state: State, relation: Relation): Fault[] {
 function keyOf(state: State, one: string): ColumnSchema | undefined | string {
   if (isSystemCollection(one)) {
     const key = REFERABLE_SYSTEM_COLLECTIONS.get(one);
-    return key === undefined ? `${quoted(one)} is a system collection that no relation can point at` : (key as unknown as ColumnSchema);
+    return key === undefined
+      ? `${quoted(one)} is a system collection that no relation can point at`
+      : (key as unknown as ColumnSchema);
   }
   const node = state.collections.get(one);
   if (node === undefined) return `there is no collection ${quoted(one)}`;
@@ -85,10 +89,16 @@ function fits(column: ColumnSchema, key: ColumnSchema): boolean {
 function anyFaults(state: State, relation: Relation): Fault[] {
   const faults: Fault[] = [];
   if (relation.schema !== null) {
-    faults.push({ path: ['schema'], message: 'a many-to-any relation points at several tables and has no foreign key; schema must be null' });
+    faults.push({
+      path: ['schema'],
+      message: 'a many-to-any relation points at several tables and has no foreign key; schema must be null',
+    });
   }
   if (relation.one_allowed_collections === null) {
-    faults.push({ path: ['one_allowed_collections'], message: 'one_collection is null, so the allowed collections must be listed' });
+    faults.push({
+      path: ['one_allowed_collections'],
+      message: 'one_collection is null, so the allowed collections must be listed',
+    });
   }
   const pointer = relation.one_collection_field;
   if (pointer === null || !getField(state, relation.many_collection, pointer)?.schema) {
@@ -108,12 +118,18 @@ function weakFaults(state: State, relation: Relation): Fault[] {
   for (const member of ['junction_field', 'sort_field'] as const) {
     const name = relation[member];
     if (name !== null && getField(state, relation.many_collection, name) === undefined) {
-      faults.push({ path: [member], message: `there is no field ${quoted(name)} in ${quoted(relation.many_collection)}` });
+      faults.push({
+        path: [member],
+        message: `there is no field ${quoted(name)} in ${quoted(relation.many_collection)}`,
+      });
     }
   }
   const { one_field, one_collection } = relation;
   if (one_field !== null && one_collection !== null && getField(state, one_collection, one_field)?.schema !== null) {
-    faults.push({ path: ['one_field'], message: `${quoted(one_field)} is not an alias field of ${quoted(one_collection)}` });
+    faults.push({
+      path: ['one_field'],
+      message: `${quoted(one_field)} is not an alias field of ${quoted(one_collection)}`,
+    });
   }
   return faults;
 }

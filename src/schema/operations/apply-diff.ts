@@ -89,4 +89,3 @@ function entryOf({ collection, field, path }: Problem, diff: SchemaDiff): string
   if (inRelations >= 0 && path !== 'meta.group') return `diff.relations[${inRelations}]`;
   return inFields < 0 ? undefined : `diff.fields[${inFields}]`;
 }
-

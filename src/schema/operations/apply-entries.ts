@@ -34,7 +34,8 @@ export function applyCollectionEntries(context: ApplyContext, items: CollectionD
     applyEntries(context, item.diff, {
       at: ['diff', 'collections', index],
       current: context.draft.get(item.collection)?.collection,
-      read: (input, at) => named(readNewCollection(input, at, STRICT), at, (read) => read.collection === item.collection),
+      read: (input, at) =>
+        named(readNewCollection(input, at, STRICT), at, (read) => read.collection === item.collection),
       put: (collection) => context.draft.putCollection(collection),
       remove: () => context.draft.removeCollection(item.collection),
     });
@@ -53,7 +54,11 @@ export function applyFieldEntries(context: ApplyContext, items: FieldDiff[], pha
       at,
       current: context.draft.get(collection)?.fields.get(field),
       read: (input, path) =>
-        named(readNewField(input, path, STRICT), path, (read) => read.collection === collection && read.field === field),
+        named(
+          readNewField(input, path, STRICT),
+          path,
+          (read) => read.collection === collection && read.field === field,
+        ),
       put: (value) => context.draft.putField(value),
       remove: () => context.draft.removeField(collection, field),
     });
@@ -74,7 +79,11 @@ export function applyRelationEntries(context: ApplyContext, items: RelationDiff[
       at,
       current: relation === undefined ? undefined : relationBody(relation),
       read: (input, path) =>
-        named(readNewRelation(input, path, STRICT), path, (read) => read.many_collection === collection && read.many_field === field),
+        named(
+          readNewRelation(input, path, STRICT),
+          path,
+          (read) => read.many_collection === collection && read.many_field === field,
+        ),
       put: (value) => context.draft.putRelation(value),
       remove: () => context.draft.removeRelation(collection, field),
     });
@@ -89,10 +98,16 @@ function named<T>(read: Result<T>, at: Path, matches: (value: T) => boolean): Re
   return refuse(invalid(at, 'the document names something else than the entry it stands in'));
 }
 
-function missingHolder({ judgement }: ApplyContext, at: Path, collection: string, diff: readonly Entry<unknown>[]): void {
+function missingHolder(
+  { judgement }: ApplyContext,
+  at: Path,
+  collection: string,
+  diff: readonly Entry<unknown>[],
+): void {
   const message = `there is no collection ${JSON.stringify(collection)}`;
   // Something new in a collection that isn't there is a diff that can't be right; a change means that it has gone.
-  if (diff[0]?.kind === 'N' && isWhole(diff[0])) judgement.problems.push({ ...invalid([...at, 'collection'], message), collection });
+  if (diff[0]?.kind === 'N' && isWhole(diff[0]))
+    judgement.problems.push({ ...invalid([...at, 'collection'], message), collection });
   else judgement.conflicts.push(conflict([...at, 'collection'], message));
 }
 
@@ -100,7 +115,11 @@ function conflict(at: Path, message: string): Problem {
   return { code: 'SCHEMA_CHANGED', message, path: renderPath(at) };
 }
 
-function applyEntries<T extends object>(context: ApplyContext, diff: readonly Entry<unknown>[], target: Target<T>): void {
+function applyEntries<T extends object>(
+  context: ApplyContext,
+  diff: readonly Entry<unknown>[],
+  target: Target<T>,
+): void {
   const [first] = diff as [Entry<unknown>];
   if (!isWhole(first)) changeMembers(context, diff, target);
   else if (first.kind === 'N') putWhole(context, first.rhs, target);
@@ -128,7 +147,11 @@ function removeWhole<T>({ judgement }: ApplyContext, lhs: unknown, { at, current
   else judgement.conflicts.push(conflict([...at, 'diff', 0, 'lhs'], 'what is to be removed is not the lhs any more'));
 }
 
-function changeMembers<T extends object>(context: ApplyContext, diff: readonly Entry<unknown>[], target: Target<T>): void {
+function changeMembers<T extends object>(
+  context: ApplyContext,
+  diff: readonly Entry<unknown>[],
+  target: Target<T>,
+): void {
   const { at, current, read, put } = target;
   const { problems, conflicts } = context.judgement;
   if (current === undefined) {

@@ -51,7 +51,8 @@ export const createCollection: Operation<'create-collection', CreateCollectionIn
     if (body['collection'] !== undefined) document['collection'] = body['collection'];
     if (body['schema'] !== undefined) document['schema'] = body['schema'];
     const collection = readNewCollection(document, at, { foreign: false });
-    if (!collection.ok) return refuse(...problems, ...collection.problems.map((problem) => atTopLevel(problem, body, at)));
+    if (!collection.ok)
+      return refuse(...problems, ...collection.problems.map((problem) => atTopLevel(problem, body, at)));
     const fields = readFields(body['fields'], collection.value, at);
     if (!fields.ok) return refuse(...problems, ...fields.problems);
     if (problems.length > 0) return refuse(...problems);

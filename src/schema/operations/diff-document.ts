@@ -5,7 +5,11 @@ import { isObject } from '../json.js';
 import { type Path, type Problem, type Result, invalid, ok, refuse } from '../problem.js';
 import { isSystemCollection } from '../system-collections.js';
 
-const PARTS = { collections: ['collection'], fields: ['collection', 'field'], relations: ['collection', 'field'] } as const;
+const PARTS = {
+  collections: ['collection'],
+  fields: ['collection', 'field'],
+  relations: ['collection', 'field'],
+} as const;
 
 type Part = keyof typeof PARTS;
 
@@ -18,7 +22,8 @@ const MEMBERS: Record<string, readonly string[]> = {
 };
 
 export function readDiffDocument(body: unknown): Result<{ hash: string; diff: SchemaDiff }> {
-  if (!isObject(body)) return refuse(invalid([], 'the body is an object with hash and diff, as /schema/diff answers it'));
+  if (!isObject(body))
+    return refuse(invalid([], 'the body is an object with hash and diff, as /schema/diff answers it'));
   // `warnings` is part of what /schema/diff answers, and its answer can be sent as it is.
   const problems = unknownMembers(body, ['hash', 'diff', 'warnings'], []);
   const { hash, diff } = body;
@@ -39,7 +44,9 @@ export function readDiffDocument(body: unknown): Result<{ hash: string; diff: Sc
 function unknownMembers(object: object, known: readonly string[], at: Path): Problem[] {
   return Object.keys(object)
     .filter((member) => !known.includes(member))
-    .map((member) => invalid([...at, member], `unknown member ${JSON.stringify(member)}; known are ${known.join(', ')}`));
+    .map((member) =>
+      invalid([...at, member], `unknown member ${JSON.stringify(member)}; known are ${known.join(', ')}`),
+    );
 }
 
 function partProblems(items: unknown, part: Part): Problem[] {
@@ -58,9 +65,12 @@ function itemProblems(item: unknown, part: Part, at: Path): Problem[] {
   }
   const { collection, diff } = item;
   if (typeof collection === 'string' && isSystemCollection(collection)) {
-    problems.push(invalid([...at, 'collection'], `${JSON.stringify(collection)} is a system collection; it can't be changed`));
+    problems.push(
+      invalid([...at, 'collection'], `${JSON.stringify(collection)} is a system collection; it can't be changed`),
+    );
   }
-  if (!Array.isArray(diff) || diff.length === 0) return [...problems, invalid([...at, 'diff'], 'diff is an array of entries')];
+  if (!Array.isArray(diff) || diff.length === 0)
+    return [...problems, invalid([...at, 'diff'], 'diff is an array of entries')];
   const whole = diff.length > 1 && diff.some((entry) => isObject(entry) && isWhole(entry as unknown as Entry));
   if (whole) problems.push(invalid([...at, 'diff'], 'an entry for the whole stands alone'));
   problems.push(...diff.flatMap((entry, index) => entryProblems(entry, [...at, 'diff', index])));
@@ -77,7 +87,8 @@ function entryProblems(entry: unknown, at: Path): Problem[] {
   const problems = unknownMembers(entry, members, at);
   for (const member of members) {
     const optional = member === 'path' && (kind === 'N' || kind === 'D');
-    if (!optional && entry[member] === undefined) problems.push(invalid([...at, member], `${member} is required for kind ${kind as string}`));
+    if (!optional && entry[member] === undefined)
+      problems.push(invalid([...at, member], `${member} is required for kind ${kind as string}`));
   }
   if (entry['path'] !== undefined && !isPath(entry['path'])) {
     problems.push(invalid([...at, 'path'], 'path is an array of member names and indexes, at least one'));
@@ -94,11 +105,13 @@ const isIndex = (value: unknown): value is number => Number.isSafeInteger(value)
 
 function itemOfArrayProblems(entry: { [member: string]: unknown }, at: Path): Problem[] {
   const problems: Problem[] = [];
-  if (entry['index'] !== undefined && !isIndex(entry['index'])) problems.push(invalid([...at, 'index'], 'index is an integer from 0'));
+  if (entry['index'] !== undefined && !isIndex(entry['index']))
+    problems.push(invalid([...at, 'index'], 'index is an integer from 0'));
   const item = entry['item'];
   if (item === undefined) return problems;
   if (!isObject(item)) return [...problems, invalid([...at, 'item'], 'item is an object with kind N or D')];
-  if (item['kind'] !== 'N' && item['kind'] !== 'D') return [...problems, invalid([...at, 'item', 'kind'], 'kind is N or D')];
+  if (item['kind'] !== 'N' && item['kind'] !== 'D')
+    return [...problems, invalid([...at, 'item', 'kind'], 'kind is N or D')];
   const value = item['kind'] === 'N' ? 'rhs' : 'lhs';
   if (item[value] === undefined) problems.push(invalid([...at, 'item', value], `${value} is required`));
   return [...problems, ...unknownMembers(item, ['kind', value], [...at, 'item'])];

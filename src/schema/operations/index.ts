@@ -1,19 +1,32 @@
 /** The registry: every way to change the schema. */
 import { applyDiff } from './apply-diff.js';
+import { createCollections, updateCollections } from './batches.js';
 import { createCollection } from './create-collection.js';
 import { deleteCollection } from './delete-collection.js';
+import { createField, deleteField, updateFields } from './fields.js';
 import type { Operation } from './operation.js';
+import { createRelation, deleteRelation, updateRelation } from './relations.js';
 import { updateCollection } from './update-collection.js';
 
 export const operations = {
   'create-collection': createCollection,
   'update-collection': updateCollection,
   'delete-collection': deleteCollection,
+  'create-collections': createCollections,
+  'update-collections': updateCollections,
+  'create-field': createField,
+  'update-fields': updateFields,
+  'delete-field': deleteField,
+  'create-relation': createRelation,
+  'update-relation': updateRelation,
+  'delete-relation': deleteRelation,
   'apply-diff': applyDiff,
 } as const;
 
 export type OperationName = keyof typeof operations;
 
-export type InputOf<N extends OperationName> = (typeof operations)[N] extends Operation<string, infer I, infer _> ? I : never;
+export type InputOf<N extends OperationName> =
+  (typeof operations)[N] extends Operation<string, infer I, infer _> ? I : never;
 
-export type CommandOf<N extends OperationName> = (typeof operations)[N] extends Operation<string, infer _, infer C> ? C : never;
+export type CommandOf<N extends OperationName> =
+  (typeof operations)[N] extends Operation<string, infer _, infer C> ? C : never;

@@ -11,3 +11,8 @@ export function systemCollection(collection: string): Problem | undefined {
   const message = `${JSON.stringify(collection)} is a system collection; it can't be changed through the API`;
   return { code: 'FORBIDDEN', message, collection };
 }
+
+export function missingField(collection: string, field: string): Problem {
+  const message = `there is no field ${JSON.stringify(field)} in ${JSON.stringify(collection)}`;
+  return { code: 'NOT_FOUND', message, collection, field };
+}

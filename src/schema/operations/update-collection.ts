@@ -1,9 +1,9 @@
 /** update-collection: changes members of `meta`, nothing else. */
 import { Draft } from '../draft.js';
 import { isObject } from '../json.js';
-import type { Json } from '../model.js';
+import type { Collection, Json } from '../model.js';
 import { mergeCollection } from '../normal-form/index.js';
-import { type Path, type Problem, type Result, invalid, ok, refuse } from '../problem.js';
+import { type Path, type Problem, invalid, ok, refuse } from '../problem.js';
 import type { State } from '../state.js';
 import { type Operation, decideDraft } from './operation.js';
 import { missingCollection, systemCollection } from './refusals.js';
@@ -32,10 +32,18 @@ export const updateCollection: Operation<'update-collection', UpdateCollectionIn
     if (!isObject(body)) return refuse(invalid(at, 'the body is an object with the member meta'));
     const problems: Problem[] = [];
     for (const member of Object.keys(body)) {
-      if (!MEMBERS.has(member)) problems.push(invalid([...at, member], `unknown member ${JSON.stringify(member)}; an update changes meta only`));
+      if (!MEMBERS.has(member))
+        problems.push(
+          invalid([...at, member], `unknown member ${JSON.stringify(member)}; an update changes meta only`),
+        );
     }
     if (body['collection'] !== undefined && body['collection'] !== collection) {
-      problems.push(invalid([...at, 'collection'], `renaming a collection is unsupported; this one is ${JSON.stringify(collection)}`));
+      problems.push(
+        invalid(
+          [...at, 'collection'],
+          `renaming a collection is unsupported; this one is ${JSON.stringify(collection)}`,
+        ),
+      );
     }
     const meta = body['meta'] ?? {};
     if (!isObject(meta)) problems.push(invalid([...at, 'meta'], 'meta is an object'));
@@ -44,32 +52,38 @@ export const updateCollection: Operation<'update-collection', UpdateCollectionIn
   },
 
   decide(state, command) {
-    const changed = updated(state, command);
-    if (!changed.ok) return changed;
-    return decideDraft(state, changed.value);
+    const draft = new Draft(state);
+    const problems = applyUpdate(state, draft, command, []);
+    return problems.length > 0 ? refuse(...problems) : decideDraft(state, draft);
   },
 };
 
-function updated(state: State, { collection, meta, schema }: UpdateCollection): Result<Draft> {
+/** Puts the update on the draft; what is wrong with it otherwise, with paths below `at`. */
+export function applyUpdate(
+  state: State,
+  draft: Draft,
+  { collection, meta, schema }: UpdateCollection,
+  at: Path,
+): Problem[] {
   const node = state.collections.get(collection);
-  if (node === undefined) return refuse(systemCollection(collection) ?? missingCollection(collection));
-  const problems = schema === undefined ? [] : unchangedSchema(schema, node.collection.schema);
-  const merged = mergeCollection(node.collection, { collection, meta }, [], { foreign: false });
-  if (!merged.ok) return refuse(...problems, ...merged.problems);
-  if (problems.length > 0) return refuse(...problems);
-  const draft = new Draft(state);
-  draft.putCollection(merged.value);
-  return ok(draft);
+  if (node === undefined) return [systemCollection(collection) ?? missingCollection(collection)];
+  const problems = schema === undefined ? [] : schemaProblems(schema, node.collection, [...at, 'schema']);
+  const merged = mergeCollection(node.collection, { collection, meta }, at, { foreign: false });
+  if (!merged.ok) return [...problems, ...merged.problems];
+  if (problems.length === 0) draft.putCollection(merged.value);
+  return problems;
+}
 
-  function unchangedSchema(given: Json, now: { comment: string | null } | null): Problem[] {
-    const path = ['schema'];
-    if (given === null || now === null) {
-      return given === now ? [] : [invalid(path, 'a table stays a table and a folder a folder; leave schema as it was read')];
-    }
-    if (!isObject(given)) return [invalid(path, 'schema is an object or null')];
-    const wrong = Object.keys(given).filter((member) => !SCHEMA_MEMBERS.has(member));
-    if (given['name'] !== undefined && given['name'] !== collection) wrong.push('name');
-    if (given['comment'] !== undefined && given['comment'] !== now.comment) wrong.push('comment');
-    return wrong.map((member) => invalid([...path, member], 'an update changes meta only; leave schema as it was read'));
+/** `schema` may be sent as it was read, and only so. */
+function schemaProblems(given: Json, { collection, schema: now }: Collection, path: Path): Problem[] {
+  if (given === null || now === null) {
+    return given === now
+      ? []
+      : [invalid(path, 'a table stays a table and a folder a folder; leave schema as it was read')];
   }
+  if (!isObject(given)) return [invalid(path, 'schema is an object or null')];
+  const wrong = Object.keys(given).filter((member) => !SCHEMA_MEMBERS.has(member));
+  if (given['name'] !== undefined && given['name'] !== collection) wrong.push('name');
+  if (given['comment'] !== undefined && given['comment'] !== now.comment) wrong.push('comment');
+  return wrong.map((member) => invalid([...path, member], 'an update changes meta only; leave schema as it was read'));
 }

@@ -1,0 +1,105 @@
+/** create-collections and update-collections: several at once, all or nothing. */
+import { Draft } from '../draft.js';
+import { type Problem, type Result, invalid, ok, refuse } from '../problem.js';
+import { type CreateCollection, createCollection } from './create-collection.js';
+import { type Operation, decideDraft } from './operation.js';
+import { type UpdateCollection, applyUpdate, updateCollection } from './update-collection.js';
+
+export interface CreateCollections {
+  creates: CreateCollection[];
+  concurrentIndexes: boolean;
+}
+
+export interface CreateCollectionsInput {
+  body: unknown[];
+  concurrentIndexes: boolean;
+}
+
+export const createCollections: Operation<'create-collections', CreateCollectionsInput, CreateCollections> = {
+  name: 'create-collections',
+
+  parse({ body, concurrentIndexes }) {
+    const creates = all(
+      body.map((element, index) => createCollection.parse({ body: element, concurrentIndexes, at: [index] })),
+    );
+    if (!creates.ok) return creates;
+    const twice = doubled(creates.value.map((create) => create.collection.collection));
+    return twice.length > 0 ? refuse(...twice) : ok({ creates: creates.value, concurrentIndexes });
+  },
+
+  decide(state, { creates, concurrentIndexes }) {
+    const draft = new Draft(state);
+    const taken: Problem[] = [];
+    for (const [index, { collection, fields }] of creates.entries()) {
+      const name = collection.collection;
+      if (state.collections.has(name)) {
+        const message = `collection ${JSON.stringify(name)} exists already`;
+        taken.push({ code: 'ALREADY_EXISTS', message, path: `[${index}].collection`, collection: name });
+        continue;
+      }
+      draft.putCollection(collection);
+      for (const field of fields) draft.putField(field);
+    }
+    if (taken.length > 0) return refuse(...taken);
+    const place = (name: string | undefined) => creates.findIndex((create) => create.collection.collection === name);
+    return decideDraft(state, draft, { concurrentIndexes }, (problem) => inElement(problem, place(problem.collection)));
+  },
+};
+
+export interface UpdateCollections {
+  updates: UpdateCollection[];
+}
+
+export interface UpdateCollectionsInput {
+  body: unknown;
+}
+
+export const updateCollections: Operation<'update-collections', UpdateCollectionsInput, UpdateCollections> = {
+  name: 'update-collections',
+
+  parse({ body }) {
+    if (!Array.isArray(body))
+      return refuse(invalid([], 'the body is an array of collections, each with its name and meta'));
+    const updates = all(
+      body.map((element: unknown, index): Result<UpdateCollection> => {
+        const name = (element as { collection?: unknown } | null)?.collection;
+        if (typeof name !== 'string') return refuse(invalid([index, 'collection'], 'collection is required, a string'));
+        return updateCollection.parse({ collection: name, body: element, at: [index] });
+      }),
+    );
+    if (!updates.ok) return updates;
+    const twice = doubled(updates.value.map((update) => update.collection));
+    return twice.length > 0 ? refuse(...twice) : ok({ updates: updates.value });
+  },
+
+  decide(state, { updates }) {
+    const draft = new Draft(state);
+    const problems: Problem[] = [];
+    for (const [index, update] of updates.entries()) {
+      problems.push(...applyUpdate(state, draft, update, [index]));
+    }
+    if (problems.length > 0) return refuse(...problems);
+    const place = (name: string | undefined) => updates.findIndex((update) => update.collection === name);
+    return decideDraft(state, draft, {}, (problem) => inElement(problem, place(problem.collection)));
+  },
+};
+
+function all<T>(results: Result<T>[]): Result<T[]> {
+  const problems = results.flatMap((result) => (result.ok ? [] : result.problems));
+  return problems.length > 0 ? refuse(...problems) : ok(results.flatMap((result) => (result.ok ? [result.value] : [])));
+}
+
+function doubled(names: string[]): Problem[] {
+  const seen = new Set<string>();
+  return names.flatMap((name, index) => {
+    if (!seen.has(name)) {
+      seen.add(name);
+      return [];
+    }
+    return [invalid([index, 'collection'], `${JSON.stringify(name)} stands in the array twice`)];
+  });
+}
+
+function inElement(problem: Problem, index: number): Problem {
+  return index < 0 ? problem : { ...problem, path: `[${index}]${problem.path ? `.${problem.path}` : ''}` };
+}

@@ -1,0 +1,211 @@
+/** create-field, update-fields, delete-field. */
+import { Draft } from '../draft.js';
+import { dropField } from '../edits.js';
+import type { NewEvent } from '../events.js';
+import { isObject } from '../json.js';
+import type { Field, Json } from '../model.js';
+import { mergeField, readNewField } from '../normal-form/index.js';
+import { type Path, type Problem, type Result, invalid, ok, refuse } from '../problem.js';
+import { type CollectionNode, type State, relationsTo } from '../state.js';
+import { type Operation, decideDraft } from './operation.js';
+import { missingCollection, missingField, systemCollection } from './refusals.js';
+
+export interface CreateField {
+  field: Field;
+  concurrentIndexes: boolean;
+}
+
+export interface CreateFieldInput {
+  collection: string;
+  body: unknown;
+  concurrentIndexes: boolean;
+}
+
+export const createField: Operation<'create-field', CreateFieldInput, CreateField> = {
+  name: 'create-field',
+
+  parse({ collection, body, concurrentIndexes }) {
+    if (!isObject(body)) return refuse(invalid([], 'a field is a JSON object'));
+    const problems: Problem[] = [];
+    for (const member of ['field', 'type']) {
+      if (body[member] === undefined) problems.push(invalid([member], `${member} is required`));
+    }
+    if (problems.length > 0) return refuse(...problems);
+    const field = readNewField(body, [], { foreign: false, topLevelMeta: true, collection });
+    return field.ok ? ok({ field: field.value, concurrentIndexes }) : field;
+  },
+
+  decide(state, { field, concurrentIndexes }) {
+    const node = state.collections.get(field.collection);
+    if (node === undefined) return refuse(systemCollection(field.collection) ?? missingCollection(field.collection));
+    if (node.fields.has(field.field)) {
+      const message = `${JSON.stringify(field.collection)} has a field ${JSON.stringify(field.field)} already`;
+      return refuse({ code: 'ALREADY_EXISTS', message, collection: field.collection, field: field.field });
+    }
+    const draft = new Draft(state);
+    draft.putField(field.meta.sort === null ? last(node, field) : field);
+    return decideDraft(state, draft, { concurrentIndexes });
+  },
+};
+
+/** Without a sort of its own, a new field comes after the others of its group. */
+function last(node: CollectionNode, field: Field): Field {
+  let highest = 0;
+  for (const { meta } of node.fields.values()) {
+    if (meta.group === field.meta.group) highest = Math.max(highest, meta.sort ?? 0);
+  }
+  return { ...field, meta: { ...field.meta, sort: highest + 1 } };
+}
+
+/** Changes of one field or of several, all or nothing. */
+export interface UpdateFields {
+  collection: string;
+  changes: { field: string; body: { [member: string]: Json }; at: Path }[];
+  concurrentIndexes: boolean;
+}
+
+export interface UpdateFieldsInput {
+  collection: string;
+  /** The field a single update is about; absent: the body is an array whose elements name theirs. */
+  field?: string;
+  body: unknown;
+  concurrentIndexes: boolean;
+}
+
+export const updateFields: Operation<'update-fields', UpdateFieldsInput, UpdateFields> = {
+  name: 'update-fields',
+
+  parse({ collection, field, body, concurrentIndexes }) {
+    if (field !== undefined) {
+      if (!isObject(body)) return refuse(invalid([], 'the body is an object with the members to change'));
+      const problems = sameNames(body, collection, field, []);
+      if (problems.length > 0) return refuse(...problems);
+      return ok({ collection, changes: [{ field, body, at: [] }], concurrentIndexes });
+    }
+    if (!Array.isArray(body))
+      return refuse(invalid([], 'the body is an array of fields, each with its name and the members to change'));
+    const changes: UpdateFields['changes'] = [];
+    const problems: Problem[] = [];
+    for (const [index, element] of body.entries()) {
+      const at = [index];
+      const name: unknown = isObject(element) ? element['field'] : undefined;
+      if (!isObject(element) || typeof name !== 'string')
+        problems.push(invalid([index, 'field'], 'field is required, a string'));
+      else if (changes.some((change) => change.field === name))
+        problems.push(invalid([index, 'field'], `${JSON.stringify(name)} stands in the array twice`));
+      else {
+        problems.push(...sameNames(element, collection, name, at));
+        changes.push({ field: name, body: element, at });
+      }
+    }
+    return problems.length > 0 ? refuse(...problems) : ok({ collection, changes, concurrentIndexes });
+  },
+
+  decide(state, { collection, changes, concurrentIndexes }) {
+    const node = state.collections.get(collection);
+    if (node === undefined) return refuse(systemCollection(collection) ?? missingCollection(collection));
+    const draft = new Draft(state);
+    const problems: Problem[] = [];
+    for (const change of changes) {
+      const merged = merge(node, change);
+      if (merged.ok) draft.putField(merged.value);
+      else problems.push(...merged.problems);
+    }
+    problems.push(...keyProblems(node, draft));
+    if (problems.length > 0) return refuse(...problems);
+    return decideDraft(state, draft, { concurrentIndexes }, (problem) => locate(problem, changes));
+  },
+};
+
+function sameNames(body: { [member: string]: Json }, collection: string, field: string, at: Path): Problem[] {
+  const problems: Problem[] = [];
+  if (body['field'] !== undefined && body['field'] !== field) {
+    problems.push(invalid([...at, 'field'], `renaming a field is unsupported; this one is ${JSON.stringify(field)}`));
+  }
+  if (body['collection'] !== undefined && body['collection'] !== collection) {
+    problems.push(invalid([...at, 'collection'], `a field stays in its collection, ${JSON.stringify(collection)}`));
+  }
+  return problems;
+}
+
+function merge(node: CollectionNode, { field, body, at }: UpdateFields['changes'][number]): Result<Field> {
+  const existing = node.fields.get(field);
+  if (existing === undefined) return refuse(missingField(node.collection.collection, field));
+  const merged = mergeField(existing, body, at, { foreign: false });
+  if (!merged.ok || (merged.value.schema === null) === (existing.schema === null)) return merged;
+  const [is, other] = existing.schema === null ? ['an alias', 'a column'] : ['a column', 'an alias'];
+  const message = `${JSON.stringify(field)} is ${is} and can't become ${other} in place; delete it and create it anew`;
+  return refuse(invalid([...at, body['schema'] === undefined ? 'type' : 'schema'], message));
+}
+
+/** The primary key can move to another column of the same batch, but not go. */
+function keyProblems(node: CollectionNode, draft: Draft): Problem[] {
+  const { collection } = node.collection;
+  const isKey = (field: Field) => field.schema?.is_primary_key === true;
+  const had = [...node.fields.values()].find(isKey);
+  const has = [...(draft.get(collection)?.fields.values() ?? [])].some(isKey);
+  if (had === undefined || has) return [];
+  const message = `${JSON.stringify(had.field)} is the primary key of ${JSON.stringify(collection)}; make another field the primary key in the same request`;
+  return [{ code: 'IN_USE', message, collection, field: had.field }];
+}
+
+function locate(problem: Problem, changes: UpdateFields['changes']): Problem {
+  const index = changes.find((change) => change.field === problem.field)?.at[0];
+  return index === undefined ? problem : { ...problem, path: `[${index}].${problem.path ?? ''}` };
+}
+
+export interface DeleteField {
+  collection: string;
+  field: string;
+}
+
+export const deleteField: Operation<'delete-field', DeleteField, DeleteField> = {
+  name: 'delete-field',
+
+  parse: (input) => ok(input),
+
+  decide(state: State, { collection, field }): Result<NewEvent[]> {
+    const node = state.collections.get(collection);
+    if (node === undefined) return refuse(systemCollection(collection) ?? missingCollection(collection));
+    const existing = node.fields.get(field);
+    if (existing === undefined) return refuse(missingField(collection, field));
+    const needed = neededBy(state, node, existing);
+    if (needed.length > 0) return refuse(...needed);
+    const draft = new Draft(state);
+    dropField(draft, state, collection, field);
+    return decideDraft(state, draft);
+  },
+};
+
+/** What can't be without the field, and isn't for us to decide about. */
+function neededBy(state: State, node: CollectionNode, { collection, field, schema }: Field): Problem[] {
+  const inUse = (message: string, by: string[]): Problem => ({
+    code: 'IN_USE',
+    message,
+    collection,
+    field,
+    details: { needed_by: by },
+  });
+  const problems: Problem[] = [];
+  if (schema?.is_primary_key === true) {
+    const users = relationsTo(state, collection).map((each) => `${each.many_collection}.${each.many_field}`);
+    const also = users.length > 0 ? `, and relations point at it (${users.join(', ')})` : '';
+    problems.push(
+      inUse(
+        `${JSON.stringify(field)} is the primary key of ${JSON.stringify(collection)}${also}; delete the collection, or make another field the key first`,
+        users,
+      ),
+    );
+  }
+  for (const relation of node.relations.values()) {
+    if (relation.one_collection_field !== field) continue;
+    const user = `${collection}.${relation.many_field}`;
+    problems.push(
+      inUse(
+        `the many-to-any relation ${user} keeps its collection's name in ${JSON.stringify(field)}; delete ${user} first`,
+        [user],
+      ),
+    );
+  }
+  return problems;
+}

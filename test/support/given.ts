@@ -1,0 +1,79 @@
+/** given events, when a command, then events: tests of decide without any I/O. */
+import { expect } from 'chai';
+import type { NewEvent } from '../../src/schema/events.js';
+import { evolve } from '../../src/schema/evolve.js';
+import { invariantProblems } from '../../src/schema/invariants/index.js';
+import { type CommandOf, type InputOf, type OperationName, operations } from '../../src/schema/operations/index.js';
+import type { Problem, ProblemCode, Result } from '../../src/schema/problem.js';
+import { type State, initialState } from '../../src/schema/state.js';
+
+/** Folds decided events as the log would place them: from the position after the state's. */
+export function follow(state: State, events: readonly NewEvent[]): State {
+  let next = state;
+  for (const event of events) next = evolve(next, { ...event, position: next.position + 1 });
+  return next;
+}
+
+/** The same, and every prefix must be a valid schema. */
+export function followStrictly(state: State, events: readonly NewEvent[]): State {
+  let next = state;
+  for (const [index, event] of events.entries()) {
+    next = evolve(next, { ...event, position: next.position + 1 });
+    const problems = invariantProblems(next, next.collections.keys());
+    const shown = `after event ${index} (${event.type} ${event.collection}.${event.field}): ${JSON.stringify(problems)}`;
+    expect(problems, shown).to.deep.equal([]);
+  }
+  return next;
+}
+
+/** Parses and decides in one go. */
+export function attempt<N extends OperationName>(state: State, name: N, input: InputOf<N>): Result<NewEvent[]> {
+  const operation = operations[name] as unknown as {
+    parse(input: InputOf<N>): Result<CommandOf<N>>;
+    decide(state: State, command: CommandOf<N>): Result<NewEvent[]>;
+  };
+  const command = operation.parse(input);
+  return command.ok ? operation.decide(state, command.value) : command;
+}
+
+/** The state after a command that must be accepted. */
+export function accepted<N extends OperationName>(state: State, name: N, input: InputOf<N>): State {
+  const result = attempt(state, name, input);
+  if (!result.ok) throw new Error(`refused: ${JSON.stringify(result.problems)}`);
+  return follow(state, result.value);
+}
+
+export function given(state: State = initialState()) {
+  return {
+    when<N extends OperationName>(name: N, input: InputOf<N>) {
+      const result = attempt(state, name, input);
+      return {
+        /** `type collection[.field]` of each event, in order. */
+        then(...expected: string[]): NewEvent[] {
+          if (!result.ok) throw new Error(`refused: ${JSON.stringify(result.problems)}`);
+          followStrictly(state, result.value);
+          const shown = result.value.map(
+            ({ type, collection, field }) => `${type} ${collection}${field === null ? '' : `.${field}`}`,
+          );
+          expect(shown).to.deep.equal(expected);
+          return result.value;
+        },
+        thenRefused(code: ProblemCode, path?: string): Problem[] {
+          if (result.ok) throw new Error(`accepted: ${JSON.stringify(result.value)}`);
+          expect(result.problems[0]).to.include({ code, ...(path === undefined ? {} : { path }) });
+          return result.problems;
+        },
+      };
+    },
+  };
+}
+
+/** A table as a client would create it. */
+export function table(collection: string, fields: object[] = [], more: object = {}) {
+  return { body: { collection, schema: {}, fields, ...more }, concurrentIndexes: false };
+}
+
+export const folder = (collection: string, meta: object = {}) => ({
+  body: { collection, schema: null, meta },
+  concurrentIndexes: false,
+});
