@@ -1,0 +1,170 @@
+/** Collections: new ones, and changes to existing ones. */
+import { isObject } from '../json.js';
+import type { Collection, CollectionMeta, TableSchema } from '../model.js';
+import { invalid, ok, type Path, refuse, type Result } from '../problem.js';
+import {
+  type Check,
+  complain,
+  flag,
+  nullableList,
+  nullableName,
+  nullableSort,
+  nullableText,
+  oneOf,
+  type Reading,
+  translations,
+  Wrong,
+} from './checks.js';
+import { commentText } from './column.js';
+import { checkName } from './names.js';
+import { type ReadOptions, startReading } from './options.js';
+import { checkTable, mustEqual, type Others, overlay } from './overlay.js';
+
+/** The metadata of a collection about which nothing was said. */
+export const COLLECTION_META_DEFAULTS: Readonly<CollectionMeta> = Object.freeze<CollectionMeta>({
+  icon: null,
+  note: null,
+  display_template: null,
+  hidden: false,
+  singleton: false,
+  translations: null,
+  archive_field: null,
+  archive_app_filter: true,
+  archive_value: null,
+  unarchive_value: null,
+  sort_field: null,
+  accountability: 'all',
+  color: null,
+  item_duplication_fields: null,
+  sort: null,
+  group: null,
+  collapse: 'open',
+  preview_url: null,
+  versioning: false,
+});
+
+const NOT_A_FILTER_FLAG = new Wrong('must be true or false (or the strings "true", "false")');
+
+const textOrFlag: Check<boolean> = (value, foreign) => {
+  if (value === 'true' || value === 'false') return value === 'true';
+  return flag(value, foreign) instanceof Wrong ? NOT_A_FILTER_FLAG : flag(value, foreign);
+};
+
+export const COLLECTION_META_TABLE = checkTable<CollectionMeta>({
+  icon: nullableText,
+  note: nullableText,
+  display_template: nullableText,
+  hidden: flag,
+  singleton: flag,
+  translations,
+  archive_field: nullableName,
+  archive_app_filter: textOrFlag,
+  archive_value: nullableText,
+  unarchive_value: nullableText,
+  sort_field: nullableName,
+  accountability: oneOf(['all', 'activity', null]),
+  color: nullableText,
+  item_duplication_fields: nullableList,
+  sort: nullableSort,
+  group: nullableName,
+  collapse: oneOf(['open', 'closed', 'locked']),
+  preview_url: nullableText,
+  versioning: flag,
+});
+
+/**
+ * A new collection in normal form from `{ collection, meta?, schema }`: members that are absent get their defaults,
+ * derived ones must agree, unknown ones are problems (unless foreign). `schema` must be there: it says whether it is a
+ * table. (The peer leaves it out of folders, so that is what its absence means when foreign.)
+ */
+export function readNewCollection(input: unknown, at: Path, options: ReadOptions): Result<Collection> {
+  if (!isObject(input)) return refuse(invalid(at, 'a collection is a JSON object'));
+  const reading = startReading(at, options);
+  reading.problems.push(...checkName('collection', input['collection'], [...at, 'collection']));
+  const name = String(input['collection']);
+  checkTopLevel(input, reading);
+  const meta = readMeta(input['meta'], COLLECTION_META_DEFAULTS, name, reading);
+  const given = input['schema'] === undefined && options.foreign ? null : input['schema'];
+  if (given === undefined) complain(reading, ['schema'], 'is required: {} makes a table, null a folder');
+  const schema = given === null || given === undefined ? null : readSchema(given, NEW_TABLE, name, reading);
+  return reading.problems.length > 0 ? refuse(...reading.problems) : ok({ collection: name, meta, schema });
+}
+
+/**
+ * `existing` with the members of `input` that are present; `existing` itself when nothing differs. `schema` absent
+ * keeps the kind; a table never becomes a folder this way, nor a folder a table.
+ */
+export function mergeCollection(
+  existing: Collection,
+  input: unknown,
+  at: Path,
+  options: ReadOptions,
+): Result<Collection> {
+  if (!isObject(input)) return refuse(invalid(at, 'a collection is a JSON object'));
+  const reading = startReading(at, options);
+  const name = existing.collection;
+  if (input['collection'] !== undefined && input['collection'] !== name) {
+    complain(reading, ['collection'], `must be ${JSON.stringify(name)}: renaming is unsupported`);
+  }
+  checkTopLevel(input, reading);
+  const meta = readMeta(input['meta'], existing.meta, name, reading);
+  const schema = mergeSchema(existing.schema, input['schema'], name, reading);
+  if (reading.problems.length > 0) return refuse(...reading.problems);
+  return ok(meta === existing.meta && schema === existing.schema ? existing : { collection: name, meta, schema });
+}
+
+function mergeSchema(existing: TableSchema | null, given: unknown, name: string, reading: Reading): TableSchema | null {
+  if (given === undefined || (given === null && existing === null)) return existing;
+  if (given === null) {
+    complain(
+      reading,
+      ['schema'],
+      'must not be null: this is a table, and would lose its items as a folder. Delete it instead',
+    );
+  } else if (existing === null) {
+    complain(
+      reading,
+      ['schema'],
+      'must be null: this is a folder, which has no table. Create another collection instead',
+    );
+  }
+  return given === null || existing === null ? existing : readSchema(given, existing, name, reading);
+}
+
+const TOP_LEVEL: ReadonlySet<string> = new Set(['collection', 'meta', 'schema']);
+
+function checkTopLevel(input: Record<string, unknown>, reading: Reading): void {
+  if (reading.foreign) return;
+  for (const name of Object.keys(input)) {
+    if (!TOP_LEVEL.has(name)) complain(reading, [name], 'is not a known member');
+  }
+}
+
+function readMeta(given: unknown, base: CollectionMeta, collection: string, reading: Reading): CollectionMeta {
+  if (given === undefined || given === null) return base;
+  if (!isObject(given)) {
+    complain(reading, ['meta'], 'must be an object or null');
+    return base;
+  }
+  const others: Others = (name, value) => {
+    if (name === 'collection') return mustEqual(value, collection);
+    if (name === 'system') return value === false ? true : new Wrong('must be false, or left out');
+    return name === 'id' && reading.foreign;
+  };
+  return overlay(base, { input: given, table: COLLECTION_META_TABLE, others, part: ['meta'] }, reading);
+}
+
+const NEW_TABLE: TableSchema = Object.freeze({ comment: null });
+const SCHEMA_TABLE = checkTable<TableSchema>({ comment: commentText });
+
+function readSchema(given: unknown, base: TableSchema, collection: string, reading: Reading): TableSchema {
+  if (!isObject(given)) {
+    complain(reading, ['schema'], 'must be an object (a table) or null (a folder)');
+    return base;
+  }
+  const others: Others = (name, value) => {
+    if (name === 'name') return mustEqual(value, collection);
+    return name === 'sql' ? typeof value === 'string' || new Wrong('must be a string, or left out') : false;
+  };
+  return overlay(base, { input: given, table: SCHEMA_TABLE, others, part: ['schema'] }, reading);
+}

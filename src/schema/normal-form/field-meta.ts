@@ -1,0 +1,56 @@
+import { FIELD_WIDTHS, type FieldMeta } from '../model.js';
+import {
+  type Check,
+  flag,
+  nullableName,
+  nullableObject,
+  nullableSort,
+  nullableStrings,
+  nullableStructure,
+  nullableText,
+  oneOf,
+  translations,
+} from './checks.js';
+import { checkTable } from './overlay.js';
+
+/** The metadata of a field about which nothing was said. */
+export const FIELD_META_DEFAULTS: Readonly<FieldMeta> = Object.freeze<FieldMeta>({
+  special: null,
+  interface: null,
+  options: null,
+  display: null,
+  display_options: null,
+  readonly: false,
+  hidden: false,
+  sort: null,
+  width: 'full',
+  translations: null,
+  note: null,
+  conditions: null,
+  group: null,
+  required: false,
+  validation: null,
+  validation_message: null,
+});
+
+const width = oneOf(FIELD_WIDTHS);
+const nullableWidth: Check<FieldMeta['width']> = (value, foreign) => (value === null ? 'full' : width(value, foreign));
+
+export const FIELD_META_TABLE = checkTable<FieldMeta>({
+  special: nullableStrings,
+  interface: nullableText,
+  options: nullableObject,
+  display: nullableText,
+  display_options: nullableObject,
+  readonly: flag,
+  hidden: flag,
+  sort: nullableSort,
+  width: nullableWidth,
+  translations,
+  note: nullableText,
+  conditions: nullableStructure,
+  group: nullableName,
+  required: flag,
+  validation: nullableStructure,
+  validation_message: nullableText,
+});

@@ -1,0 +1,57 @@
+/** The `schema` of a relation: its foreign key. */
+import { foreignKeyName } from '../constraint-names.js';
+import { isObject } from '../json.js';
+import { type ForeignKey, type NewRelation, REFERENTIAL_ACTIONS, type ReferentialAction } from '../model.js';
+import { type Check, complain, oneOf, type Reading, Wrong } from './checks.js';
+import { identifierFault } from './names.js';
+import { checkTable, mustEqual, type Others, overlay } from './overlay.js';
+
+type Ends = Omit<NewRelation, 'schema'>;
+
+export function foreignKeyDefaults({ many_collection, many_field }: Ends): ForeignKey {
+  return {
+    constraint_name: foreignKeyName(many_collection, many_field),
+    on_update: 'NO ACTION',
+    on_delete: 'NO ACTION',
+  };
+}
+
+const NOT_A_NAME = new Wrong('must be the name of the constraint, a string');
+
+const constraintName: Check<string> = (value) => {
+  if (typeof value !== 'string') return NOT_A_NAME;
+  const fault = identifierFault(value);
+  return fault === null ? value : new Wrong(fault);
+};
+
+const exactAction = oneOf(REFERENTIAL_ACTIONS);
+
+const action: Check<ReferentialAction> = (value, foreign) =>
+  exactAction(foreign && typeof value === 'string' ? value.toUpperCase() : value, foreign);
+
+const TABLE = checkTable<ForeignKey>({ constraint_name: constraintName, on_update: action, on_delete: action });
+
+/** `base` with what `given` says. Derived members must agree with the relation's ends. */
+export function readForeignKey(given: unknown, base: ForeignKey, relation: Ends, reading: Reading): ForeignKey {
+  if (!isObject(given)) {
+    complain(reading, ['schema'], 'must be an object (a foreign key) or null (none)');
+    return base;
+  }
+  const { constraint_name: name, ...rest } = given;
+  // Some vendors have foreign keys without a name.
+  const input = name === null && reading.foreign ? rest : given;
+  return overlay(base, { input, table: TABLE, others: derivedMembers(relation), part: ['schema'] }, reading);
+}
+
+const NOT_A_COLUMN = new Wrong('must be a string or null');
+
+function derivedMembers({ many_collection, many_field, one_collection }: Ends): Others {
+  return (name, value) => {
+    if (name === 'table') return mustEqual(value, many_collection);
+    if (name === 'column') return mustEqual(value, many_field);
+    if (name === 'foreign_key_table') return mustEqual(value, one_collection ?? '');
+    // Which column that is follows from the primary key, known where the whole schema is.
+    if (name === 'foreign_key_column') return typeof value === 'string' || value === null || NOT_A_COLUMN;
+    return false;
+  };
+}

@@ -1,0 +1,11 @@
+/** Every document from outside becomes normal form here, and nowhere else. */
+export { defaultFromCatalog } from './catalog-default.js';
+export { mergeCollection, readNewCollection } from './collection.js';
+export { columnType } from './data-types.js';
+export { isFunctionDefault } from './default-value.js';
+export { typeFromColumn } from './field-types.js';
+export { defaultPrimaryKey, mergeField, readNewField } from './field.js';
+export { checkJson } from './json.js';
+export { checkName } from './names.js';
+export type { FieldReadOptions, ReadOptions } from './options.js';
+export { mergeRelation, readNewRelation } from './relation.js';

@@ -1,0 +1,100 @@
+/** Whether a JSON document from outside is safe to work with: checked once for a whole body, so that nothing else must. */
+import { invalid, type Path, type Problem } from '../problem.js';
+
+export interface JsonLimits {
+  /** How deep arrays and objects may be nested. */
+  maxDepth?: number;
+  /** How many values there may be. YAML aliases can make a small file unfold into billions. */
+  maxValues?: number;
+}
+
+const MAX_DEPTH = 64;
+const MAX_VALUES = 20_000_000;
+const MAX_PROBLEMS = 20;
+
+/** A container still to be looked into, and how one got there. */
+interface Visit {
+  value: object;
+  step: string | number | undefined;
+  depth: number;
+  parent: Visit | undefined;
+}
+
+const SUSPECT = /[\0\uD800-\uDFFF]/;
+const LONE_SURROGATE = /\p{Cs}/u;
+
+/** Problems of a parsed document; empty when it is fine. Never recurses, however deep the document is. */
+export function checkJson(
+  value: unknown,
+  { maxDepth = MAX_DEPTH, maxValues = MAX_VALUES }: JsonLimits = {},
+): Problem[] {
+  const fault = leafFault(value);
+  if (fault !== null) return [invalid([], `the value ${fault}`)];
+  const problems: Problem[] = [];
+  const open: Visit[] = isContainer(value) ? [{ value, step: undefined, depth: 1, parent: undefined }] : [];
+  let values = 0;
+  for (let visit = open.pop(); visit !== undefined; visit = open.pop()) {
+    if (visit.depth > maxDepth) {
+      problems.push(invalid(pathOf(visit), `the document must not be nested deeper than ${maxDepth} levels`));
+    } else {
+      values += checkChildren(visit, open, problems);
+    }
+    if (values > maxValues)
+      return [...problems, invalid([], `the document must not hold more than ${maxValues} values`)];
+    if (problems.length >= MAX_PROBLEMS) return problems;
+  }
+  return problems;
+}
+
+function isContainer(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+/** Checks what stands directly in a container, leaves the containers among it in `open`, and counts it. */
+function checkChildren(visit: Visit, open: Visit[], problems: Problem[]): number {
+  if (Array.isArray(visit.value)) {
+    const items: unknown[] = visit.value;
+    for (let index = 0; index < items.length; index++) checkChild(visit, index, items[index], { open, problems });
+    return items.length;
+  }
+  const members = visit.value as Record<string, unknown>;
+  const names = Object.keys(members);
+  for (const name of names) {
+    const fault = textFault(name);
+    if (fault !== null) problems.push(invalid(pathOf(visit), `a member's name ${fault}`));
+    else checkChild(visit, name, members[name], { open, problems });
+  }
+  return names.length;
+}
+
+type Findings = { open: Visit[]; problems: Problem[] };
+
+function checkChild(parent: Visit, step: string | number, value: unknown, { open, problems }: Findings): void {
+  if (isContainer(value)) {
+    open.push({ value, step, depth: parent.depth + 1, parent });
+    return;
+  }
+  const fault = leafFault(value);
+  if (fault !== null) problems.push(invalid([...pathOf(parent), step], `the value ${fault}`));
+}
+
+function leafFault(value: unknown): string | null {
+  if (typeof value === 'string') return textFault(value);
+  if (typeof value === 'number') return Number.isFinite(value) ? null : 'must be a finite number';
+  const isJson = value === null || typeof value === 'boolean' || typeof value === 'object';
+  return isJson ? null : 'is not a JSON value';
+}
+
+function textFault(text: string): string | null {
+  if (!SUSPECT.test(text)) return null;
+  if (text.includes('\0')) return 'must not hold the character NUL, which PostgreSQL cannot store';
+  return LONE_SURROGATE.test(text) ? 'must be well-formed Unicode (it holds half a surrogate pair)' : null;
+}
+
+function pathOf(visit: Visit): Path {
+  const steps: (string | number)[] = [];
+  for (let at: Visit | undefined = visit; at !== undefined; at = at.parent) {
+    if (at.step !== undefined) steps.push(at.step);
+  }
+  return steps.reverse();
+}

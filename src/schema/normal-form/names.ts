@@ -1,0 +1,33 @@
+import { fits, MAX_NAME_BYTES } from '../constraint-names.js';
+import { invalid, type Path, type Problem } from '../problem.js';
+import { isSystemCollection, SYSTEM_PREFIX } from '../system-collections.js';
+
+const SYSTEM_COLUMNS: ReadonlySet<string> = new Set(['ctid', 'xmin', 'xmax', 'cmin', 'cmax', 'tableoid']);
+
+const ORDINARY = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/;
+const CONTROL = /\p{Cc}/u;
+const LONE_SURROGATE = /\p{Cs}/u;
+
+/** Why PostgreSQL could not keep this identifier as it is; null when it can. */
+export function identifierFault(name: string): string | null {
+  if (ORDINARY.test(name)) return null;
+  if (name === '') return 'must not be empty';
+  if (LONE_SURROGATE.test(name)) return 'must be well-formed Unicode (it holds half a surrogate pair)';
+  if (CONTROL.test(name)) return 'must not hold control characters';
+  if (name.trim() !== name) return 'must not start or end with a space';
+  return fits(name) ? null : `must be at most ${MAX_NAME_BYTES} bytes in UTF-8: PostgreSQL would cut it off`;
+}
+
+/** Problems of a new collection's or field's name at `at`; empty when it is fine. */
+export function checkName(kind: 'collection' | 'field', name: unknown, at: Path): Problem[] {
+  if (typeof name !== 'string') return [invalid(at, `${kind} must be the name of the ${kind}, a string`)];
+  const fault = identifierFault(name) ?? reserved(kind, name);
+  return fault === null ? [] : [invalid(at, `the name of a ${kind} ${fault}`)];
+}
+
+function reserved(kind: 'collection' | 'field', name: string): string | null {
+  if (kind === 'collection') {
+    return isSystemCollection(name) ? `must not start with ${SYSTEM_PREFIX}: these are the service's own` : null;
+  }
+  return SYSTEM_COLUMNS.has(name) ? `must not be ${name}: it is a system column of PostgreSQL` : null;
+}

@@ -1,0 +1,20 @@
+import type { Path } from '../problem.js';
+import type { Reading } from './checks.js';
+
+export interface ReadOptions {
+  /** A snapshot of another vendor or of the peer, read with force: its spellings are understood, its extras ignored. */
+  foreign: boolean;
+  /** The members of `meta` may stand at the top level too, as in a create request. */
+  topLevelMeta?: boolean;
+  /** A new relation without `schema` gets a foreign key with the defaults (a request), instead of none (a snapshot). */
+  foreignKeyByDefault?: boolean;
+}
+
+export interface FieldReadOptions extends ReadOptions {
+  /** The collection a new field belongs to, where the document need not say. */
+  collection?: string;
+}
+
+export function startReading(at: Path, options: ReadOptions): Reading {
+  return { at, foreign: options.foreign, problems: [] };
+}

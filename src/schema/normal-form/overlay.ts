@@ -1,0 +1,55 @@
+import { jsonEqual } from '../json.js';
+import { type Check, type Checks, complain, type Reading, Wrong } from './checks.js';
+
+export type CheckTable = ReadonlyMap<string, Check<unknown>>;
+
+/** Checks by member name. A Map, because members are called `constructor` and `__proto__` too. */
+export function checkTable<D>(checks: Checks<D>): CheckTable {
+  return new Map(Object.entries(checks) as [string, Check<unknown>][]);
+}
+
+/** What to do with a member that is not in the table: true when it is known otherwise. */
+export type Others = (name: string, value: unknown) => boolean | Wrong;
+
+export interface OverlayInput {
+  input: Record<string, unknown>;
+  table: CheckTable;
+  others: Others;
+  /** Where `input` stands below the reading's own place. */
+  part: readonly string[];
+}
+
+/**
+ * `base` with the members of `input` that differ; `base` itself when none does, so that unchanged documents are
+ * recognised by identity. Members that are absent (or undefined) say nothing.
+ */
+export function overlay<D extends object>(base: D, { input, table, others, part }: OverlayInput, reading: Reading): D {
+  let result = base;
+  for (const name of Object.keys(input)) {
+    const value = input[name];
+    if (value === undefined) continue;
+    const check = table.get(name);
+    const before = check === undefined ? undefined : base[name as keyof D];
+    if (check !== undefined && value === before) continue;
+    const checked = check === undefined ? checkOther(others, name, value, reading) : check(value, reading.foreign);
+    if (checked instanceof Wrong) complain(reading, [...part, name], checked.message);
+    else if (check !== undefined && !jsonEqual(checked, before)) {
+      if (result === base) result = { ...base };
+      result[name as keyof D] = checked as D[keyof D];
+    }
+  }
+  return result;
+}
+
+const UNKNOWN = new Wrong('is not a known member');
+
+function checkOther(others: Others, name: string, value: unknown, reading: Reading): Wrong | undefined {
+  const answer = others(name, value);
+  if (answer instanceof Wrong) return answer;
+  return answer || reading.foreign ? undefined : UNKNOWN;
+}
+
+/** A derived member that repeats a name: it must agree. */
+export function mustEqual(value: unknown, expected: string): true | Wrong {
+  return value === expected ? true : new Wrong(`must be ${JSON.stringify(expected)}, or left out`);
+}

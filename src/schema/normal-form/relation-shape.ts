@@ -1,0 +1,66 @@
+/** The two shapes a relation comes in: flat (ours) and nested (`collection`, `field`, `related_collection`, `meta`). */
+import { isObject, jsonEqual } from '../json.js';
+import { complain, type Reading } from './checks.js';
+
+export interface FlatRelation {
+  /** The members of the flat shape that were given, unchecked. */
+  members: Record<string, unknown>;
+  /** The foreign key as given; undefined is absent. */
+  schema: unknown;
+}
+
+const FLAT: ReadonlySet<string> = new Set([
+  'many_collection',
+  'many_field',
+  'one_collection',
+  'one_field',
+  'one_collection_field',
+  'one_allowed_collections',
+  'junction_field',
+  'sort_field',
+  'one_deselect_action',
+]);
+
+/** Names of the nested shape for members of the flat one. */
+const NESTED: ReadonlyMap<string, string> = new Map([
+  ['collection', 'many_collection'],
+  ['field', 'many_field'],
+  ['related_collection', 'one_collection'],
+]);
+
+/** What is said twice must agree; unknown members are problems (unless foreign); ids are ignored. */
+export function flattenRelation(input: Record<string, unknown>, reading: Reading): FlatRelation {
+  const members: Record<string, unknown> = {};
+  const { meta, schema, ...top } = input;
+  gather(top, NESTED, [], { members, reading });
+  if (isObject(meta)) gather(meta, NO_OTHER_NAMES, ['meta'], { members, reading });
+  else if (meta !== undefined && meta !== null) complain(reading, ['meta'], 'must be an object or null');
+  return { members, schema };
+}
+
+const NO_OTHER_NAMES: ReadonlyMap<string, string> = new Map();
+
+interface Gathered {
+  members: Record<string, unknown>;
+  reading: Reading;
+}
+
+function gather(
+  from: Record<string, unknown>,
+  names: ReadonlyMap<string, string>,
+  part: string[],
+  into: Gathered,
+): void {
+  const { members, reading } = into;
+  for (const name of Object.keys(from)) {
+    const member = names.get(name) ?? (FLAT.has(name) ? name : undefined);
+    const value = from[name];
+    if (name === 'id' || value === undefined) continue;
+    if (member === undefined) {
+      if (!reading.foreign) complain(reading, [...part, name], 'is not a known member');
+    } else if (members[member] === undefined) members[member] = value;
+    else if (!jsonEqual(members[member], value)) {
+      complain(reading, [...part, name], `must not differ from the other place where ${member} is given`);
+    }
+  }
+}

@@ -1,0 +1,131 @@
+/** Relations: new ones, and changes to existing ones. */
+import { isObject, jsonEqual } from '../json.js';
+import type { ForeignKey, NewRelation, Relation } from '../model.js';
+import { invalid, ok, type Path, refuse, type Result } from '../problem.js';
+import { type Check, complain, nullableName, oneOf, type Reading, Wrong } from './checks.js';
+import { foreignKeyDefaults, readForeignKey } from './foreign-key.js';
+import { type ReadOptions, startReading } from './options.js';
+import { checkTable, overlay } from './overlay.js';
+import { flattenRelation } from './relation-shape.js';
+
+const NOT_COLLECTIONS = new Wrong('must be an array of different collection names, or null');
+
+const collectionNames: Check<string[] | null> = (value) => {
+  if (value === null) return null;
+  if (!Array.isArray(value) || !value.every((name) => typeof name === 'string' && name !== '')) return NOT_COLLECTIONS;
+  return new Set(value).size === value.length ? (value as string[]) : NOT_COLLECTIONS;
+};
+
+/** The members that can change; the two that identify a relation, and the foreign key, are read apart. */
+type Ends = Omit<NewRelation, 'many_collection' | 'many_field' | 'schema'>;
+
+const ENDS = checkTable<Ends>({
+  one_collection: nullableName,
+  one_field: nullableName,
+  one_collection_field: nullableName,
+  one_allowed_collections: collectionNames,
+  junction_field: nullableName,
+  sort_field: nullableName,
+  one_deselect_action: oneOf(['nullify', 'delete']),
+});
+
+const END_DEFAULTS: Ends = {
+  one_collection: null,
+  one_field: null,
+  one_collection_field: null,
+  one_allowed_collections: null,
+  junction_field: null,
+  sort_field: null,
+  one_deselect_action: 'nullify',
+};
+
+/**
+ * A new relation in normal form, from the flat shape or the peer's nested one. `schema` null or absent makes none
+ * (absent makes a default one with `foreignKeyByDefault`), an object a foreign key. `id` is ignored.
+ */
+export function readNewRelation(input: unknown, at: Path, options: ReadOptions): Result<NewRelation> {
+  if (!isObject(input)) return refuse(invalid(at, 'a relation is a JSON object'));
+  const reading = startReading(at, options);
+  const { members, schema } = flattenRelation(input, reading);
+  const many_collection = requiredName('many_collection', members, reading);
+  const many_field = requiredName('many_field', members, reading);
+  if (members['one_collection'] === undefined && members['one_allowed_collections'] === undefined) {
+    complain(
+      reading,
+      ['one_collection'],
+      'is required: the collection it points at, or null with one_allowed_collections',
+    );
+  }
+  const ends = readEnds(members, END_DEFAULTS, reading);
+  const relation = { many_collection, many_field, ...ends };
+  const given =
+    schema ??
+    (schema === undefined && options.foreignKeyByDefault === true && ends.one_collection !== null ? {} : null);
+  const base = foreignKeyDefaults(relation);
+  return finish(
+    { ...relation, schema: given === null ? null : readForeignKey(given, base, relation, reading) },
+    reading,
+  );
+}
+
+/**
+ * `existing` with the members of `input` that are present, without its id; `existing` itself when nothing differs.
+ * `schema` absent keeps the foreign key, null drops it, an object changes or makes it.
+ */
+export function mergeRelation(existing: Relation, input: unknown, at: Path, options: ReadOptions): Result<NewRelation> {
+  if (!isObject(input)) return refuse(invalid(at, 'a relation is a JSON object'));
+  const reading = startReading(at, options);
+  const { members, schema } = flattenRelation(input, reading);
+  for (const name of ['many_collection', 'many_field'] as const) {
+    if (members[name] === undefined || members[name] === existing[name]) continue;
+    complain(reading, [name], `must be ${JSON.stringify(existing[name])}, or left out: it identifies the relation`);
+  }
+  const { id: _, schema: before, ...present } = existing;
+  const relation = { ...present, ...readEnds(members, present, reading) };
+  // A relation that points at several tables can't have kept its foreign key.
+  const kept = relation.one_collection === null && existing.one_collection !== null ? null : before;
+  const merged = { ...relation, schema: mergeForeignKey(kept, schema, relation, reading) };
+  const result = finish(merged, reading);
+  return result.ok && jsonEqual({ ...merged, id: existing.id }, existing) ? ok(existing) : result;
+}
+
+type Unkeyed = Omit<NewRelation, 'schema'>;
+
+function mergeForeignKey(
+  before: ForeignKey | null,
+  given: unknown,
+  relation: Unkeyed,
+  reading: Reading,
+): ForeignKey | null {
+  if (given === undefined || given === null) return given === null ? null : before;
+  return readForeignKey(given, before ?? foreignKeyDefaults(relation), relation, reading);
+}
+
+function requiredName(name: string, members: Record<string, unknown>, reading: Reading): string {
+  const value = members[name];
+  if (typeof value === 'string' && value !== '') return value;
+  complain(reading, [name], 'is required: a name, as a string');
+  return '';
+}
+
+function readEnds(members: Record<string, unknown>, base: Ends, reading: Reading): Ends {
+  const { many_collection: _, many_field: __, ...input } = members;
+  return overlay(base, { input, table: ENDS, others: () => false, part: [] }, reading);
+}
+
+function finish(relation: NewRelation, reading: Reading): Result<NewRelation> {
+  const { one_collection, one_collection_field, one_allowed_collections, schema } = relation;
+  if (one_collection === null) {
+    if (one_allowed_collections === null || one_collection_field === null) {
+      const message =
+        'must name a collection; a many-to-any relation needs one_allowed_collections and one_collection_field';
+      complain(reading, ['one_collection'], message);
+    }
+    if (schema !== null) complain(reading, ['schema'], 'must be null: a many-to-any relation has no foreign key');
+  } else if (one_collection_field !== null || one_allowed_collections !== null) {
+    const message =
+      'must be null with one_allowed_collections or one_collection_field, which are for many-to-any relations';
+    complain(reading, ['one_collection'], message);
+  }
+  return reading.problems.length > 0 ? refuse(...reading.problems) : ok(relation);
+}
