@@ -73,7 +73,10 @@ function evolveFields(fields: ReadonlyMap<string, Field>, event: FieldEvent): Re
   return next;
 }
 
-function evolveRelations(relations: ReadonlyMap<string, Relation>, event: RelationEvent): ReadonlyMap<string, Relation> {
+function evolveRelations(
+  relations: ReadonlyMap<string, Relation>,
+  event: RelationEvent,
+): ReadonlyMap<string, Relation> {
   const name = event.field ?? '';
   const next = new Map(relations);
   if (event.type === 'relation.created') next.set(name, { id: event.position, ...event.data.relation });

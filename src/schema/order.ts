@@ -18,9 +18,7 @@ export function groupsFirst(names: Iterable<string>, groupOf: (name: string) => 
 
 /** Fields in document order: by meta.sort, nulls last, then by name. */
 export function fieldsInOrder(node: CollectionNode): Field[] {
-  return [...node.fields.values()].sort(
-    (a, b) => compareSort(a.meta.sort, b.meta.sort) || byName(a.field, b.field),
-  );
+  return [...node.fields.values()].sort((a, b) => compareSort(a.meta.sort, b.meta.sort) || byName(a.field, b.field));
 }
 
 export function relationsInOrder(node: CollectionNode): Relation[] {

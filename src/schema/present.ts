@@ -70,7 +70,6 @@ function presentColumn(table: string, name: string, column: ColumnSchema, target
   };
 }
 
-
 export interface KeyTarget {
   table: string;
   column: string | null;
@@ -82,8 +81,6 @@ export function keyTarget(state: State, node: CollectionNode, field: string): Ke
   if (relation === undefined || relation.schema === null || relation.one_collection === null) return null;
   const one = state.collections.get(relation.one_collection);
   const column =
-    one === undefined
-      ? REFERABLE_SYSTEM_COLLECTIONS.get(relation.one_collection)?.field
-      : primaryKeyOf(one)[0]?.field;
+    one === undefined ? REFERABLE_SYSTEM_COLLECTIONS.get(relation.one_collection)?.field : primaryKeyOf(one)[0]?.field;
   return { table: relation.one_collection, column: column ?? null };
 }

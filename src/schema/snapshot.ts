@@ -58,7 +58,11 @@ export function shownCollection(state: State, node: CollectionNode): ShownCollec
 }
 
 /** The schema as a document. `include`: only these collections, with their fields and the relations they hold. */
-export function snapshotOf(state: State, release: string, include: (collection: string) => boolean = () => true): Snapshot {
+export function snapshotOf(
+  state: State,
+  release: string,
+  include: (collection: string) => boolean = () => true,
+): Snapshot {
   const parts = collectionsInOrder(state)
     .filter((node) => include(node.collection.collection))
     .map((node) => partsOf(state, node));

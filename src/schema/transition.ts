@@ -7,7 +7,15 @@
  *
  * Collections are updated after fields are created, because archive_field and sort_field may name a new field.
  */
-import { type Change, type TransitionOptions, holderKey, isIndexed, newEvent, relationBody, surviving } from './change.js';
+import {
+  type Change,
+  type TransitionOptions,
+  holderKey,
+  isIndexed,
+  newEvent,
+  relationBody,
+  surviving,
+} from './change.js';
 import type { NewEvent } from './events.js';
 import { letGo } from './let-go.js';
 import type { Collection, Field, Relation } from './model.js';
