@@ -1,0 +1,239 @@
+import { expect } from 'chai';
+import { ACCESS_TOKEN_LIFETIME } from '../../src/auth/access-tokens.js';
+import { createAuth } from '../../src/auth/index.js';
+import { SESSION_LIFETIME } from '../../src/auth/sessions.js';
+import type { User } from '../../src/auth/user.js';
+import type { Result } from '../../src/schema/problem.js';
+import { type AuthDatabase, openAuthDatabase } from './auth-database.js';
+
+function valueOf<T>(result: Result<T>): T {
+  if (result.ok) return result.value;
+  throw new Error(result.problems.map(({ message }) => message).join());
+}
+
+const codesOf = (result: Result<unknown>) => (result.ok ? [] : result.problems.map(({ code }) => code));
+
+describe('authentication', () => {
+  let database: AuthDatabase;
+  let admin: User;
+
+  before(async () => {
+    database = await openAuthDatabase();
+    await database.auth.ensureAdmin({ email: 'Boss@example.com', password: 'correct horse', token: 'the-admin-token' });
+    const { users } = await database.auth.users.list();
+    admin = users[0] as User;
+  });
+  after(() => database.close());
+
+  const who = async (token: string) => database.auth.identify(token, await database.epoch());
+  const newUser = async (email: string) =>
+    valueOf(await database.auth.users.create({ email, name: 'Somebody', password: 'battery staple', role: 'reader' }));
+
+  describe('the first admin', () => {
+    it('is created with what was given, and once', async () => {
+      expect(admin).include({ email: 'Boss@example.com', role: 'admin', status: 'active' });
+      expect(await database.auth.ensureAdmin({ email: 'other@example.com' })).deep.equal({
+        email: 'Boss@example.com',
+        created: false,
+      });
+      expect(await who('the-admin-token')).deep.equal({ id: admin.id, name: 'Admin', role: 'admin' });
+    });
+
+    it('is created by one of many processes that start at once, which alone tells what it generated', async () => {
+      const fresh = await openAuthDatabase();
+      try {
+        const processes = await Promise.all(Array.from({ length: 8 }, () => fresh.another()));
+        const created = await Promise.all(processes.map((auth) => auth.ensureAdmin({})));
+        const [first, ...others] = created.filter((each) => each.created);
+        expect(others).deep.equal([]);
+        expect(created.every(({ email }) => email === 'admin@example.com')).equal(true);
+        const { passwordGenerated = '', tokenGenerated = '' } = first ?? {};
+        const epoch = await fresh.epoch();
+        for (const auth of processes) {
+          expect((await auth.identify(tokenGenerated, epoch))?.role).equal('admin');
+        }
+        expect(await fresh.auth.sessions.login('admin@example.com', passwordGenerated)).not.equal(null);
+      } finally {
+        await fresh.close();
+      }
+    });
+  });
+
+  describe('users', () => {
+    it('are known by their e-mail address in any case', async () => {
+      await newUser('Ann@example.com');
+      const again = await database.auth.users.create({ email: 'ann@EXAMPLE.com', role: 'reader' });
+      expect(codesOf(again)).deep.equal(['ALREADY_EXISTS']);
+      expect(await database.auth.sessions.login('ANN@example.com', 'battery staple')).not.equal(null);
+    });
+
+    it('change member by member', async () => {
+      const user = await newUser('change@example.com');
+      const changed = valueOf(await database.auth.users.update(user.id, { role: 'auditor' }));
+      expect(changed).deep.equal({ ...user, role: 'auditor' });
+      expect(valueOf(await database.auth.users.update(user.id, {}))).deep.equal(changed);
+      expect(codesOf(await database.auth.users.update(user.id, { email: 'boss@example.com' }))).deep.equal([
+        'ALREADY_EXISTS',
+      ]);
+    });
+
+    it('that are unknown, or named by something else than an id, are not found', async () => {
+      for (const id of ['nobody', '00000000-0000-4000-8000-000000000000', "' or true --"]) {
+        expect(codesOf(await database.auth.users.get(id))).deep.equal(['NOT_FOUND']);
+        expect(codesOf(await database.auth.users.update(id, { name: 'x' }))).deep.equal(['NOT_FOUND']);
+        expect(codesOf(await database.auth.users.remove(id))).deep.equal(['NOT_FOUND']);
+        expect(codesOf(await database.auth.tokens.list(id))).deep.equal(['NOT_FOUND']);
+        expect(codesOf(await database.auth.tokens.create(id, {}))).deep.equal(['NOT_FOUND']);
+        expect(codesOf(await database.auth.tokens.revoke(admin.id, id))).deep.equal(['NOT_FOUND']);
+      }
+    });
+
+    it('keep the last active admin, also when two are demoted at the same moment', async () => {
+      const { users } = database.auth;
+      expect(codesOf(await users.remove(admin.id))).deep.equal(['IN_USE']);
+      expect(codesOf(await users.update(admin.id, { role: 'auditor' }))).deep.equal(['IN_USE']);
+      expect(codesOf(await users.update(admin.id, { status: 'suspended' }))).deep.equal(['IN_USE']);
+      const second = await newUser('second@example.com');
+      valueOf(await users.update(second.id, { role: 'admin' }));
+      const both = await Promise.all([admin, second].map(({ id }) => users.update(id, { role: 'auditor' })));
+      expect(both.flatMap(codesOf)).deep.equal(['IN_USE']);
+      for (const { id } of [admin, second]) valueOf(await users.update(id, { role: 'admin' }));
+      valueOf(await users.remove(second.id));
+    });
+  });
+
+  describe('static tokens', () => {
+    it('are shown once, work until they are revoked, and are revoked at once on every process', async () => {
+      const { tokens } = database.auth;
+      const other = await database.another();
+      const user = await newUser('token@example.com');
+      const { token, ...shown } = valueOf(await tokens.create(user.id, { name: 'deploy' }));
+      expect(token).match(/^dps_[\w-]{43}$/);
+      expect(valueOf(await tokens.list(user.id))).deep.equal([shown]);
+      const caller = { id: user.id, name: 'Somebody', role: 'reader' };
+      expect(await who(token)).deep.equal(caller);
+      expect(await other.identify(token, await database.epoch())).deep.equal(caller);
+      valueOf(await tokens.revoke(user.id, shown.id));
+      expect(await who(token)).equal(null);
+      expect(await other.identify(token, await database.epoch())).equal(null);
+    });
+
+    it('are stored as hashes', async () => {
+      const { token } = valueOf(await database.auth.tokens.create(admin.id, {}));
+      const { rows } = await database.pool.query<{ row: string }>('select t::text as row from service_tokens t');
+      expect(rows.map(({ row }) => row).join()).not.include(token);
+      expect(rows.map(({ row }) => row).join()).not.include(Buffer.from(token).toString('hex'));
+    });
+
+    it('expire', async () => {
+      const expires_at = new Date(Date.now() + 60_000).toISOString();
+      const user = await newUser('expiry@example.com');
+      const created = valueOf(await database.auth.tokens.create(user.id, { expires_at }));
+      expect(created.expires_at).equal(expires_at);
+      expect(await who(created.token)).not.equal(null);
+      database.pass(61_000);
+      expect(await who(created.token)).equal(null);
+    });
+
+    it('end for a user that is suspended or removed, and a role counts from the moment it changes', async () => {
+      const { users, tokens } = database.auth;
+      const user = await newUser('gone@example.com');
+      const { token } = valueOf(await tokens.create(user.id, {}));
+      valueOf(await users.update(user.id, { role: 'auditor' }));
+      expect((await who(token))?.role).equal('auditor');
+      valueOf(await users.update(user.id, { status: 'suspended' }));
+      expect(await who(token)).equal(null);
+      valueOf(await users.update(user.id, { status: 'active' }));
+      expect(await who(token)).not.equal(null);
+      valueOf(await users.remove(user.id));
+      expect(await who(token)).equal(null);
+    });
+  });
+
+  describe('sessions', () => {
+    const login = async () => {
+      const grant = await database.auth.sessions.login('boss@example.com', 'correct horse');
+      if (grant === null) throw new Error('refused');
+      return grant;
+    };
+
+    it('begin with the right password of an active user, and with nothing else', async () => {
+      const { users, sessions } = database.auth;
+      const grant = await login();
+      expect(grant.expires).equal(ACCESS_TOKEN_LIFETIME);
+      expect((await who(grant.access_token))?.id).equal(admin.id);
+      expect(await sessions.login('boss@example.com', 'wrong horse')).equal(null);
+      expect(await sessions.login('nobody@example.com', 'correct horse')).equal(null);
+      const user = await newUser('suspended@example.com');
+      valueOf(await users.update(user.id, { status: 'suspended' }));
+      expect(await sessions.login('suspended@example.com', 'battery staple')).equal(null);
+      const { id } = valueOf(await users.create({ email: 'passwordless@example.com', role: 'reader' }));
+      expect(await sessions.login('passwordless@example.com', '')).equal(null);
+      valueOf(await users.remove(id));
+    });
+
+    it('take a password as one, however its characters are composed', async () => {
+      const { users, sessions } = database.auth;
+      valueOf(await users.create({ email: 'ü@example.com', password: 'pässwörter', role: 'reader' }));
+      expect(await sessions.login('ü@example.com', 'pa\u0308sswo\u0308rter')).not.equal(null);
+    });
+
+    it('give access for fifteen minutes, then after a refresh', async () => {
+      const grant = await login();
+      database.pass(ACCESS_TOKEN_LIFETIME + 1000);
+      expect(await who(grant.access_token)).equal(null);
+      const next = await database.auth.sessions.refresh(grant.refresh_token);
+      expect((await who(next?.access_token ?? ''))?.id).equal(admin.id);
+    });
+
+    it('end when a refresh token is used twice', async () => {
+      const { sessions } = database.auth;
+      const grant = await login();
+      const next = await sessions.refresh(grant.refresh_token);
+      expect(next?.refresh_token).not.equal(grant.refresh_token);
+      expect(await sessions.refresh(grant.refresh_token)).equal(null);
+      expect(await sessions.refresh(next?.refresh_token ?? '')).equal(null);
+      expect(await who(next?.access_token ?? '')).equal(null);
+    });
+
+    it('end with a logout, access tokens included', async () => {
+      const { sessions } = database.auth;
+      const grant = await login();
+      expect(await who(grant.access_token)).not.equal(null);
+      await sessions.logout(grant.refresh_token);
+      expect(await who(grant.access_token)).equal(null);
+      expect(await sessions.refresh(grant.refresh_token)).equal(null);
+      await sessions.logout(grant.refresh_token);
+      await sessions.logout('nonsense');
+    });
+
+    it('end when they are not refreshed, and with another password', async () => {
+      const { sessions, users } = database.auth;
+      const idle = await login();
+      database.pass(SESSION_LIFETIME + 1000);
+      expect(await sessions.refresh(idle.refresh_token)).equal(null);
+      const grant = await login();
+      valueOf(await users.update(admin.id, { password: 'correct horse' }));
+      expect(await who(grant.access_token)).equal(null);
+    });
+
+    it('take no token that was signed by somebody else, or not at all', async () => {
+      const { access_token } = await login();
+      const [header = '', payload = '', signature = ''] = access_token.split('.');
+      const none = Buffer.from('{"alg":"none","typ":"JWT"}').toString('base64url');
+      for (const forged of [`${none}.${payload}.`, `${none}.${payload}.${signature}`, `${header}.${payload}.AAAA`]) {
+        expect(await who(forged), forged).equal(null);
+      }
+      expect(await sessionsOfStranger(access_token)).equal(null);
+    });
+
+    const sessionsOfStranger = async (token: string) => {
+      const stranger = await createAuth({ pool: database.pool, secret: 'another secret' });
+      try {
+        return await stranger.identify(token, await database.epoch());
+      } finally {
+        stranger.stop();
+      }
+    };
+  });
+});
