@@ -35,15 +35,24 @@ const ONE_EXPRESSION = 'must be one SQL expression, without clauses, and not a l
 const BARE_SELECT: ReadonlySet<string> = new Set(['targetList', 'limitOption', 'op']);
 
 function targetOf(parsed: { stmts?: unknown[] }): Node | string {
-  const [statement, ...more] = parsed.stmts ?? [];
-  const select = isNode(statement) && isNode(statement['stmt']) ? statement['stmt']['SelectStmt'] : undefined;
-  if (more.length > 0 || !isNode(select) || Object.keys(select).some((key) => !BARE_SELECT.has(key)))
+  const select = member(member(only(parsed.stmts), 'stmt'), 'SelectStmt');
+  const isBare = select !== undefined && Object.keys(select).every((key) => BARE_SELECT.has(key));
+  const target = isBare ? member(only(select['targetList']), 'ResTarget') : undefined;
+  const value = member(target, 'val');
+  if (value === undefined || target?.['name'] !== undefined || target?.['indirection'] !== undefined)
     return ONE_EXPRESSION;
-  const targets = select['targetList'];
-  const target: unknown = Array.isArray(targets) && targets.length === 1 ? targets[0] : undefined;
-  const result = isNode(target) ? target['ResTarget'] : undefined;
-  const isBare = isNode(result) && result['name'] === undefined && result['indirection'] === undefined;
-  return isBare && isNode(result['val']) ? result['val'] : ONE_EXPRESSION;
+  return value;
+}
+
+/** The element of a list that has no other. */
+function only(value: unknown): unknown {
+  return Array.isArray(value) && value.length === 1 ? value[0] : undefined;
+}
+
+/** The object at a member of an object. */
+function member(value: unknown, name: string): Node | undefined {
+  const inner = isNode(value) ? value[name] : undefined;
+  return isNode(inner) ? inner : undefined;
 }
 
 /** What a scalar expression over a row's own columns is made of. Subqueries, parameters and DEFAULT are not in it. */
@@ -109,21 +118,20 @@ export function checkTypeText(text: string): string | null {
 
 export function parseTypeText(text: string): ParsedType | null {
   const target = onlyTarget(`NULL::${text}`);
-  const cast = typeof target === 'string' ? undefined : target['TypeCast'];
-  if (!isNode(cast) || !isNode(cast['arg']) || cast['arg']['A_Const'] === undefined) return null;
-  return isNode(cast['typeName']) && cast['typeName']['setof'] === undefined ? readTypeName(cast['typeName']) : null;
+  const cast = member(target, 'TypeCast');
+  return member(cast, 'arg')?.['A_Const'] === undefined ? null : readTypeName(member(cast, 'typeName'));
 }
 
-function readTypeName(typeName: Node): ParsedType | null {
-  const names = list(typeName['names']).map((name) => stringOf(name));
-  const parameters = list(typeName['typmods']).map((item) => (isNode(item) ? integerOf(item['A_Const']) : undefined));
-  if (names.length === 0 || names.includes(undefined)) return null;
+function readTypeName(typeName: Node | undefined): ParsedType | null {
+  if (typeName === undefined || typeName['setof'] !== undefined) return null;
+  const names = list(typeName['names']).map(stringOf);
   const own = names[0] === 'pg_catalog' && names.length > 1 ? names.slice(1) : names;
+  if (own.length === 0 || own.includes(undefined)) return null;
   const joined = own.join('.');
   return {
     name: parseDataType(joined)?.name ?? joined,
     isArray: typeName['arrayBounds'] !== undefined,
-    parameters: parameters.map((value) => value ?? NaN),
+    parameters: list(typeName['typmods']).map((item) => integerOf(member(item, 'A_Const')) ?? NaN),
   };
 }
 
@@ -132,14 +140,14 @@ function list(value: unknown): unknown[] {
 }
 
 function stringOf(node: unknown): string | undefined {
-  const string = isNode(node) ? node['String'] : undefined;
-  return isNode(string) && typeof string['sval'] === 'string' ? string['sval'] : undefined;
+  const text = member(node, 'String')?.['sval'];
+  return typeof text === 'string' ? text : undefined;
 }
 
-/** The parser leaves zeros (and false) out of its answer. */
+/** The parser leaves zeros, empty strings and false out of its answer. */
 function integerOf(constant: unknown): number | undefined {
-  const integer = isNode(constant) ? constant['ival'] : undefined;
-  if (!isNode(integer)) return undefined;
+  const integer = member(constant, 'ival');
+  if (integer === undefined) return undefined;
   return typeof integer['ival'] === 'number' ? integer['ival'] : 0;
 }
 
@@ -152,40 +160,44 @@ export type Constant =
 /** Reads a default as pg_get_expr writes it; null when it is neither a literal nor a call without arguments. */
 export function parseConstant(text: string): Constant | null {
   const target = onlyTarget(text);
-  let node = typeof target === 'string' ? null : target;
+  let node = typeof target === 'string' ? undefined : target;
   const casts: ParsedType[] = [];
-  while (node !== null && isNode(node['TypeCast'])) {
-    const cast: Node = node['TypeCast'];
-    const type = isNode(cast['typeName']) ? readTypeName(cast['typeName']) : null;
+  for (let cast = member(node, 'TypeCast'); cast !== undefined; cast = member(node, 'TypeCast')) {
+    const type = readTypeName(member(cast, 'typeName'));
     if (type === null) return null;
     casts.unshift(type);
-    node = isNode(cast['arg']) ? cast['arg'] : null;
+    node = member(cast, 'arg');
   }
-  if (node === null) return null;
-  if (isNode(node['A_Const'])) return literal(node['A_Const'], casts);
+  const constant = member(node, 'A_Const');
+  if (constant !== undefined) return literal(constant, casts);
   const call = casts.length === 0 ? callOf(node) : undefined;
   return call === undefined ? null : { kind: 'call', text: call };
 }
 
 function literal(constant: Node, casts: ParsedType[]): Constant | null {
   if (constant['isnull'] === true) return { kind: 'literal', text: null, isQuoted: false, casts };
-  const { sval, fval, boolval } = constant;
-  if (isNode(sval)) return { kind: 'literal', text: String(sval['sval'] ?? ''), isQuoted: true, casts };
+  const quoted = member(constant, 'sval');
+  if (quoted !== undefined) return { kind: 'literal', text: textOf(quoted['sval']), isQuoted: true, casts };
   const integer = integerOf(constant);
-  const text = integer === undefined ? unquotedText(fval, boolval) : String(integer);
+  const text = integer === undefined ? unquotedText(constant) : String(integer);
   return text === undefined ? null : { kind: 'literal', text, isQuoted: false, casts };
 }
 
-function unquotedText(fval: unknown, boolval: unknown): string | undefined {
-  if (isNode(fval) && typeof fval['fval'] === 'string') return fval['fval'];
-  return isNode(boolval) ? String(boolval['boolval'] === true) : undefined;
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }
 
-function callOf(node: Node): string | undefined {
-  const value = node['SQLValueFunction'];
-  if (isNode(value) && typeof value['op'] === 'string') return value['op'].replace('SVFOP_', '');
-  const call = node['FuncCall'];
-  if (!isNode(call) || call['args'] !== undefined) return undefined;
-  const names = list(call['funcname']).map(stringOf);
-  return `${names.at(-1)}()`;
+function unquotedText(constant: Node): string | undefined {
+  const decimal = member(constant, 'fval');
+  if (decimal !== undefined) return textOf(decimal['fval']);
+  const truth = member(constant, 'boolval');
+  return truth === undefined ? undefined : String(truth['boolval'] === true);
+}
+
+function callOf(node: Node | undefined): string | undefined {
+  const keyword = member(node, 'SQLValueFunction')?.['op'];
+  if (typeof keyword === 'string') return keyword.replace('SVFOP_', '');
+  const call = member(node, 'FuncCall');
+  if (call === undefined || call['args'] !== undefined) return undefined;
+  return `${stringOf(list(call['funcname']).at(-1))}()`;
 }

@@ -1,7 +1,7 @@
 /** The way back: from the catalog's text of a default to the normal form it came from, or could have come from. */
 import { type Constant, parseConstant, type ParsedType, parseTypeText } from '../expression.js';
 import type { Json } from '../model.js';
-import { Wrong } from './checks.js';
+import { characterCount, Wrong } from './checks.js';
 import { isFunctionDefault, readDefault } from './default-value.js';
 import { type ColumnType, UNKNOWN_TYPE } from './field-types.js';
 
@@ -43,7 +43,7 @@ function isPlain({ isArray, parameters }: ParsedType): boolean {
 function keepsText(cast: ParsedType, text: string): boolean {
   if (cast.isArray || !TEXTS.has(cast.name)) return false;
   const [length] = cast.parameters;
-  return length === undefined || (cast.name === 'character varying' && [...text].length <= length);
+  return length === undefined || (cast.name === 'character varying' && characterCount(text) <= length);
 }
 
 function keepsNumber(cast: ParsedType, column: ColumnType, text: string): boolean {

@@ -27,6 +27,18 @@ export function complain(reading: Reading, steps: Path, message: string): void {
   reading.problems.push(invalid([...reading.at, ...steps], `${steps.at(-1)} ${message}`));
 }
 
+/** A name that may not be one yet: its problem is reported apart, and reading goes on. */
+export function asText(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/** The characters (code points) PostgreSQL counts, which are not JavaScript's units. */
+export function characterCount(text: string): number {
+  let count = 0;
+  for (const _ of text) count++;
+  return count;
+}
+
 const NOT_A_BOOLEAN = new Wrong('must be true or false');
 
 /** A boolean; 0 and 1 are understood from other vendors. */
@@ -93,7 +105,7 @@ export function nullableStrings(value: unknown, foreign: boolean): string[] | nu
   if (value === null) return null;
   if (foreign && typeof value === 'string') return value.split(',').flatMap((item) => item.trim() || []);
   if (!Array.isArray(value)) return NOT_STRINGS;
-  return value.every((item) => typeof item === 'string') ? (value as string[]) : NOT_STRINGS;
+  return value.every((item) => typeof item === 'string') ? value : NOT_STRINGS;
 }
 
 /** One of a closed list, exactly as spelled. */

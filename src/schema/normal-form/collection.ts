@@ -5,6 +5,7 @@ import { invalid, ok, type Path, refuse, type Result } from '../problem.js';
 import {
   type Check,
   complain,
+  asText,
   flag,
   nullableList,
   nullableName,
@@ -81,7 +82,7 @@ export function readNewCollection(input: unknown, at: Path, options: ReadOptions
   if (!isObject(input)) return refuse(invalid(at, 'a collection is a JSON object'));
   const reading = startReading(at, options);
   reading.problems.push(...checkName('collection', input['collection'], [...at, 'collection']));
-  const name = String(input['collection']);
+  const name = asText(input['collection']);
   checkTopLevel(input, reading);
   const meta = readMeta(input['meta'], COLLECTION_META_DEFAULTS, name, reading);
   const given = input['schema'] === undefined && options.foreign ? null : input['schema'];

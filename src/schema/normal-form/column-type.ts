@@ -45,24 +45,27 @@ interface NamedType {
   parameters: number[];
 }
 
-function readDataType({ type, given, base, checkTypeText }: ColumnTypeInput, reading: Reading): NamedType | null {
-  const text = given['data_type'] ?? base?.data_type;
-  const allowed = dataTypesOf(type);
-  if (given['data_type'] === undefined && allowed !== undefined)
-    return { data_type: base?.data_type ?? allowed[0], parameters: [] };
-  if (typeof text !== 'string') {
+function readDataType(input: ColumnTypeInput, reading: Reading): NamedType | null {
+  const allowed = dataTypesOf(input.type);
+  const given = input.given['data_type'] ?? input.base?.data_type ?? allowed?.[0];
+  if (typeof given !== 'string' || input.given['data_type'] === null) {
     complain(reading, ['schema', 'data_type'], 'must be the name of a data type, a string');
     return null;
   }
-  if (allowed === undefined) {
-    const fault = checkTypeText(text);
-    if (fault !== null) complain(reading, ['schema', 'data_type'], fault);
-    return fault === null ? { data_type: text, parameters: [] } : null;
-  }
-  const written = parseDataType(text);
-  if (written !== null && allowed.includes(written.name))
+  if (allowed === undefined) return readTypeText(given, input, reading);
+  const written = parseDataType(given);
+  if (written !== null && allowed.includes(written.name)) {
     return { data_type: written.name, parameters: written.parameters };
-  complain(reading, ['schema', 'data_type'], `must be ${allowed.join(' or ')} for type ${type}`);
+  }
+  complain(reading, ['schema', 'data_type'], `must be ${allowed.join(' or ')} for type ${input.type}`);
+  return null;
+}
+
+/** A type that we have no name for keeps PostgreSQL's text. */
+function readTypeText(text: string, { base, checkTypeText }: ColumnTypeInput, reading: Reading): NamedType | null {
+  const fault = text === base?.data_type ? null : checkTypeText(text);
+  if (fault === null) return { data_type: text, parameters: [] };
+  complain(reading, ['schema', 'data_type'], fault);
   return null;
 }
 

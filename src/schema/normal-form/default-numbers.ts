@@ -32,37 +32,40 @@ function isIntegerText(value: unknown): boolean {
   return typeof value === 'string' && /^-?\d{1,30}$/.test(value);
 }
 
-const DECIMAL = /^([+-]?)(\d*)(?:\.(\d*))?(?:e([+-]?\d{1,4}))?$/i;
+const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,4})?$/i;
 /** Longer ones would be written out in full; PostgreSQL's numeric(p) ends at 1,000 digits too. */
 const MAX_DIGITS = 1000;
 
 /** A number's text as plain digits: no exponent, no needless zeros. Null when it isn't one. */
 export function plainDecimal(text: string): string | null {
-  const match = DECIMAL.exec(text);
-  if (match === null || text.length > MAX_DIGITS) return null;
-  const [, sign = '', whole = '', fraction = '', exponent = '0'] = match;
-  if (whole + fraction === '') return null;
+  if (text.length > MAX_DIGITS || !DECIMAL.test(text)) return null;
+  const [mantissa = '', exponent = '0'] = text.toLowerCase().split('e');
   const shift = Number(exponent);
   if (Math.abs(shift) > MAX_DIGITS) return null;
-  const digits = shift < 0 ? whole.padStart(whole.length - shift, '0') + fraction : whole + fraction.padEnd(shift, '0');
-  const point = shift < 0 ? digits.length - fraction.length + shift : whole.length + shift;
-  const integer = digits.slice(0, point).replace(/^0+/, '');
-  const rest = digits.slice(point).replace(/0+$/, '');
-  if (integer + rest === '') return '0';
-  return `${sign === '-' ? '-' : ''}${integer === '' ? '0' : integer}${rest === '' ? '' : `.${rest}`}`;
+  const { integer, rest } = shiftPoint(mantissa.replace(/^[+-]/, ''), shift);
+  if (integer === '' && rest === '') return '0';
+  return (text.startsWith('-') ? '-' : '') + integer.padStart(1, '0') + (rest === '' ? '' : `.${rest}`);
+}
+
+/** Digits before and after the point once it has moved `shift` places to the right, without needless zeros. */
+function shiftPoint(mantissa: string, shift: number): { integer: string; rest: string } {
+  const [whole = '', fraction = ''] = mantissa.split('.');
+  const left = shift < 0 ? whole.padStart(whole.length - shift, '0') : whole;
+  const right = shift > 0 ? fraction.padEnd(shift, '0') : fraction;
+  const point = left.length + shift;
+  const digits = left + right;
+  return { integer: digits.slice(0, point).replace(/^0+/, ''), rest: digits.slice(point).replace(/0+$/, '') };
 }
 
 /** numeric: a number where its text says the same, else a decimal string. */
 export function decimalDefault(value: unknown, column: ColumnType): number | string | Wrong {
   if (isInexact(value)) return AS_STRING;
-  if (typeof value !== 'number' && typeof value !== 'string') return NOT_A_NUMBER;
-  const plain = plainDecimal(String(value));
+  const plain = typeof value === 'number' || typeof value === 'string' ? plainDecimal(String(value)) : null;
   if (plain === null) return NOT_A_NUMBER;
-  const { numeric_precision: precision, numeric_scale: scale } = column;
-  if (precision !== null && !fitsDecimal(plain, precision, scale ?? 0)) {
-    return new Wrong(
-      `must fit numeric(${precision},${scale ?? 0}): at most ${precision - (scale ?? 0)} digits before the point`,
-    );
+  const scale = column.numeric_scale ?? 0;
+  const precision = column.numeric_precision;
+  if (precision !== null && !fitsDecimal(plain, precision, scale)) {
+    return new Wrong(`must fit numeric(${precision},${scale}): at most ${precision - scale} digits before the point`);
   }
   const number = Number(plain);
   return !isInexact(number) && plainDecimal(String(number)) === plain ? number : plain;

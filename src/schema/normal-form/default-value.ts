@@ -1,6 +1,6 @@
 /** The normal form of `default_value`, by the type of the column. Normalising a normal form changes nothing. */
 import type { ColumnSchema, Json } from '../model.js';
-import { Wrong } from './checks.js';
+import { characterCount, Wrong } from './checks.js';
 import { jsonDefault } from './default-json.js';
 import { decimalDefault, floatDefault, integerDefault } from './default-numbers.js';
 import { dateDefault, dateTimeDefault, timeDefault, timestampDefault } from './default-times.js';
@@ -34,7 +34,7 @@ function text(value: unknown, { max_length }: ColumnType, lenient: boolean): str
   const asText = lenient && (typeof value === 'number' || typeof value === 'boolean') ? String(value) : value;
   if (typeof asText !== 'string') return NOT_A_TEXT;
   if (max_length === null || asText.length <= max_length) return asText;
-  const characters = [...asText].length;
+  const characters = characterCount(asText);
   return characters <= max_length
     ? asText
     : new Wrong(`must be at most ${max_length} characters (it has ${characters})`);

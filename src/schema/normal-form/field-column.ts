@@ -45,22 +45,25 @@ export function readFieldColumn(
   reading: Reading,
 ): FieldColumn | null {
   if (existing !== undefined && isUnchanged(input, existing, reading)) return existing;
-  const schema = input.schema;
-  if (schema !== undefined && schema !== null && !isObject(schema)) {
+  const { schema } = input;
+  if (schema != null && !isObject(schema)) {
     complain(reading, ['schema'], 'must be an object (a column) or null (an alias field)');
     return null;
   }
-  const members = isObject(schema) ? ownMembers(schema, input, reading) : {};
-  const { type, given } = reading.foreign
-    ? translated(input.type, members, existing)
-    : { type: input.type, given: members };
-  const wanted = type ?? existing?.type ?? (reading.foreign && schema == null ? ALIAS_TYPE : undefined);
+  const asWritten = { type: input.type, given: schema == null ? {} : ownMembers(schema, input, reading) };
+  const { type, given } = reading.foreign ? translated(asWritten, existing) : asWritten;
+  const wanted = type ?? existing?.type ?? unsaidType(schema, reading);
   if (!isFieldType(wanted)) {
     const known = FIELD_TYPES.join(', ');
     complain(reading, ['type'], wanted === undefined ? `is required: one of ${known}` : `must be one of ${known}`);
     return null;
   }
   return wanted === ALIAS_TYPE ? alias(schema, reading) : column({ type: wanted, given, schema, existing }, reading);
+}
+
+/** The peer leaves out what its aliases don't have. */
+function unsaidType(schema: unknown, { foreign }: Reading): string | undefined {
+  return foreign && schema == null ? ALIAS_TYPE : undefined;
 }
 
 function alias(schema: unknown, reading: Reading): FieldColumn {
@@ -87,24 +90,27 @@ function column({ type, given, schema, existing }: WantedColumn, reading: Readin
 }
 
 /** The common case, looked for first: everything that is given is as it is already. */
-function isUnchanged(
-  { collection, field, type, schema }: FieldColumnInput,
-  existing: Field,
-  reading: Reading,
-): boolean {
+function isUnchanged(input: FieldColumnInput, existing: Field, reading: Reading): boolean {
+  const { type, schema } = input;
   if (type !== undefined && type !== existing.type) return false;
   if (schema === undefined || schema === null) return schema === undefined || existing.schema === null;
   if (existing.schema === null || !isObject(schema)) return false;
-  const before = existing.schema as unknown as Record<string, unknown>;
   for (const name of Object.keys(schema)) {
-    const value = schema[name];
-    if (name === 'is_generated') {
-      if (value !== (existing.schema.generation_expression !== null)) return false;
-    } else if (MEMBERS.has(name)) {
-      if (value !== before[name] && !(typeof value === 'object' && jsonEqual(value, before[name]))) return false;
-    } else if (derived(name, value, { collection, field }, reading.foreign) !== true) return false;
+    if (!saysNothingNew(name, schema[name], { input, before: existing.schema }, reading)) return false;
   }
   return true;
+}
+
+interface Comparison {
+  input: FieldColumnInput;
+  before: ColumnSchema;
+}
+
+function saysNothingNew(name: string, value: unknown, { input, before }: Comparison, reading: Reading): boolean {
+  if (name === 'is_generated') return value === (before.generation_expression !== null);
+  if (!MEMBERS.has(name)) return derived(name, value, input, reading.foreign) === true;
+  const present = before[name as keyof ColumnSchema];
+  return value === present || (typeof value === 'object' && jsonEqual(value, present));
 }
 
 /** The members that say something; derived ones are checked, unknown ones are problems. */
@@ -146,19 +152,17 @@ function derived(
   }
 }
 
+interface Written {
+  type: unknown;
+  given: GivenColumn;
+}
+
 /** What another vendor says of the column's type, in our terms. */
-function translated(
-  type: unknown,
-  members: GivenColumn,
-  existing: Field | undefined,
-): { type: unknown; given: GivenColumn } {
-  const { data_type, max_length, numeric_precision, numeric_scale, ...rest } = members;
-  const isUnknown = type === UNKNOWN_TYPE || type === undefined || type === null;
-  const known = isUnknown && data_type === undefined ? existing?.type : type;
-  const { type: ours, ...typed } = readVendorColumn(
-    known,
-    { data_type, max_length, numeric_precision, numeric_scale },
-    'postgres',
-  );
-  return { type: ours ?? undefined, given: { ...rest, ...typed } };
+function translated({ type, given }: Written, existing: Field | undefined): Written {
+  const { data_type, max_length, numeric_precision, numeric_scale, ...rest } = given;
+  const isUnsaid = (type === UNKNOWN_TYPE || type == null) && data_type === undefined;
+  const numbers = { data_type, max_length, numeric_precision, numeric_scale };
+  // A type of PostgreSQL that we have no name for comes from a snapshot of ours, and stays.
+  const { type: ours, ...typed } = readVendorColumn(isUnsaid ? existing?.type : type, numbers, 'postgres');
+  return { type: ours, given: { ...rest, ...typed } };
 }

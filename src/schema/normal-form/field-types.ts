@@ -1,5 +1,5 @@
 /** The types a field can have, the columns that hold them, and the way back from a column to a type. */
-import { parseDataType } from './data-types.js';
+import { parseDataType, type WrittenType } from './data-types.js';
 
 /** Per type: the data types of its column, the default first. */
 const COLUMNS: ReadonlyMap<string, readonly [string, ...string[]]> = new Map<string, readonly [string, ...string[]]>([
@@ -62,22 +62,25 @@ export interface ColumnType {
   numeric_scale: number | null;
 }
 
+const NO_NUMBERS = { max_length: null, numeric_precision: null, numeric_scale: null };
+
 /** Reads a type as PostgreSQL's format_type writes it. `unknown` where the normal form could not say the same. */
 export function typeFromColumn(formatTypeText: string): ColumnType & { type: string } {
-  const none = { max_length: null, numeric_precision: null, numeric_scale: null };
-  const unknown = { type: UNKNOWN_TYPE, data_type: formatTypeText, ...none };
   const written = parseDataType(formatTypeText);
   const type = written === null ? undefined : typeOfDataType(written.name);
-  if (written === null || type === undefined || !formatTypeText.startsWith(written.name)) return unknown;
-  const [first = null, second = null] = written.parameters;
-  const column = { ...none, type, data_type: written.name };
-  if (written.name === 'numeric') {
-    const scale = first === null ? null : (second ?? 0);
-    const sayable = first === null || scale === null || (scale >= 0 && scale <= first);
-    return sayable ? { ...column, numeric_precision: first, numeric_scale: scale } : unknown;
+  // Other spellings are never format_type's: there they are types of the same name in another schema.
+  const numbers = written !== null && formatTypeText.startsWith(written.name) ? numbersOf(written) : null;
+  if (written === null || type === undefined || numbers === null) {
+    return { type: UNKNOWN_TYPE, data_type: formatTypeText, ...NO_NUMBERS };
   }
-  if (type === 'string') {
-    return written.name === 'character' && first === null ? unknown : { ...column, max_length: first };
-  }
-  return first === null ? column : unknown;
+  return { type, data_type: written.name, ...numbers };
+}
+
+/** What stands in the parentheses of a type, as members; null where there are no members for it. */
+function numbersOf({ name, parameters }: WrittenType): Omit<ColumnType, 'data_type'> | null {
+  const [first, second = 0] = parameters;
+  if (first === undefined) return name === 'character' ? null : NO_NUMBERS;
+  if (name === 'character varying' || name === 'character') return { ...NO_NUMBERS, max_length: first };
+  if (name !== 'numeric' || second < 0 || second > first) return null;
+  return { ...NO_NUMBERS, numeric_precision: first, numeric_scale: second };
 }

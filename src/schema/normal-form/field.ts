@@ -2,7 +2,7 @@
 import { isObject, jsonEqual } from '../json.js';
 import type { ColumnSchema, Field } from '../model.js';
 import { invalid, ok, type Path, type Problem, refuse, type Result } from '../problem.js';
-import { complain, type Reading, Wrong } from './checks.js';
+import { asText, complain, type Reading, Wrong } from './checks.js';
 import { readFieldColumn } from './field-column.js';
 import { FIELD_META_DEFAULTS, FIELD_META_TABLE } from './field-meta.js';
 import { checkName } from './names.js';
@@ -24,7 +24,7 @@ export function readNewField(input: unknown, at: Path, options: FieldReadOptions
   } else if (typeof collection !== 'string')
     complain(reading, ['collection'], 'must be the name of the collection, a string');
   const problems = [...reading.problems, ...checkName('field', field, [...at, 'field'])];
-  const names = { collection: String(collection), field: String(field) };
+  const names = { collection: asText(collection), field: asText(field) };
   return finish(readParts(input, { names, existing: undefined }, reading, options), reading, problems);
 }
 

@@ -5,7 +5,7 @@ export type CheckTable = ReadonlyMap<string, Check<unknown>>;
 
 /** Checks by member name. A Map, because members are called `constructor` and `__proto__` too. */
 export function checkTable<D>(checks: Checks<D>): CheckTable {
-  return new Map(Object.entries(checks) as [string, Check<unknown>][]);
+  return new Map(Object.entries<Check<unknown>>(checks));
 }
 
 /** What to do with a member that is not in the table: true when it is known otherwise. */
@@ -29,11 +29,15 @@ export function overlay<D extends object>(base: D, { input, table, others, part 
     const value = input[name];
     if (value === undefined) continue;
     const check = table.get(name);
-    const before = check === undefined ? undefined : base[name as keyof D];
-    if (check !== undefined && value === before) continue;
-    const checked = check === undefined ? checkOther(others, name, value, reading) : check(value, reading.foreign);
+    if (check === undefined) {
+      checkOther(others(name, value), [...part, name], reading);
+      continue;
+    }
+    const before = base[name as keyof D];
+    if (value === before) continue;
+    const checked = check(value, reading.foreign);
     if (checked instanceof Wrong) complain(reading, [...part, name], checked.message);
-    else if (check !== undefined && !jsonEqual(checked, before)) {
+    else if (!jsonEqual(checked, before)) {
       if (result === base) result = { ...base };
       result[name as keyof D] = checked as D[keyof D];
     }
@@ -41,12 +45,9 @@ export function overlay<D extends object>(base: D, { input, table, others, part 
   return result;
 }
 
-const UNKNOWN = new Wrong('is not a known member');
-
-function checkOther(others: Others, name: string, value: unknown, reading: Reading): Wrong | undefined {
-  const answer = others(name, value);
-  if (answer instanceof Wrong) return answer;
-  return answer || reading.foreign ? undefined : UNKNOWN;
+function checkOther(answer: boolean | Wrong, steps: readonly string[], reading: Reading): void {
+  if (answer instanceof Wrong) complain(reading, steps, answer.message);
+  else if (!answer && !reading.foreign) complain(reading, steps, 'is not a known member');
 }
 
 /** A derived member that repeats a name: it must agree. */

@@ -63,24 +63,29 @@ export type VendorColumn = { type?: string } & Partial<ColumnType>;
  */
 export function readVendorColumn(givenType: unknown, written: WrittenColumn, vendor?: string): VendorColumn {
   if (givenType === ALIAS_TYPE || PEER_ALIASES.has(givenType)) return { type: ALIAS_TYPE };
-  const dataTypeText = typeof written.data_type === 'string' ? written.data_type : undefined;
-  const ours = dataTypeText === undefined ? undefined : ourDataType(dataTypeText, vendor);
   const known = isFieldType(givenType) && givenType !== UNKNOWN_TYPE ? givenType : undefined;
-  if (dataTypeText === undefined) return withoutDataType(known, givenType, written);
-  const type = known ?? derivedType(dataTypeText, ours, vendor);
-  if (type === UNKNOWN_TYPE) return { type, ...NO_LENGTHS, data_type: dataTypeText };
-  const allowed = dataTypesOf(type) ?? ['text'];
-  const chosen = ours !== undefined && allowed.includes(ours.name) ? ours.name : allowed[0];
-  return { type, data_type: chosen, ...lengths(type, chosen, { ...fromParameters(chosen, ours), ...written }) };
+  const text = written.data_type;
+  if (typeof text !== 'string') return withoutDataType(known, givenType, written);
+  const ours = ourDataType(text, vendor);
+  const type = known ?? derivedType(text, ours, vendor);
+  return type === UNKNOWN_TYPE ? { type, ...NO_NUMBERS, data_type: text } : { type, ...columnFor(type, ours, written) };
 }
 
+function columnFor(type: string, ours: OurType | undefined, written: WrittenColumn): Partial<ColumnType> {
+  const allowed = dataTypesOf(type) ?? ['text'];
+  if (ours === undefined || !allowed.includes(ours.name)) {
+    return { data_type: allowed[0], ...numbersFor(allowed[0], written) };
+  }
+  return { data_type: ours.name, ...numbersFor(ours.name, { ...inParentheses(ours), ...written }) };
+}
+
+const NO_NUMBERS = { max_length: null, numeric_precision: null, numeric_scale: null };
+
 function withoutDataType(known: string | undefined, givenType: unknown, written: WrittenColumn): VendorColumn {
-  if (known !== undefined) return { type: known, ...lengths(known, undefined, written) };
+  if (known !== undefined) return { type: known, ...numbersFor(dataTypesOf(known)?.[0] ?? 'text', written) };
   // A type that nobody knows is left for the caller to refuse.
   return typeof givenType === 'string' && givenType !== UNKNOWN_TYPE ? { type: givenType } : {};
 }
-
-const NO_LENGTHS = { max_length: null, numeric_precision: null, numeric_scale: null };
 
 interface OurType {
   name: string;
@@ -121,42 +126,43 @@ function plainSpelling(text: string): string {
   return written === null || written.parameters.length > 0 ? text : written.name;
 }
 
-function fromParameters(chosen: string, ours: OurType | undefined): WrittenColumn {
-  const [first, second] = ours?.parameters ?? [];
-  if (ours?.name !== chosen || first === undefined) return {};
-  return chosen === 'numeric' ? { numeric_precision: first, numeric_scale: second ?? 0 } : { max_length: first };
+function inParentheses({ name, parameters }: OurType): WrittenColumn {
+  const [first, second = 0] = parameters;
+  if (first === undefined) return {};
+  return name === 'numeric' ? { numeric_precision: first, numeric_scale: second } : { max_length: first };
 }
 
-/** Length, precision and scale, where the type has them and they were given. */
-function lengths(type: string, chosen: string | undefined, written: WrittenColumn): Partial<ColumnType> {
-  const given: Partial<ColumnType> = {};
-  const { length, precision } = dataType(chosen ?? dataTypesOf(type)?.[0] ?? 'text') ?? {
-    length: 'none',
-    precision: false,
+/** Length, precision and scale as far as they were given; null where the type has none. */
+function numbersFor(chosen: string, written: WrittenColumn): Partial<ColumnType> {
+  const { length, precision } = dataType(chosen) ?? { length: 'none', precision: false };
+  const numbers: Partial<ColumnType> = {
+    ...read('max_length', written, length === 'none' ? noNumber : positive),
+    ...read('numeric_precision', written, precision ? positive : noNumber),
+    ...read('numeric_scale', written, precision ? notNegative : noNumber),
   };
-  if (written.max_length !== undefined) given.max_length = length === 'none' ? null : positive(written.max_length);
-  if (length === 'required' && given.max_length == null) given.max_length = 1;
-  if (!precision) return { ...given, ...givenAsNull(written) };
-  if (written.numeric_precision !== undefined) given.numeric_precision = positive(written.numeric_precision);
-  if (written.numeric_scale !== undefined) given.numeric_scale = scaleOf(written.numeric_scale);
-  if (given.numeric_precision === null) given.numeric_scale = null;
-  return given;
+  // SQL's own default for a char without a length.
+  if (length === 'required' && numbers.max_length == null) return { ...numbers, max_length: 1 };
+  return numbers.numeric_precision === null ? { ...numbers, numeric_scale: null } : numbers;
 }
 
-function givenAsNull(written: WrittenColumn): Partial<ColumnType> {
-  return {
-    ...(written.numeric_precision === undefined ? {} : { numeric_precision: null }),
-    ...(written.numeric_scale === undefined ? {} : { numeric_scale: null }),
-  };
+type NumberReader = (value: unknown) => number | null;
+
+function read(
+  member: Exclude<keyof ColumnType, 'data_type'>,
+  written: WrittenColumn,
+  reader: NumberReader,
+): Partial<ColumnType> {
+  return written[member] === undefined ? {} : { [member]: reader(written[member]) };
 }
 
-/** -1 and -5 are how MSSQL and the peer write "no limit"; lengths beyond ours mean the same. */
-function positive(value: unknown): number | null {
-  const number = typeof value === 'string' ? Number(value) : value;
-  return typeof number === 'number' && Number.isInteger(number) && number >= 1 && number <= 10_485_760 ? number : null;
-}
+const noNumber: NumberReader = () => null;
 
-function scaleOf(value: unknown): number | null {
-  const number = typeof value === 'string' ? Number(value) : value;
-  return typeof number === 'number' && Number.isInteger(number) && number >= 0 ? number : null;
+/** -1 and -5 are how MSSQL and the peer write "no limit"; lengths beyond PostgreSQL's mean the same. */
+const positive: NumberReader = (value) => integerIn(value, 1, 10_485_760);
+
+const notNegative: NumberReader = (value) => integerIn(value, 0, 1000);
+
+function integerIn(value: unknown, low: number, high: number): number | null {
+  const number = typeof value === 'string' && value !== '' ? Number(value) : value;
+  return typeof number === 'number' && Number.isInteger(number) && number >= low && number <= high ? number : null;
 }
