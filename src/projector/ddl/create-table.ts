@@ -1,6 +1,7 @@
 /** CREATE TABLE, for the database and for people: the same words, with foreign keys or without. */
 import type { ForeignKey, Relation } from '../../schema/model.js';
 import { type CollectionNode, type State, primaryKeyOf } from '../../schema/state.js';
+import { REFERABLE_SYSTEM_COLLECTIONS } from '../../schema/system-collections.js';
 import { type ColumnField, columnDefinition, hasColumn, needsUnique } from './column.js';
 import { columnList, primaryKeyIdent, uniqueIdent } from './names.js';
 import { type Sql, ident, join, qualified, sql } from './sql.js';
@@ -35,11 +36,17 @@ export function primaryKeyColumns(node: CollectionNode | undefined): string[] {
   return node === undefined ? [] : primaryKeyOf(node).map(({ field }) => field);
 }
 
+/** The primary key that a foreign key points at; that of a system collection is known without being in the state. */
+export function referencedColumns({ one_collection }: ForeignKeyRelation, state: State): string[] {
+  const system = REFERABLE_SYSTEM_COLLECTIONS.get(one_collection);
+  return system === undefined ? primaryKeyColumns(state.collections.get(one_collection)) : [system.field];
+}
+
 /** `CONSTRAINT "…" FOREIGN KEY ("author") REFERENCES "public"."authors" ("id") ON DELETE CASCADE` */
 export function foreignKeyConstraint(relation: ForeignKeyRelation, state: State, schema: string): Sql {
   const { constraint_name, on_update, on_delete } = relation.schema;
-  const key = primaryKeyColumns(state.collections.get(relation.one_collection));
-  // Without columns the reference means the primary key: right for tables the state doesn't hold.
+  const key = referencedColumns(relation, state);
+  // Without columns the reference means the primary key, whatever that is.
   const columns = key.length === 0 ? sql`` : sql` ${columnList(key)}`;
   const target = sql`${qualified(schema, relation.one_collection)}${columns}`;
   const rules = sql`${onAction(sql` ON UPDATE `, on_update)}${onAction(sql` ON DELETE `, on_delete)}`;

@@ -1,0 +1,54 @@
+/** One field of the fold against one column of the catalog. */
+import type { Json } from '../../schema/model.js';
+import { columnType, defaultFromCatalog } from '../../schema/normal-form/index.js';
+import { jsonEqual } from '../../schema/json.js';
+import type { CatalogColumn } from '../catalog/model.js';
+import type { ColumnField } from '../ddl/column.js';
+import type { Difference } from './difference.js';
+import { generatedKey } from './generated-texts.js';
+
+type Member = Pick<Difference, 'member' | 'expected' | 'found'>;
+
+/** `texts`: by generatedKey, how PostgreSQL spells our expressions. */
+export function compareColumn(field: ColumnField, column: CatalogColumn, texts: ReadonlyMap<string, string>): Member[] {
+  const { schema } = field;
+  const text = texts.get(generatedKey(field.collection, field.field));
+  const members: [string, Json, Json][] = [
+    ['schema.data_type', columnType(schema), typeOf(column, columnType(schema))],
+    ['schema.is_nullable', schema.is_nullable, column.nullable],
+    ['schema.default_value', schema.default_value, defaultOf(field, column)],
+    ['schema.has_auto_increment', schema.has_auto_increment, countsOnItsOwn(column)],
+    ['schema.generation_expression', ...generation(field, column, text)],
+    ['schema.comment', schema.comment, column.comment],
+    ['collation', null, column.collation],
+  ];
+  return members
+    .filter(([, expected, found]) => !jsonEqual(expected, found))
+    .map(([member, expected, found]) => ({ member, expected, found }));
+}
+
+/** format_type names the schema of a type that isn't in the search path: for an extension's type it says nothing new. */
+function typeOf({ type, builtIn }: CatalogColumn, wanted: string): string {
+  return !builtIn && type.endsWith(`.${wanted}`) ? wanted : type;
+}
+
+/** A default that the normal form can't say is given as PostgreSQL spells it, marked as SQL. */
+function defaultOf({ type, schema }: ColumnField, column: CatalogColumn): Json {
+  if (column.default === null) return null;
+  const value = defaultFromCatalog(type, schema, column.default);
+  return value === undefined ? { sql: column.default } : value;
+}
+
+/** GENERATED ALWAYS AS IDENTITY isn't what we make: rows couldn't bring their own key. */
+function countsOnItsOwn({ identity }: CatalogColumn): Json {
+  return identity === 'always' ? 'always' : identity !== null;
+}
+
+/** The same expression reads the same to people, however PostgreSQL spells it. */
+function generation({ schema }: ColumnField, { generated }: CatalogColumn, text: string | undefined): [Json, Json] {
+  const ours = schema.generation_expression;
+  if (generated === null) return [ours, null];
+  const same = generated.expression === text && generated.kind === 'stored';
+  const found = generated.kind === 'stored' ? generated.expression : `${generated.expression} VIRTUAL`;
+  return [ours, same ? ours : found];
+}

@@ -1,0 +1,58 @@
+/** One collection of the fold against one table of the catalog. */
+import type { Json } from '../../schema/model.js';
+import type { CollectionNode, State } from '../../schema/state.js';
+import type { CatalogColumn, CatalogTable } from '../catalog/model.js';
+import { compareColumn } from './compare-column.js';
+import { compareNamed, constraintsWanted, indexesWanted, toConstraintShape, toIndexShape } from './compare-keys.js';
+import { hasColumn } from '../ddl/column.js';
+import type { Difference } from './difference.js';
+
+/** What a comparison needs to know beside the two. */
+export interface Comparison {
+  state: State;
+  /** PostgreSQL's schema that holds the tables. */
+  schema: string;
+  /** Whether the index of a field is still to be built. */
+  isPending: (collection: string, field: string) => boolean;
+  /** By generatedKey: how PostgreSQL spells our expression. */
+  texts: ReadonlyMap<string, string>;
+}
+
+export function compareTable(node: CollectionNode, table: CatalogTable, context: Comparison): Difference[] {
+  const { collection, schema } = node.collection;
+  const here = { where: 'catalog', collection } as const;
+  const differences: Difference[] = [];
+  const comment = schema?.comment ?? null;
+  if (comment !== table.comment) {
+    differences.push({ ...here, member: 'schema.comment', expected: comment, found: table.comment });
+  }
+  differences.push(...compareColumns(node, table, context));
+  const keys = compareNamed(constraintsWanted(node, context), table.constraints.map(toConstraintShape));
+  const free = table.indexes.filter((index) => index.constraint === null).map(toIndexShape);
+  const indexes = compareNamed(indexesWanted(node), free).filter(
+    ({ field, found }) => !(field !== undefined && !isBuilt(found) && context.isPending(collection, field)),
+  );
+  for (const each of [...keys, ...indexes]) differences.push({ ...here, ...each });
+  return differences;
+}
+
+/** Not there yet, or being built. */
+const isBuilt = (found: Json): boolean => found !== null && (found as { valid?: boolean }).valid !== false;
+
+function compareColumns(node: CollectionNode, table: CatalogTable, context: Comparison): Difference[] {
+  const { collection } = node.collection;
+  const columns = new Map<string, CatalogColumn>(table.columns.map((column) => [column.name, column]));
+  const differences: Difference[] = [];
+  for (const field of node.fields.values()) {
+    if (!hasColumn(field)) continue;
+    const here = { where: 'catalog', collection, field: field.field } as const;
+    const column = columns.get(field.field);
+    columns.delete(field.field);
+    if (column === undefined) differences.push({ ...here, member: 'column', expected: 'a column', found: null });
+    else differences.push(...compareColumn(field, column, context.texts).map((each) => ({ ...here, ...each })));
+  }
+  for (const { name, type } of columns.values()) {
+    differences.push({ where: 'catalog', collection, field: name, member: 'column', expected: null, found: type });
+  }
+  return differences;
+}

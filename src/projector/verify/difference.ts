@@ -1,0 +1,15 @@
+/** A place where fold, metadata rows and catalog don't say the same. */
+import type { Json } from '../../schema/model.js';
+
+export interface Difference {
+  /** Which of the two disagrees with the fold. */
+  where: 'metadata' | 'catalog';
+  collection: string;
+  field?: string;
+  /** What of it: `table`, `column`, `type`, `primary key`, `index articles_title_index`, `meta.note`. */
+  member: string;
+  /** What the fold says; null: nothing of the kind. */
+  expected: Json;
+  /** What is there; null: nothing of the kind. */
+  found: Json;
+}

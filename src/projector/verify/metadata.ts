@@ -1,0 +1,85 @@
+/** Fold against metadata rows. */
+import type pg from 'pg';
+import { isObject, jsonEqual } from '../../schema/json.js';
+import type { Json } from '../../schema/model.js';
+import { type State, byName } from '../../schema/state.js';
+import { sql } from '../ddl/sql.js';
+import type { Difference } from './difference.js';
+
+type Document = Record<string, Json>;
+
+const COLLECTIONS = sql`SELECT collection, meta, schema FROM service_collections`;
+const FIELDS = sql`SELECT collection, field, type, meta, schema FROM service_fields`;
+const RELATIONS = sql`SELECT to_jsonb(id) AS id, many_collection, many_field, one_collection, one_field, one_collection_field,
+  one_allowed_collections, junction_field, sort_field, one_deselect_action, schema FROM service_relations`;
+
+/** What a row is about: the member a missing or extra one is named by, and the columns of its key. */
+interface Kind {
+  member: 'collection' | 'field' | 'relation';
+  key: readonly [collection: string, field?: string];
+}
+
+const COLLECTION: Kind = { member: 'collection', key: ['collection'] };
+const FIELD: Kind = { member: 'field', key: ['collection', 'field'] };
+const RELATION: Kind = { member: 'relation', key: ['many_collection', 'many_field'] };
+
+function placeOf(
+  { key: [collection, field] }: Kind,
+  row: Document,
+): Pick<Difference, 'where' | 'collection' | 'field'> {
+  const place = { where: 'metadata', collection: row[collection] as string } as const;
+  return field === undefined ? place : { ...place, field: row[field] as string };
+}
+
+/** Every member of a row that isn't what the fold says, and every row too many or too few. */
+export async function verifyMetadata(client: pg.ClientBase, state: State): Promise<Difference[]> {
+  const nodes = [...state.collections.values()];
+  const read = async (text: string): Promise<Document[]> => (await client.query<Document>(text)).rows;
+  return [
+    ...compareRows(
+      COLLECTION,
+      nodes.map((node) => ({ ...node.collection }) as unknown as Document),
+      await read(COLLECTIONS),
+    ),
+    ...compareRows(
+      FIELD,
+      nodes.flatMap((node) => [...node.fields.values()]) as unknown as Document[],
+      await read(FIELDS),
+    ),
+    ...compareRows(
+      RELATION,
+      nodes.flatMap((node) => [...node.relations.values()]) as unknown as Document[],
+      await read(RELATIONS),
+    ),
+  ];
+}
+
+function compareRows(kind: Kind, expected: readonly Document[], found: readonly Document[]): Difference[] {
+  const keyOf = (row: Document): string => kind.key.map((column) => row[column as string] as string).join('\0');
+  const rows = new Map(found.map((row) => [keyOf(row), row]));
+  const differences: Difference[] = [];
+  for (const document of [...expected].sort((a, b) => byName(keyOf(a), keyOf(b)))) {
+    const row = rows.get(keyOf(document));
+    rows.delete(keyOf(document));
+    const place = placeOf(kind, document);
+    if (row === undefined) differences.push({ ...place, member: kind.member, expected: 'a row', found: null });
+    else differences.push(...compareMembers(document, row).map((member) => ({ ...place, ...member })));
+  }
+  for (const row of rows.values()) {
+    differences.push({ ...placeOf(kind, row), member: kind.member, expected: null, found: 'a row' });
+  }
+  return differences;
+}
+
+type Member = Pick<Difference, 'member' | 'expected' | 'found'>;
+
+/** One level into meta and schema, so that a difference names the member and not the whole document. */
+function compareMembers(expected: Document, found: Document, prefix = ''): Member[] {
+  const members = new Set([...Object.keys(expected), ...Object.keys(found)]);
+  return [...members].flatMap((name) => {
+    const [a, b] = [expected[name] ?? null, found[name] ?? null];
+    if (jsonEqual(a, b)) return [];
+    const inner = prefix === '' && isObject(a) && isObject(b);
+    return inner ? compareMembers(a, b, `${name}.`) : [{ member: prefix + name, expected: a, found: b }];
+  });
+}

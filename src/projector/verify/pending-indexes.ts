@@ -1,0 +1,19 @@
+/** Indexes whose building after the commit is still to come. */
+import type pg from 'pg';
+import { sql } from '../ddl/sql.js';
+
+/** The row of service_projections that the builder of indexes keeps. */
+export const INDEX_PROJECTION = 'indexes';
+
+const UNFINISHED = sql`
+SELECT DISTINCT e.collection, e.field
+FROM service_events e
+WHERE e.position > coalesce((SELECT p.position FROM service_projections p WHERE p.name = $1), 0)
+  AND e.data @> '{"concurrent_indexes": true}'`;
+
+/** Tells whether the index of a field is awaited: an event asked for it that the builder hasn't dealt with. */
+export async function pendingIndexes(client: pg.ClientBase): Promise<(collection: string, field: string) => boolean> {
+  const { rows } = await client.query<{ collection: string; field: string | null }>(UNFINISHED, [INDEX_PROJECTION]);
+  const fields = new Set(rows.map(({ collection, field }) => `${collection}\0${field ?? ''}`));
+  return (collection, field) => fields.has(`${collection}\0${field}`) || fields.has(`${collection}\0`);
+}
