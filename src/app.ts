@@ -1,0 +1,135 @@
+/** Puts the rooms together. */
+import { createAuth } from './auth/index.js';
+import type { FirstAdmin } from './auth/first-admin.js';
+import { type Config, weaknesses } from './config.js';
+import { createHealth } from './health.js';
+import { createHttp } from './http/app.js';
+import { listen } from './listen.js';
+import { createListener } from './log/listener.js';
+import { createPipeline } from './pipeline/index.js';
+import { type Database, readDatabase } from './postgres/database.js';
+import type { Logger } from './postgres/logger.js';
+import { migrate } from './postgres/migrate.js';
+import { type ConnectionOptions, createPool } from './postgres/pool.js';
+import { openDatabase } from './postgres/source.js';
+import { createFreshness } from './reads/freshness.js';
+import { createRenderedCache } from './reads/rendered.js';
+import { createStore } from './reads/store.js';
+import { readSystemCollections } from './reads/system-collections.js';
+import { readRelease } from './release.js';
+import { type Shutdown, createShutdown } from './shutdown.js';
+
+export interface Service {
+  /** `http://127.0.0.1:8055` */
+  url: string;
+  /** What the first start generated is in here, this once. */
+  admin: FirstAdmin;
+  /** Resolves with its last words when the embedded server has ended, by `stop` or by itself. */
+  databaseLost: Promise<string>;
+  /** `stop` was called. */
+  stopping(): boolean;
+  /** Stops accepting, finishes what runs, closes everything. Idempotent. */
+  stop(): Promise<void>;
+}
+
+/** Milliseconds that requests get to finish at a stop. */
+const GRACE = 30_000;
+
+/** Beside the pool: listener, reads, index builder, and room for the operators' command and a few by hand. */
+const SPARE_CONNECTIONS = 20;
+
+/** @throws OperatorError with one sentence on what is wrong and what to do */
+export async function createService(config: Config, logger: Logger): Promise<Service> {
+  const shutdown = createShutdown(logger);
+  try {
+    return await start(config, logger, shutdown);
+  } catch (error) {
+    await shutdown.run();
+    throw error;
+  }
+}
+
+async function start(config: Config, logger: Logger, shutdown: Shutdown): Promise<Service> {
+  for (const weakness of weaknesses(config)) logger.warn(weakness);
+  const connections = config.poolSize + SPARE_CONNECTIONS;
+  const source = await openDatabase({ ...config, connections, logger });
+  shutdown.add('database server', () => source.stop());
+
+  const base = { ...config, logger, connectionString: source.connectionString };
+  const { url, admin } = await startOn(base, shutdown);
+  return {
+    url,
+    admin,
+    databaseLost: source.ended,
+    stopping: () => shutdown.begun(),
+    stop: () => shutdown.run(),
+  };
+}
+
+type OnDatabase = Config & ConnectionOptions & { logger: Logger };
+
+/** Everything above the database: migrations, accounts, the state, then whoever depends on it. */
+async function startOn(options: OnDatabase, shutdown: Shutdown): Promise<Pick<Service, 'url' | 'admin'>> {
+  const { logger, schema } = options;
+  const pool = createPool({ ...options, max: options.poolSize });
+  shutdown.add('pool', () => pool.end());
+  const database = await readDatabase(pool);
+  await migrate({ pool, schema, database, logger });
+
+  const auth = await createAuth({ pool, secret: options.tokenSecret });
+  shutdown.add('accounts', () => auth.stop());
+  const admin = await auth.ensureAdmin(options.admin);
+
+  const store = createStore({ pool, logger });
+  await store.load();
+  const freshness = createFreshness(options);
+  shutdown.add('reads', () => freshness.close());
+  startListener(options, { catchUp: (head) => store.atHead(head), head: () => freshness.check() }, shutdown);
+
+  const release = readRelease();
+  const place = { database: database.database, schema };
+  const pipeline = createPipeline({ ...options, pool, place, release, store });
+  const rendered = createRenderedCache();
+  const health = createHealth({ freshness, store, pool });
+  const systemCollections = await readSystemCollections(pool, schema);
+  const http = createHttp({
+    pipeline,
+    store,
+    freshness,
+    rendered,
+    auth,
+    systemCollections,
+    health,
+    logger,
+    config: httpConfig(options, database, release),
+  });
+  const server = await listen(http, options.host, options.port);
+  shutdown.add('http', () => server.close(GRACE));
+  return { url: server.url, admin };
+}
+
+function httpConfig({ schema, maxBody, log }: OnDatabase, { version }: Database, release: string) {
+  return { release, databaseVersion: version, schema, maxBody, logReads: log.level === 'debug' };
+}
+
+interface Reading {
+  head(): Promise<{ head: number }>;
+  catchUp(head: number): Promise<unknown>;
+}
+
+/** News of other processes' changes; each read asks for itself, so this only spares the next one the catching up. */
+function startListener(options: OnDatabase, { head, catchUp }: Reading, shutdown: Shutdown): void {
+  const follow = (position: Promise<number>): void => {
+    position.then(catchUp).catch((error: unknown) => {
+      options.logger.warn('could not follow the log', { error });
+    });
+  };
+  const listener = createListener({
+    ...options,
+    connectionString: options.listenDatabaseUrl ?? options.connectionString,
+    onHead: (position) => follow(Promise.resolve(position)),
+    onConnect: () => follow(head().then((fresh) => fresh.head)),
+  });
+  listener.start();
+  shutdown.add('listener', () => listener.close());
+}

@@ -1,0 +1,23 @@
+/** What the service says on stdout when it is ready: where it is, who may use it, and a first request to try. */
+import type { Service } from './app.js';
+import type { Config } from './config.js';
+
+export function greeting({ url, admin }: Pick<Service, 'url' | 'admin'>, config: Config): string {
+  const { passwordGenerated, tokenGenerated } = admin;
+  const lines = [`The Data Platform Service listens on ${url}`, `Admin: ${admin.email}`];
+  if (passwordGenerated !== undefined) lines.push(`Password (generated, shown this once): ${passwordGenerated}`);
+  if (tokenGenerated !== undefined) lines.push(`Token (generated, shown this once): ${tokenGenerated}`);
+  if (!admin.created)
+    lines.push(`A token was made at the first start; for another: npm run dps -- tokens add ${admin.email}`);
+  const token = tokenGenerated ?? (admin.created && config.admin.token !== null ? '$ADMIN_TOKEN' : '$TOKEN');
+  return [...lines, '', 'Try it:', '', ...firstRequest(url, token), ''].join('\n');
+}
+
+function firstRequest(url: string, token: string): string[] {
+  const body =
+    '{"collection": "articles", "schema": {}, "fields": [{"field": "title", "type": "string", "interface": "input"}]}';
+  return [
+    `  curl ${url}/collections -H "Authorization: Bearer ${token}" -H "Content-Type: application/json" \\`,
+    `    -d '${body}'`,
+  ];
+}

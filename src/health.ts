@@ -1,0 +1,58 @@
+/** Whether the service can do its work: for load balancers and people. */
+import type { HealthCheck, HealthReport } from './http/deps.js';
+import type { Queryable } from './postgres/pool.js';
+import type { Freshness } from './reads/freshness.js';
+import type { Store } from './reads/store.js';
+
+export interface HealthDeps {
+  freshness: Pick<Freshness, 'check'>;
+  store: Pick<Store, 'atHead'>;
+  pool: Queryable;
+}
+
+const LIMIT_MS = 3_000;
+
+export function createHealth({ freshness, store, pool }: HealthDeps): () => Promise<HealthReport> {
+  return async () => {
+    const head = freshness.check().then((fresh) => fresh.head);
+    const [database, log, projections] = await Promise.all([
+      check(head, 'The database does not answer.'),
+      check(
+        head.then((position) => store.atHead(position)),
+        'The log can not be read.',
+      ),
+      checkProjections(pool),
+    ]);
+    return { database, log, projections };
+  };
+}
+
+async function check(work: Promise<unknown>, failure: string): Promise<HealthCheck> {
+  return inTime(work).then(
+    () => ({ ok: true }),
+    () => ({ ok: false, message: failure }),
+  );
+}
+
+async function checkProjections(pool: Queryable): Promise<HealthCheck> {
+  try {
+    const failed = `select name from service_projections where status = 'failed' order by name`;
+    const { rows } = await inTime(pool.query<{ name: string }>(failed));
+    if (rows.length === 0) return { ok: true };
+    return { ok: false, message: `Stopped by an error: ${rows.map((row) => row.name).join(', ')}.` };
+  } catch {
+    return { ok: false, message: 'The projections can not be read.' };
+  }
+}
+
+async function inTime<T>(work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('not in time')), LIMIT_MS);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

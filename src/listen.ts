@@ -1,0 +1,76 @@
+/** The HTTP server: where it listens, and how it stops. */
+import { type RequestListener, type Server, createServer } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { OperatorError } from './operator-error.js';
+
+export interface ListeningServer {
+  /** For clients on this machine: `http://127.0.0.1:8055`. */
+  url: string;
+  /** Stops accepting, waits for the requests that run, at most `grace` milliseconds, then cuts them off. */
+  close(grace: number): Promise<void>;
+}
+
+const POLL_MS = 25;
+
+/** @throws OperatorError when the address can't be had */
+export async function listen(handler: RequestListener, host: string, port: number): Promise<ListeningServer> {
+  let closing = false;
+  const server = createServer((request, response) => {
+    if (closing) response.setHeader('Connection', 'close');
+    handler(request, response);
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => reject(refusal(error, host, port)));
+    server.listen(port, host, resolve);
+  });
+  return {
+    url: urlOf(server, host),
+    async close(grace) {
+      closing = true;
+      await closeGracefully(server, grace);
+    },
+  };
+}
+
+/** A connection that falls idle after `close` is not closed by Node: it would hold the process for seconds. */
+async function closeGracefully(server: Server, grace: number): Promise<void> {
+  let open = true;
+  const closed = new Promise<void>((resolve) => {
+    server.close(() => {
+      open = false;
+      resolve();
+    });
+  });
+  const limit = Date.now() + grace;
+  while (open && Date.now() < limit) {
+    server.closeIdleConnections();
+    await Promise.race([closed, sleep(POLL_MS)]);
+  }
+  server.closeAllConnections();
+  await closed;
+}
+
+function urlOf(server: Server, host: string): string {
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const shown = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+  return `http://${shown.includes(':') ? `[${shown}]` : shown}:${port}`;
+}
+
+function refusal(error: NodeJS.ErrnoException, host: string, port: number): Error {
+  if (error.code === 'EADDRINUSE') {
+    return new OperatorError(
+      `PORT ${port} is taken on ${host}: stop what listens there, or name another PORT (0: any that is free).`,
+      { cause: error },
+    );
+  }
+  if (error.code === 'EACCES') {
+    return new OperatorError(`PORT ${port} needs rights that this user lacks: name one above 1023.`, { cause: error });
+  }
+  if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND' || error.code === 'EAI_AGAIN') {
+    return new OperatorError(`HOST ${host} is no address of this machine: use 127.0.0.1, or 0.0.0.0 for all.`, {
+      cause: error,
+    });
+  }
+  return error;
+}

@@ -1,0 +1,45 @@
+/** The service's own tables, as PostgreSQL describes them: for the list of collections. */
+import type { Queryable } from '../postgres/pool.js';
+import type { CollectionMeta } from '../schema/model.js';
+import { COLLECTION_META_DEFAULTS } from '../schema/normal-form/collection.js';
+
+export interface SystemCollection {
+  collection: string;
+  meta: { collection: string; system: true } & CollectionMeta;
+  /** `sql`: a `CREATE TABLE` statement with its keys, checks and defaults. */
+  schema: { name: string; sql: string; comment: string | null };
+}
+
+/** Sequences, triggers and further indexes are not part of a `CREATE TABLE` statement. */
+const QUERY = `
+  select c.relname as name, obj_description(c.oid, 'pg_class') as comment,
+         format(E'CREATE TABLE %I.%I (\\n  %s\\n)', n.nspname, c.relname, string_agg(part.text, E',\\n  ' order by part.rank, part.number)) as sql
+    from pg_class c
+    join pg_namespace n on n.oid = c.relnamespace
+    cross join lateral (
+      select 1 as rank, a.attnum::int as number,
+             quote_ident(a.attname) || ' ' || format_type(a.atttypid, a.atttypmod)
+               || case when a.attnotnull then ' NOT NULL' else '' end
+               || coalesce(' DEFAULT ' || pg_get_expr(d.adbin, d.adrelid), '') as text
+        from pg_attribute a
+        left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
+       where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+      union all
+      select 2, row_number() over (order by k.contype <> 'p', k.conname)::int,
+             'CONSTRAINT ' || quote_ident(k.conname) || ' ' || pg_get_constraintdef(k.oid)
+        from pg_constraint k
+       where k.conrelid = c.oid and k.contype in ('p', 'u', 'f', 'c')
+    ) part
+   where n.nspname = $1 and c.relkind in ('r', 'p') and starts_with(c.relname, 'service_')
+   group by c.oid, c.relname, n.nspname
+   order by c.relname collate "C"`;
+
+/** By name. They change with a release only, so once at the start is enough. */
+export async function readSystemCollections(db: Queryable, schema: string): Promise<SystemCollection[]> {
+  const { rows } = await db.query<SystemCollection['schema']>(QUERY, [schema]);
+  return rows.map(({ name, sql, comment }) => ({
+    collection: name,
+    meta: { collection: name, system: true, ...COLLECTION_META_DEFAULTS },
+    schema: { name, sql, comment },
+  }));
+}

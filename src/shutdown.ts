@@ -1,0 +1,34 @@
+/** What was started, to be closed in the opposite order. */
+import type { Logger } from './postgres/logger.js';
+
+export interface Shutdown {
+  /** Remembers how to close something that has just been started. */
+  add(name: string, close: () => Promise<unknown> | void): void;
+  /** Closes everything, the newest first; a failure is logged and does not keep the others from closing. Idempotent. */
+  run(): Promise<void>;
+  begun(): boolean;
+}
+
+export function createShutdown(logger: Logger): Shutdown {
+  const steps: { name: string; close: () => Promise<unknown> | void }[] = [];
+  let running: Promise<void> | undefined;
+
+  const closeAll = async (): Promise<void> => {
+    for (let step = steps.pop(); step; step = steps.pop()) {
+      try {
+        await step.close();
+        logger.debug('closed', { part: step.name });
+      } catch (error) {
+        logger.error('could not be closed', { part: step.name, error });
+      }
+    }
+  };
+
+  return {
+    add: (name, close) => {
+      steps.push({ name, close });
+    },
+    run: () => (running ??= closeAll()),
+    begun: () => running !== undefined,
+  };
+}
