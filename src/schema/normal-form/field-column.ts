@@ -45,20 +45,30 @@ export function readFieldColumn(
   reading: Reading,
 ): FieldColumn | null {
   if (existing !== undefined && isUnchanged(input, existing, reading)) return existing;
+  const members = givenMembers(input, reading);
+  if (members === null) return null;
   const { schema } = input;
-  if (schema != null && !isObject(schema)) {
-    complain(reading, ['schema'], 'must be an object (a column) or null (an alias field)');
-    return null;
-  }
-  const asWritten = { type: input.type, given: schema == null ? {} : ownMembers(schema, input, reading) };
-  const { type, given } = reading.foreign ? translated(asWritten, existing) : asWritten;
+  const written = { type: input.type, given: members };
+  const { type, given } = reading.foreign ? translated(written, existing) : written;
   const wanted = type ?? existing?.type ?? unsaidType(schema, reading);
-  if (!isFieldType(wanted)) {
-    const known = FIELD_TYPES.join(', ');
-    complain(reading, ['type'], wanted === undefined ? `is required: one of ${known}` : `must be one of ${known}`);
-    return null;
-  }
-  return wanted === ALIAS_TYPE ? alias(schema, reading) : column({ type: wanted, given, schema, existing }, reading);
+  if (wanted === ALIAS_TYPE) return alias(schema, reading);
+  return isFieldType(wanted)
+    ? column({ type: wanted, given, schema, existing }, reading)
+    : unknownType(wanted, reading);
+}
+
+/** What `schema` says; nothing when it is null or absent. */
+function givenMembers(input: FieldColumnInput, reading: Reading): GivenColumn | null {
+  if (input.schema === undefined || input.schema === null) return {};
+  if (isObject(input.schema)) return ownMembers(input.schema, input, reading);
+  complain(reading, ['schema'], 'must be an object (a column) or null (an alias field)');
+  return null;
+}
+
+function unknownType(type: unknown, reading: Reading): null {
+  const known = FIELD_TYPES.join(', ');
+  complain(reading, ['type'], type === undefined ? `is required: one of ${known}` : `must be one of ${known}`);
+  return null;
 }
 
 /** The peer leaves out what its aliases don't have. */
