@@ -48,7 +48,11 @@ export function* surviving({ from, to, names }: Pick<Change, 'from' | 'to' | 'na
   }
 }
 
-export const relationBody = ({ id: _, ...body }: Relation): NewRelation => body;
+/** A relation as commands and documents compare it: without the id, which is the log's. */
+export function relationBody(relation: Relation): NewRelation {
+  const { id: _id, ...body } = relation;
+  return body;
+}
 
 export const isPrimary = (field: Field): boolean => field.schema?.is_primary_key === true;
 

@@ -2,11 +2,12 @@
 import { type SchemaDiff, diffStates } from './diff.js';
 import { readForeignSnapshot } from './foreign/index.js';
 import { isObject } from './json.js';
-import { type Problem, type Result, invalid, ok, refuse } from './problem.js';
+import { type Problem, type Result, invalid, ok, refuse, unknownMembers } from './problem.js';
 import { SNAPSHOT_VERSION, VENDOR, snapshotHash } from './snapshot.js';
 import { type State, getField } from './state.js';
 import { REFERABLE_SYSTEM_COLLECTIONS } from './system-collections.js';
-import { type SnapshotParts, type Wanted, wantedState } from './wanted.js';
+import type { SnapshotParts } from './snapshot-documents.js';
+import { type Wanted, wantedState } from './wanted.js';
 import type { Warning } from './warning.js';
 
 export interface CompareOptions {
@@ -77,9 +78,7 @@ function made(service: unknown, body: { [member: string]: unknown }): string {
 type Parts = SnapshotParts & { warnings: Warning[] };
 
 function ownParts(body: { [member: string]: unknown }): Result<Parts> {
-  const problems = Object.keys(body)
-    .filter((member) => !MEMBERS.has(member))
-    .map((member) => invalid([member], `unknown member ${JSON.stringify(member)}`));
+  const problems = unknownMembers(body, MEMBERS, []);
   for (const part of ['collections', 'fields', 'relations'] as const) {
     if (body[part] !== undefined && !Array.isArray(body[part])) problems.push(invalid([part], `${part} is an array`));
   }

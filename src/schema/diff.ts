@@ -1,6 +1,6 @@
 /** diff: what to change, as the interface's document of entries `N`, `D`, `E`, `A`. */
 import { relationBody } from './change.js';
-import type { Json, NewRelation, Relation } from './model.js';
+import type { Field, Json, NewRelation, Relation } from './model.js';
 import { fieldsInOrder, relationsInOrder } from './order.js';
 import { type ShownCollection, type ShownField, keyTarget, presentCollection, presentField } from './present.js';
 import { type CollectionNode, type State, byName } from './state.js';
@@ -59,25 +59,31 @@ function collectionEntries(before?: CollectionNode, after?: CollectionNode): Ent
 }
 
 function fieldDiffs(states: { from: State; to: State }, before: CollectionNode | undefined, after: CollectionNode) {
-  const collection = after.collection.collection;
+  const { collection } = after.collection;
   const diffs: FieldDiff[] = [];
   for (const field of before === undefined ? [] : fieldsInOrder(before)) {
-    const next = after.fields.get(field.field);
-    if (next === field) continue;
-    const shown = () => presentField(field, keyTarget(states.from, before as CollectionNode, field.field));
-    // A column that becomes an alias, or the other way, is another field of the same name.
-    const gone = next === undefined || (next.schema === null) !== (field.schema === null);
-    const diff = gone ? [{ kind: 'D' as const, lhs: shown() }] : entriesBetween(asJson(field), asJson(next));
+    const diff = keptOrGone(field, after.fields.get(field.field), () => shownIn(states.from, before, field));
     if (diff.length > 0) diffs.push({ collection, field: field.field, diff });
   }
   for (const field of fieldsInOrder(after)) {
-    const old = before?.fields.get(field.field);
-    if (old !== undefined && (old.schema === null) === (field.schema === null)) continue;
-    const rhs = presentField(field, keyTarget(states.to, after, field.field));
-    diffs.push({ collection, field: field.field, diff: [{ kind: 'N', rhs }] });
+    if (isSameField(before?.fields.get(field.field), field)) continue;
+    diffs.push({ collection, field: field.field, diff: [{ kind: 'N', rhs: shownIn(states.to, after, field) }] });
   }
   return diffs;
 }
+
+function keptOrGone(field: Field, next: Field | undefined, shown: () => ShownField): Entry<ShownField>[] {
+  if (next === field) return [];
+  return isSameField(next, field) ? entriesBetween(asJson(field), asJson(next)) : [{ kind: 'D', lhs: shown() }];
+}
+
+/** A column that becomes an alias, or the other way, is another field of the same name. */
+function isSameField(a: Field | undefined, b: Field): a is Field {
+  return a !== undefined && (a.schema === null) === (b.schema === null);
+}
+
+const shownIn = (state: State, node: CollectionNode | undefined, field: Field): ShownField =>
+  presentField(field, node === undefined ? null : keyTarget(state, node, field.field));
 
 function relationDiffs(before: CollectionNode | undefined, after: CollectionNode): RelationDiff[] {
   const diffs: RelationDiff[] = [];

@@ -23,6 +23,10 @@ export class Draft {
     return this.#open.has(collection) ? this.#open.get(collection) : this.#base.collections.get(collection);
   }
 
+  relationsOf(collection: string): Iterable<Relation> {
+    return this.get(collection)?.relations.values() ?? [];
+  }
+
   /** Names of all collections edited, removed ones included. */
   get touched(): ReadonlySet<string> {
     return new Set(this.#open.keys());

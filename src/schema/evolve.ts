@@ -37,17 +37,20 @@ export function fold(events: Iterable<PlacedEvent>, from: State = initialState()
 }
 
 function evolveNode(node: CollectionNode | undefined, event: PlacedEvent): CollectionNode | undefined {
-  if (event.type === 'collection.created') {
-    if (node !== undefined) throw new ImpossibleEventError(event, 'the collection exists already');
-    const { collection, fields } = event.data;
-    return { collection, fields: new Map(fields.map((field) => [field.field, field])), relations: new Map() };
-  }
+  if (event.type === 'collection.created') return created(node, event);
   if (node === undefined) throw new ImpossibleEventError(event, 'there is no such collection');
   switch (event.type) {
     case 'collection.updated':
       return { ...node, collection: patched<Collection>(node.collection, event, event.data.patch) };
     case 'collection.deleted':
       return undefined;
+    default:
+      return evolveParts(node, event);
+  }
+}
+
+function evolveParts(node: CollectionNode, event: FieldEvent | RelationEvent): CollectionNode {
+  switch (event.type) {
     case 'field.created':
     case 'field.updated':
     case 'field.deleted':
@@ -61,6 +64,13 @@ function evolveNode(node: CollectionNode | undefined, event: PlacedEvent): Colle
   }
 }
 
+function created(node: CollectionNode | undefined, event: Placed<'collection.created'>): CollectionNode {
+  if (node !== undefined) throw new ImpossibleEventError(event, 'the collection exists already');
+  const { collection, fields } = event.data;
+  return { collection, fields: new Map(fields.map((field) => [field.field, field])), relations: new Map() };
+}
+
+type Placed<T extends NewEvent['type']> = Extract<PlacedEvent, { type: T }>;
 type FieldEvent = Extract<PlacedEvent, { type: `field.${string}` }>;
 type RelationEvent = Extract<PlacedEvent, { type: `relation.${string}` }>;
 

@@ -17,7 +17,7 @@ import type { NewEvent } from './events.js';
 import type { Collection, Field, Relation } from './model.js';
 import { patchBetween } from './patch.js';
 import { isReplacedRelation } from './removals.js';
-import { byName, primaryKeyOf, relationsTo } from './state.js';
+import { byName, getRelation, primaryKeyOf, relationsTo } from './state.js';
 
 export function letGo(change: Change): { events: NewEvent[]; held: Held } {
   const held: Held = { collections: new Map(), fields: new Map(), relations: new Map() };
@@ -36,8 +36,8 @@ export function letGo(change: Change): { events: NewEvent[]; held: Held } {
 function collectionLetsGo({ from, removals }: Change, collection: Collection): Collection {
   const gone = removals.fields.get(collection.collection);
   const meta = { ...collection.meta };
-  if (meta.archive_field !== null && gone?.has(meta.archive_field)) meta.archive_field = null;
-  if (meta.sort_field !== null && gone?.has(meta.sort_field)) meta.sort_field = null;
+  meta.archive_field = unlessGone(gone, meta.archive_field);
+  meta.sort_field = unlessGone(gone, meta.sort_field);
   // The nearest group that stays takes a removed group's place: it is where a delete wants its children.
   while (meta.group !== null && removals.collections.has(meta.group)) {
     meta.group = from.collections.get(meta.group)?.collection.meta.group ?? null;
@@ -73,18 +73,12 @@ function keyMakesWay({ to, removals }: Change, field: Field): Field {
   return { ...field, schema: { ...field.schema, is_primary_key: false, is_unique: false } };
 }
 
-/** Relations of touched collections, and relations that point at them. */
+const unlessGone = (gone: ReadonlySet<string> | undefined, name: string | null): string | null =>
+  name !== null && gone?.has(name) ? null : name;
+
 function* relationsLetGo(change: Change, held: Held): Generator<NewEvent> {
-  const concerned = new Map<string, Relation>();
-  const note = (relation: Relation) =>
-    concerned.set(holderKey(relation.many_collection, relation.many_field), relation);
-  for (const name of change.names) {
-    for (const relation of change.from.collections.get(name)?.relations.values() ?? []) note(relation);
-    for (const relation of relationsTo(change.from, name)) note(relation);
-  }
-  for (const key of [...concerned.keys()].sort(byName)) {
-    const relation = concerned.get(key) as Relation;
-    const next = change.to.collections.get(relation.many_collection)?.relations.get(relation.many_field);
+  for (const [key, relation] of concernedRelations(change)) {
+    const next = getRelation(change.to, relation.many_collection, relation.many_field);
     if (next === undefined || isReplacedRelation(relation, next)) continue;
     const freed = relationLetsGo(change, relation);
     const patch = patchBetween(relationBody(relation), relationBody(freed));
@@ -94,18 +88,28 @@ function* relationsLetGo(change: Change, held: Held): Generator<NewEvent> {
   }
 }
 
+/** Relations of touched collections and relations that point at them, by holderKey, in its order. */
+function concernedRelations({ from, names }: Change): [string, Relation][] {
+  const concerned = new Map<string, Relation>();
+  for (const name of names) {
+    const own = from.collections.get(name)?.relations.values() ?? [];
+    for (const relation of [...own, ...relationsTo(from, name)]) {
+      concerned.set(holderKey(relation.many_collection, relation.many_field), relation);
+    }
+  }
+  return [...concerned].sort(([a], [b]) => byName(a, b));
+}
+
 function relationLetsGo(change: Change, relation: Relation): Relation {
   const { removals } = change;
   const goneHere = removals.fields.get(relation.many_collection);
   const goneThere = relation.one_collection === null ? undefined : removals.fields.get(relation.one_collection);
-  const unless = (gone: ReadonlySet<string> | undefined, name: string | null) =>
-    name !== null && gone?.has(name) ? null : name;
   const allowed = relation.one_allowed_collections?.filter((name) => !removals.collections.has(name)) ?? null;
   return {
     ...relation,
-    one_field: unless(goneThere, relation.one_field),
-    junction_field: unless(goneHere, relation.junction_field),
-    sort_field: unless(goneHere, relation.sort_field),
+    one_field: unlessGone(goneThere, relation.one_field),
+    junction_field: unlessGone(goneHere, relation.junction_field),
+    sort_field: unlessGone(goneHere, relation.sort_field),
     one_allowed_collections: allowed,
     schema: foreignKeyMakesWay(change, relation) ? null : relation.schema,
   };

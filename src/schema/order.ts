@@ -12,7 +12,7 @@ export function groupsFirst(names: Iterable<string>, groupOf: (name: string) => 
     for (let at: string | null | undefined = name; at != null && pending.delete(at); at = groupOf(at)) chain.push(at);
     ordered.push(...chain.reverse());
   };
-  for (const name of [...pending]) place(name);
+  for (const name of pending) place(name);
   return ordered;
 }
 

@@ -35,6 +35,17 @@ export const ok = <T>(value: T): Result<T> => ({ ok: true, value });
 
 export const refuse = (...problems: Problem[]): { ok: false; problems: Problem[] } => ({ ok: false, problems });
 
+/** All values, or all problems. */
+export function allOf<T>(results: readonly Result<T>[]): Result<T[]> {
+  const values: T[] = [];
+  const problems: Problem[] = [];
+  for (const result of results) {
+    if (result.ok) values.push(result.value);
+    else problems.push(...result.problems);
+  }
+  return problems.length > 0 ? { ok: false, problems } : ok(values);
+}
+
 const PLAIN_MEMBER = /^[A-Za-z_$][\w$-]*$/;
 
 /** `['fields', 2, 'a b']` → `fields[2]["a b"]`. */
@@ -48,7 +59,26 @@ export function renderPath(path: Path): string {
   return text;
 }
 
+/** A problem for each member of `object` that isn't `known`. */
+export function unknownMembers(object: object, known: ReadonlySet<string>, at: Path): Problem[] {
+  return Object.keys(object)
+    .filter((member) => !known.has(member))
+    .map((member) =>
+      invalid([...at, member], `unknown member ${JSON.stringify(member)}; known are ${[...known].join(', ')}`),
+    );
+}
+
 /** A wrong member of a body, at `path`. */
 export function invalid(path: Path, message: string, details?: Record<string, unknown>): Problem {
   return { code: 'INVALID_PAYLOAD', message, path: renderPath(path), ...(details ? { details } : {}) };
+}
+
+/** The indexes of names that stood in the list before. */
+export function repeated(names: readonly string[]): number[] {
+  const seen = new Set<string>();
+  return names.flatMap((name, index) => {
+    if (seen.has(name)) return [index];
+    seen.add(name);
+    return [];
+  });
 }

@@ -1,5 +1,5 @@
 /** The fold of the log: an immutable value that shares what did not change with the state before it. */
-import { Map as PersistentMap, Set as PersistentSet } from 'immutable';
+import { Map as PersistentMap, type Set as PersistentSet } from 'immutable';
 import type { Collection, Field, Relation } from './model.js';
 
 /** A collection with everything that belongs to it. A node is never mutated: its identity is its content's. */
@@ -55,4 +55,23 @@ export function relationsTo(state: State, collection: string): Relation[] {
 /** Plain code-unit order: the one order names are sorted in, on every machine. */
 export function byName(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
+}
+
+const groupsOf = new WeakMap<State['collections'], Map<string, string[]>>();
+
+/** The collections that stand directly in the group `collection`. */
+export function groupedIn({ collections }: State, collection: string): readonly string[] {
+  let groups = groupsOf.get(collections);
+  if (groups === undefined) {
+    groups = new Map();
+    for (const [name, { collection: child }] of collections) {
+      const { group } = child.meta;
+      if (group === null) continue;
+      const children = groups.get(group);
+      if (children === undefined) groups.set(group, [name]);
+      else children.push(name);
+    }
+    groupsOf.set(collections, groups);
+  }
+  return groups.get(collection) ?? [];
 }

@@ -19,10 +19,10 @@ import {
 import type { NewEvent } from './events.js';
 import { letGo } from './let-go.js';
 import type { Collection, Field, Relation } from './model.js';
-import { groupsFirst } from './order.js';
+import { groupsFirst, relationsInOrder } from './order.js';
 import { patchBetween } from './patch.js';
 import { isReplacedRelation, removalsBetween } from './removals.js';
-import { type CollectionNode, type State, byName } from './state.js';
+import { type CollectionNode, type State, byName, getRelation } from './state.js';
 
 /**
  * The events that turn `from` into `to`, where only the collections in `touched` differ. Both states must satisfy the
@@ -105,7 +105,7 @@ function* updateFields(change: Change, held: ReadonlyMap<string, Field>): Genera
     const kept = [...after.fields.keys()].filter((field) => before.fields.has(field) && !gone?.has(field));
     for (const each of groupsFirst(kept, (field) => after.fields.get(field)?.meta.group)) {
       const field = after.fields.get(each) as Field;
-      const now = held.get(holderKey(name, field.field)) ?? (before.fields.get(field.field) as Field);
+      const now = held.get(holderKey(name, each)) ?? before.fields.get(each) ?? field;
       const patch = now === field ? [] : patchBetween(now, field);
       if (patch.length === 0) continue;
       yield newEvent('field.updated', name, field.field, { patch, ...concurrently(change, now, field) });
@@ -125,21 +125,25 @@ function* updateCollections(change: Change, held: ReadonlyMap<string, Collection
 }
 
 function* putRelations({ from, to, names }: Change, held: ReadonlyMap<string, Relation>): Generator<NewEvent> {
-  const let_go = [...held.values()].map((relation) => relation.many_collection);
-  for (const name of [...new Set([...names, ...let_go])].sort(byName)) {
-    const before = from.collections.get(name);
-    const relations = [...(to.collections.get(name)?.relations.values() ?? [])];
-    for (const relation of relations.sort((a, b) => byName(a.many_field, b.many_field))) {
-      const old = before?.relations.get(relation.many_field);
-      const now = held.get(holderKey(name, relation.many_field)) ?? old;
-      if (old === undefined || now === undefined || isReplacedRelation(old, relation)) {
-        yield newEvent('relation.created', name, relation.many_field, { relation: relationBody(relation) });
-        continue;
-      }
-      const patch = now === relation ? [] : patchBetween(relationBody(now), relationBody(relation));
-      if (patch.length > 0) yield newEvent('relation.updated', name, relation.many_field, { patch });
+  const freed = [...held.values()].map((relation) => relation.many_collection);
+  for (const name of [...new Set([...names, ...freed])].sort(byName)) {
+    const node = to.collections.get(name);
+    for (const relation of node === undefined ? [] : relationsInOrder(node)) {
+      const old = getRelation(from, name, relation.many_field);
+      yield* putRelation(relation, old, held.get(holderKey(name, relation.many_field)) ?? old);
     }
   }
+}
+
+/** `now`: what stands of `old` after letting go. */
+function* putRelation(relation: Relation, old: Relation | undefined, now: Relation | undefined): Generator<NewEvent> {
+  const { many_collection, many_field } = relation;
+  if (old === undefined || now === undefined || isReplacedRelation(old, relation)) {
+    yield newEvent('relation.created', many_collection, many_field, { relation: relationBody(relation) });
+    return;
+  }
+  const patch = now === relation ? [] : patchBetween(relationBody(now), relationBody(relation));
+  if (patch.length > 0) yield newEvent('relation.updated', many_collection, many_field, { patch });
 }
 
 function concurrently({ options }: Change, before: Field | undefined, after: Field): { concurrent_indexes?: boolean } {

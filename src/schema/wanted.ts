@@ -2,7 +2,8 @@
 import { Draft } from './draft.js';
 import { dropCollection, dropRelation } from './edits.js';
 import { invariantProblems } from './invariants/index.js';
-import { isObject, jsonEqual } from './json.js';
+import { jsonEqual } from './json.js';
+import type { NewRelation, Relation } from './model.js';
 import {
   mergeCollection,
   mergeField,
@@ -11,24 +12,17 @@ import {
   readNewField,
   readNewRelation,
 } from './normal-form/index.js';
-import { relationBody } from './change.js';
 import { type Path, type Problem, type Result, invalid, ok, refuse } from './problem.js';
+import type { ShownField } from './present.js';
 import { shownCollection, shownFields } from './snapshot.js';
-import type { State } from './state.js';
-import { isSystemCollection } from './system-collections.js';
+import { type Documents, type SnapshotParts, documentsOf, key, relationDocuments } from './snapshot-documents.js';
+import { type CollectionNode, type State, getField, getRelation } from './state.js';
 
 export interface WantedOptions {
   /** mirror: what the snapshot lacks is removed. merge: nothing is removed. */
   mode: 'mirror' | 'merge';
   /** The snapshot comes from elsewhere and was accepted with `force`. */
   foreign: boolean;
-}
-
-/** The parts of a snapshot; an absent part says nothing. */
-export interface SnapshotParts {
-  collections?: unknown[] | undefined;
-  fields?: unknown[] | undefined;
-  relations?: unknown[] | undefined;
 }
 
 export interface Wanted {
@@ -46,14 +40,12 @@ interface Reading {
   places: Map<string, Path>;
 }
 
-const key = (...names: string[]): string => names.join('\0');
-
 /** The state that results when `state` becomes what the snapshot says. Problems carry the path in the snapshot. */
 export function wantedState(state: State, parts: SnapshotParts, options: WantedOptions): Result<Wanted> {
   const reading: Reading = { state, draft: new Draft(state), parts, options, problems: [], places: new Map() };
-  const names = place(reading, 'collections', ['collection']);
-  const fields = place(reading, 'fields', ['collection', 'field']);
-  const relations = placeRelations(reading);
+  const names = documentsOf(reading, 'collections', ['collection']);
+  const fields = documentsOf(reading, 'fields', ['collection', 'field']);
+  const relations = relationDocuments(reading);
   if (reading.problems.length > 0) return refuse(...reading.problems);
   if (options.mode === 'mirror') removeMissing(reading, names, fields, relations);
   readCollections(reading, names);
@@ -65,91 +57,77 @@ export function wantedState(state: State, parts: SnapshotParts, options: WantedO
   return problems.length > 0 ? refuse(...problems.map((problem) => located(reading, problem))) : ok(wanted);
 }
 
-type Documents = Map<string, { names: string[]; input: { [member: string]: unknown }; at: Path }>;
-
-/** The documents of a part by the names they carry; each name once. */
-function place(reading: Reading, part: 'collections' | 'fields', members: string[]): Documents {
-  return collect(reading, part, (input, at) => {
-    for (const member of members) {
-      if (typeof input[member] !== 'string') return invalid([...at, member], `${member} is required, a string`);
-    }
-    return members.map((member) => input[member] as string);
-  });
-}
-
-/** Relations name themselves flat (many_collection, many_field) or nested (collection, field). */
-function placeRelations(reading: Reading): Documents {
-  return collect(reading, 'relations', (input, at) => {
-    const collection = input['many_collection'] ?? input['collection'];
-    const field = input['many_field'] ?? input['field'];
-    if (typeof collection !== 'string')
-      return invalid([...at, 'many_collection'], 'many_collection is required, a string');
-    if (typeof field !== 'string') return invalid([...at, 'many_field'], 'many_field is required, a string');
-    return [collection, field];
-  });
-}
-
-function collect(
-  { parts, problems, places }: Reading,
-  part: keyof SnapshotParts,
-  namesOf: (input: { [member: string]: unknown }, at: Path) => string[] | Problem,
-): Documents {
-  const documents: Documents = new Map();
-  for (const [index, input] of (parts[part] ?? []).entries()) {
-    const at = [part, index];
-    const names = isObject(input) ? namesOf(input, at) : invalid(at, 'an object is expected');
-    if (!Array.isArray(names)) {
-      problems.push(names);
-      continue;
-    }
-    const id = key(...names);
-    if (isSystemCollection(names[0] as string)) {
-      problems.push(invalid(at, `${JSON.stringify(names[0])} is a system collection; leave it out of the snapshot`));
-    } else if (documents.has(id))
-      problems.push(invalid(at, `${JSON.stringify(names.join('.'))} stands in ${part} twice`));
-    documents.set(id, { names, input: input as { [member: string]: unknown }, at });
-    places.set(key(part, ...names), at);
-  }
-  return documents;
-}
-
-function removeMissing(
-  { state, draft, parts }: Reading,
-  names: Documents,
-  fields: Documents,
-  relations: Documents,
-): void {
+function removeMissing(reading: Reading, names: Documents, fields: Documents, relations: Documents): void {
+  const { state, draft, parts } = reading;
   for (const [name, node] of state.collections) {
     if (parts.collections !== undefined && !names.has(name)) {
       dropCollection(draft, state, name);
       continue;
     }
-    for (const relation of parts.relations === undefined ? [] : node.relations.values()) {
-      const gone = !relations.has(key(name, relation.many_field));
-      if (gone && draft.get(name)?.relations.has(relation.many_field)) dropRelation(draft, relation);
-    }
-    for (const field of parts.fields === undefined ? [] : node.fields.keys()) {
-      if (!fields.has(key(name, field)) && draft.get(name)?.fields.has(field)) draft.removeField(name, field);
-    }
+    if (parts.relations !== undefined) removeMissingRelations(draft, node, relations);
+    if (parts.fields !== undefined) removeMissingFields(draft, node, fields);
   }
 }
 
-function readCollections({ state, draft, options, problems }: Reading, documents: Documents): void {
+function removeMissingRelations(
+  draft: Draft,
+  { collection: { collection }, relations }: CollectionNode,
+  kept: Documents,
+) {
+  for (const relation of relations.values()) {
+    const there = draft.get(collection)?.relations.has(relation.many_field) === true;
+    if (there && !kept.has(key(collection, relation.many_field))) dropRelation(draft, relation);
+  }
+}
+
+function removeMissingFields(draft: Draft, { collection: { collection }, fields }: CollectionNode, kept: Documents) {
+  for (const field of fields.keys()) {
+    const there = draft.get(collection)?.fields.has(field) === true;
+    if (there && !kept.has(key(collection, field))) draft.removeField(collection, field);
+  }
+}
+
+/** One document: what it is now, how it is read, where the result goes. */
+interface Subject<T> {
+  /** As it stands in the draft; undefined: it isn't there, or was taken away. */
+  held: T | undefined;
+  /** As it stood before the draft. */
+  base: T | undefined;
+  /** As it is shown: a document equal to it changes nothing, and needn't be read. */
+  shown: () => unknown;
+  fresh: (input: unknown) => Result<T>;
+  merge: (existing: T, input: unknown) => Result<T>;
+  put: (value: T) => void;
+}
+
+function readDocument<T>({ problems }: Reading, input: unknown, subject: Subject<T>): void {
+  const { held, base } = subject;
+  if (held !== undefined && held === base && jsonEqual(input, subject.shown())) return;
+  const existing = held ?? base;
+  const read = existing === undefined ? subject.fresh(input) : subject.merge(existing, input);
+  if (!read.ok) problems.push(...read.problems);
+  else if (!jsonEqual(read.value, held)) subject.put(read.value);
+}
+
+function readCollections(reading: Reading, documents: Documents): void {
+  const { state, draft, options } = reading;
   for (const { names, input, at } of documents.values()) {
     const [name] = names as [string];
     const node = state.collections.get(name);
-    const held = draft.get(name)?.collection;
-    if (node !== undefined && held === node.collection && jsonEqual(input, shownCollection(state, node))) continue;
-    const existing = held ?? node?.collection;
-    const read =
-      existing === undefined ? readNewCollection(input, at, options) : mergeCollection(existing, input, at, options);
-    if (!read.ok) problems.push(...read.problems);
-    else if (!jsonEqual(read.value, held)) draft.putCollection(read.value);
+    readDocument(reading, input, {
+      held: draft.get(name)?.collection,
+      base: node?.collection,
+      shown: () => node && shownCollection(state, node),
+      fresh: (given) => readNewCollection(given, at, options),
+      merge: (existing, given) => mergeCollection(existing, given, at, options),
+      put: (collection) => draft.putCollection(collection),
+    });
   }
 }
 
-function readFields({ state, draft, options, problems }: Reading, documents: Documents): void {
-  const shown = new Map<string, unknown>();
+function readFields(reading: Reading, documents: Documents): void {
+  const { state, draft, options, problems } = reading;
+  const shown = shownByName(state);
   for (const { names, input, at } of documents.values()) {
     const [collection, field] = names as [string, string];
     const holder = draft.get(collection);
@@ -159,39 +137,59 @@ function readFields({ state, draft, options, problems }: Reading, documents: Doc
       );
       continue;
     }
-    const node = state.collections.get(collection);
-    if (node !== undefined && !shown.has(collection)) {
-      shown.set(collection, new Map(shownFields(state, node).map((each) => [each.field, each])));
-    }
-    const held = holder.fields.get(field);
-    const existing = held ?? node?.fields.get(field);
-    const current = (shown.get(collection) as Map<string, unknown> | undefined)?.get(field);
-    if (held !== undefined && held === node?.fields.get(field) && jsonEqual(input, current)) continue;
-    const read =
-      existing === undefined ? readNewField(input, at, { ...options }) : mergeField(existing, input, at, options);
-    if (!read.ok) problems.push(...read.problems);
-    else if (!jsonEqual(read.value, held)) draft.putField(read.value);
+    readDocument(reading, input, {
+      held: holder.fields.get(field),
+      base: getField(state, collection, field),
+      shown: () => shown(collection).get(field),
+      fresh: (given) => readNewField(given, at, options),
+      merge: (existing, given) => mergeField(existing, given, at, options),
+      put: (value) => draft.putField(value),
+    });
   }
 }
 
-function readRelations({ state, draft, options, problems }: Reading, documents: Documents): void {
+/** The shown fields of a collection, by name; looked up once per collection. */
+function shownByName(state: State) {
+  const known = new Map<string, Map<string, ShownField>>();
+  return (collection: string): Map<string, ShownField> => {
+    let fields = known.get(collection);
+    if (fields === undefined) {
+      const node = state.collections.get(collection);
+      fields = new Map(node === undefined ? [] : shownFields(state, node).map((each) => [each.field, each]));
+      known.set(collection, fields);
+    }
+    return fields;
+  };
+}
+
+function readRelations(reading: Reading, documents: Documents): void {
+  const { state, draft, options, problems } = reading;
   for (const { names, input, at } of documents.values()) {
     const [collection, field] = names as [string, string];
     const holder = draft.get(collection);
     if (holder === undefined) {
-      problems.push(
-        invalid([...at, 'many_collection'], `there is no collection ${JSON.stringify(collection)} in the snapshot`),
-      );
+      const message = `there is no collection ${JSON.stringify(collection)} in the snapshot`;
+      problems.push(invalid([...at, 'many_collection'], message));
       continue;
     }
-    const held = holder.relations.get(field);
-    if (held !== undefined && jsonEqual(input, held)) continue;
-    const existing = held ?? state.collections.get(collection)?.relations.get(field);
-    const read =
-      existing === undefined ? readNewRelation(input, at, options) : mergeRelation(existing, input, at, options);
-    if (!read.ok) problems.push(...read.problems);
-    else if (held === undefined || !jsonEqual(read.value, relationBody(held))) draft.putRelation(read.value);
+    const base = getRelation(state, collection, field);
+    readDocument<NewRelation & { id?: number }>(reading, input, {
+      held: holder.relations.get(field),
+      base,
+      shown: () => base,
+      fresh: (given) => readNewRelation(given, at, options),
+      merge: (existing, given) => withId(existing, mergeRelation(existing as Relation, given, at, options)),
+      put: (relation) => draft.putRelation(relation),
+    });
   }
+}
+
+/** Relations are compared without their ids: what is read has none, and takes that of what it changes. */
+function withId(
+  existing: NewRelation & { id?: number },
+  read: Result<NewRelation>,
+): Result<NewRelation & { id?: number }> {
+  return read.ok && existing.id !== undefined ? ok({ id: existing.id, ...read.value }) : read;
 }
 
 /** Problems of the result name what they are about; the caller wants the place in the snapshot. */

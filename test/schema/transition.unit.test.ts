@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { canonicalJson } from '../../src/schema/canonical.js';
+import { relationBody } from '../../src/schema/change.js';
 import { compareSnapshot } from '../../src/schema/compare-snapshot.js';
 import { diffStates, isEmptyDiff } from '../../src/schema/diff.js';
 import { invariantProblems } from '../../src/schema/invariants/index.js';
@@ -15,7 +16,7 @@ const RELEASE = '0.0.0';
 const names = (a: State, b: State) => new Set([...a.collections.keys(), ...b.collections.keys()]);
 const withoutIds = (state: State) => ({
   ...snapshotOf(state, RELEASE),
-  relations: snapshotOf(state, RELEASE).relations.map(({ id: _, ...rest }) => rest),
+  relations: snapshotOf(state, RELEASE).relations.map(relationBody),
 });
 
 describe('transition and diff (properties)', () => {

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { Draft } from '../../src/schema/draft.js';
 import { invariantProblems } from '../../src/schema/invariants/index.js';
-import type { Collection, Field, Json, NewRelation } from '../../src/schema/model.js';
+import type { Collection, Field, Json } from '../../src/schema/model.js';
 import {
   defaultPrimaryKey,
   readNewCollection,
@@ -227,7 +227,7 @@ export const schemaState: fc.Arbitrary<State> = fc
   .map(({ tables, folders, threads }) => {
     const draft = new Draft(initialState());
     for (const { name, meta } of folders)
-      draft.putCollection(must(readNewCollection({ collection: name, meta, schema: null }, [], own)) as Collection);
+      draft.putCollection(must(readNewCollection({ collection: name, meta, schema: null }, [], own)));
     for (const each of tables) addTable(draft, each);
     for (const each of threads)
       weave(
@@ -250,7 +250,7 @@ function must<T>(result: Result<T>): T {
 }
 
 function addTable(draft: Draft, { name, meta, comment, key, fields }: Table): void {
-  draft.putCollection(must(readNewCollection({ collection: name, meta, schema: { comment } }, [], own)) as Collection);
+  draft.putCollection(must(readNewCollection({ collection: name, meta, schema: { comment } }, [], own)));
   const first =
     key === null ? defaultPrimaryKey(name) : must(readNewField({ ...(key as object), collection: name }, [], own));
   draft.putField(first);
@@ -307,7 +307,7 @@ function manyToOne(draft: Draft, many: string, one: string, { name, alias, forei
     one_field: free ? aliasName : null,
     schema: foreignKey ? { on_delete: onDelete } : null,
   };
-  draft.putRelation(must(readNewRelation(relation, [], own)) as NewRelation);
+  draft.putRelation(must(readNewRelation(relation, [], own)));
 }
 
 function manyToAny(draft: Draft, many: string, { name }: Thread, tables: string[]): void {
@@ -323,5 +323,5 @@ function manyToAny(draft: Draft, many: string, { name }: Thread, tables: string[
     one_collection_field: 'kind',
     schema: null,
   };
-  draft.putRelation(must(readNewRelation(relation, [], own)) as NewRelation);
+  draft.putRelation(must(readNewRelation(relation, [], own)));
 }

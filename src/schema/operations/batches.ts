@@ -1,6 +1,6 @@
 /** create-collections and update-collections: several at once, all or nothing. */
 import { Draft } from '../draft.js';
-import { type Problem, type Result, invalid, ok, refuse } from '../problem.js';
+import { type Problem, type Result, allOf, invalid, ok, refuse, repeated } from '../problem.js';
 import { type CreateCollection, createCollection } from './create-collection.js';
 import { type Operation, decideDraft } from './operation.js';
 import { type UpdateCollection, applyUpdate, updateCollection } from './update-collection.js';
@@ -19,7 +19,7 @@ export const createCollections: Operation<'create-collections', CreateCollection
   name: 'create-collections',
 
   parse({ body, concurrentIndexes }) {
-    const creates = all(
+    const creates = allOf(
       body.map((element, index) => createCollection.parse({ body: element, concurrentIndexes, at: [index] })),
     );
     if (!creates.ok) return creates;
@@ -60,7 +60,7 @@ export const updateCollections: Operation<'update-collections', UpdateCollection
   parse({ body }) {
     if (!Array.isArray(body))
       return refuse(invalid([], 'the body is an array of collections, each with its name and meta'));
-    const updates = all(
+    const updates = allOf(
       body.map((element: unknown, index): Result<UpdateCollection> => {
         const name = (element as { collection?: unknown } | null)?.collection;
         if (typeof name !== 'string') return refuse(invalid([index, 'collection'], 'collection is required, a string'));
@@ -84,20 +84,10 @@ export const updateCollections: Operation<'update-collections', UpdateCollection
   },
 };
 
-function all<T>(results: Result<T>[]): Result<T[]> {
-  const problems = results.flatMap((result) => (result.ok ? [] : result.problems));
-  return problems.length > 0 ? refuse(...problems) : ok(results.flatMap((result) => (result.ok ? [result.value] : [])));
-}
-
 function doubled(names: string[]): Problem[] {
-  const seen = new Set<string>();
-  return names.flatMap((name, index) => {
-    if (!seen.has(name)) {
-      seen.add(name);
-      return [];
-    }
-    return [invalid([index, 'collection'], `${JSON.stringify(name)} stands in the array twice`)];
-  });
+  return repeated(names).map((index) =>
+    invalid([index, 'collection'], `${JSON.stringify(names[index])} stands in the array twice`),
+  );
 }
 
 function inElement(problem: Problem, index: number): Problem {

@@ -3,7 +3,7 @@ import { Draft } from '../draft.js';
 import { isObject, jsonEqual } from '../json.js';
 import type { Collection, Field, Json } from '../model.js';
 import { defaultPrimaryKey, readNewCollection, readNewField } from '../normal-form/index.js';
-import { type Path, type Problem, invalid, ok, refuse, renderPath } from '../problem.js';
+import { type Path, type Problem, allOf, invalid, ok, refuse, renderPath, unknownMembers } from '../problem.js';
 import type { Result } from '../problem.js';
 import { type Operation, decideDraft } from './operation.js';
 
@@ -42,9 +42,7 @@ export const createCollection: Operation<'create-collection', CreateCollectionIn
 
   parse({ body, concurrentIndexes, at = [] }) {
     if (!isObject(body)) return refuse(invalid(at, 'a collection is a JSON object'));
-    const problems = Object.keys(body)
-      .filter((member) => !MEMBERS.has(member))
-      .map((member) => invalid([...at, member], `unknown member ${JSON.stringify(member)}`));
+    const problems = unknownMembers(body, MEMBERS, at);
     const meta = mergedMeta(body, at);
     if (!meta.ok) return refuse(...problems, ...meta.problems);
     const document: Record<string, Json> = { meta: meta.value };
@@ -124,18 +122,12 @@ function readFields(input: Json | undefined, collection: Collection, at: Path): 
   if (collection.schema === null) {
     return given.length === 0 ? ok([]) : refuse(invalid(path, 'a folder (schema null) has no table and so no fields'));
   }
-  const fields: Field[] = [];
-  const problems: Problem[] = [];
-  for (const [index, each] of given.entries()) {
-    const field = readOne(each, [...path, index], collection.collection);
-    if (!field.ok) problems.push(...field.problems);
-    else fields.push(field.value);
-  }
-  if (problems.length > 0) return refuse(...problems);
-  problems.push(...duplicates(fields, path));
-  const complete = withPrimaryKey(fields, collection.collection, path);
-  if (!complete.ok) return refuse(...problems, ...complete.problems);
-  return problems.length > 0 ? refuse(...problems) : ok(numbered(complete.value));
+  const fields = allOf(given.map((each, index) => readOne(each, [...path, index], collection.collection)));
+  if (!fields.ok) return fields;
+  const twice = [...duplicates(fields.value, path)];
+  const complete = withPrimaryKey(fields.value, collection.collection, path);
+  if (!complete.ok) return refuse(...twice, ...complete.problems);
+  return twice.length > 0 ? refuse(...twice) : ok(numbered(complete.value));
 }
 
 function readOne(input: Json, at: Path, collection: string): Result<Field> {

@@ -2,7 +2,7 @@
 import type { SchemaDiff } from '../diff.js';
 import type { Entry } from '../entries.js';
 import { isObject } from '../json.js';
-import { type Path, type Problem, type Result, invalid, ok, refuse } from '../problem.js';
+import { type Path, type Problem, type Result, invalid, ok, refuse, unknownMembers } from '../problem.js';
 import { isSystemCollection } from '../system-collections.js';
 
 const PARTS = {
@@ -25,13 +25,13 @@ export function readDiffDocument(body: unknown): Result<{ hash: string; diff: Sc
   if (!isObject(body))
     return refuse(invalid([], 'the body is an object with hash and diff, as /schema/diff answers it'));
   // `warnings` is part of what /schema/diff answers, and its answer can be sent as it is.
-  const problems = unknownMembers(body, ['hash', 'diff', 'warnings'], []);
+  const problems = unknownMembers(body, new Set(['hash', 'diff', 'warnings']), []);
   const { hash, diff } = body;
   if (typeof hash !== 'string') problems.push(invalid(['hash'], 'hash is required, as /schema/diff answered it'));
   if (!isObject(diff)) {
     return refuse(...problems, invalid(['diff'], 'diff is an object with collections, fields and relations'));
   }
-  problems.push(...unknownMembers(diff, Object.keys(PARTS), ['diff']));
+  problems.push(...unknownMembers(diff, new Set(Object.keys(PARTS)), ['diff']));
   for (const part of Object.keys(PARTS) as Part[]) problems.push(...partProblems(diff[part], part));
   if (problems.length > 0) return refuse(...problems);
   const read = diff as unknown as Partial<SchemaDiff>;
@@ -39,14 +39,6 @@ export function readDiffDocument(body: unknown): Result<{ hash: string; diff: Sc
     hash: hash as string,
     diff: { collections: read.collections ?? [], fields: read.fields ?? [], relations: read.relations ?? [] },
   });
-}
-
-function unknownMembers(object: object, known: readonly string[], at: Path): Problem[] {
-  return Object.keys(object)
-    .filter((member) => !known.includes(member))
-    .map((member) =>
-      invalid([...at, member], `unknown member ${JSON.stringify(member)}; known are ${known.join(', ')}`),
-    );
 }
 
 function partProblems(items: unknown, part: Part): Problem[] {
@@ -58,61 +50,62 @@ function partProblems(items: unknown, part: Part): Problem[] {
 
 function itemProblems(item: unknown, part: Part, at: Path): Problem[] {
   if (!isObject(item)) return [invalid(at, 'an object is expected')];
-  const known = [...PARTS[part], 'diff', ...(part === 'relations' ? ['related_collection'] : [])];
+  const known = new Set([...PARTS[part], 'diff', ...(part === 'relations' ? ['related_collection'] : [])]);
   const problems = unknownMembers(item, known, at);
   for (const member of PARTS[part]) {
     if (typeof item[member] !== 'string') problems.push(invalid([...at, member], `${member} is required, a string`));
   }
   const { collection, diff } = item;
   if (typeof collection === 'string' && isSystemCollection(collection)) {
-    problems.push(
-      invalid([...at, 'collection'], `${JSON.stringify(collection)} is a system collection; it can't be changed`),
-    );
+    const message = `${JSON.stringify(collection)} is a system collection; it can't be changed`;
+    problems.push(invalid([...at, 'collection'], message));
   }
-  if (!Array.isArray(diff) || diff.length === 0)
-    return [...problems, invalid([...at, 'diff'], 'diff is an array of entries')];
-  const whole = diff.length > 1 && diff.some((entry) => isObject(entry) && isWhole(entry as unknown as Entry));
-  if (whole) problems.push(invalid([...at, 'diff'], 'an entry for the whole stands alone'));
-  problems.push(...diff.flatMap((entry, index) => entryProblems(entry, [...at, 'diff', index])));
-  return problems;
+  return [...problems, ...entriesProblems(diff, [...at, 'diff'])];
 }
 
-export const isWhole = (entry: Entry): boolean => (entry.kind === 'N' || entry.kind === 'D') && !('path' in entry);
+function entriesProblems(diff: unknown, at: Path): Problem[] {
+  if (!Array.isArray(diff) || diff.length === 0) return [invalid(at, 'diff is an array of entries')];
+  const whole = diff.length > 1 && diff.some((entry) => isObject(entry) && isWhole(entry as unknown as Entry));
+  if (whole) return [invalid(at, 'an entry for the whole stands alone')];
+  return diff.flatMap((entry, index) => entryProblems(entry, [...at, index]));
+}
+
+export const isWhole = (entry: Entry<unknown>): boolean =>
+  (entry.kind === 'N' || entry.kind === 'D') && !('path' in entry);
 
 function entryProblems(entry: unknown, at: Path): Problem[] {
   if (!isObject(entry)) return [invalid(at, 'an entry is an object with kind')];
   const kind = entry['kind'];
   const members = typeof kind === 'string' && Object.hasOwn(MEMBERS, kind) ? MEMBERS[kind] : undefined;
   if (members === undefined) return [invalid([...at, 'kind'], 'kind is one of N, D, E, A')];
-  const problems = unknownMembers(entry, members, at);
-  for (const member of members) {
-    const optional = member === 'path' && (kind === 'N' || kind === 'D');
-    if (!optional && entry[member] === undefined)
-      problems.push(invalid([...at, member], `${member} is required for kind ${kind as string}`));
-  }
+  const required = members.filter((member) => member !== 'path' || kind === 'E' || kind === 'A');
+  const problems = [...unknownMembers(entry, new Set(members), at), ...missingMembers(entry, required, at)];
   if (entry['path'] !== undefined && !isPath(entry['path'])) {
     problems.push(invalid([...at, 'path'], 'path is an array of member names and indexes, at least one'));
   }
-  if (kind === 'A') problems.push(...itemOfArrayProblems(entry, at));
-  return problems;
+  return kind === 'A' ? [...problems, ...elementProblems(entry, at)] : problems;
+}
+
+function missingMembers(entry: { [member: string]: unknown }, required: readonly string[], at: Path): Problem[] {
+  return required
+    .filter((member) => entry[member] === undefined)
+    .map((member) => invalid([...at, member], `${member} is required for this kind`));
 }
 
 function isPath(path: unknown): boolean {
   return Array.isArray(path) && path.length > 0 && path.every((step) => typeof step === 'string' || isIndex(step));
 }
 
-const isIndex = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
+const isIndex = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
 
-function itemOfArrayProblems(entry: { [member: string]: unknown }, at: Path): Problem[] {
+/** Of kind A: an index and the element that came or went. */
+function elementProblems({ index, item }: { [member: string]: unknown }, at: Path): Problem[] {
   const problems: Problem[] = [];
-  if (entry['index'] !== undefined && !isIndex(entry['index']))
-    problems.push(invalid([...at, 'index'], 'index is an integer from 0'));
-  const item = entry['item'];
+  if (index !== undefined && !isIndex(index)) problems.push(invalid([...at, 'index'], 'index is an integer from 0'));
   if (item === undefined) return problems;
-  if (!isObject(item)) return [...problems, invalid([...at, 'item'], 'item is an object with kind N or D')];
-  if (item['kind'] !== 'N' && item['kind'] !== 'D')
-    return [...problems, invalid([...at, 'item', 'kind'], 'kind is N or D')];
-  const value = item['kind'] === 'N' ? 'rhs' : 'lhs';
-  if (item[value] === undefined) problems.push(invalid([...at, 'item', value], `${value} is required`));
-  return [...problems, ...unknownMembers(item, ['kind', value], [...at, 'item'])];
+  const inner = [...at, 'item'];
+  if (!isObject(item)) return [...problems, invalid(inner, 'item is an object with kind N or D')];
+  if (item['kind'] !== 'N' && item['kind'] !== 'D') return [...problems, invalid([...inner, 'kind'], 'kind is N or D')];
+  const members = ['kind', item['kind'] === 'N' ? 'rhs' : 'lhs'];
+  return [...problems, ...unknownMembers(item, new Set(members), inner), ...missingMembers(item, members, inner)];
 }

@@ -5,7 +5,7 @@ import type { NewEvent } from '../events.js';
 import { isObject } from '../json.js';
 import type { Field, Json } from '../model.js';
 import { mergeField, readNewField } from '../normal-form/index.js';
-import { type Path, type Problem, type Result, invalid, ok, refuse } from '../problem.js';
+import { type Path, type Problem, type Result, allOf, invalid, ok, refuse, repeated } from '../problem.js';
 import { type CollectionNode, type State, relationsTo } from '../state.js';
 import { type Operation, decideDraft } from './operation.js';
 import { missingCollection, missingField, systemCollection } from './refusals.js';
@@ -82,23 +82,13 @@ export const updateFields: Operation<'update-fields', UpdateFieldsInput, UpdateF
       if (problems.length > 0) return refuse(...problems);
       return ok({ collection, changes: [{ field, body, at: [] }], concurrentIndexes });
     }
-    if (!Array.isArray(body))
+    if (!Array.isArray(body)) {
       return refuse(invalid([], 'the body is an array of fields, each with its name and the members to change'));
-    const changes: UpdateFields['changes'] = [];
-    const problems: Problem[] = [];
-    for (const [index, element] of body.entries()) {
-      const at = [index];
-      const name: unknown = isObject(element) ? element['field'] : undefined;
-      if (!isObject(element) || typeof name !== 'string')
-        problems.push(invalid([index, 'field'], 'field is required, a string'));
-      else if (changes.some((change) => change.field === name))
-        problems.push(invalid([index, 'field'], `${JSON.stringify(name)} stands in the array twice`));
-      else {
-        problems.push(...sameNames(element, collection, name, at));
-        changes.push({ field: name, body: element, at });
-      }
     }
-    return problems.length > 0 ? refuse(...problems) : ok({ collection, changes, concurrentIndexes });
+    const changes = allOf(body.map((element: unknown, index) => readChange(element, collection, index)));
+    if (!changes.ok) return changes;
+    const twice = doubled(changes.value.map((change) => change.field));
+    return twice.length > 0 ? refuse(...twice) : ok({ collection, changes: changes.value, concurrentIndexes });
   },
 
   decide(state, { collection, changes, concurrentIndexes }) {
@@ -116,6 +106,21 @@ export const updateFields: Operation<'update-fields', UpdateFieldsInput, UpdateF
     return decideDraft(state, draft, { concurrentIndexes }, (problem) => locate(problem, changes));
   },
 };
+
+function readChange(element: unknown, collection: string, index: number): Result<UpdateFields['changes'][number]> {
+  const field: unknown = isObject(element) ? element['field'] : undefined;
+  if (!isObject(element) || typeof field !== 'string') {
+    return refuse(invalid([index, 'field'], 'field is required, a string'));
+  }
+  const problems = sameNames(element, collection, field, [index]);
+  return problems.length > 0 ? refuse(...problems) : ok({ field, body: element, at: [index] });
+}
+
+function doubled(names: string[]): Problem[] {
+  return repeated(names).map((index) =>
+    invalid([index, 'field'], `${JSON.stringify(names[index])} stands in the array twice`),
+  );
+}
 
 function sameNames(body: { [member: string]: Json }, collection: string, field: string, at: Path): Problem[] {
   const problems: Problem[] = [];

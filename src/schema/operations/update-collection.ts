@@ -3,7 +3,7 @@ import { Draft } from '../draft.js';
 import { isObject } from '../json.js';
 import type { Collection, Json } from '../model.js';
 import { mergeCollection } from '../normal-form/index.js';
-import { type Path, type Problem, invalid, ok, refuse } from '../problem.js';
+import { type Path, type Problem, invalid, ok, refuse, unknownMembers } from '../problem.js';
 import type { State } from '../state.js';
 import { type Operation, decideDraft } from './operation.js';
 import { missingCollection, systemCollection } from './refusals.js';
@@ -30,25 +30,16 @@ export const updateCollection: Operation<'update-collection', UpdateCollectionIn
 
   parse({ collection, body, at = [] }) {
     if (!isObject(body)) return refuse(invalid(at, 'the body is an object with the member meta'));
-    const problems: Problem[] = [];
-    for (const member of Object.keys(body)) {
-      if (!MEMBERS.has(member))
-        problems.push(
-          invalid([...at, member], `unknown member ${JSON.stringify(member)}; an update changes meta only`),
-        );
-    }
+    const { meta = {}, schema } = body;
+    const problems = unknownMembers(body, MEMBERS, at);
     if (body['collection'] !== undefined && body['collection'] !== collection) {
-      problems.push(
-        invalid(
-          [...at, 'collection'],
-          `renaming a collection is unsupported; this one is ${JSON.stringify(collection)}`,
-        ),
-      );
+      const message = `renaming a collection is unsupported; this one is ${JSON.stringify(collection)}`;
+      problems.push(invalid([...at, 'collection'], message));
     }
-    const meta = body['meta'] ?? {};
-    if (!isObject(meta)) problems.push(invalid([...at, 'meta'], 'meta is an object'));
-    if (problems.length > 0 || !isObject(meta)) return refuse(...problems);
-    return ok({ collection, meta, ...(body['schema'] === undefined ? {} : { schema: body['schema'] }) });
+    if (!isObject(meta)) return refuse(...problems, invalid([...at, 'meta'], 'meta is an object'));
+    return problems.length > 0
+      ? refuse(...problems)
+      : ok({ collection, meta, ...(schema === undefined ? {} : { schema }) });
   },
 
   decide(state, command) {

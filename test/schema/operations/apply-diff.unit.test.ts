@@ -58,7 +58,9 @@ describe('apply-diff', () => {
     const [relation] = removed.relations;
     const tampered = {
       ...relation,
-      diff: [{ kind: 'D', lhs: { ...(relation?.diff[0] as { lhs: object }).lhs, one_field: null } }],
+      diff: [
+        { kind: 'D', lhs: { ...(relation as unknown as { diff: { lhs: object }[] }).diff[0]?.lhs, one_field: null } },
+      ],
     };
     apply({ ...removed, relations: [tampered] }).thenRefused('SCHEMA_CHANGED');
   });
