@@ -1,0 +1,63 @@
+import { expect } from 'chai';
+import { readUpload } from '../../../src/http/body/multipart.js';
+import { Refused } from '../../../src/http/errors.js';
+
+const TYPE = 'multipart/form-data; boundary=x';
+
+interface Part {
+  disposition: string;
+  type?: string;
+  content: string;
+}
+
+const form = (...parts: Part[]) =>
+  Buffer.from(
+    parts
+      .map(({ disposition, type, content }) => {
+        const typeLine = type === undefined ? '' : `Content-Type: ${type}\r\n`;
+        return `--x\r\nContent-Disposition: form-data; ${disposition}\r\n${typeLine}\r\n${content}\r\n`;
+      })
+      .join('') + '--x--\r\n',
+  );
+
+const file = (filename: string, content = '{}', type?: string): Part => ({
+  disposition: `name="file"; filename="${filename}"`,
+  ...(type !== undefined && { type }),
+  content,
+});
+
+async function refusalOf(raw: Buffer, type = TYPE): Promise<string> {
+  try {
+    await readUpload(raw, type);
+  } catch (error) {
+    if (error instanceof Refused) return error.message;
+    throw error;
+  }
+  throw new Error('accepted');
+}
+
+describe('multipart bodies', () => {
+  it('give their one file', async () => {
+    const upload = await readUpload(form(file('größe.yaml', 'a: ü', 'text/YAML')), TYPE);
+    expect({ ...upload, content: upload.content.toString() }).deep.equal({
+      name: 'größe.yaml',
+      type: 'text/yaml',
+      content: 'a: ü',
+    });
+  });
+
+  it('with no file, several, or other parts are refused', async () => {
+    expect(await refusalOf(form())).match(/^The form holds no file/);
+    expect(await refusalOf(form(file('a.json'), file('b.json')))).match(/more than one file/);
+    const field = { disposition: 'name="mode"', content: 'merge' };
+    expect(await refusalOf(form(field, file('a.json')))).match(/^The form holds "mode" beside a file/);
+  });
+
+  it('that are cut off, or have no boundary, are refused', async () => {
+    const whole = form(file('a.json'));
+    expect(await refusalOf(whole.subarray(0, whole.length - 10))).match(/not valid multipart/);
+    expect(await refusalOf(Buffer.from('nonsense'))).match(/not valid multipart/);
+    expect(await refusalOf(Buffer.alloc(0))).match(/not valid multipart/);
+    expect(await refusalOf(whole, 'multipart/form-data')).match(/Boundary not found/);
+  });
+});

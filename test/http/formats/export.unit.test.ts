@@ -1,0 +1,56 @@
+import { expect } from 'chai';
+import { attachment, EXPORTS, FORMATS } from '../../../src/http/formats/export.js';
+import { parseYaml } from '../../../src/http/formats/yaml.js';
+import type { Snapshot } from '../../../src/schema/snapshot.js';
+
+const snapshot = {
+  version: 1,
+  service: '1.0.0',
+  vendor: 'postgres',
+  collections: [
+    { collection: 'a, "b"', meta: { collection: 'a, "b"', note: 'two\nlines' }, schema: null },
+    { collection: '=1+1', meta: {}, schema: { name: '=1+1', comment: null } },
+  ],
+  fields: [{ collection: '=1+1', field: 'day', type: 'date', meta: {}, schema: { default_value: '2020-01-01' } }],
+  relations: [{ id: 7, many_collection: '=1+1', many_field: 'x', one_allowed_collections: ['a'], schema: null }],
+} as unknown as Snapshot;
+
+describe('exports', () => {
+  it('in JSON and YAML read back as the same document', () => {
+    expect(JSON.parse(FORMATS.json.write(snapshot))).deep.equal(snapshot);
+    expect(parseYaml(FORMATS.yaml.write(snapshot))).deep.equal(snapshot);
+  });
+
+  it('in CSV have one row per collection, field and relation, nested values as JSON', () => {
+    expect(FORMATS.csv.write(snapshot)).equal(
+      [
+        '"kind","collection","field","type","meta","schema","id","many_collection","many_field","one_collection",' +
+          '"one_field","one_collection_field","one_allowed_collections","junction_field","sort_field","one_deselect_action"',
+        '"collection","a, ""b""",,,"{""collection"":""a, \\""b\\"""",""note"":""two\\nlines""}",,,,,,,,,,,',
+        '"collection","=1+1",,,"{}","{""name"":""=1+1"",""comment"":null}",,,,,,,,,,',
+        '"field","=1+1","day","date","{}","{""default_value"":""2020-01-01""}",,,,,,,,,,',
+        '"relation",,,,,,"7","=1+1","x",,,,"[""a""]",,,',
+        '',
+      ].join('\r\n'),
+    );
+  });
+
+  it('in csv_utf8 start with a byte-order mark', () => {
+    expect(FORMATS.csv_utf8.write(snapshot)).equal(`\ufeff${FORMATS.csv.write(snapshot)}`);
+  });
+
+  it('in XML are one document', () => {
+    expect(FORMATS.xml.write(snapshot)).match(/^<\?xml version="1.0" encoding="UTF-8"\?>\n<snapshot type="object">\n/);
+  });
+
+  it('are named after the time, so that names sort by it', () => {
+    const time = new Date('2026-01-02T03:04:05.678Z');
+    expect(EXPORTS.map((format) => attachment(format, time))).deep.equal([
+      'attachment; filename="snapshot-20260102-030405.csv"',
+      'attachment; filename="snapshot-20260102-030405.csv"',
+      'attachment; filename="snapshot-20260102-030405.json"',
+      'attachment; filename="snapshot-20260102-030405.xml"',
+      'attachment; filename="snapshot-20260102-030405.yaml"',
+    ]);
+  });
+});
