@@ -88,7 +88,9 @@ async function apply(client: pg.ClientBase, migration: Migration, options: Migra
       [migration.number, migration.name],
     );
     if (inserted.rowCount === 0) return newestApplied(client);
-    await client.query(script);
+    await client.query(script).catch((error: unknown) => {
+      throw new Error(`the migration ${migration.name} failed: ${(error as Error).message}`, { cause: error });
+    });
     options.logger.info('migration applied', { migration: migration.name });
     return migration.number;
   });

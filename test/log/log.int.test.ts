@@ -1,0 +1,199 @@
+import { expect } from 'chai';
+import type pg from 'pg';
+import { appendEvents } from '../../src/log/append.js';
+import { eventHash, verifyChain } from '../../src/log/hash-chain.js';
+import { type LogHead, GENESIS_HASH, emptyHead } from '../../src/log/head.js';
+import { type EventRecord, readEvents, readRecordPages } from '../../src/log/read.js';
+import { readDatabase } from '../../src/postgres/database.js';
+import { migrate } from '../../src/postgres/migrate.js';
+import { createPool, withClient } from '../../src/postgres/pool.js';
+import type { Cause, NewEvent, StoredEvent } from '../../src/schema/events.js';
+import type { Json } from '../../src/schema/model.js';
+import { CAUSE, silent } from '../pipeline/instance.js';
+import { type TestDatabase, createDatabase } from '../support/postgres.js';
+
+/** Everything that could come back from jsonb other than it went in. */
+const HOSTILE: Json = {
+  zz: 1,
+  a: 2,
+  'ä ö': 3,
+  '10': 'ten',
+  '9': 'nine',
+  ['__proto__']: { polluted: true },
+  constructor: null,
+  numbers: [0, -0, 1.0, 0.1, 1e21, 1e-7, 5e-324, 1.7976931348623157e308, -123456789.123456789, 9007199254740991],
+  text: ['9007199254740993', '1e400', '', ' ', 'a\u0001b', '😀', '\u2028', 'e\u0301', '\\u0000', `'"\\`, '\uFFFF'],
+  deep: [[[[{ b: [], a: {} }]]]],
+};
+
+const patch = (value: Json): NewEvent => ({
+  type: 'collection.updated',
+  version: 1,
+  collection: `it's "a" \\ 😀 collection`,
+  field: null,
+  data: { patch: [{ op: 'replace', path: '/meta/translations', value }] },
+});
+
+describe('the log', () => {
+  let database: TestDatabase;
+  let pool: pg.Pool;
+
+  beforeEach(async () => {
+    database = await createDatabase();
+    pool = createPool({ connectionString: database.connectionString, schema: 'public', max: 3, logger: silent });
+    await migrate({ pool, schema: 'public', database: await readDatabase(pool), logger: silent });
+  });
+
+  afterEach(async () => {
+    await pool.end();
+    await database.drop();
+  });
+
+  const append = (events: NewEvent[], cause: Cause = CAUSE, head: LogHead = emptyHead()): Promise<StoredEvent[]> =>
+    withClient(pool, (client) => appendEvents(client, head, events, cause));
+
+  const headOf = ({ position, hash, occurred_at }: StoredEvent): LogHead => ({ position, hash, occurred_at });
+
+  async function readAll(after = 0, limit?: number): Promise<StoredEvent[]> {
+    const events: StoredEvent[] = [];
+    const range = { after, ...(limit !== undefined && { limit }) };
+    for await (const event of readEvents(pool, range)) events.push(event);
+    return events;
+  }
+
+  /** As somebody with all rights would do it. */
+  async function tamper(change: string): Promise<void> {
+    await pool.query(
+      `ALTER TABLE service_events DISABLE TRIGGER ALL; ${change}; ALTER TABLE service_events ENABLE TRIGGER ALL`,
+    );
+  }
+
+  it('gives back exactly what was appended, and the chain holds', async () => {
+    const cause: Cause = {
+      actor: { id: 'x', name: 'Zoë "the" O\'Neil' },
+      command: 'update-collection',
+      reason: 'because:\n“reasons” 😀',
+      request_id: 'r-1',
+      ip: '::1',
+      user_agent: 'curl/8',
+    };
+    const stored = await append([patch(HOSTILE), patch('9007199254740993'), patch(null)], cause);
+    const read = await readAll();
+    // jsonb has no negative zero, and neither has JSON.stringify.
+    expect(read).to.deep.equal(JSON.parse(JSON.stringify(stored)));
+    expect(read.map((event) => event.position)).to.deep.equal([1, 2, 3]);
+    expect(read[0]?.previous_hash).to.equal(GENESIS_HASH);
+    const value = (read[0] as { data: { patch: { value: object }[] } }).data.patch[0]?.value ?? {};
+    expect(Object.hasOwn(value, '__proto__')).to.equal(true);
+    expect(await verifyChain(pool)).to.deep.equal({ ok: true, checked: 3, head: headOf(read[2] as StoredEvent) });
+  });
+
+  it('replaces what PostgreSQL can not hold in what comes from headers', async () => {
+    const [stored] = await append([patch(1)], {
+      ...CAUSE,
+      user_agent: 'a\0b\uD800c',
+      actor: { id: '1', name: '\uDC00' },
+    });
+    expect(stored).to.deep.include({ user_agent: 'a\uFFFDb\uFFFDc', actor: { id: '1', name: '\uFFFD' } });
+    expect(await readAll()).to.deep.equal([stored]);
+    expect((await verifyChain(pool)).ok).to.equal(true);
+  });
+
+  it('never lets time run backwards', async () => {
+    const head = { position: 0, hash: GENESIS_HASH, occurred_at: '2999-01-01T00:00:00.000Z' };
+    const [stored] = await append([patch(1)], CAUSE, head);
+    expect(stored?.occurred_at).to.equal('2999-01-01T00:00:00.000Z');
+    expect((await verifyChain(pool)).ok).to.equal(true);
+  });
+
+  it('is read in pages, from anywhere, up to any number', async () => {
+    const stored = await append(Array.from({ length: 2_500 }, (_, index) => patch(index)));
+    expect((await readAll()).length).to.equal(2_500);
+    expect(await readAll(1_999)).to.deep.equal(stored.slice(1_999));
+    expect(await readAll(10, 1_000)).to.deep.equal(stored.slice(10, 1_010));
+    expect(await readAll(10, 1_001)).to.deep.equal(stored.slice(10, 1_011));
+    expect(await readAll(10, 0)).to.deep.equal([]);
+    expect(await readAll(2_500)).to.deep.equal([]);
+    const pages: EventRecord[][] = [];
+    for await (const page of readRecordPages(pool, { after: 0, upTo: 1_200 })) pages.push(page);
+    expect(pages.map((page) => page.length)).to.deep.equal([1_000, 200]);
+  });
+
+  it('takes a batch that is too large for one value', async () => {
+    const value = 'x'.repeat(3_000_000);
+    const stored = await append([1, 2, 3, 4, 5, 6].map(() => patch(value)));
+    expect((await readAll()).map((event) => event.hash)).to.deep.equal(stored.map((event) => event.hash));
+  });
+
+  it('refuses a second event for a position', async () => {
+    await append([patch(1)]);
+    const error = await append([patch(2)]).catch((thrown: unknown) => thrown);
+    expect(error).to.be.instanceOf(Error);
+    expect((await readAll()).length).to.equal(1);
+  });
+
+  it('stops, naming the position, at an event it does not know', async () => {
+    await append([patch(1), patch(2)]);
+    await tamper(`UPDATE service_events SET version = 99 WHERE position = 2`);
+    const error = await readAll().catch((thrown: unknown) => thrown);
+    expect((error as Error).message).to.match(/event 2 .*version 99/);
+  });
+
+  describe('verification', () => {
+    beforeEach(async () => {
+      await append([patch({ b: 1, a: [1, 2] }), patch(2), patch(3), patch(4)]);
+    });
+
+    const changes: Record<string, [change: string, broken: number, reason: RegExp]> = {
+      data: [`UPDATE service_events SET data = '{"patch": []}' WHERE position = 2`, 2, /hash does not fit/],
+      'a number in data': [
+        `UPDATE service_events SET data = jsonb_set(data, '{patch,0,value,b}', '1.5') WHERE position = 1`,
+        1,
+        /hash does not fit/,
+      ],
+      actor: [
+        `UPDATE service_events SET actor = actor || '{"name": "Eve"}' WHERE position = 3`,
+        3,
+        /hash does not fit/,
+      ],
+      time: [
+        `UPDATE service_events SET occurred_at = occurred_at - interval '1 ms' WHERE position = 3`,
+        3,
+        /hash does not fit/,
+      ],
+      reason: [`UPDATE service_events SET reason = 'none' WHERE position = 4`, 4, /hash does not fit/],
+      'a missing event': [`DELETE FROM service_events WHERE position = 2`, 3, /position 2 is missing/],
+      'a missing beginning': [`DELETE FROM service_events WHERE position = 1`, 2, /position 1 is missing/],
+      order: [
+        `UPDATE service_events SET position = CASE position WHEN 2 THEN 30 ELSE 20 END WHERE position IN (2, 3);
+         UPDATE service_events SET position = position / 10 WHERE position IN (20, 30)`,
+        2,
+        /previous_hash is not the hash of position 1/,
+      ],
+    };
+
+    for (const [what, [change, broken, reason]] of Object.entries(changes)) {
+      it(`finds a change of ${what}`, async () => {
+        await tamper(change);
+        const verification = await verifyChain(pool);
+        expect(verification.ok).to.equal(false);
+        expect(verification.broken?.position).to.equal(broken);
+        expect(verification.broken?.reason).to.match(reason);
+        expect(verification.checked).to.equal(verification.head.position);
+      });
+    }
+
+    it('finds an event that was written anew with a fitting hash, by the next one', async () => {
+      const [, second] = await readAll();
+      const forged = { ...(second as StoredEvent), reason: 'forged' };
+      await tamper(`UPDATE service_events SET reason = 'forged', hash = '${eventHash(forged)}' WHERE position = 2`);
+      expect((await verifyChain(pool)).broken).to.deep.include({ position: 3 });
+    });
+
+    it('tells how far it has come', async () => {
+      const seen: number[] = [];
+      await verifyChain(pool, { onProgress: (checked) => seen.push(checked) });
+      expect(seen).to.deep.equal([4]);
+    });
+  });
+});

@@ -1,0 +1,145 @@
+import { expect } from 'chai';
+import type pg from 'pg';
+import { ExchangeError, SQLSTATE, isConnectionLoss, sqlState } from '../../src/postgres/errors.js';
+import { sendBatch } from '../../src/postgres/exchange.js';
+import { createPool, withClient } from '../../src/postgres/pool.js';
+import { runScript } from '../../src/postgres/script.js';
+import { silent } from '../pipeline/instance.js';
+import { type TestDatabase, createDatabase } from '../support/postgres.js';
+
+describe('several statements at once', () => {
+  let database: TestDatabase;
+  let pool: pg.Pool;
+
+  before(async () => {
+    database = await createDatabase();
+    pool = createPool({ connectionString: database.connectionString, schema: 'public', max: 2, logger: silent });
+  });
+
+  after(async () => {
+    await pool.end();
+    await database.drop();
+  });
+
+  const failureOf = async (work: Promise<unknown>): Promise<ExchangeError> => {
+    const error = await work.catch((thrown: unknown) => thrown);
+    expect(error).to.be.instanceOf(ExchangeError);
+    return error as ExchangeError;
+  };
+
+  it('answer one result each, with parsed rows', async () => {
+    const results = await withClient(pool, (client) =>
+      sendBatch(client, [
+        { text: 'SELECT $1::bigint AS n, $2::jsonb AS j, $3::text AS t', values: [7, '{"a":[1]}', null] },
+        { text: 'SELECT WHERE false' },
+        { text: 'SELECT g FROM generate_series(1, 3) g' },
+      ]),
+    );
+    expect(results.map((result) => result.rows)).to.deep.equal([
+      [{ n: 7, j: { a: [1] }, t: null }],
+      [],
+      [{ g: 1 }, { g: 2 }, { g: 3 }],
+    ]);
+  });
+
+  it('do not reach a COMMIT that stands behind a failure, and leave the client usable', async () => {
+    await withClient(pool, async (client) => {
+      await client.query('CREATE TABLE kept (a int)');
+      const error = await failureOf(
+        sendBatch(client, [
+          { text: 'BEGIN' },
+          { text: 'INSERT INTO kept VALUES ($1)', values: [1] },
+          { text: 'INSERT INTO kept VALUES ($1 / 0)', values: [1] },
+          { text: 'COMMIT' },
+        ]),
+      );
+      expect(error.results).to.have.length(2);
+      expect(sqlState(error)).to.equal('22012');
+      await client.query('ROLLBACK');
+      expect((await client.query('SELECT FROM kept')).rowCount).to.equal(0);
+    });
+  });
+
+  it('as a script: count what finished before the failure, over messages of any number', async () => {
+    const padding = `/* ${'x'.repeat(400_000)} */`;
+    const statements = Array.from({ length: 10 }, (_, index) => `${padding} SELECT 1 / (7 - ${index}) AS one`);
+    const error = await withClient(pool, (client) => failureOf(runScript(client, statements)));
+    expect(error.results).to.have.length(7);
+    expect(sqlState(error)).to.equal('22012');
+    const results = await withClient(pool, (client) => runScript(client, statements.slice(0, 7)));
+    expect(results).to.have.length(7);
+    expect(results[6]?.rows).to.deep.equal([{ one: 1 }]);
+  });
+
+  it('name the statement that fails to parse', async () => {
+    const error = await withClient(pool, (client) =>
+      failureOf(sendBatch(client, [{ text: 'SELECT 1' }, { text: 'SELECT FROM nowhere' }])),
+    );
+    expect(error.results).to.have.length(1);
+    expect(sqlState(error)).to.equal(SQLSTATE.undefined_table);
+  });
+
+  it('tell a lost connection from a refused statement', async () => {
+    const lost = withClient(pool, async (client) => {
+      const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+      const sleeping = sendBatch(client, [{ text: 'SELECT pg_sleep(30)' }]);
+      await pool.query('SELECT pg_terminate_backend($1)', [rows[0]?.pid]);
+      return sleeping;
+    });
+    expect(isConnectionLoss(await failureOf(lost))).to.equal(true);
+  });
+});
+
+describe('connections', () => {
+  let database: TestDatabase;
+
+  before(async () => {
+    database = await createDatabase();
+  });
+
+  after(() => database.drop());
+
+  const onPool = async <T>(connectionString: string, work: (pool: pg.Pool) => Promise<T>): Promise<T> => {
+    const pool = createPool({ connectionString, schema: 'a b"\\c', max: 1, logger: silent });
+    try {
+      return await work(pool);
+    } finally {
+      await pool.end();
+    }
+  };
+
+  it('begin in UTC with our schema first, whatever options the address has', async () => {
+    const url = new URL(database.connectionString);
+    url.searchParams.set('options', '-c work_mem=5MB -c TimeZone=Asia/Tokyo');
+    const settings = await onPool(url.href, async (pool) => {
+      await pool.query(`CREATE SCHEMA "a b""\\c"`);
+      const { rows } = await pool.query(
+        `SELECT current_schema() AS schema, current_setting('TimeZone') AS zone, current_setting('work_mem') AS memory`,
+      );
+      return rows as unknown[];
+    });
+    expect(settings).to.deep.equal([{ schema: 'a b"\\c', zone: 'UTC', memory: '5MB' }]);
+  });
+
+  it('are not used again after an error, or when a transaction was left open', async () => {
+    await onPool(database.connectionString, async (pool) => {
+      const pid = (client: pg.ClientBase) =>
+        client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid').then(({ rows }) => rows[0]?.pid);
+      const first = await withClient(pool, pid);
+      expect(await withClient(pool, pid)).to.equal(first);
+      await withClient(pool, (client) => client.query('BEGIN'));
+      const second = await withClient(pool, pid);
+      expect(second).to.not.equal(first);
+      await withClient(pool, () => Promise.reject(new Error('ours'))).catch(() => undefined);
+      expect(await withClient(pool, pid)).to.not.equal(second);
+    });
+  });
+
+  it('read positions as numbers, and what no number can hold as text', async () => {
+    const rows = await onPool(database.connectionString, async (pool) => {
+      const result = await pool.query('SELECT 9007199254740991::bigint AS a, 9007199254740993::bigint AS b');
+      return result.rows as unknown[];
+    });
+    expect(rows).to.deep.equal([{ a: 9007199254740991, b: '9007199254740993' }]);
+  });
+});

@@ -1,0 +1,111 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { expect } from 'chai';
+import { OperatorError } from '../../src/operator-error.js';
+import { readDatabase } from '../../src/postgres/database.js';
+import { migrate } from '../../src/postgres/migrate.js';
+import { createPool } from '../../src/postgres/pool.js';
+import { silent } from '../pipeline/instance.js';
+import { type TestDatabase, createDatabase } from '../support/postgres.js';
+
+describe('migrate', () => {
+  let database: TestDatabase;
+
+  beforeEach(async () => {
+    database = await createDatabase();
+  });
+
+  afterEach(() => database.drop());
+
+  async function onPool<T>(schema: string, work: (pool: ReturnType<typeof createPool>) => Promise<T>): Promise<T> {
+    const pool = createPool({ connectionString: database.connectionString, schema, max: 2, logger: silent });
+    try {
+      return await work(pool);
+    } finally {
+      await pool.end();
+    }
+  }
+
+  const start = (schema: string, directory?: URL): Promise<void> =>
+    onPool(schema, async (pool) =>
+      migrate({ pool, schema, database: await readDatabase(pool), logger: silent, ...(directory && { directory }) }),
+    );
+
+  it('lets 20 processes start at once on an empty database', async () => {
+    await Promise.all(Array.from({ length: 20 }, () => start('public')));
+    const applied = await onPool('public', (pool) => pool.query('SELECT number FROM service_migrations ORDER BY 1'));
+    const numbers = applied.rows.map((row: { number: number }) => row.number);
+    expect(numbers).to.deep.equal(numbers.map((_, index) => index + 1));
+    expect(numbers).to.not.equal([]);
+  });
+
+  it('changes nothing the second time', async () => {
+    await start('public');
+    const before = await onPool('public', (pool) => pool.query('SELECT * FROM service_migrations'));
+    await start('public');
+    const after = await onPool('public', (pool) => pool.query('SELECT * FROM service_migrations'));
+    expect(after.rows).to.deep.equal(before.rows);
+  });
+
+  it('works in another schema, which it creates, and beside one in public', async () => {
+    const schema = 'An "odd\\ schéma';
+    await Promise.all([start(schema), start('public'), start(schema)]);
+    const { rows } = await onPool(schema, (pool) =>
+      pool.query(`SELECT schemaname FROM pg_tables WHERE tablename = 'service_events' ORDER BY 1`),
+    );
+    expect(rows.map((row: { schemaname: string }) => row.schemaname)).to.have.members([schema, 'public']);
+  });
+
+  it('refuses, in one sentence, a database that a newer release has migrated', async () => {
+    await start('public');
+    await onPool('public', (pool) => pool.query(`INSERT INTO service_migrations VALUES (4711, '4711_future.sql')`));
+    const error = await start('public').catch((thrown: unknown) => thrown);
+    expect(error).to.be.instanceOf(OperatorError);
+    expect((error as Error).message).to.match(/newer release.*4711/);
+  });
+
+  it('refuses a schema that the user may not use, instead of filling another one', async () => {
+    await onPool('public', async (pool) => {
+      await pool.query('CREATE SCHEMA closed');
+      await pool.query(`DO $$ BEGIN CREATE ROLE dps_test_stranger LOGIN PASSWORD 'x';
+        EXCEPTION WHEN duplicate_object THEN NULL; END $$`);
+      await pool.query('GRANT CREATE ON SCHEMA public TO dps_test_stranger');
+    });
+    const url = new URL(database.connectionString);
+    url.username = 'dps_test_stranger';
+    url.password = 'x';
+    const pool = createPool({ connectionString: url.href, schema: 'closed', max: 1, logger: silent });
+    try {
+      const place = await readDatabase(pool);
+      const error = await migrate({ pool, schema: 'closed', database: place, logger: silent }).catch((e: unknown) => e);
+      expect(error).to.be.instanceOf(OperatorError);
+      expect((error as Error).message).to.match(/"closed".*USAGE/);
+    } finally {
+      await pool.end();
+      await onPool('public', (owner) => owner.query('DROP OWNED BY dps_test_stranger; DROP ROLE dps_test_stranger'));
+    }
+  });
+
+  it('applies a migration whole or not at all, and goes on where it stopped', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'dps-migrations-'));
+    const url = pathToFileURL(`${directory}/`);
+    try {
+      await writeFile(new URL('0001_first.sql', url), 'CREATE TABLE first (a int)');
+      await writeFile(new URL('0002_second.sql', url), 'CREATE TABLE second (a int); SELECT 1/0');
+      const error = await start('public', url).catch((thrown: unknown) => thrown);
+      expect((error as Error).message)
+        .to.include('0002_second.sql')
+        .and.include('division by zero');
+      const tables = await onPool('public', (pool) =>
+        pool.query(`SELECT to_regclass('first') IS NOT NULL AS first, to_regclass('second') IS NOT NULL AS second`),
+      );
+      expect(tables.rows).to.deep.equal([{ first: true, second: false }]);
+      await writeFile(new URL('0002_second.sql', url), 'CREATE TABLE second (a int)');
+      await start('public', url);
+    } finally {
+      await rm(directory, { recursive: true });
+    }
+  });
+});

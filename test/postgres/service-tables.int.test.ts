@@ -1,0 +1,96 @@
+import { expect } from 'chai';
+import { SQLSTATE, sqlState } from '../../src/postgres/errors.js';
+import { type Instance, CAUSE, done, field, startInstance, table } from '../pipeline/instance.js';
+import { type TestDatabase, createDatabase } from '../support/postgres.js';
+
+describe("the service's own tables", () => {
+  let database: TestDatabase;
+  let instance: Instance;
+
+  before(async () => {
+    database = await createDatabase();
+    instance = await startInstance(database.connectionString);
+    done(await instance.pipeline.execute('create-collection', table('notes', [field('title')]), { cause: CAUSE }));
+  });
+
+  after(async () => {
+    await instance.stop();
+    await database.drop();
+  });
+
+  for (const change of [
+    `UPDATE service_events SET command = 'other'`,
+    `UPDATE service_events SET command = command WHERE false`,
+    'DELETE FROM service_events',
+    'TRUNCATE service_events',
+    `INSERT INTO service_events SELECT * FROM service_events ON CONFLICT (position) DO UPDATE SET command = 'other'`,
+  ]) {
+    it(`refuse, to the owner too: ${change}`, async () => {
+      const error = await instance.pool.query(change).catch((thrown: unknown) => thrown);
+      expect(sqlState(error)).to.equal(SQLSTATE.insufficient_privilege);
+      expect((error as Error).message).to.match(/^service_events is append-only: (UPDATE|DELETE|TRUNCATE) is refused$/);
+    });
+  }
+
+  it('refuse it in a session that replays replication', async () => {
+    const client = await instance.pool.connect();
+    try {
+      await client.query('SET session_replication_role = replica');
+      const error = await client.query('DELETE FROM service_events').catch((thrown: unknown) => thrown);
+      expect(sqlState(error)).to.equal(SQLSTATE.insufficient_privilege);
+    } finally {
+      client.release(true);
+    }
+  });
+
+  it('move the epoch of accounts with every change of one', async () => {
+    const epoch = async (): Promise<number> => {
+      const { rows } = await instance.pool.query<{ epoch: number }>('SELECT epoch FROM service_auth_epoch');
+      return rows[0]?.epoch ?? 0;
+    };
+    const before = await epoch();
+    await instance.pool.query(
+      `INSERT INTO service_users (id, email, name, role) VALUES (gen_random_uuid(), 'a@example.org', 'A', 'reader')`,
+    );
+    expect(await epoch()).to.equal(before + 1);
+    await instance.pool.query(
+      `INSERT INTO service_tokens (id, user_id, name, token_hash) SELECT gen_random_uuid(), id, 't', '\\x00' FROM service_users`,
+    );
+    await instance.pool.query(`DELETE FROM service_users`);
+    expect(await epoch()).to.be.greaterThan(before + 2);
+    expect((await instance.pool.query('SELECT FROM service_tokens')).rowCount).to.equal(0);
+  });
+
+  it('hold one user per e-mail address, whatever its case', async () => {
+    const insert = (email: string) =>
+      instance.pool.query(
+        `INSERT INTO service_users (id, email, name, role) VALUES (gen_random_uuid(), $1, 'A', 'reader')`,
+        [email],
+      );
+    await insert('Somebody@example.org');
+    const error = await insert('somebody@EXAMPLE.org').catch((thrown: unknown) => thrown);
+    expect(sqlState(error)).to.equal(SQLSTATE.unique_violation);
+  });
+
+  it('show the documents to people in views', async () => {
+    const collections = await instance.pool.query('SELECT * FROM service_v_collections');
+    expect(collections.rows[0]).to.deep.include({ collection: 'notes', schema: { name: 'notes', comment: null } });
+    expect((collections.rows[0] as { meta: object }).meta).to.include({ collection: 'notes', accountability: 'all' });
+    const fields = await instance.pool.query<{ field: string; schema: object }>(
+      'SELECT * FROM service_v_fields ORDER BY field',
+    );
+    expect(fields.rows.map((row) => row.field)).to.deep.equal(['id', 'title']);
+    expect(fields.rows[1]?.schema).to.include({
+      name: 'title',
+      table: 'notes',
+      data_type: 'character varying',
+      is_generated: false,
+      foreign_key_table: null,
+      foreign_key_column: null,
+    });
+    const history = await instance.pool.query('SELECT type, collection, actor, command FROM service_v_history');
+    expect(history.rows).to.deep.equal([
+      { type: 'collection.created', collection: 'notes', actor: 'Ada', command: 'create-collection' },
+    ]);
+  });
+});
