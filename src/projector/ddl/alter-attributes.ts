@@ -1,6 +1,6 @@
 /**
- * What one ALTER TABLE can change about a column, in the order that works for every combination: identity, default and
- * NOT NULL are dropped first (they may not fit the new type), then the type, then NOT NULL and the new default.
+ * What one ALTER TABLE can change about a column, in the order that works for every combination: default and NOT NULL are
+ * dropped first (they may not fit the new type), then the type, then NOT NULL and the new default.
  *
  * NOT NULL is set plainly. The short-lock way (a CHECK added NOT VALID, validated, then SET NOT NULL) pays only across
  * two transactions; in one, every step runs under the lock that its first step took, and the rows are read once either way.
@@ -15,9 +15,6 @@ import { type Sql, ident, join, sql, typeName } from './sql.js';
 import { conversion } from './type-change.js';
 import { typeChangeCosts } from './type-change-costs.js';
 
-export const startsCounting = (old: ColumnField, now: ColumnField): boolean =>
-  !old.schema.has_auto_increment && now.schema.has_auto_increment;
-
 export function alterAttributes(change: Change, old: ColumnField, now: ColumnField): Statement[] {
   const actions = attributeActions(old, now);
   if (actions.length === 0) return [];
@@ -31,13 +28,12 @@ export function alterAttributes(change: Change, old: ColumnField, now: ColumnFie
 
 interface Action {
   action: Sql;
-  what: 'auto increment' | 'default' | 'nullability' | 'type';
+  what: 'default' | 'nullability' | 'type';
 }
 
 function attributeActions(old: ColumnField, now: ColumnField): Action[] {
   const value = defaultChange(old, now);
   const steps: [boolean, Action['what'], () => Sql][] = [
-    [startsCounting(now, old), 'auto increment', () => sql`DROP IDENTITY`],
     [value.drops, 'default', () => sql`DROP DEFAULT`],
     [losesNotNull(old, now), 'nullability', () => sql`DROP NOT NULL`],
     [typeChanges(old, now), 'type', () => typeAction(old, now)],

@@ -2,14 +2,14 @@
  * A changed column, in the order that works for every combination:
  *
  * 1. what no longer holds goes: primary key, unique, index (foreign keys in the way went with earlier events)
- * 2. DROP EXPRESSION, alone: the type of a generated column can't be changed with USING in the same statement
+ * 2. DROP EXPRESSION or DROP IDENTITY, alone: PostgreSQL checks the new type against them before it has dropped them
  * 3. one ALTER TABLE with type, nullability, default (alter-attributes.ts)
  * 4. the new identity, alone: PostgreSQL checks the column's type before it has run step 3; then its sequence
  * 5. what now holds is added: primary key, unique, index; the comment
  */
 import type { CollectionNode } from '../../schema/state.js';
 import type { Statement } from '../statement.js';
-import { alterAttributes, startsCounting } from './alter-attributes.js';
+import { alterAttributes } from './alter-attributes.js';
 import { type Change, statement } from './change.js';
 import { type ColumnField, needsUnique } from './column.js';
 import { primaryKeyColumns } from './create-table.js';
@@ -25,12 +25,16 @@ import {
 import { label, tableOf } from './parts.js';
 import { ident, literal, sql } from './sql.js';
 
+const startsCounting = (old: ColumnField, now: ColumnField): boolean =>
+  !old.schema.has_auto_increment && now.schema.has_auto_increment;
+
 type FieldUpdate = Change<'field.updated'>;
 
 export function alterColumn(change: FieldUpdate, old: ColumnField, now: ColumnField): Statement[] {
   return [
     ...dropParts(change, old, now),
     ...dropExpression(change, old, now),
+    ...dropIdentity(change, old, now),
     ...alterAttributes(change, old, now),
     ...addIdentity(change, old, now),
     ...addParts(change, old, now),
@@ -65,6 +69,13 @@ function dropExpression(change: FieldUpdate, old: ColumnField, now: ColumnField)
   if (old.schema.generation_expression === null || now.schema.generation_expression !== null) return [];
   const text = sql`ALTER TABLE ${tableOf(change)} ALTER COLUMN ${ident(now.field)} DROP EXPRESSION`;
   return [statement(change, text, `let ${label(now)} keep its values`, { lock: 'ACCESS EXCLUSIVE' })];
+}
+
+function dropIdentity(change: FieldUpdate, old: ColumnField, now: ColumnField): Statement[] {
+  if (!startsCounting(now, old)) return [];
+  const text = sql`ALTER TABLE ${tableOf(change)} ALTER COLUMN ${ident(now.field)} DROP IDENTITY`;
+  const costs = { lock: 'ACCESS EXCLUSIVE', lock_entries: 3 } as const;
+  return [statement(change, text, `let ${label(now)} no longer count on its own`, costs)];
 }
 
 /**

@@ -1,5 +1,5 @@
 /** The DEFAULT of a column, from the normal form's default_value. */
-import type { ColumnSchema, Field, Json } from '../../schema/model.js';
+import type { ColumnSchema, Field } from '../../schema/model.js';
 import { isFunctionDefault } from '../../schema/normal-form/index.js';
 import { type Sql, UnsafeSqlError, literal, sql } from './sql.js';
 
@@ -17,22 +17,14 @@ export function defaultExpression(field: Field, schema: ColumnSchema): Sql | nul
   const value = schema.default_value;
   if (value === null) return null;
   if (typeof value === 'string' && isFunctionDefault(field.type, schema)) return functionCall(value);
-  return literal(literalText(schema));
+  // Quoted and without a type, for every type alike: PostgreSQL reads '5', 'true' and '{"a":1}' as the column's type, so
+  // that nothing here decides what a number looks like. A string is the text itself, in json columns too.
+  return literal(typeof value === 'string' ? value : JSON.stringify(value));
 }
 
 /** Whether each row gets a value of its own: adding such a column writes the whole table. */
 export function isVolatileDefault(field: Field, schema: ColumnSchema): boolean {
   return schema.default_value === 'gen_random_uuid()' && isFunctionDefault(field.type, schema);
-}
-
-/**
- * Literals go in quoted and without a type, for every type alike: PostgreSQL reads '5', 'true' and '{"a":1}' as the
- * column's type, so that nothing here decides what a number looks like.
- */
-function literalText(schema: ColumnSchema): string {
-  const value: Json = schema.default_value;
-  if (schema.data_type === 'json' || schema.data_type === 'jsonb') return JSON.stringify(value);
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
 function functionCall(text: string): Sql {
