@@ -3,17 +3,22 @@ import jsonPatch from 'fast-json-patch';
 import type { Operation } from 'fast-json-patch';
 import { copyJson, isObject, jsonEqual } from './json.js';
 
-/** Steps that an applying library refuses, because assigning to them changes an object's prototype. */
-const UNSAFE_STEP = /\/(__proto__|constructor|prototype)(\/|$)/;
-
 /**
  * The patch that turns `before` into `after`, two documents with the same members. Inner values are patched member
- * by member, except where that would need an unsafe step: then the whole inner value is replaced.
+ * by member, except where that doesn't lead there (a member named `__proto__` must not become a step): then the whole
+ * inner value is replaced.
  */
 export function patchBetween(before: object, after: object): Operation[] {
   const patch = jsonPatch.compare(before, after);
-  if (!patch.some((operation) => UNSAFE_STEP.test(operation.path))) return patch;
-  return replaceMembers(before, after, '');
+  return leadsTo(before, patch, after) ? patch : replaceMembers(before, after, '');
+}
+
+function leadsTo(before: object, patch: readonly Operation[], after: object): boolean {
+  try {
+    return jsonEqual(applyPatch(before, patch), after);
+  } catch {
+    return false;
+  }
 }
 
 function replaceMembers(before: object, after: object, path: string): Operation[] {
@@ -40,16 +45,31 @@ function openFor(document: object, patch: readonly Operation[]): Record<string, 
   const opened = new Set<string>();
   for (const { path } of patch) {
     const [first, second, deeper] = path.split('/', 4).slice(1).map(jsonPatch.unescapePathComponent);
-    if (first === undefined || second === undefined || !isObject(copy[first])) continue;
-    if (!opened.has(first)) copy[first] = { ...copy[first] };
-    opened.add(first);
-    if (deeper !== undefined) openInner(copy[first] as Record<string, unknown>, second, opened, `${first}/${second}`);
+    if (first === undefined || second === undefined) continue;
+    const inner = copy[first];
+    if (!isObject(inner)) open(opened, { parent: copy, member: first, key: first, copy: copyJson });
+    else {
+      open(opened, { parent: copy, member: first, key: first, copy: (value) => ({ ...(value as object) }) });
+      if (deeper !== undefined) {
+        const parent = copy[first] as Record<string, unknown>;
+        open(opened, { parent, member: second, key: `${first}/${second}`, copy: copyJson });
+      }
+    }
   }
   return copy;
 }
 
-function openInner(parent: Record<string, unknown>, member: string, opened: Set<string>, key: string): void {
+interface Opening {
+  parent: Record<string, unknown>;
+  member: string;
+  /** Names the place among those that were copied before. */
+  key: string;
+  copy: (value: unknown) => unknown;
+}
+
+/** Replaces a member by its copy, once. */
+function open(opened: Set<string>, { parent, member, key, copy }: Opening): void {
   if (opened.has(key)) return;
   opened.add(key);
-  parent[member] = copyJson(parent[member]);
+  parent[member] = copy(parent[member]);
 }
