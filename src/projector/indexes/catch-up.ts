@@ -1,0 +1,95 @@
+/** From the checkpoint to the head of the log: what isn't about indexes is passed over, the rest is settled in order. */
+import type { Queryable } from '../../postgres/pool.js';
+import type { StoredEvent } from '../../schema/events.js';
+import type { Logger } from '../../postgres/logger.js';
+import { advanceCheckpoint, loadCheckpoint } from './checkpoint.js';
+import type { BuildSession } from './session.js';
+import { type Settling, settleIndex } from './settle.js';
+import { type IndexTarget, indexTargets } from './targets.js';
+
+export interface CatchingUp extends Omit<Settling, 'client'> {
+  pool: Queryable;
+  /** Events after a position, in order, to the head. */
+  readEventsAfter: (position: number) => AsyncIterable<StoredEvent>;
+  /** Null: another process builds. */
+  openSession: () => Promise<BuildSession | null>;
+  logger: Logger;
+  stopping: () => boolean;
+}
+
+export type CaughtUp = 'done' | 'stopped' | 'busy elsewhere';
+
+/** An index that PostgreSQL would not build; `cause` says why. */
+export class IndexBuildError extends Error {
+  override readonly name = 'IndexBuildError';
+  readonly position: number;
+  readonly target: IndexTarget;
+
+  constructor(position: number, target: IndexTarget, cause: unknown) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause });
+    this.position = position;
+    this.target = target;
+  }
+}
+
+/** Long stretches without an index are noted on the way, so that a restart doesn't read them again. */
+const NOTED_EVERY = 10_000;
+
+/**
+ * @throws IndexBuildError after noting everything before it; the checkpoint stays in front of the event that failed
+ */
+export async function catchUp(work: CatchingUp): Promise<CaughtUp> {
+  let noted = await loadCheckpoint(work.pool);
+  let reached = noted;
+  const note = async (): Promise<boolean> => {
+    const isOurs = await advanceCheckpoint(work.pool, noted, reached);
+    noted = reached;
+    return isOurs;
+  };
+  for await (const event of work.readEventsAfter(noted)) {
+    if (work.stopping()) return 'stopped';
+    if (indexTargets(event).length > 0) {
+      // Somebody else went on from here: their lock, their work.
+      if (!(await note())) return 'busy elsewhere';
+      return inSession(work);
+    }
+    reached = event.position;
+    if (reached - noted >= NOTED_EVERY && !(await note())) return 'busy elsewhere';
+  }
+  return (await note()) ? 'done' : 'busy elsewhere';
+}
+
+/** Under the lock the checkpoint is ours, so it is read again and then only goes forward. */
+async function inSession(work: CatchingUp): Promise<CaughtUp> {
+  const session = await work.openSession();
+  if (session === null) return 'busy elsewhere';
+  try {
+    let noted = await loadCheckpoint(work.pool);
+    for await (const event of work.readEventsAfter(noted)) {
+      if (work.stopping()) return 'stopped';
+      const targets = indexTargets(event);
+      if (targets.length === 0) continue;
+      for (const target of targets) await settle(work, session, { position: event.position, target });
+      await advanceCheckpoint(work.pool, noted, event.position);
+      noted = event.position;
+    }
+    return 'done';
+  } finally {
+    await session.close();
+  }
+}
+
+async function settle(
+  work: CatchingUp,
+  { client }: BuildSession,
+  { position, target }: { position: number; target: IndexTarget },
+): Promise<void> {
+  const started = performance.now();
+  try {
+    const settled = await settleIndex({ ...work, client }, target);
+    const milliseconds = Math.round(performance.now() - started);
+    if (settled !== 'as it should be') work.logger.info(`index ${settled}`, { ...target, position, milliseconds });
+  } catch (error) {
+    throw new IndexBuildError(position, target, error);
+  }
+}

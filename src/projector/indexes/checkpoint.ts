@@ -1,0 +1,46 @@
+/** How far the builder of indexes has come: its row in service_projections. */
+import type { Queryable } from '../../postgres/pool.js';
+import { sql } from '../ddl/sql.js';
+import { INDEX_PROJECTION } from '../verify/pending-indexes.js';
+
+/** What stopped it. Kept as it is shown. */
+export interface IndexFailure {
+  /** The event whose index can't be built. */
+  position: number;
+  collection: string;
+  field: string;
+  sqlstate: string | null;
+  message: string;
+  /** How often it was tried. */
+  attempts: number;
+}
+
+const LOAD = sql`
+WITH first AS (
+  INSERT INTO service_projections (name, kind) VALUES ($1, 'after-commit') ON CONFLICT (name) DO NOTHING
+)
+SELECT position FROM service_projections WHERE name = $1`;
+
+/** The position up to which everything is done; 0 at first. */
+export async function loadCheckpoint(db: Queryable): Promise<number> {
+  const { rows } = await db.query<{ position: number }>(LOAD, [INDEX_PROJECTION]);
+  return Number(rows[0]?.position ?? 0);
+}
+
+const ADVANCE = sql`
+UPDATE service_projections SET position = $3, status = 'running', last_error = NULL, updated_at = now()
+WHERE name = $1 AND position = $2`;
+
+/** Compare and set: a process that lost its lock can't put another one's progress back. */
+export async function advanceCheckpoint(db: Queryable, from: number, to: number): Promise<boolean> {
+  if (from === to) return true;
+  const { rowCount } = await db.query(ADVANCE, [INDEX_PROJECTION, from, to]);
+  return rowCount === 1;
+}
+
+const FAIL = sql`
+UPDATE service_projections SET status = 'failed', last_error = $2, updated_at = now() WHERE name = $1`;
+
+export async function recordFailure(db: Queryable, failure: IndexFailure): Promise<void> {
+  await db.query(FAIL, [INDEX_PROJECTION, JSON.stringify(failure)]);
+}
