@@ -85,6 +85,11 @@ const withoutSecrets = winston.format((info, options) => {
   return clean;
 });
 
+/** Time, level and message first: lines are read by people too. */
+const jsonLine = winston.format.printf(({ timestamp, level, message, ...fields }) =>
+  JSON.stringify({ timestamp, level, message, ...fields }),
+);
+
 const pretty = winston.format.printf(({ timestamp, level, message, ...fields }) => {
   const { stack, ...shown } = fields;
   const members = Object.entries(shown).map(([name, value]) => `${name}=${plain(value)}`);
@@ -103,7 +108,7 @@ export function createLogger(options: LoggerOptions): winston.Logger {
     format: winston.format.combine(
       winston.format.timestamp(),
       withoutSecrets({ secrets: (options.secrets ?? []).filter((secret) => secret.length >= MIN_SECRET) }),
-      options.format === 'json' ? winston.format.json() : pretty,
+      options.format === 'json' ? jsonLine : pretty,
     ),
     transports: [new winston.transports.Stream({ stream, eol: '\n' })],
   });

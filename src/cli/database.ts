@@ -2,7 +2,7 @@
 import type pg from 'pg';
 import type { Config } from '../config.js';
 import { OperatorError } from '../operator-error.js';
-import { DataDirInUseError, recordedConnection } from '../postgres/embedded/index.js';
+import { DataDirInUseError, holdsServer, recordedConnection } from '../postgres/embedded/index.js';
 import { createPool } from '../postgres/pool.js';
 import { type DatabaseSource, openDatabase } from '../postgres/source.js';
 import { silentLogger } from './silent-logger.js';
@@ -31,6 +31,7 @@ export async function withDatabase<T>(config: Config, work: (pool: pg.Pool) => P
 async function openSource(config: Config): Promise<DatabaseSource> {
   const { databaseUrl, dataDir } = config;
   const options = { dataDir, connections: POOL_SIZE + 10, logger: silentLogger };
+  if (databaseUrl === null && !(await holdsServer(dataDir))) throw noService(`data directory ${dataDir}`);
   try {
     return await openDatabase({ ...options, databaseUrl });
   } catch (error) {
@@ -46,8 +47,11 @@ async function requireService(pool: pg.Pool, schema: string): Promise<void> {
     `select from pg_tables where schemaname = $1 and tablename = 'service_auth_epoch'`,
     [schema],
   );
-  if (rowCount === 1) return;
-  throw new OperatorError(
-    `The schema "${schema}" of this database holds no service yet: start the service once, or check DATABASE_URL, DATA_DIR and DB_SCHEMA.`,
+  if (rowCount !== 1) throw noService(`schema "${schema}" of the database`);
+}
+
+function noService(place: string): OperatorError {
+  return new OperatorError(
+    `The ${place} holds no service yet: start the service once, or check DATABASE_URL, DATA_DIR and DB_SCHEMA.`,
   );
 }

@@ -47,5 +47,5 @@ function describePlan({ events = [], statements = [], warnings = [], accepted, r
   const lines = statements.map((statement) => statement.summary ?? statement.sql ?? '');
   for (const warning of warnings) lines.push(`! ${describeWarning(warning)}`);
   const verdict = accepted === false ? `Refused: ${refusal?.message ?? ''}` : 'PostgreSQL accepts it.';
-  return [...lines, `${events.length} events, ${statements.length} statements. ${verdict}`].join('\n');
+  return [...lines, `Events: ${events.length}, statements: ${statements.length}. ${verdict}`].join('\n');
 }

@@ -1,6 +1,6 @@
 /** The embedded PostgreSQL: everything in one data directory, one service at a time, nothing left behind. */
 import { randomBytes } from 'node:crypto';
-import { access, chmod, constants, mkdir, readFile, realpath, rename, stat, writeFile } from 'node:fs/promises';
+import { access, chmod, constants, lstat, mkdir, readFile, realpath, rename, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { OperatorError } from '../../operator-error.js';
 import { type Account, serverAccount } from './account.js';
@@ -87,6 +87,11 @@ function connectionTo(server: Server, password: string): string {
 /** The connection of the server that runs on `dataDir`, as its service noted it; null when there is none. */
 export async function recordedConnection(dataDir: string): Promise<string | null> {
   return readFile(join(resolve(dataDir), 'connection'), 'utf8').catch(() => null);
+}
+
+/** Whether a server was ever set up in `dataDir`. */
+export async function holdsServer(dataDir: string): Promise<boolean> {
+  return (await lstat(join(resolve(dataDir), 'postgres')).catch(() => null)) !== null;
 }
 
 /** Root's directory is open for passing through: the server's user must get to the files below. */

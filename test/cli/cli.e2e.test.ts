@@ -1,0 +1,204 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { runCli } from '../../src/cli/run.js';
+import { type TestService, startService } from '../support/service.js';
+
+interface Ran {
+  code: number;
+  out: string;
+  err: string;
+}
+
+describe('dps', () => {
+  let service: TestService;
+  let directory: string;
+
+  before(async () => {
+    service = await startService();
+    directory = await mkdtemp(join(tmpdir(), 'dps-cli-'));
+  });
+
+  after(async () => {
+    await service.stop();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  async function dps(
+    args: string[],
+    given: { stdin?: string; environment?: Record<string, string> } = {},
+  ): Promise<Ran> {
+    const out: string[] = [];
+    const err: string[] = [];
+    const code = await runCli(args, {
+      environment: {
+        DATABASE_URL: service.databaseUrl,
+        DPS_URL: service.url,
+        DPS_TOKEN: service.adminToken,
+        ...given.environment,
+      },
+      terminal: {
+        print: (text) => out.push(text),
+        note: (text) => err.push(text),
+        read: () => Promise.resolve(given.stdin ?? ''),
+      },
+    });
+    return { code, out: out.join('\n'), err: err.join('\n') };
+  }
+
+  function status(token: string, path: string): Promise<number> {
+    return fetch(service.url + path, { headers: { authorization: `Bearer ${token}` } }).then((answer) => answer.status);
+  }
+
+  describe('users and tokens', () => {
+    it('adds a user with a generated password that logs in', async () => {
+      const { code, out } = await dps(['users', 'add', 'one@example.com', '--role', 'reader', '--json']);
+      expect(code).to.equal(0);
+      const { password, role } = JSON.parse(out) as { password: string; role: string };
+      expect(role).to.equal('reader');
+      expect(await login('one@example.com', password)).to.equal(200);
+    });
+
+    it('takes a password from stdin, changes and removes it', async () => {
+      await dps(['users', 'add', 'two@example.com', '--role', 'reader', '--password-stdin'], {
+        stdin: 'first password\n',
+      });
+      expect(await login('two@example.com', 'first password')).to.equal(200);
+      await dps(['users', 'set', 'TWO@example.com', '--password-stdin'], { stdin: 'second password' });
+      expect(await login('two@example.com', 'first password')).to.equal(401);
+      expect(await login('two@example.com', 'second password')).to.equal(200);
+      await dps(['users', 'set', 'two@example.com', '--no-password']);
+      expect(await login('two@example.com', 'second password')).to.equal(401);
+    });
+
+    it('adds, lists and revokes tokens; a running service notices at once', async () => {
+      await dps(['users', 'add', 'three@example.com', '--role', 'reader', '--no-password']);
+      const added = await dps(['tokens', 'add', 'three@example.com', '--name', 'ci', '--expires', '90d', '--json']);
+      const { token, id } = JSON.parse(added.out) as { token: string; id: string };
+      expect(await status(token, '/collections')).to.equal(200);
+      expect(await status(token, '/schema/snapshot')).to.equal(403);
+      const listed = await dps(['tokens', 'list', 'three@example.com']);
+      expect(listed.out).to.contain(id).and.contain('ci').and.not.contain(token);
+      expect((await dps(['users', 'set', 'three@example.com', '--role', 'admin'])).code).to.equal(0);
+      expect(await status(token, '/schema/snapshot')).to.equal(200);
+      expect((await dps(['tokens', 'revoke', 'three@example.com', 'ci'])).code).to.equal(0);
+      expect(await status(token, '/collections')).to.equal(401);
+      expect((await dps(['users', 'remove', 'three@example.com'])).code).to.equal(0);
+      expect((await dps(['users', 'list'])).out)
+        .to.contain('one@example.com')
+        .and.not.contain('three@example.com');
+    });
+
+    for (const [args, message] of [
+      [['users', 'add', 'admin@example.com', '--role', 'reader'], 'admin@example.com'],
+      [['users', 'remove', 'admin@example.com'], 'last active admin'],
+      [['users', 'remove', 'nobody@example.com'], 'There is no user "nobody@example.com"'],
+      [['users', 'add', 'nobody', '--role', 'reader'], '"nobody" is no e-mail address'],
+      [['users', 'add', 'nobody@example.com'], '--role is missing'],
+      [['users', 'add', 'nobody@example.com', '--role', 'king'], '--role must be one of admin, auditor, reader'],
+      [['users', 'add', 'nobody@example.com', '--role', 'reader', '--password-stdin'], '8 to 256 characters'],
+      [['users', 'set', 'admin@example.com', '--new-password', '--no-password'], 'exclude each other'],
+      [['users', 'set', 'admin@example.com'], 'Say what to change'],
+      [['users', 'list', 'all'], '"all" is too much'],
+      [['users', 'list', '--frob'], "Unknown option '--frob'"],
+      [['users', 'constructor'], 'Say what to do: list, add, set, remove'],
+      [['tokens', 'revoke', 'admin@example.com', 'none'], 'no token "none"'],
+      [['tokens', 'add', 'admin@example.com', '--expires', 'soon'], '--expires must be a time'],
+      [['tokens', 'add', 'admin@example.com', '--expires', '2001-01-01'], 'in the future'],
+      [['frobnicate'], 'There is no command "frobnicate"'],
+      [[], 'Usage: dps COMMAND'],
+    ] as const) {
+      it(`refuses "${args.join(' ')}"`, async () => {
+        const { code, out, err } = await dps([...args]);
+        expect(code).to.equal(2);
+        expect(out).to.equal('');
+        expect(err).to.contain(message);
+      });
+    }
+
+    it('says so where no service has been started', async () => {
+      const none = { DATABASE_URL: '', DATA_DIR: join(directory, 'none') };
+      const { code, err } = await dps(['users', 'list'], { environment: none });
+      expect(code).to.equal(2);
+      expect(err).to.match(/^The data directory .* holds no service yet/);
+      const other = await dps(['users', 'list'], { environment: { DB_SCHEMA: 'elsewhere' } });
+      expect(other.err).to.match(/^The schema "elsewhere" of the database holds no service yet/);
+    });
+  });
+
+  describe('snapshot, diff, apply', () => {
+    it('carry a change from file to service', async () => {
+      const [snapshot, diff] = [join(directory, 'schema.yaml'), join(directory, 'diff.json')];
+      await createCollection('promoted');
+      expect((await dps(['snapshot', '--output', snapshot])).code).to.equal(0);
+      expect(await dps(['diff', snapshot])).to.deep.include({ code: 0, out: 'No differences.' });
+
+      await writeFile(snapshot, (await readFile(snapshot, 'utf8')).replace('note: null', 'note: from a file'));
+      const found = await dps(['diff', snapshot, '--output', diff]);
+      expect(found).to.deep.include({ code: 1, out: '~ collection promoted: meta.note' });
+      expect((await dps(['apply', diff, '--dry-run'])).code).to.equal(0);
+      expect((await dps(['diff', snapshot])).code).to.equal(1);
+      expect(await dps(['apply', diff])).to.deep.include({ code: 0, out: 'Applied.' });
+      expect((await dps(['diff', snapshot])).code).to.equal(0);
+
+      const stale = await dps(['apply', diff]);
+      expect(stale.code).to.equal(2);
+      expect(stale.err).to.contain('changed');
+    });
+
+    it('name what is new and what would go', async () => {
+      await createCollection('doomed');
+      const document = JSON.parse((await dps(['snapshot', '--json'])).out) as Record<
+        'collections' | 'fields',
+        { collection: string }[]
+      >;
+      const renamed = JSON.stringify(document).replaceAll('doomed', 'reborn');
+      const { code, out } = await dps(['diff', '-'], { stdin: renamed });
+      expect(code).to.equal(1);
+      expect(out).to.contain('- collection doomed').and.contain('+ collection reborn').and.contain('+ field reborn.id');
+      expect((await dps(['diff', '-', '--mode', 'merge'], { stdin: renamed })).out).not.to.contain('doomed');
+    });
+
+    it('exit with 2 and say why when the service refuses or is away', async () => {
+      const wrong = await dps(['snapshot'], { environment: { DPS_TOKEN: 'wrong' } });
+      expect(wrong.code).to.equal(2);
+      expect(wrong.err).to.contain('token');
+      const away = await dps(['snapshot', '--url', 'http://127.0.0.1:9']);
+      expect(away.err).to.equal(
+        'No service answers at http://127.0.0.1:9: start it, or name another address with --url.',
+      );
+      const missing = await dps(['diff', join(directory, 'missing.json')]);
+      expect(missing.err).to.contain("missing.json can't be read");
+      const other = await dps(['diff', '-'], { stdin: '{"version": 1, "service": "0.0.0"}' });
+      expect(other.code).to.equal(2);
+      expect(other.err).not.to.equal('');
+    });
+  });
+
+  it('explains itself', async () => {
+    for (const args of [['help'], ['--help'], ['help', 'users'], ['users', '--help'], ['apply', '-h']]) {
+      const { code, out, err } = await dps(args);
+      expect([code, err], args.join(' ')).to.deep.equal([0, '']);
+      expect(out).to.contain('dps');
+    }
+  });
+
+  async function createCollection(collection: string): Promise<void> {
+    const answer = await fetch(`${service.url}/collections`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${service.adminToken}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ collection, schema: {} }),
+    });
+    expect(answer.status).to.equal(200);
+  }
+
+  async function login(email: string, password: string): Promise<number> {
+    const answer = await fetch(`${service.url}/auth/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ email, password }),
+    });
+    return answer.status;
+  }
+});

@@ -1,0 +1,75 @@
+/** The service as a process of its own, for tests that stop, kill and misconfigure it. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+
+export interface ServiceProcess {
+  child: ChildProcess;
+  /** Resolves with what it printed when it is ready; rejects when it ends before. */
+  ready(): Promise<Greeting>;
+  /** Resolves when it has ended. */
+  ended(): Promise<Ended>;
+  /** Sends the signal and waits for the end. */
+  end(signal: NodeJS.Signals): Promise<Ended>;
+}
+
+export interface Greeting {
+  url: string;
+  /** Only at the first start. */
+  token: string | undefined;
+  password: string | undefined;
+  text: string;
+}
+
+export interface Ended {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** Starts `src/main.ts` with these settings and none of our own. */
+export function spawnService(settings: Readonly<Record<string, string>>): ServiceProcess {
+  const child = spawn(process.execPath, ['--import', 'tsx', MAIN], {
+    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], PORT: '0', LOG_FORMAT: 'json', ...settings },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const said = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (chunk: string) => {
+      said[name] += chunk;
+    });
+  }
+  const closed = once(child, 'close');
+  const ended = async (): Promise<Ended> => {
+    await closed;
+    return { code: child.exitCode, signal: child.signalCode, ...said };
+  };
+  return {
+    child,
+    ended,
+    async ready() {
+      while (!said.stdout.includes('Try it:')) {
+        if (child.exitCode !== null || child.signalCode !== null) throw new Error(`it ended: ${said.stderr}`);
+        await Promise.race([once(child.stdout, 'data'), closed]);
+      }
+      return readGreeting(said.stdout);
+    },
+    end(signal) {
+      child.kill(signal);
+      return ended();
+    },
+  };
+}
+
+function readGreeting(text: string): Greeting {
+  const find = (pattern: RegExp) => pattern.exec(text)?.[1];
+  return {
+    url: find(/listens on (\S+)/) ?? '',
+    token: find(/Token \(generated.*\): (\S+)/),
+    password: find(/Password \(generated.*\): (\S+)/),
+    text,
+  };
+}

@@ -1,0 +1,64 @@
+/** The whole service in this process, each on a database of its own. */
+import { Writable } from 'node:stream';
+import { createService } from '../../src/app.js';
+import { readConfig, secretsOf } from '../../src/config.js';
+import { createLogger } from '../../src/logger.js';
+import { createDatabase } from './postgres.js';
+
+export interface TestService {
+  /** `http://127.0.0.1:40123` */
+  url: string;
+  /** A static token of the admin. */
+  adminToken: string;
+  adminEmail: string;
+  adminPassword: string;
+  databaseUrl: string;
+  /** The service's log so far, one JSON object a line. */
+  log(): string;
+  /** Stops the service, and drops the database if it was made here. */
+  stop(): Promise<void>;
+}
+
+const ADMIN = { email: 'admin@example.com', password: 'correct horse', token: 'test-admin-token-0123456789' };
+
+/**
+ * @param overrides settings by name, `{ LOCK_TIMEOUT: '200ms' }`. With a DATABASE_URL the service joins that database,
+ *   which stays the caller's: several services on one database are started so.
+ */
+export async function startService(overrides: Readonly<Record<string, string>> = {}): Promise<TestService> {
+  const database = overrides['DATABASE_URL'] === undefined ? await createDatabase() : null;
+  const lines: string[] = [];
+  const stream = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      lines.push(chunk.toString());
+      done();
+    },
+  });
+  const config = readConfig({
+    PORT: '0',
+    DB_POOL: '5',
+    ADMIN_EMAIL: ADMIN.email,
+    ADMIN_PASSWORD: ADMIN.password,
+    ADMIN_TOKEN: ADMIN.token,
+    LOG_FORMAT: 'json',
+    ...(database && { DATABASE_URL: database.connectionString }),
+    ...overrides,
+  });
+  const logger = createLogger({ ...config.log, secrets: secretsOf(config), stream });
+  const service = await createService(config, logger).catch(async (error: unknown) => {
+    await database?.drop();
+    throw error;
+  });
+  return {
+    url: service.url,
+    adminToken: config.admin.token ?? ADMIN.token,
+    adminEmail: config.admin.email ?? ADMIN.email,
+    adminPassword: config.admin.password ?? ADMIN.password,
+    databaseUrl: config.databaseUrl ?? '',
+    log: () => lines.join(''),
+    async stop() {
+      await service.stop();
+      await database?.drop();
+    },
+  };
+}
