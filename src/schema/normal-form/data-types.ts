@@ -80,6 +80,19 @@ export function dataType(name: string): DataType | undefined {
   return DATA_TYPES.get(name);
 }
 
+/** Types of one family can be compared with an index, as a foreign key needs it; all others only with themselves. */
+const KEY_FAMILIES: ReadonlyMap<string, string> = new Map([
+  ['smallint', 'integer'],
+  ['bigint', 'integer'],
+  ['real', 'double precision'],
+  ['character varying', 'text'],
+  ['character', 'text'],
+]);
+
+export function keyFamily(name: string): string {
+  return KEY_FAMILIES.get(name) ?? name;
+}
+
 /** The type of a column as PostgreSQL writes it: `character varying(255)`, `numeric(10,5)`. */
 export function columnType(schema: ColumnSchema): string {
   const { data_type, max_length, numeric_precision, numeric_scale } = schema;

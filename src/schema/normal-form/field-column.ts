@@ -170,7 +170,7 @@ interface Written {
 /** What another vendor says of the column's type, in our terms. */
 function translated({ type, given }: Written, existing: Field | undefined): Written {
   const { data_type, max_length, numeric_precision, numeric_scale, ...rest } = given;
-  const isUnsaid = (type === UNKNOWN_TYPE || type == null) && data_type === undefined;
+  const isUnsaid = type === undefined || ((type === UNKNOWN_TYPE || type === null) && data_type === undefined);
   const numbers = { data_type, max_length, numeric_precision, numeric_scale };
   // A type of PostgreSQL that we have no name for comes from a snapshot of ours, and stays.
   const { type: ours, ...typed } = readVendorColumn(isUnsaid ? existing?.type : type, numbers, 'postgres');

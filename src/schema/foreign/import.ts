@@ -1,0 +1,116 @@
+/** A foreign snapshot on its way in: what is kept of it so far, and what was left out. */
+import { isObject } from '../json.js';
+import { invalid, type Problem } from '../problem.js';
+import { SYSTEM_PREFIX } from '../system-collections.js';
+import type { Warning } from '../warning.js';
+
+/** Documents in our shape, with only the members that the file has: what is absent says nothing. */
+export interface CollectionDocument {
+  collection: string;
+  meta?: Record<string, unknown>;
+  schema?: { comment?: unknown } | null;
+}
+
+export interface FieldDocument {
+  collection: string;
+  field: string;
+  type?: string;
+  meta?: Record<string, unknown>;
+  schema?: Record<string, unknown> | null;
+}
+
+export interface RelationDocument {
+  many_collection: string;
+  many_field: string;
+  one_collection: string | null;
+  one_field?: string | null;
+  one_collection_field?: string | null;
+  one_allowed_collections?: string[];
+  junction_field?: string | null;
+  sort_field?: string | null;
+  one_deselect_action?: string;
+  schema?: Record<string, unknown> | null;
+}
+
+/** Whether something the file refers to, but doesn't hold, will be there all the same. */
+export type Exists = (collection: string, field?: string) => boolean;
+
+export interface Import {
+  readonly vendor: string | undefined;
+  /** What the names of system collections start with in the file. */
+  readonly prefix: string;
+  /** The system collections (by our names) that relations may point at. */
+  readonly systemCollections: ReadonlySet<string>;
+  readonly exists: Exists;
+  readonly collections: Map<string, CollectionDocument>;
+  /** By collection, then by field. */
+  readonly fields: Map<string, Map<string, FieldDocument>>;
+  /** By many collection and many field. */
+  readonly relations: Map<string, RelationDocument>;
+  /** The parts that the file has; about the others it says nothing. */
+  readonly parts: ReadonlySet<string>;
+  readonly warnings: Warning[];
+  readonly problems: Problem[];
+  /** Unknown members that were named in a warning already. */
+  readonly namedMembers: Set<string>;
+}
+
+export type Place = { collection?: string; field?: string };
+
+export function warn({ warnings }: Import, code: string, place: Place, message: string): void {
+  warnings.push({ code, ...place, message });
+}
+
+/** Names the member once, however many documents have it. */
+export function warnOfMember(into: Import, part: string, member: string): void {
+  const name = `${part}: ${member}`;
+  if (into.namedMembers.has(name)) return;
+  into.namedMembers.add(name);
+  const where = part === '' ? 'the snapshot' : part;
+  warn(into, 'MEMBER_LEFT_OUT', {}, `The member ${member} of ${where} is unknown to this service and was left out.`);
+}
+
+/** `a`.`b`, as warnings write it. */
+export function quoted(...names: string[]): string {
+  return names.map((name) => JSON.stringify(name)).join('.');
+}
+
+export function isSystem(name: string, { prefix }: Import): boolean {
+  return name.startsWith(prefix);
+}
+
+/** A collection's name with our system prefix instead of the file's. */
+export function ourName(name: string, into: Import): string {
+  return isSystem(name, into) ? SYSTEM_PREFIX + name.slice(into.prefix.length) : name;
+}
+
+/** The objects of a part, each with its place; what isn't an object is a problem. */
+export function* documentsOf(part: string, body: Record<string, unknown>, into: Import): Generator<Entry> {
+  const list = body[part];
+  if (!Array.isArray(list)) return;
+  for (const [index, input] of list.entries()) {
+    if (isObject(input)) yield { input, at: [part, index] };
+    else into.problems.push(invalid([part, index], `an entry of ${part} is a JSON object`));
+  }
+}
+
+export interface Entry {
+  input: Record<string, unknown>;
+  at: (string | number)[];
+}
+
+/** A name that a document can't do without. */
+export function requiredName(member: string, { input, at }: Entry, into: Import): string | undefined {
+  const value = input[member];
+  if (typeof value === 'string' && value !== '') return value;
+  into.problems.push(invalid([...at, member], `${member} is required: a name, as a string`));
+  return undefined;
+}
+
+export function hasCollection(name: string, { collections, exists, parts }: Import): boolean {
+  return collections.has(name) || exists(name) || !parts.has('collections');
+}
+
+export function hasField(collection: string, field: string, { fields, exists, parts }: Import): boolean {
+  return fields.get(collection)?.has(field) === true || exists(collection, field) || !parts.has('fields');
+}

@@ -1,0 +1,143 @@
+/** Primary keys, and the columns that point at them. */
+import { isObject } from '../json.js';
+import { keyFamily } from '../normal-form/data-types.js';
+import { Wrong } from '../normal-form/checks.js';
+import { typeOfDataType } from '../normal-form/field-types.js';
+import { REFERABLE_SYSTEM_COLLECTIONS } from '../system-collections.js';
+import { defaultOf } from './columns.js';
+import { type FieldDocument, type Import, quoted, type RelationDocument, warn } from './import.js';
+
+/**
+ * The peer's files lack primary keys that have no metadata. A table in whose file no column is one gets it back: named
+ * and typed as the foreign keys that point at it say, else `id` that counts up.
+ */
+export function addPrimaryKeys(body: Record<string, unknown>, into: Import): void {
+  const pointers = pointersOf(body);
+  for (const { collection, schema } of into.collections.values()) {
+    if (schema == null || into.exists(collection)) continue;
+    const fields = into.fields.get(collection) ?? new Map<string, FieldDocument>();
+    const pointer = pointers.get(collection);
+    const name = pointer?.key ?? 'id';
+    if (fields.has(name) || [...fields.values()].some(mayBeKey)) continue;
+    const key = primaryKey(collection, name, pointer, into);
+    into.fields.set(collection, new Map([[name, key], ...fields]));
+    const message = `The file has no primary key for ${quoted(collection)}; ${quoted(name)} (${key.type}) was added.`;
+    warn(into, 'PRIMARY_KEY_ADDED', { collection, field: name }, message);
+  }
+}
+
+/** A column that is a primary key, or of which the file doesn't say. */
+function mayBeKey({ schema }: FieldDocument): boolean {
+  return schema === undefined || (schema !== null && schema['is_primary_key'] !== false);
+}
+
+interface Pointer {
+  collection: string;
+  field: string;
+  key: string;
+}
+
+function pointersOf({ relations }: Record<string, unknown>): Map<string, Pointer> {
+  const pointers = new Map<string, Pointer>();
+  const list: unknown[] = Array.isArray(relations) ? relations : [];
+  for (const relation of list) {
+    if (!isObject(relation) || !isObject(relation['schema'])) continue;
+    const { collection, field, related_collection: target } = relation;
+    const key = relation['schema']['foreign_key_column'];
+    if (![collection, field, target, key].every((name) => typeof name === 'string' && name !== '')) continue;
+    if (!pointers.has(target as string)) {
+      pointers.set(target as string, { collection: collection as string, field: field as string, key: key as string });
+    }
+  }
+  return pointers;
+}
+
+function primaryKey(collection: string, field: string, pointer: Pointer | undefined, into: Import): FieldDocument {
+  const source = pointer === undefined ? undefined : into.fields.get(pointer.collection)?.get(pointer.field);
+  const type = source?.type ?? 'integer';
+  const typed = source === undefined ? {} : typeMembers(source);
+  const schema = { ...typed, is_primary_key: true, has_auto_increment: type === 'integer' || type === 'bigInteger' };
+  return { collection, field, type, meta: { hidden: true, readonly: true }, schema };
+}
+
+const TYPE_MEMBERS = ['data_type', 'max_length', 'numeric_precision', 'numeric_scale'] as const;
+
+function typeMembers({ schema }: FieldDocument): Record<string, unknown> {
+  const members: Record<string, unknown> = {};
+  for (const name of TYPE_MEMBERS) if (schema?.[name] !== undefined) members[name] = schema[name];
+  return members;
+}
+
+/** Gives the columns of kept relations a type that fits the primary key they point at, and drops keys that can't be. */
+export function fitForeignKeys(into: Import): void {
+  const keys = new Map<string, KeyType>();
+  for (const relation of into.relations.values()) {
+    if (relation.one_collection === null || relation.schema === null) continue;
+    const field = into.fields.get(relation.many_collection)?.get(relation.many_field);
+    const target = keyTypeOf(relation.one_collection, into, keys);
+    if (target === 'none') dropForeignKey(relation, into);
+    else if (field !== undefined && target !== 'unsaid') fit(field, target, relation, into);
+  }
+}
+
+/** `none`: the file says that there is no single primary key. `unsaid`: it doesn't say. */
+type KeyType = FieldDocument | 'none' | 'unsaid';
+
+/** The field whose type a key has in the end: a primary key can itself point at another table's. */
+function keyTypeOf(collection: string, into: Import, known: Map<string, KeyType>): KeyType {
+  const found = known.get(collection);
+  if (found !== undefined) return found;
+  const passed = new Set<string>();
+  let at = collection;
+  let key = primaryKeyOf(at, into);
+  while (typeof key === 'object' && !passed.has(at)) {
+    passed.add(at);
+    const next = into.relations.get(`${at}\0${key.field}`);
+    const target = next === undefined || next.schema === null ? null : next.one_collection;
+    const further = target === null || passed.has(target) ? 'none' : primaryKeyOf(target, into);
+    if (typeof further !== 'object' || target === null) break;
+    at = target;
+    key = further;
+  }
+  known.set(collection, key);
+  return key;
+}
+
+function primaryKeyOf(collection: string, into: Import): KeyType {
+  const system = REFERABLE_SYSTEM_COLLECTIONS.get(collection);
+  if (system !== undefined) {
+    const { field, ...column } = system;
+    return { collection, field, type: typeOfDataType(column.data_type) ?? 'unknown', schema: column };
+  }
+  const fields = [...(into.fields.get(collection)?.values() ?? [])];
+  const [key, ...more] = fields.filter(({ schema }) => schema?.['is_primary_key'] === true);
+  if (key !== undefined) return more.length === 0 ? key : 'none';
+  return fields.length === 0 || fields.some(mayBeKey) ? 'unsaid' : 'none';
+}
+
+function dropForeignKey(relation: RelationDocument, into: Import): void {
+  const { many_collection: collection, many_field: field, one_collection: target } = relation;
+  const message = `The relation of ${quoted(collection, field)} has no foreign key: ${quoted(String(target))} has no single primary key.`;
+  warn(into, 'FOREIGN_KEY_LEFT_OUT', { collection, field }, message);
+  relation.schema = null;
+}
+
+function fit(field: FieldDocument, target: FieldDocument, relation: RelationDocument, into: Import): void {
+  const [own, wanted] = [field.schema?.['data_type'], target.schema?.['data_type']];
+  if (field.schema == null || typeof own !== 'string' || typeof wanted !== 'string') return;
+  if (keyFamily(own) === keyFamily(wanted) || target.type === undefined) return;
+  const place = { collection: field.collection, field: field.field };
+  const message = `${quoted(field.collection, field.field)} becomes ${target.type}, the type of the primary key of ${quoted(String(relation.one_collection))} that it points at.`;
+  warn(into, 'TYPE_CHANGED', place, message);
+  field.type = target.type;
+  Object.assign(field.schema, { max_length: null, numeric_precision: null, numeric_scale: null }, typeMembers(target));
+  field.schema['default_value'] = refitDefault(field.schema, target);
+}
+
+/** A default that doesn't fit the key's type pointed at nothing before either. */
+function refitDefault(schema: Record<string, unknown>, { type = 'unknown' }: FieldDocument): unknown {
+  if (schema['default_value'] == null) return null;
+  const { data_type, max_length, numeric_precision, numeric_scale } = schema as never;
+  const value = defaultOf(type, { data_type, max_length, numeric_precision, numeric_scale }, schema['default_value']);
+  return value instanceof Wrong ? null : value;
+}

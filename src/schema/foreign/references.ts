@@ -1,0 +1,77 @@
+/** Names in `meta` that point at nothing, or in a circle: the peer keeps such, we don't. They become null. */
+import { isFolder } from './collections.js';
+import { hasCollection, hasField, type Import, isSystem, type Place, quoted, warn } from './import.js';
+
+/** Fixes `group`, `archive_field` and `sort_field` of collections and `group` of fields. */
+export function settleReferences(into: Import): void {
+  for (const { collection, meta } of into.collections.values()) {
+    const isField = (name: string) => !isFolder(collection, into) && hasField(collection, name, into);
+    const owner = { meta, place: { collection } };
+    settle(owner, 'group', into, (name) => !isSystem(name, into) && hasCollection(name, into));
+    settle(owner, 'archive_field', into, isField);
+    settle(owner, 'sort_field', into, isField);
+  }
+  breakCycles(into.collections, (collection) => ({ collection }), into);
+  for (const [collection, fields] of into.fields) {
+    for (const { field, meta } of fields.values()) {
+      settle({ meta, place: { collection, field } }, 'group', into, (name) => canGroup(collection, name, into));
+    }
+    breakCycles(fields, (field) => ({ collection, field }), into);
+  }
+}
+
+/** Only alias fields group others. */
+function canGroup(collection: string, name: string, into: Import): boolean {
+  const document = into.fields.get(collection)?.get(name);
+  return document === undefined ? hasField(collection, name, into) : document.schema == null;
+}
+
+interface Owner {
+  meta: Record<string, unknown> | undefined;
+  place: Place;
+}
+
+function settle({ meta, place }: Owner, member: string, into: Import, isThere: (name: string) => boolean): void {
+  const name = meta?.[member];
+  if (meta === undefined || typeof name !== 'string' || isThere(name)) return;
+  meta[member] = null;
+  warnOfReference(into, place, `meta.${member}`, `names ${quoted(name)}, which is not among those kept`);
+}
+
+function warnOfReference(into: Import, place: Place, member: string, reason: string): void {
+  const owner = quoted(...[place.collection, place.field].filter((name) => name !== undefined));
+  warn(into, 'REFERENCE_LEFT_OUT', place, `${member} of ${owner} ${reason}; it becomes null.`);
+}
+
+interface Grouped {
+  meta?: Record<string, unknown>;
+}
+
+/** Each circle of groups is opened where the file's order meets it first. */
+function breakCycles(documents: ReadonlyMap<string, Grouped>, placeOf: (name: string) => Place, into: Import): void {
+  const settled = new Set<string>();
+  for (const name of documents.keys()) {
+    const closing = closingGroup(name, documents, settled);
+    const meta = closing === undefined ? undefined : documents.get(closing)?.meta;
+    if (closing === undefined || meta === undefined) continue;
+    meta['group'] = null;
+    warnOfReference(into, placeOf(closing), 'meta.group', 'leads back to itself');
+  }
+}
+
+/** The first document that the way up from `name` comes to twice; what it passes is settled and not walked again. */
+function closingGroup(name: string, documents: ReadonlyMap<string, Grouped>, settled: Set<string>): string | undefined {
+  const way = new Set<string>();
+  let at: string | undefined = name;
+  while (at !== undefined && !settled.has(at) && !way.has(at)) {
+    way.add(at);
+    at = groupOf(at, documents);
+  }
+  for (const passed of way) settled.add(passed);
+  return at !== undefined && way.has(at) ? at : undefined;
+}
+
+function groupOf(name: string, documents: ReadonlyMap<string, Grouped>): string | undefined {
+  const group = documents.get(name)?.meta?.['group'];
+  return typeof group === 'string' ? group : undefined;
+}

@@ -1,0 +1,183 @@
+import { isObject } from '../json.js';
+import { REFERENTIAL_ACTIONS } from '../model.js';
+import { identifierFault } from '../normal-form/names.js';
+import { isFolder } from './collections.js';
+import {
+  documentsOf,
+  hasCollection,
+  hasField,
+  type Import,
+  isSystem,
+  ourName,
+  quoted,
+  type RelationDocument,
+  warn,
+  warnOfMember,
+} from './import.js';
+
+/** Members in the flat shape, by what they are called in `meta`, at the top level, or in both. */
+const MEMBERS: ReadonlyMap<string, keyof RelationDocument> = new Map<string, keyof RelationDocument>([
+  ['collection', 'many_collection'],
+  ['field', 'many_field'],
+  ['related_collection', 'one_collection'],
+  ...(
+    [
+      'many_collection',
+      'many_field',
+      'one_collection',
+      'one_field',
+      'one_collection_field',
+      'one_allowed_collections',
+      'junction_field',
+      'sort_field',
+      'one_deselect_action',
+    ] as const
+  ).map((name): [string, keyof RelationDocument] => [name, name]),
+]);
+
+type Given = Partial<Record<keyof RelationDocument, unknown>>;
+
+/** Reads the relations of a file into `into.relations`, except those with an end that is not kept. */
+export function readRelations(body: Record<string, unknown>, into: Import): void {
+  for (const { input } of documentsOf('relations', body, into)) {
+    const given = flatten(input, into);
+    const relation = readEnds(given, into);
+    if (relation === null) continue;
+    const key = `${relation.many_collection}\0${relation.many_field}`;
+    if (into.relations.has(key)) {
+      leave(given, 'it is in the file twice; the first was kept', into, 'DUPLICATE_LEFT_OUT');
+      continue;
+    }
+    into.relations.set(key, {
+      ...relation,
+      ...weakMembers(relation, given, into),
+      ...foreignKey(relation, given),
+    });
+  }
+}
+
+function flatten(input: Record<string, unknown>, into: Import): Given {
+  const given: Given = { schema: input['schema'] };
+  const meta = isObject(input['meta']) ? input['meta'] : {};
+  // What the database says (top level) goes before what the metadata says.
+  for (const [part, from] of [
+    ['', input],
+    ['meta.', meta],
+  ] as const) {
+    for (const name of Object.keys(from)) {
+      if (name === 'id' || (part === '' && (name === 'meta' || name === 'schema'))) continue;
+      const member = MEMBERS.get(name);
+      if (member === undefined) warnOfMember(into, 'relations', part + name);
+      else given[member] ??= from[name];
+    }
+  }
+  return given;
+}
+
+function leave(given: Given, reason: string, into: Import, code = 'RELATION_LEFT_OUT'): null {
+  const names = [given.many_collection, given.many_field].map((name) => (typeof name === 'string' ? name : '?'));
+  const [collection = '', field = ''] = names;
+  const target = typeof given.one_collection === 'string' ? ` to ${quoted(given.one_collection)}` : '';
+  warn(
+    into,
+    code,
+    { collection, field },
+    `The relation of ${quoted(collection, field)}${target} was left out: ${reason}.`,
+  );
+  return null;
+}
+
+function readEnds(given: Given, into: Import): RelationDocument | null {
+  const { many_collection, many_field, one_collection } = given;
+  if (typeof many_collection !== 'string' || typeof many_field !== 'string')
+    return leave(given, 'it does not say which field it is of', into);
+  const fault = manyFault(many_collection, many_field, into);
+  if (fault !== null) return leave(given, fault, into);
+  const many = { many_collection, many_field };
+  if (typeof one_collection !== 'string') return manyToAny(many, given, into);
+  const target = ourName(one_collection, into);
+  const reason = oneFault(one_collection, into);
+  return reason === null ? { ...many, one_collection: target } : leave(given, reason, into);
+}
+
+function manyFault(collection: string, field: string, into: Import): string | null {
+  if (isSystem(collection, into)) return 'it is on a system collection';
+  if (!into.collections.has(collection) && into.parts.has('collections'))
+    return `${quoted(collection)} is not in the file`;
+  if (!hasField(collection, field, into)) return `there is no field ${quoted(field)} in the file`;
+  const isAlias = into.fields.get(collection)?.get(field)?.schema === null;
+  return isAlias ? `${quoted(field)} has no column` : null;
+}
+
+/** Why nothing can point at a collection; null when it can. */
+function oneFault(collection: string, into: Import): string | null {
+  if (isSystem(collection, into)) {
+    if (into.systemCollections.has(ourName(collection, into))) return null;
+    return 'this service has no such system collection. The column stays, without a foreign key';
+  }
+  if (!hasCollection(collection, into))
+    return `${quoted(collection)} is not in the file. The column stays, without a foreign key`;
+  return isFolder(collection, into) ? `${quoted(collection)} is a folder` : null;
+}
+
+type Many = Pick<RelationDocument, 'many_collection' | 'many_field'>;
+
+function manyToAny(many: Many, given: Given, into: Import): RelationDocument | null {
+  const { one_allowed_collections: allowed, one_collection_field: pointer } = given;
+  if (!Array.isArray(allowed)) return leave(given, 'it points at no collection', into);
+  const isColumn = typeof pointer === 'string' && hasField(many.many_collection, pointer, into);
+  if (!isColumn) return leave(given, 'no field says which collection an item points at', into);
+  const names = allowed.filter((name) => typeof name === 'string');
+  const kept = names.filter((name) => oneFault(name, into) === null);
+  for (const name of names.filter((other) => !kept.includes(other))) {
+    const message = `${quoted(name)} was taken out of the collections that ${quoted(many.many_collection, many.many_field)} may point at: it is not among those kept.`;
+    warn(into, 'REFERENCE_LEFT_OUT', { collection: many.many_collection, field: many.many_field }, message);
+  }
+  const ours = new Set(kept.map((name) => ourName(name, into)));
+  return { ...many, one_collection: null, one_allowed_collections: [...ours], one_collection_field: pointer };
+}
+
+const WEAK = ['one_field', 'junction_field', 'sort_field'] as const;
+
+/** Members that name fields which may be missing, and the one that is a choice. */
+function weakMembers(relation: RelationDocument, given: Given, into: Import): Partial<RelationDocument> {
+  const members: Partial<RelationDocument> = {};
+  const place = { collection: relation.many_collection, field: relation.many_field };
+  for (const member of WEAK) {
+    const name = given[member];
+    if (name === undefined) continue;
+    const found = typeof name === 'string' && name !== '' && isThere(member, name, relation, into);
+    members[member] = found ? name : null;
+    if (found || name === null) continue;
+    const message = `${member} of the relation of ${quoted(place.collection, place.field)} names ${JSON.stringify(name)}, which is not a field of the file it could be; it becomes null.`;
+    warn(into, 'REFERENCE_LEFT_OUT', place, message);
+  }
+  const action = given.one_deselect_action;
+  if (action === 'nullify' || action === 'delete') members.one_deselect_action = action;
+  return members;
+}
+
+function isThere(member: (typeof WEAK)[number], name: string, relation: RelationDocument, into: Import): boolean {
+  if (member !== 'one_field') return hasField(relation.many_collection, name, into);
+  const one = relation.one_collection;
+  // A many-to-any relation has no one side, and system collections have no fields of the file's.
+  if (one === null) return false;
+  const document = into.fields.get(one)?.get(name);
+  return document === undefined ? !isSystem(one, into) && hasField(one, name, into) : document.schema == null;
+}
+
+/** The foreign key, if the file says anything of it. */
+function foreignKey(relation: RelationDocument, given: Given): Pick<RelationDocument, 'schema'> {
+  const { schema } = given;
+  if (schema === undefined) return {};
+  if (!isObject(schema) || relation.one_collection === null) return { schema: null };
+  const key: Record<string, unknown> = {};
+  const name = schema['constraint_name'];
+  if (typeof name === 'string' && identifierFault(name) === null) key['constraint_name'] = name;
+  for (const member of ['on_update', 'on_delete'] as const) {
+    const written = schema[member];
+    const action = typeof written === 'string' ? written.toUpperCase() : undefined;
+    if (REFERENTIAL_ACTIONS.some((known) => known === action)) key[member] = action;
+  }
+  return { schema: key };
+}
