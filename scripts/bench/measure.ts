@@ -1,0 +1,68 @@
+/** Timing, medians, percentiles. */
+import autocannon from 'autocannon';
+import pg from 'pg';
+
+export async function milliseconds(work: () => Promise<unknown>): Promise<number> {
+  const started = performance.now();
+  await work();
+  return performance.now() - started;
+}
+
+export const percentile = (values: number[], p: number): number => {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(p * sorted.length))] ?? NaN;
+};
+
+export const median = (values: number[]): number => percentile(values, 0.5);
+
+/** Runs a script as PostgreSQL would get it from psql: one message, one transaction. */
+export async function runScript(connectionString: string, script: string): Promise<number> {
+  const client = new pg.Client({ connectionString });
+  await client.connect();
+  try {
+    await client.query('SELECT 1');
+    return await milliseconds(() => client.query(`BEGIN;\n${script}\nCOMMIT;`));
+  } finally {
+    await client.end();
+  }
+}
+
+export interface Throughput {
+  perSecond: number;
+  p99: number;
+}
+
+/** Requests per second of 16 connections, and the 99th percentile of their latency in milliseconds. */
+export async function throughput(url: string, headers: Record<string, string>, seconds: number): Promise<Throughput> {
+  const result = await autocannon({ url, headers, connections: 16, duration: seconds });
+  if (result.non2xx > 0 || result.errors > 0)
+    throw new Error(`${url}: ${result.non2xx} non-2xx, ${result.errors} errors`);
+  return { perSecond: result.requests.average, p99: result.latency.p99 };
+}
+
+/**
+ * Latencies in milliseconds of requests sent at a fixed pace until `until` settles, whatever the answers take: a
+ * stalled server is seen by every request that falls into the stall.
+ */
+export async function paced(
+  request: () => Promise<unknown>,
+  every: number,
+  until: Promise<unknown>,
+): Promise<number[]> {
+  const latencies: number[] = [];
+  const pending: Promise<unknown>[] = [];
+  let done = false;
+  const finished = () => {
+    done = true;
+  };
+  until.then(finished, finished);
+  const started = performance.now();
+  for (let count = 0; !done; count++) {
+    const due = started + count * every;
+    const wait = due - performance.now();
+    if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
+    pending.push(request().then(() => latencies.push(performance.now() - due)));
+  }
+  await Promise.all(pending);
+  return latencies;
+}

@@ -1,0 +1,30 @@
+/** One table: what was measured, the limit in the same run, the ratio, the budget. */
+export interface Row {
+  work: string;
+  measured: string;
+  limit: string;
+  ratio: number;
+  /** The budget of the ratio: at most (`<=`) or at least (`>=`). */
+  budget: string;
+}
+
+export const show = (value: number, unit: string): string =>
+  `${value >= 100 ? Math.round(value) : value.toFixed(2)} ${unit}`;
+
+export function kept({ ratio, budget }: Row): boolean {
+  const [direction, value] = budget.split(' ');
+  return direction === '>=' ? ratio >= Number(value) : ratio <= Number(value);
+}
+
+export function printTable(title: string, rows: readonly Row[]): void {
+  const lines = [
+    `\n${title}\n`,
+    '| work | measured | limit | ratio | budget | |',
+    '|---|---|---|---|---|---|',
+    ...rows.map((row) => {
+      const verdict = kept(row) ? 'kept' : '**missed**';
+      return `| ${row.work} | ${row.measured} | ${row.limit} | ${row.ratio.toFixed(2)} | ${row.budget} | ${verdict} |`;
+    }),
+  ];
+  process.stdout.write(`${lines.join('\n')}\n`);
+}

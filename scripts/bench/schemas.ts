@@ -1,0 +1,56 @@
+/** The schemas that are measured: collections of nine fields, each with a foreign key to the one before. */
+
+const COLUMNS: [string, string, object][] = [
+  ['title', 'string', { is_nullable: false, default_value: 'untitled' }],
+  ['body', 'text', {}],
+  ['status', 'string', { max_length: 20, default_value: 'draft' }],
+  ['price', 'decimal', {}],
+  ['views', 'integer', { default_value: 0 }],
+  ['published', 'timestamp', { default_value: 'now()' }],
+  ['options', 'json', {}],
+];
+
+const field = (name: string, type: string, schema: object, sort: number) => ({
+  field: name,
+  type,
+  meta: { interface: 'input', sort, note: `The ${name} of an item`, options: { placeholder: name } },
+  schema,
+});
+
+/** The body of a create with seven fields. */
+export function createBody(collection: string): object {
+  const columns = COLUMNS.slice(0, 6).map(([name, type, schema], index) => field(name, type, schema, index + 2));
+  const id = field('id', 'integer', { is_primary_key: true, has_auto_increment: true }, 1);
+  return { collection, schema: {}, meta: { note: 'measured' }, fields: [id, ...columns] };
+}
+
+/** A snapshot of `count` collections with nine fields and one foreign key each. */
+export function snapshotOf(count: number, release: string): object {
+  const names = Array.from({ length: count }, (_, index) => `collection_${String(index).padStart(5, '0')}`);
+  return {
+    version: 1,
+    service: release,
+    vendor: 'postgres',
+    collections: names.map((collection) => ({ collection, meta: { icon: 'box', note: 'measured' }, schema: {} })),
+    fields: names.flatMap((collection) => [
+      { collection, ...field('id', 'integer', { is_primary_key: true, has_auto_increment: true }, 1) },
+      ...COLUMNS.map(([name, type, schema], index) => ({ collection, ...field(name, type, schema, index + 2) })),
+      { collection, ...field('previous', 'integer', {}, 9) },
+    ]),
+    relations: names.map((collection, index) => ({
+      many_collection: collection,
+      many_field: 'previous',
+      one_collection: names[Math.max(0, index - 1)],
+      schema: { on_delete: 'SET NULL' },
+    })),
+  };
+}
+
+export const emptySnapshot = (release: string): object => ({
+  version: 1,
+  service: release,
+  vendor: 'postgres',
+  collections: [],
+  fields: [],
+  relations: [],
+});

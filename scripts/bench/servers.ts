@@ -1,0 +1,123 @@
+/** What is measured, and what it is measured against: the service, PostgreSQL alone, a bare Express server. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { startEmbedded } from '../../src/postgres/embedded/index.js';
+
+const TOKEN = 'bench-admin-token-0123456789';
+const SERVICE = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+const BARE = fileURLToPath(new URL('./bare-express.ts', import.meta.url));
+
+export interface Server {
+  /** A fresh database's connection string. */
+  createDatabase(): Promise<string>;
+  version: string;
+  stop(): Promise<void>;
+}
+
+/** An embedded server as the service would start it, on a directory of its own; or that of BENCH_DATABASE_URL. */
+export async function startServer(): Promise<Server> {
+  const given = process.env['BENCH_DATABASE_URL'];
+  if (given !== undefined) return server(given, () => Promise.resolve());
+  const dataDir = await mkdtemp(join(tmpdir(), 'dps-bench-'));
+  if (process.getuid?.() === 0) await chmod(dataDir, 0o711);
+  const embedded = await startEmbedded({ dataDir, connections: 60 });
+  return server(embedded.connectionString, async () => {
+    await embedded.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  });
+}
+
+async function server(connectionString: string, stop: () => Promise<void>): Promise<Server> {
+  const client = new pg.Client({ connectionString });
+  await client.connect();
+  const { rows } = await client.query<{ server_version: string }>('SHOW server_version');
+  let databases = 0;
+  return {
+    version: rows[0]?.server_version ?? 'unknown',
+    async createDatabase() {
+      databases += 1;
+      const name = `bench_${process.pid}_${databases}`;
+      await client.query(`CREATE DATABASE ${name}`);
+      const url = new URL(connectionString);
+      url.pathname = `/${name}`;
+      return url.toString();
+    },
+    async stop() {
+      await client.end();
+      await stop();
+    },
+  };
+}
+
+export interface Service {
+  url: string;
+  process: ChildProcess;
+  call<T = unknown>(method: string, path: string, body?: unknown): Promise<T>;
+  headers: Record<string, string>;
+  stop(): Promise<void>;
+}
+
+/** The built service as a process of its own. */
+export async function startService(databaseUrl: string): Promise<Service> {
+  const settings = {
+    DATABASE_URL: databaseUrl,
+    PORT: '0',
+    ADMIN_TOKEN: TOKEN,
+    ADMIN_PASSWORD: TOKEN,
+    LOG_LEVEL: 'error',
+  };
+  const child = spawn(process.execPath, [SERVICE], {
+    env: { ...process.env, MAX_BODY: '256MiB', STATEMENT_TIMEOUT: '0', LOCK_TIMEOUT: '60s', ...settings },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const url = await addressOf(child, /listens on (\S+)/);
+  const headers = { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' };
+  return {
+    url,
+    process: child,
+    headers,
+    async call<T>(method: string, path: string, body?: unknown): Promise<T> {
+      const response = await fetch(url + path, {
+        method,
+        headers,
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text.slice(0, 500)}`);
+      return (text === '' ? undefined : JSON.parse(text)) as T;
+    },
+    stop: () => end(child),
+  };
+}
+
+/** An Express server that does nothing but answer `body`, or read and parse what it is sent. */
+export async function startBareExpress(body: string): Promise<{ url: string; stop(): Promise<void> }> {
+  const child = spawn(process.execPath, ['--import', 'tsx', BARE], { stdio: ['pipe', 'pipe', 'inherit'] });
+  child.stdin.end(body);
+  const url = await addressOf(child, /listens on (\S+)/);
+  return { url, stop: () => end(child) };
+}
+
+async function addressOf(child: ChildProcess, pattern: RegExp): Promise<string> {
+  let said = '';
+  child.stdout?.setEncoding('utf8');
+  for await (const chunk of child.stdout ?? []) {
+    said += String(chunk);
+    const url = pattern.exec(said)?.[1];
+    if (url === undefined) continue;
+    return url;
+  }
+  throw new Error(`the process ended before it listened: ${said}`);
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null) return;
+  const closed = once(child, 'exit');
+  child.kill('SIGTERM');
+  await closed;
+}
