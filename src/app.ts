@@ -6,12 +6,14 @@ import { createHealth } from './health.js';
 import { createHttp } from './http/app.js';
 import { listen } from './listen.js';
 import { createListener } from './log/listener.js';
+import { readEvents } from './log/read.js';
 import { createPipeline } from './pipeline/index.js';
 import { type Database, readDatabase } from './postgres/database.js';
 import type { Logger } from './postgres/logger.js';
 import { migrate } from './postgres/migrate.js';
 import { type ConnectionOptions, createPool } from './postgres/pool.js';
 import { openDatabase } from './postgres/source.js';
+import { createIndexProjection } from './projector/indexes.js';
 import { createFreshness } from './reads/freshness.js';
 import { createRenderedCache } from './reads/rendered.js';
 import { createStore } from './reads/store.js';
@@ -84,7 +86,19 @@ async function startOn(options: OnDatabase, shutdown: Shutdown): Promise<Pick<Se
   await store.load();
   const freshness = createFreshness(options);
   shutdown.add('reads', () => freshness.close());
-  startListener(options, { catchUp: (head) => store.atHead(head), head: () => freshness.check() }, shutdown);
+  const atHead = async () => store.atHead((await freshness.check()).head);
+  const indexes = createIndexProjection({
+    pool,
+    connection: options,
+    database: database.database,
+    readEventsAfter: (position) => readEvents(pool, { after: position }),
+    currentState: atHead,
+    logger,
+  });
+  shutdown.add('index builder', () => indexes.stop());
+  store.subscribe(() => indexes.wake());
+  indexes.wake();
+  startListener(options, { atHead, catchUp: (head) => store.atHead(head) }, shutdown);
 
   const release = readRelease();
   const place = { database: database.database, schema };
@@ -112,23 +126,21 @@ function httpConfig({ schema, maxBody, log }: OnDatabase, { version }: Database,
   return { release, databaseVersion: version, schema, maxBody, logReads: log.level === 'debug' };
 }
 
-interface Reading {
-  head(): Promise<{ head: number }>;
+interface Following {
+  atHead(): Promise<unknown>;
   catchUp(head: number): Promise<unknown>;
 }
 
-/** News of other processes' changes; each read asks for itself, so this only spares the next one the catching up. */
-function startListener(options: OnDatabase, { head, catchUp }: Reading, shutdown: Shutdown): void {
-  const follow = (position: Promise<number>): void => {
-    position.then(catchUp).catch((error: unknown) => {
-      options.logger.warn('could not follow the log', { error });
-    });
+/** News of other processes' changes. Each read asks for itself; this spares it the catching up, and wakes the projections. */
+function startListener(options: OnDatabase, { atHead, catchUp }: Following, shutdown: Shutdown): void {
+  const follow = (caughtUp: Promise<unknown>): void => {
+    caughtUp.catch((error: unknown) => options.logger.warn('could not follow the log', { error }));
   };
   const listener = createListener({
     ...options,
     connectionString: options.listenDatabaseUrl ?? options.connectionString,
-    onHead: (position) => follow(Promise.resolve(position)),
-    onConnect: () => follow(head().then((fresh) => fresh.head)),
+    onHead: (position) => follow(catchUp(position)),
+    onConnect: () => follow(atHead()),
   });
   listener.start();
   shutdown.add('listener', () => listener.close());
