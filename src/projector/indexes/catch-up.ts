@@ -65,14 +65,17 @@ async function inSession(work: CatchingUp): Promise<CaughtUp> {
   if (session === null) return 'busy elsewhere';
   try {
     let noted = await loadCheckpoint(work.pool);
+    let reached = noted;
     for await (const event of work.readEventsAfter(noted)) {
       if (work.stopping()) return 'stopped';
       const targets = indexTargets(event);
-      if (targets.length === 0) continue;
       for (const target of targets) await settle(work, session, { position: event.position, target });
-      await advanceCheckpoint(work.pool, noted, event.position);
-      noted = event.position;
+      reached = event.position;
+      if (targets.length === 0) continue;
+      await advanceCheckpoint(work.pool, noted, reached);
+      noted = reached;
     }
+    await advanceCheckpoint(work.pool, noted, reached);
     return 'done';
   } finally {
     await session.close();
