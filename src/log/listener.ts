@@ -8,7 +8,7 @@
 import { randomUUID } from 'node:crypto';
 import net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import createSubscriber, { type Subscriber } from 'pg-listen';
+import pgListen, { type Subscriber } from 'pg-listen';
 import { logChannel } from '../postgres/advisory.js';
 import type { Logger } from '../postgres/logger.js';
 import { type ConnectionOptions, connectionConfig } from '../postgres/pool.js';
@@ -85,14 +85,14 @@ async function listenOnce(options: ListenerOptions, closing: AbortSignal, onConn
   const events = logChannel(options.schema);
   // Our own: what is said there comes back to us over the same way that news would take.
   const pulse = `service_pulse_${randomUUID().replaceAll('-', '')}`;
-  const subscriber: Subscriber = createSubscriber(trackedConfig(options, sockets), {
+  const subscriber: Subscriber = pgListen.default(trackedConfig(options, sockets), {
     // Anybody who can reach the database may send anything.
     parse: (payload) => payload,
     paranoidChecking: false,
     // No attempt of its own to connect again: the loss comes here as an `error`.
     retryLimit: 1,
   });
-  const ended = endOf(subscriber, closing);
+  const ended = endOf(subscriber, { closing, life: life.signal });
   subscriber.notifications.on(events, (payload: unknown) => {
     const position = Number(payload);
     if (Number.isSafeInteger(position) && position > 0) onHead(position);
@@ -125,11 +125,14 @@ async function listenOnce(options: ListenerOptions, closing: AbortSignal, onConn
 }
 
 /** Settles when the connection is lost, or when the listener is closed. */
-function endOf(subscriber: Subscriber, closing: AbortSignal): Promise<string> {
+function endOf(
+  subscriber: Subscriber,
+  { closing, life }: { closing: AbortSignal; life: AbortSignal },
+): Promise<string> {
   return new Promise((resolve) => {
     subscriber.events.on('error', (error) => resolve(error.message));
     if (closing.aborted) resolve('closed');
-    else closing.addEventListener('abort', () => resolve('closed'), { once: true });
+    else closing.addEventListener('abort', () => resolve('closed'), { once: true, signal: life });
   });
 }
 

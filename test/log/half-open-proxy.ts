@@ -1,0 +1,100 @@
+/** A way to a server that can fall silent: sockets stay open and nothing comes through, as when a firewall forgets. */
+import net from 'node:net';
+import { Transform } from 'node:stream';
+
+export interface Proxy {
+  /** The address of the server, with the proxy in between. */
+  connectionString: string;
+  /** Connections made through it so far. */
+  connections(): number;
+  /** Forwards nothing any longer, in either direction, and tells nobody. New connections get through. */
+  fallSilent(): void;
+  /** Forwards nothing of what the server says on the present connections; what it is told goes through. */
+  muffle(): void;
+  /** Asked about everything a client sends: pass it on, pass it on and hang up, or hang up. The server isn't told. */
+  intercept(judge: (sent: Buffer) => 'pass' | 'pass and hang up' | 'hang up'): void;
+  /** Ends all connections. */
+  cut(): void;
+  /** What becomes of new connections: they get through, are refused, or are taken and then left waiting. */
+  answer(how: 'through' | 'refused' | 'never'): void;
+  close(): Promise<void>;
+}
+
+interface Link {
+  client: net.Socket;
+  server: net.Socket;
+}
+
+export async function startProxy(target: string): Promise<Proxy> {
+  const url = new URL(target);
+  const { hostname, port } = url;
+  const links = new Set<Link>();
+  let count = 0;
+  let how: 'through' | 'refused' | 'never' = 'through';
+
+  let judge: (sent: Buffer) => 'pass' | 'pass and hang up' | 'hang up' = () => 'pass';
+
+  const proxy = net.createServer((client) => {
+    count += 1;
+    client.on('error', () => client.destroy());
+    if (how === 'refused') client.destroy();
+    if (how !== 'through') {
+      client.resume();
+      return;
+    }
+    const link = { client, server: net.connect(Number(port), hostname) };
+    links.add(link);
+    const watch = new Transform({
+      transform: (sent: Buffer, _encoding, forward) => {
+        const verdict = judge(sent);
+        if (verdict !== 'hang up') forward(null, sent);
+        if (verdict === 'pass') return;
+        link.client.off('close', hangUp);
+        link.client.destroy();
+      },
+    });
+    const hangUp = (): void => void link.server.destroy();
+    link.client.pipe(watch).pipe(link.server).pipe(link.client);
+    link.client.on('close', hangUp);
+    link.server.on('error', () => link.client.destroy());
+    link.server.on('close', () => link.client.destroy());
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  url.host = `127.0.0.1:${(proxy.address() as net.AddressInfo).port}`;
+
+  const silence = (socket: net.Socket): void => {
+    socket.unpipe();
+    socket.resume();
+  };
+  const cut = (): void => {
+    for (const { client, server } of links) {
+      client.destroy();
+      server.destroy();
+    }
+    links.clear();
+  };
+  return {
+    connectionString: url.href,
+    connections: () => count,
+    fallSilent: () => {
+      for (const { client, server } of links) {
+        silence(client);
+        silence(server);
+      }
+    },
+    muffle: () => {
+      for (const { server } of links) silence(server);
+    },
+    intercept: (value) => {
+      judge = value;
+    },
+    cut,
+    answer: (value) => {
+      how = value;
+    },
+    close: async () => {
+      cut();
+      await new Promise((resolve) => proxy.close(resolve));
+    },
+  };
+}

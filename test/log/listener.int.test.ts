@@ -1,0 +1,187 @@
+import { expect } from 'chai';
+import pg from 'pg';
+import { type Listener, type ListenerOptions, createListener } from '../../src/log/listener.js';
+import { logChannel } from '../../src/postgres/advisory.js';
+import { silent } from '../pipeline/instance.js';
+import { type TestDatabase, createDatabase } from '../support/postgres.js';
+import { type Proxy, startProxy } from './half-open-proxy.js';
+import { until } from './until.js';
+
+describe('listening', () => {
+  let database: TestDatabase;
+  let proxy: Proxy;
+  let sender: pg.Client;
+  let listener: Listener;
+  let heard: number[];
+  let connects: number;
+
+  beforeEach(async () => {
+    database = await createDatabase();
+    proxy = await startProxy(database.connectionString);
+    sender = new pg.Client(database.connectionString);
+    await sender.connect();
+    heard = [];
+    connects = 0;
+  });
+
+  afterEach(async () => {
+    await listener.close();
+    await sender.end();
+    await proxy.close();
+    await database.drop();
+  });
+
+  function listen(more: Partial<ListenerOptions> = {}): void {
+    listener = createListener({
+      connectionString: proxy.connectionString,
+      schema: 'public',
+      logger: silent,
+      onHead: (position) => heard.push(position),
+      onConnect: () => {
+        connects += 1;
+      },
+      heartbeat: { every: 50, timeout: 200 },
+      backoff: () => 20,
+      ...more,
+    });
+    listener.start();
+  }
+
+  const notify = (payload: string, schema = 'public') =>
+    sender.query('SELECT pg_notify($1, $2)', [logChannel(schema), payload]);
+
+  const hears = async (position: number): Promise<void> => {
+    await notify(String(position));
+    await until(`${position} is heard`, () => heard.includes(position));
+  };
+
+  it('hears of positions in its schema, and of nothing else', async () => {
+    listen();
+    await until('connected', listener.connected);
+    await notify('1', 'other');
+    for (const payload of ['', '{', 'null', '-1', '1.5', '1e400', '{"__proto__":1}', ' ', 'x'.repeat(7_000)]) {
+      await notify(payload);
+    }
+    await hears(2);
+    expect(heard).to.deep.equal([2]);
+    expect(connects).to.equal(1);
+    expect(proxy.connections()).to.equal(1);
+  });
+
+  it('keeps one connection while heartbeats are answered', async () => {
+    let beats = 0;
+    sender.on('notification', () => (beats += 1));
+    listen({ heartbeat: { every: 5, timeout: 5_000 } });
+    await until('connected', listener.connected);
+    const { rows } = await sender.query<{ pid: number }>(
+      `SELECT pid FROM pg_stat_activity WHERE application_name = 'data-platform-service listener' AND datname = current_database()`,
+    );
+    await until('some heartbeats', async () => {
+      const seen = await sender.query<{ query: string }>('SELECT query FROM pg_stat_activity WHERE pid = $1', [
+        rows[0]?.pid,
+      ]);
+      return seen.rows[0]?.query.startsWith('NOTIFY') ?? false;
+    });
+    await hears(3);
+    expect(proxy.connections()).to.equal(1);
+    expect(beats).to.equal(0);
+  });
+
+  it('comes back after its connection is ended, and says so for the catch-up', async () => {
+    listen();
+    await until('connected', listener.connected);
+    for (let round = 2; round <= 4; round += 1) {
+      await sender.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE '% listener' AND datname = current_database()`,
+      );
+      await until('connected again', () => connects === round);
+      await hears(round);
+    }
+  });
+
+  it('comes back after an outage of any length', async () => {
+    listen();
+    await until('connected', listener.connected);
+    proxy.answer('refused');
+    proxy.cut();
+    await until('noticed', () => !listener.connected());
+    await until('the outage is longer than pg-listen would bear', () => false, 3_500).catch(() => undefined);
+    proxy.answer('through');
+    await until('connected again', listener.connected);
+    await hears(5);
+  });
+
+  it('starts while the database is away', async () => {
+    proxy.answer('refused');
+    listen();
+    await until('some attempts', () => false, 100).catch(() => undefined);
+    proxy.answer('through');
+    await until('connected', listener.connected);
+    await hears(1);
+  });
+
+  for (const [how, silence] of [
+    ['half open', () => proxy.fallSilent()],
+    ['open in one direction', () => proxy.muffle()],
+  ] as const) {
+    it(`notices a socket that is ${how}`, async () => {
+      listen();
+      await until('connected', listener.connected);
+      silence();
+      await notify('7');
+      await until('connected again', () => connects === 2);
+      expect(heard).to.deep.equal([]);
+      await hears(8);
+    });
+  }
+
+  it('gives up connecting to somebody who never answers', async () => {
+    proxy.answer('never');
+    listen({ connectTimeout: 100 });
+    await until('several attempts', () => proxy.connections() > 2);
+    proxy.answer('through');
+    await until('connected', listener.connected);
+    await hears(1);
+  });
+
+  describe('closing', () => {
+    it('ends the connection', async () => {
+      listen();
+      await until('connected', listener.connected);
+      await listener.close();
+      expect(listener.connected()).to.equal(false);
+      await until('the server has noticed', async () => {
+        const { rowCount } = await sender.query(
+          `SELECT FROM pg_stat_activity WHERE application_name LIKE '% listener' AND datname = current_database()`,
+        );
+        return rowCount === 0;
+      });
+    });
+
+    it('ends the attempts to connect, at once', async () => {
+      proxy.answer('refused');
+      listen({ backoff: () => 60_000 });
+      await until('waiting for the next attempt', () => false, 100).catch(() => undefined);
+      const started = Date.now();
+      await listener.close();
+      expect(Date.now() - started).to.be.lessThan(1_000);
+    });
+
+    it('does not wait for a dead server', async () => {
+      listen({ heartbeat: { every: 60_000, timeout: 60_000 } });
+      await until('connected', listener.connected);
+      proxy.fallSilent();
+      const started = Date.now();
+      await listener.close();
+      expect(Date.now() - started).to.be.lessThan(2_000);
+    });
+
+    it('works twice, and without a start', async () => {
+      listen();
+      await listener.close();
+      await listener.close();
+      const never = createListener({ connectionString: '', schema: 'x', logger: silent, onHead() {}, onConnect() {} });
+      await never.close();
+    });
+  });
+});

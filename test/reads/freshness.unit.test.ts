@@ -1,0 +1,58 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { shareNext } from '../../src/reads/freshness.js';
+
+describe('shareNext', () => {
+  /** Answers the value at the moment the question is asked, later. */
+  function slowReader() {
+    const world = { value: 0, asked: 0, under_way: 0, most: 0 };
+    const ask = async (): Promise<number> => {
+      world.asked += 1;
+      world.under_way += 1;
+      world.most = Math.max(world.most, world.under_way);
+      const { value } = world;
+      await sleep(5);
+      world.under_way -= 1;
+      return value;
+    };
+    return { world, check: shareNext(ask) };
+  }
+
+  it('asks once for all who come before the question is asked', async () => {
+    const { world, check } = slowReader();
+    const first = check();
+    const others = [check(), check(), check()];
+    expect(await Promise.all([first, ...others])).to.deep.equal([0, 0, 0, 0]);
+    expect(world.asked).to.equal(2);
+  });
+
+  it('never answers older than the moment of the call, and asks one question at a time', async () => {
+    const { world, check } = slowReader();
+    const calls: Promise<void>[] = [];
+    for (let round = 0; round < 200; round += 1) {
+      world.value = round;
+      calls.push(check().then((answer) => expect(answer).to.be.at.least(round) as unknown as void));
+      if (round % 3 === 0) await sleep(1);
+      if (round % 7 === 0) await Promise.resolve();
+    }
+    await Promise.all(calls);
+    expect(world.most).to.equal(1);
+    expect(world.asked).to.be.lessThan(200);
+  });
+
+  it('asks anew after a failure, and gives a failure only to those who share it', async () => {
+    let count = 0;
+    const check = shareNext(async () => {
+      count += 1;
+      const mine = count;
+      await sleep(1);
+      if (mine === 1) throw new Error('away');
+      return mine;
+    });
+    const first = check();
+    const second = check();
+    expect(await first.catch((error: unknown) => (error as Error).message)).to.equal('away');
+    expect(await second).to.equal(2);
+    expect(await check()).to.equal(3);
+  });
+});

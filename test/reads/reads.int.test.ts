@@ -1,0 +1,192 @@
+import { expect } from 'chai';
+import type pg from 'pg';
+import { ProblemError } from '../../src/postgres/errors.js';
+import { createPool } from '../../src/postgres/pool.js';
+import { type Freshness, createFreshness } from '../../src/reads/freshness.js';
+import { createStore } from '../../src/reads/store.js';
+import { snapshotHash, snapshotOf } from '../../src/schema/snapshot.js';
+import { startProxy } from '../log/half-open-proxy.js';
+import { until } from '../log/until.js';
+import { CAUSE, type Instance, command, done, field, silent, startInstance, table } from '../pipeline/instance.js';
+import { type TestDatabase, createDatabase } from '../support/postgres.js';
+
+describe('reading at the head', () => {
+  let database: TestDatabase;
+  let writer: Instance;
+  let reader: Instance;
+  let freshness: Freshness;
+
+  before(async () => {
+    database = await createDatabase();
+    writer = await startInstance(database.connectionString);
+    reader = await startInstance(database.connectionString);
+    freshness = createFreshness({ connectionString: database.connectionString, schema: 'public', logger: silent });
+  });
+
+  after(async () => {
+    await freshness.close();
+    await Promise.all([writer.stop(), reader.stop()]);
+    await database.drop();
+  });
+
+  const create = async (name: string, fields: object[] = []) =>
+    done(await writer.pipeline.execute('create-collection', table(name, fields), { cause: CAUSE }));
+
+  const backends = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                     WHERE datname = current_database() AND pid <> pg_backend_pid() AND query LIKE '%service_auth_epoch%'`;
+
+  it('answers the newest commit of any process, on every process', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const { position } = await create(`seen ${round}`);
+      const { head } = await freshness.check();
+      expect(head).to.equal(position);
+      expect((await reader.store.atHead(head)).collections.has(`seen ${round}`)).to.equal(true);
+    }
+  });
+
+  it('shares one catch-up among all who wait', async () => {
+    let pages = 0;
+    const counting = {
+      query: (...args: Parameters<pg.Pool['query']>) => {
+        pages += 1;
+        return writer.pool.query(...args);
+      },
+    } as unknown as pg.Pool;
+    const store = createStore({ pool: counting, logger: silent });
+    await store.load();
+    const { position } = await create('shared');
+    pages = 0;
+    const states = await Promise.all(Array.from({ length: 50 }, () => store.atHead(position)));
+    expect(states.every((state) => state.position >= position)).to.equal(true);
+    expect(pages).to.be.at.most(2);
+  });
+
+  it('folds the same documents from the log as the process that wrote them has', async () => {
+    const options = { zeta: 1, a: { y: [1, { d: 1, c: 2 }], x: null }, '10': 1, '9': 2, ü: 'é' };
+    await create('ordered', [
+      field('f', 'string', { default_value: 'it\'s "x"' }, { options, display_options: options }),
+    ]);
+    const update = command('update-collection', {
+      collection: 'ordered',
+      body: { meta: { translations: { 'de-DE': 'b', aa: 1, 'de-AT': { z: 1, y: 2 } } } },
+    });
+    done(await writer.pipeline.execute('update-collection', update, { cause: CAUSE }));
+    const fresh = createStore({ pool: writer.pool, logger: silent });
+    await fresh.load();
+    const [mine, folded] = [writer.store.current(), fresh.current()];
+    expect(snapshotHash(folded, '1.2.3')).to.equal(snapshotHash(mine, '1.2.3'));
+    expect(JSON.stringify(snapshotOf(folded, '1.2.3'))).to.equal(JSON.stringify(snapshotOf(mine, '1.2.3')));
+  });
+
+  it('tells subscribers of every new state, in order', async () => {
+    const positions: number[] = [];
+    const end = writer.store.subscribe(({ head }) => positions.push(head.position));
+    const first = await create('told 1');
+    const second = await create('told 2');
+    end();
+    await create('not told');
+    expect(positions).to.deep.equal([first.position, second.position]);
+  });
+
+  it('ignores a state that is older than the one at hand', async () => {
+    const old = writer.store.point();
+    await create('newer');
+    const { position } = writer.store.current();
+    writer.store.publish(old);
+    expect(writer.store.current().position).to.equal(position);
+  });
+
+  it('folds anew when the log is not the one it was folded from', async () => {
+    const store = createStore({ pool: reader.pool, logger: silent });
+    await store.load();
+    const { state, head } = store.point();
+    store.reset({ state, head: { ...head, hash: '1'.repeat(64) } });
+    const { position } = await create('after the restore');
+    expect((await store.atHead(position)).collections.has('after the restore')).to.equal(true);
+  });
+
+  it('asks on a new connection when the old one was ended', async () => {
+    const before = await freshness.check();
+    for (let round = 0; round < 5; round += 1) {
+      await writer.pool.query(backends);
+      expect(await freshness.check()).to.deep.equal(before);
+    }
+  });
+
+  it('moves the epoch of accounts', async () => {
+    const { authEpoch } = await freshness.check();
+    await writer.pool.query(`DELETE FROM service_sessions`);
+    expect((await freshness.check()).authEpoch).to.equal(authEpoch + 1);
+  });
+
+  it('reads the head from an index, however long the log is', async () => {
+    const client = await writer.pool.connect();
+    try {
+      await client.query('BEGIN; SET LOCAL enable_seqscan = off');
+      const { rows } = await client.query<{ 'QUERY PLAN': string }>('EXPLAIN SELECT max(position) FROM service_events');
+      expect(rows.map((row) => row['QUERY PLAN']).join('\n')).to.include('Index Only Scan Backward');
+    } finally {
+      await client.query('ROLLBACK');
+      client.release();
+    }
+  });
+
+  describe('while the database is away', () => {
+    it('refuses with UNAVAILABLE, and comes back by itself', async () => {
+      const proxy = await startProxy(database.connectionString);
+      const through = createFreshness({ connectionString: proxy.connectionString, schema: 'public', logger: silent });
+      const expected = await through.check();
+      proxy.answer('refused');
+      proxy.cut();
+      for (let round = 0; round < 3; round += 1) {
+        const error = await through.check().catch((thrown: unknown) => thrown);
+        expect(error).to.be.instanceOf(ProblemError);
+        expect((error as ProblemError).problem.code).to.equal('UNAVAILABLE');
+      }
+      proxy.answer('through');
+      expect(await through.check()).to.deep.equal(expected);
+      await through.close();
+      await proxy.close();
+    });
+
+    it('does not wait for ever on a half-open connection', async () => {
+      const proxy = await startProxy(database.connectionString);
+      const through = createFreshness({
+        connectionString: proxy.connectionString,
+        schema: 'public',
+        logger: silent,
+        timeout: 200,
+      });
+      const expected = await through.check();
+      proxy.fallSilent();
+      expect(await through.check()).to.deep.equal(expected);
+      await through.close();
+      await proxy.close();
+    });
+
+    it('refuses after it was closed, and leaves no connection', async () => {
+      const pool = createPool({
+        connectionString: database.connectionString,
+        schema: 'public',
+        max: 1,
+        logger: silent,
+      });
+      const closing = createFreshness({
+        connectionString: database.connectionString,
+        schema: 'public',
+        logger: silent,
+        applicationName: 'closing',
+      });
+      const asked = closing.check().catch(() => undefined);
+      await closing.close();
+      await asked;
+      const error = await closing.check().catch((thrown: unknown) => thrown);
+      expect(error).to.be.instanceOf(ProblemError);
+      await until('gone', async () => {
+        const { rowCount } = await pool.query(`SELECT FROM pg_stat_activity WHERE application_name = 'closing'`);
+        return rowCount === 0;
+      });
+      await pool.end();
+    });
+  });
+});
