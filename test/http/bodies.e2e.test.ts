@@ -1,0 +1,153 @@
+import { gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { type TestService, startService } from '../support/service.js';
+import { type Client, clientOf, json, raw } from './client.js';
+
+const MIB = 1024 * 1024;
+
+describe('bodies', () => {
+  let service: TestService;
+  let send: Client;
+  let snapshot: Record<string, unknown>;
+
+  before(async () => {
+    service = await startService({ MAX_BODY: '2mb' });
+    send = clientOf(service);
+    snapshot = (await send('/schema/snapshot')).json as Record<string, unknown>;
+  });
+  after(() => service.stop());
+
+  const diff = (body: string | Buffer | FormData, type?: string, headers: Record<string, string> = {}) =>
+    send('/schema/diff', { method: 'POST', body, headers: { ...(type && { 'content-type': type }), ...headers } });
+
+  const upload = (...files: [content: string, name: string, type: string][]) => {
+    const form = new FormData();
+    for (const [content, name, type] of files) form.append('file', new Blob([content], { type }), name);
+    return diff(form);
+  };
+
+  it('of the schema are JSON, YAML, or a form with one file of either', async () => {
+    const text = JSON.stringify(snapshot);
+    const yaml = (await send('/schema/snapshot?export=yaml')).text;
+    const accepted = [
+      await diff(text, 'application/json'),
+      await diff(text, 'Application/JSON; charset="UTF-8"'),
+      await diff(`\ufeff${text}`, 'application/json'),
+      await diff(JSON.stringify({ data: snapshot }), 'application/json'),
+      await diff(yaml, 'application/yaml'),
+      await diff(yaml, 'text/yaml'),
+      await diff(yaml, 'application/x-yaml'),
+      await diff(yaml, 'text/x-yaml'),
+      await upload([text, 'a.json', 'application/json']),
+      await upload([yaml, 'a.txt', 'text/yaml']),
+      await upload([yaml, 'a.yml', '']),
+      await upload([`\ufeff${text}`, 'snapshot', '']),
+    ];
+    expect(accepted.map(({ status, text: body }) => (status === 200 ? 200 : body))).deep.equal(accepted.map(() => 200));
+  });
+
+  it('of other types, charsets and codings are refused', async () => {
+    const text = JSON.stringify(snapshot);
+    const refused = [
+      await diff(text, 'text/plain'),
+      await diff(text, 'application/vnd.api+json'),
+      await diff(text, 'application/x-www-form-urlencoded'),
+      await diff(text, 'application/json; charset=utf-16'),
+      await diff(Buffer.from(text), undefined),
+      await diff(gzipSync(text), 'application/json', { 'content-encoding': 'gzip' }),
+      await upload([text, 'a.png', 'image/png']),
+      await send('/collections', { method: 'POST', body: 'collection: a', headers: { 'content-type': 'text/yaml' } }),
+    ];
+    expect(refused.map(({ status, codes }) => [status, ...codes])).deep.equal(
+      refused.map(() => [415, 'UNSUPPORTED_MEDIA_TYPE']),
+    );
+  });
+
+  it('that say nothing, or nothing that can be read, are refused', async () => {
+    const deep = '['.repeat(100) + ']'.repeat(100);
+    const refused = [
+      await diff('', 'application/json'),
+      await diff('  ', 'application/json'),
+      await diff('{', 'application/json'),
+      await diff('{"a":1}{"b":2}', 'application/json'),
+      await diff(Buffer.from([0x7b, 0xff, 0x7d]), 'application/json'),
+      await diff('null', 'application/json'),
+      await diff('[]', 'application/json'),
+      await diff(deep, 'application/json'),
+      await diff('"\\u0000"', 'application/json'),
+      await diff('{"a":"\\ud800"}', 'application/json'),
+      await diff('{"a":1e999}', 'application/json'),
+      await diff('a: 1\na: 2', 'application/yaml'),
+      await diff('a: !!js/function x', 'application/yaml'),
+      await diff(deep, 'application/yaml'),
+      await upload(),
+      await upload(['{}', 'a.json', 'application/json'], ['{}', 'b.json', 'application/json']),
+      await diff('x', 'multipart/form-data'),
+      await send('/collections', { method: 'POST' }),
+      await send('/collections', json([])),
+      await send('/collections', json(7)),
+    ];
+    expect(refused.map(({ status, codes }) => [status, codes[0]])).deep.equal(
+      refused.map(() => [400, 'INVALID_PAYLOAD']),
+    );
+  });
+
+  it('cannot touch a prototype', async () => {
+    await diff('{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}', 'application/json');
+    await diff('__proto__: {polluted: 1}', 'application/yaml');
+    const create = '{"collection":"p","schema":{},"__proto__":{"polluted":1}}';
+    const { status, text } = await send('/collections', {
+      method: 'POST',
+      body: create,
+      headers: { 'content-type': 'application/json' },
+    });
+    expect(status).equal(400);
+    expect(text).include('__proto__');
+    expect(({} as Record<string, unknown>)['polluted']).equal(undefined);
+  });
+
+  describe('that are too large', () => {
+    const big = (bytes: number) => JSON.stringify({ collection: 'x', schema: null, note: 'x'.repeat(bytes) });
+
+    it('are refused, with the limit', async () => {
+      const { status, json: body } = await send('/collections', { ...json({}), body: big(MIB) });
+      expect(status).equal(413);
+      expect(body).nested.include({ 'errors[0].extensions.limit': MIB });
+      expect((await diff(big(2 * MIB), 'application/json')).status).equal(413);
+      expect((await upload([big(2 * MIB), 'a.json', 'application/json'])).status).equal(413);
+    });
+
+    it('are refused without a length too, and the client gets to see it', async () => {
+      const chunk = Buffer.alloc(64 * 1024, 0x20);
+      let left = 64;
+      const stream = new ReadableStream({
+        pull(controller) {
+          if (left-- > 0) controller.enqueue(chunk);
+          else controller.close();
+        },
+      });
+      const headers = { 'content-type': 'application/json' };
+      expect((await send('/collections', { method: 'POST', headers, body: stream })).status).equal(413);
+    });
+
+    it('are taken up to the limit', async () => {
+      const exact = big(MIB - Buffer.byteLength(big(0)));
+      expect(Buffer.byteLength(exact)).equal(MIB);
+      expect((await send('/collections', { ...json({}), body: exact })).status).equal(200);
+    });
+  });
+
+  it('whose sender hangs up do nothing', async () => {
+    const head = [
+      'POST /collections HTTP/1.1',
+      'Host: x',
+      `Authorization: Bearer ${service.adminToken}`,
+      'Content-Type: application/json',
+    ];
+    const part = '{"collection":"half","schema":{}';
+    await raw(service.url, [...head, 'Content-Length: 1000', '', part].join('\r\n'), { hangUp: true });
+    await raw(service.url, [...head, 'Transfer-Encoding: chunked', '', '20', part, ''].join('\r\n'), { hangUp: true });
+    expect((await send('/collections/half')).status).equal(404);
+    expect(service.log()).not.include('"level":"error"');
+  });
+});
