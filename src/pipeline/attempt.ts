@@ -16,18 +16,19 @@ import { SAVEPOINT, begin } from './begin.js';
 import { UnknownOutcomeError, commit } from './commit.js';
 import { earlierAnswer, findAnswer, isKept, keepAnswer } from './idempotency.js';
 import { runStatements } from './project.js';
+import type { Unanswered } from './settle.js';
 import type { Done, DryRun, Job, Outcome, PipelineOptions, Refusal, RequestContext } from './types.js';
 
 /** A batch that may have been committed, and what to answer if it was. */
 export class Undecided extends Error {
   override readonly name = 'Undecided';
-  readonly batch: string;
+  readonly lost: Unanswered;
   readonly done: Done;
   readonly point: Point;
 
-  constructor(batch: string, done: Done, point: Point) {
+  constructor(lost: Unanswered, { done, point }: Pick<Batch, 'done' | 'point'>) {
     super('the outcome of a commit is unknown');
-    this.batch = batch;
+    this.lost = lost;
     this.done = done;
     this.point = point;
   }
@@ -160,8 +161,9 @@ async function endDone(client: pg.ClientBase, options: PipelineOptions, batch: B
   try {
     await commit(client, batch.statements, options);
   } catch (error) {
-    if (error instanceof UnknownOutcomeError) throw new Undecided(batch.id, batch.done, batch.point);
-    throw error;
+    if (!(error instanceof UnknownOutcomeError)) throw error;
+    const { processID } = client as { processID?: number };
+    throw new Undecided({ batch: batch.id, backend: processID }, batch);
   }
   options.store.publish(batch.point);
   return batch.done;

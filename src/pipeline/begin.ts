@@ -18,7 +18,7 @@ const FIRST_PAGE = 200;
 const GRACE = 15_000;
 
 /** How long the server keeps a transaction, and the lock, of a process that fell silent. */
-const IDLE = 60_000;
+const IDLE = 30_000;
 
 export interface Begun {
   /** Exactly the log's head, as long as the transaction holds its lock. */

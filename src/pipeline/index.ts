@@ -10,8 +10,9 @@ import type { Point } from '../reads/store.js';
 import type { State } from '../schema/state.js';
 import { type Attempt, Undecided, attempt, rehearse } from './attempt.js';
 import { StaleConnectionError, begin } from './begin.js';
-import { UnknownOutcomeError, commit, isCommitted, outcomeUnknown } from './commit.js';
+import { UnknownOutcomeError, commit } from './commit.js';
 import { type Queue, createQueue } from './queue.js';
+import { isCommitted, outcomeUnknown } from './settle.js';
 import type { Job, Outcome, Pipeline, PipelineOptions, Refusal, RequestContext } from './types.js';
 
 export type * from './types.js';
@@ -85,9 +86,9 @@ async function retried<T>(options: PipelineOptions, work: (client: pg.PoolClient
 
 /** Finds out what became of a COMMIT that was never answered. */
 async function settle(undecided: Undecided, options: PipelineOptions, request: RequestContext): Promise<Outcome> {
-  const { batch, done, point } = undecided;
-  options.logger.warn('the connection was lost during a commit', { batch, position: done.position });
-  const committed = await isCommitted(batch, options);
+  const { lost, done, point } = undecided;
+  options.logger.warn('the connection was lost during a commit', { batch: lost.batch, position: done.position });
+  const committed = await isCommitted(lost, options);
   if (committed === undefined) return refusal(outcomeUnknown(request.idempotency !== undefined));
   if (!committed)
     return refusal(unavailable('The database went away before the change was committed; nothing was written.'));

@@ -94,7 +94,8 @@ for (const schema of ['public', 'other "schema"']) {
       const input = command('create-field', {
         collection: 'filled',
         body: { field: 'needed', type: 'string', schema: { is_nullable: false } },
-      } as never);
+        concurrentIndexes: false,
+      });
       const outcome = await instance.pipeline.execute('create-field', input, { cause: CAUSE });
       expect(refusedWith(outcome)).to.equal('DATABASE_REFUSED');
       const problem = outcome.kind === 'refused' ? outcome.problems[0] : undefined;

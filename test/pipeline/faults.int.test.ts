@@ -1,0 +1,219 @@
+import { expect } from 'chai';
+import pg from 'pg';
+import { verifyChain } from '../../src/log/hash-chain.js';
+import type { Outcome } from '../../src/pipeline/index.js';
+import { advisoryKey } from '../../src/postgres/advisory.js';
+import { readDatabase } from '../../src/postgres/database.js';
+import { type Proxy, startProxy } from '../log/half-open-proxy.js';
+import { until } from '../log/until.js';
+import { type TestDatabase, createDatabase } from '../support/postgres.js';
+import { CAUSE, type Instance, command, done, field, refusedWith, silent, startInstance, table } from './instance.js';
+
+describe('the pipeline, when something goes wrong', function () {
+  this.timeout(60_000);
+  let database: TestDatabase;
+  let proxy: Proxy;
+  /** Writes through the proxy. */
+  let instance: Instance;
+  /** Somebody else in the same database. */
+  let other: pg.Client;
+
+  beforeEach(async () => {
+    database = await createDatabase();
+    proxy = await startProxy(database.connectionString);
+    instance = await startInstance(database.connectionString, {
+      lockTimeout: 300,
+      writeThrough: proxy.connectionString,
+    });
+    other = new pg.Client(database.connectionString);
+    await other.connect();
+    await create('first');
+  });
+
+  afterEach(async () => {
+    proxy.intercept(() => 'pass');
+    await instance.stop();
+    await other.end();
+    await proxy.close();
+    await database.drop();
+  });
+
+  const create = (name: string): Promise<Outcome> =>
+    instance.pipeline.execute('create-collection', table(name, [field('a')]), { cause: CAUSE });
+
+  const newField = (collection: string, name: string, type = 'string') =>
+    command('create-field', { collection, body: field(name, type), concurrentIndexes: false });
+
+  const addField = (collection: string, name: string, type?: string): Promise<Outcome> =>
+    instance.pipeline.execute('create-field', newField(collection, name, type), { cause: CAUSE });
+
+  const exists = async (name: string): Promise<boolean> =>
+    (await other.query('SELECT FROM pg_tables WHERE tablename = $1', [name])).rowCount === 1;
+
+  /** The log, the tables and the state know of these collections, and the next command works. */
+  async function expectWhole(...names: string[]): Promise<void> {
+    expect((await verifyChain(instance.pool)).ok).to.equal(true);
+    const { rows } = await other.query<{ collection: string }>('SELECT collection FROM service_collections');
+    expect(rows.map((row) => row.collection)).to.have.members(names);
+    for (const name of names) expect(await exists(name)).to.equal(true);
+    done(await create('next'));
+    expect([...instance.store.current().collections.keys()]).to.have.members([...names, 'next']);
+  }
+
+  const waiting = (): Promise<void> =>
+    until('a backend waits for a lock', async () => {
+      const { rowCount } = await other.query(
+        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+      return (rowCount ?? 0) > 0;
+    });
+
+  async function terminateWaiting(): Promise<void> {
+    await waiting();
+    await other.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+    );
+  }
+
+  const logKey = async (): Promise<string> =>
+    advisoryKey({ database: (await readDatabase(instance.pool)).database, schema: 'public' }, 'log');
+
+  it('gives up waiting for the lock of the log: LOCK_TIMEOUT', async () => {
+    const key = await logKey();
+    await other.query('SELECT pg_advisory_lock($1)', [key]);
+    const started = Date.now();
+    expect(refusedWith(await create('second'))).to.equal('LOCK_TIMEOUT');
+    expect(Date.now() - started).to.be.within(250, 3_000);
+    await other.query('SELECT pg_advisory_unlock($1)', [key]);
+    await expectWhole('first');
+  });
+
+  it('gives up waiting behind another command of this process: LOCK_TIMEOUT', async () => {
+    const key = await logKey();
+    await other.query('SELECT pg_advisory_lock($1)', [key]);
+    const outcomes = await Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map(create));
+    expect(new Set(outcomes.map(refusedWith))).to.deep.equal(new Set(['LOCK_TIMEOUT']));
+    await other.query('SELECT pg_advisory_unlock($1)', [key]);
+    await expectWhole('first');
+  });
+
+  it('gives up waiting for a table that a long transaction holds: LOCK_TIMEOUT', async () => {
+    await other.query('BEGIN; LOCK TABLE first IN ROW EXCLUSIVE MODE');
+    expect(refusedWith(await addField('first', 'b'))).to.equal('LOCK_TIMEOUT');
+    // What doesn't need the table isn't held up.
+    done(await create('second'));
+    await other.query('COMMIT');
+    done(await addField('first', 'b'));
+    await expectWhole('first', 'second');
+  });
+
+  it('ends a statement that takes too long: LOCK_TIMEOUT', async () => {
+    const hurried = await startInstance(database.connectionString, { statementTimeout: 100 });
+    await other.query('BEGIN; LOCK TABLE first IN ROW EXCLUSIVE MODE');
+    const input = newField('first', 'b');
+    expect(refusedWith(await hurried.pipeline.execute('create-field', input, { cause: CAUSE }))).to.equal(
+      'LOCK_TIMEOUT',
+    );
+    await other.query('COMMIT');
+    await hurried.stop();
+    await expectWhole('first');
+  });
+
+  it('repeats a transaction that lost a deadlock', async () => {
+    const warnings: string[] = [];
+    const logger = { ...silent, warn: (message: string) => void warnings.push(message) };
+    const patient = await startInstance(database.connectionString, { lockTimeout: 20_000, logger });
+    done(await create('second'));
+    done(await addField('second', 'first_id', 'integer'));
+    // The foreign key needs both tables. PostgreSQL ends the one of the two who looks for a deadlock first: not `other`.
+    await other.query(`SET deadlock_timeout = '1min'; BEGIN; LOCK TABLE first IN ROW EXCLUSIVE MODE`);
+    const relation = command('create-relation', {
+      body: { many_collection: 'second', many_field: 'first_id', one_collection: 'first', schema: {} },
+    });
+    const running = patient.pipeline.execute('create-relation', relation, { cause: CAUSE });
+    await waiting();
+    await other.query('LOCK TABLE second IN ROW EXCLUSIVE MODE');
+    await other.query('COMMIT');
+    const { events } = done(await running);
+    expect(events.map((event) => event.type)).to.deep.equal(['relation.created']);
+    expect(warnings).to.include('a transaction is repeated');
+    await patient.stop();
+    await expectWhole('first', 'second');
+  });
+
+  it('answers UNAVAILABLE when its backend is ended in the middle, and nothing is written', async () => {
+    const patient = await startInstance(database.connectionString, { lockTimeout: 20_000 });
+    await other.query('BEGIN; LOCK TABLE first IN ROW EXCLUSIVE MODE');
+    const input = newField('first', 'b');
+    const running = patient.pipeline.execute('create-field', input, { cause: CAUSE });
+    await terminateWaiting();
+    expect(refusedWith(await running)).to.equal('UNAVAILABLE');
+    await other.query('COMMIT');
+    await patient.stop();
+    await expectWhole('first');
+  });
+
+  it('tries another connection when the one from the pool turns out to be dead', async () => {
+    await other.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+    );
+    done(await create('second'));
+    await expectWhole('first', 'second');
+  });
+
+  it('answers UNAVAILABLE while the database is away', async () => {
+    proxy.answer('refused');
+    proxy.cut();
+    expect(refusedWith(await create('second'))).to.equal('UNAVAILABLE');
+    const error = await instance.pipeline.underLock(() => Promise.resolve()).catch((thrown: unknown) => thrown);
+    expect(error).to.have.property('name', 'ProblemError');
+    proxy.answer('through');
+    await expectWhole('first');
+  });
+
+  describe('during the commit', () => {
+    /** The last flight of a command: its checkpoints, and the COMMIT behind them. */
+    const isCommit = (sent: Buffer): boolean => sent.includes('INTO service_projections');
+
+    it('finds out that it was committed, and answers as if nothing had happened', async () => {
+      proxy.intercept((sent) => (isCommit(sent) ? 'pass and hang up' : 'pass'));
+      const outcome = done(await create('second'));
+      expect(outcome.position).to.equal(2);
+      expect(instance.store.current().position).to.equal(2);
+      proxy.intercept(() => 'pass');
+      await expectWhole('first', 'second');
+    });
+
+    it('finds out that it was not committed: UNAVAILABLE, nothing was written', async () => {
+      proxy.intercept((sent) => (isCommit(sent) ? 'hang up' : 'pass'));
+      const outcome = await create('second');
+      expect(refusedWith(outcome)).to.equal('UNAVAILABLE');
+      expect(outcome.kind === 'refused' && outcome.problems[0]?.message).to.include('nothing was written');
+      proxy.intercept(() => 'pass');
+      await expectWhole('first');
+    });
+
+    it('says so when it can not find out, and the same key makes a second try safe', async () => {
+      proxy.intercept((sent) => {
+        if (!isCommit(sent)) return 'pass';
+        proxy.answer('refused');
+        return 'pass and hang up';
+      });
+      const idempotency = {
+        key: 'k',
+        requestHash: 'h',
+        render: () => ({ status: 200, headers: [], body: 'first answer' }),
+      };
+      const input = table('second');
+      const outcome = await instance.pipeline.execute('create-collection', input, { cause: CAUSE, idempotency });
+      expect(refusedWith(outcome)).to.equal('UNAVAILABLE');
+      const message = (outcome.kind === 'refused' && outcome.problems[0]?.message) || '';
+      expect(message).to.include('unknown').and.include('Idempotency-Key');
+      proxy.intercept(() => 'pass');
+      proxy.answer('through');
+      const again = await instance.pipeline.execute('create-collection', input, { cause: CAUSE, idempotency });
+      expect(again).to.deep.equal({ kind: 'replayed', status: 200, headers: [], body: 'first answer' });
+      await expectWhole('first', 'second');
+    });
+  });
+});
