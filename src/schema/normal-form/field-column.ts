@@ -50,7 +50,7 @@ export function readFieldColumn(
   const { schema } = input;
   const written = { type: input.type, given: members };
   const { type, given } = reading.foreign ? translated(written, existing) : written;
-  const wanted = type ?? existing?.type ?? unsaidType(schema, reading);
+  const wanted = type === undefined ? unsaidType(input, existing, reading) : type;
   if (wanted === ALIAS_TYPE) return alias(schema, reading);
   return isFieldType(wanted)
     ? column({ type: wanted, given, schema, existing }, reading)
@@ -71,9 +71,13 @@ function unknownType(type: unknown, reading: Reading): null {
   return null;
 }
 
-/** The peer leaves out what its aliases don't have. */
-function unsaidType(schema: unknown, { foreign }: Reading): string | undefined {
-  return foreign && schema == null ? ALIAS_TYPE : undefined;
+/** A field keeps its type; of a new one, the peer leaves out what its aliases don't have. */
+function unsaidType(
+  { schema }: FieldColumnInput,
+  existing: Field | undefined,
+  { foreign }: Reading,
+): string | undefined {
+  return existing?.type ?? (foreign && schema == null ? ALIAS_TYPE : undefined);
 }
 
 function alias(schema: unknown, reading: Reading): FieldColumn {

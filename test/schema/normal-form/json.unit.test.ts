@@ -1,0 +1,52 @@
+import { expect } from 'chai';
+import { checkJson } from '../../../src/schema/normal-form/index.js';
+
+const paths = (value: unknown): (string | undefined)[] => checkJson(value).map(({ path }) => path);
+
+function nested(depth: number): unknown {
+  let value: unknown = 1;
+  for (let level = 0; level < depth; level++) value = level % 2 === 0 ? [value] : { a: value };
+  return value;
+}
+
+describe('checkJson', () => {
+  it('accepts what JSON can say', () => {
+    expect(checkJson({ a: [1, 'ü 😀', null, true, { '': -0.5 }] })).to.deep.equal([]);
+    for (const leaf of ['x', 1, null, false]) expect(checkJson(leaf)).to.deep.equal([]);
+  });
+
+  it('names the place of NUL and of half a surrogate pair, in values and in names', () => {
+    expect(paths({ a: ['fine', 'no\0'] })).to.deep.equal(['a[1]']);
+    expect(paths({ a: { b: 'x\udc00' } })).to.deep.equal(['a.b']);
+    expect(paths({ a: { 'b\0': 1 } })).to.deep.equal(['a']);
+    expect(paths('\ud800')).to.deep.equal(['']);
+  });
+
+  it('refuses numbers that are not finite, and what is not JSON', () => {
+    expect(paths([1, Number.NaN, Number.POSITIVE_INFINITY])).to.have.members(['[1]', '[2]']);
+    expect(paths({ a: undefined, b: () => 1 })).to.have.members(['a', 'b']);
+  });
+
+  it('allows 64 levels and refuses the 65th', () => {
+    expect(checkJson(nested(64))).to.deep.equal([]);
+    expect(checkJson(nested(65))[0]?.message).to.include('64 levels');
+    expect(checkJson(nested(3), { maxDepth: 2 })).to.have.length(1);
+  });
+
+  it('survives a million levels and a circle', () => {
+    expect(checkJson(nested(1_000_000))).to.have.length(1);
+    const circle: Record<string, unknown> = {};
+    circle['self'] = circle;
+    expect(checkJson(circle)).to.have.length(1);
+  });
+
+  it('stops at a document that aliases unfold into billions of values', () => {
+    let laughs: unknown[] = ['lol'];
+    for (let level = 0; level < 40; level++) laughs = [laughs, laughs];
+    expect(checkJson(laughs, { maxValues: 10_000 })[0]?.message).to.include('10000 values');
+  });
+
+  it('does not list more problems than anyone reads', () => {
+    expect(checkJson(Array.from({ length: 500 }, () => ['\0'])).length).to.be.within(1, 40);
+  });
+});

@@ -1,0 +1,168 @@
+import { expect } from 'chai';
+import type { Field } from '../../../src/schema/model.js';
+import { changed, faultsOf, field, FORCED, sent, valueOf } from './read.js';
+
+const make = (type: string, schema: Record<string, unknown> = {}, meta: Record<string, unknown> = {}): Field =>
+  valueOf(field({ type, schema: type === 'alias' ? null : schema, meta }));
+
+const schemaAfter = (existing: Field, input: Record<string, unknown>) => valueOf(changed(existing, input)).schema;
+
+describe('changes to fields', () => {
+  it('that change nothing answer the field itself', () => {
+    const existing = make(
+      'json',
+      { default_value: { a: [1] } },
+      { options: { choices: [{ text: 'A' }] }, special: ['x'] },
+    );
+    expect(valueOf(changed(existing, {}))).to.equal(existing);
+    expect(valueOf(changed(existing, { meta: null }))).to.equal(existing);
+    expect(valueOf(changed(existing, sent(existing) as never))).to.equal(existing);
+    const shown = {
+      name: 'title',
+      table: 'articles',
+      is_generated: false,
+      foreign_key_table: 'x',
+      foreign_key_column: null,
+    };
+    const { schema, meta, ...rest } = sent(existing);
+    const document = {
+      ...rest,
+      meta: { collection: 'articles', field: 'title', ...meta },
+      schema: { ...schema, ...shown },
+    };
+    expect(valueOf(changed(existing, document))).to.equal(existing);
+    expect(valueOf(changed(existing, { schema: { data_type: 'JSON' } }))).to.equal(existing);
+  });
+
+  it('overwrite only the members that are present', () => {
+    const existing = make(
+      'string',
+      { max_length: 50, is_unique: true, default_value: 'a' },
+      { note: 'n', options: { a: 1 } },
+    );
+    const now = valueOf(changed(existing, { meta: { options: { b: 2 } }, schema: { is_nullable: false } }));
+    expect(now.meta).to.deep.equal({ ...existing.meta, options: { b: 2 } });
+    expect(now.schema).to.deep.equal({ ...existing.schema, is_nullable: false });
+    expect(existing.meta.options).to.deep.equal({ a: 1 });
+  });
+
+  it('start anew with what belongs to a type when the type changes', () => {
+    expect(schemaAfter(make('string', { max_length: 50, is_unique: true }), { type: 'text' })).to.include({
+      data_type: 'text',
+      max_length: null,
+      is_unique: true,
+    });
+    expect(schemaAfter(make('text'), { type: 'string' })).to.include({ max_length: 255 });
+    expect(schemaAfter(make('integer'), { type: 'decimal', schema: { numeric_scale: 2 } })).to.include({
+      numeric_precision: 10,
+      numeric_scale: 2,
+    });
+    expect(schemaAfter(make('integer', { has_auto_increment: true }), { type: 'uuid' })).to.include({
+      has_auto_increment: false,
+    });
+    expect(schemaAfter(make('integer', { has_auto_increment: true }), { type: 'bigInteger' })).to.include({
+      has_auto_increment: true,
+      data_type: 'bigint',
+    });
+  });
+
+  it('keep the length while the data type changes within a type', () => {
+    expect(schemaAfter(make('string', { max_length: 50 }), { schema: { data_type: 'char' } })).to.include({
+      data_type: 'character',
+      max_length: 50,
+    });
+    expect(
+      faultsOf(changed(make('string', { max_length: null }), { schema: { data_type: 'char' } })).join(),
+    ).to.include('max_length');
+    expect(
+      schemaAfter(make('decimal', { numeric_precision: 8, numeric_scale: 2 }), { schema: { numeric_precision: 9 } }),
+    ).to.include({ numeric_precision: 9, numeric_scale: 2 });
+  });
+
+  it('carry the default where the new type can say the same', () => {
+    expect(schemaAfter(make('integer', { default_value: 5 }), { type: 'string' })).to.include({ default_value: '5' });
+    expect(schemaAfter(make('string', { default_value: '5' }), { type: 'integer' })).to.include({ default_value: 5 });
+    expect(schemaAfter(make('dateTime', { default_value: 'now()' }), { type: 'timestamp' })).to.include({
+      default_value: 'now()',
+    });
+  });
+
+  it('ask for a default where the present one does not fit any more', () => {
+    const cases: [Field, Record<string, unknown>][] = [
+      [make('string', { default_value: 'abc' }), { type: 'integer' }],
+      [make('string', { default_value: 'now()' }), { type: 'timestamp' }],
+      [make('timestamp', { default_value: 'now()' }), { type: 'string' }],
+      [make('string', { default_value: 'abc' }), { schema: { max_length: 2 } }],
+      [make('json', { default_value: { a: 1 } }), { type: 'text' }],
+    ];
+    for (const [existing, input] of cases) {
+      expect(faultsOf(changed(existing, input)).join()).to.include("which doesn't fit: send a default_value");
+      const schema = { ...(input['schema'] as object), default_value: null };
+      expect(schemaAfter(existing, { ...input, schema })).to.include({ default_value: null });
+    }
+  });
+
+  it('to and from auto increment and generated columns take the default along', () => {
+    expect(schemaAfter(make('integer', { default_value: 5 }), { schema: { has_auto_increment: true } })).to.include({
+      default_value: null,
+    });
+    expect(
+      schemaAfter(make('integer', { default_value: 5 }), { schema: { generation_expression: 'a + 1' } }),
+    ).to.include({ default_value: null });
+    expect(
+      schemaAfter(make('integer', { generation_expression: 'a' }), {
+        schema: { generation_expression: null, default_value: 5 },
+      }),
+    ).to.include({ default_value: 5 });
+    expect(
+      faultsOf(changed(make('integer', { has_auto_increment: true }), { schema: { default_value: 5 } })).join(),
+    ).to.include('auto increment');
+  });
+
+  it('that take a primary key away leave a plain column', () => {
+    const key = make('integer', { is_primary_key: true });
+    expect(schemaAfter(key, { schema: { is_primary_key: false } })).to.include({
+      is_primary_key: false,
+      is_unique: false,
+      is_nullable: false,
+    });
+    expect(schemaAfter(key, { schema: { is_nullable: true } })).to.equal(key.schema);
+  });
+
+  it('turn columns into aliases and back', () => {
+    expect(valueOf(changed(make('text'), { type: 'alias', schema: null }))).to.include({ type: 'alias', schema: null });
+    expect(valueOf(changed(make('text'), { type: 'alias' })).schema).to.equal(null);
+    expect(schemaAfter(make('alias'), { type: 'string' })).to.include({
+      data_type: 'character varying',
+      max_length: 255,
+    });
+    expect(faultsOf(changed(make('text'), { schema: null })).join()).to.include('schema must be an object');
+    expect(faultsOf(changed(make('alias'), { schema: {} })).join()).to.include('schema must be null');
+  });
+
+  it('refuse a data type of another type, and renaming', () => {
+    expect(faultsOf(changed(make('string'), { schema: { data_type: 'integer' } })).join()).to.include(
+      'for type string',
+    );
+    expect(faultsOf(changed(make('string'), { field: 'other' })).join()).to.include('renaming');
+    expect(faultsOf(changed(make('string'), { collection: 'other' })).join()).to.include('renaming');
+    expect(faultsOf(changed(make('string'), { bogus: 1 })).join()).to.include('not a known member');
+    expect(faultsOf(changed(make('string'), [] as never)).join()).to.include('JSON object');
+  });
+
+  it('from another vendor: a trimmed document keeps the type that is there', () => {
+    const csv = make('csv');
+    expect(valueOf(changed(csv, { schema: { data_type: 'text', max_length: 65535 } }, FORCED))).to.equal(csv);
+    const binary = make('binary');
+    expect(valueOf(changed(binary, { type: 'unknown' }, FORCED))).to.equal(binary);
+    expect(
+      valueOf(
+        changed(
+          make('string', { max_length: 36 }),
+          { type: 'uuid', schema: { data_type: 'char', max_length: 36 } },
+          FORCED,
+        ),
+      ).schema,
+    ).to.include({ data_type: 'uuid', max_length: null });
+  });
+});

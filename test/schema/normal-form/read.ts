@@ -1,0 +1,81 @@
+/** Short ways to read documents in tests. */
+import type { Collection, Field, Json, NewRelation, Relation } from '../../../src/schema/model.js';
+import {
+  mergeCollection,
+  mergeField,
+  mergeRelation,
+  readNewCollection,
+  readNewField,
+  readNewRelation,
+  type FieldReadOptions,
+} from '../../../src/schema/normal-form/index.js';
+import type { Result } from '../../../src/schema/problem.js';
+
+export const STRICT: FieldReadOptions = { foreign: false };
+export const FORCED: FieldReadOptions = { foreign: true };
+
+export function valueOf<T>(result: Result<T>): T {
+  if (!result.ok) throw new Error(`refused: ${JSON.stringify(result.problems)}`);
+  return result.value;
+}
+
+/** The problems as `path: message`; empty when it was read. */
+export function faultsOf(result: Result<unknown>): string[] {
+  return result.ok ? [] : result.problems.map(({ path, message }) => `${path ?? ''}: ${message}`);
+}
+
+/** The paths of the problems. */
+export function pathsOf(result: Result<unknown>): (string | undefined)[] {
+  return result.ok ? [] : result.problems.map(({ path }) => path);
+}
+
+type Members = Record<string, unknown>;
+
+/** A new field `articles.title`. */
+export function field(members: Members, options = STRICT): Result<Field> {
+  return readNewField({ collection: 'articles', field: 'title', ...members }, [], options);
+}
+
+/** The column of a new field. */
+export function column(type: string, schema: Members = {}, options = STRICT): Members | null {
+  return valueOf(field({ type, schema }, options)).schema as Members | null;
+}
+
+export function changed(existing: Field, input: Members, options = STRICT): Result<Field> {
+  return mergeField(existing, input, [], options);
+}
+
+export function collection(members: Members, options = STRICT): Result<Collection> {
+  return readNewCollection({ collection: 'articles', schema: {}, ...members }, [], options);
+}
+
+export function changedCollection(existing: Collection, input: unknown, options = STRICT): Result<Collection> {
+  return mergeCollection(existing, input, [], options);
+}
+
+export function relation(
+  members: Members,
+  options: Parameters<typeof readNewRelation>[2] = STRICT,
+): Result<NewRelation> {
+  return readNewRelation({ many_collection: 'articles', many_field: 'author', ...members }, [], options);
+}
+
+export function changedRelation(existing: Relation, input: unknown, options = STRICT): Result<NewRelation> {
+  return mergeRelation(existing, input, [], options);
+}
+
+/** What a document becomes on its way over the wire. */
+export function sent<T>(document: T): T {
+  return JSON.parse(JSON.stringify(document)) as T;
+}
+
+/** The default of a column in normal form; the message where it doesn't fit. */
+export function defaultOf(
+  type: string,
+  value: unknown,
+  schema: Members = {},
+  options = STRICT,
+): Json | { wrong: string } {
+  const read = field({ type, schema: { ...schema, default_value: value } }, options);
+  return read.ok ? (read.value.schema?.default_value ?? null) : { wrong: faultsOf(read).join('\n') };
+}
