@@ -72,7 +72,7 @@ export async function startService(databaseUrl: string): Promise<Service> {
     LOG_LEVEL: 'error',
   };
   const child = spawn(process.execPath, [SERVICE], {
-    env: { ...process.env, MAX_BODY: '256MiB', STATEMENT_TIMEOUT: '0', LOCK_TIMEOUT: '60s', ...settings },
+    env: { ...process.env, MAX_BODY: '256mb', STATEMENT_TIMEOUT: '60min', LOCK_TIMEOUT: '60s', ...settings },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const url = await addressOf(child, /listens on (\S+)/);

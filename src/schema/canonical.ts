@@ -11,11 +11,25 @@ export function canonicalJson(value: unknown): string {
     for (let index = 0; index < value.length; index++) text += (index === 0 ? '' : ',') + canonicalJson(value[index]);
     return text + ']';
   }
-  const object = value as Record<string, unknown>;
-  let text = '';
-  for (const member of Object.keys(object).sort()) {
-    if (object[member] === undefined) continue;
-    text += (text === '' ? '' : ',') + JSON.stringify(member) + ':' + canonicalJson(object[member]);
-  }
-  return `{${text}}`;
+  return canonicalObject(value as Record<string, unknown>);
 }
+
+function canonicalObject(object: Record<string, unknown>): string {
+  const members = Object.keys(object).sort();
+  let text = '{';
+  for (const member of members) {
+    const value = object[member];
+    if (value === undefined) continue;
+    if (text !== '{') text += ',';
+    text += nameText(member);
+    text += typeof value === 'object' && value !== null ? canonicalJson(value) : JSON.stringify(value);
+  }
+  return `${text}}`;
+}
+
+/** `"member":`. Documents repeat the same few names, which need no escaping. */
+function nameText(member: string): string {
+  return PLAIN.test(member) ? `"${member}":` : `${JSON.stringify(member)}:`;
+}
+
+const PLAIN = /^\w+$/;
