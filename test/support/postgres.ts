@@ -68,6 +68,8 @@ async function start(): Promise<Running> {
 
 async function onServer(connectionString: string, stop: () => Promise<void>): Promise<Running> {
   const maintenance = new pg.Pool({ connectionString, max: 2 });
+  // `end` doesn't wait for the sockets: the server, stopped right after, may still tell one that it is over.
+  maintenance.on('error', () => undefined);
   const { rows } = await maintenance.query<{ version: number }>(
     "select current_setting('server_version_num')::int / 10000 as version",
   );
