@@ -18,6 +18,8 @@ import { isWanted } from './indexes/settle.js';
 export interface IndexProjection {
   /** There may be something new in the log. Cheap; call it after every commit. */
   wake(): void;
+  /** Tries again at once, and waits for the end of the attempt; `status` tells how it went. */
+  retry(): Promise<void>;
   /** Cancels a build under way and waits for the end of it. */
   stop(): Promise<void>;
   status(): IndexProjectionStatus;
@@ -150,6 +152,11 @@ export function createIndexProjection(options: IndexProjectionOptions): IndexPro
 
   return {
     wake,
+    async retry() {
+      clearTimeout(timer);
+      if (running === undefined) start();
+      await running;
+    },
     async stop() {
       stopped = true;
       clearTimeout(timer);

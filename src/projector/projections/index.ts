@@ -1,0 +1,112 @@
+/** The projections for operators: how they are, whether they are right, and making them anew. */
+import type pg from 'pg';
+import { HEAD_QUERY } from '../../log/read.js';
+import type { Pipeline } from '../../pipeline/types.js';
+import { ProblemError } from '../../postgres/errors.js';
+import { type ConnectionOptions, withClient } from '../../postgres/pool.js';
+import type { Store } from '../../reads/store.js';
+import type { IndexProjection } from '../indexes.js';
+import { type Verification, verify } from '../verify.js';
+import { INDEX_PROJECTION } from '../verify/pending-indexes.js';
+import { PROJECTION_NAMES, type ProjectionName, type ProjectionStatus, listProjections } from './list.js';
+import { type Progress, rebuildMetadataRows } from './rebuild-metadata.js';
+import { rebuildTables } from './rebuild-tables.js';
+
+export type { Progress } from './rebuild-metadata.js';
+export { PROJECTION_NAMES, type ProjectionName, type ProjectionStatus, type ProjectionError } from './list.js';
+
+export interface Projections {
+  list(): Promise<{ head: number; projections: ProjectionStatus[] }>;
+  /** Fold, metadata rows and catalog at one moment. */
+  verify(): Promise<Verified>;
+  /**
+   * Makes a projection anew, or lets one that stopped go on.
+   * @returns what was done, ready to be shown
+   * @throws ProblemError IN_USE, DATABASE_REFUSED, LOCK_TIMEOUT
+   */
+  rebuild(name: ProjectionName, onProgress?: Progress): Promise<Rebuilt>;
+}
+
+export interface Verified extends Verification {
+  /** What was compared is the state at this position. */
+  position: number;
+}
+
+export type Rebuilt = { name: ProjectionName; position: number } & Record<string, unknown>;
+
+export interface ProjectionsOptions {
+  pool: pg.Pool;
+  connection: ConnectionOptions;
+  /** The name of the database. */
+  database: string;
+  store: Pick<Store, 'atHead'>;
+  pipeline: Pick<Pipeline, 'underLock'>;
+  indexes: Pick<IndexProjection, 'retry'>;
+  /** Milliseconds. */
+  lockTimeout: number;
+}
+
+export function isProjectionName(name: string): name is ProjectionName {
+  return PROJECTION_NAMES.some((known) => known === name);
+}
+
+export function createProjections(options: ProjectionsOptions): Projections {
+  const rebuilders: Record<ProjectionName, (onProgress?: Progress) => Promise<Omit<Rebuilt, 'name'>>> = {
+    metadata: async (onProgress) => ({ ...(await rebuildMetadataRows({ ...options, ...(onProgress && { onProgress }) })) }),
+    tables: () => rebuildTables(options.pipeline, options.connection.schema),
+    [INDEX_PROJECTION]: () => retryIndexes(options),
+  };
+  return {
+    list: () => listProjections(options.pool),
+    verify: async () => (await verifyBeside(options)) ?? verifyUnderLock(options),
+    rebuild: async (name, onProgress) => ({ name, ...(await rebuilders[name](onProgress)) }) as Rebuilt,
+  };
+}
+
+/**
+ * Without stopping anybody. The rows and the log are of one moment; what PostgreSQL spells from its catalog is as new
+ * as it can be, so a difference may only be a change that came in between.
+ * @returns null when it takes a closer look
+ */
+async function verifyBeside({ pool, store, connection }: ProjectionsOptions): Promise<Verified | null> {
+  return withClient(pool, async (client) => {
+    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
+    try {
+      const { rows } = await client.query<{ position: number }>(HEAD_QUERY);
+      const position = rows[0]?.position ?? 0;
+      const state = await store.atHead(position);
+      if (state.position !== position) return null;
+      const { ok, differences } = await verify(client, state, connection.schema);
+      return ok ? { ok, differences, position } : null;
+    } finally {
+      await client.query('ROLLBACK');
+    }
+  });
+}
+
+/** While the log stands still. */
+async function verifyUnderLock({ pipeline, connection }: ProjectionsOptions): Promise<Verified> {
+  return pipeline.underLock(async (client, { state, head }) => ({
+    ...(await verify(client, state, connection.schema)),
+    position: head.position,
+  }));
+}
+
+/** The builder goes on where it stopped. */
+async function retryIndexes({ pool, indexes }: ProjectionsOptions): Promise<Omit<Rebuilt, 'name'>> {
+  await indexes.retry();
+  const { projections } = await listProjections(pool);
+  const status = projections.find(({ name }) => name === INDEX_PROJECTION) as ProjectionStatus;
+  const { position, lag, last_error: error } = status;
+  if (error !== null) {
+    const { collection, field, sqlstate, message, next } = error;
+    throw new ProblemError({
+      code: 'DATABASE_REFUSED',
+      message: `PostgreSQL refused the index of event ${error.position} again: ${message}`,
+      collection,
+      ...(field !== null && { field }),
+      details: { position: error.position, sqlstate, next },
+    });
+  }
+  return { position, lag };
+}

@@ -1,0 +1,97 @@
+/** How far each projection has come, what stopped it, and what to do about it. */
+import type { Queryable } from '../../postgres/pool.js';
+import { type Sql, sql } from '../ddl/sql.js';
+import { INDEX_PROJECTION } from '../verify/pending-indexes.js';
+import { nextStep } from './next-step.js';
+
+export const PROJECTION_NAMES = ['tables', 'metadata', INDEX_PROJECTION] as const;
+export type ProjectionName = (typeof PROJECTION_NAMES)[number];
+
+/** `transactional`: written in the transaction of its events. `after-commit`: follows from its own checkpoint. */
+export type ProjectionKind = 'transactional' | 'after-commit';
+
+export interface ProjectionStatus {
+  name: ProjectionName;
+  kind: ProjectionKind;
+  /** Everything up to here is projected. */
+  position: number;
+  /** Events that are in the log and not projected yet. */
+  lag: number;
+  /** `failed`: stopped in front of an event until somebody acts or another attempt succeeds. */
+  status: 'running' | 'failed';
+  last_error: ProjectionError | null;
+  /** ISO 8601; null before its first event. */
+  updated_at: string | null;
+}
+
+export interface ProjectionError {
+  /** The event that it stopped at. */
+  position: number;
+  /** Null when the event isn't in the log. */
+  event: { type: string; occurred_at: string; actor: string | null } | null;
+  collection: string;
+  field: string | null;
+  sqlstate: string | null;
+  /** PostgreSQL's reason. */
+  message: string;
+  /** How often it was tried. */
+  attempts: number;
+  /** What to do. */
+  next: string;
+}
+
+const KINDS: Record<ProjectionName, ProjectionKind> = {
+  tables: 'transactional',
+  metadata: 'transactional',
+  [INDEX_PROJECTION]: 'after-commit',
+};
+
+interface Row {
+  name: string;
+  position: number;
+  status: string;
+  last_error: Omit<ProjectionError, 'event' | 'next'> | null;
+  updated_at: Date;
+  type: string | null;
+  occurred_at: Date | null;
+  actor: string | null;
+}
+
+const QUERY: Sql = sql`
+SELECT p.name, p.position, p.status, p.last_error, p.updated_at, e.type, e.occurred_at, e.actor ->> 'name' AS actor
+FROM service_projections p
+LEFT JOIN service_events e ON e.position = (p.last_error ->> 'position')::bigint`;
+
+const HEAD: Sql = sql`SELECT coalesce(max(position), 0)::bigint AS position FROM service_events`;
+
+/** All projections, those that met no event yet too. `head` is of the same moment or a little before. */
+export async function listProjections(db: Queryable): Promise<{ head: number; projections: ProjectionStatus[] }> {
+  // The head first: a checkpoint read after it is never behind what is reported as done.
+  const [heads, { rows }] = [await db.query<{ position: number }>(HEAD), await db.query<Row>(QUERY)];
+  const head = heads.rows[0]?.position ?? 0;
+  const found = new Map(rows.map((row) => [row.name, row]));
+  return { head, projections: PROJECTION_NAMES.map((name) => toStatus(name, found.get(name), head)) };
+}
+
+function toStatus(name: ProjectionName, row: Row | undefined, head: number): ProjectionStatus {
+  const position = row?.position ?? 0;
+  const failed = row?.status === 'failed';
+  return {
+    name,
+    kind: KINDS[name],
+    position,
+    lag: Math.max(0, head - position),
+    status: failed ? 'failed' : 'running',
+    last_error: row !== undefined && failed ? toError(name, row) : null,
+    updated_at: row?.updated_at.toISOString() ?? null,
+  };
+}
+
+function toError(name: ProjectionName, row: Row): ProjectionError | null {
+  if (row.last_error === null) return null;
+  const { type, occurred_at, actor } = row;
+  const event = type === null || occurred_at === null ? null : { type, occurred_at: occurred_at.toISOString(), actor };
+  const { position, collection, field, sqlstate, message, attempts } = row.last_error;
+  const next = nextStep(name, row.last_error);
+  return { position, event, collection, field, sqlstate, message, attempts, next };
+}
