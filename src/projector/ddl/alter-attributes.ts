@@ -33,14 +33,14 @@ interface Action {
 
 function attributeActions(old: ColumnField, now: ColumnField): Action[] {
   const value = defaultChange(old, now);
-  const steps: [boolean, Action['what'], () => Sql][] = [
-    [value.drops, 'default', () => sql`DROP DEFAULT`],
-    [losesNotNull(old, now), 'nullability', () => sql`DROP NOT NULL`],
-    [typeChanges(old, now), 'type', () => typeAction(old, now)],
-    [setsNotNull(old, now), 'nullability', () => sql`SET NOT NULL`],
-    [value.sets !== null, 'default', () => sql`SET DEFAULT ${value.sets as Sql}`],
+  const actions: (Action | null)[] = [
+    value.drops ? { what: 'default', action: sql`DROP DEFAULT` } : null,
+    losesNotNull(old, now) ? { what: 'nullability', action: sql`DROP NOT NULL` } : null,
+    typeChanges(old, now) ? { what: 'type', action: typeAction(old, now) } : null,
+    setsNotNull(old, now) ? { what: 'nullability', action: sql`SET NOT NULL` } : null,
+    value.sets === null ? null : { what: 'default', action: sql`SET DEFAULT ${value.sets}` },
   ];
-  return steps.filter(([applies]) => applies).map(([, what, action]) => ({ what, action: action() }));
+  return actions.filter((action) => action !== null);
 }
 
 const typeChanges = (old: ColumnField, now: ColumnField): boolean => columnType(old.schema) !== columnType(now.schema);

@@ -3,7 +3,7 @@ import type { ColumnSchema } from '../../schema/model.js';
 import { columnType } from '../../schema/normal-form/index.js';
 import type { Statement } from '../statement.js';
 import { magnitude, roundsNumbers, scaleOf } from './number-shape.js';
-import { kindOf } from './type-change.js';
+import { hasCast, kindOf } from './type-change.js';
 
 export type TypeChangeCosts = Pick<Statement, 'loses_data' | 'rewrites_table' | 'may_fail'>;
 
@@ -68,13 +68,10 @@ const FAILURES = new Map<string, (from: ColumnSchema, to: ColumnSchema) => boole
   ['number>number', numberMayFail],
   ['number>boolean', () => false],
   ['boolean>number', (_, to) => magnitude(to) < 1],
-  ['temporal>temporal', (from, to) => !partsOf(to).every((part) => part === 'zone' || gives(from, part))],
+  ['temporal>temporal', (from, to) => !hasCast(from, to)],
   ['text>json', () => true],
   ['json>json', (_, to) => to.data_type === 'jsonb'],
 ]);
-
-/** A date has a time of day when it needs one: midnight. */
-const gives = (from: ColumnSchema, part: string): boolean => partsOf(from).includes(part) || from.data_type === 'date';
 
 /** NaN is a number everywhere but among the whole ones. */
 function numberMayFail(from: ColumnSchema, to: ColumnSchema): boolean {

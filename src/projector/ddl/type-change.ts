@@ -67,7 +67,8 @@ const SPECIAL = new Map<string, (column: Sql, type: Sql) => Sql>([
   ),
 ]);
 
-function hasCast(from: ColumnSchema, to: ColumnSchema): boolean {
+/** Whether PostgreSQL has a cast between two types of one kind. */
+export function hasCast(from: ColumnSchema, to: ColumnSchema): boolean {
   const kind = kindOf(from);
   return kind === kindOf(to) && kind !== 'other' && !NO_CAST.has(`${from.data_type}>${to.data_type}`);
 }
