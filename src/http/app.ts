@@ -9,6 +9,8 @@ import { respond } from './respond.js';
 import type { Method, Route } from './route.js';
 import { authRoutes } from './routes/auth.js';
 import { collectionRoutes } from './routes/collections.js';
+import { fieldRoutes } from './routes/fields.js';
+import { relationRoutes } from './routes/relations.js';
 import { schemaRoutes } from './routes/schema.js';
 import { serverRoutes } from './routes/server.js';
 import { userRoutes } from './routes/users.js';
@@ -21,6 +23,8 @@ export function createHttp(deps: HttpDeps): Express {
   const serving: Serving = { deps, log: createRequestLog(deps.logger, deps.config.logReads) };
   const routes = [
     ...collectionRoutes(deps),
+    ...fieldRoutes(deps),
+    ...relationRoutes(deps),
     ...schemaRoutes(deps),
     ...authRoutes(deps),
     ...userRoutes(deps),

@@ -8,19 +8,19 @@ import { change } from '../change.js';
 import { type CollectionTexts, createCollectionTexts } from '../collection-texts.js';
 import type { HttpDeps } from '../deps.js';
 import { invalidQuery, Refused } from '../errors.js';
-import { count, flag, type MetaMember, metaMembers } from '../query.js';
-import { representationAnswer } from '../representation.js';
+import { listQuery, listText, pageKey } from '../list.js';
+import { flag, metaMembers } from '../query.js';
+import { createRead } from '../read.js';
 import { type Call, route, type Route } from '../route.js';
 
 const PATH = '/collections';
 const ONE = '/collections/:id';
 
 /** `meta` is part of the interface on every route, and adds something to lists only. */
-const listQuery = z.strictObject({ offset: count.default(0), limit: count.optional(), meta: metaMembers.optional() });
 const createQuery = z.strictObject({ concurrentIndexCreation: flag, meta: metaMembers.optional() });
+const severalQuery = z.strictObject({ meta: metaMembers.optional() });
 const oneQuery = z.strictObject({ meta: metaMembers.optional(), id: z.string().optional() });
 
-type ListQuery = z.output<typeof listQuery>;
 type OneQuery = z.output<typeof oneQuery>;
 
 export function collectionRoutes(deps: HttpDeps): Route[] {
@@ -28,33 +28,29 @@ export function collectionRoutes(deps: HttpDeps): Route[] {
   return [...readingRoutes(deps, texts), ...changingRoutes(deps, texts)];
 }
 
-function readingRoutes({ store, rendered }: HttpDeps, texts: CollectionTexts): Route[] {
+function readingRoutes(deps: HttpDeps, texts: CollectionTexts): Route[] {
+  const read = createRead(deps);
   return [
     route({
       method: 'get',
       path: PATH,
       access: 'reader',
       query: listQuery,
-      async handle({ query, head, req }) {
-        const state = await store.atHead(head);
-        const { body, etag } = rendered.get(state, listKey(query), () => listText(texts.all(state), query));
-        const found = { body, etag, type: JSON_TYPE, position: state.position };
-        return representationAnswer(found, req.headers['if-none-match']);
-      },
+      handle: (call) =>
+        read(call, `collections ${pageKey(call.query)}`, (state) => listText(texts.all(state), call.query)),
     }),
     route({
       method: 'get',
       path: ONE,
       access: 'reader',
       query: oneQuery,
-      async handle(call) {
+      handle(call) {
         const id = idOf(call);
-        const state = await store.atHead(call.head);
-        const text = texts.one(state, id);
-        if (text === undefined) throw new Refused([missingCollection(id)]);
-        const { body, etag } = rendered.get(state, `collection ${id}`, () => `{"data":${text}}`);
-        const found = { body, etag, type: JSON_TYPE, position: state.position };
-        return representationAnswer(found, call.req.headers['if-none-match']);
+        return read(call, `collection ${id}`, (state) => {
+          const text = texts.one(state, id);
+          if (text === undefined) throw new Refused([missingCollection(id)]);
+          return `{"data":${text}}`;
+        });
       },
     }),
   ];
@@ -65,7 +61,31 @@ function changingRoutes({ pipeline }: HttpDeps, texts: CollectionTexts): Route[]
     ...textAnswer(200, `{"data":${texts.one(state, name) ?? 'null'}}`, ['Content-Type', JSON_TYPE]),
     position: state.position,
   });
+  const severalShown = (state: State, names: readonly string[]): Answer => {
+    const data = names.map((name) => texts.one(state, name) ?? 'null');
+    const answer = textAnswer(200, `{"data":[${data.join(',')}]}`, ['Content-Type', JSON_TYPE]);
+    return { ...answer, position: state.position };
+  };
+  const createSeveral = (call: Call<unknown>, input: { body: unknown[]; concurrentIndexes: boolean }) => {
+    const command = unwrap(operations['create-collections'].parse(input));
+    const names = command.creates.map(({ collection }) => collection.collection);
+    const render = ({ state }: { state: State }) => severalShown(state, names);
+    return change(pipeline, call, { name: 'create-collections', command, render });
+  };
   return [
+    route({
+      method: 'patch',
+      path: PATH,
+      access: 'admin',
+      query: severalQuery,
+      body: 'json',
+      handle(call) {
+        const command = unwrap(operations['update-collections'].parse({ body: call.body }));
+        const names = command.updates.map(({ collection }) => collection);
+        const render = ({ state }: { state: State }) => severalShown(state, names);
+        return change(pipeline, call, { name: 'update-collections', command, render });
+      },
+    }),
     route({
       method: 'post',
       path: PATH,
@@ -74,8 +94,9 @@ function changingRoutes({ pipeline }: HttpDeps, texts: CollectionTexts): Route[]
       body: 'json',
       handle(call) {
         const { body, query } = call;
-        const input = { body, concurrentIndexes: query.concurrentIndexCreation };
-        const command = unwrap(operations['create-collection'].parse(input));
+        const concurrentIndexes = query.concurrentIndexCreation;
+        if (Array.isArray(body)) return createSeveral(call, { body, concurrentIndexes });
+        const command = unwrap(operations['create-collection'].parse({ body, concurrentIndexes }));
         const name = command.collection.collection;
         const render = ({ state }: { state: State }) => shown(state, name);
         return change(pipeline, call, { name: 'create-collection', command, render });
@@ -113,19 +134,4 @@ function idOf({ params, query }: Call<Pick<OneQuery, 'id'>>): string {
   const id = params['id'] ?? '';
   if (query.id !== undefined && query.id !== id) throw invalidQuery('id', '"id" must be the collection of the path.');
   return id;
-}
-
-function listKey({ offset, limit, meta }: ListQuery): string {
-  return `collections ${offset} ${limit ?? ''} ${meta?.join() ?? ''}`;
-}
-
-function listText(all: readonly string[], { offset, limit, meta }: ListQuery): string {
-  const page = all.slice(offset, limit === undefined ? undefined : offset + limit);
-  const data = `"data":[${page.join(',')}]`;
-  return meta === undefined ? `{${data}}` : `{${data},"meta":${JSON.stringify(counts(meta, all.length))}}`;
-}
-
-/** Nothing is filtered, so both counts are of all collections, whatever the page holds. */
-function counts(members: readonly MetaMember[], total: number): Partial<Record<MetaMember, number>> {
-  return Object.fromEntries(members.map((member) => [member, total]));
 }

@@ -100,7 +100,8 @@ export const deleteRelation: Operation<'delete-relation', DeleteRelation, Delete
   },
 };
 
-function existingRelation(state: State, collection: string, field: string): Result<Relation> {
+/** The relation of a many field, or why there is none. */
+export function existingRelation(state: State, collection: string, field: string): Result<Relation> {
   const relation = getRelation(state, collection, field);
   if (relation !== undefined) return ok(relation);
   const system = systemCollection(collection);

@@ -1,0 +1,18 @@
+/** Reads of the schema: the state at the head, the answer rendered once for it. */
+import type { State } from '../schema/state.js';
+import { type Answer, JSON_TYPE } from './answer.js';
+import type { HttpDeps } from './deps.js';
+import { representationAnswer } from './representation.js';
+import type { Call } from './route.js';
+
+/** Answers `call` with the JSON that `render` makes of the state; `key` names the answer among all of that state. */
+export type Read = (call: Call<unknown>, key: string, render: (state: State) => string) => Promise<Answer>;
+
+export function createRead({ store, rendered }: Pick<HttpDeps, 'store' | 'rendered'>): Read {
+  return async (call, key, render) => {
+    const state = await store.atHead(call.head);
+    const { body, etag } = rendered.get(state, key, () => render(state));
+    const found = { body, etag, type: JSON_TYPE, position: state.position };
+    return representationAnswer(found, call.req.headers['if-none-match']);
+  };
+}

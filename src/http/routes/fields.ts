@@ -1,0 +1,169 @@
+/** /fields */
+import { z } from 'zod';
+import { operations } from '../../schema/operations/index.js';
+import { missingCollection, missingField } from '../../schema/operations/refusals.js';
+import { collectionsInOrder } from '../../schema/order.js';
+import type { ShownField } from '../../schema/present.js';
+import { shownFields } from '../../schema/snapshot.js';
+import type { CollectionNode, State } from '../../schema/state.js';
+import { type Answer, JSON_TYPE, noContent, textAnswer, unwrap } from '../answer.js';
+import { change } from '../change.js';
+import type { HttpDeps } from '../deps.js';
+import { Refused } from '../errors.js';
+import { listQuery, listText, pageKey } from '../list.js';
+import { flag } from '../query.js';
+import { createRead } from '../read.js';
+import { type Call, route, type Route } from '../route.js';
+
+const ALL = '/fields';
+const OF = '/fields/:collection';
+const ONE = '/fields/:collection/:field';
+
+const noQuery = z.strictObject({});
+const changeQuery = z.strictObject({ concurrentIndexCreation: flag });
+
+export function fieldRoutes(deps: HttpDeps): Route[] {
+  const textsOf = createFieldTexts();
+  return [...readingRoutes(deps, textsOf), ...changingRoutes(deps, textsOf)];
+}
+
+/** The JSON of a collection's fields, in order; written once as long as they are the same. */
+type FieldTexts = (state: State, node: CollectionNode) => readonly string[];
+
+function createFieldTexts(): FieldTexts {
+  const known = new WeakMap<readonly ShownField[], readonly string[]>();
+  return (state, node) => {
+    const fields = shownFields(state, node);
+    const found = known.get(fields) ?? fields.map((field) => JSON.stringify(field));
+    known.set(fields, found);
+    return found;
+  };
+}
+
+function nodeOf(state: State, collection: string): CollectionNode {
+  const node = state.collections.get(collection);
+  if (node === undefined) throw new Refused([missingCollection(collection)]);
+  return node;
+}
+
+function oneText(
+  textsOf: FieldTexts,
+  { state, collection, field }: { state: State; collection: string; field: string },
+) {
+  const node = nodeOf(state, collection);
+  const index = shownFields(state, node).findIndex((each) => each.field === field);
+  const text = textsOf(state, node)[index];
+  if (text === undefined) throw new Refused([missingField(collection, field)]);
+  return text;
+}
+
+function readingRoutes(deps: HttpDeps, textsOf: FieldTexts): Route[] {
+  const read = createRead(deps);
+  return [
+    route({
+      method: 'get',
+      path: ALL,
+      access: 'reader',
+      query: listQuery,
+      handle: (call) =>
+        read(call, `fields ${pageKey(call.query)}`, (state) =>
+          listText(
+            collectionsInOrder(state).flatMap((node) => textsOf(state, node)),
+            call.query,
+          ),
+        ),
+    }),
+    route({
+      method: 'get',
+      path: OF,
+      access: 'reader',
+      query: listQuery,
+      handle(call) {
+        const { collection } = namesOf(call);
+        const key = `fields of ${JSON.stringify(collection)} ${pageKey(call.query)}`;
+        return read(call, key, (state) => listText(textsOf(state, nodeOf(state, collection)), call.query));
+      },
+    }),
+    route({
+      method: 'get',
+      path: ONE,
+      access: 'reader',
+      query: noQuery,
+      handle(call) {
+        const names = namesOf(call);
+        const key = `field ${JSON.stringify([names.collection, names.field])}`;
+        return read(call, key, (state) => `{"data":${oneText(textsOf, { state, ...names })}}`);
+      },
+    }),
+  ];
+}
+
+function changingRoutes({ pipeline }: HttpDeps, textsOf: FieldTexts): Route[] {
+  const answer = (state: State, data: string): Answer => ({
+    ...textAnswer(200, `{"data":${data}}`, ['Content-Type', JSON_TYPE]),
+    position: state.position,
+  });
+  return [
+    route({
+      method: 'post',
+      path: OF,
+      access: 'admin',
+      query: changeQuery,
+      body: 'json',
+      handle(call) {
+        const { collection } = namesOf(call);
+        const concurrentIndexes = call.query.concurrentIndexCreation;
+        const command = unwrap(operations['create-field'].parse({ collection, body: call.body, concurrentIndexes }));
+        const { field } = command.field;
+        const render = ({ state }: { state: State }) => answer(state, oneText(textsOf, { state, collection, field }));
+        return change(pipeline, call, { name: 'create-field', command, render });
+      },
+    }),
+    route({
+      method: 'patch',
+      path: OF,
+      access: 'admin',
+      query: changeQuery,
+      body: 'json',
+      handle(call) {
+        const { collection } = namesOf(call);
+        const concurrentIndexes = call.query.concurrentIndexCreation;
+        const command = unwrap(operations['update-fields'].parse({ collection, body: call.body, concurrentIndexes }));
+        const render = ({ state }: { state: State }) => {
+          const texts = command.changes.map(({ field }) => oneText(textsOf, { state, collection, field }));
+          return answer(state, `[${texts.join(',')}]`);
+        };
+        return change(pipeline, call, { name: 'update-fields', command, render });
+      },
+    }),
+    route({
+      method: 'patch',
+      path: ONE,
+      access: 'admin',
+      query: changeQuery,
+      body: 'json',
+      handle(call) {
+        const names = namesOf(call);
+        const input = { ...names, body: call.body, concurrentIndexes: call.query.concurrentIndexCreation };
+        const command = unwrap(operations['update-fields'].parse(input));
+        const render = ({ state }: { state: State }) => answer(state, oneText(textsOf, { state, ...names }));
+        return change(pipeline, call, { name: 'update-fields', command, render });
+      },
+    }),
+    route({
+      method: 'delete',
+      path: ONE,
+      access: 'admin',
+      query: noQuery,
+      handle(call) {
+        const command = unwrap(operations['delete-field'].parse(namesOf(call)));
+        const render = ({ position }: { position: number }) => noContent(position);
+        return change(pipeline, call, { name: 'delete-field', command, render });
+      },
+    }),
+  ];
+}
+
+function namesOf({ params }: Call<unknown>): { collection: string; field: string } {
+  return { collection: params['collection'] ?? '', field: params['field'] ?? '' };
+}
