@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Cause, NewEvent, StoredEvent } from '../schema/events.js';
-import { canonicalJson } from '../schema/canonical.js';
 import { type Parameterised, sendBatch } from '../postgres/exchange.js';
-import { hashOf } from './hash-chain.js';
+import { createCanonicalWriter } from './canonical-writer.js';
+import { createHasher } from './hash-chain.js';
 import type { LogHead } from './head.js';
 
 export interface Append {
@@ -52,6 +52,8 @@ export async function prepareEvents(append: Append): Promise<Prepared> {
   const common = { batch, occurred_at, ...storable(cause) };
   const stored: StoredEvent[] = [];
   const rows: string[] = [];
+  const write = createCanonicalWriter();
+  const hashOf = createHasher(write);
   let { position, hash } = head;
   let sliced = -Infinity;
   for (const event of events) {
@@ -61,7 +63,7 @@ export async function prepareEvents(append: Append): Promise<Prepared> {
     }
     position += 1;
     const placed = { ...common, ...event, position, id: randomUUID(), previous_hash: hash };
-    const data = canonicalJson(event.data);
+    const data = write(event.data);
     hash = hashOf(placed, data);
     stored.push({ ...placed, hash });
     rows.push(

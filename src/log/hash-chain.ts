@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import type { StoredEvent } from '../schema/events.js';
 import { canonicalJson } from '../schema/canonical.js';
 import type { Queryable } from '../postgres/pool.js';
+import { createCanonicalWriter } from './canonical-writer.js';
 import { type LogHead, emptyHead } from './head.js';
 import { type EventRecord, readRecordPages } from './read.js';
 
@@ -14,20 +15,22 @@ type Hashed = Omit<EventRecord, 'hash'>;
  * computed anew from what the table holds: jsonb keeps no order of members, and canonical JSON needs none.
  */
 export function eventHash(event: Hashed | StoredEvent): string {
-  return hashOf(event, canonicalJson(event.data));
+  return createHasher(canonicalJson)(event, canonicalJson(event.data));
 }
 
-/** `eventHash` of an event whose data is at hand as canonical JSON: the largest part is not written twice. */
-export function hashOf(event: Omit<Hashed, 'data'>, data: string): string {
-  // The members in the order of canonical JSON.
-  const text =
-    `{"actor":${canonicalJson(event.actor)},"batch":"${event.batch}","collection":${JSON.stringify(event.collection)},` +
-    `"command":${JSON.stringify(event.command)},"data":${data},"field":${JSON.stringify(event.field)},` +
-    `"id":"${event.id}","ip":${JSON.stringify(event.ip)},"occurred_at":"${event.occurred_at}",` +
-    `"position":${event.position},"reason":${JSON.stringify(event.reason)},` +
-    `"request_id":${JSON.stringify(event.request_id)},"type":${JSON.stringify(event.type)},` +
-    `"user_agent":${JSON.stringify(event.user_agent)},"version":${event.version}}`;
-  return createHash('sha256').update(event.previous_hash).update(text).digest('hex');
+/** `eventHash` of many events, whose data is at hand in canonical JSON already. */
+export function createHasher(write: (value: unknown) => string): (event: Omit<Hashed, 'data'>, data: string) => string {
+  return (event, data) => {
+    // The members in the order of canonical JSON.
+    const text =
+      `{"actor":${write(event.actor)},"batch":"${event.batch}","collection":${JSON.stringify(event.collection)},` +
+      `"command":${JSON.stringify(event.command)},"data":${data},"field":${JSON.stringify(event.field)},` +
+      `"id":"${event.id}","ip":${JSON.stringify(event.ip)},"occurred_at":"${event.occurred_at}",` +
+      `"position":${event.position},"reason":${JSON.stringify(event.reason)},` +
+      `"request_id":${JSON.stringify(event.request_id)},"type":${JSON.stringify(event.type)},` +
+      `"user_agent":${JSON.stringify(event.user_agent)},"version":${event.version}}`;
+    return createHash('sha256').update(event.previous_hash).update(text).digest('hex');
+  };
 }
 
 export interface Verification {
@@ -51,9 +54,11 @@ export interface VerifyOptions {
  */
 export async function verifyChain(db: Queryable, options: VerifyOptions = {}): Promise<Verification> {
   let head = emptyHead();
+  const write = createCanonicalWriter();
+  const hashOf = createHasher(write);
   for await (const page of readRecordPages(db, { after: 0 })) {
     for (const event of page) {
-      const reason = fault(event, head);
+      const reason = fault(event, head, hashOf(event, write(event.data)));
       if (reason !== null) {
         return { ok: false, checked: head.position, head, broken: { position: event.position, reason } };
       }
@@ -64,12 +69,12 @@ export async function verifyChain(db: Queryable, options: VerifyOptions = {}): P
   return { ok: true, checked: head.position, head };
 }
 
-function fault(event: EventRecord, previous: LogHead): string | null {
+function fault(event: EventRecord, previous: LogHead, computed: string): string | null {
   if (event.position !== previous.position + 1) {
     return `position ${previous.position + 1} is missing`;
   }
   if (event.previous_hash !== previous.hash)
     return `its previous_hash is not the hash of position ${previous.position}`;
-  if (eventHash(event) !== event.hash) return 'its hash does not fit what it says';
+  if (computed !== event.hash) return 'its hash does not fit what it says';
   return null;
 }

@@ -1,0 +1,52 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { createCanonicalWriter } from '../../src/log/canonical-writer.js';
+import { canonicalJson } from '../../src/schema/canonical.js';
+
+describe('the canonical writer', () => {
+  it('writes what canonicalJson writes, whatever it has written before', () => {
+    const write = createCanonicalWriter();
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
+        expect(write(value)).to.equal(canonicalJson(value));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('does so for objects of few shapes, in any order of their members', () => {
+    const write = createCanonicalWriter();
+    const member = fc.constantFrom(
+      'a',
+      'b',
+      'é',
+      '😀',
+      '\uFFFF',
+      '1',
+      '10',
+      '2',
+      '01',
+      '-1',
+      '__proto__',
+      'toJSON',
+      '',
+    );
+    const value = fc.oneof(
+      fc.constant(null),
+      fc.integer(),
+      fc.double({ noNaN: true, noDefaultInfinity: true }),
+      fc.string(),
+    );
+    fc.assert(
+      fc.property(fc.dictionary(member, fc.oneof(value, fc.dictionary(member, value))), (object) => {
+        expect(write(object)).to.equal(canonicalJson(object));
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
+  it('leaves out what is undefined', () => {
+    const write = createCanonicalWriter();
+    expect(write({ b: undefined, a: 1, c: [{ z: undefined }] })).to.equal('{"a":1,"c":[{}]}');
+  });
+});
