@@ -5,7 +5,7 @@ import { type Config, weaknesses } from './config.js';
 import { createHealth } from './health.js';
 import { createHttp } from './http/app.js';
 import { listen } from './listen.js';
-import { createListener } from './log/listener.js';
+import { type Listener, createListener } from './log/listener.js';
 import { readEvents } from './log/read.js';
 import { createPipeline } from './pipeline/index.js';
 import { type Database, readDatabase } from './postgres/database.js';
@@ -13,7 +13,9 @@ import type { Logger } from './postgres/logger.js';
 import { migrate } from './postgres/migrate.js';
 import { type ConnectionOptions, createPool } from './postgres/pool.js';
 import { openDatabase } from './postgres/source.js';
+import { createMetrics } from './metrics/index.js';
 import { createIndexProjection } from './projector/indexes.js';
+import { createProjections } from './projector/projections/index.js';
 import { createFreshness } from './reads/freshness.js';
 import { createRenderedCache } from './reads/rendered.js';
 import { createStore } from './reads/store.js';
@@ -98,12 +100,23 @@ async function startOn(options: OnDatabase, shutdown: Shutdown): Promise<Pick<Se
   shutdown.add('index builder', () => indexes.stop());
   store.subscribe(() => indexes.wake());
   indexes.wake();
-  startListener(options, { atHead, catchUp: (head) => store.atHead(head) }, shutdown);
+  const listener = startListener(options, { atHead, catchUp: (head) => store.atHead(head) }, shutdown);
 
   const release = readRelease();
   const place = { database: database.database, schema };
-  const pipeline = createPipeline({ ...options, pool, place, release, store });
+  const metrics = createMetrics();
+  const pipeline = metrics.commands.counted(createPipeline({ ...options, pool, place, release, store }));
+  const projections = createProjections({ ...options, ...place, pool, connection: options, store, pipeline, indexes });
   const rendered = createRenderedCache();
+  metrics.watch({
+    release,
+    databaseVersion: database.version,
+    projections: () => projections.list(),
+    state: () => store.current(),
+    rendered: () => rendered.size(),
+    pool,
+    listening: () => listener.connected(),
+  });
   const health = createHealth({ freshness, store, pool });
   const systemCollections = await readSystemCollections(pool, schema);
   const http = createHttp({
@@ -114,6 +127,8 @@ async function startOn(options: OnDatabase, shutdown: Shutdown): Promise<Pick<Se
     auth,
     systemCollections,
     health,
+    projections,
+    metrics,
     logger,
     config: httpConfig(options, database, release),
   });
@@ -132,7 +147,7 @@ interface Following {
 }
 
 /** News of other processes' changes. Each read asks for itself; this spares it the catching up, and wakes the projections. */
-function startListener(options: OnDatabase, { atHead, catchUp }: Following, shutdown: Shutdown): void {
+function startListener(options: OnDatabase, { atHead, catchUp }: Following, shutdown: Shutdown): Listener {
   const follow = (caughtUp: Promise<unknown>): void => {
     caughtUp.catch((error: unknown) => options.logger.warn('could not follow the log', { error }));
   };
@@ -144,4 +159,5 @@ function startListener(options: OnDatabase, { atHead, catchUp }: Following, shut
   });
   listener.start();
   shutdown.add('listener', () => listener.close());
+  return listener;
 }

@@ -4,15 +4,17 @@ import { type Answer, refusal } from './answer.js';
 import type { HttpDeps } from './deps.js';
 import { failureAnswer } from './failure.js';
 import { requestIdOf } from './request-headers.js';
-import { createRequestLog } from './request-log.js';
+import { type RequestLog, createRequestLog } from './request-log.js';
 import { respond } from './respond.js';
 import type { Method, Route } from './route.js';
 import { authRoutes } from './routes/auth.js';
 import { collectionRoutes } from './routes/collections.js';
 import { fieldRoutes } from './routes/fields.js';
 import { relationRoutes } from './routes/relations.js';
+import { metricsRoutes } from './routes/metrics.js';
+import { projectionRoutes } from './routes/projections.js';
 import { schemaRoutes } from './routes/schema.js';
-import { serverRoutes } from './routes/server.js';
+import { openApiRoute, serverRoutes } from './routes/server.js';
 import { userRoutes } from './routes/users.js';
 import { serve, type Serving } from './serve.js';
 
@@ -20,8 +22,8 @@ import { serve, type Serving } from './serve.js';
 export function createHttp(deps: HttpDeps): Express {
   const app = express();
   app.disable('x-powered-by').disable('etag').enable('case sensitive routing').set('query parser', false);
-  const serving: Serving = { deps, log: createRequestLog(deps.logger, deps.config.logReads) };
-  const routes = [
+  const serving: Serving = { deps, log: requestObserver(deps) };
+  const described = [
     ...collectionRoutes(deps),
     ...fieldRoutes(deps),
     ...relationRoutes(deps),
@@ -29,6 +31,8 @@ export function createHttp(deps: HttpDeps): Express {
     ...authRoutes(deps),
     ...userRoutes(deps),
     ...serverRoutes(deps),
+    ...projectionRoutes(deps),
+    ...metricsRoutes(deps),
   ];
   for (const path of new Set(routes.map((route) => route.path))) {
     mount(
@@ -44,6 +48,15 @@ export function createHttp(deps: HttpDeps): Express {
     respond(req, res, requestId, failureAnswer(error, requestId, deps.logger));
   });
   return app;
+}
+
+/** Every answer is counted, and some are logged. */
+function requestObserver({ logger, config, metrics }: HttpDeps): RequestLog {
+  const log = createRequestLog(logger, config.logReads);
+  return (handled) => {
+    metrics.request(handled);
+    log(handled);
+  };
 }
 
 /** The routes of one path, then what that path answers to other methods. */

@@ -2,10 +2,13 @@
 import type { Auth } from '../auth/index.js';
 import type { Pipeline } from '../pipeline/types.js';
 import type { Logger } from '../postgres/logger.js';
+import type { Projections } from '../projector/projections/index.js';
 import type { Freshness } from '../reads/freshness.js';
 import type { RenderedCache } from '../reads/rendered.js';
 import type { Store } from '../reads/store.js';
 import type { CollectionMeta } from '../schema/model.js';
+import type { Handled } from './request-log.js';
+import type { MetricsSource } from './routes/metrics.js';
 
 /** A collection as `/collections` shows it. */
 export interface CollectionDocument {
@@ -31,6 +34,8 @@ export interface HttpDeps {
   /** Our own tables, as documents with `meta.system`. */
   systemCollections: readonly CollectionDocument[];
   health: () => Promise<HealthReport>;
+  projections: Projections;
+  metrics: MetricsSource & { request(handled: Handled): void };
   logger: Logger;
   config: {
     /** The release of this service. */

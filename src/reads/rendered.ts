@@ -13,15 +13,26 @@ export interface RenderedCache {
    * long as its subject and is never stale. Of one subject, the answers used longest ago go when they grow too large.
    */
   get(subject: object, key: string, render: () => string | Buffer): Rendered;
+  /** How much is kept; subjects that nobody holds any longer are in it until memory is reclaimed. */
+  size(): { answers: number; bytes: number };
 }
 
 /** @param maxBytes of answers about one subject */
 export function createRenderedCache({ maxBytes = 64 * 1024 * 1024 } = {}): RenderedCache {
-  const subjects = new WeakMap<object, { answers: Map<string, Rendered>; bytes: number }>();
+  const subjects = new WeakMap<object, Kept>();
+  const size = { answers: 0, bytes: 0 };
+  const count = (answers: number, bytes: number): void => {
+    size.answers += answers;
+    size.bytes += bytes;
+  };
+  const gone = new FinalizationRegistry<Kept>((kept) => count(-kept.answers.size, -kept.bytes));
   return {
     get: (subject, key, render) => {
       let kept = subjects.get(subject);
-      if (kept === undefined) subjects.set(subject, (kept = { answers: new Map(), bytes: 0 }));
+      if (kept === undefined) {
+        subjects.set(subject, (kept = { answers: new Map(), bytes: 0 }));
+        gone.register(subject, kept);
+      }
       const found = kept.answers.get(key);
       if (found !== undefined) {
         kept.answers.delete(key);
@@ -31,14 +42,23 @@ export function createRenderedCache({ maxBytes = 64 * 1024 * 1024 } = {}): Rende
       const rendered = toRendered(render());
       kept.answers.set(key, rendered);
       kept.bytes += rendered.body.length;
+      count(1, rendered.body.length);
       for (const [oldest, { body }] of kept.answers) {
         if (kept.bytes <= maxBytes || oldest === key) break;
         kept.answers.delete(oldest);
         kept.bytes -= body.length;
+        count(-1, -body.length);
       }
       return rendered;
     },
+    size: () => ({ ...size }),
   };
+}
+
+/** The answers about one subject. */
+interface Kept {
+  answers: Map<string, Rendered>;
+  bytes: number;
 }
 
 /** A body with its entity tag. */

@@ -1,7 +1,6 @@
 /** The projections for operators: how they are, whether they are right, and making them anew. */
 import type pg from 'pg';
 import { HEAD_QUERY } from '../../log/read.js';
-import type { Pipeline } from '../../pipeline/types.js';
 import { ProblemError } from '../../postgres/errors.js';
 import { type ConnectionOptions, withClient } from '../../postgres/pool.js';
 import type { Store } from '../../reads/store.js';
@@ -9,6 +8,7 @@ import type { IndexProjection } from '../indexes.js';
 import { type Verification, verify } from '../verify.js';
 import { INDEX_PROJECTION } from '../verify/pending-indexes.js';
 import { PROJECTION_NAMES, type ProjectionName, type ProjectionStatus, listProjections } from './list.js';
+import type { LogLock } from './log-lock.js';
 import { type Progress, rebuildMetadataRows } from './rebuild-metadata.js';
 import { rebuildTables } from './rebuild-tables.js';
 
@@ -40,7 +40,7 @@ export interface ProjectionsOptions {
   /** The name of the database. */
   database: string;
   store: Pick<Store, 'atHead'>;
-  pipeline: Pick<Pipeline, 'underLock'>;
+  pipeline: LogLock;
   indexes: Pick<IndexProjection, 'retry'>;
   /** Milliseconds. */
   lockTimeout: number;
@@ -52,7 +52,9 @@ export function isProjectionName(name: string): name is ProjectionName {
 
 export function createProjections(options: ProjectionsOptions): Projections {
   const rebuilders: Record<ProjectionName, (onProgress?: Progress) => Promise<Omit<Rebuilt, 'name'>>> = {
-    metadata: async (onProgress) => ({ ...(await rebuildMetadataRows({ ...options, ...(onProgress && { onProgress }) })) }),
+    metadata: async (onProgress) => ({
+      ...(await rebuildMetadataRows({ ...options, ...(onProgress && { onProgress }) })),
+    }),
     tables: () => rebuildTables(options.pipeline, options.connection.schema),
     [INDEX_PROJECTION]: () => retryIndexes(options),
   };

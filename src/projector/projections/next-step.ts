@@ -16,7 +16,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   '40P01': 'The build met a deadlock: nothing has to be done but to try again',
   '53': 'The server is short of disk, memory or connections: make room',
   '58': "The server's own system failed it: look into PostgreSQL's log",
-  XX: "PostgreSQL met an inner error: look into its log",
+  XX: 'PostgreSQL met an inner error: look into its log',
 };
 
 /** Sentences: what would mend it, and how to let it go on. */

@@ -1,0 +1,49 @@
+/** /projections: how they are (auditors), whether they are right, and making them anew (admins). */
+import { z } from 'zod';
+import { type Projections, PROJECTION_NAMES, isProjectionName } from '../../projector/projections/index.js';
+import { jsonAnswer } from '../answer.js';
+import { refused } from '../errors.js';
+import { route, type Route } from '../route.js';
+
+const noQuery = z.strictObject({});
+
+export function projectionRoutes({ projections }: { projections: Projections }): Route[] {
+  return [
+    route({
+      method: 'get',
+      path: '/projections',
+      access: 'auditor',
+      query: noQuery,
+      async handle() {
+        const { head, projections: all } = await projections.list();
+        return { ...jsonAnswer(200, { data: all }), position: head };
+      },
+    }),
+    route({
+      method: 'get',
+      path: '/projections/verify',
+      access: 'auditor',
+      query: noQuery,
+      async handle() {
+        const verified = await projections.verify();
+        return { ...jsonAnswer(200, { data: verified }), position: verified.position };
+      },
+    }),
+    route({
+      method: 'post',
+      path: '/projections/:name/rebuild',
+      access: 'admin',
+      query: noQuery,
+      async handle({ params: { name = '' } }) {
+        if (!isProjectionName(name)) {
+          throw refused(
+            'NOT_FOUND',
+            `There is no projection ${JSON.stringify(name)}: ${PROJECTION_NAMES.join(', ')} are.`,
+          );
+        }
+        const rebuilt = await projections.rebuild(name);
+        return { ...jsonAnswer(200, { data: rebuilt }), position: rebuilt.position };
+      },
+    }),
+  ];
+}

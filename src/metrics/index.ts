@@ -1,0 +1,30 @@
+/** What Prometheus is told. Names and units as in https://prometheus.io/docs/practices/naming/. */
+import { Registry, collectDefaultMetrics } from 'prom-client';
+import type { Handled } from '../http/request-log.js';
+import { type CommandMetrics, createCommandMetrics } from './commands.js';
+import { createRequestMetrics } from './requests.js';
+import { type Sources, addGauges } from './gauges.js';
+
+export interface Metrics {
+  /** A request was answered. */
+  request(handled: Handled): void;
+  /** Counts what goes through the pipeline. */
+  commands: CommandMetrics;
+  contentType: string;
+  /** All metrics as they are now. */
+  text(): Promise<string>;
+  /** Adds what is read off the service at each scrape. */
+  watch(sources: Sources): void;
+}
+
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  return {
+    request: createRequestMetrics(registry),
+    commands: createCommandMetrics(registry),
+    contentType: registry.contentType,
+    text: () => registry.metrics(),
+    watch: (sources) => addGauges(registry, sources),
+  };
+}

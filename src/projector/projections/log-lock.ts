@@ -1,0 +1,7 @@
+import type pg from 'pg';
+import type { Point } from '../../reads/store.js';
+
+/** What lets `work` see the log and the projections stand still: the pipeline. */
+export interface LogLock {
+  underLock<T>(work: (client: pg.ClientBase, point: Point) => Promise<T>): Promise<T>;
+}
