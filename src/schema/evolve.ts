@@ -18,53 +18,101 @@ export class ImpossibleEventError extends Error {
 }
 
 export function evolve(state: State, event: PlacedEvent): State {
-  const before = state.collections.get(event.collection);
-  const after = evolveNode(before, event);
-  const collections =
-    after === undefined ? state.collections.delete(event.collection) : state.collections.set(event.collection, after);
-  const referencedBy =
-    before?.relations === after?.relations
-      ? state.referencedBy
-      : reindex(state.referencedBy, event.collection, before?.relations, after?.relations);
-  return { position: event.position, collections, referencedBy };
+  return fold([event], state);
 }
 
 /** Folds events, in order, into `from`. */
 export function fold(events: Iterable<PlacedEvent>, from: State = initialState()): State {
-  let state = from;
-  for (const event of events) state = evolve(state, event);
-  return state;
+  const folding = startFolding(from);
+  for (const event of events) folding.add(event);
+  return folding.state();
 }
 
-function evolveNode(node: CollectionNode | undefined, event: PlacedEvent): CollectionNode | undefined {
-  if (event.type === 'collection.created') return created(node, event);
+/** A fold under way. */
+export interface Folding {
+  /** @throws ImpossibleEventError; what was folded so far is of no use then */
+  add(event: PlacedEvent): void;
+  /** The state after the events so far. More may be added afterwards; this state stays as it is. */
+  state(): State;
+}
+
+/**
+ * A fold that copies a collection when an event first touches it, not with every event: what a long log does to one
+ * collection costs as much as its events, not as its fields.
+ */
+export function startFolding(from: State): Folding {
+  const open = new Map<string, OpenNode | undefined>();
+  let { position, collections, referencedBy } = from;
+
+  const nodeOf = (name: string): OpenNode | undefined => {
+    if (open.has(name)) return open.get(name);
+    const node = collections.get(name);
+    const copy = node && { ...node, fields: new Map(node.fields) };
+    open.set(name, copy);
+    return copy;
+  };
+
+  return {
+    add(event) {
+      const before = nodeOf(event.collection);
+      const relations = before?.relations;
+      const after = evolveNode(before, event);
+      position = event.position;
+      if (relations !== after?.relations) {
+        referencedBy = reindex(referencedBy, event.collection, relations, after?.relations);
+      }
+      if (after !== before) open.set(event.collection, after);
+    },
+    state() {
+      collections = collections.withMutations((map) => {
+        for (const [name, node] of open) {
+          if (node === undefined) map.delete(name);
+          else map.set(name, node);
+        }
+      });
+      open.clear();
+      return { position, collections, referencedBy };
+    },
+  };
+}
+
+/** A node of our own: it and its fields are changed in place; relations are few, and replaced as a whole. */
+interface OpenNode extends CollectionNode {
+  collection: Collection;
+  readonly fields: Map<string, Field>;
+  relations: ReadonlyMap<string, Relation>;
+}
+
+/** @returns the node after the event, which is `node` itself unless it comes or goes */
+function evolveNode(node: OpenNode | undefined, event: PlacedEvent): OpenNode | undefined {
+  if (event.type === 'collection.created' || event.type === 'collection.adopted') return created(node, event);
   if (node === undefined) throw new ImpossibleEventError(event, 'there is no such collection');
-  switch (event.type) {
-    case 'collection.updated':
-      return { ...node, collection: patched<Collection>(node.collection, event, event.data.patch) };
-    case 'collection.deleted':
-      return undefined;
-    default:
-      return evolveParts(node, event);
-  }
+  if (event.type === 'collection.deleted') return undefined;
+  if (event.type === 'collection.updated') node.collection = patched(node.collection, event, event.data.patch);
+  else evolveParts(node, event);
+  return node;
 }
 
-function evolveParts(node: CollectionNode, event: FieldEvent | RelationEvent): CollectionNode {
+function evolveParts(node: OpenNode, event: FieldEvent | RelationEvent): void {
   switch (event.type) {
     case 'field.created':
     case 'field.updated':
     case 'field.deleted':
-      return { ...node, fields: evolveFields(node.fields, event) };
+      return evolveFields(node.fields, event);
     case 'relation.created':
     case 'relation.updated':
     case 'relation.deleted':
-      return { ...node, relations: evolveRelations(node.relations, event) };
+      node.relations = evolveRelations(node.relations, event);
+      return;
     default:
-      return event satisfies never;
+      event satisfies never;
   }
 }
 
-function created(node: CollectionNode | undefined, event: Placed<'collection.created'>): CollectionNode {
+function created(
+  node: CollectionNode | undefined,
+  event: Placed<'collection.created' | 'collection.adopted'>,
+): OpenNode {
   if (node !== undefined) throw new ImpossibleEventError(event, 'the collection exists already');
   const { collection, fields } = event.data;
   return { collection, fields: new Map(fields.map((field) => [field.field, field])), relations: new Map() };
@@ -74,13 +122,11 @@ type Placed<T extends NewEvent['type']> = Extract<PlacedEvent, { type: T }>;
 type FieldEvent = Extract<PlacedEvent, { type: `field.${string}` }>;
 type RelationEvent = Extract<PlacedEvent, { type: `relation.${string}` }>;
 
-function evolveFields(fields: ReadonlyMap<string, Field>, event: FieldEvent): ReadonlyMap<string, Field> {
+function evolveFields(fields: Map<string, Field>, event: FieldEvent): void {
   const name = event.field ?? '';
-  const next = new Map(fields);
-  if (event.type === 'field.created') next.set(name, event.data.field);
-  else if (event.type === 'field.deleted') next.delete(name);
-  else next.set(name, patched<Field>(present(fields.get(name), event), event, event.data.patch));
-  return next;
+  if (event.type === 'field.created') fields.set(name, event.data.field);
+  else if (event.type === 'field.deleted') fields.delete(name);
+  else fields.set(name, patched(present(fields.get(name), event), event, event.data.patch));
 }
 
 function evolveRelations(
@@ -91,7 +137,7 @@ function evolveRelations(
   const next = new Map(relations);
   if (event.type === 'relation.created') next.set(name, { id: event.position, ...event.data.relation });
   else if (event.type === 'relation.deleted') next.delete(name);
-  else next.set(name, patched<Relation>(present(relations.get(name), event), event, event.data.patch));
+  else next.set(name, patched(present(relations.get(name), event), event, event.data.patch));
   return next;
 }
 

@@ -36,7 +36,24 @@ function replaceMembers(before: object, after: object, path: string): Operation[
 
 /** Applies a patch from the log. Neither `document` nor the patch is changed. Throws where the patch doesn't fit. */
 export function applyPatch<T extends object>(document: T, patch: readonly Operation[]): T {
+  const [only] = patch;
+  const replaced = patch.length === 1 && only?.op === 'replace' ? replaceMember(document, only) : undefined;
+  if (replaced !== undefined) return replaced as T;
   return jsonPatch.applyPatch(openFor(document, patch), patch, false, true, true).newDocument as T;
+}
+
+const MEMBER_OF_MEMBER = /^\/([^/~]+)\/([^/~]+)$/;
+
+/**
+ * The commonest patch by far, a new value for a member such as `/meta/note`, without the library: a long log is folded
+ * several times faster. Undefined for any other patch and for one that doesn't fit.
+ */
+function replaceMember(document: object, { path, value }: { path: string; value: unknown }): object | undefined {
+  const [, first = '', second = ''] = MEMBER_OF_MEMBER.exec(path) ?? [];
+  if (!Object.hasOwn(document, first) || first === '__proto__' || second === '__proto__') return undefined;
+  const inner = (document as Record<string, unknown>)[first];
+  if (!isObject(inner) || !Object.hasOwn(inner, second) || value === undefined) return undefined;
+  return { ...document, [first]: { ...inner, [second]: value } };
 }
 
 /** A copy of `document` along the paths that the patch changes; the rest is shared, because copying it is dear. */
