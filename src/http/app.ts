@@ -34,6 +34,7 @@ export function createHttp(deps: HttpDeps): Express {
     ...projectionRoutes(deps),
     ...metricsRoutes(deps),
   ];
+  const routes = [...described, openApiRoute(described, deps.config.release)];
   for (const path of new Set(routes.map((route) => route.path))) {
     mount(
       app,

@@ -5,8 +5,8 @@ import type { Answer } from './answer.js';
 export interface Representation extends Rendered {
   /** Its media type. */
   type: string;
-  /** Position of the schema that it reflects. */
-  position: number;
+  /** Position of the schema that it reflects; without: it reflects none. */
+  position?: number;
 }
 
 /** 200 with the bytes, or 304 when `ifNoneMatch` holds their tag. `no-cache`: keep it, but ask before each use. */
@@ -15,12 +15,13 @@ export function representationAnswer(
   ifNoneMatch: string | undefined,
   headers: readonly string[] = [],
 ): Answer {
+  const at = position === undefined ? {} : { position };
   const validators = ['ETag', etag, 'Cache-Control', 'no-cache', 'Vary', 'Authorization'];
   if (ifNoneMatch !== undefined && matches(ifNoneMatch, etag)) {
-    return { status: 304, headers: validators, body: null, position };
+    return { status: 304, headers: validators, body: null, ...at };
   }
   const content = ['Content-Type', type, 'Content-Length', String(body.length)];
-  return { status: 200, headers: [...content, ...validators, ...headers], body, position };
+  return { status: 200, headers: [...content, ...validators, ...headers], body, ...at };
 }
 
 /** If-None-Match compares weakly (RFC 9110, 13.1.2): proxies that recode a body mark its tag as weak. */

@@ -40,6 +40,9 @@ export interface Route {
   method: Method;
   path: string;
   access: Access;
+  query: z.ZodType;
+  /** What kind of body the route takes. */
+  body: 'json' | 'document' | undefined;
   /** Reads query and body, then answers. `caller` is null on routes for anyone. */
   answer(exchange: Exchange, caller: Caller | null, limits: BodyLimits): Promise<Answer>;
 }
@@ -54,9 +57,7 @@ export interface BodyLimits {
 export function route<Query>(spec: Spec<Query, Caller> & { access: Exclude<Access, 'anyone'> }): Route {
   const read = requestReader(spec);
   return {
-    method: spec.method,
-    path: spec.path,
-    access: spec.access,
+    ...described(spec, spec.access),
     async answer(exchange, caller, limits) {
       if (caller === null) throw new Error(`${spec.path} was called without a caller`);
       return spec.handle({ ...exchange, ...(await read(exchange.req, limits)), caller });
@@ -68,12 +69,15 @@ export function route<Query>(spec: Spec<Query, Caller> & { access: Exclude<Acces
 export function openRoute<Query>(spec: Spec<Query, null>): Route {
   const read = requestReader(spec);
   return {
-    method: spec.method,
-    path: spec.path,
-    access: 'anyone',
+    ...described(spec, 'anyone'),
     answer: async (exchange, _caller, limits) =>
       spec.handle({ ...exchange, ...(await read(exchange.req, limits)), caller: null }),
   };
+}
+
+function described(spec: Omit<Spec<unknown, never>, 'handle'>, access: Access): Omit<Route, 'answer'> {
+  const { method, path, query, body } = spec;
+  return { method, path, access, query, body };
 }
 
 function requestReader<Query>({ query, body }: Pick<Spec<Query, never>, 'query' | 'body'>) {

@@ -1,8 +1,11 @@
 /** /server: is it there, is it well, what is it. */
 import { z } from 'zod';
 import { snapshotHash, VENDOR } from '../../schema/snapshot.js';
-import { jsonAnswer, textAnswer } from '../answer.js';
+import { toRendered } from '../../reads/rendered.js';
+import { JSON_TYPE, jsonAnswer, textAnswer } from '../answer.js';
 import type { HttpDeps } from '../deps.js';
+import { openApiDocument } from '../openapi/document.js';
+import { representationAnswer } from '../representation.js';
 import { openRoute, route, type Route } from '../route.js';
 
 const noQuery = z.strictObject({});
@@ -40,4 +43,17 @@ export function serverRoutes({ health, store, config }: HttpDeps): Route[] {
       },
     }),
   ];
+}
+
+/** The OpenAPI document of `routes`, itself included. */
+export function openApiRoute(routes: readonly Route[], release: string): Route {
+  const self: Route = route({
+    method: 'get',
+    path: '/server/openapi.json',
+    access: 'reader',
+    query: noQuery,
+    handle: ({ req }) => representationAnswer(document, req.headers['if-none-match']),
+  });
+  const document = { ...toRendered(JSON.stringify(openApiDocument([...routes, self], release))), type: JSON_TYPE };
+  return self;
 }

@@ -15,16 +15,16 @@ const email = z.email().max(320);
 const name = z.string().min(1).max(255);
 const password = z.string().min(PASSWORD_LENGTH.min).max(PASSWORD_LENGTH.max).nullable();
 
-const newUser = z.strictObject({
+export const newUser = z.strictObject({
   email,
   name: name.optional(),
   password: password.optional(),
   role: z.enum(ROLES),
   status: z.enum(USER_STATUSES).optional(),
 });
-const userChanges = newUser.partial();
+export const userChanges = newUser.partial();
 
-const newToken = z.strictObject({
+export const newToken = z.strictObject({
   name: name.optional(),
   expires_at: z.iso.datetime({ offset: true }).nullable().optional(),
 });

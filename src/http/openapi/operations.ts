@@ -1,0 +1,107 @@
+/** What the document says of each route beside what the route itself says: a sentence, its body and its answer. */
+import type { z } from 'zod';
+import { credentials, refreshToken } from '../routes/auth.js';
+import { newToken, newUser, userChanges } from '../routes/users.js';
+import { type JsonSchema, list, ref } from './components.js';
+
+export interface OperationDoc {
+  summary: string;
+  /** Of the answer's body; `text`: plain text; without: no body. */
+  answer?: JsonSchema | 'text';
+  /** As JSON Schema, or the shape that reads it. */
+  body?: JsonSchema | z.ZodType;
+}
+
+const counts: JsonSchema = {
+  type: 'object',
+  properties: { total_count: { type: 'integer' }, filter_count: { type: 'integer' } },
+};
+const data = (schema: JsonSchema): JsonSchema => ({ type: 'object', properties: { data: schema }, required: ['data'] });
+const page = (schema: JsonSchema): JsonSchema => ({
+  type: 'object',
+  properties: { data: list(schema), meta: counts },
+  required: ['data'],
+});
+const oneOrMany = (schema: JsonSchema): JsonSchema => ({ oneOf: [schema, list(schema)] });
+
+const metaOnly: JsonSchema = { type: 'object', properties: { meta: ref('CollectionMeta') } };
+const newTokenAnswer: JsonSchema = { allOf: [ref('Token'), { properties: { token: { type: 'string' } } }] };
+
+/** By method and path, as the routes name them. */
+export const OPERATIONS: Readonly<Record<string, OperationDoc>> = {
+  'GET /collections': { summary: 'List collections', answer: page(ref('Collection')) },
+  'POST /collections': {
+    summary: 'Create a collection, or several at once',
+    body: oneOrMany(ref('NewCollection')),
+    answer: data(oneOrMany(ref('Collection'))),
+  },
+  'PATCH /collections': {
+    summary: 'Update several collections at once',
+    body: list(ref('Collection')),
+    answer: data(list(ref('Collection'))),
+  },
+  'GET /collections/:id': { summary: 'Retrieve a collection', answer: data(ref('Collection')) },
+  'PATCH /collections/:id': {
+    summary: 'Update the metadata of a collection',
+    body: metaOnly,
+    answer: data(ref('Collection')),
+  },
+  'DELETE /collections/:id': { summary: 'Delete a collection with its items, fields and relations' },
+
+  'GET /fields': { summary: 'List fields', answer: page(ref('Field')) },
+  'GET /fields/:collection': { summary: 'List the fields of a collection', answer: page(ref('Field')) },
+  'POST /fields/:collection': { summary: 'Create a field', body: ref('Field'), answer: data(ref('Field')) },
+  'PATCH /fields/:collection': {
+    summary: 'Update several fields at once',
+    body: list(ref('Field')),
+    answer: data(list(ref('Field'))),
+  },
+  'GET /fields/:collection/:field': { summary: 'Retrieve a field', answer: data(ref('Field')) },
+  'PATCH /fields/:collection/:field': { summary: 'Update a field', body: ref('Field'), answer: data(ref('Field')) },
+  'DELETE /fields/:collection/:field': { summary: 'Delete a field with its column' },
+
+  'GET /relations': { summary: 'List relations', answer: page(ref('Relation')) },
+  'POST /relations': { summary: 'Create a relation', body: ref('Relation'), answer: data(ref('Relation')) },
+  'GET /relations/:collection': { summary: 'List the relations of a collection', answer: page(ref('Relation')) },
+  'GET /relations/:collection/:field': { summary: 'Retrieve a relation', answer: data(ref('Relation')) },
+  'PATCH /relations/:collection/:field': {
+    summary: 'Update a relation',
+    body: ref('Relation'),
+    answer: data(ref('Relation')),
+  },
+  'DELETE /relations/:collection/:field': { summary: 'Delete a relation' },
+
+  'GET /schema/snapshot': { summary: 'The schema as a document', answer: ref('Snapshot') },
+  'POST /schema/diff': {
+    summary: 'What would turn the schema into a snapshot',
+    body: ref('Snapshot'),
+    answer: ref('Diff'),
+  },
+  'POST /schema/apply': {
+    summary: 'Carry out a diff, all or nothing; 204 without a body unless dry_run asks for the plan',
+    body: ref('Diff'),
+    answer: ref('Plan'),
+  },
+
+  'POST /auth/login': { summary: 'Begin a session', body: credentials, answer: data(ref('Grant')) },
+  'POST /auth/refresh': { summary: 'Continue a session', body: refreshToken, answer: data(ref('Grant')) },
+  'POST /auth/logout': { summary: 'End a session', body: refreshToken },
+
+  'GET /users': { summary: 'List users', answer: page(ref('User')) },
+  'POST /users': { summary: 'Create a user', body: newUser, answer: data(ref('User')) },
+  'GET /users/:id': { summary: 'Retrieve a user', answer: data(ref('User')) },
+  'PATCH /users/:id': { summary: 'Update a user', body: userChanges, answer: data(ref('User')) },
+  'DELETE /users/:id': { summary: 'Delete a user with its tokens and sessions' },
+  'GET /users/:id/tokens': { summary: 'List the static tokens of a user', answer: data(list(ref('Token'))) },
+  'POST /users/:id/tokens': {
+    summary: 'Create a static token; the answer is the only place that shows it',
+    body: newToken,
+    answer: data(newTokenAnswer),
+  },
+  'DELETE /users/:id/tokens/:token': { summary: 'Revoke a static token' },
+
+  'GET /server/ping': { summary: 'Whether the service is there', answer: 'text' },
+  'GET /server/health': { summary: 'Whether the service can work; 503 when it cannot', answer: ref('Health') },
+  'GET /server/info': { summary: 'What runs here, and the state of the schema', answer: data(ref('Info')) },
+  'GET /server/openapi.json': { summary: 'This document', answer: {} },
+};
