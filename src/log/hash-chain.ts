@@ -53,20 +53,40 @@ export interface VerifyOptions {
  * A log cut off at its end is a valid chain: compare `head` with what the projections or a backup have seen.
  */
 export async function verifyChain(db: Queryable, options: VerifyOptions = {}): Promise<Verification> {
+  const chain = createChain();
+  for await (const page of readRecordPages(db, { after: 0 })) {
+    for (const event of page) {
+      const reason = chain.add(event);
+      if (reason === null) continue;
+      const head = chain.head();
+      return { ok: false, checked: head.position, head, broken: { position: event.position, reason } };
+    }
+    options.onProgress?.(chain.head().position);
+  }
+  const head = chain.head();
+  return { ok: true, checked: head.position, head };
+}
+
+/** Events checked one after another, wherever they come from. */
+export interface Chain {
+  /** Checks the next event. @returns why it does not follow, or null; after a fault nothing more can be added */
+  add(event: EventRecord): string | null;
+  /** The last event that was found in order. */
+  head(): LogHead;
+}
+
+export function createChain(): Chain {
   let head = emptyHead();
   const write = createCanonicalWriter();
   const hashOf = createHasher(write);
-  for await (const page of readRecordPages(db, { after: 0 })) {
-    for (const event of page) {
+  return {
+    add: (event) => {
       const reason = fault(event, head, hashOf(event, write(event.data)));
-      if (reason !== null) {
-        return { ok: false, checked: head.position, head, broken: { position: event.position, reason } };
-      }
-      head = { position: event.position, hash: event.hash, occurred_at: event.occurred_at };
-    }
-    options.onProgress?.(head.position);
-  }
-  return { ok: true, checked: head.position, head };
+      if (reason === null) head = { position: event.position, hash: event.hash, occurred_at: event.occurred_at };
+      return reason;
+    },
+    head: () => head,
+  };
 }
 
 function fault(event: EventRecord, previous: LogHead, computed: string): string | null {
