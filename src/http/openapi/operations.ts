@@ -100,6 +100,11 @@ export const OPERATIONS: Readonly<Record<string, OperationDoc>> = {
   },
   'DELETE /users/:id/tokens/:token': { summary: 'Revoke a static token' },
 
+  'GET /projections': { summary: 'How far each projection has come', answer: data(list({})) },
+  'GET /projections/verify': { summary: 'Compare the log, the metadata rows and the catalog', answer: data({}) },
+  'POST /projections/:name/rebuild': { summary: 'Make a projection anew from the log', answer: data({}) },
+
+  'GET /metrics': { summary: 'Figures for Prometheus', answer: 'text' },
   'GET /server/ping': { summary: 'Whether the service is there', answer: 'text' },
   'GET /server/health': { summary: 'Whether the service can work; 503 when it cannot', answer: ref('Health') },
   'GET /server/info': { summary: 'What runs here, and the state of the schema', answer: data(ref('Info')) },

@@ -14,7 +14,11 @@ const noQuery = z.strictObject({});
 /** Clients of the peer say how they want their tokens; in the body is the one way there is. */
 const mode = z.literal('json').optional();
 
-export const credentials = z.strictObject({ email: z.string().min(1).max(320), password: z.string().min(1).max(1024), mode });
+export const credentials = z.strictObject({
+  email: z.string().min(1).max(320),
+  password: z.string().min(1).max(1024),
+  mode,
+});
 export const refreshToken = z.strictObject({ refresh_token: z.string().min(1).max(512), mode });
 
 export function authRoutes({ auth: { sessions, loginLimit } }: HttpDeps): Route[] {
