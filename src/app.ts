@@ -7,8 +7,10 @@ import { createHttp } from './http/app.js';
 import { listen } from './listen.js';
 import { type Listener, createListener } from './log/listener.js';
 import { readEvents } from './log/read.js';
+import { OperatorError } from './operator-error.js';
 import { createPipeline } from './pipeline/index.js';
 import { type Database, readDatabase } from './postgres/database.js';
+import { SQLSTATE, sqlState } from './postgres/errors.js';
 import type { Logger } from './postgres/logger.js';
 import { migrate } from './postgres/migrate.js';
 import { type ConnectionOptions, createPool } from './postgres/pool.js';
@@ -49,7 +51,7 @@ export async function createService(config: Config, logger: Logger): Promise<Ser
     return await start(config, logger, shutdown);
   } catch (error) {
     await shutdown.run();
-    throw error;
+    throw explained(error);
   }
 }
 
@@ -68,6 +70,15 @@ async function start(config: Config, logger: Logger, shutdown: Shutdown): Promis
     stopping: () => shutdown.begun(),
     stop: () => shutdown.run(),
   };
+}
+
+/** A right that the database user lacks is found where it is first needed; everything else speaks for itself. */
+function explained(error: unknown): unknown {
+  if (sqlState(error) !== SQLSTATE.insufficient_privilege) return error;
+  return new OperatorError(
+    `The user of DATABASE_URL lacks a right that the service needs (${(error as Error).message}): grant it CREATE on the database and on the schema of DB_SCHEMA.`,
+    { cause: error },
+  );
 }
 
 type OnDatabase = Config & ConnectionOptions & { logger: Logger };

@@ -188,6 +188,11 @@ describe('the service as a process', function () {
         /^The database of DATABASE_URL can't be used: it refused the user.*\.$/,
       ],
       [
+        'a user without rights',
+        withoutRights,
+        /^The user of DATABASE_URL lacks a right that the service needs \(permission denied for [^)]*\): .*\.$/,
+      ],
+      [
         'DATA_DIR',
         () => settings({ DATA_DIR: '/dev/null/data' }),
         /^DATA_DIR \/dev\/null\/data can't be used by this user .*\.$/,
@@ -196,7 +201,7 @@ describe('the service as a process', function () {
     for (const [name, environment, sentence] of cases) {
       it(name, async () => {
         const end = await start(await environment()).ended();
-        expect(end.code).to.equal(2);
+        expect(end.code, end.stderr).to.equal(2);
         expect(lastLine(end.stderr)).to.match(sentence);
         expect(end.stderr + end.stdout).not.to.contain('hunter2');
       });
@@ -216,6 +221,18 @@ async function onServer(change: (url: URL) => unknown): Promise<Record<string, s
   const url = new URL((await testServer()).connectionString);
   change(url);
   return { DATABASE_URL: url.href };
+}
+
+async function withoutRights(): Promise<Record<string, string>> {
+  const { connectionString } = await testServer();
+  const name = 'dps_limited';
+  const client = await connect(connectionString);
+  await client.query(`drop role if exists ${name}`);
+  await client.query(`create role ${name} login password 'hunter2'`);
+  await client.end();
+  const url = new URL(connectionString);
+  [url.username, url.password] = [name, 'hunter2'];
+  return { DATABASE_URL: url.href, DB_SCHEMA: `${name}_new` };
 }
 
 function lastLine(text: string): string {
