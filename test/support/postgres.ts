@@ -84,6 +84,7 @@ async function onServer(connectionString: string, stop: () => Promise<void>): Pr
       return {
         connectionString: url.toString(),
         async drop() {
+          await disconnected(maintenance, name);
           await maintenance.query(`drop database if exists ${name} with (force)`);
         },
       };
@@ -93,4 +94,17 @@ async function onServer(connectionString: string, stop: () => Promise<void>): Pr
       await stop();
     },
   };
+}
+
+/**
+ * A client that has just said goodbye may still have its backend for a moment; a forced drop would end that with an
+ * error that nobody listens for any more. Who is still there after a second is thrown out.
+ */
+async function disconnected(maintenance: pg.Pool, database: string): Promise<void> {
+  const connections = 'select count(*)::int as count from pg_stat_activity where datname = $1';
+  for (let tries = 0; tries < 50; tries++) {
+    const { rows } = await maintenance.query<{ count: number }>(connections, [database]);
+    if (rows[0]?.count === 0) return;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
 }

@@ -1,0 +1,88 @@
+/** given/when/then over HTTP: what a call answers, and which events it appends. */
+import { expect } from 'chai';
+import pg from 'pg';
+import { type Client, type Send, clientOf, json } from '../http/client.js';
+import type { TestService } from './service.js';
+
+export interface ApiError {
+  message: string;
+  extensions: { code: string; path?: string; [member: string]: unknown };
+}
+
+export interface Refused {
+  status: number;
+  code: string;
+  /** The place that the error must name. */
+  at?: string;
+}
+
+export interface Api {
+  client: Client;
+  /** The call must succeed and append exactly these events (`type collection[.field]`); the parsed body. */
+  appends<T = { data: never }>(events: readonly string[], method: string, path: string, body?: unknown): Promise<T>;
+  /** The call must succeed; the parsed body. */
+  ok<T = { data: never }>(method: string, path: string, body?: unknown): Promise<T>;
+  /** The call must be refused and leave nothing in the log. */
+  refused(expected: Refused, method: string, path: string, body?: unknown): Promise<ApiError>;
+  /** The events after `position`, in order. */
+  events(after: number): Promise<string[]>;
+  /** Position of the newest event. */
+  head(): Promise<number>;
+  sql<T extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<T[]>;
+  stop(): Promise<void>;
+}
+
+export function createApi(service: TestService): Api {
+  const client = clientOf(service);
+  const pool = new pg.Pool({ connectionString: service.databaseUrl, max: 1 });
+  const sql: Api['sql'] = async <T extends pg.QueryResultRow>(text: string, values: unknown[] = []) =>
+    (await pool.query<T>(text, values)).rows;
+
+  const head = async (): Promise<number> => {
+    const [row] = await sql<{ head: number }>('SELECT coalesce(max(position), 0)::int AS head FROM service_events');
+    return row?.head ?? 0;
+  };
+  const events = async (after: number): Promise<string[]> => {
+    const rows = await sql<{ type: string; collection: string; field: string | null }>(
+      'SELECT type, collection, field FROM service_events WHERE position > $1 ORDER BY position',
+      [after],
+    );
+    return rows.map(({ type, collection, field }) => `${type} ${collection}${field === null ? '' : `.${field}`}`);
+  };
+  const send = (method: string, path: string, body: unknown) => {
+    const request: Send = body === undefined ? { method } : json(body, method);
+    return client(path, request);
+  };
+  const ok = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
+    const reply = await send(method, path, body);
+    expect(reply.status, `${method} ${path}: ${reply.text}`).to.be.within(200, 204);
+    return reply.json as T;
+  };
+
+  return {
+    client,
+    sql,
+    head,
+    events,
+    ok,
+    async appends<T>(expected: readonly string[], method: string, path: string, body?: unknown) {
+      const before = await head();
+      const answer = await ok<T>(method, path, body);
+      expect(await events(before), `${method} ${path}`).to.deep.equal(expected);
+      return answer;
+    },
+    async refused({ status, code, at }, method, path, body) {
+      const before = await head();
+      const reply = await send(method, path, body);
+      const shown = `${method} ${path}: ${reply.status} ${reply.text}`;
+      expect(reply.status, shown).to.equal(status);
+      const { errors } = reply.json as { errors: [ApiError] };
+      expect(errors[0].extensions.code, shown).to.equal(code);
+      if (at !== undefined) expect(errors[0].extensions.path, shown).to.equal(at);
+      expect(reply.text, 'something internal leaks').not.to.match(/\.[jt]s:\d|SELECT |INSERT |node_modules/);
+      expect(await head(), `${shown}: it left events behind`).to.equal(before);
+      return errors[0];
+    },
+    stop: () => pool.end(),
+  };
+}
