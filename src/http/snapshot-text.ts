@@ -1,7 +1,7 @@
 /** The snapshot as JSON text, put together from texts that are kept as long as what they show is the same. */
-import { collectionsInOrder, relationsInOrder } from '../schema/order.js';
-import { shownCollection, shownFields, SNAPSHOT_VERSION, VENDOR } from '../schema/snapshot.js';
-import type { CollectionNode, State } from '../schema/state.js';
+import { collectionsInOrder } from '../schema/order.js';
+import { shownCollection, shownFields, shownRelations, SNAPSHOT_VERSION, VENDOR } from '../schema/snapshot.js';
+import type { State } from '../schema/state.js';
 
 export type SnapshotText = (state: State, include: (collection: string) => boolean) => string;
 
@@ -9,14 +9,14 @@ export type SnapshotText = (state: State, include: (collection: string) => boole
 export function createSnapshotText(release: string): SnapshotText {
   const fieldTexts = new WeakMap<object, string>();
   const collectionTexts = new WeakMap<object, string>();
-  const relationTexts = new WeakMap<CollectionNode, string>();
+  const relationTexts = new WeakMap<object, string>();
   const head = `{"version":${SNAPSHOT_VERSION},"service":${JSON.stringify(release)},"vendor":"${VENDOR}"`;
 
   return (state, include) => {
     const nodes = collectionsInOrder(state).filter((node) => include(node.collection.collection));
     const collections = nodes.map((node) => kept(collectionTexts, shownCollection(state, node), JSON.stringify));
     const fields = nodes.map((node) => kept(fieldTexts, shownFields(state, node), elements));
-    const relations = nodes.map((node) => kept(relationTexts, node, (each) => elements(relationsInOrder(each))));
+    const relations = nodes.map((node) => kept(relationTexts, shownRelations(state, node), elements));
     return `${head},"collections":[${list(collections)}],"fields":[${list(fields)}],"relations":[${list(relations)}]}`;
   };
 }

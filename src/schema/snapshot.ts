@@ -5,6 +5,7 @@ import { relationBody } from './change.js';
 import type { Relation } from './model.js';
 import { collectionsInOrder, fieldsInOrder, relationsInOrder } from './order.js';
 import { type ShownCollection, type ShownField, keyTarget, presentCollection, presentField } from './present.js';
+import { orderCollection, orderField, orderRelation } from './shown-order.js';
 import type { CollectionNode, State } from './state.js';
 
 export const SNAPSHOT_VERSION = 1;
@@ -46,9 +47,9 @@ function partsOf(state: State, node: CollectionNode): NodeParts {
   if (known !== undefined && known.targets === targets) return known;
   const parts: NodeParts = {
     targets,
-    collection: presentCollection(node.collection),
-    fields: fieldsInOrder(node).map((field) => presentField(field, keyTarget(state, node, field.field))),
-    relations: relationsInOrder(node),
+    collection: orderCollection(presentCollection(node.collection)),
+    fields: fieldsInOrder(node).map((field) => orderField(presentField(field, keyTarget(state, node, field.field)))),
+    relations: relationsInOrder(node).map(orderRelation),
   };
   partsOfNode.set(node, parts);
   return parts;
@@ -57,6 +58,11 @@ function partsOf(state: State, node: CollectionNode): NodeParts {
 /** The shown fields of a collection, in order. */
 export function shownFields(state: State, node: CollectionNode): readonly ShownField[] {
   return partsOf(state, node).fields;
+}
+
+/** The relations that a collection holds, in order. */
+export function shownRelations(state: State, node: CollectionNode): readonly Relation[] {
+  return partsOf(state, node).relations;
 }
 
 /** The shown collection of a node. */
