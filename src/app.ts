@@ -14,6 +14,7 @@ import { SQLSTATE, sqlState } from './postgres/errors.js';
 import type { Logger } from './postgres/logger.js';
 import { migrate } from './postgres/migrate.js';
 import { type ConnectionOptions, createPool } from './postgres/pool.js';
+import { refuseRestoring } from './postgres/restoring.js';
 import { openDatabase } from './postgres/source.js';
 import { createMetrics } from './metrics/index.js';
 import { createIndexProjection } from './projector/indexes.js';
@@ -90,6 +91,7 @@ async function startOn(options: OnDatabase, shutdown: Shutdown): Promise<Pick<Se
   shutdown.add('pool', () => pool.end());
   const database = await readDatabase(pool);
   await migrate({ pool, schema, database, logger });
+  await refuseRestoring(pool);
 
   const auth = await createAuth({ pool, secret: options.tokenSecret });
   shutdown.add('accounts', () => auth.stop());

@@ -34,12 +34,23 @@ async function check(work: Promise<unknown>, failure: string): Promise<HealthChe
   );
 }
 
+interface Stopped {
+  name: string;
+  at: string | null;
+  sqlstate: string | null;
+}
+
+/** Anybody may ask for the health: neither names of collections nor PostgreSQL's sentences are told here. */
+const STOPPED = `
+  select name, last_error ->> 'position' as at, last_error ->> 'sqlstate' as sqlstate
+    from service_projections where status = 'failed' order by name`;
+
 async function checkProjections(pool: Queryable): Promise<HealthCheck> {
   try {
-    const failed = `select name from service_projections where status = 'failed' order by name`;
-    const { rows } = await inTime(pool.query<{ name: string }>(failed));
+    const { rows } = await inTime(pool.query<Stopped>(STOPPED));
     if (rows.length === 0) return { ok: true };
-    return { ok: false, message: `Stopped by an error: ${rows.map((row) => row.name).join(', ')}.` };
+    const stopped = rows.map(({ name, at, sqlstate }) => `${name} at event ${at} (SQLSTATE ${sqlstate ?? 'none'})`);
+    return { ok: false, message: `Stopped: ${stopped.join(', ')}. GET /projections or "dps status" say what to do.` };
   } catch {
     return { ok: false, message: 'The projections can not be read.' };
   }

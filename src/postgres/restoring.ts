@@ -1,0 +1,30 @@
+/** The mark of a database that is being restored: whoever finds it knows that the rest is missing. */
+import { OperatorError } from '../operator-error.js';
+import type { Queryable } from './pool.js';
+
+const KEY = 'restoring';
+
+export async function markRestoring(db: Queryable): Promise<void> {
+  await db.query(
+    `INSERT INTO service_settings (key, value) VALUES ($1, jsonb_build_object('since', now()))
+     ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
+    [KEY],
+  );
+}
+
+export async function unmarkRestoring(db: Queryable): Promise<void> {
+  await db.query(`DELETE FROM service_settings WHERE key = $1`, [KEY]);
+}
+
+export async function isRestoring(db: Queryable): Promise<boolean> {
+  const { rowCount } = await db.query(`SELECT FROM service_settings WHERE key = $1`, [KEY]);
+  return rowCount === 1;
+}
+
+/** @throws OperatorError in a database whose restore has not ended */
+export async function refuseRestoring(db: Queryable): Promise<void> {
+  if (!(await isRestoring(db))) return;
+  throw new OperatorError(
+    'This database is being restored, or its restore was broken off: wait for it to end, or drop the database and restore into a new one.',
+  );
+}

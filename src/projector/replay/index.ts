@@ -1,0 +1,154 @@
+/**
+ * A whole log into an empty database: the events as they are, the tables, the rows. It is done in several
+ * transactions, because one would need a lock for every table there is; a mark in the database says that it is not
+ * whole yet, no service starts on it, and the last transaction takes the mark away. So it is all there or unusable.
+ */
+import { sendBatch } from '../../postgres/exchange.js';
+import { ExchangeError } from '../../postgres/errors.js';
+import { OperatorError } from '../../operator-error.js';
+import { createChain } from '../../log/hash-chain.js';
+import type { LogHead } from '../../log/head.js';
+import type { EventRecord } from '../../log/read.js';
+import { restoreEvents } from '../../log/restore.js';
+import { logChannel } from '../../postgres/advisory.js';
+import { unmarkRestoring } from '../../postgres/restoring.js';
+import { runScript } from '../../postgres/script.js';
+import type { NewEvent } from '../../schema/events.js';
+import { evolve } from '../../schema/evolve.js';
+import { type State, initialState } from '../../schema/state.js';
+import { transition } from '../../schema/transition.js';
+import { readEvent } from '../../schema/upcasting.js';
+import { ddlFailure } from '../errors.js';
+import { readLockSettings } from '../lock-table.js';
+import { rebuildMetadata } from '../metadata.js';
+import { PROJECTION_NAMES } from '../projections/list.js';
+import { type Verification, verify } from '../verify.js';
+import { INDEX_PROJECTION } from '../verify/pending-indexes.js';
+import { type Group, groupsOf } from './groups.js';
+import type { ReplayTarget } from './target.js';
+
+export interface ReplayOptions {
+  target: ReplayTarget;
+  /** The log from its first event. */
+  pages: AsyncIterable<EventRecord[]>;
+  /**
+   * `every-event`: the tables go through all that they went through. `end-state`: they are made as they are at the end,
+   * which is quicker after a long life.
+   */
+  tables: 'every-event' | 'end-state';
+  /** Told of tables made at the end. */
+  onTables?: (done: number, total: number) => void;
+}
+
+export interface Replayed {
+  head: LogHead;
+  collections: number;
+  /** DDL statements. */
+  statements: number;
+  verification: Verification;
+}
+
+/** @throws OperatorError when the chain is broken or PostgreSQL refuses something; the database is unusable then */
+export async function replay(options: ReplayOptions): Promise<Replayed> {
+  const { target, tables } = options;
+  const run = { ...options, statements: 0, state: initialState(), chain: createChain() };
+  for await (const page of options.pages) {
+    for (const event of page) check(run, event);
+    if (tables === 'every-event') await replayPage(run, page);
+    else await keepPage(run, page);
+  }
+  if (tables === 'end-state') await makeTables(run);
+  const head = run.chain.head();
+  await finish(run, head);
+  const verification = await verify(target.client, run.state, target.schema);
+  return { head, collections: run.state.collections.size, statements: run.statements, verification };
+}
+
+interface Run extends ReplayOptions {
+  statements: number;
+  state: State;
+  chain: ReturnType<typeof createChain>;
+}
+
+function check({ chain }: Run, event: EventRecord): void {
+  const reason = chain.add(event);
+  if (reason === null) return;
+  throw new OperatorError(
+    `The log is broken at position ${event.position}: ${reason}. Nothing after it can be trusted.`,
+  );
+}
+
+/** Events and their DDL, group by group. */
+async function replayPage(run: Run, page: readonly EventRecord[]): Promise<void> {
+  let done = 0;
+  for (const group of groupsOf(run.state, page.map(readEvent), run.target.schema)) {
+    await inTransaction(run, async () => {
+      await restoreEvents(run.target.client, page.slice(done, done + group.events.length));
+      await runGroup(run, group);
+    });
+    done += group.events.length;
+    run.state = group.after;
+  }
+}
+
+async function keepPage(run: Run, page: readonly EventRecord[]): Promise<void> {
+  for (const event of page) run.state = evolve(run.state, readEvent(event));
+  await restoreEvents(run.target.client, page);
+}
+
+async function makeTables(run: Run): Promise<void> {
+  const events = transition(initialState(), run.state, run.state.collections.keys());
+  let done = 0;
+  for (const group of groupsOf(initialState(), events, run.target.schema)) {
+    await inTransaction(run, () => runGroup(run, group));
+    done += group.events.length;
+    run.onTables?.(done, events.length);
+  }
+}
+
+async function runGroup(run: Run, { events, statements }: Group<NewEvent & { position?: number }>): Promise<void> {
+  try {
+    await runScript(
+      run.target.client,
+      statements.map((statement) => statement.sql),
+    );
+    run.statements += statements.length;
+  } catch (error) {
+    if (!(error instanceof ExchangeError)) throw error;
+    await run.target.client.query('ROLLBACK');
+    const settings = await readLockSettings(run.target.client);
+    const { message } = ddlFailure(error, statements, error.results.length, settings);
+    const position = events[statements[error.results.length]?.source.event ?? 0]?.position;
+    throw new OperatorError(position === undefined ? message : `Event ${position}: ${message}`, { cause: error });
+  }
+}
+
+async function inTransaction({ target: { client } }: Run, work: () => Promise<void>): Promise<void> {
+  await client.query('BEGIN');
+  try {
+    await work();
+    await client.query('COMMIT');
+  } catch (error) {
+    if (client.getTransactionStatus() !== 'I') await client.query('ROLLBACK').catch(() => undefined);
+    throw error;
+  }
+}
+
+const KIND = { [INDEX_PROJECTION]: 'after-commit' } as Record<string, string>;
+
+/** The rows, the checkpoints, and the mark goes: from here on it is a service's database like any other. */
+async function finish(run: Run, head: LogHead): Promise<void> {
+  const { client, schema } = run.target;
+  await inTransaction(run, async () => {
+    await rebuildMetadata(client, run.state);
+    await sendBatch(client, [
+      ...PROJECTION_NAMES.map((name) => ({
+        text: `INSERT INTO service_projections (name, kind, position) VALUES ($1, $2, $3)
+               ON CONFLICT (name) DO UPDATE SET position = excluded.position, updated_at = now()`,
+        values: [name, KIND[name] ?? 'transactional', head.position],
+      })),
+      { text: `SELECT pg_notify($1, $2)`, values: [logChannel(schema), String(head.position)] },
+    ]);
+    await unmarkRestoring(client);
+  });
+}

@@ -1,0 +1,88 @@
+/** An empty database that a log is replayed into. */
+import type pg from 'pg';
+import { OperatorError } from '../../operator-error.js';
+import { advisoryKey } from '../../postgres/advisory.js';
+import { readDatabase } from '../../postgres/database.js';
+import type { Logger } from '../../postgres/logger.js';
+import { migrate } from '../../postgres/migrate.js';
+import { createPool } from '../../postgres/pool.js';
+import { isRestoring, markRestoring } from '../../postgres/restoring.js';
+import { type Sql, sql } from '../ddl/sql.js';
+
+export interface TargetOptions {
+  connectionString: string;
+  /** The schema that gets everything. */
+  schema: string;
+  logger: Logger;
+}
+
+export interface ReplayTarget {
+  /** Holds the log's lock as long as it lives. */
+  client: pg.PoolClient;
+  schema: string;
+  close(): Promise<void>;
+}
+
+/**
+ * Makes the service's own tables and the mark that says "not whole yet".
+ * @throws OperatorError when there is something in it already
+ */
+export async function openTarget({ connectionString, schema, logger }: TargetOptions): Promise<ReplayTarget> {
+  const pool = createPool({ connectionString, schema, max: 2, logger, applicationName: 'dps restore' });
+  try {
+    const database = await readDatabase(pool);
+    const client = await pool.connect();
+    client.on('error', () => undefined);
+    const close = async (): Promise<void> => {
+      // Closed, not reused: the lock is the session's.
+      client.release(true);
+      await pool.end();
+    };
+    try {
+      await client.query('SET statement_timeout = 0; SET lock_timeout = 0');
+      await takeLock(client, advisoryKey({ database: database.database, schema }, 'log'));
+      await requireEmpty(client, schema);
+      await migrate({ pool, schema, database, logger });
+      await markRestoring(client);
+      return { client, schema, close };
+    } catch (error) {
+      await close();
+      throw error;
+    }
+  } catch (error) {
+    if (!pool.ended) await pool.end();
+    throw error;
+  }
+}
+
+async function takeLock(client: pg.ClientBase, key: string): Promise<void> {
+  const { rows } = await client.query<{ locked: boolean }>('SELECT pg_try_advisory_lock($1) AS locked', [key]);
+  if (rows[0]?.locked === true) return;
+  throw new OperatorError('Something else is writing to the target: stop the service that uses it first.');
+}
+
+/** What extensions bring along (spatial_ref_sys) is no obstacle. */
+const FOREIGN: Sql = sql`
+SELECT c.relname::text AS name
+FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+WHERE n.nspname = $1 AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT starts_with(c.relname, 'service_')
+  AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e')
+ORDER BY c.relname COLLATE "C" LIMIT 4`;
+
+const OURS: Sql = sql`SELECT FROM pg_catalog.pg_tables WHERE schemaname = $1 AND tablename = 'service_settings'`;
+
+async function requireEmpty(client: pg.ClientBase, schema: string): Promise<void> {
+  const { rows } = await client.query<{ name: string }>(FOREIGN, [schema]);
+  if (rows.length > 0) {
+    const some = rows.slice(0, 3).map(({ name }) => `"${name}"`);
+    throw notEmpty(`it holds ${some.join(', ')}${rows.length > 3 ? ' and more' : ''}`);
+  }
+  if ((await client.query(OURS, [schema])).rowCount === 0) return;
+  if (await isRestoring(client)) throw notEmpty('an earlier restore into it was broken off');
+  const events = await client.query('SELECT FROM service_events LIMIT 1');
+  if (events.rowCount !== 0) throw notEmpty('its log holds events');
+}
+
+function notEmpty(why: string): OperatorError {
+  return new OperatorError(`The target database is not empty: ${why}. Name an empty one (CREATE DATABASE …).`);
+}
