@@ -12,17 +12,17 @@ interface Order {
   readonly inner?: Readonly<Record<string, Order>>;
 }
 
+const words = (text: string): string[] => text.split(/\s+/);
+
 const PLAIN: Order = { first: [] };
 
 const COLLECTION: Order = {
   first: ['collection', 'meta', 'schema'],
   inner: {
     meta: {
-      first: [
-        ...['collection', 'icon', 'note', 'display_template', 'hidden', 'singleton', 'translations', 'archive_field'],
-        ...['archive_app_filter', 'archive_value', 'unarchive_value', 'sort_field', 'accountability', 'color'],
-        ...['item_duplication_fields', 'sort', 'group', 'collapse', 'preview_url', 'versioning'],
-      ],
+      first: words(`collection icon note display_template hidden singleton translations archive_field
+  archive_app_filter archive_value unarchive_value sort_field accountability color
+  item_duplication_fields sort group collapse preview_url versioning`),
     },
     schema: { first: ['name', 'comment'] },
   },
@@ -32,27 +32,20 @@ const FIELD: Order = {
   first: ['collection', 'field', 'type', 'meta', 'schema'],
   inner: {
     meta: {
-      first: [
-        ...['collection', 'field', 'special', 'interface', 'options', 'display', 'display_options', 'readonly'],
-        ...['hidden', 'sort', 'width', 'translations', 'note', 'conditions', 'group', 'required', 'validation'],
-        'validation_message',
-      ],
+      first: words(`collection field special interface options display display_options readonly hidden sort
+  width translations note conditions group required validation validation_message`),
     },
     schema: {
-      first: [
-        ...['name', 'table', 'data_type', 'default_value', 'max_length', 'numeric_precision', 'numeric_scale'],
-        ...['is_nullable', 'is_unique', 'is_indexed', 'is_primary_key', 'is_generated', 'generation_expression'],
-        ...['has_auto_increment', 'comment', 'foreign_key_table', 'foreign_key_column'],
-      ],
+      first: words(`name table data_type default_value max_length numeric_precision numeric_scale is_nullable
+  is_unique is_indexed is_primary_key is_generated generation_expression has_auto_increment
+  comment foreign_key_table foreign_key_column`),
     },
   },
 };
 
 const RELATION: Order = {
-  first: [
-    ...['id', 'many_collection', 'many_field', 'one_collection', 'one_field', 'one_collection_field'],
-    ...['one_allowed_collections', 'junction_field', 'sort_field', 'one_deselect_action', 'schema'],
-  ],
+  first: words(`id many_collection many_field one_collection one_field one_collection_field
+  one_allowed_collections junction_field sort_field one_deselect_action schema`),
   inner: { schema: { first: ['constraint_name', 'on_update', 'on_delete'] } },
 };
 
