@@ -24,7 +24,7 @@ export function column(name: string, type: string, schema: object | null = {}): 
 }
 
 export function tableOf(collection: string, schema: object | null = {}): Collection {
-  return must(readNewCollection({ collection, schema }, [], own)) as Collection;
+  return must(readNewCollection({ collection, schema }, [], own));
 }
 
 interface Created {

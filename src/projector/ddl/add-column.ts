@@ -7,7 +7,7 @@ import { isVolatileDefault } from './default.js';
 import { addPrimaryKey, addUnique, columnComment, createIndex, label, tableOf } from './parts.js';
 import { ident, sql } from './sql.js';
 
-export function columnAddition(change: Change, field: ColumnField): Statement {
+function columnAddition(change: Change, field: ColumnField): Statement {
   const { schema } = field;
   const everyRowDiffers =
     schema.has_auto_increment || schema.generation_expression !== null || isVolatileDefault(field, schema);
@@ -21,17 +21,27 @@ export function columnAddition(change: Change, field: ColumnField): Statement {
   });
 }
 
-/** The constraints, index and comment of a column that has just been added. */
-export function columnParts(change: Change<'field.created' | 'field.updated'>, field: ColumnField): Statement[] {
+/** ADD COLUMN with everything that hangs on the column: keys, unique, index, comment. */
+export function addColumn(change: Change, field: ColumnField): Statement[] {
+  return [columnAddition(change, field), ...columnParts(change, field)];
+}
+
+function columnParts(change: Change, field: ColumnField): Statement[] {
   const { event, after } = change;
   const parts: Statement[] = [];
   if (field.schema.is_primary_key) {
     parts.push(...addPrimaryKey(change, after.collections.get(event.collection) as CollectionNode));
   }
   if (needsUnique(field)) parts.push(addUnique(change, field));
-  if (field.schema.is_indexed && event.data.concurrent_indexes !== true) parts.push(createIndex(change, field));
+  if (field.schema.is_indexed && !isIndexedLater(change)) parts.push(createIndex(change, field));
   if (field.schema.comment !== null) parts.push(columnComment(change, field));
   return parts;
+}
+
+/** Whether the event leaves its field's index to be built after the commit. */
+export function isIndexedLater({ event, about }: Change): boolean {
+  if (event.type !== 'field.created' && event.type !== 'field.updated') return false;
+  return event.data.concurrent_indexes === true && (about === undefined || about === event.field);
 }
 
 function givesValue({ schema }: ColumnField): boolean {

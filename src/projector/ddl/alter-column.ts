@@ -1,14 +1,15 @@
 /**
- * A changed column, in the order that works for every combination:
+ * A changed column that isn't generated, or stays as it is generated, in the order that works for every combination:
  *
  * 1. what no longer holds goes: primary key, unique, index (foreign keys in the way went with earlier events)
- * 2. DROP EXPRESSION or DROP IDENTITY, alone: PostgreSQL checks the new type against them before it has dropped them
+ * 2. DROP IDENTITY, alone: PostgreSQL checks the new type against it before it has dropped it
  * 3. one ALTER TABLE with type, nullability, default (alter-attributes.ts)
  * 4. the new identity, alone: PostgreSQL checks the column's type before it has run step 3; then its sequence
  * 5. what now holds is added: primary key, unique, index; the comment
  */
 import type { CollectionNode } from '../../schema/state.js';
 import type { Statement } from '../statement.js';
+import { isIndexedLater } from './add-column.js';
 import { alterAttributes } from './alter-attributes.js';
 import { type Change, statement } from './change.js';
 import { type ColumnField, needsUnique } from './column.js';
@@ -33,7 +34,6 @@ type FieldUpdate = Change<'field.updated'>;
 export function alterColumn(change: FieldUpdate, old: ColumnField, now: ColumnField): Statement[] {
   return [
     ...dropParts(change, old, now),
-    ...dropExpression(change, old, now),
     ...dropIdentity(change, old, now),
     ...alterAttributes(change, old, now),
     ...addIdentity(change, old, now),
@@ -59,16 +59,10 @@ function addParts(change: FieldUpdate, old: ColumnField, now: ColumnField): Stat
   const key = primaryKeyChanges(change);
   const statements = key === null ? [] : addPrimaryKey(change, key.to);
   if (!needsUnique(old) && needsUnique(now)) statements.push(addUnique(change, now));
-  const concurrent = change.event.data.concurrent_indexes === true;
-  if (!old.schema.is_indexed && now.schema.is_indexed && !concurrent) statements.push(createIndex(change, now));
+  if (!old.schema.is_indexed && now.schema.is_indexed && !isIndexedLater(change))
+    statements.push(createIndex(change, now));
   if (old.schema.comment !== now.schema.comment) statements.push(columnComment(change, now));
   return statements;
-}
-
-function dropExpression(change: FieldUpdate, old: ColumnField, now: ColumnField): Statement[] {
-  if (old.schema.generation_expression === null || now.schema.generation_expression !== null) return [];
-  const text = sql`ALTER TABLE ${tableOf(change)} ALTER COLUMN ${ident(now.field)} DROP EXPRESSION`;
-  return [statement(change, text, `let ${label(now)} keep its values`, { lock: 'ACCESS EXCLUSIVE' })];
 }
 
 function dropIdentity(change: FieldUpdate, old: ColumnField, now: ColumnField): Statement[] {

@@ -12,12 +12,19 @@ interface ChangeBy<E extends NewEvent> {
   after: State;
   /** PostgreSQL's schema that holds the tables. */
   schema: string;
-  /** Collections whose tables this batch made: they are empty, and nobody else can see or lock them. */
-  created: ReadonlySet<string>;
+  /** By collection, the index of the event of this batch that made its table. */
+  createdAt: ReadonlyMap<string, number>;
+  /** The field that statements are about, where it isn't the event's. */
+  about?: string;
 }
 
 /** `T`: the event's type. */
 export type Change<T extends EventType = EventType> = ChangeBy<Extract<NewEvent, { type: T }>>;
+
+/** Whether the table was made by this batch: it is empty then, and nobody else can see or lock it. */
+export function isNew({ createdAt, index }: Change, collection: string): boolean {
+  return (createdAt.get(collection) ?? Infinity) <= index;
+}
 
 /** What a statement costs on a table that may hold rows. What isn't named is false. */
 export type Costs = Pick<Statement, 'lock'> &
@@ -25,8 +32,8 @@ export type Costs = Pick<Statement, 'lock'> &
 
 /** A statement on the event's own table: on a table of this batch it costs nothing. */
 export function statement(change: Change, text: Sql, summary: string, costs: Costs): Statement {
-  const { event, index, created } = change;
-  const free = created.has(event.collection);
+  const { event, index } = change;
+  const free = isNew(change, event.collection);
   return {
     sql: text,
     summary,
@@ -35,6 +42,6 @@ export function statement(change: Change, text: Sql, summary: string, costs: Cos
     rewrites_table: !free && costs.rewrites_table === true,
     may_fail: !free && costs.may_fail === true,
     lock_entries: costs.lock_entries ?? 1,
-    source: { event: index, type: event.type, collection: event.collection, field: event.field },
+    source: { event: index, type: event.type, collection: event.collection, field: change.about ?? event.field },
   };
 }

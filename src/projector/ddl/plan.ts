@@ -6,11 +6,12 @@ import type { Statement } from '../statement.js';
 import type { Change } from './change.js';
 import { planCollectionCreated, planCollectionDeleted, planCollectionUpdated } from './collection.js';
 import { planFieldCreated, planFieldDeleted, planFieldUpdated } from './field.js';
+import { type MovingRun, movingRuns } from './generated-moves.js';
 import { planRelation } from './relation.js';
 
 /** The statements one event needs, in order, on tables that may hold rows. */
 export function planEvent(before: State, event: NewEvent, after: State, schema: string): Statement[] {
-  return planChange({ event, index: 0, before, after, schema, created: new Set() });
+  return planChanges([{ event, index: 0, before, after, schema, createdAt: new Map() }]);
 }
 
 /** The statements of a batch in the order they must run, and the state after it. */
@@ -19,16 +20,35 @@ export function planBatch(
   events: readonly NewEvent[],
   schema: string,
 ): { statements: Statement[]; after: State } {
-  const created = new Set<string>();
-  const statements: Statement[] = [];
+  const createdAt = new Map<string, number>();
   let before = state;
-  for (const [index, event] of events.entries()) {
+  const changes = events.map((event, index): Change => {
     const after = evolve(before, { ...event, position: before.position + 1 });
-    if (event.type === 'collection.created') created.add(event.collection);
-    for (const each of planChange({ event, index, before, after, schema, created })) statements.push(each);
+    if (event.type === 'collection.created' && !createdAt.has(event.collection)) createdAt.set(event.collection, index);
+    const change = { event, index, before, after, schema, createdAt };
     before = after;
+    return change;
+  });
+  return { statements: planChanges(changes), after: before };
+}
+
+/** Event by event, except that generated columns step aside while the fields of their collection change. */
+function planChanges(changes: readonly Change[]): Statement[] {
+  const runs = movingRuns(changes);
+  const statements: Statement[] = [];
+  for (const change of changes) {
+    const run = runs.get(change.index);
+    for (const each of run === undefined ? planChange(change) : planInRun(change, run)) statements.push(each);
   }
-  return { statements, after: before };
+  return statements;
+}
+
+function planInRun(change: Change, run: MovingRun): Statement[] {
+  const statements = change.index === run.first.index ? run.depart() : [];
+  const moves = run.moved.has(change.event.field ?? '');
+  statements.push(...(moves ? run.step(change) : planChange(change)));
+  if (change.index === run.last.index) statements.push(...run.arrive());
+  return statements;
 }
 
 type Planners = { [T in NewEvent['type']]: (change: Change<T>) => Statement[] };

@@ -7,7 +7,7 @@
  */
 import { getRelation } from '../../schema/state.js';
 import type { Statement, TableLock } from '../statement.js';
-import { type Change, statement } from './change.js';
+import { type Change, isNew, statement } from './change.js';
 import { type ForeignKeyRelation, foreignKeyConstraint, hasForeignKey } from './create-table.js';
 import { ident, qualified, sql } from './sql.js';
 
@@ -43,7 +43,7 @@ export function addForeignKey(change: Change, relation: ForeignKeyRelation): Sta
   return {
     ...statement(change, text, summary, { lock: 'SHARE ROW EXCLUSIVE', lock_entries: 4 }),
     lock: lockOnBoth(change, relation, 'SHARE ROW EXCLUSIVE'),
-    may_fail: !change.created.has(relation.many_collection),
+    may_fail: !isNew(change, relation.many_collection),
   };
 }
 
@@ -66,6 +66,6 @@ function renameForeignKey(change: Change, old: ForeignKeyRelation, now: ForeignK
 }
 
 /** A foreign key locks both its tables. */
-function lockOnBoth({ created }: Change, relation: ForeignKeyRelation, lock: TableLock): TableLock {
-  return created.has(relation.many_collection) && created.has(relation.one_collection) ? 'none' : lock;
+function lockOnBoth(change: Change, relation: ForeignKeyRelation, lock: TableLock): TableLock {
+  return isNew(change, relation.many_collection) && isNew(change, relation.one_collection) ? 'none' : lock;
 }
