@@ -84,7 +84,7 @@ describe('bodies', () => {
       await upload(['{}', 'a.json', 'application/json'], ['{}', 'b.json', 'application/json']),
       await diff('x', 'multipart/form-data'),
       await send('/collections', { method: 'POST' }),
-      await send('/collections', json([])),
+      await send('/collections', json(null)),
       await send('/collections', json(7)),
     ];
     expect(refused.map(({ status, codes }) => [status, codes[0]])).deep.equal(

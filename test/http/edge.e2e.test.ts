@@ -23,7 +23,7 @@ describe('the edge', () => {
     it('say which methods they know', async () => {
       const put = await send('/collections', { method: 'PUT', token: null });
       expect([put.status, ...put.codes]).deep.equal([405, 'METHOD_NOT_ALLOWED']);
-      expect(put.headers.get('allow')).equal('GET, POST, HEAD, OPTIONS');
+      expect(put.headers.get('allow')).equal('GET, PATCH, POST, HEAD, OPTIONS');
       const options = await send('/collections/x', { method: 'OPTIONS', token: null });
       expect([options.status, options.headers.get('allow'), options.text]).deep.equal([
         204,
