@@ -24,6 +24,8 @@ export interface Terminal {
   print(text: string): void;
   /** Remarks for people: stderr. */
   note(text: string): void;
+  /** Remarks that the next one overwrites; absent where stderr is no terminal. An empty one ends it. */
+  rewrite?(line: string): void;
   /** All of stdin. */
   read(): Promise<string>;
 }

@@ -10,22 +10,34 @@ import { silentLogger } from './silent-logger.js';
 const POOL_SIZE = 3;
 
 /** Runs `work` on a pool of the service's database. An embedded server that isn't running is started for it. */
-export async function withDatabase<T>(config: Config, work: (pool: pg.Pool) => Promise<T>): Promise<T> {
-  const source = await openSource(config);
-  const pool = createPool({
-    connectionString: source.connectionString,
-    schema: config.schema,
-    max: POOL_SIZE,
-    applicationName: 'dps',
-    logger: silentLogger,
+export function withDatabase<T>(
+  config: Config,
+  work: (pool: pg.Pool, connectionString: string) => Promise<T>,
+): Promise<T> {
+  return withServer(config, async (connectionString) => {
+    const pool = openPool(connectionString, config.schema);
+    try {
+      await requireService(pool, config.schema);
+      return await work(pool, connectionString);
+    } finally {
+      await pool.end();
+    }
   });
+}
+
+/** The same on the bare server, whatever it holds. */
+export async function withServer<T>(config: Config, work: (connectionString: string) => Promise<T>): Promise<T> {
+  const source = await openSource(config);
   try {
-    await requireService(pool, config.schema);
-    return await work(pool);
+    return await work(source.connectionString);
   } finally {
-    await pool.end();
     await source.stop();
   }
+}
+
+/** A few connections of a command. The caller ends it. */
+export function openPool(connectionString: string, schema: string): pg.Pool {
+  return createPool({ connectionString, schema, max: POOL_SIZE, applicationName: 'dps', logger: silentLogger });
 }
 
 async function openSource(config: Config): Promise<DatabaseSource> {

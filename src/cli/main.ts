@@ -8,6 +8,7 @@ process.exitCode = await runCli(process.argv.slice(2), {
   terminal: {
     print: (text) => console.log(text),
     note: (text) => console.error(text),
+    ...(process.stderr.isTTY && { rewrite: (line: string) => void process.stderr.write(`\r\u001B[2K${line}`) }),
     read: () => readStream(process.stdin),
   },
 });

@@ -2,8 +2,12 @@
 import type { Command } from '../command.js';
 import { apply } from './apply.js';
 import { diff } from './diff.js';
+import { rebuild } from './rebuild.js';
+import { restore } from './restore.js';
 import { snapshot } from './snapshot.js';
+import { status } from './status.js';
 import { tokens } from './tokens.js';
 import { users } from './users.js';
+import { verify } from './verify.js';
 
-export const COMMANDS: readonly Command[] = [users, tokens, snapshot, diff, apply];
+export const COMMANDS: readonly Command[] = [status, verify, rebuild, restore, users, tokens, snapshot, diff, apply];

@@ -1,0 +1,94 @@
+import { type EventRecord, readRecordPages } from '../../log/read.js';
+import { ProblemError } from '../../postgres/errors.js';
+import { OperatorError } from '../../operator-error.js';
+import {
+  PROJECTION_NAMES,
+  type ProjectionName,
+  type Rebuilt,
+  isProjectionName,
+} from '../../projector/projections/index.js';
+import type { Difference } from '../../projector/verify.js';
+import { type Command, type ExitCode, type Invocation, UsageError, takePositionals, text } from '../command.js';
+import { describeDifference } from '../differences.js';
+import { json } from '../output.js';
+import { createProgress } from '../progress.js';
+import { type Bench, withProjections } from '../projections.js';
+import { replayInto, showReplayed } from '../replay.js';
+
+export const rebuild: Command = {
+  name: 'rebuild',
+  summary: 'make a projection anew, or replay the log into an empty database',
+  help: `dps rebuild: a projection anew from the log, on the service's database (DATABASE_URL, or the embedded server of
+DATA_DIR), while the service runs or not
+
+  dps rebuild metadata                   the rows of service_collections, service_fields, service_relations
+  dps rebuild tables                     compare the tables with the log; nothing is dropped
+  dps rebuild indexes                    go on with the indexes that are built after their commit, at once
+  dps rebuild tables --into URL          replay the whole log, DDL included, into an empty database, and verify it
+
+Exit code 1 when differences are left.
+
+  --into URL         postgres://… of an empty database; the log is copied with its hashes
+  --data-dir DIR     instead of DATA_DIR
+  --json             print for machines`,
+  options: { into: { type: 'string' }, 'data-dir': { type: 'string' } },
+  async run(invocation) {
+    const [name = ''] = takePositionals(invocation, 'The projection');
+    if (!isProjectionName(name)) throw new UsageError(`The projection must be one of ${PROJECTION_NAMES.join(', ')}.`);
+    const into = text(invocation.values, 'into');
+    if (into === undefined) return withProjections(invocation, (bench) => rebuildHere(invocation, bench, name));
+    if (name !== 'tables') throw new UsageError('--into goes with "tables".');
+    return withProjections(invocation, (bench) => rebuildInto(invocation, bench, into));
+  },
+};
+
+async function rebuildHere({ values, terminal }: Invocation, bench: Bench, name: ProjectionName): Promise<ExitCode> {
+  if (name !== 'metadata') await bench.load();
+  const progress = createProgress(terminal, `rebuilding ${name}`);
+  const rebuilt = await bench.projections.rebuild(name, progress.at).catch(explain);
+  progress.end();
+  terminal.print(values['json'] === true ? json(rebuilt) : describe(rebuilt));
+  return leftOver(rebuilt).length > 0 ? 1 : 0;
+}
+
+function explain(error: unknown): never {
+  if (!(error instanceof ProblemError)) throw error;
+  const next = error.problem.details?.['next'];
+  throw new OperatorError(typeof next === 'string' ? `${error.message}\nNext: ${next}` : error.message, {
+    cause: error,
+  });
+}
+
+function leftOver({ differences }: Rebuilt): Difference[] {
+  return Array.isArray(differences) ? (differences as Difference[]) : [];
+}
+
+function describe(rebuilt: Rebuilt): string {
+  const { name, position, ...rest } = rebuilt;
+  const left = leftOver(rebuilt).map(describeDifference);
+  const facts = Object.entries(rest)
+    .filter(([, value]) => typeof value === 'number')
+    .map(([key, value]) => `${String(value)} ${key.replaceAll('_', ' ')}`);
+  const head = `${name}: at position ${position}${facts.length > 0 ? `, ${facts.join(', ')}` : ''}.`;
+  return left.length === 0 ? head : [head, `${left.length} differences:`, ...left].join('\n');
+}
+
+async function rebuildInto(invocation: Invocation, { pool, projections }: Bench, into: string): Promise<ExitCode> {
+  const { head } = await projections.list();
+  const progress = createProgress(invocation.terminal, 'replaying');
+  const pages = counted(readRecordPages(pool, { after: 0, upTo: head }), (done) => progress.at(done, head));
+  const { schema } = invocation.config();
+  const replayed = await replayInto({ connectionString: into, schema, pages, tables: 'every-event' });
+  progress.end();
+  return showReplayed(invocation, replayed);
+}
+
+async function* counted(
+  pages: AsyncIterable<EventRecord[]>,
+  at: (done: number) => void,
+): AsyncGenerator<EventRecord[]> {
+  for await (const page of pages) {
+    yield page;
+    at(page.at(-1)?.position ?? 0);
+  }
+}

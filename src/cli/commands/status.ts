@@ -1,0 +1,100 @@
+import type pg from 'pg';
+import { readDatabase } from '../../postgres/database.js';
+import { type ProjectionStatus, listProjections } from '../../projector/projections/list.js';
+import { readRelease } from '../../release.js';
+import { type Command, takePositionals } from '../command.js';
+import { withDatabase } from '../database.js';
+import { json, table } from '../output.js';
+
+export const status: Command = {
+  name: 'status',
+  summary: 'how far the log and the projections are',
+  help: `dps status: the log and its projections, on the service's database (DATABASE_URL, or the embedded server of DATA_DIR)
+
+  dps status
+
+Exit code 1 when a projection has stopped; what stopped it and what to do next is shown.
+
+  --data-dir DIR     instead of DATA_DIR
+  --json             print for machines`,
+  options: { 'data-dir': { type: 'string' } },
+  async run(invocation) {
+    takePositionals(invocation);
+    const { values, terminal } = invocation;
+    const config = invocation.config();
+    const found = await withDatabase(config, (pool) => readStatus(pool, config.schema));
+    terminal.print(values['json'] === true ? json(found) : describe(found));
+    return found.projections.some((projection) => projection.status === 'failed') ? 1 : 0;
+  },
+};
+
+interface Status {
+  release: string;
+  database: { name: string; version: string; schema: string };
+  log: { position: number; hash: string | null; occurred_at: string | null; actor: string | null };
+  rows: { collections: number; fields: number; relations: number };
+  projections: ProjectionStatus[];
+}
+
+const LAST = `SELECT hash, occurred_at, actor ->> 'name' AS actor FROM service_events WHERE position = $1`;
+
+const ROWS = `
+  SELECT (SELECT count(*) FROM service_collections)::int AS collections,
+         (SELECT count(*) FROM service_fields)::int AS fields,
+         (SELECT count(*) FROM service_relations)::int AS relations`;
+
+async function readStatus(pool: pg.Pool, schema: string): Promise<Status> {
+  const { database, version } = await readDatabase(pool);
+  const { head, projections } = await listProjections(pool);
+  const last = await pool.query<{ hash: string; occurred_at: Date; actor: string | null }>(LAST, [head]);
+  const rows = await pool.query<Status['rows']>(ROWS);
+  const [event] = last.rows;
+  return {
+    release: readRelease(),
+    database: { name: database, version, schema },
+    log: {
+      position: head,
+      hash: event?.hash ?? null,
+      occurred_at: event?.occurred_at.toISOString() ?? null,
+      actor: event?.actor ?? null,
+    },
+    rows: rows.rows[0] as Status['rows'],
+    projections,
+  };
+}
+
+function describe({ release, database, log, rows, projections }: Status): string {
+  const change =
+    log.occurred_at === null ? 'no change yet' : `last change ${log.occurred_at} by ${log.actor ?? 'unknown'}`;
+  return [
+    `service   release ${release}, PostgreSQL ${database.version}, database "${database.name}", schema "${database.schema}"`,
+    `log       position ${log.position}, ${change}`,
+    `rows      ${rows.collections} collections, ${rows.fields} fields, ${rows.relations} relations`,
+    '',
+    table(
+      ['projection', 'kind', 'position', 'lag', 'status', 'updated'],
+      projections.map((each) => [
+        each.name,
+        each.kind,
+        String(each.position),
+        String(each.lag),
+        each.status,
+        each.updated_at ?? 'never',
+      ]),
+    ),
+    ...projections.flatMap(describeFailure),
+  ].join('\n');
+}
+
+function describeFailure({ name, last_error: error }: ProjectionStatus): string[] {
+  if (error === null) return [];
+  const { position, event, collection, field, sqlstate, message, attempts, next } = error;
+  const place = field === null ? collection : `${collection}.${field}`;
+  const what = event === null ? place : `${event.type} ${place}, ${event.occurred_at}, by ${event.actor ?? 'unknown'}`;
+  return [
+    '',
+    `${name} stopped at event ${position} (${what}) after ${attempts} attempts.`,
+    `  PostgreSQL says: ${message}${sqlstate === null ? '' : ` (SQLSTATE ${sqlstate})`}`,
+    `  Next: ${next}`,
+  ];
+}

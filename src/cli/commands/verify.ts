@@ -1,0 +1,73 @@
+import { type Verification as ChainVerification, verifyChain } from '../../log/hash-chain.js';
+import type { Verified } from '../../projector/projections/index.js';
+import { type Command, type Invocation, takePositionals } from '../command.js';
+import { describeDifference } from '../differences.js';
+import { json } from '../output.js';
+import { createProgress } from '../progress.js';
+import { type Bench, withProjections } from '../projections.js';
+
+export const verify: Command = {
+  name: 'verify',
+  summary: 'check the hash chain, and that fold, metadata rows and catalog say the same',
+  help: `dps verify: is the log whole, and is the database what it says? On the service's database (DATABASE_URL, or the
+embedded server of DATA_DIR), while the service runs or not.
+
+  dps verify
+
+Recomputes the hash chain, folds the log, and compares the fold with the metadata rows and with PostgreSQL's catalog.
+Exit code 1 when something differs; everything that differs is named.
+
+  --data-dir DIR     instead of DATA_DIR
+  --json             print for machines`,
+  options: { 'data-dir': { type: 'string' } },
+  async run(invocation) {
+    takePositionals(invocation);
+    const { values, terminal } = invocation;
+    const result = await withProjections(invocation, (bench) => verifyAll(invocation, bench));
+    terminal.print(values['json'] === true ? json(result) : describe(result));
+    return result.ok ? 0 : 1;
+  },
+};
+
+interface Result {
+  ok: boolean;
+  chain: ChainVerification;
+  /** A message where the log can't be folded. */
+  projections: Verified | { ok: false; error: string };
+}
+
+async function verifyAll({ terminal }: Invocation, bench: Bench): Promise<Result> {
+  const { head } = await bench.projections.list();
+  const progress = createProgress(terminal, 'hash chain');
+  const chain = await verifyChain(bench.pool, {
+    onProgress: (checked) => progress.at(checked, Math.max(head, checked)),
+  });
+  progress.end();
+  const projections = await compare(bench);
+  return { ok: chain.ok && projections.ok, chain, projections };
+}
+
+/** A broken log may not even fold; that is a finding and no failure of ours. */
+async function compare({ load, projections }: Bench): Promise<Result['projections']> {
+  try {
+    await load();
+  } catch (error) {
+    return { ok: false, error: `The log can't be folded: ${error instanceof Error ? error.message : String(error)}` };
+  }
+  return projections.verify();
+}
+
+function describe({ chain, projections }: Result): string {
+  const lines = [describeChain(chain)];
+  if ('error' in projections) lines.push(projections.error);
+  else if (projections.ok)
+    lines.push(`Fold, metadata rows and catalog say the same at position ${projections.position}.`);
+  else lines.push(`${projections.differences.length} differences at position ${projections.position}:`);
+  if ('differences' in projections) lines.push(...projections.differences.map(describeDifference));
+  return lines.join('\n');
+}
+
+function describeChain({ ok, checked, head, broken }: ChainVerification): string {
+  if (ok) return `The hash chain holds: ${checked} events, head ${head.hash}.`;
+  return `The hash chain is broken at position ${broken?.position}: ${broken?.reason}. ${checked} events before it hold.`;
+}
