@@ -59,7 +59,9 @@ export async function verifyChain(db: Queryable, options: VerifyOptions = {}): P
       const reason = chain.add(event);
       if (reason === null) continue;
       const head = chain.head();
-      return { ok: false, checked: head.position, head, broken: { position: event.position, reason } };
+      // What is missing is named, not what comes after it.
+      const position = Math.min(event.position, head.position + 1);
+      return { ok: false, checked: head.position, head, broken: { position, reason } };
     }
     options.onProgress?.(chain.head().position);
   }

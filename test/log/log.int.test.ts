@@ -162,8 +162,8 @@ describe('the log', () => {
         /hash does not fit/,
       ],
       reason: [`UPDATE service_events SET reason = 'none' WHERE position = 4`, 4, /hash does not fit/],
-      'a missing event': [`DELETE FROM service_events WHERE position = 2`, 3, /position 2 is missing/],
-      'a missing beginning': [`DELETE FROM service_events WHERE position = 1`, 2, /position 1 is missing/],
+      'a missing event': [`DELETE FROM service_events WHERE position = 2`, 2, /position 2 is missing/],
+      'a missing beginning': [`DELETE FROM service_events WHERE position = 1`, 1, /position 1 is missing/],
       order: [
         `UPDATE service_events SET position = CASE position WHEN 2 THEN 30 ELSE 20 END WHERE position IN (2, 3);
          UPDATE service_events SET position = position / 10 WHERE position IN (20, 30)`,

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import pg from 'pg';
 import { verifyChain } from '../../src/log/hash-chain.js';
 import type { Outcome } from '../../src/pipeline/index.js';
-import { advisoryKey } from '../../src/postgres/advisory.js';
+import { advisoryKey, logChannel } from '../../src/postgres/advisory.js';
 import { readDatabase } from '../../src/postgres/database.js';
 import { type Proxy, startProxy } from '../log/half-open-proxy.js';
 import { until } from '../log/until.js';
@@ -172,8 +172,8 @@ describe('the pipeline, when something goes wrong', function () {
   });
 
   describe('during the commit', () => {
-    /** The last flight of a command: its checkpoints, and the COMMIT behind them. */
-    const isCommit = (sent: Buffer): boolean => sent.includes('INTO service_projections');
+    /** The last flight of a command: the news for listeners, and the COMMIT behind them. */
+    const isCommit = (sent: Buffer): boolean => sent.includes(logChannel('public'));
 
     it('finds out that it was committed, and answers as if nothing had happened', async () => {
       proxy.intercept((sent) => (isCommit(sent) ? 'pass and hang up' : 'pass'));

@@ -60,6 +60,35 @@ describe('several statements at once', () => {
     });
   });
 
+  it('prepare each text once per connection, and not any number of them', async () => {
+    await withClient(pool, async (client) => {
+      const text = 'SELECT $1::int + 1 AS n';
+      for (let round = 0; round < 3; round += 1) {
+        const results = await sendBatch(client, [
+          { text, values: [round] },
+          { text, values: [10] },
+        ]);
+        expect(results.map((result) => result.rows)).to.deep.equal([[{ n: round + 1 }], [{ n: 11 }]]);
+      }
+      const other = 'SELECT $1::int + 2 AS n';
+      const atOnce = await Promise.all([
+        sendBatch(client, [{ text: other, values: [1] }]),
+        sendBatch(client, [{ text: `${other} /* another */`, values: [2] }]),
+      ]);
+      expect(atOnce.map((results) => results[0]?.rows)).to.deep.equal([[{ n: 3 }], [{ n: 4 }]]);
+      for (let index = 0; index < 200; index += 1) {
+        expect((await sendBatch(client, [{ text: `SELECT ${index} AS n` }]))[0]?.rows).to.deep.equal([{ n: index }]);
+      }
+      const kept = await client.query(`SELECT FROM pg_prepared_statements WHERE name LIKE 'batch%'`);
+      expect(kept.rowCount).to.be.within(90, 100);
+      const failed = { text: 'SELECT 1 / ($1::int - 1) AS n' };
+      for (const value of [2, 1, 3]) {
+        const outcome = await sendBatch(client, [{ ...failed, values: [value] }]).catch(() => null);
+        expect(outcome?.[0]?.rows ?? null).to.deep.equal(value === 1 ? null : [{ n: value === 2 ? 1 : 0 }]);
+      }
+    });
+  });
+
   it('as a script: count what finished before the failure, over messages of any number', async () => {
     const padding = `/* ${'x'.repeat(400_000)} */`;
     const statements = Array.from({ length: 10 }, (_, index) => `${padding} SELECT 1 / (7 - ${index}) AS one`);
