@@ -22,6 +22,7 @@ import { createProjections } from './projector/projections/index.js';
 import { createFreshness } from './reads/freshness.js';
 import { createRenderedCache } from './reads/rendered.js';
 import { createStore } from './reads/store.js';
+import { createStoredFolds } from './reads/stored-folds/index.js';
 import { readSystemCollections } from './reads/system-collections.js';
 import { readRelease } from './release.js';
 import { type Shutdown, createShutdown } from './shutdown.js';
@@ -97,8 +98,10 @@ async function startOn(options: OnDatabase, shutdown: Shutdown): Promise<Pick<Se
   shutdown.add('accounts', () => auth.stop());
   const admin = await auth.ensureAdmin(options.admin);
 
-  const store = createStore({ pool, logger });
+  const folds = createStoredFolds({ pool, logger });
+  const store = createStore({ pool, logger, folds });
   await store.load();
+  shutdown.add('stored folds', () => folds.close(store.point()));
   const freshness = createFreshness(options);
   shutdown.add('reads', () => freshness.close());
   const atHead = async () => store.atHead((await freshness.check()).head);

@@ -1,12 +1,12 @@
 /** The transaction that a command runs in: its start, and how it catches up with the log. */
 import type pg from 'pg';
-import { HEAD_QUERY, EVENT_COLUMNS, type EventRow, readEventPages, toEventRecord } from '../log/read.js';
+import { HEAD_QUERY, EVENT_COLUMNS, type EventRow, toEventRecord } from '../log/read.js';
 import { emptyHead } from '../log/head.js';
 import { advisoryKey } from '../postgres/advisory.js';
 import { isConnectionLoss } from '../postgres/errors.js';
 import { type Parameterised, sendBatch } from '../postgres/exchange.js';
-import { type Point, type Store, LogDivergedError, foldPage, foldPages } from '../reads/store.js';
-import { initialState } from '../schema/state.js';
+import { LogDivergedError, type Point, foldLog, foldPage, startPoint } from '../reads/fold-log.js';
+import type { Store } from '../reads/store.js';
 import { readEvent } from '../schema/upcasting.js';
 import { within } from './deadline.js';
 import type { PipelineOptions } from './types.js';
@@ -104,7 +104,7 @@ async function catchUp(client: pg.ClientBase, store: Store, { from, rows, head }
       rows.map((row) => readEvent(toEventRecord(row))),
     );
     if (point.head.position < head.position) {
-      point = await foldPages(point, readEventPages(client, { after: point.head.position }));
+      point = await foldLog(client, point);
     }
     if (point.head.hash !== head.hash) throw new LogDivergedError('the log has another head');
     store.publish(point);
@@ -112,7 +112,7 @@ async function catchUp(client: pg.ClientBase, store: Store, { from, rows, head }
   } catch (error) {
     if (!(error instanceof LogDivergedError)) throw error;
     // The log is not the one that was folded: the database was restored while this process ran.
-    const point = await foldPages({ state: initialState(), head: emptyHead() }, readEventPages(client, { after: 0 }));
+    const point = await foldLog(client, startPoint());
     store.reset(point);
     return point;
   }

@@ -1,21 +1,15 @@
 /** The state at the head of the log, held in memory. */
-import { type LogHead, emptyHead } from '../log/head.js';
-import { readEventPages } from '../log/read.js';
 import type { Logger } from '../postgres/logger.js';
 import type { Queryable } from '../postgres/pool.js';
-import type { StoredEvent } from '../schema/events.js';
-import { evolve } from '../schema/evolve.js';
-import { type State, initialState } from '../schema/state.js';
+import type { State } from '../schema/state.js';
+import { LogDivergedError, type Point, foldLog, startPoint } from './fold-log.js';
 import { shareNext } from './freshness.js';
+import type { StoredFolds } from './stored-folds/index.js';
 
-/** A state with the place in the log it belongs to. */
-export interface Point {
-  readonly state: State;
-  readonly head: LogHead;
-}
+export { LogDivergedError, type Point, foldPage, foldPages } from './fold-log.js';
 
 export interface Store {
-  /** Folds the log from its start, in pages. To be awaited once, before anything else. */
+  /** Folds the log, from the newest stored fold on. To be awaited once, before anything else. */
   load(): Promise<void>;
   current(): State;
   point(): Point;
@@ -32,14 +26,11 @@ export interface Store {
 export interface StoreOptions {
   pool: Queryable;
   logger: Logger;
+  /** Where to begin, and where to leave states on the way; without, every start folds the whole log. */
+  folds?: StoredFolds;
 }
 
-/** The log doesn't continue what was folded so far: the database was restored to an earlier state, for one. */
-export class LogDivergedError extends Error {
-  override readonly name = 'LogDivergedError';
-}
-
-export function createStore({ pool, logger }: StoreOptions): Store {
+export function createStore({ pool, logger, folds }: StoreOptions): Store {
   let point: Point | undefined;
   const listeners = new Set<(point: Point) => void>();
 
@@ -51,6 +42,7 @@ export function createStore({ pool, logger }: StoreOptions): Store {
   const replace = (next: Point): void => {
     point = next;
     for (const listener of listeners) listener(next);
+    folds?.offer(next);
   };
 
   const publish = (next: Point): void => {
@@ -59,10 +51,13 @@ export function createStore({ pool, logger }: StoreOptions): Store {
 
   const load = async (): Promise<void> => {
     const started = performance.now();
-    const loaded = await foldPages({ state: initialState(), head: emptyHead() }, readEventPages(pool, { after: 0 }));
+    const from = (await folds?.nearest(Infinity)) ?? startPoint();
+    const stops = folds && { next: folds.nextStop, reached: folds.offer };
+    const loaded = await foldLog(pool, from, stops && { stops });
     replace(loaded);
     logger.info('log folded', {
       position: loaded.head.position,
+      from: from.head.position,
       milliseconds: Math.round(performance.now() - started),
     });
   };
@@ -71,7 +66,7 @@ export function createStore({ pool, logger }: StoreOptions): Store {
   const catchUp = shareNext(async () => {
     const from = at();
     try {
-      publish(await foldPages(from, readEventPages(pool, { after: from.head.position })));
+      publish(await foldLog(pool, from));
     } catch (error) {
       if (!(error instanceof LogDivergedError)) throw error;
       logger.error('the log is not the one that was folded; folding it anew', { position: from.head.position });
@@ -94,27 +89,4 @@ export function createStore({ pool, logger }: StoreOptions): Store {
       return () => listeners.delete(listener);
     },
   };
-}
-
-/**
- * Folds events that continue `from`.
- * @throws LogDivergedError when they don't
- */
-export function foldPage(from: Point, events: readonly StoredEvent[]): Point {
-  let { state, head } = from;
-  for (const event of events) {
-    if (event.previous_hash !== head.hash || event.position !== head.position + 1) {
-      throw new LogDivergedError(`event ${event.position} does not follow position ${head.position}`);
-    }
-    state = evolve(state, event);
-    head = { position: event.position, hash: event.hash, occurred_at: event.occurred_at };
-  }
-  return { state, head };
-}
-
-/** `foldPage` over pages as they come. */
-export async function foldPages(from: Point, pages: AsyncIterable<StoredEvent[]>): Promise<Point> {
-  let point = from;
-  for await (const page of pages) point = foldPage(point, page);
-  return point;
 }

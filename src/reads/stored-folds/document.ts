@@ -1,0 +1,172 @@
+/** A state as text and back, one line a collection. Members that say what most others say are left out. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Collection, CollectionMeta, ColumnSchema, Field, FieldMeta, Relation } from '../../schema/model.js';
+import { reindex } from '../../schema/reference-index.js';
+import { type CollectionNode, type State, initialState } from '../../schema/state.js';
+
+/**
+ * Of the text, and of the states in it. To be raised when the templates below change, and when the same events make
+ * another state than before: what older releases stored is ignored then, and made anew.
+ */
+export const FOLD_FORMAT = 1;
+
+/** What a member is when it is left out. Part of the format: not the defaults of today's release. */
+const COLLECTION_META: CollectionMeta = {
+  icon: null,
+  note: null,
+  display_template: null,
+  hidden: false,
+  singleton: false,
+  translations: null,
+  archive_field: null,
+  archive_app_filter: true,
+  archive_value: null,
+  unarchive_value: null,
+  sort_field: null,
+  accountability: 'all',
+  color: null,
+  item_duplication_fields: null,
+  sort: null,
+  group: null,
+  collapse: 'open',
+  preview_url: null,
+  versioning: false,
+};
+
+const FIELD_META: FieldMeta = {
+  special: null,
+  interface: null,
+  options: null,
+  display: null,
+  display_options: null,
+  readonly: false,
+  hidden: false,
+  sort: null,
+  width: 'full',
+  translations: null,
+  note: null,
+  conditions: null,
+  group: null,
+  required: false,
+  validation: null,
+  validation_message: null,
+};
+
+const COLUMN: ColumnSchema = {
+  data_type: 'character varying',
+  default_value: null,
+  max_length: null,
+  numeric_precision: null,
+  numeric_scale: null,
+  is_nullable: true,
+  is_unique: false,
+  is_indexed: false,
+  is_primary_key: false,
+  generation_expression: null,
+  has_auto_increment: false,
+  comment: null,
+};
+
+type StoredField = [name: string, type: string, meta: unknown, schema: unknown];
+type StoredNode = [
+  name: string,
+  meta: unknown,
+  schema: Collection['schema'],
+  fields: StoredField[],
+  relations: Relation[],
+];
+
+/** Milliseconds of work before others get a turn. */
+const SLICE = 4;
+
+export async function writeState(state: State): Promise<string> {
+  const lines: string[] = [];
+  const pause = createPause();
+  for (const node of state.collections.values()) {
+    lines.push(JSON.stringify(toStored(node)));
+    await pause();
+  }
+  return lines.join('\n');
+}
+
+/** @throws when the text isn't one that `writeState` made */
+export async function readState(text: string, position: number): Promise<State> {
+  const pause = createPause();
+  const nodes: [string, CollectionNode][] = [];
+  let { collections, referencedBy } = initialState();
+  for (let from = 0; from < text.length;) {
+    const end = text.indexOf('\n', from);
+    const line = text.slice(from, end < 0 ? text.length : end);
+    const node = fromStored(JSON.parse(line) as StoredNode);
+    const name = node.collection.collection;
+    nodes.push([name, node]);
+    if (node.relations.size > 0) referencedBy = reindex(referencedBy, name, undefined, node.relations);
+    from += line.length + 1;
+    await pause();
+  }
+  collections = collections.withMutations((map) => {
+    for (const [name, node] of nodes) map.set(name, node);
+  });
+  return { position, collections, referencedBy };
+}
+
+function toStored({ collection, fields, relations }: CollectionNode): StoredNode {
+  return [
+    collection.collection,
+    shrink(collection.meta, COLLECTION_META),
+    collection.schema,
+    [...fields.values()].map(({ field, type, meta, schema }) => [
+      field,
+      type,
+      shrink(meta, FIELD_META),
+      schema === null ? null : shrink(schema, COLUMN),
+    ]),
+    [...relations.values()],
+  ];
+}
+
+function fromStored([name, meta, schema, fields, relations]: StoredNode): CollectionNode {
+  const collection: Collection = { collection: name, meta: grow(meta, COLLECTION_META), schema };
+  return {
+    collection,
+    fields: new Map(fields.map((field) => [field[0], fromStoredField(name, field)])),
+    relations: new Map(relations.map((relation) => [relation.many_field, relation])),
+  };
+}
+
+function fromStoredField(collection: string, [field, type, meta, schema]: StoredField): Field {
+  return {
+    collection,
+    field,
+    type,
+    meta: grow(meta, FIELD_META),
+    schema: schema === null ? null : grow(schema, COLUMN),
+  };
+}
+
+/** The members that differ; the whole document, in an array, when it lacks a member of the template. */
+function shrink(document: object, template: object): unknown {
+  const usual = template as Record<string, unknown>;
+  const rest: Record<string, unknown> = {};
+  let found = 0;
+  for (const [member, value] of Object.entries(document)) {
+    const known = Object.hasOwn(usual, member);
+    if (known) found += 1;
+    if (!known || usual[member] !== value) rest[member] = value;
+  }
+  return found === Object.keys(usual).length ? rest : [document];
+}
+
+function grow<T extends object>(stored: unknown, template: T): T {
+  return Array.isArray(stored) ? (stored[0] as T) : { ...template, ...(stored as Partial<T>) };
+}
+
+function createPause(): () => Promise<void> | undefined {
+  let since = performance.now();
+  return () => {
+    if (performance.now() - since < SLICE) return undefined;
+    return nextTurn().then(() => {
+      since = performance.now();
+    });
+  };
+}

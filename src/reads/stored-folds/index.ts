@@ -1,0 +1,113 @@
+/**
+ * Stored folds: states along the log, made in the background, verified by hash when used. They only ever save work; one
+ * that is wrong is thrown away and made anew when a fold comes by.
+ */
+import type { Logger } from '../../postgres/logger.js';
+import type { Queryable } from '../../postgres/pool.js';
+import type { Point } from '../fold-log.js';
+import { deleteFold, foldPositions, insertFold, readFold } from './table.js';
+
+export interface StoredFolds {
+  /** The newest one after `above`, at or before `position`, that is in order. */
+  nearest(position: number, above?: number): Promise<Point | undefined>;
+  /** The position from which on a point after `from` is worth storing. */
+  nextStop(from: Point): number;
+  /** Stores a point in the background, unless there is one nearby. */
+  offer(point: Point): void;
+  /** Resolves when nothing is being stored. */
+  idle(): Promise<void>;
+  /** Stores `last` if that is quickly done, and finishes what is being stored. Nothing is stored afterwards. */
+  close(last?: Point): Promise<void>;
+}
+
+export interface StoredFoldsOptions {
+  pool: Queryable;
+  logger: Logger;
+  /** Events from one to the next, by the number of collections. */
+  interval?: (collections: number) => number;
+}
+
+/**
+ * As many as make a fold between two of them about as dear as storing one: some ten events can be folded in the time
+ * that a collection takes to be stored and read again.
+ */
+const INTERVAL = (collections: number): number => Math.min(50_000, Math.max(5_000, collections * 10));
+
+/** Points that wait to be stored; each holds a state in memory. */
+const MAX_WAITING = 4;
+
+/** Collections of a state that is stored while the process waits to end, and events that make it worth it. */
+const AT_THE_END = { collections: 2_000, events: 1_000 } as const;
+
+export function createStoredFolds({ pool, logger, interval = INTERVAL }: StoredFoldsOptions): StoredFolds {
+  const waiting: Point[] = [];
+  let known: number[] | undefined;
+  let running: Promise<void> | undefined;
+  let closed = false;
+
+  /** Other processes store folds too: the list is a hint, read anew before each write. */
+  const list = async (): Promise<number[]> => (known = await foldPositions(pool));
+
+  const before = (position: number): number => known?.findLast((each) => each <= position) ?? 0;
+
+  const isDue = ({ state, head }: Point, events = interval(state.collections.size)): boolean => {
+    const after = known?.find((each) => each > head.position);
+    // Half the distance to a later one: remade folds come to lie between those that stayed.
+    const farFromNext = after === undefined || after - head.position >= events / 2;
+    return head.position - before(head.position) >= events && farFromNext;
+  };
+
+  const store = async (point: Point, events?: number): Promise<void> => {
+    try {
+      await list();
+      if (!isDue(point, events)) return;
+      const started = performance.now();
+      await insertFold(pool, point);
+      await list();
+      const milliseconds = Math.round(performance.now() - started);
+      logger.debug('fold stored', { position: point.head.position, milliseconds });
+    } catch (error) {
+      logger.warn('a fold could not be stored', { position: point.head.position, error });
+    }
+  };
+
+  const work = async (): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await store(next);
+    running = undefined;
+  };
+
+  const offer = (point: Point): void => {
+    if (closed || waiting.length >= MAX_WAITING || !isDue(point)) return;
+    const last = waiting.at(-1)?.head.position;
+    if (last !== undefined && point.head.position - last < interval(point.state.collections.size)) return;
+    waiting.push(point);
+    running ??= work();
+  };
+
+  const nearest = async (position: number, above = 0): Promise<Point | undefined> => {
+    const candidates = (await list()).filter((each) => each > above && each <= position);
+    for (const candidate of candidates.reverse()) {
+      const fold = await readFold(pool, candidate);
+      if (fold !== null && 'state' in fold) return fold;
+      if (fold === null) continue;
+      logger.warn('a stored fold is wrong; it is thrown away', { position: candidate, why: fold.why });
+      await deleteFold(pool, candidate);
+      known = known?.filter((each) => each !== candidate);
+    }
+    return undefined;
+  };
+
+  return {
+    nearest,
+    nextStop: (from) => from.head.position + interval(from.state.collections.size),
+    offer,
+    idle: async () => running,
+    close: async (last) => {
+      closed = true;
+      await running;
+      if (last !== undefined && last.state.collections.size <= AT_THE_END.collections) {
+        await store(last, AT_THE_END.events);
+      }
+    },
+  };
+}
