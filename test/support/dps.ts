@@ -1,0 +1,28 @@
+/** The operators' command, run in this process. */
+import { runCli } from '../../src/cli/run.js';
+
+export interface Ran {
+  code: number;
+  out: string;
+  err: string;
+}
+
+/** @param environment the settings; nothing of this process's own environment is seen */
+export async function dps(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
+  given: { stdin?: string; rewrite?: (line: string) => void } = {},
+): Promise<Ran> {
+  const out: string[] = [];
+  const err: string[] = [];
+  const code = await runCli([...args], {
+    environment,
+    terminal: {
+      print: (text) => out.push(text),
+      note: (text) => err.push(text),
+      ...(given.rewrite && { rewrite: given.rewrite }),
+      read: () => Promise.resolve(given.stdin ?? ''),
+    },
+  });
+  return { code, out: out.join('\n'), err: err.join('\n') };
+}
