@@ -1,6 +1,7 @@
 /** Edits of a draft that take along what can't stay: the chains of a delete. */
 import type { Draft } from './draft.js';
 import type { Relation } from './model.js';
+import { withoutReferences } from './table-extras.js';
 import { type State, groupedIn, relationsTo } from './state.js';
 
 /**
@@ -20,7 +21,18 @@ export function dropCollection(draft: Draft, state: State, name: string): void {
     const held = draft.get(child)?.collection;
     if (held?.meta.group === name) draft.putCollection({ ...held, meta: { ...held.meta, group } });
   }
+  dropReferences(draft, state, name);
   draft.removeCollection(name);
+}
+
+/** Foreign keys of other tables that are no relations go too. */
+function dropReferences(draft: Draft, { collections }: State, name: string): void {
+  for (const [other, { collection }] of collections) {
+    if (other === name || !collection.schema?.extras?.constraints?.some((each) => each.references === name)) continue;
+    const held = draft.get(other)?.collection;
+    if (held?.schema)
+      draft.putCollection({ ...held, schema: withoutReferences(held.schema, (table) => table === name) });
+  }
 }
 
 /**

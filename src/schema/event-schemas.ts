@@ -1,6 +1,7 @@
 /** The shape of every event payload, per type and version. Once released, a version's schema never changes. */
 import { z } from 'zod';
-import { FIELD_WIDTHS, REFERENTIAL_ACTIONS } from './model.js';
+import { columnExtrasV1, tableExtrasV1 } from './extras-schemas.js';
+import { DEFERRABLES, FIELD_WIDTHS, REFERENTIAL_ACTIONS } from './model.js';
 import type { EventType } from './events.js';
 
 const text = z.string();
@@ -30,7 +31,7 @@ const collectionV1 = z.strictObject({
     preview_url: textOrNull,
     versioning: z.boolean(),
   }),
-  schema: z.strictObject({ comment: textOrNull }).nullable(),
+  schema: z.strictObject({ comment: textOrNull, extras: tableExtrasV1.optional() }).nullable(),
 });
 
 const fieldV1 = z.strictObject({
@@ -69,6 +70,7 @@ const fieldV1 = z.strictObject({
       generation_expression: textOrNull,
       has_auto_increment: z.boolean(),
       comment: textOrNull,
+      extras: columnExtrasV1.optional(),
     })
     .nullable(),
 });
@@ -88,6 +90,7 @@ const relationV1 = z.strictObject({
       constraint_name: text,
       on_update: z.enum(REFERENTIAL_ACTIONS),
       on_delete: z.enum(REFERENTIAL_ACTIONS),
+      deferrable: z.enum(DEFERRABLES).optional(),
     })
     .nullable(),
 });
@@ -106,12 +109,13 @@ const concurrent_indexes = z.boolean().optional();
 /** Index 0 is version 1. */
 export const EVENT_SCHEMAS: Record<EventType, readonly z.ZodType[]> = {
   'collection.created': [z.strictObject({ collection: collectionV1, fields: z.array(fieldV1), concurrent_indexes })],
+  'collection.adopted': [z.strictObject({ collection: collectionV1, fields: z.array(fieldV1) })],
   'collection.updated': [z.strictObject({ patch })],
   'collection.deleted': [nothing],
   'field.created': [z.strictObject({ field: fieldV1, concurrent_indexes })],
   'field.updated': [z.strictObject({ patch, concurrent_indexes })],
   'field.deleted': [nothing],
-  'relation.created': [z.strictObject({ relation: relationV1 })],
+  'relation.created': [z.strictObject({ relation: relationV1, adopted: z.boolean().optional() })],
   'relation.updated': [z.strictObject({ patch })],
   'relation.deleted': [nothing],
 };

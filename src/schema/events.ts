@@ -6,6 +6,8 @@ import type { Collection, Field, NewRelation } from './model.js';
 export interface EventData {
   /** A collection with all its fields. `concurrent_indexes`: its indexes are built after the commit. */
   'collection.created': { collection: Collection; fields: Field[]; concurrent_indexes?: boolean };
+  /** A table that was there before, with all its columns. Nothing is done to it. */
+  'collection.adopted': { collection: Collection; fields: Field[] };
   /** An RFC 6902 patch of the collection's normal form. */
   'collection.updated': { patch: Operation[] };
   'collection.deleted': Record<string, never>;
@@ -13,8 +15,8 @@ export interface EventData {
   /** An RFC 6902 patch of the field's normal form. */
   'field.updated': { patch: Operation[]; concurrent_indexes?: boolean };
   'field.deleted': Record<string, never>;
-  /** The relation's id is the position of this event. */
-  'relation.created': { relation: NewRelation };
+  /** The relation's id is the position of this event. `adopted`: its foreign key is there already. */
+  'relation.created': { relation: NewRelation; adopted?: boolean };
   /** An RFC 6902 patch of the relation without its id. */
   'relation.updated': { patch: Operation[] };
   'relation.deleted': Record<string, never>;

@@ -10,19 +10,47 @@ await loadModule();
 /** The parser recurses; texts this long stay far from the end of its stack. */
 const MAX_LENGTH = 10_000;
 
-type Node = Record<string, unknown>;
+export type Node = Record<string, unknown>;
 
 function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The one expression a SELECT without clauses has; a sentence where the text is anything else. */
-function onlyTarget(text: string): Node | string {
+/** The one statement that `text` is, parsed; a sentence where it is anything else. */
+export function parseStatement(text: string): Node | string {
+  const fault = textFault(text);
+  if (fault !== null) return fault;
+  try {
+    const parsed = parseSync(text) as { stmts?: unknown[] };
+    return member(only(parsed.stmts), 'stmt') ?? 'must be one statement';
+  } catch (error) {
+    return `must be SQL as PostgreSQL writes it: ${error instanceof Error ? error.message : 'it does not parse'}`;
+  }
+}
+
+const CONTROL = /[\u0001-\u001f]/g;
+
+/** Why `text` can't be part of a statement, whatever it says. */
+function textFault(text: string): string | null {
   if (text.length > MAX_LENGTH) return `must be at most ${MAX_LENGTH} characters`;
   if (text.trim() === '') return 'must not be empty';
   if (text.includes('\0')) return 'must not hold the character NUL';
   try {
-    if (scanSync(text).tokens.some(({ tokenName }) => tokenName.endsWith('_COMMENT'))) return 'must not hold comments';
+    // The scanner's answer is broken by control characters, which matter only inside quotes.
+    const comment = scanSync(text.replaceAll(CONTROL, ' ')).tokens.some(({ tokenName }) =>
+      tokenName.endsWith('_COMMENT'),
+    );
+    return comment ? 'must not hold comments' : null;
+  } catch (error) {
+    return `must be one SQL expression: ${error instanceof Error ? error.message : 'it does not parse'}`;
+  }
+}
+
+/** The one expression a SELECT without clauses has; a sentence where the text is anything else. */
+function onlyTarget(text: string): Node | string {
+  const fault = textFault(text);
+  if (fault !== null) return fault;
+  try {
     // Both as it stands and in parentheses, so that it neither ends the expression it stands in nor adds a clause.
     parseSync(`SELECT (${text})`);
     return targetOf(parseSync(`SELECT ${text}`));
@@ -45,12 +73,12 @@ function targetOf(parsed: { stmts?: unknown[] }): Node | string {
 }
 
 /** The element of a list that has no other. */
-function only(value: unknown): unknown {
+export function only(value: unknown): unknown {
   return Array.isArray(value) && value.length === 1 ? value[0] : undefined;
 }
 
 /** The object at a member of an object. */
-function member(value: unknown, name: string): Node | undefined {
+export function member(value: unknown, name: string): Node | undefined {
   const inner = isNode(value) ? value[name] : undefined;
   return isNode(inner) ? inner : undefined;
 }
@@ -73,8 +101,12 @@ const NOT_PER_ROW = ['over', 'agg_star', 'agg_distinct', 'agg_order', 'agg_filte
  */
 export function checkExpression(text: string): string | null {
   const target = onlyTarget(text);
-  if (typeof target === 'string') return target;
-  const open: unknown[] = [target];
+  return typeof target === 'string' ? target : scalarFault(target);
+}
+
+/** Why a parsed part can't be a scalar expression over one row's columns; null when, as far as the parser can tell, it can. */
+export function scalarFault(node: unknown): string | null {
+  const open: unknown[] = [node];
   while (open.length > 0) {
     const value = open.pop();
     if (typeof value !== 'object' || value === null) continue;
@@ -159,8 +191,7 @@ export type Constant =
 
 /** Reads a default as pg_get_expr writes it; null when it is neither a literal nor a call without arguments. */
 export function parseConstant(text: string): Constant | null {
-  const target = onlyTarget(text);
-  let node = typeof target === 'string' ? undefined : target;
+  let node = catalogTarget(text);
   const casts: ParsedType[] = [];
   for (let cast = member(node, 'TypeCast'); cast !== undefined; cast = member(node, 'TypeCast')) {
     const type = readTypeName(member(cast, 'typeName'));
@@ -172,6 +203,16 @@ export function parseConstant(text: string): Constant | null {
   if (constant !== undefined) return literal(constant, casts);
   const call = casts.length === 0 ? callOf(node) : undefined;
   return call === undefined ? null : { kind: 'call', text: call };
+}
+
+/** The catalog's own text, however long, is put nowhere: it only has to be read. */
+function catalogTarget(text: string): Node | undefined {
+  try {
+    const target = targetOf(parseSync(`SELECT ${text}`));
+    return typeof target === 'string' ? undefined : target;
+  } catch {
+    return undefined;
+  }
 }
 
 function literal(constant: Node, casts: ParsedType[]): Constant | null {

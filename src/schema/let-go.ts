@@ -17,6 +17,7 @@ import type { NewEvent } from './events.js';
 import type { Collection, Field, Relation } from './model.js';
 import { patchBetween } from './patch.js';
 import { isReplacedRelation } from './removals.js';
+import { withoutReferences } from './table-extras.js';
 import { byName, getRelation, primaryKeyOf, relationsTo } from './state.js';
 
 export function letGo(change: Change): { events: NewEvent[]; held: Held } {
@@ -43,7 +44,11 @@ function collectionLetsGo({ from, removals }: Change, collection: Collection): C
     meta.group = from.collections.get(meta.group)?.collection.meta.group ?? null;
   }
   const same = (Object.keys(meta) as (keyof typeof meta)[]).every((key) => meta[key] === collection.meta[key]);
-  return same ? collection : { ...collection, meta };
+  // Foreign keys that are no relations go before the table they point at.
+  const schema = collection.schema && withoutReferences(collection.schema, (table) => removals.collections.has(table));
+  return same && schema === collection.schema
+    ? collection
+    : { ...collection, meta: same ? collection.meta : meta, schema };
 }
 
 function* fieldsLetGo(change: Change, name: string, held: Held): Generator<NewEvent> {

@@ -6,6 +6,8 @@
  * checked and dropped when one is read. Paths in a diff are the same in both forms.
  */
 
+import type { ColumnExtras, TableExtras } from './extras.js';
+
 export type Json = null | boolean | number | string | Json[] | { [member: string]: Json };
 
 export interface CollectionMeta {
@@ -40,6 +42,8 @@ export interface Collection {
 export interface TableSchema {
   /** The table's comment. */
   comment: string | null;
+  /** What fields and relations can't say. Absent where there is nothing of the kind. */
+  extras?: TableExtras;
 }
 
 export const FIELD_WIDTHS = ['half', 'half-left', 'half-right', 'half-space', 'full', 'fill'] as const;
@@ -80,6 +84,8 @@ export interface ColumnSchema {
   generation_expression: string | null;
   has_auto_increment: boolean;
   comment: string | null;
+  /** What the members above can't say. Absent where there is nothing of the kind. */
+  extras?: ColumnExtras;
 }
 
 /** A field: a column, or (type `alias`, `schema` null) something that exists only in the metadata. */
@@ -98,7 +104,12 @@ export interface ForeignKey {
   constraint_name: string;
   on_update: ReferentialAction;
   on_delete: ReferentialAction;
+  /** Whether the check may wait for the commit, and does so unasked. Absent: it may not. */
+  deferrable?: Deferrable;
 }
+
+export const DEFERRABLES = ['INITIALLY IMMEDIATE', 'INITIALLY DEFERRED'] as const;
+export type Deferrable = (typeof DEFERRABLES)[number];
 
 /** A relation, identified by (many_collection, many_field). `id` is the position of its relation.created event. */
 export interface Relation {

@@ -16,6 +16,25 @@ export function groupsFirst(names: Iterable<string>, groupOf: (name: string) => 
   return ordered;
 }
 
+/**
+ * Names so ordered that each comes after all it needs of `names`; by name otherwise. What needs itself in a circle comes
+ * where it is met first.
+ */
+export function neededFirst(names: Iterable<string>, needsOf: (name: string) => Iterable<string>): string[] {
+  const pending = new Set([...names].sort(byName));
+  const ordered: string[] = [];
+  for (const first of pending) {
+    const open = [first];
+    for (let name = open.at(-1); name !== undefined; name = open.at(-1)) {
+      pending.delete(name);
+      const next = [...needsOf(name)].find((each) => pending.has(each));
+      if (next !== undefined) open.push(next);
+      else ordered.push(open.pop() as string);
+    }
+  }
+  return ordered;
+}
+
 /** Fields in document order: by meta.sort, nulls last, then by name. */
 export function fieldsInOrder(node: CollectionNode): Field[] {
   return [...node.fields.values()].sort((a, b) => compareSort(a.meta.sort, b.meta.sort) || byName(a.field, b.field));

@@ -1,4 +1,5 @@
 /** Normal form → the documents that are shown, with their derived members, in the interface's order of members. */
+import type { ColumnExtras, TableExtras } from './extras.js';
 import type { Collection, CollectionMeta, ColumnSchema, Field, FieldMeta } from './model.js';
 import { type CollectionNode, type State, primaryKeyOf } from './state.js';
 import { REFERABLE_SYSTEM_COLLECTIONS } from './system-collections.js';
@@ -6,12 +7,12 @@ import { REFERABLE_SYSTEM_COLLECTIONS } from './system-collections.js';
 export interface ShownCollection {
   collection: string;
   meta: { collection: string } & CollectionMeta;
-  schema: { name: string; comment: string | null } | null;
+  schema: { name: string; comment: string | null; extras?: TableExtras } | null;
 }
 
 export type ShownColumn = { name: string; table: string } & Omit<
   ColumnSchema,
-  'generation_expression' | 'has_auto_increment' | 'comment'
+  'generation_expression' | 'has_auto_increment' | 'comment' | 'extras'
 > & {
     is_generated: boolean;
     generation_expression: string | null;
@@ -19,6 +20,7 @@ export type ShownColumn = { name: string; table: string } & Omit<
     comment: string | null;
     foreign_key_table: string | null;
     foreign_key_column: string | null;
+    extras?: ColumnExtras;
   };
 
 export interface ShownField {
@@ -33,7 +35,7 @@ export function presentCollection({ collection, meta, schema }: Collection): Sho
   return {
     collection,
     meta: { collection, ...meta },
-    schema: schema === null ? null : { name: collection, comment: schema.comment },
+    schema: schema === null ? null : { name: collection, ...schema },
   };
 }
 
@@ -67,6 +69,7 @@ function presentColumn(table: string, name: string, column: ColumnSchema, target
     comment: column.comment,
     foreign_key_table: target?.table ?? null,
     foreign_key_column: target?.column ?? null,
+    ...(column.extras === undefined ? {} : { extras: column.extras }),
   };
 }
 

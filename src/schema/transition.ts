@@ -19,7 +19,7 @@ import {
 import type { NewEvent } from './events.js';
 import { letGo } from './let-go.js';
 import type { Collection, Field, Relation } from './model.js';
-import { groupsFirst, relationsInOrder } from './order.js';
+import { groupsFirst, neededFirst, relationsInOrder } from './order.js';
 import { patchBetween } from './patch.js';
 import { isReplacedRelation, removalsBetween } from './removals.js';
 import { type CollectionNode, type State, byName, getRelation } from './state.js';
@@ -69,15 +69,21 @@ function* removeFields({ names, removals }: Change): Generator<NewEvent> {
 }
 
 function* removeCollections({ from, removals }: Change): Generator<NewEvent> {
-  const groupOf = (name: string) => from.collections.get(name)?.collection.meta.group;
-  for (const name of groupsFirst(removals.collections, groupOf).reverse()) {
+  for (const name of neededFirst(removals.collections, (each) => holdersOf(from, each)).reverse()) {
     yield newEvent('collection.deleted', name, null, {});
   }
 }
 
+/** What a collection stands in: its group, and the table that it is a partition of. */
+function holdersOf({ collections }: State, name: string): string[] {
+  const collection = collections.get(name)?.collection;
+  const holders = [collection?.meta.group, collection?.schema?.extras?.partition_of?.table];
+  return holders.filter((each) => typeof each === 'string');
+}
+
 function* createCollections({ from, to, names, options }: Change): Generator<NewEvent> {
   const created = names.filter((name) => !from.collections.has(name) && to.collections.has(name));
-  for (const name of groupsFirst(created, (each) => to.collections.get(each)?.collection.meta.group)) {
+  for (const name of neededFirst(created, (each) => holdersOf(to, each))) {
     const { collection, fields } = to.collections.get(name) as CollectionNode;
     const concurrent = options.concurrentIndexes === true && [...fields.values()].some(isIndexed);
     yield newEvent('collection.created', name, null, {

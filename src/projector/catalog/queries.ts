@@ -5,8 +5,8 @@
 import { type Sql, sql } from '../ddl/sql.js';
 
 /** Ordinary and partitioned tables; not views, foreign tables or other sessions' temporary tables. */
-const TABLES = sql`
-WITH wanted AS (
+export const TABLES = sql`
+WITH RECURSIVE wanted AS (
   SELECT c.oid, c.relname, c.relkind, c.relispartition, c.relpartbound
   FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
   WHERE n.nspname = $1 AND c.relkind IN ('r', 'p') AND ($2::text[] IS NULL OR c.relname = ANY ($2::text[]))
@@ -58,6 +58,8 @@ SELECT c.conrelid, c.conname::text, c.contype::text, c.conkey, pg_catalog.pg_get
   c.confupdtype::text, c.confdeltype::text, c.confmatchtype::text
 FROM wanted w
 JOIN pg_catalog.pg_constraint c ON c.conrelid = w.oid AND c.contype IN ('p', 'u', 'f', 'c', 'x')
+  -- A foreign key to a partitioned table has one more row for each partition of it.
+  AND NOT (c.contype = 'f' AND EXISTS (SELECT FROM pg_catalog.pg_constraint p WHERE p.oid = c.conparentid AND p.conrelid = c.conrelid))
 LEFT JOIN pg_catalog.pg_class r ON r.oid = c.confrelid AND c.contype = 'f'
 LEFT JOIN pg_catalog.pg_namespace rn ON rn.oid = r.relnamespace
 ORDER BY c.conname COLLATE "C"`;
@@ -66,7 +68,12 @@ export const INDEXES_QUERY: Sql = sql`${TABLES}
 SELECT i.indrelid, i.indexrelid, c.relname::text, am.amname::text, i.indkey::int2[], i.indnkeyatts, i.indisunique,
   i.indisprimary, i.indisvalid AND i.indisready AND i.indislive,
   CASE WHEN i.indpred IS NOT NULL THEN pg_catalog.pg_get_expr(i.indpred, i.indrelid) END,
-  i.indexprs IS NOT NULL, pg_catalog.pg_get_indexdef(i.indexrelid), c.relispartition
+  i.indexprs IS NOT NULL, pg_catalog.pg_get_indexdef(i.indexrelid), c.relispartition,
+  substr(pg_catalog.pg_get_indexdef(i.indexrelid), length(format('CREATE %sINDEX %I ON %s%I.%I ',
+    CASE WHEN i.indisunique THEN 'UNIQUE ' ELSE '' END, c.relname, CASE WHEN c.relkind = 'I' THEN 'ONLY ' ELSE '' END,
+    $1::text, w.relname)) + 1) AS tail,
+  (SELECT format('USING btree (%I)', a.attname) FROM pg_catalog.pg_attribute a
+    WHERE a.attrelid = w.oid AND a.attnum = i.indkey[0] AND i.indnkeyatts = 1)
 FROM wanted w
 JOIN pg_catalog.pg_index i ON i.indrelid = w.oid
 JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid

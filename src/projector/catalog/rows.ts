@@ -140,6 +140,8 @@ export type IndexRow = [
   hasExpressions: boolean,
   definition: string,
   inherited: boolean,
+  tail: string,
+  plainTail: string | null,
 ];
 
 /** `constraint`: the name of the one it serves. */
@@ -159,5 +161,7 @@ export function toIndex(row: IndexRow, names: ReadonlyMap<number, string>, const
     definition,
     constraint,
     inherited: row[12],
+    tail: row[13],
+    plain: row[13] === row[14],
   };
 }

@@ -45,7 +45,7 @@ export function isIndexedLater({ event, about }: Change): boolean {
 }
 
 function givesValue({ schema }: ColumnField): boolean {
-  return schema.has_auto_increment || schema.default_value !== null;
+  return schema.has_auto_increment || schema.default_value !== null || schema.extras?.default !== undefined;
 }
 
 export function dropColumn(change: Change, field: ColumnField): Statement {

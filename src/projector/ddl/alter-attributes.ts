@@ -5,13 +5,12 @@
  * NOT NULL is set plainly. The short-lock way (a CHECK added NOT VALID, validated, then SET NOT NULL) pays only across
  * two transactions; in one, every step runs under the lock that its first step took, and the rows are read once either way.
  */
-import { columnType } from '../../schema/normal-form/index.js';
 import type { Statement } from '../statement.js';
 import { type Change, type Costs, statement } from './change.js';
-import type { ColumnField } from './column.js';
+import { type ColumnField, columnTypeSql } from './column.js';
 import { defaultExpression } from './default.js';
 import { label, tableOf } from './parts.js';
-import { type Sql, ident, join, sql, typeName } from './sql.js';
+import { type Sql, ident, join, sql } from './sql.js';
 import { conversion } from './type-change.js';
 import { typeChangeCosts } from './type-change-costs.js';
 
@@ -43,7 +42,7 @@ function attributeActions(old: ColumnField, now: ColumnField): Action[] {
   return actions.filter((action) => action !== null);
 }
 
-const typeChanges = (old: ColumnField, now: ColumnField): boolean => columnType(old.schema) !== columnType(now.schema);
+const typeChanges = (old: ColumnField, now: ColumnField): boolean => columnTypeSql(old) !== columnTypeSql(now);
 
 const setsNotNull = (old: ColumnField, now: ColumnField): boolean => old.schema.is_nullable && !now.schema.is_nullable;
 
@@ -61,7 +60,7 @@ function defaultChange(old: ColumnField, now: ColumnField): { drops: boolean; se
 
 function typeAction(old: ColumnField, now: ColumnField): Sql {
   const using = conversion(old.schema, now.schema, ident(now.field));
-  const type = sql`TYPE ${typeName(columnType(now.schema))}`;
+  const type = sql`TYPE ${columnTypeSql(now)}`;
   return using === null ? type : sql`${type} USING ${using}`;
 }
 

@@ -1,10 +1,11 @@
 /** CREATE TABLE, for the database and for people: the same words, with foreign keys or without. */
-import type { ForeignKey, Relation } from '../../schema/model.js';
+import type { Deferrable, ForeignKey, Relation } from '../../schema/model.js';
 import { type CollectionNode, type State, primaryKeyOf } from '../../schema/state.js';
 import { REFERABLE_SYSTEM_COLLECTIONS } from '../../schema/system-collections.js';
 import { type ColumnField, columnDefinition, hasColumn, needsUnique } from './column.js';
-import { columnList, primaryKeyIdent, uniqueIdent } from './names.js';
-import { type Sql, ident, join, qualified, sql } from './sql.js';
+import { columnList } from './names.js';
+import { primaryKeyNameOf, uniqueNameOf } from './owned-names.js';
+import { type Sql, constraintDefinition, ident, join, partitionKey, qualified, sql } from './sql.js';
 
 /** A relation that has a foreign key. */
 export type ForeignKeyRelation = Relation & { schema: ForeignKey; one_collection: string };
@@ -23,12 +24,15 @@ export function createTableSql(node: CollectionNode, state: State, schema: strin
   for (const relation of node.relations.values()) {
     if (hasForeignKey(relation)) lines.push(foreignKeyConstraint(relation, state, schema));
   }
-  return createTable(node.collection.collection, lines, schema);
+  for (const { name, definition } of node.collection.schema.extras?.constraints ?? []) {
+    lines.push(sql`CONSTRAINT ${ident(name)} ${constraintDefinition(definition)}`);
+  }
+  return createTable(node, lines, schema);
 }
 
 /** The table without foreign keys: they follow in statements of their own, because tables may point at each other. */
 export function createBareTable(node: CollectionNode, schema: string): Sql {
-  return createTable(node.collection.collection, tableLines(node), schema);
+  return createTable(node, tableLines(node), schema);
 }
 
 /** The columns of a node that make up its primary key. */
@@ -44,35 +48,52 @@ export function referencedColumns({ one_collection }: ForeignKeyRelation, state:
 
 /** `CONSTRAINT "…" FOREIGN KEY ("author") REFERENCES "public"."authors" ("id") ON DELETE CASCADE` */
 export function foreignKeyConstraint(relation: ForeignKeyRelation, state: State, schema: string): Sql {
-  const { constraint_name, on_update, on_delete } = relation.schema;
+  const { constraint_name, on_update, on_delete, deferrable } = relation.schema;
   const key = referencedColumns(relation, state);
   // Without columns the reference means the primary key, whatever that is.
   const columns = key.length === 0 ? sql`` : sql` ${columnList(key)}`;
   const target = sql`${qualified(schema, relation.one_collection)}${columns}`;
   const rules = sql`${onAction(sql` ON UPDATE `, on_update)}${onAction(sql` ON DELETE `, on_delete)}`;
-  return sql`CONSTRAINT ${ident(constraint_name)} FOREIGN KEY (${ident(relation.many_field)}) REFERENCES ${target}${rules}`;
+  const waits = deferrable === undefined ? sql`` : WAITS[deferrable];
+  return sql`CONSTRAINT ${ident(constraint_name)} FOREIGN KEY (${ident(relation.many_field)}) REFERENCES ${target}${rules}${waits}`;
 }
 
-function createTable(collection: string, lines: readonly Sql[], schema: string): Sql {
-  if (lines.length === 0) return sql`CREATE TABLE ${qualified(schema, collection)} ()`;
-  return sql`CREATE TABLE ${qualified(schema, collection)} (\n  ${join(lines, sql`,\n  `)}\n)`;
+const WAITS: Record<Deferrable, Sql> = {
+  'INITIALLY IMMEDIATE': sql` DEFERRABLE`,
+  'INITIALLY DEFERRED': sql` DEFERRABLE INITIALLY DEFERRED`,
+};
+
+function createTable({ collection }: CollectionNode, lines: readonly Sql[], schema: string): Sql {
+  const key = collection.schema?.extras?.partition_by;
+  const partitioning = key === undefined ? sql`` : sql` PARTITION BY ${partitionKey(key)}`;
+  const table = qualified(schema, collection.collection);
+  if (lines.length === 0) return sql`CREATE TABLE ${table} ()${partitioning}`;
+  return sql`CREATE TABLE ${table} (\n  ${join(lines, sql`,\n  `)}\n)${partitioning}`;
 }
 
-function tableLines({ collection: { collection }, fields }: CollectionNode): Sql[] {
+function tableLines(node: CollectionNode): Sql[] {
   const lines: Sql[] = [];
-  const key: string[] = [];
+  let isKeyed = false;
   const uniques: ColumnField[] = [];
-  for (const field of fields.values()) {
+  for (const field of node.fields.values()) {
     if (!hasColumn(field)) continue;
     lines.push(columnDefinition(field));
-    if (field.schema.is_primary_key) key.push(field.field);
+    isKeyed ||= field.schema.is_primary_key;
     if (needsUnique(field)) uniques.push(field);
   }
-  if (key.length > 0) lines.push(sql`CONSTRAINT ${primaryKeyIdent(collection)} PRIMARY KEY ${columnList(key)}`);
-  for (const { field } of uniques) {
-    lines.push(sql`CONSTRAINT ${uniqueIdent(collection, field)} UNIQUE (${ident(field)})`);
+  if (isKeyed) lines.push(primaryKeyConstraint(node));
+  for (const field of uniques) {
+    lines.push(sql`CONSTRAINT ${ident(uniqueNameOf(field))} UNIQUE (${ident(field.field)})`);
   }
   return lines;
+}
+
+/** `CONSTRAINT "articles_pkey" PRIMARY KEY ("id")` */
+export function primaryKeyConstraint(node: CollectionNode): Sql {
+  const key = node.collection.schema?.extras?.primary_key;
+  const columns = columnList(key?.columns ?? primaryKeyColumns(node));
+  const definition = key?.definition === undefined ? sql`PRIMARY KEY ${columns}` : constraintDefinition(key.definition);
+  return sql`CONSTRAINT ${ident(primaryKeyNameOf(node))} ${definition}`;
 }
 
 const ACTIONS: Record<ForeignKey['on_delete'], Sql> = {

@@ -1,7 +1,7 @@
 /** The DEFAULT of a column, from the normal form's default_value. */
 import type { ColumnSchema, Field } from '../../schema/model.js';
 import { isFunctionDefault } from '../../schema/normal-form/index.js';
-import { type Sql, UnsafeSqlError, literal, sql } from './sql.js';
+import { type Sql, UnsafeSqlError, expression, literal, sql } from './sql.js';
 
 /** The functions that may be a default. Everything else is a literal. */
 const FUNCTIONS = new Map<string, Sql>([
@@ -14,6 +14,7 @@ const FUNCTIONS = new Map<string, Sql>([
 
 /** The expression after DEFAULT; null where the column has none. */
 export function defaultExpression(field: Field, schema: ColumnSchema): Sql | null {
+  if (schema.extras?.default !== undefined) return expression(schema.extras.default);
   const value = schema.default_value;
   if (value === null) return null;
   if (typeof value === 'string' && isFunctionDefault(field.type, schema)) return functionCall(value);
@@ -24,6 +25,7 @@ export function defaultExpression(field: Field, schema: ColumnSchema): Sql | nul
 
 /** Whether each row gets a value of its own: adding such a column writes the whole table. */
 export function isVolatileDefault(field: Field, schema: ColumnSchema): boolean {
+  if (schema.extras?.default !== undefined) return true;
   return schema.default_value === 'gen_random_uuid()' && isFunctionDefault(field.type, schema);
 }
 

@@ -89,11 +89,14 @@ function disturbedColumns(
     const [old, now] = [from.fields.get(name), to.fields.get(name)];
     const same = hasColumn(old) && hasColumn(now) && columnType(old.schema) === columnType(now.schema);
     if (!same || event.type === 'field.deleted') names.add(name);
-    else if (generated.has(name) && old.schema.generation_expression !== now.schema.generation_expression)
-      names.add(name);
+    else if (generated.has(name) && !isComputedAlike(old, now)) names.add(name);
   }
   return names;
 }
+
+const isComputedAlike = (old: ColumnField, now: ColumnField): boolean =>
+  old.schema.generation_expression === now.schema.generation_expression &&
+  old.schema.extras?.virtual === now.schema.extras?.virtual;
 
 function stays(name: string, { from, to }: Span, disturbed: ReadonlySet<string>): boolean {
   const field = to.fields.get(name);

@@ -3,8 +3,8 @@ import type { CollectionNode } from '../../schema/state.js';
 import type { Statement } from '../statement.js';
 import { type Change, statement } from './change.js';
 import type { ColumnField } from './column.js';
-import { primaryKeyColumns } from './create-table.js';
-import { columnList, indexIdent, primaryKeyIdent, qualifiedIndex, uniqueIdent } from './names.js';
+import { primaryKeyColumns, primaryKeyConstraint } from './create-table.js';
+import { indexNameOf, primaryKeyNameOf, uniqueNameOf } from './owned-names.js';
 import { type Sql, ident, literal, qualified, sql } from './sql.js';
 
 /** `articles.title`, for summaries. */
@@ -13,19 +13,19 @@ export const label = (field: { collection: string; field: string }): string => `
 export const tableOf = (change: Change): Sql => qualified(change.schema, change.event.collection);
 
 export function createIndex(change: Change, field: ColumnField): Statement {
-  const { collection, field: name } = field;
-  const text = sql`CREATE INDEX ${indexIdent(collection, name)} ON ${tableOf(change)} (${ident(name)})`;
+  const { field: name } = field;
+  const text = sql`CREATE INDEX ${ident(indexNameOf(field))} ON ${tableOf(change)} (${ident(name)})`;
   return statement(change, text, `create index on ${label(field)}`, { lock: 'SHARE', may_fail: true, lock_entries: 2 });
 }
 
 /** IF EXISTS: an index that is built after the commit may not be there yet. */
 export function dropIndex(change: Change, field: ColumnField): Statement {
-  const text = sql`DROP INDEX IF EXISTS ${qualifiedIndex(change.schema, field.collection, field.field)}`;
+  const text = sql`DROP INDEX IF EXISTS ${qualified(change.schema, indexNameOf(field))}`;
   return statement(change, text, `drop index on ${label(field)}`, { lock: 'ACCESS EXCLUSIVE', lock_entries: 2 });
 }
 
 export function addUnique(change: Change, field: ColumnField): Statement {
-  const constraint = sql`CONSTRAINT ${uniqueIdent(field.collection, field.field)} UNIQUE (${ident(field.field)})`;
+  const constraint = sql`CONSTRAINT ${ident(uniqueNameOf(field))} UNIQUE (${ident(field.field)})`;
   return statement(change, sql`ALTER TABLE ${tableOf(change)} ADD ${constraint}`, `make ${label(field)} unique`, {
     lock: 'ACCESS EXCLUSIVE',
     may_fail: true,
@@ -34,7 +34,7 @@ export function addUnique(change: Change, field: ColumnField): Statement {
 }
 
 export function dropUnique(change: Change, field: ColumnField): Statement {
-  const text = sql`ALTER TABLE ${tableOf(change)} DROP CONSTRAINT ${uniqueIdent(field.collection, field.field)}`;
+  const text = sql`ALTER TABLE ${tableOf(change)} DROP CONSTRAINT ${ident(uniqueNameOf(field))}`;
   const summary = `let values of ${label(field)} repeat`;
   return statement(change, text, summary, { lock: 'ACCESS EXCLUSIVE', lock_entries: 3 });
 }
@@ -43,7 +43,7 @@ export function dropUnique(change: Change, field: ColumnField): Statement {
 export function addPrimaryKey(change: Change, node: CollectionNode): Statement[] {
   const columns = primaryKeyColumns(node);
   if (columns.length === 0) return [];
-  const constraint = sql`CONSTRAINT ${primaryKeyIdent(change.event.collection)} PRIMARY KEY ${columnList(columns)}`;
+  const constraint = primaryKeyConstraint(node);
   const summary = `make ${columns.join(', ')} the primary key of ${change.event.collection}`;
   const costs = { lock: 'ACCESS EXCLUSIVE', may_fail: true, lock_entries: 3 } as const;
   return [statement(change, sql`ALTER TABLE ${tableOf(change)} ADD ${constraint}`, summary, costs)];
@@ -51,7 +51,7 @@ export function addPrimaryKey(change: Change, node: CollectionNode): Statement[]
 
 export function dropPrimaryKey(change: Change, node: CollectionNode): Statement[] {
   if (primaryKeyColumns(node).length === 0) return [];
-  const text = sql`ALTER TABLE ${tableOf(change)} DROP CONSTRAINT ${primaryKeyIdent(change.event.collection)}`;
+  const text = sql`ALTER TABLE ${tableOf(change)} DROP CONSTRAINT ${ident(primaryKeyNameOf(node))}`;
   const summary = `drop the primary key of ${change.event.collection}`;
   return [statement(change, text, summary, { lock: 'ACCESS EXCLUSIVE', lock_entries: 3 })];
 }

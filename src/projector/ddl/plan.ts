@@ -4,7 +4,13 @@ import type { NewEvent } from '../../schema/events.js';
 import type { State } from '../../schema/state.js';
 import type { Statement } from '../statement.js';
 import type { Change } from './change.js';
-import { planCollectionCreated, planCollectionDeleted, planCollectionUpdated } from './collection.js';
+import {
+  planCollectionAdopted,
+  planCollectionCreated,
+  planCollectionDeleted,
+  planCollectionUpdated,
+} from './collection.js';
+import { addReferences } from './extras.js';
 import { planFieldCreated, planFieldDeleted, planFieldUpdated } from './field.js';
 import { type MovingRun, movingRuns } from './generated-moves.js';
 import { planRelation } from './relation.js';
@@ -40,7 +46,13 @@ function planChanges(changes: readonly Change[]): Statement[] {
     const run = runs.get(change.index);
     for (const each of run === undefined ? planChange(change) : planInRun(change, run)) statements.push(each);
   }
+  for (const change of changes) for (const each of planLate(change)) statements.push(each);
   return statements;
+}
+
+/** What may need any other table of the batch. */
+function planLate(change: Change): Statement[] {
+  return change.event.type === 'collection.created' ? addReferences(change as Change<'collection.created'>) : [];
 }
 
 function planInRun(change: Change, run: MovingRun): Statement[] {
@@ -55,6 +67,7 @@ type Planners = { [T in NewEvent['type']]: (change: Change<T>) => Statement[] };
 
 const PLANNERS: Planners = {
   'collection.created': planCollectionCreated,
+  'collection.adopted': planCollectionAdopted,
   'collection.updated': planCollectionUpdated,
   'collection.deleted': planCollectionDeleted,
   'field.created': planFieldCreated,

@@ -15,6 +15,7 @@ type RelationChange = Change<'relation.created' | 'relation.updated' | 'relation
 
 export function planRelation(change: RelationChange): Statement[] {
   const { event, before, after } = change;
+  if (event.type === 'relation.created' && event.data.adopted === true) return [];
   const name = event.field ?? '';
   const old = getRelation(before, event.collection, name);
   const now = getRelation(after, event.collection, name);
@@ -22,7 +23,14 @@ export function planRelation(change: RelationChange): Statement[] {
   const has = hasForeignKey(now) ? now : null;
   if (had !== null && has !== null) return replaceForeignKey(change, had, has);
   if (had !== null) return [dropForeignKey(change, had)];
-  return has === null ? [] : [addForeignKey(change, has)];
+  return has === null || isInherited(change, has) ? [] : [addForeignKey(change, has)];
+}
+
+/** A foreign key of a partitioned table is PostgreSQL's to keep on the partitions too. */
+function isInherited({ after }: Change, { many_collection, many_field, one_collection }: ForeignKeyRelation): boolean {
+  const parent = after.collections.get(many_collection)?.collection.schema?.extras?.partition_of?.table;
+  const theirs = parent === undefined ? undefined : getRelation(after, parent, many_field);
+  return hasForeignKey(theirs) && theirs.one_collection === one_collection;
 }
 
 function replaceForeignKey(change: Change, old: ForeignKeyRelation, now: ForeignKeyRelation): Statement[] {
@@ -30,7 +38,8 @@ function replaceForeignKey(change: Change, old: ForeignKeyRelation, now: Foreign
   const sameKey =
     old.one_collection === now.one_collection &&
     old.schema.on_update === now.schema.on_update &&
-    old.schema.on_delete === now.schema.on_delete;
+    old.schema.on_delete === now.schema.on_delete &&
+    old.schema.deferrable === now.schema.deferrable;
   if (!sameKey) return [dropForeignKey(change, old), addForeignKey(change, now)];
   return sameName ? [] : [renameForeignKey(change, old, now)];
 }

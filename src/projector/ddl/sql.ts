@@ -4,6 +4,13 @@
  */
 import { checkExpression } from '../../schema/expression.js';
 import { fits } from '../../schema/constraint-names.js';
+import {
+  checkCollation,
+  checkIndexDefinition,
+  checkPartitionBound,
+  checkPartitionKey,
+  parseConstraint,
+} from '../../schema/statement-text.js';
 import { isTypeName } from './type-name.js';
 
 declare const brand: unique symbol;
@@ -61,6 +68,37 @@ export function expression(text: string): Sql {
   if (problem !== null) throw new UnsafeSqlError(`not one scalar expression (${problem})`, text);
   return `(${text})` as Sql;
 }
+
+type TextCheck = (text: string) => string | null;
+
+/** Text that PostgreSQL wrote (pg_get_*def), parsed again for what it is to be. */
+function checked(what: string, check: TextCheck): (text: string) => Sql {
+  return (text) => {
+    const problem = check(text);
+    if (problem !== null) throw new UnsafeSqlError(`not ${what} (${problem})`, text);
+    return text as Sql;
+  };
+}
+
+/** What follows `ADD CONSTRAINT c`: `CHECK ((a > 1))`. */
+export const constraintDefinition = checked('the definition of a constraint', (text) => {
+  const parsed = parseConstraint(text);
+  return typeof parsed === 'string' ? parsed : null;
+});
+
+/** What follows `CREATE INDEX i ON t`: `USING btree (lower(a))`. */
+export const indexDefinition = checked('the definition of an index', checkIndexDefinition);
+
+/** What follows `PARTITION BY`. */
+export const partitionKey = checked('a partition key', checkPartitionKey);
+
+/** What follows `ATTACH PARTITION p`. */
+export const partitionBound = checked('the bounds of a partition', checkPartitionBound);
+
+export const collationName = checked('the name of a collation', checkCollation);
+
+/** An integer of up to 64 bits. */
+export const integer = checked('an integer', (text) => (/^-?\d{1,19}$/.test(text) ? null : 'other characters'));
 
 /** A template whose holes take only SQL: sql`ALTER TABLE ${table} DROP COLUMN ${column}`. */
 export function sql(words: TemplateStringsArray, ...parts: Sql[]): Sql {

@@ -1,4 +1,6 @@
 import { type Problem, renderPath } from '../problem.js';
+import { quoted } from './quoted.js';
+import { extrasFaults } from './extras.js';
 import { type CollectionNode, type State, primaryKeyOf } from '../state.js';
 
 export function collectionProblems(state: State, node: CollectionNode): Problem[] {
@@ -23,7 +25,10 @@ export function collectionProblems(state: State, node: CollectionNode): Problem[
     problems.push(problem(['fields'], `${quoted(collection)} is a folder (schema null) and can't have fields`));
   }
   const keys = primaryKeyOf(node);
-  if (keys.length > 1) {
+  problems.push(
+    ...extrasFaults(state, node).map(([member, message]) => problem(['schema', 'extras', member], message)),
+  );
+  if (keys.length > 1 && schema?.extras?.primary_key === undefined) {
     const names = keys.map((field) => quoted(field.field)).join(', ');
     problems.push(problem(['fields'], `${quoted(collection)} has several primary keys (${names}); keep one`));
   }
@@ -41,5 +46,3 @@ function groupProblem(state: State, collection: string, group: string | null): s
   }
   return undefined;
 }
-
-export const quoted = (name: string | null): string => JSON.stringify(name);

@@ -1,6 +1,6 @@
 import { type Problem, renderPath } from '../problem.js';
 import type { CollectionNode } from '../state.js';
-import { quoted } from './collection.js';
+import { quoted } from './quoted.js';
 
 export function fieldProblems(node: CollectionNode): Problem[] {
   const problems: Problem[] = [];

@@ -3,7 +3,7 @@ import type { ColumnSchema, Relation } from '../model.js';
 import { type Problem, renderPath } from '../problem.js';
 import { type State, getField, primaryKeyOf } from '../state.js';
 import { REFERABLE_SYSTEM_COLLECTIONS, isSystemCollection } from '../system-collections.js';
-import { quoted } from './collection.js';
+import { quoted } from './quoted.js';
 
 type Fault = { path: string[]; message: string };
 

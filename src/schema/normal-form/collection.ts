@@ -1,5 +1,5 @@
 /** Collections: new ones, and changes to existing ones. */
-import { isObject } from '../json.js';
+import { isObject, jsonEqual } from '../json.js';
 import type { Collection, CollectionMeta, TableSchema } from '../model.js';
 import { invalid, ok, type Path, refuse, type Result } from '../problem.js';
 import {
@@ -17,6 +17,7 @@ import {
   Wrong,
 } from './checks.js';
 import { commentText } from './column.js';
+import { readTableExtras } from './extras.js';
 import { checkName } from './names.js';
 import { type ReadOptions, startReading } from './options.js';
 import { checkTable, mustEqual, type Others, overlay } from './overlay.js';
@@ -156,7 +157,7 @@ function readMeta(given: unknown, base: CollectionMeta, collection: string, read
 }
 
 const NEW_TABLE: TableSchema = Object.freeze({ comment: null });
-const SCHEMA_TABLE = checkTable<TableSchema>({ comment: commentText });
+const SCHEMA_TABLE = checkTable<Omit<TableSchema, 'extras'>>({ comment: commentText });
 
 function readSchema(given: unknown, base: TableSchema, collection: string, reading: Reading): TableSchema {
   if (!isObject(given)) {
@@ -165,7 +166,15 @@ function readSchema(given: unknown, base: TableSchema, collection: string, readi
   }
   const others: Others = (name, value) => {
     if (name === 'name') return mustEqual(value, collection);
-    return name === 'sql' ? typeof value === 'string' || new Wrong('must be a string, or left out') : false;
+    return name === 'sql' ? typeof value === 'string' || new Wrong('must be a string, or left out') : name === 'extras';
   };
-  return overlay(base, { input: given, table: SCHEMA_TABLE, others, part: ['schema'] }, reading);
+  const schema = overlay(base, { input: given, table: SCHEMA_TABLE, others, part: ['schema'] }, reading);
+  return given['extras'] === undefined ? schema : withExtras(schema, given['extras'], reading);
+}
+
+/** null takes the extras away. */
+function withExtras(schema: TableSchema, given: unknown, reading: Reading): TableSchema {
+  const extras = readTableExtras(given, ['schema', 'extras'], reading);
+  if (jsonEqual(extras, schema.extras)) return schema;
+  return extras === undefined ? { comment: schema.comment } : { ...schema, extras };
 }

@@ -1,10 +1,12 @@
 /** A column in normal form, from a new document or from changes to an existing one. */
 import { checkExpression, checkTypeText } from '../expression.js';
+import { isIdentity } from '../extras.js';
 import type { ColumnSchema, Json } from '../model.js';
 import { type Check, complain, flag, nullableText, type Reading, Wrong } from './checks.js';
 import { type GivenColumn, readColumnType } from './column-type.js';
 import { dataType } from './data-types.js';
 import { isFunctionDefault, readDefault } from './default-value.js';
+import { readExtras } from './column-extras.js';
 import type { ColumnType } from './field-types.js';
 
 export interface ColumnChange {
@@ -32,6 +34,7 @@ export function normaliseColumn(change: ColumnChange, reading: Reading): ColumnS
   const value =
     excluded === null ? readColumnDefault(change, columnType, reading) : refuseDefault(given, excluded, reading);
   const flags = readFlags(given, existing, reading);
+  const extras = readExtras(change, { ...columnType, ...flags, increments, expression, value }, reading);
   return {
     data_type: columnType.data_type,
     default_value: value,
@@ -39,13 +42,14 @@ export function normaliseColumn(change: ColumnChange, reading: Reading): ColumnS
     numeric_precision: columnType.numeric_precision,
     numeric_scale: columnType.numeric_scale,
     // PostgreSQL makes identity columns NOT NULL, whatever is asked for.
-    is_nullable: flags.is_nullable && !increments,
+    is_nullable: flags.is_nullable && !isIdentity({ has_auto_increment: increments, extras }),
     is_unique: flags.is_unique,
     is_indexed: flags.is_indexed,
     is_primary_key: flags.is_primary_key,
     generation_expression: expression,
     has_auto_increment: increments,
     comment: readMember('comment', given, existing, reading),
+    ...(extras === undefined ? {} : { extras }),
   };
 }
 

@@ -99,5 +99,7 @@ export function columnType(schema: ColumnSchema): string {
   if (max_length !== null) return `${data_type}(${max_length})`;
   if (data_type === 'numeric' && numeric_precision !== null)
     return `numeric(${numeric_precision},${numeric_scale ?? 0})`;
-  return data_type;
+  const precision = schema.extras?.precision;
+  // Their names end in "without time zone": the digits stand behind the first word.
+  return precision === undefined ? data_type : data_type.replace(/^(time|timestamp) /, `$1(${precision}) `);
 }

@@ -34,6 +34,7 @@ const MEMBERS: ReadonlySet<string> = new Set([
   'generation_expression',
   'has_auto_increment',
   'comment',
+  'extras',
   // Derived, but it needs the result to be checked.
   'is_generated',
 ]);

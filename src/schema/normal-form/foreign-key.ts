@@ -1,7 +1,13 @@
 /** The `schema` of a relation: its foreign key. */
 import { foreignKeyName } from '../constraint-names.js';
 import { isObject } from '../json.js';
-import { type ForeignKey, type NewRelation, REFERENTIAL_ACTIONS, type ReferentialAction } from '../model.js';
+import {
+  DEFERRABLES,
+  type ForeignKey,
+  type NewRelation,
+  REFERENTIAL_ACTIONS,
+  type ReferentialAction,
+} from '../model.js';
 import { type Check, complain, oneOf, type Reading, Wrong } from './checks.js';
 import { identifierFault } from './names.js';
 import { checkTable, mustEqual, type Others, overlay } from './overlay.js';
@@ -29,7 +35,11 @@ const exactAction = oneOf(REFERENTIAL_ACTIONS);
 const action: Check<ReferentialAction> = (value, foreign) =>
   exactAction(foreign && typeof value === 'string' ? value.toUpperCase() : value, foreign);
 
-const TABLE = checkTable<ForeignKey>({ constraint_name: constraintName, on_update: action, on_delete: action });
+const TABLE = checkTable<Omit<ForeignKey, 'deferrable'>>({
+  constraint_name: constraintName,
+  on_update: action,
+  on_delete: action,
+});
 
 /** `base` with what `given` says. Derived members must agree with the relation's ends. */
 export function readForeignKey(given: unknown, base: ForeignKey, relation: Ends, reading: Reading): ForeignKey {
@@ -40,7 +50,16 @@ export function readForeignKey(given: unknown, base: ForeignKey, relation: Ends,
   const { constraint_name: name, ...rest } = given;
   // Some vendors have foreign keys without a name.
   const input = name === null && reading.foreign ? rest : given;
-  return overlay(base, { input, table: TABLE, others: derivedMembers(relation), part: ['schema'] }, reading);
+  const key = overlay(base, { input, table: TABLE, others: derivedMembers(relation), part: ['schema'] }, reading);
+  return given['deferrable'] === undefined ? key : withDeferrable(key, given['deferrable'], reading);
+}
+
+/** null: not deferrable, which is what its absence says in normal form. */
+function withDeferrable({ deferrable, ...key }: ForeignKey, given: unknown, reading: Reading): ForeignKey {
+  const wanted = DEFERRABLES.find((each) => each === given);
+  if (wanted !== undefined) return { ...key, deferrable: wanted };
+  if (given !== null) complain(reading, ['schema', 'deferrable'], `must be ${DEFERRABLES.join(' or ')}, or null`);
+  return given === null || deferrable === undefined ? key : { ...key, deferrable };
 }
 
 const NOT_A_COLUMN = new Wrong('must be a string or null');
@@ -52,6 +71,6 @@ function derivedMembers({ many_collection, many_field, one_collection }: Ends): 
     if (name === 'foreign_key_table') return mustEqual(value, one_collection ?? '');
     // Which column that is follows from the primary key, known where the whole schema is.
     if (name === 'foreign_key_column') return typeof value === 'string' || value === null || NOT_A_COLUMN;
-    return false;
+    return name === 'deferrable';
   };
 }

@@ -1,6 +1,7 @@
 /** The shape that every operation has. */
 import type { Draft } from '../draft.js';
 import type { NewEvent } from '../events.js';
+import { frozenProblems } from '../frozen.js';
 import { invariantProblems } from '../invariants/index.js';
 import { type Problem, type Result, ok, refuse } from '../problem.js';
 import type { State } from '../state.js';
@@ -25,7 +26,7 @@ export function decideDraft(
 ): Result<NewEvent[]> {
   const wanted = draft.toState();
   const touched = draft.touched;
-  const problems = invariantProblems(wanted, touched);
+  const problems = [...frozenProblems(state, wanted, touched), ...invariantProblems(wanted, touched)];
   if (problems.length > 0) return refuse(...problems.map(locate));
   return ok(transition(state, wanted, touched, options));
 }

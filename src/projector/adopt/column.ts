@@ -1,0 +1,122 @@
+/** A column of the catalog as a field. */
+import type { ColumnExtras, TableExtras } from '../../schema/extras.js';
+import { checkExpression } from '../../schema/expression.js';
+import { columnType, defaultFromCatalog, readNewField, typeFromColumn } from '../../schema/normal-form/index.js';
+import type { Field, Json } from '../../schema/model.js';
+import type { Result } from '../../schema/problem.js';
+import type { CatalogColumn } from '../catalog/model.js';
+import { type Converting, note } from './context.js';
+import { foreignUse, sequenceOptions } from './needs.js';
+
+/** What keys and indexes say of the column. */
+export interface ColumnParts {
+  is_unique: boolean;
+  is_indexed: boolean;
+  is_primary_key: boolean;
+  names: Pick<ColumnExtras, 'primary_key_name' | 'unique_name' | 'index_name'>;
+}
+
+/** What the columns add to the extras of their table. */
+export type Unmanaged = NonNullable<TableExtras['unmanaged']>;
+
+interface Typed {
+  type: string;
+  data_type: string;
+  max_length: number | null;
+  numeric_precision: number | null;
+  numeric_scale: number | null;
+  precision?: number;
+}
+
+export function toField(
+  converting: Converting,
+  column: CatalogColumn,
+  parts: ColumnParts,
+  unmanaged: Unmanaged,
+): Result<Field> {
+  const { table, like } = converting;
+  const known = like?.fields.get(column.name);
+  const { type, precision, ...numbers } = typeOf(column, known);
+  const value = defaultOf(converting, column, { type, ...numbers }, unmanaged);
+  const extras: ColumnExtras = {
+    ...(precision === undefined ? {} : { precision }),
+    ...(column.collation === null ? {} : { collation: column.collation }),
+    ...(value.sql === undefined ? {} : { default: value.sql }),
+    ...(column.identity === 'always' ? { identity: 'always' as const } : {}),
+    ...(column.generated?.kind === 'virtual' ? { virtual: true as const } : {}),
+    ...identitySequence(converting, column),
+    ...parts.names,
+  };
+  const schema = {
+    ...numbers,
+    default_value: value.literal,
+    is_nullable: column.nullable,
+    is_unique: parts.is_unique,
+    is_indexed: parts.is_indexed,
+    is_primary_key: parts.is_primary_key,
+    generation_expression: column.generated?.expression ?? null,
+    has_auto_increment: column.identity !== null || /^nextval\(/.test(value.sql ?? ''),
+    comment: column.comment,
+    ...(Object.keys(extras).length === 0 ? {} : { extras }),
+  };
+  const meta = known?.meta ?? { sort: table.columns.indexOf(column) + 1 };
+  const document = { collection: table.name, field: column.name, type, meta, schema };
+  return readNewField(document, [], { foreign: false });
+}
+
+const TIMED = /^(time|timestamp)\((\d)\) (without time zone|with time zone)$/;
+
+function typeOf(column: CatalogColumn, known: Field | undefined): Typed {
+  const timed = TIMED.exec(column.type);
+  const plain = typeFromColumn(timed === null ? column.type : `${timed[1]} ${timed[3]}`);
+  const named = plain.type === 'unknown' || isOwnType(column) ? UNKNOWN(column.type) : plain;
+  const typed: Typed = timed === null || named.type === 'unknown' ? named : { ...named, precision: Number(timed[2]) };
+  const sameColumn = known?.schema && columnType(known.schema) === column.type;
+  return sameColumn ? { ...typed, type: known.type, ...(known.type === 'unknown' ? UNKNOWN(column.type) : {}) } : typed;
+}
+
+const UNKNOWN = (text: string): Typed => ({
+  type: 'unknown',
+  data_type: text,
+  max_length: null,
+  numeric_precision: null,
+  numeric_scale: null,
+});
+
+/** A type of somebody's may be called like one of ours; those of the extensions we know are what they are called. */
+const EXTENSION_TYPES: ReadonlySet<string> = new Set(['citext', 'geometry']);
+const isOwnType = ({ builtIn, type }: CatalogColumn): boolean =>
+  !builtIn && !EXTENSION_TYPES.has(type) && !type.endsWith('[]');
+
+interface Default {
+  literal: Json;
+  /** Where no literal says the same. */
+  sql?: string;
+}
+
+const NONE: Default = { literal: null };
+
+function defaultOf(converting: Converting, column: CatalogColumn, typed: Typed, unmanaged: Unmanaged): Default {
+  const text = column.default;
+  if (text === null || column.identity !== null) return NONE;
+  const literal = defaultFromCatalog(typed.type, typed, text);
+  if (literal !== undefined) return { literal };
+  const used = foreignUse(converting, 'default', column.name);
+  const fault = used === null ? checkExpression(text) : `uses ${used}`;
+  if (fault === null) return { literal: null, sql: text };
+  unmanaged.push({ kind: 'default', name: column.name });
+  const message = `the default of ${JSON.stringify(column.name)} ${fault}: it stays as it is, and is part of no snapshot`;
+  note(converting, { kind: 'default', name: column.name, code: 'DEFAULT_NOT_REPRESENTED', message });
+  return NONE;
+}
+
+/** The sequence behind an identity column, as far as it isn't what PostgreSQL makes unasked. */
+function identitySequence(converting: Converting, column: CatalogColumn): Pick<ColumnExtras, 'sequence'> {
+  const { table, objects } = converting;
+  const sequence = column.identity === null ? undefined : objects.sequences.get(column.sequence?.name ?? '');
+  if (sequence === undefined) return {};
+  const options = sequenceOptions(sequence, column.type);
+  const isOwn = sequence.name === `${table.name}_${column.name}_seq` || sequence.name.length === 63;
+  const all = isOwn ? options : { name: sequence.name, ...options };
+  return Object.keys(all).length === 0 ? {} : { sequence: all };
+}

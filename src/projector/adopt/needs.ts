@@ -1,0 +1,102 @@
+/** What a table uses beside itself: what of it a snapshot can make, and what has to be there. */
+import { type Need, type SequenceOptions, TRUSTED_EXTENSIONS } from '../../schema/extras.js';
+import { byName } from '../../schema/state.js';
+import type { CatalogSequence, Use, UsedType } from '../catalog/objects.js';
+import { type Converting, note, quoted } from './context.js';
+
+const usesOf = ({ objects, table }: Converting): readonly Use[] => objects.uses.get(table.name) ?? [];
+
+/** Extensions, then types, bases before what is made of them, then sequences. */
+export function needsOf(converting: Converting): Need[] {
+  const types = [...(converting.objects.types.get(converting.table.name) ?? [])].sort(
+    (a, b) => b.depth - a.depth || byName(a.name, b.name),
+  );
+  const extensions = new Set([...types, ...usesOf(converting)].flatMap(({ extension }) => extension ?? []));
+  return [
+    ...[...extensions].sort(byName).flatMap((name) => extensionNeed(name, converting)),
+    ...types.flatMap((type) => typeNeed(type, converting)),
+    ...sequenceNeeds(converting),
+  ];
+}
+
+function extensionNeed(name: string, converting: Converting): Need[] {
+  if (TRUSTED_EXTENSIONS.has(name)) return [{ kind: 'extension', name }];
+  const message = `extension ${quoted(name)} has to be there before a snapshot with this table is applied elsewhere`;
+  note(converting, { kind: 'extension', name, code: 'EXTENSION_NEEDED', message });
+  return [];
+}
+
+function typeNeed(type: UsedType, converting: Converting): Need[] {
+  if (type.extension !== null) return [];
+  if (type.schema === converting.schema && type.kind === 'e') {
+    return [{ kind: 'enum', name: type.name, labels: type.labels }];
+  }
+  if (type.schema === converting.schema && type.kind === 'd') return [domainNeed(type)];
+  const message = `type ${quoted(type.name)} has to be there before a snapshot with this table is applied elsewhere`;
+  note(converting, { kind: 'type', name: type.name, code: 'TYPE_NEEDED', message });
+  return [];
+}
+
+function domainNeed({ name, base, collation, notNull, default: value, checks }: UsedType): Need {
+  return {
+    kind: 'domain',
+    name,
+    type: base ?? '',
+    ...(collation === null ? {} : { collation }),
+    ...(notNull ? { not_null: true as const } : {}),
+    ...(value === null ? {} : { default: value }),
+    ...(checks.length === 0 ? {} : { checks }),
+  };
+}
+
+function sequenceNeeds({ objects, schema, table }: Converting): Need[] {
+  const used = (objects.uses.get(table.name) ?? []).filter((use) => use.uses === 'sequence' && use.schema === schema);
+  return [...new Set(used.map((use) => use.what))].sort(byName).flatMap((name): Need[] => {
+    const sequence = objects.sequences.get(name);
+    if (sequence === undefined) return [];
+    const owned = sequence.owner?.table === table.name ? { owned_by: sequence.owner.column } : {};
+    return [{ kind: 'sequence', name, ...owned, ...sequenceOptions(sequence, 'bigint') }];
+  });
+}
+
+const LARGEST: Readonly<Record<string, string>> = {
+  smallint: '32767',
+  integer: '2147483647',
+  bigint: '9223372036854775807',
+};
+
+const SMALLEST: Readonly<Record<string, string>> = {
+  smallint: '-32768',
+  integer: '-2147483648',
+  bigint: '-9223372036854775808',
+};
+
+/** What isn't as PostgreSQL makes a sequence unasked. @param type the one it has unasked */
+export function sequenceOptions(sequence: CatalogSequence, type: string): SequenceOptions {
+  const upwards = !sequence.increment.startsWith('-');
+  const min = upwards ? '1' : SMALLEST[sequence.type];
+  const max = upwards ? LARGEST[sequence.type] : '-1';
+  const start = upwards ? sequence.min : sequence.max;
+  return {
+    ...(sequence.type === type ? {} : { type: sequence.type as 'integer' }),
+    ...(sequence.start === start ? {} : { start: sequence.start }),
+    ...(sequence.increment === '1' ? {} : { increment: sequence.increment }),
+    ...(sequence.min === min ? {} : { min: sequence.min }),
+    ...(sequence.max === max ? {} : { max: sequence.max }),
+    ...(sequence.cache === '1' ? {} : { cache: sequence.cache }),
+    ...(sequence.cycle ? { cycle: true } : {}),
+  };
+}
+
+/** Functions, operators or collations that something uses and a snapshot can't make; null: none. */
+export function foreignUse(converting: Converting, kind: Use['kind'], name: string): string | null {
+  const found = usesOf(converting).find(
+    (use) => use.kind === kind && use.name === name && !isRepresented(use, converting.schema),
+  );
+  return found === undefined ? null : found.what;
+}
+
+function isRepresented({ uses, schema, extension }: Use, managed: string): boolean {
+  if (uses === 'sequence') return schema === managed;
+  return extension !== null && TRUSTED_EXTENSIONS.has(extension);
+}

@@ -1,0 +1,94 @@
+/** Foreign keys that relations can say: one column, to the primary key of a managed table. */
+import type { NewRelation } from '../../schema/model.js';
+import { keyFamily } from '../../schema/normal-form/data-types.js';
+import { typeFromColumn } from '../../schema/normal-form/index.js';
+import { primaryKeyOf } from '../../schema/state.js';
+import type { CatalogConstraint, CatalogTable } from '../catalog/model.js';
+import type { Converting } from './context.js';
+
+export interface ForeignKeys {
+  relations: NewRelation[];
+  others: CatalogConstraint[];
+}
+
+/** Of several foreign keys on one column, one is its relation: the one it has been, else the first by name. */
+export function foreignKeysOf(converting: Converting): ForeignKeys {
+  const { table, like } = converting;
+  const relations = new Map<string, NewRelation>();
+  const others: CatalogConstraint[] = [];
+  const found = table.constraints.filter(({ kind }) => kind === 'foreign key');
+  const wasRelation = ({ name, columns }: CatalogConstraint): boolean =>
+    like?.relations.get(columns[0] ?? '')?.schema?.constraint_name === name;
+  for (const constraint of [...found.filter(wasRelation), ...found.filter((each) => !wasRelation(each))]) {
+    const relation = toRelation(converting, constraint);
+    if (relation === null || relations.has(relation.many_field)) others.push(constraint);
+    else relations.set(relation.many_field, relation);
+  }
+  return { relations: [...relations.values()], others };
+}
+
+/** Nothing but what a relation has: no column list of SET NULL, no NOT VALID, no NOT ENFORCED. */
+const EXPRESSIBLE =
+  /\)( ON UPDATE (CASCADE|RESTRICT|SET NULL|SET DEFAULT))?( ON DELETE (CASCADE|RESTRICT|SET NULL|SET DEFAULT))?( DEFERRABLE( INITIALLY DEFERRED)?)?$/;
+
+function toRelation(converting: Converting, constraint: CatalogConstraint): NewRelation | null {
+  const { table, like } = converting;
+  const { references, columns, deferrable, initiallyDeferred } = constraint;
+  const [field, ...more] = columns;
+  if (field === undefined || more.length > 0 || references === null || !isExpressible(converting, constraint))
+    return null;
+  const before = like?.relations.get(field);
+  const kept = before?.one_collection === references.table ? before : undefined;
+  const waits = initiallyDeferred ? 'INITIALLY DEFERRED' : 'INITIALLY IMMEDIATE';
+  return {
+    many_collection: table.name,
+    many_field: field,
+    one_collection: references.table,
+    one_field: kept?.one_field ?? null,
+    one_collection_field: null,
+    one_allowed_collections: null,
+    junction_field: kept?.junction_field ?? null,
+    sort_field: kept?.sort_field ?? null,
+    one_deselect_action: kept?.one_deselect_action ?? 'nullify',
+    schema: {
+      constraint_name: constraint.name,
+      on_update: references.onUpdate,
+      on_delete: references.onDelete,
+      ...(deferrable ? { deferrable: waits } : {}),
+    },
+  };
+}
+
+function isExpressible(
+  converting: Converting,
+  { references, columns, definition, validated }: CatalogConstraint,
+): boolean {
+  if (references?.schema !== converting.schema || references.match !== 'simple') return false;
+  if (!validated || !EXPRESSIBLE.test(definition)) return false;
+  const key = keyOf(converting, references.table);
+  const type = converting.table.columns.find(({ name }) => name === columns[0])?.type;
+  if (key === null || type === undefined || references.columns[0] !== key.name) return false;
+  return keyFamily(typeFromColumn(type).data_type) === keyFamily(typeFromColumn(key.type).data_type);
+}
+
+interface Key {
+  name: string;
+  /** By format_type, or as the normal form has it. */
+  type: string;
+}
+
+/** The single column of a table's primary key. */
+function keyOf({ table, together, state }: Converting, target: string): Key | null {
+  const found = target === table.name ? table : together.get(target);
+  if (found !== undefined) return catalogKey(found);
+  const node = state.collections.get(target);
+  const [only, ...more] = node === undefined ? [] : primaryKeyOf(node);
+  return only?.schema && more.length === 0 ? { name: only.field, type: only.schema.data_type } : null;
+}
+
+function catalogKey({ constraints, columns }: CatalogTable): Key | null {
+  const key = constraints.find(({ kind }) => kind === 'primary key');
+  const [only, ...more] = key?.columns ?? [];
+  const column = more.length > 0 ? undefined : columns.find(({ name }) => name === only);
+  return column === undefined ? null : { name: column.name, type: column.type };
+}

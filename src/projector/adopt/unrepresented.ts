@@ -1,0 +1,132 @@
+/** What hangs on tables, or stands beside them, and no snapshot can hold. It stays untouched, and is listed. */
+import type pg from 'pg';
+import { type Sql, sql } from '../ddl/sql.js';
+import { TABLES } from '../catalog/queries.js';
+import type { Note } from './note.js';
+
+/** One row each: table, kind, name. Objects that belong to an extension or to PostgreSQL itself are none of them. */
+const FOUND: Sql = sql`${TABLES}
+SELECT w.relname::text, 'trigger', t.tgname::text FROM wanted w
+  JOIN pg_catalog.pg_trigger t ON t.tgrelid = w.oid AND NOT t.tgisinternal AND t.tgparentid = 0
+UNION ALL
+SELECT w.relname::text, CASE v.relkind WHEN 'm' THEN 'materialized view' ELSE 'view' END, v.relname::text FROM wanted w
+  JOIN (SELECT DISTINCT d.refobjid, r.ev_class FROM pg_catalog.pg_depend d
+          JOIN pg_catalog.pg_rewrite r ON r.oid = d.objid AND d.classid = 'pg_catalog.pg_rewrite'::regclass
+         WHERE d.refclassid = 'pg_catalog.pg_class'::regclass) u ON u.refobjid = w.oid
+  JOIN pg_catalog.pg_class v ON v.oid = u.ev_class AND v.relkind IN ('v', 'm')
+UNION ALL
+SELECT w.relname::text, 'rule', r.rulename::text FROM wanted w JOIN pg_catalog.pg_rewrite r ON r.ev_class = w.oid
+UNION ALL
+SELECT w.relname::text, 'policy', p.polname::text FROM wanted w JOIN pg_catalog.pg_policy p ON p.polrelid = w.oid
+UNION ALL
+SELECT w.relname::text, 'row security', CASE WHEN c.relforcerowsecurity THEN 'forced' ELSE 'enabled' END FROM wanted w
+  JOIN pg_catalog.pg_class c ON c.oid = w.oid AND c.relrowsecurity
+UNION ALL
+SELECT w.relname::text, 'storage parameter', o FROM wanted w
+  JOIN pg_catalog.pg_class c ON c.oid = w.oid, unnest(c.reloptions) o
+UNION ALL
+SELECT w.relname::text, 'storage parameter', 'toast.' || o FROM wanted w
+  JOIN pg_catalog.pg_class c ON c.oid = w.oid JOIN pg_catalog.pg_class t ON t.oid = c.reltoastrelid, unnest(t.reloptions) o
+UNION ALL
+SELECT w.relname::text, 'unlogged', w.relname::text FROM wanted w
+  JOIN pg_catalog.pg_class c ON c.oid = w.oid AND c.relpersistence = 'u'
+UNION ALL
+SELECT w.relname::text, 'tablespace', s.spcname::text FROM wanted w
+  JOIN pg_catalog.pg_class c ON c.oid = w.oid JOIN pg_catalog.pg_tablespace s ON s.oid = c.reltablespace
+UNION ALL
+SELECT w.relname::text, 'access method', a.amname::text FROM wanted w
+  JOIN pg_catalog.pg_class c ON c.oid = w.oid JOIN pg_catalog.pg_am a ON a.oid = c.relam AND a.amname <> 'heap'
+UNION ALL
+SELECT w.relname::text, 'replica identity', CASE c.relreplident WHEN 'f' THEN 'full' WHEN 'n' THEN 'nothing' ELSE 'index' END
+  FROM wanted w JOIN pg_catalog.pg_class c ON c.oid = w.oid AND c.relreplident <> 'd'
+UNION ALL
+SELECT w.relname::text, 'inheritance', p.relname::text FROM wanted w
+  JOIN pg_catalog.pg_inherits i ON i.inhrelid = w.oid JOIN pg_catalog.pg_class p ON p.oid = i.inhparent WHERE NOT w.relispartition
+UNION ALL
+SELECT w.relname::text, 'type of table', c.reloftype::regtype::text FROM wanted w
+  JOIN pg_catalog.pg_class c ON c.oid = w.oid AND c.reloftype <> 0
+UNION ALL
+SELECT w.relname::text, 'statistics object', s.stxname::text FROM wanted w JOIN pg_catalog.pg_statistic_ext s ON s.stxrelid = w.oid
+UNION ALL
+SELECT w.relname::text, 'privilege', coalesce(nullif(a.grantee, 0)::regrole::text, 'PUBLIC') FROM wanted w
+  JOIN pg_catalog.pg_class c ON c.oid = w.oid,
+  (SELECT DISTINCT c2.oid, x.grantee, c2.relowner FROM pg_catalog.pg_class c2, pg_catalog.aclexplode(c2.relacl) x) a
+  WHERE a.oid = c.oid AND a.grantee <> a.relowner
+UNION ALL
+SELECT w.relname::text, 'column setting', a.attname || ' ' || s.what FROM wanted w
+  JOIN pg_catalog.pg_attribute a ON a.attrelid = w.oid AND a.attnum > 0 AND NOT a.attisdropped
+  JOIN pg_catalog.pg_type t ON t.oid = a.atttypid,
+  LATERAL (VALUES (CASE WHEN coalesce(a.attstattarget, -1) >= 0 THEN 'statistics' END),
+    (CASE WHEN a.attstorage <> t.typstorage THEN 'storage' END), (CASE WHEN a.attcompression <> '' THEN 'compression' END),
+    (CASE WHEN a.attoptions IS NOT NULL THEN 'options' END), (CASE WHEN a.attacl IS NOT NULL THEN 'privileges' END)) s(what)
+  WHERE s.what IS NOT NULL
+UNION ALL
+SELECT w.relname::text, 'index setting', c.relname || ' ' || a.attnum FROM wanted w
+  JOIN pg_catalog.pg_index i ON i.indrelid = w.oid JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
+  JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND coalesce(a.attstattarget, -1) >= 0
+UNION ALL
+SELECT w.relname::text, 'comment', 'constraint ' || c.conname FROM wanted w JOIN pg_catalog.pg_constraint c ON c.conrelid = w.oid
+  JOIN pg_catalog.pg_description d ON d.objoid = c.oid AND d.classoid = 'pg_catalog.pg_constraint'::regclass
+UNION ALL
+SELECT w.relname::text, 'comment', 'index ' || c.relname FROM wanted w JOIN pg_catalog.pg_index i ON i.indrelid = w.oid
+  JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
+  JOIN pg_catalog.pg_description d ON d.objoid = c.oid AND d.classoid = 'pg_catalog.pg_class'::regclass
+UNION ALL
+SELECT w.relname::text, 'clustering', c.relname::text FROM wanted w JOIN pg_catalog.pg_index i ON i.indrelid = w.oid AND i.indisclustered
+  JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
+ORDER BY 1, 2, 3`;
+
+/** Beside the tables: functions, views, types and sequences of the schema, and extensions. */
+const BESIDE: Sql = sql`
+WITH place AS (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = $1),
+belongs AS (SELECT classid, objid FROM pg_catalog.pg_depend WHERE deptype = 'e')
+SELECT NULL, CASE p.prokind WHEN 'a' THEN 'aggregate' WHEN 'p' THEN 'procedure' ELSE 'function' END,
+  p.proname || '(' || pg_catalog.pg_get_function_identity_arguments(p.oid) || ')'
+  FROM pg_catalog.pg_proc p JOIN place ON place.oid = p.pronamespace
+  WHERE ('pg_catalog.pg_proc'::regclass, p.oid) NOT IN (SELECT classid, objid FROM belongs) AND p.proname NOT LIKE 'service\\_%'
+UNION ALL
+SELECT NULL, CASE c.relkind WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' ELSE 'foreign table' END, c.relname
+  FROM pg_catalog.pg_class c JOIN place ON place.oid = c.relnamespace
+  WHERE c.relkind IN ('v', 'm', 'f') AND c.relname NOT LIKE 'service\\_%'
+    AND ('pg_catalog.pg_class'::regclass, c.oid) NOT IN (SELECT classid, objid FROM belongs)
+UNION ALL
+SELECT NULL, 'extension', extname FROM pg_catalog.pg_extension WHERE extname <> 'plpgsql'
+UNION ALL
+SELECT NULL, 'type', t.typname FROM pg_catalog.pg_type t JOIN place ON place.oid = t.typnamespace
+  WHERE t.typtype IN ('e', 'd', 'r', 'c') AND t.typcategory <> 'A'
+    AND (t.typrelid = 0 OR EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid = t.typrelid AND c.relkind = 'c'))
+    AND ('pg_catalog.pg_type'::regclass, t.oid) NOT IN (SELECT classid, objid FROM belongs)
+ORDER BY 2, 3`;
+
+type Row = [table: string | null, kind: string, name: string];
+
+/** @param tables those that are adopted; with `beside`, also what hangs on no table */
+export async function readUnrepresented(
+  client: pg.ClientBase,
+  schema: string,
+  tables: readonly string[],
+): Promise<Note[]> {
+  const { rows } = await client.query<Row>({ text: FOUND, values: [schema, tables], rowMode: 'array' });
+  return rows.map(toNote);
+}
+
+/** What stands beside the tables; `represented` says what a snapshot holds after all, as `kind name`. */
+export async function readBeside(
+  client: pg.ClientBase,
+  schema: string,
+  represented: ReadonlySet<string>,
+): Promise<Note[]> {
+  const { rows } = await client.query<Row>({ text: BESIDE, values: [schema], rowMode: 'array' });
+  return rows.filter(([, kind, name]) => !represented.has(`${kind} ${name}`)).map(toNote);
+}
+
+function toNote([table, kind, name]: Row): Note {
+  const code = `${kind.replaceAll(' ', '_').toUpperCase()}_NOT_REPRESENTED`;
+  return {
+    table,
+    kind,
+    name,
+    code,
+    message: `${kind} ${JSON.stringify(name)} stays as it is, and is part of no snapshot`,
+  };
+}

@@ -1,0 +1,78 @@
+/** Catalog queries about what tables use: types, sequences, functions. Like queries.ts: $1 schema, $2 tables or null. */
+import { type Sql, sql } from '../ddl/sql.js';
+import { TABLES } from './queries.js';
+
+/** Objects that PostgreSQL doesn't bring along. */
+const OURS = sql`>= 16384`;
+
+const HANGING = sql`, hanging AS (
+  SELECT w.relname AS "table", 'index' AS kind, c.relname AS name, 'pg_catalog.pg_class'::regclass AS classid, i.indexrelid AS objid
+  FROM wanted w JOIN pg_catalog.pg_index i ON i.indrelid = w.oid JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
+  UNION ALL
+  SELECT w.relname, 'constraint', c.conname, 'pg_catalog.pg_constraint'::regclass, c.oid
+  FROM wanted w JOIN pg_catalog.pg_constraint c ON c.conrelid = w.oid AND c.contype IN ('c', 'x')
+  UNION ALL
+  SELECT w.relname, CASE WHEN a.attgenerated = '' THEN 'default' ELSE 'generated' END, a.attname,
+    'pg_catalog.pg_attrdef'::regclass, d.oid
+  FROM wanted w JOIN pg_catalog.pg_attrdef d ON d.adrelid = w.oid
+  JOIN pg_catalog.pg_attribute a ON a.attrelid = w.oid AND a.attnum = d.adnum
+), uses AS (
+  SELECT h."table", h.kind, h.name, d.refclassid, d.refobjid, x.extname
+  FROM hanging h
+  JOIN pg_catalog.pg_depend d ON d.classid = h.classid AND d.objid = h.objid AND d.refobjid ${OURS}
+  LEFT JOIN pg_catalog.pg_depend e ON e.classid = d.refclassid AND e.objid = d.refobjid AND e.deptype = 'e'
+  LEFT JOIN pg_catalog.pg_extension x ON x.oid = e.refobjid
+)`;
+
+/** Functions, operators and operator classes, and sequences, by what uses them. */
+export const USES_QUERY: Sql = sql`${TABLES}${HANGING}
+SELECT DISTINCT u."table"::text, u.kind, u.name::text,
+  CASE WHEN s.oid IS NOT NULL THEN 'sequence' ELSE 'function' END, u.extname::text, n.nspname::text,
+  coalesce(s.relname::text, pg_catalog.pg_describe_object(u.refclassid, u.refobjid, 0))
+FROM uses u
+LEFT JOIN pg_catalog.pg_class s ON u.refclassid = 'pg_catalog.pg_class'::regclass AND s.oid = u.refobjid AND s.relkind = 'S'
+LEFT JOIN pg_catalog.pg_namespace n ON n.oid = s.relnamespace
+WHERE s.oid IS NOT NULL OR u.refclassid IN ('pg_catalog.pg_proc'::regclass, 'pg_catalog.pg_operator'::regclass,
+  'pg_catalog.pg_opclass'::regclass, 'pg_catalog.pg_collation'::regclass, 'pg_catalog.pg_ts_config'::regclass)
+ORDER BY 1, 2, 3, 4, 7`;
+
+/** Types of columns, the types these are made of, and types that expressions name. Arrays stand for their elements. */
+export const TYPES_QUERY: Sql = sql`${TABLES}${HANGING}, used AS (
+  SELECT w.relname AS "table", a.atttypid AS type, 0 AS depth
+  FROM wanted w JOIN pg_catalog.pg_attribute a ON a.attrelid = w.oid AND a.attnum > 0 AND NOT a.attisdropped
+  WHERE a.atttypid ${OURS}
+  UNION
+  SELECT u."table", u.refobjid, 0 FROM uses u WHERE u.refclassid = 'pg_catalog.pg_type'::regclass
+  UNION
+  SELECT u."table", CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.typelem END, u.depth + 1
+  FROM used u JOIN pg_catalog.pg_type t ON t.oid = u.type WHERE t.typtype = 'd' OR t.typcategory = 'A'
+)
+SELECT u."table"::text, max(u.depth), t.typname::text, n.nspname::text, t.typtype::text, x.extname::text,
+  CASE WHEN t.typtype = 'd' THEN pg_catalog.format_type(t.typbasetype, t.typtypmod) END, t.typnotnull,
+  pg_catalog.pg_get_expr(t.typdefaultbin, 0),
+  CASE WHEN t.typcollation <> b.typcollation THEN t.typcollation::regcollation::text END,
+  (SELECT json_agg(l.enumlabel ORDER BY l.enumsortorder) FROM pg_catalog.pg_enum l WHERE l.enumtypid = t.oid),
+  (SELECT json_agg(json_build_object('name', c.conname, 'definition', pg_catalog.pg_get_constraintdef(c.oid))
+     ORDER BY c.conname) FROM pg_catalog.pg_constraint c WHERE c.contypid = t.oid AND c.contype = 'c')
+FROM used u
+JOIN pg_catalog.pg_type t ON t.oid = u.type AND t.oid ${OURS} AND t.typcategory <> 'A'
+JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace
+LEFT JOIN pg_catalog.pg_type b ON b.oid = t.typbasetype
+LEFT JOIN pg_catalog.pg_depend e ON e.classid = 'pg_catalog.pg_type'::regclass AND e.objid = t.oid AND e.deptype = 'e'
+LEFT JOIN pg_catalog.pg_extension x ON x.oid = e.refobjid
+GROUP BY 1, t.oid, t.typname, n.nspname, t.typtype, x.extname, t.typbasetype, t.typtypmod, t.typnotnull,
+  t.typdefaultbin, t.typcollation, b.typcollation
+ORDER BY 1, 3`;
+
+/** All sequences of the schema, whoever uses them. */
+export const SEQUENCES_QUERY: Sql = sql`
+SELECT s.relname::text, pg_catalog.format_type(q.seqtypid, NULL), q.seqstart::text, q.seqincrement::text, q.seqmin::text,
+  q.seqmax::text, q.seqcache::text, q.seqcycle, t.relname::text, a.attname::text
+FROM pg_catalog.pg_sequence q
+JOIN pg_catalog.pg_class s ON s.oid = q.seqrelid
+JOIN pg_catalog.pg_namespace n ON n.oid = s.relnamespace AND n.nspname = $1
+LEFT JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_class'::regclass AND d.objid = s.oid
+  AND d.refclassid = 'pg_catalog.pg_class'::regclass AND d.refobjsubid > 0 AND d.deptype IN ('a', 'i')
+LEFT JOIN pg_catalog.pg_class t ON t.oid = d.refobjid
+LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid
+ORDER BY 1`;

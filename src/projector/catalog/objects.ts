@@ -1,0 +1,120 @@
+/** What tables use beside themselves, as PostgreSQL's catalog has it. */
+import type pg from 'pg';
+import type { Sql } from '../ddl/sql.js';
+import { SEQUENCES_QUERY, TYPES_QUERY, USES_QUERY } from './object-queries.js';
+
+/** Something that hangs on a table, and something it uses. */
+export interface Use {
+  kind: 'index' | 'constraint' | 'default' | 'generated';
+  name: string;
+  uses: 'sequence' | 'function';
+  extension: string | null;
+  /** Of a sequence. */
+  schema: string | null;
+  /** Of a sequence its name; else a description: `function lower(text[])`. */
+  what: string;
+}
+
+export interface UsedType {
+  name: string;
+  schema: string;
+  kind: 'b' | 'c' | 'd' | 'e' | 'm' | 'p' | 'r';
+  extension: string | null;
+  /** How many types it stands under: a domain's base comes before the domain. */
+  depth: number;
+  base: string | null;
+  notNull: boolean;
+  default: string | null;
+  collation: string | null;
+  labels: string[];
+  checks: { name: string; definition: string }[];
+}
+
+export interface CatalogSequence {
+  name: string;
+  type: string;
+  start: string;
+  increment: string;
+  min: string;
+  max: string;
+  cache: string;
+  cycle: boolean;
+  owner: { table: string; column: string } | null;
+}
+
+export interface CatalogObjects {
+  /** By table. */
+  uses: ReadonlyMap<string, readonly Use[]>;
+  /** By table. */
+  types: ReadonlyMap<string, readonly UsedType[]>;
+  /** All of the schema, by name. */
+  sequences: ReadonlyMap<string, CatalogSequence>;
+}
+
+type UseRow = [string, Use['kind'], string, Use['uses'], string | null, string | null, string];
+type TypeRow = [
+  table: string,
+  depth: number,
+  name: string,
+  schema: string,
+  kind: UsedType['kind'],
+  extension: string | null,
+  base: string | null,
+  notNull: boolean,
+  value: string | null,
+  collation: string | null,
+  labels: string[] | null,
+  checks: UsedType['checks'] | null,
+];
+type SequenceRow = [string, string, string, string, string, string, string, boolean, string | null, string | null];
+
+/** Three queries, whatever the number of tables. @param tables only what these use; all when absent */
+export async function readObjects(
+  client: pg.ClientBase,
+  schema: string,
+  tables?: readonly string[],
+): Promise<CatalogObjects> {
+  const read = async <Row extends unknown[]>(text: Sql, ...values: unknown[]): Promise<Row[]> =>
+    (await client.query<Row>({ text, values, rowMode: 'array' })).rows;
+  const wanted = [schema, tables ?? null];
+  const uses = grouped(await read<UseRow>(USES_QUERY, ...wanted), toUse);
+  const types = grouped(await read<TypeRow>(TYPES_QUERY, ...wanted), toType);
+  const sequences = (await read<SequenceRow>(SEQUENCES_QUERY, schema)).map(toSequence);
+  return { uses, types, sequences: new Map(sequences.map((each) => [each.name, each])) };
+}
+
+function grouped<Row extends [string, ...unknown[]], T>(rows: readonly Row[], toValue: (row: Row) => T) {
+  const groups = new Map<string, T[]>();
+  for (const row of rows) {
+    const group = groups.get(row[0]);
+    if (group === undefined) groups.set(row[0], [toValue(row)]);
+    else group.push(toValue(row));
+  }
+  return groups;
+}
+
+function toUse([, kind, name, uses, extension, schema, what]: UseRow): Use {
+  return { kind, name, uses, extension, schema, what };
+}
+
+function toType(row: TypeRow): UsedType {
+  const [, depth, name, schema, kind, extension, base, notNull, value, collation, labels, checks] = row;
+  const parts = { labels: labels ?? [], checks: checks ?? [] };
+  return { name, schema, kind, extension, depth, base, notNull, default: value, collation, ...parts };
+}
+
+function toSequence([
+  name,
+  type,
+  start,
+  increment,
+  min,
+  max,
+  cache,
+  cycle,
+  table,
+  column,
+]: SequenceRow): CatalogSequence {
+  const owner = table === null || column === null ? null : { table, column };
+  return { name, type, start, increment, min, max, cache, cycle, owner };
+}

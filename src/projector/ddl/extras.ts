@@ -1,0 +1,105 @@
+/** Constraints, indexes and partitioning that fields and relations can't say. */
+import type { TableExtras } from '../../schema/extras.js';
+import { jsonEqual } from '../../schema/json.js';
+import type { CollectionNode } from '../../schema/state.js';
+import type { Statement } from '../statement.js';
+import { type Change, statement } from './change.js';
+import { createNeeds, ownSequences } from './needs.js';
+import { tableOf } from './parts.js';
+import { constraintDefinition, ident, indexDefinition, literal, partitionBound, qualified, sql } from './sql.js';
+
+type Constraint = NonNullable<TableExtras['constraints']>[number];
+type Index = NonNullable<TableExtras['indexes']>[number];
+
+const extrasOf = (node: CollectionNode | undefined): TableExtras => node?.collection.schema?.extras ?? {};
+
+const byName = <T extends { name: string }>(items: readonly T[] = []) =>
+  new Map(items.map((item) => [item.name, item]));
+
+/** What a new table gets when it stands, other tables aside: foreign keys follow when all tables are there. */
+export function completeTable(change: Change<'collection.created'>, node: CollectionNode): Statement[] {
+  const { constraints = [], indexes = [], needs = [], partition_of: partition } = extrasOf(node);
+  return [
+    ...ownSequences(change, needs),
+    ...constraints.filter((each) => each.references === undefined).map((each) => addConstraint(change, each)),
+    ...indexes.map((each) => createIndex(change, each)),
+    ...(partition === undefined ? [] : [attach(change, partition)]),
+  ];
+}
+
+/** Foreign keys that are no relations: they may point at any table of the batch. */
+export function addReferences(change: Change<'collection.created'>): Statement[] {
+  const { constraints = [] } = extrasOf(change.after.collections.get(change.event.collection));
+  return constraints.filter((each) => each.references !== undefined).map((each) => addConstraint(change, each));
+}
+
+/** What differs in the extras of a table that stays. How it is partitioned never does. */
+export function changeExtras(change: Change<'collection.updated'>): Statement[] {
+  const [old, now] = [change.before, change.after].map(({ collections }) =>
+    extrasOf(collections.get(change.event.collection)),
+  ) as [TableExtras, TableExtras];
+  if (old === now) return [];
+  const constraints = changes(old.constraints, now.constraints);
+  const indexes = changes(old.indexes, now.indexes);
+  const needs = (now.needs ?? []).filter((need) => !old.needs?.some((each) => jsonEqual(each, need)));
+  return [
+    ...constraints.gone.map((each) => dropConstraint(change, each)),
+    ...indexes.gone.map((each) => dropIndex(change, each)),
+    ...createNeeds(change, needs),
+    ...ownSequences(change, needs),
+    ...constraints.come.map((each) => addConstraint(change, each)),
+    ...indexes.come.map((each) => createIndex(change, each)),
+  ];
+}
+
+function changes<T extends { name: string }>(old: readonly T[] | undefined, now: readonly T[] | undefined) {
+  const [before, after] = [byName(old), byName(now)];
+  return {
+    gone: [...before.values()].filter((each) => !jsonEqual(each, after.get(each.name))),
+    come: [...after.values()].filter((each) => !jsonEqual(each, before.get(each.name))),
+  };
+}
+
+function addConstraint(change: Change, { name, definition, references }: Constraint): Statement {
+  const text = sql`ALTER TABLE ${tableOf(change)} ADD CONSTRAINT ${ident(name)} ${constraintDefinition(definition)}`;
+  const lock = references === undefined ? 'ACCESS EXCLUSIVE' : 'SHARE ROW EXCLUSIVE';
+  const costs = { lock, may_fail: true, lock_entries: 4 } as const;
+  return statement(change, text, `add constraint ${name} to ${change.event.collection}`, costs);
+}
+
+function dropConstraint(change: Change, { name }: Constraint): Statement {
+  const text = sql`ALTER TABLE ${tableOf(change)} DROP CONSTRAINT ${ident(name)}`;
+  const costs = { lock: 'ACCESS EXCLUSIVE', lock_entries: 4 } as const;
+  return statement(change, text, `drop constraint ${name} of ${change.event.collection}`, costs);
+}
+
+function createIndex(change: Change, { name, unique, definition }: Index): Statement {
+  const kind = unique === true ? sql`CREATE UNIQUE INDEX` : sql`CREATE INDEX`;
+  const text = sql`${kind} ${ident(name)} ON ${tableOf(change)} ${indexDefinition(definition)}`;
+  const costs = { lock: 'SHARE', may_fail: true, lock_entries: 2 } as const;
+  return statement(change, text, `create index ${name} on ${change.event.collection}`, costs);
+}
+
+function dropIndex(change: Change, { name }: Index): Statement {
+  const text = sql`DROP INDEX ${qualified(change.schema, name)}`;
+  const costs = { lock: 'ACCESS EXCLUSIVE', lock_entries: 2 } as const;
+  return statement(change, text, `drop index ${name} of ${change.event.collection}`, costs);
+}
+
+function attach(change: Change, { table, bound }: NonNullable<TableExtras['partition_of']>): Statement {
+  const parent = qualified(change.schema, table);
+  const text = sql`ALTER TABLE ${parent} ATTACH PARTITION ${tableOf(change)} ${partitionBound(bound)}`;
+  const costs = { lock: 'none', lock_entries: 6 } as const;
+  return statement(change, text, `make ${change.event.collection} a partition of ${table}`, costs);
+}
+
+/** DROP TABLE takes partitions along without a word: those that nobody manages must not go so. */
+export function refuseWithPartitions(change: Change, node: CollectionNode): Statement[] {
+  if (extrasOf(node).partition_by === undefined) return [];
+  const oid = sql`${literal(tableOf(change))}::pg_catalog.regclass`;
+  const found = sql`EXISTS (SELECT FROM pg_catalog.pg_inherits WHERE inhparent = ${oid})`;
+  const body = sql`BEGIN IF ${found} THEN
+    RAISE EXCEPTION 'the table still has partitions' USING ERRCODE = 'dependent_objects_still_exist'; END IF; END`;
+  const summary = `make sure that ${change.event.collection} has no partitions left`;
+  return [statement(change, sql`DO ${literal(body)}`, summary, { lock: 'none', lock_entries: 1 })];
+}

@@ -1,0 +1,73 @@
+/** What must be there before a table: made where it is missing. PostgreSQL has no IF NOT EXISTS for types. */
+import type { Domain, Need } from '../../schema/extras.js';
+import type { Statement } from '../statement.js';
+import { type Change, statement } from './change.js';
+import { sequenceOptions } from './sequence.js';
+import {
+  type Sql,
+  collationName,
+  constraintDefinition,
+  expression,
+  ident,
+  join,
+  literal,
+  qualified,
+  sql,
+  typeName,
+} from './sql.js';
+
+export function createNeeds(change: Change, needs: readonly Need[]): Statement[] {
+  return needs.map((need) =>
+    statement(change, createNeed(need, change.schema), `make sure of ${need.kind} ${need.name}`, {
+      lock: 'none',
+      lock_entries: 3,
+    }),
+  );
+}
+
+function createNeed(need: Need, schema: string): Sql {
+  switch (need.kind) {
+    case 'extension':
+      // Where the extension's own types and functions are looked for: public is in every search path.
+      return sql`CREATE EXTENSION IF NOT EXISTS ${ident(need.name)}`;
+    case 'enum':
+      return unlessThere(
+        sql`CREATE TYPE ${qualified(schema, need.name)} AS ENUM (${join(need.labels.map(literal), sql`, `)})`,
+      );
+    case 'domain':
+      return unlessThere(sql`CREATE DOMAIN ${qualified(schema, need.name)} ${domain(need)}`);
+    case 'sequence': {
+      const { kind: _, name, owned_by: __, ...options } = need;
+      return sql`CREATE SEQUENCE IF NOT EXISTS ${qualified(schema, name)} ${sequenceOptions(options)}`;
+    }
+    default:
+      return need satisfies never;
+  }
+}
+
+function domain({ type, collation, not_null, default: value, checks = [] }: Domain): Sql {
+  const parts = [sql`AS ${typeName(type)}`];
+  if (collation !== undefined) parts.push(sql`COLLATE ${collationName(collation)}`);
+  if (value !== undefined) parts.push(sql`DEFAULT ${expression(value)}`);
+  if (not_null === true) parts.push(sql`NOT NULL`);
+  for (const { name, definition } of checks) {
+    parts.push(sql`CONSTRAINT ${ident(name)} ${constraintDefinition(definition)}`);
+  }
+  return join(parts, sql` `);
+}
+
+/** The statement inside a block of its own, as a literal: quoted like any other text. */
+function unlessThere(create: Sql): Sql {
+  return sql`DO ${literal(sql`BEGIN ${create}; EXCEPTION WHEN duplicate_object THEN NULL; END`)}`;
+}
+
+/** Sequences that end with their column. */
+export function ownSequences(change: Change, needs: readonly Need[]): Statement[] {
+  const { collection } = change.event;
+  return needs.flatMap((need) => {
+    if (need.kind !== 'sequence' || need.owned_by === undefined) return [];
+    const column = sql`${qualified(change.schema, collection)}.${ident(need.owned_by)}`;
+    const text = sql`ALTER SEQUENCE ${qualified(change.schema, need.name)} OWNED BY ${column}`;
+    return [statement(change, text, `give sequence ${need.name} to ${collection}.${need.owned_by}`, { lock: 'none' })];
+  });
+}

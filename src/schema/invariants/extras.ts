@@ -1,0 +1,36 @@
+/** What extras say must fit the fields and the other tables. */
+import type { TableExtras } from '../extras.js';
+import { type CollectionNode, type State, primaryKeyOf } from '../state.js';
+import { quoted } from './quoted.js';
+
+type Fault = [member: keyof TableExtras, message: string];
+
+export function extrasFaults(state: State, node: CollectionNode): Fault[] {
+  const extras = node.collection.schema?.extras;
+  if (extras === undefined) return [];
+  return [...keyFaults(node, extras), ...partitionFaults(state, extras), ...referenceFaults(state, extras)];
+}
+
+/** The fields that are marked are those of the key, and nothing changes one without the other. */
+function keyFaults(node: CollectionNode, { primary_key: key }: TableExtras): Fault[] {
+  if (key === undefined) return [];
+  const marked = primaryKeyOf(node).map(({ field }) => field);
+  const same = marked.length === key.columns.length && key.columns.every((column) => marked.includes(column));
+  if (same) return [];
+  const columns = key.columns.map(quoted).join(', ');
+  return [['primary_key', `the primary key ${quoted(key.name)} is of ${columns}: exactly these have is_primary_key`]];
+}
+
+function partitionFaults({ collections }: State, { partition_of: partition }: TableExtras): Fault[] {
+  if (partition === undefined) return [];
+  const parent = collections.get(partition.table)?.collection.schema;
+  if (parent?.extras?.partition_by !== undefined) return [];
+  return [['partition_of', `there is no partitioned collection ${quoted(partition.table)}`]];
+}
+
+function referenceFaults({ collections }: State, { constraints = [] }: TableExtras): Fault[] {
+  return constraints.flatMap(({ name, references }): Fault[] => {
+    if (references === undefined || collections.get(references)?.collection.schema) return [];
+    return [['constraints', `${quoted(name)} points at ${quoted(references)}, which is no collection with a table`]];
+  });
+}

@@ -1,0 +1,1 @@
+export const quoted = (name: string | null): string => JSON.stringify(name);

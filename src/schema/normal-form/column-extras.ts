@@ -1,0 +1,62 @@
+/** The extras of a column that is being made or changed: those given, or those it has, as far as they still apply. */
+import { type ColumnExtras, isSerial } from '../extras.js';
+import { jsonEqual } from '../json.js';
+import type { Json } from '../model.js';
+import { type Reading, complain } from './checks.js';
+import type { ColumnChange } from './column.js';
+import { readColumnExtras } from './extras.js';
+
+/** The rest of the column as it will be. */
+interface Column {
+  data_type: string;
+  is_unique: boolean;
+  is_indexed: boolean;
+  is_primary_key: boolean;
+  increments: boolean;
+  expression: string | null;
+  value: Json;
+}
+
+export function readExtras(change: ColumnChange, column: Column, reading: Reading): ColumnExtras | undefined {
+  const { given, existing } = change;
+  const isGiven = given['extras'] !== undefined;
+  const read = isGiven ? readColumnExtras(given['extras'], ['schema', 'extras'], reading) : existing?.extras;
+  if (read === undefined) return undefined;
+  const kept = Object.fromEntries(
+    Object.entries(read).filter(([name]) => applies(name as keyof ColumnExtras, read, change, column)),
+  ) as ColumnExtras;
+  const lost = Object.keys(read).filter((name) => !Object.hasOwn(kept, name));
+  if (isGiven && !jsonEqual(read, existing?.extras)) {
+    for (const name of lost)
+      complain(reading, ['schema', 'extras', name], "must be left out: it doesn't fit the column");
+  }
+  if (jsonEqual(kept, existing?.extras)) return existing?.extras;
+  return Object.keys(kept).length === 0 ? undefined : kept;
+}
+
+const TEXTS: ReadonlySet<string> = new Set(['text', 'citext', 'character varying', 'character']);
+
+type Rule = (column: Column, extras: ColumnExtras, change: ColumnChange) => boolean;
+
+/** When a member has something to say. */
+const RULES: { readonly [M in keyof ColumnExtras]-?: Rule } = {
+  precision: ({ data_type }) => /^(time|timestamp) /.test(data_type),
+  collation: ({ data_type }, _, { type }) => TEXTS.has(data_type) || type === 'unknown',
+  default: fitsDefault,
+  identity: ({ increments }, extras) => increments && !isSerial({ extras }),
+  virtual: ({ expression }) => expression !== null,
+  sequence: ({ increments }, extras) => increments && !isSerial({ extras }),
+  primary_key_name: ({ is_primary_key }) => is_primary_key,
+  unique_name: ({ is_unique, is_primary_key }) => is_unique && !is_primary_key,
+  index_name: ({ is_indexed }) => is_indexed,
+};
+
+/** A default in words gives way to one that is given as a value, and `nextval` to a column that no longer counts. */
+function fitsDefault({ increments, expression, value }: Column, extras: ColumnExtras): boolean {
+  if (expression !== null || value !== null) return false;
+  return isSerial({ extras }) === increments;
+}
+
+function applies(name: keyof ColumnExtras, extras: ColumnExtras, change: ColumnChange, column: Column): boolean {
+  return RULES[name](column, extras, change);
+}

@@ -1,0 +1,144 @@
+/** Extras in normal form: their shape, then every text in them by PostgreSQL's parser, then nothing empty is kept. */
+import type { z } from 'zod';
+import { checkExpression, checkTypeText } from '../expression.js';
+import { type ColumnExtras, type Domain, type Need, type TableExtras, TRUSTED_EXTENSIONS } from '../extras.js';
+import { columnExtrasV1, tableExtrasV1 } from '../extras-schemas.js';
+import type { Path } from '../problem.js';
+import {
+  checkCollation,
+  checkIndexDefinition,
+  checkPartitionBound,
+  checkPartitionKey,
+  parseConstraint,
+} from '../statement-text.js';
+import { type Reading, complain } from './checks.js';
+import { identifierFault } from './names.js';
+
+/** Reports what is wrong at a step of the path; a fault of null is none. */
+type Report = (steps: Path, fault: string | null) => void;
+
+/** What `given` says; undefined for nothing at all (null, or no members). */
+export function readTableExtras(given: unknown, steps: Path, reading: Reading): TableExtras | undefined {
+  const extras = shaped(tableExtrasV1, given, steps, reading);
+  if (extras === undefined) return undefined;
+  const report = reporter(steps, reading);
+  checkKey(extras, report);
+  for (const [index, each] of (extras.constraints ?? []).entries()) checkConstraint(each, index, report);
+  for (const [index, { name, definition }] of (extras.indexes ?? []).entries()) {
+    report(['indexes', index, 'name'], identifierFault(name));
+    report(['indexes', index, 'definition'], checkIndexDefinition(definition));
+  }
+  checkPartition(extras, report);
+  for (const [index, need] of (extras.needs ?? []).entries()) checkNeed(need, ['needs', index], report);
+  return withoutEmpty(extras);
+}
+
+export function readColumnExtras(given: unknown, steps: Path, reading: Reading): ColumnExtras | undefined {
+  const extras = shaped(columnExtrasV1, given, steps, reading);
+  if (extras === undefined) return undefined;
+  const report = reporter(steps, reading);
+  if (extras.collation !== undefined) report(['collation'], checkCollation(extras.collation));
+  if (extras.default !== undefined) report(['default'], checkExpression(extras.default));
+  for (const name of ['primary_key_name', 'unique_name', 'index_name'] as const) {
+    if (extras[name] !== undefined) report([name], identifierFault(extras[name]));
+  }
+  if (extras.sequence !== undefined) checkSequence(extras.sequence, ['sequence'], report);
+  return withoutEmpty(extras);
+}
+
+function shaped<S extends z.ZodType>(shape: S, given: unknown, steps: Path, reading: Reading): z.infer<S> | undefined {
+  if (given === null || given === undefined) return undefined;
+  const parsed = shape.safeParse(given);
+  if (parsed.success) return parsed.data;
+  for (const issue of parsed.error.issues) {
+    const at = [...steps, ...issue.path.map((step) => (typeof step === 'number' ? step : String(step)))];
+    complain(reading, at, `is not as a snapshot has it: ${issue.message}`);
+  }
+  return undefined;
+}
+
+function reporter(steps: Path, reading: Reading): Report {
+  return (more, fault) => {
+    if (fault !== null) complain(reading, [...steps, ...more], fault);
+  };
+}
+
+function checkKey({ primary_key: key }: TableExtras, report: Report): void {
+  if (key === undefined) return;
+  report(['primary_key', 'name'], identifierFault(key.name));
+  report(['primary_key', 'columns'], key.columns.length === 0 ? 'must name columns' : null);
+  for (const [index, name] of key.columns.entries()) report(['primary_key', 'columns', index], identifierFault(name));
+  if (key.definition !== undefined) {
+    report(['primary_key', 'definition'], constraintFault(key.definition, ['primary key']));
+  }
+}
+
+function constraintFault(definition: string, kinds: readonly string[]): string | null {
+  const parsed = parseConstraint(definition);
+  if (typeof parsed === 'string') return parsed;
+  return kinds.includes(parsed.kind) ? null : `must be a ${kinds.join(' or ')}`;
+}
+
+function checkConstraint(
+  { name, definition, references }: NonNullable<TableExtras['constraints']>[number],
+  index: number,
+  report: Report,
+): void {
+  report(['constraints', index, 'name'], identifierFault(name));
+  const parsed = parseConstraint(definition);
+  if (typeof parsed === 'string') report(['constraints', index, 'definition'], parsed);
+  else if (parsed.kind === 'primary key') {
+    report(['constraints', index, 'definition'], 'must not be a primary key: that is a member of its own');
+  } else if (parsed.references?.table !== references || parsed.references?.schema !== undefined) {
+    const wanted = JSON.stringify(parsed.references?.table ?? null);
+    report(['constraints', index, 'references'], `must be ${wanted}, as the definition says, in the same schema`);
+  }
+}
+
+function checkPartition({ partition_by, partition_of }: TableExtras, report: Report): void {
+  if (partition_by !== undefined) report(['partition_by'], checkPartitionKey(partition_by));
+  if (partition_of === undefined) return;
+  report(['partition_of', 'table'], identifierFault(partition_of.table));
+  report(['partition_of', 'bound'], checkPartitionBound(partition_of.bound));
+}
+
+function checkNeed(need: Need, steps: Path, report: Report): void {
+  report([...steps, 'name'], identifierFault(need.name));
+  if (need.kind === 'extension') {
+    const trusted = TRUSTED_EXTENSIONS.has(need.name);
+    report([...steps, 'name'], trusted ? null : 'must be an extension that PostgreSQL marks trusted');
+  } else if (need.kind === 'domain') checkDomain(need, steps, report);
+  else if (need.kind === 'sequence') {
+    checkSequence(need, steps, report);
+    if (need.owned_by !== undefined) report([...steps, 'owned_by'], identifierFault(need.owned_by));
+  }
+}
+
+function checkDomain(domain: Domain, steps: Path, report: Report): void {
+  report([...steps, 'type'], checkTypeText(domain.type));
+  if (domain.collation !== undefined) report([...steps, 'collation'], checkCollation(domain.collation));
+  if (domain.default !== undefined) report([...steps, 'default'], checkExpression(domain.default));
+  for (const [index, { name, definition }] of (domain.checks ?? []).entries()) {
+    report([...steps, 'checks', index, 'name'], identifierFault(name));
+    report([...steps, 'checks', index, 'definition'], constraintFault(definition, ['check']));
+  }
+}
+
+const NUMBER = /^-?\d{1,19}$/;
+
+function checkSequence(sequence: NonNullable<ColumnExtras['sequence']>, steps: Path, report: Report): void {
+  if (sequence.name !== undefined) report([...steps, 'name'], identifierFault(sequence.name));
+  for (const name of ['start', 'increment', 'min', 'max', 'cache'] as const) {
+    const value = sequence[name];
+    if (value !== undefined && !NUMBER.test(value)) report([...steps, name], 'must be an integer, as text');
+  }
+}
+
+/** Members that are empty lists or absent say nothing. */
+function withoutEmpty<T extends object>(extras: T): T | undefined {
+  const kept = Object.entries(extras).filter(([, value]) => {
+    if (value === undefined) return false;
+    return Array.isArray(value) ? value.length > 0 : true;
+  });
+  return kept.length === 0 ? undefined : (Object.fromEntries(kept) as T);
+}
