@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ProblemError } from '../../src/postgres/errors.js';
+import type { ProblemError } from '../../src/postgres/errors.js';
 import { readDatabase } from '../../src/postgres/database.js';
 import { type RebuiltMetadata, rebuildMetadataRows } from '../../src/projector/projections/rebuild-metadata.js';
 import { verify } from '../../src/projector/verify.js';

@@ -1,0 +1,264 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import pg from 'pg';
+import { createPool } from '../../src/postgres/pool.js';
+import { readRecordPages } from '../../src/log/read.js';
+import { type Reply, clientOf, json } from '../http/client.js';
+import { type Ran, dps } from '../support/dps.js';
+import { LIBRARY } from '../support/library.js';
+import { type TestDatabase, createDatabase, testServer } from '../support/postgres.js';
+import { type TestService, startService } from '../support/service.js';
+
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+
+describe('backup and restore', () => {
+  /** The database that is backed up. Its service has stopped. */
+  let source: string;
+  let directory: string;
+  let file: string;
+  let snapshot: string;
+  const databases: TestDatabase[] = [];
+
+  before(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'dps-restore-'));
+    source = await emptyDatabase();
+    const service = await startService({ DATABASE_URL: source });
+    try {
+      await live(service);
+      snapshot = await snapshotOf(service);
+    } finally {
+      await service.stop();
+    }
+    file = join(directory, 'log.ndjson');
+    await writeFile(file, await exportOf(source));
+  });
+
+  after(async () => {
+    for (const database of databases) await database.drop();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  async function emptyDatabase(): Promise<string> {
+    const database = await createDatabase();
+    databases.push(database);
+    return database.connectionString;
+  }
+
+  /** The log and the schema are the same, and a service starts on it. */
+  async function expectSame(connectionString: string): Promise<void> {
+    expect(await exportOf(connectionString)).to.equal(await readFile(file, 'utf8'));
+    const { code, out } = await dps(['verify'], { DATABASE_URL: connectionString });
+    expect(out).to.contain('The hash chain holds').and.contain('say the same');
+    expect(code).to.equal(0);
+    const restored = await startService({ DATABASE_URL: connectionString });
+    try {
+      expect(await snapshotOf(restored)).to.equal(snapshot);
+      const created = await clientOf(restored)('/collections', json({ collection: 'after', schema: {} }));
+      expect(created.status, created.text).to.equal(200);
+    } finally {
+      await restored.stop();
+    }
+  }
+
+  const restoreInto = (connectionString: string, from = file): Promise<Ran> =>
+    dps(['restore', '--file', from, '--json'], { DATABASE_URL: connectionString });
+
+  it('restores an exported log: same hashes, same schema', async () => {
+    const connectionString = await emptyDatabase();
+    const { code, out, err } = await restoreInto(connectionString);
+    expect(code, err).to.equal(0);
+    expect(JSON.parse(out)).to.deep.include({ ok: true, differences: [] });
+    await expectSame(connectionString);
+  });
+
+  it('replays the log, DDL included, with lines of progress where there is no terminal', async () => {
+    const connectionString = await emptyDatabase();
+    const { code, out, err } = await dps(['rebuild', 'tables', '--into', connectionString], {
+      DATABASE_URL: source,
+    });
+    expect(code, err).to.equal(0);
+    expect(out).to.contain('Verified');
+    expect(err).to.match(/^replaying: 100 % \(\d+ of \d+\)$/);
+    await expectSame(connectionString);
+  });
+
+  it('shows a bar on a terminal', async () => {
+    const lines: string[] = [];
+    const rewrite = (line: string): void => void lines.push(line);
+    const into = ['rebuild', 'tables', '--into', await emptyDatabase()];
+    const { err } = await dps(into, { DATABASE_URL: source }, { rewrite });
+    expect(err).to.equal('');
+    expect(lines.at(-1)).to.equal('');
+    expect(lines.at(-2)).to.match(/^replaying \[#{30}\] 100 %/);
+  });
+
+  it('restores a whole copy of the database', async () => {
+    const copy = await emptyDatabase();
+    const { connectionString } = await testServer();
+    await sql(
+      connectionString,
+      `drop database ${nameOf(copy)}`,
+      `create database ${nameOf(copy)} template ${nameOf(source)}`,
+    );
+    await expectSame(copy);
+  });
+
+  it('restores what pg_dump wrote', async function () {
+    const { majorVersion } = await testServer();
+    const programs = await clientPrograms(majorVersion);
+    if (programs === null) {
+      process.stderr.write(
+        `    pg_dump for PostgreSQL ${majorVersion} is not on this machine (postgresql-client): skipped\n`,
+      );
+      return this.skip();
+    }
+    const archive = join(directory, 'backup.dump');
+    const copy = await emptyDatabase();
+    await run(join(programs, 'pg_dump'), ['--format=custom', `--file=${archive}`, source]);
+    await run(join(programs, 'pg_restore'), ['--exit-on-error', '--no-owner', `--dbname=${copy}`, archive]);
+    await expectSame(copy);
+  });
+
+  it('refuses a target that is not empty', async () => {
+    const used = await emptyDatabase();
+    await sql(used, 'create table of_somebody (id int)');
+    const table = await restoreInto(used);
+    expect(table.code).to.equal(2);
+    expect(table.err).to.contain('is not empty: it holds "of_somebody"');
+    const log = await dps(['rebuild', 'tables', '--into', source], { DATABASE_URL: source });
+    expect(log.code).to.equal(2);
+    expect(log.err).to.contain('not empty');
+  });
+
+  for (const [what, damage, message] of [
+    [
+      'a changed event',
+      (lines: string[]) => lines.with(2, (lines[2] ?? '').replace('"command":"', '"command":"x')),
+      'position 3: its hash does not fit',
+    ],
+    ['a missing event', (lines: string[]) => lines.toSpliced(1, 1), 'position 3: position 2 is missing'],
+    ['a doubled event', (lines: string[]) => lines.toSpliced(1, 0, lines[1] ?? ''), 'broken at position 2'],
+    ['a line that was cut off', (lines: string[]) => lines.with(-2, (lines.at(-2) ?? '').slice(0, 50)), 'is not JSON'],
+    ['another document', () => ['{"version": 1}'], 'Line 1 is not an event'],
+  ] as const) {
+    it(`refuses ${what}, and no service starts on what there is`, async () => {
+      const damaged = join(directory, 'damaged.ndjson');
+      const lines = (await readFile(file, 'utf8')).split('\n');
+      await writeFile(damaged, damage(lines).join('\n'));
+      const connectionString = await emptyDatabase();
+      const { code, err } = await restoreInto(connectionString, damaged);
+      expect(code).to.equal(2);
+      expect(err).to.contain(message);
+      const started = startService({ DATABASE_URL: connectionString });
+      await started.then(
+        async (unexpected) => {
+          await unexpected.stop();
+          throw new Error('it started');
+        },
+        (error: Error) => expect(error.message).to.contain('restore was broken off'),
+      );
+      expect((await restoreInto(connectionString)).err).to.contain('an earlier restore into it was broken off');
+    });
+  }
+
+  it('says what is wrong with the command line', async () => {
+    expect(await dps(['restore'], {})).to.deep.include({ code: 2, out: '' });
+    expect(
+      (await dps(['restore', '--file', join(directory, 'none')], { DATABASE_URL: await emptyDatabase() })).err,
+    ).to.contain("can't be read");
+    expect((await dps(['rebuild', 'metadata', '--into', 'x'], { DATABASE_URL: source })).err).to.contain(
+      '--into goes with "tables"',
+    );
+    expect((await dps(['rebuild', 'everything'], { DATABASE_URL: source })).err).to.contain(
+      'must be one of tables, metadata, indexes',
+    );
+  });
+});
+
+/** Everything a history can hold: relations of every kind, names that must be quoted, changes, removals. */
+async function live(service: TestService): Promise<void> {
+  const client = clientOf(service);
+  const must = async (path: string, ...request: Parameters<typeof json>): Promise<Reply> => {
+    const reply = await client(path, json(...request));
+    expect(reply.status, `${path}: ${reply.text}`).to.be.within(200, 204);
+    return reply;
+  };
+  const collections = Object.keys(LIBRARY.collections).map((collection) => ({ collection, schema: {} }));
+  const fields = Object.entries(LIBRARY.collections).flatMap(([collection, own]) =>
+    own.map((field) => ({ ...(field as object), collection })),
+  );
+  const document = {
+    version: 1,
+    service: 'test',
+    vendor: 'postgres',
+    collections,
+    fields,
+    relations: LIBRARY.relations,
+  };
+  const diff = await must('/schema/diff?force', document);
+  await must('/schema/apply', diff.json);
+  const input = (name: string, schema: object = {}, type = 'string') => ({
+    field: name,
+    type,
+    schema,
+    meta: { interface: 'input' },
+  });
+  await must('/collections?concurrentIndexCreation', {
+    collection: 'it"s a "table"',
+    schema: { comment: "it's" },
+    fields: [
+      input('title', { is_indexed: true }),
+      input('size', { default_value: 3 }, 'integer'),
+      input('note', {}, 'text'),
+    ],
+  });
+  await must('/collections/articles', { meta: { note: 'ä€🎉' } }, 'PATCH');
+  await must('/fields/articles', input('size', { is_nullable: false, default_value: 1, is_unique: true }, 'integer'));
+  await must('/fields/articles/size', { type: 'bigInteger', schema: { is_indexed: true } }, 'PATCH');
+  await must('/collections', { collection: 'passing', schema: {} });
+  await must('/collections/passing', undefined, 'DELETE');
+  await must('/collections/tags', undefined, 'DELETE');
+}
+
+async function snapshotOf(service: TestService): Promise<string> {
+  return (await clientOf(service)('/schema/snapshot')).text;
+}
+
+/** The log as one event a line. */
+async function exportOf(connectionString: string): Promise<string> {
+  const pool = createPool({ connectionString, schema: 'public', max: 1, logger: silent });
+  let text = '';
+  for await (const page of readRecordPages(pool, { after: 0 })) {
+    for (const event of page) text += `${JSON.stringify(event)}\n`;
+  }
+  await pool.end();
+  return text;
+}
+
+const nameOf = (connectionString: string): string => new URL(connectionString).pathname.slice(1);
+
+async function sql(connectionString: string, ...statements: string[]): Promise<void> {
+  const client = new pg.Client({ connectionString });
+  await client.connect();
+  for (const statement of statements) await client.query(statement);
+  await client.end();
+}
+
+const run = promisify(execFile);
+
+/** Where pg_dump for this server is, as Debian or the PATH have it; null when there is none that is new enough. */
+async function clientPrograms(majorVersion: number): Promise<string | null> {
+  const places = [`/usr/lib/postgresql/${majorVersion}/bin`, ...(process.env['PATH'] ?? '').split(delimiter)];
+  for (const place of places) {
+    const version = await run(join(place, 'pg_dump'), ['--version']).then(
+      ({ stdout }) => Number(/\) (\d+)/.exec(stdout)?.[1]),
+      () => 0,
+    );
+    if (version >= majorVersion) return place;
+  }
+  return null;
+}
