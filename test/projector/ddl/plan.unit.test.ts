@@ -1,0 +1,337 @@
+import { expect } from 'chai';
+import { planBatch, planEvent } from '../../../src/projector/ddl/plan.js';
+import type { Statement } from '../../../src/projector/statement.js';
+import type { NewEvent } from '../../../src/schema/events.js';
+import type { Field } from '../../../src/schema/model.js';
+import { type State, initialState } from '../../../src/schema/state.js';
+import { added, changed, column, created, deleted, dropped, related, tableOf, unrelated } from '../columns.js';
+
+const after = (...events: NewEvent[]): State => planBatch(initialState(), events, 'public').after;
+const plan = (state: State, ...events: NewEvent[]): Statement[] => planBatch(state, events, 'public').statements;
+const texts = (statements: Statement[]): string[] => statements.map((statement) => statement.sql);
+
+/** What becomes of one column of a table that is there already. */
+function alter(from: Field, to: Field, ...others: Field[]): Statement[] {
+  return plan(after(created('t', [from, ...others])), changed(from, to));
+}
+
+const T = '"public"."t"';
+
+describe('a new table', () => {
+  const fields = [column('a', 'string', { is_indexed: true, comment: "it's" }), column('b', 'integer')];
+
+  it('comes first, then its comment, indexes and the comments of columns', () => {
+    const statements = plan(initialState(), created('t', fields, { comment: 'x' }));
+    expect(texts(statements).slice(1)).to.deep.equal([
+      `COMMENT ON TABLE ${T} IS 'x'`,
+      `CREATE INDEX "t_a_index" ON ${T} ("a")`,
+      `COMMENT ON COLUMN ${T}."a" IS 'it''s'`,
+    ]);
+  });
+
+  it('costs nothing: nobody else sees it yet', () => {
+    for (const { lock, loses_data, rewrites_table, may_fail } of plan(initialState(), created('t', fields))) {
+      expect({ lock, loses_data, rewrites_table, may_fail }).to.deep.equal({
+        lock: 'none',
+        loses_data: false,
+        rewrites_table: false,
+        may_fail: false,
+      });
+    }
+  });
+
+  it('leaves its indexes to be built after the commit when asked to', () => {
+    expect(texts(plan(initialState(), created('t', fields, { concurrent: true }))).join()).to.not.contain(
+      'CREATE INDEX',
+    );
+  });
+
+  it('a folder and an alias need nothing', () => {
+    const folder: NewEvent = { ...created('f'), data: { collection: tableOf('f', null), fields: [] } } as NewEvent;
+    expect(plan(initialState(), folder)).to.deep.equal([]);
+    expect(plan(after(created('t')), added(column('a', 'alias', null)))).to.deep.equal([]);
+    expect(plan(after(folder), deleted('f'))).to.deep.equal([]);
+  });
+
+  it('says which event each statement is for', () => {
+    const statements = plan(initialState(), created('t'), added(column('a', 'integer')));
+    expect(statements.map(({ source }) => source)).to.deep.equal([
+      { event: 0, type: 'collection.created', collection: 't', field: null },
+      { event: 1, type: 'field.created', collection: 't', field: 'a' },
+    ]);
+  });
+});
+
+describe('a table that goes', () => {
+  it('goes without CASCADE, and its rows with it', () => {
+    const [drop, ...more] = plan(after(created('t')), deleted('t'));
+    expect(more).to.deep.equal([]);
+    expect(drop).to.deep.include({ sql: `DROP TABLE ${T}`, lock: 'ACCESS EXCLUSIVE', loses_data: true });
+  });
+
+  it('loses nothing when the same batch made it; made anew after it was dropped, it is new', () => {
+    expect(plan(initialState(), created('t'), deleted('t'))[1]).to.include({ loses_data: false, lock: 'none' });
+    const [drop, create] = plan(after(created('t')), deleted('t'), created('t'));
+    expect(drop).to.include({ loses_data: true });
+    expect(create).to.include({ lock: 'none' });
+  });
+});
+
+describe('a new column', () => {
+  const state = after(created('t'));
+  const costs = (field: Field) => plan(state, added(field))[0];
+
+  it('is added with what hangs on it, in this order: unique, index, comment', () => {
+    const field = column('a', 'integer', { is_unique: true, is_indexed: true, comment: 'x', default_value: 5 });
+    expect(texts(plan(state, added(field)))).to.deep.equal([
+      `ALTER TABLE ${T} ADD COLUMN "a" integer DEFAULT '5'`,
+      `ALTER TABLE ${T} ADD CONSTRAINT "t_a_unique" UNIQUE ("a")`,
+      `CREATE INDEX "t_a_index" ON ${T} ("a")`,
+      `COMMENT ON COLUMN ${T}."a" IS 'x'`,
+    ]);
+  });
+
+  it('rewrites the table only where each row gets a value of its own', () => {
+    expect(costs(column('a', 'integer', { default_value: 5, is_nullable: false }))).to.include({
+      rewrites_table: false,
+    });
+    expect(costs(column('a', 'timestamp', { default_value: 'now()' }))).to.include({ rewrites_table: false });
+    expect(costs(column('a', 'uuid', { default_value: 'gen_random_uuid()' }))).to.include({ rewrites_table: true });
+    expect(costs(column('a', 'integer', { generation_expression: 'id + 1' }))).to.include({ rewrites_table: true });
+  });
+
+  it('may fail where rows would have no value', () => {
+    expect(costs(column('a', 'integer', { is_nullable: false }))).to.include({ may_fail: true });
+    expect(costs(column('a', 'integer', { is_nullable: false, default_value: 1 }))).to.include({ may_fail: false });
+  });
+
+  it('loses data when it goes again', () => {
+    const field = column('a', 'integer');
+    const [drop] = plan(after(created('t', [field])), dropped(field));
+    expect(drop).to.include({ sql: `ALTER TABLE ${T} DROP COLUMN "a"`, loses_data: true });
+  });
+});
+
+describe('a changed column', () => {
+  it('metadata alone needs nothing', () => {
+    const field = column('a', 'integer');
+    expect(alter(field, { ...field, meta: { ...field.meta, note: 'x' } })).to.deep.equal([]);
+  });
+
+  it('the default goes before the type and comes back after it', () => {
+    const statements = alter(
+      column('a', 'string', { default_value: '1' }),
+      column('a', 'integer', { default_value: 1, is_nullable: false }),
+    );
+    expect(texts(statements)).to.deep.equal([
+      `ALTER TABLE ${T} ALTER COLUMN "a" DROP DEFAULT, ALTER COLUMN "a" TYPE integer USING "a"::integer, ` +
+        `ALTER COLUMN "a" SET NOT NULL, ALTER COLUMN "a" SET DEFAULT '1'`,
+    ]);
+    expect(statements[0]?.summary).to.equal('alter column t.a: default, type, nullability');
+  });
+
+  it('a default that stays while the length grows is set anew, without a cast from the old type', () => {
+    const statements = alter(
+      column('a', 'string', { max_length: 10, default_value: 'x' }),
+      column('a', 'string', { max_length: 20, default_value: 'x' }),
+    );
+    expect(texts(statements)).to.deep.equal([
+      `ALTER TABLE ${T} ALTER COLUMN "a" DROP DEFAULT, ALTER COLUMN "a" TYPE character varying(20), ` +
+        `ALTER COLUMN "a" SET DEFAULT 'x'`,
+    ]);
+    expect(statements[0]).to.include({ rewrites_table: false, may_fail: false, loses_data: false });
+  });
+
+  it('NOT NULL is dropped before the type', () => {
+    const [statement] = alter(column('a', 'integer', { is_nullable: false }), column('a', 'bigInteger'));
+    expect(statement?.sql).to.equal(
+      `ALTER TABLE ${T} ALTER COLUMN "a" DROP NOT NULL, ALTER COLUMN "a" TYPE bigint USING "a"::bigint`,
+    );
+  });
+
+  it('SET NOT NULL may fail on existing rows', () => {
+    const [statement] = alter(column('a', 'integer'), column('a', 'integer', { is_nullable: false }));
+    expect(statement).to.deep.include({
+      sql: `ALTER TABLE ${T} ALTER COLUMN "a" SET NOT NULL`,
+      may_fail: true,
+      lock: 'ACCESS EXCLUSIVE',
+    });
+  });
+
+  it('text only ever gets shorter by assignment, which refuses to cut', () => {
+    const [statement] = alter(column('a', 'text'), column('a', 'string', { max_length: 5 }));
+    expect(statement?.sql).to.equal(`ALTER TABLE ${T} ALTER COLUMN "a" TYPE character varying(5)`);
+    expect(statement).to.include({ may_fail: true, loses_data: false });
+    const [fromNumber] = alter(column('a', 'integer'), column('a', 'string', { max_length: 5 }));
+    expect(fromNumber?.sql).to.contain('TYPE character varying(5) USING "a"::text');
+  });
+
+  it('unique and index go before the type, and come after it', () => {
+    const plain = column('a', 'integer');
+    const keyed = column('a', 'string', { is_unique: true, is_indexed: true, comment: 'x' });
+    expect(texts(alter(keyed, plain))).to.deep.equal([
+      `ALTER TABLE ${T} DROP CONSTRAINT "t_a_unique"`,
+      `DROP INDEX IF EXISTS "public"."t_a_index"`,
+      `ALTER TABLE ${T} ALTER COLUMN "a" TYPE integer USING "a"::integer`,
+      `COMMENT ON COLUMN ${T}."a" IS NULL`,
+    ]);
+    expect(texts(alter(plain, keyed))).to.deep.equal([
+      `ALTER TABLE ${T} ALTER COLUMN "a" TYPE character varying(255) USING "a"::text`,
+      `ALTER TABLE ${T} ADD CONSTRAINT "t_a_unique" UNIQUE ("a")`,
+      `CREATE INDEX "t_a_index" ON ${T} ("a")`,
+      `COMMENT ON COLUMN ${T}."a" IS 'x'`,
+    ]);
+  });
+
+  it('an index to be built after the commit is not built in it', () => {
+    const from = column('a', 'integer');
+    const state = after(created('t', [from]));
+    expect(plan(state, changed(from, column('a', 'integer', { is_indexed: true }), true))).to.deep.equal([]);
+    expect(texts(plan(state, added(column('b', 'integer', { is_indexed: true }), true)))).to.have.length(1);
+  });
+
+  it('between column and alias it is added or dropped', () => {
+    const plain = column('a', 'integer');
+    const alias = column('a', 'alias', null);
+    expect(texts(alter(alias, plain))).to.deep.equal([`ALTER TABLE ${T} ADD COLUMN "a" integer`]);
+    expect(alter(plain, alias)[0]).to.include({ sql: `ALTER TABLE ${T} DROP COLUMN "a"`, loses_data: true });
+  });
+});
+
+describe('identity, old × new', () => {
+  const counting = column('a', 'integer', { has_auto_increment: true, is_nullable: false });
+  const plain = column('a', 'integer', { is_nullable: false });
+
+  it('no × yes: NOT NULL first, then identity, then its sequence behind the largest value', () => {
+    const statements = alter(column('a', 'string', { default_value: '5' }), counting);
+    expect(texts(statements)).to.deep.equal([
+      `ALTER TABLE ${T} ALTER COLUMN "a" DROP DEFAULT, ALTER COLUMN "a" TYPE integer USING "a"::integer, ` +
+        `ALTER COLUMN "a" SET NOT NULL`,
+      `ALTER TABLE ${T} ALTER COLUMN "a" ADD GENERATED BY DEFAULT AS IDENTITY`,
+      `SELECT setval(pg_get_serial_sequence('"public"."t"', 'a'), max("a")) FROM ${T} HAVING max("a") > 0`,
+    ]);
+  });
+
+  it('yes × no: dropped alone and before the type', () => {
+    expect(texts(alter(counting, column('a', 'text', { default_value: 'x' })))).to.deep.equal([
+      `ALTER TABLE ${T} ALTER COLUMN "a" DROP IDENTITY`,
+      `ALTER TABLE ${T} ALTER COLUMN "a" DROP NOT NULL, ALTER COLUMN "a" TYPE text USING "a"::text, ` +
+        `ALTER COLUMN "a" SET DEFAULT 'x'`,
+    ]);
+    expect(texts(alter(counting, plain))).to.deep.equal([`ALTER TABLE ${T} ALTER COLUMN "a" DROP IDENTITY`]);
+  });
+
+  it('yes × yes: the type alone, the sequence follows', () => {
+    const wide = column('a', 'bigInteger', { has_auto_increment: true, is_nullable: false });
+    expect(texts(alter(counting, wide))).to.deep.equal([
+      `ALTER TABLE ${T} ALTER COLUMN "a" TYPE bigint USING "a"::bigint`,
+    ]);
+  });
+});
+
+describe('a primary key that moves', () => {
+  const key = (name: string, is_primary_key: boolean): Field =>
+    column(name, 'integer', { is_primary_key, is_nullable: false });
+
+  it('goes from one column and comes to the other', () => {
+    const state = after(created('t', [key('a', true), key('b', false)]));
+    const statements = plan(state, changed(key('a', true), key('a', false)), changed(key('b', false), key('b', true)));
+    expect(texts(statements)).to.deep.equal([
+      `ALTER TABLE ${T} DROP CONSTRAINT "t_pkey"`,
+      `ALTER TABLE ${T} ADD CONSTRAINT "t_pkey" PRIMARY KEY ("b")`,
+    ]);
+  });
+
+  it('leaves a column that may be null again', () => {
+    const state = after(created('t', [key('a', true)]));
+    const statements = plan(state, changed(key('a', true), column('a', 'integer')));
+    expect(texts(statements)).to.deep.equal([
+      `ALTER TABLE ${T} DROP CONSTRAINT "t_pkey"`,
+      `ALTER TABLE ${T} ALTER COLUMN "a" DROP NOT NULL`,
+    ]);
+  });
+});
+
+describe('a foreign key', () => {
+  const author = column('author', 'integer');
+  const state = after(created('authors'), created('t', [author]));
+
+  it('locks both tables and may fail on rows that point at nothing', () => {
+    const [statement, ...more] = plan(state, related('t.author', 'authors', { on_delete: 'CASCADE' }));
+    expect(more).to.deep.equal([]);
+    expect(statement).to.deep.include({
+      sql:
+        `ALTER TABLE ${T} ADD CONSTRAINT "t_author_foreign" FOREIGN KEY ("author") ` +
+        `REFERENCES "public"."authors" ("id") ON DELETE CASCADE`,
+      lock: 'SHARE ROW EXCLUSIVE',
+      may_fail: true,
+    });
+  });
+
+  it('of a new table can not fail, but locks the table it points at', () => {
+    const statements = plan(state, created('n', [column('author', 'integer')]), related('n.author', 'authors'));
+    expect(statements[1]).to.include({ lock: 'SHARE ROW EXCLUSIVE', may_fail: false });
+    const both = plan(initialState(), created('one'), created('n', [column('o', 'integer')]), related('n.o', 'one'));
+    expect(both[2]).to.include({ lock: 'none', may_fail: false });
+  });
+
+  it('is dropped with its relation; one without a constraint needs nothing', () => {
+    const tied = after(created('authors'), created('t', [author]), related('t.author', 'authors'));
+    expect(texts(plan(tied, unrelated('t.author')))).to.deep.equal([
+      `ALTER TABLE ${T} DROP CONSTRAINT "t_author_foreign"`,
+    ]);
+    expect(plan(state, related('t.author', 'authors', null))).to.deep.equal([]);
+  });
+
+  it('is renamed for another name and replaced for another rule', () => {
+    const tied = after(created('authors'), created('t', [author]), related('t.author', 'authors'));
+    const update = (path: string, value: string): NewEvent => ({
+      type: 'relation.updated',
+      version: 1,
+      collection: 't',
+      field: 'author',
+      data: { patch: [{ op: 'replace', path, value }] },
+    });
+    expect(texts(plan(tied, update('/schema/constraint_name', 'fk')))).to.deep.equal([
+      `ALTER TABLE ${T} RENAME CONSTRAINT "t_author_foreign" TO "fk"`,
+    ]);
+    expect(texts(plan(tied, update('/schema/on_delete', 'CASCADE')))).to.deep.equal([
+      `ALTER TABLE ${T} DROP CONSTRAINT "t_author_foreign"`,
+      `ALTER TABLE ${T} ADD CONSTRAINT "t_author_foreign" FOREIGN KEY ("author") ` +
+        `REFERENCES "public"."authors" ("id") ON DELETE CASCADE`,
+    ]);
+    expect(plan(tied, update('/one_deselect_action', 'delete'))).to.deep.equal([]);
+  });
+
+  it('of tables that point at each other comes after both', () => {
+    const statements = plan(
+      initialState(),
+      created('a', [column('b', 'integer')]),
+      created('b', [column('a', 'integer')]),
+      related('a.b', 'b'),
+      related('b.a', 'a'),
+    );
+    expect(statements.map(({ summary }) => summary)).to.deep.equal([
+      'create table a',
+      'create table b',
+      'point a.b at b',
+      'point b.a at a',
+    ]);
+  });
+});
+
+describe('a comment of a table', () => {
+  it('is set and taken away', () => {
+    const update: NewEvent = {
+      type: 'collection.updated',
+      version: 1,
+      collection: 't',
+      field: null,
+      data: { patch: [{ op: 'replace', path: '/schema/comment', value: "it's \\" }] },
+    };
+    const before = after(created('t'));
+    const { after: now } = planBatch(before, [update], 'public');
+    expect(texts(planEvent(before, update, now, 'public'))).to.deep.equal([`COMMENT ON TABLE ${T} IS E'it''s \\\\'`]);
+    expect(texts(planEvent(now, update, before, 'public'))).to.deep.equal([`COMMENT ON TABLE ${T} IS NULL`]);
+  });
+});
