@@ -4,6 +4,8 @@ import type { Statement } from '../statement.js';
 import { type Change, statement } from './change.js';
 import { hasColumn, needsUnique } from './column.js';
 import { createBareTable } from './create-table.js';
+import { changeExtras, completeTable, refuseWithPartitions } from './extras.js';
+import { createNeeds } from './needs.js';
 import { columnComment, createIndex } from './parts.js';
 import { type Sql, literal, qualified, sql } from './sql.js';
 
@@ -12,22 +14,27 @@ export function planCollectionCreated(change: Change<'collection.created'>): Sta
   const node = after.collections.get(event.collection) as CollectionNode;
   const table = node.collection.schema;
   if (table === null) return [];
-  const statements = [createTable(change, node)];
+  const statements = [...createNeeds(change, table.extras?.needs ?? []), createTable(change, node)];
   if (table.comment !== null) statements.push(tableComment(change, table.comment));
   for (const field of node.fields.values()) {
     if (!hasColumn(field)) continue;
     if (field.schema.is_indexed && event.data.concurrent_indexes !== true) statements.push(createIndex(change, field));
     if (field.schema.comment !== null) statements.push(columnComment(change, field));
   }
+  statements.push(...completeTable(change, node));
   return statements;
 }
+
+/** The table is there, with all that hangs on it. */
+export const planCollectionAdopted = (): Statement[] => [];
 
 export function planCollectionUpdated(change: Change<'collection.updated'>): Statement[] {
   const { event, before, after } = change;
   const old = before.collections.get(event.collection)?.collection.schema;
   const now = after.collections.get(event.collection)?.collection.schema;
-  if (!old || !now || old.comment === now.comment) return [];
-  return [tableComment(change, now.comment)];
+  if (!old || !now) return [];
+  const comment = old.comment === now.comment ? [] : [tableComment(change, now.comment)];
+  return [...comment, ...changeExtras(change)];
 }
 
 /** Never CASCADE: what still points at the table was taken away by events before this one, or the drop must fail. */
@@ -36,6 +43,7 @@ export function planCollectionDeleted(change: Change<'collection.deleted'>): Sta
   const node = before.collections.get(event.collection) as CollectionNode;
   if (node.collection.schema === null) return [];
   return [
+    ...refuseWithPartitions(change, node),
     statement(change, sql`DROP TABLE ${qualified(schema, event.collection)}`, `drop table ${event.collection}`, {
       lock: 'ACCESS EXCLUSIVE',
       loses_data: true,
