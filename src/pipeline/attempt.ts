@@ -15,7 +15,7 @@ import type { State } from '../schema/state.js';
 import { SAVEPOINT, begin } from './begin.js';
 import { UnknownOutcomeError, commit } from './commit.js';
 import { earlierAnswer, findAnswer, isKept, keepAnswer } from './idempotency.js';
-import { runStatements } from './project.js';
+import { type Projection, runStatements } from './project.js';
 import type { Unanswered } from './settle.js';
 import type { Done, DryRun, Job, Outcome, PipelineOptions, Refusal, RequestContext } from './types.js';
 
@@ -58,7 +58,7 @@ export async function attempt({ options, client, job, lockWait }: Attempt): Prom
   if (events.length === 0) return endUnchanged(client, options, { request, point });
   const { statements, after } = planBatch(point.state, events, options.place.schema);
   // PostgreSQL works on the DDL while rows and hashes are computed here; the rest follows in one flight.
-  const running = runStatements(client, { before: point.state, events, statements, schema: options.place.schema });
+  const running = runStatements(client, projectionOf(options, { before: point.state, events, statements }));
   const [problems, batch] = await Promise.all([running, prepare({ options, request, point, events, after })]);
   if (problems !== null) {
     return endRefused(client, options, { request, outcome: { kind: 'refused', problems }, failed: true });
@@ -73,13 +73,12 @@ export async function rehearse({ options, client, job, lockWait }: Attempt): Pro
   if (decided.kind === 'refused') return rollback(client, decided);
   const { events } = decided;
   const { statements } = planBatch(point.state, events, options.place.schema);
-  const problems = await runStatements(client, {
-    before: point.state,
-    events,
-    statements,
-    schema: options.place.schema,
-  });
+  const problems = await runStatements(client, projectionOf(options, { before: point.state, events, statements }));
   return rollback(client, planned({ point, events, statements, problems }));
+}
+
+function projectionOf({ pool, place }: PipelineOptions, batch: Omit<Projection, 'pool' | 'schema'>): Projection {
+  return { ...batch, pool, schema: place.schema };
 }
 
 interface Rehearsed {

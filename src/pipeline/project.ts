@@ -1,15 +1,18 @@
 /** A batch on its way into the tables: the DDL, and what PostgreSQL's refusal of it means. */
 import type pg from 'pg';
-import { ExchangeError, SQLSTATE, isRetryable, sqlState } from '../postgres/errors.js';
+import { ExchangeError, SQLSTATE, driverError, isRetryable, sqlState } from '../postgres/errors.js';
+import { sendScript } from '../postgres/exchange.js';
 import { runScript } from '../postgres/script.js';
 import { type Sql, join, literal, sql } from '../projector/ddl/sql.js';
 import { ddlFailure } from '../projector/errors.js';
+import { type LockSettings, isLockTableFull, readLockSettings } from '../projector/lock-table.js';
 import type { Statement } from '../projector/statement.js';
 import type { NewEvent } from '../schema/events.js';
 import type { Problem } from '../schema/problem.js';
 import type { State } from '../schema/state.js';
 
 export interface Projection {
+  pool: pg.Pool;
   before: State;
   events: readonly NewEvent[];
   statements: readonly Statement[];
@@ -31,17 +34,37 @@ export async function runStatements(client: pg.ClientBase, projection: Projectio
     return null;
   } catch (error) {
     if (!(error instanceof ExchangeError) || isRetryable(error)) throw error;
-    return problemsOf(error, statements, question === null ? 0 : 1);
+    const settings = isLockTableFull(driverError(error)) ? await lockSettings(client, projection.pool) : undefined;
+    return problemsOf(error, { statements, settings, asked: question === null ? 0 : 1 });
   }
 }
 
-/** @param asked statements ahead of those of the batch: the question for taken names, or none */
-function problemsOf(error: ExchangeError, statements: readonly Statement[], asked: 0 | 1): Problem[] {
+/**
+ * Not on the client that met the failure: its transaction answers nothing but an empty query, and that only when it has
+ * given back its locks. Before, not even a new connection would find room for the few it needs.
+ */
+async function lockSettings(client: pg.ClientBase, pool: pg.Pool): Promise<LockSettings | undefined> {
+  try {
+    await sendScript(client, '');
+    return await readLockSettings(pool);
+  } catch {
+    return undefined;
+  }
+}
+
+interface Failed {
+  statements: readonly Statement[];
+  settings: LockSettings | undefined;
+  /** Statements ahead of those of the batch: the question for taken names, or none. */
+  asked: 0 | 1;
+}
+
+function problemsOf(error: ExchangeError, { statements, settings, asked }: Failed): Problem[] {
   const taken = asked === 1 ? (error.results[0]?.rows ?? []) : [];
   if (sqlState(error) === SQLSTATE.duplicate_table && taken.length > 0) {
     return taken.map((row) => unmanaged(row as unknown as Taken));
   }
-  return [ddlFailure(error, statements, Math.max(0, error.results.length - asked))];
+  return [ddlFailure(error, statements, Math.max(0, error.results.length - asked), settings)];
 }
 
 interface Taken {
