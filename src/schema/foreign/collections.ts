@@ -2,6 +2,7 @@ import { isObject } from '../json.js';
 import { COLLECTION_META_TABLE } from '../normal-form/collection.js';
 import { commentText } from '../normal-form/column.js';
 import { Wrong } from '../normal-form/checks.js';
+import { ALIAS_TYPE } from '../normal-form/field-types.js';
 import { checkName } from '../normal-form/names.js';
 import {
   type CollectionDocument,
@@ -47,26 +48,40 @@ function readCollection(collection: string, input: Record<string, unknown>, into
   return { collection, ...(meta === undefined ? {} : { meta }), ...(schema === undefined ? {} : { schema }) };
 }
 
-/** name, sql, schema and the like follow from the rest; the comment is all that a table has of its own. */
+/** name, sql, schema and the like follow from the rest. Extras, of our snapshots only, are checked when they are read. */
 function readSchema(collection: string, given: unknown, into: Import): CollectionDocument['schema'] {
   if (!isObject(given)) return given === null ? null : undefined;
-  if (given['comment'] === undefined) return {};
-  const comment = commentText(given['comment'], true);
-  if (!(comment instanceof Wrong)) return { comment };
+  const extras = given['extras'] === undefined ? {} : { extras: given['extras'] };
+  const comment = commentText(given['comment'] ?? null, true);
+  if (given['comment'] === undefined) return extras;
+  if (!(comment instanceof Wrong)) return { ...extras, comment };
   warnOfValue(into, { collection }, 'schema.comment', comment);
-  return {};
+  return extras;
 }
 
 /**
- * The peer leaves `schema` out of folders, and people trim it off tables: a collection with columns is a table. About
- * the others the file says nothing, and a new one becomes a folder.
+ * The peer leaves `schema` out of folders, and people trim it off tables: a collection that has fields, or that
+ * a relation points at, is a table. About the others the file says nothing, and a new one becomes a folder.
  */
-export function settleKinds(into: Import): void {
+export function settleKinds(body: Record<string, unknown>, into: Import): void {
+  const targets = targetsOf(body);
   for (const document of into.collections.values()) {
     const fields = [...(into.fields.get(document.collection)?.values() ?? [])];
-    const hasColumns = fields.some(({ schema, type }) => schema != null || (type !== undefined && type !== 'alias'));
-    if (document.schema === undefined && hasColumns) document.schema = {};
+    const isTable = targets.has(document.collection) || fields.some(({ type }) => type !== ALIAS_TYPE);
+    if (document.schema === undefined && isTable) document.schema = {};
   }
+}
+
+/** The collections that a relation of the file points at. */
+function targetsOf({ relations }: Record<string, unknown>): Set<unknown> {
+  const names = new Set<unknown>();
+  const list: unknown[] = Array.isArray(relations) ? relations : [];
+  for (const relation of list.filter(isObject)) {
+    const meta = isObject(relation['meta']) ? relation['meta'] : {};
+    for (const name of [relation['related_collection'], relation['one_collection'], meta['one_collection']])
+      names.add(name);
+  }
+  return names;
 }
 
 /** Whether a collection of the file has no table, as far as the file and the instance tell. */

@@ -28,6 +28,8 @@ const PLAIN: ReadonlyMap<string, Check<unknown>> = new Map<string, Check<unknown
   ['is_primary_key', flag],
   ['has_auto_increment', flag],
   ['comment', commentText],
+  // Only snapshots of ours have them; they are checked when the document is read.
+  ['extras', (value) => value],
 ]);
 
 /** Members that are read with the type, and those that follow from what stands elsewhere. */
@@ -112,11 +114,15 @@ function plainMembers(schema: Record<string, unknown>, place: Place, into: Impor
 
 function readExpression(given: unknown, place: Required<Place>, into: Import): string | null {
   if (given === null || given === '') return null;
-  const fault = typeof given === 'string' ? checkExpression(given) : 'must be a string';
+  const fault = into.vendor === 'postgres' ? expressionFault(given) : 'is in another dialect of SQL';
   if (fault === null) return given as string;
   const message = `${quoted(place.collection, place.field)} becomes an ordinary column: its generation expression ${fault}.`;
   warn(into, 'EXPRESSION_LEFT_OUT', place, message);
   return null;
+}
+
+function expressionFault(given: unknown): string | null {
+  return typeof given === 'string' ? checkExpression(given) : 'must be a string';
 }
 
 interface DefaultInput {
@@ -136,7 +142,8 @@ function readColumnDefault(
   const { type, result, place } = input;
   if (value === undefined) return {};
   if (result['generation_expression'] != null) return { default_value: null };
-  if (type === undefined) return { default_value: value };
+  // Of a type that isn't said, the field as it is will tell what the default means.
+  if (type === undefined) return { default_value: (typeof value === 'string' && vendorFunction(value)) || value };
   const column = completed(input.column);
   if (isSequenceDefault(value, column)) return { default_value: null, has_auto_increment: true };
   if (result['has_auto_increment'] === true) return { default_value: null };

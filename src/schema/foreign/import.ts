@@ -8,7 +8,7 @@ import type { Warning } from '../warning.js';
 export interface CollectionDocument {
   collection: string;
   meta?: Record<string, unknown>;
-  schema?: { comment?: unknown } | null;
+  schema?: { comment?: unknown; extras?: unknown } | null;
 }
 
 export interface FieldDocument {
@@ -22,7 +22,7 @@ export interface FieldDocument {
 export interface RelationDocument {
   many_collection: string;
   many_field: string;
-  one_collection: string | null;
+  one_collection?: string | null;
   one_field?: string | null;
   one_collection_field?: string | null;
   one_allowed_collections?: string[];

@@ -47,7 +47,7 @@ export function readForeignSnapshot(
   warnOfSystemFields(body, into);
   readCollections(body, into);
   readFields(body, into);
-  settleKinds(into);
+  settleKinds(body, into);
   dropFieldsOfFolders((collection) => isFolder(collection, into), into);
   // Our own snapshots show every key there is.
   if (body['service'] === undefined && into.parts.has('fields')) addPrimaryKeys(body, into);

@@ -2,7 +2,7 @@
 import { isObject } from '../json.js';
 import { keyFamily } from '../normal-form/data-types.js';
 import { Wrong } from '../normal-form/checks.js';
-import { typeOfDataType } from '../normal-form/field-types.js';
+import { dataTypesOf, typeOfDataType } from '../normal-form/field-types.js';
 import { REFERABLE_SYSTEM_COLLECTIONS } from '../system-collections.js';
 import { defaultOf } from './columns.js';
 import { type FieldDocument, type Import, quoted, type RelationDocument, warn } from './import.js';
@@ -72,11 +72,11 @@ function typeMembers({ schema }: FieldDocument): Record<string, unknown> {
 export function fitForeignKeys(into: Import): void {
   const keys = new Map<string, KeyType>();
   for (const relation of into.relations.values()) {
-    if (relation.one_collection === null || relation.schema === null) continue;
+    if (relation.one_collection == null || relation.schema === null) continue;
     const field = into.fields.get(relation.many_collection)?.get(relation.many_field);
     const target = keyTypeOf(relation.one_collection, into, keys);
     if (target === 'none') dropForeignKey(relation, into);
-    else if (field !== undefined && target !== 'unsaid') fit(field, target, relation, into);
+    else if (field !== undefined) fit(field, target, relation, into);
   }
 }
 
@@ -94,8 +94,8 @@ function keyTypeOf(collection: string, into: Import, known: Map<string, KeyType>
     passed.add(at);
     const next = into.relations.get(`${at}\0${key.field}`);
     const target = next === undefined || next.schema === null ? null : next.one_collection;
-    const further = target === null || passed.has(target) ? 'none' : primaryKeyOf(target, into);
-    if (typeof further !== 'object' || target === null) break;
+    const further = target == null || passed.has(target) ? 'none' : primaryKeyOf(target, into);
+    if (typeof further !== 'object' || target == null) break;
     at = target;
     key = further;
   }
@@ -112,7 +112,10 @@ function primaryKeyOf(collection: string, into: Import): KeyType {
   const fields = [...(into.fields.get(collection)?.values() ?? [])];
   const [key, ...more] = fields.filter(({ schema }) => schema?.['is_primary_key'] === true);
   if (key !== undefined) return more.length === 0 ? key : 'none';
-  return fields.length === 0 || fields.some(mayBeKey) ? 'unsaid' : 'none';
+  // The one column of which the file doesn't say, when it says of all others that they aren't.
+  const [candidate, ...others] = fields.filter(mayBeKey);
+  if (candidate !== undefined) return others.length === 0 ? candidate : 'unsaid';
+  return fields.length === 0 ? 'unsaid' : 'none';
 }
 
 function dropForeignKey(relation: RelationDocument, into: Import): void {
@@ -122,22 +125,30 @@ function dropForeignKey(relation: RelationDocument, into: Import): void {
   relation.schema = null;
 }
 
-function fit(field: FieldDocument, target: FieldDocument, relation: RelationDocument, into: Import): void {
-  const [own, wanted] = [field.schema?.['data_type'], target.schema?.['data_type']];
-  if (field.schema == null || typeof own !== 'string' || typeof wanted !== 'string') return;
-  if (keyFamily(own) === keyFamily(wanted) || target.type === undefined) return;
+function fit(field: FieldDocument, target: FieldDocument | 'unsaid', relation: RelationDocument, into: Import): void {
+  const [own, wanted] = [dataTypeOf(field), target === 'unsaid' ? undefined : dataTypeOf(target)];
+  // A string may be how its vendor keeps the other key's type: what that is, only an existing column can tell.
+  if (wanted === undefined && field.type === 'string' && field.schema?.['data_type'] !== undefined) delete field.type;
+  if (target === 'unsaid' || own === undefined || wanted === undefined || keyFamily(own) === keyFamily(wanted)) return;
   const place = { collection: field.collection, field: field.field };
   const message = `${quoted(field.collection, field.field)} becomes ${target.type}, the type of the primary key of ${quoted(String(relation.one_collection))} that it points at.`;
   warn(into, 'TYPE_CHANGED', place, message);
-  field.type = target.type;
-  Object.assign(field.schema, { max_length: null, numeric_precision: null, numeric_scale: null }, typeMembers(target));
-  field.schema['default_value'] = refitDefault(field.schema, target);
+  const numbers = { max_length: null, numeric_precision: null, numeric_scale: null };
+  const schema = { ...field.schema, ...numbers, ...typeMembers(target), data_type: wanted };
+  Object.assign(field, { type: target.type, schema: { ...schema, ...refitDefault(schema, target) } });
+}
+
+/** Undefined where the file doesn't say enough to tell. */
+function dataTypeOf({ type, schema }: FieldDocument): string | undefined {
+  if (schema === null || type === undefined) return undefined;
+  const said = schema?.['data_type'];
+  return typeof said === 'string' ? said : dataTypesOf(type)?.[0];
 }
 
 /** A default that doesn't fit the key's type pointed at nothing before either. */
-function refitDefault(schema: Record<string, unknown>, { type = 'unknown' }: FieldDocument): unknown {
-  if (schema['default_value'] == null) return null;
+function refitDefault(schema: Record<string, unknown>, { type = 'unknown' }: FieldDocument): Record<string, unknown> {
+  if (schema['default_value'] === undefined) return {};
   const { data_type, max_length, numeric_precision, numeric_scale } = schema as never;
   const value = defaultOf(type, { data_type, max_length, numeric_precision, numeric_scale }, schema['default_value']);
-  return value instanceof Wrong ? null : value;
+  return { default_value: value instanceof Wrong ? null : value };
 }

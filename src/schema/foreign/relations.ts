@@ -122,19 +122,30 @@ function oneFault(collection: string, into: Import): string | null {
 
 type Many = Pick<RelationDocument, 'many_collection' | 'many_field'>;
 
+/** What isn't said of it stays unsaid; a new one that doesn't say enough is refused when it is read. */
 function manyToAny(many: Many, given: Given, into: Import): RelationDocument | null {
   const { one_allowed_collections: allowed, one_collection_field: pointer } = given;
-  if (!Array.isArray(allowed)) return leave(given, 'it points at no collection', into);
+  if (allowed === null) return leave(given, 'it points at no collection', into);
   const isColumn = typeof pointer === 'string' && hasField(many.many_collection, pointer, into);
-  if (!isColumn) return leave(given, 'no field says which collection an item points at', into);
+  if (pointer !== undefined && !isColumn) return leave(given, 'no field says which collection an item points at', into);
+  return {
+    ...many,
+    ...(pointer === undefined ? {} : { one_collection_field: pointer }),
+    ...(Array.isArray(allowed)
+      ? { one_collection: null, one_allowed_collections: allowedOf(many, allowed, into) }
+      : {}),
+  };
+}
+
+function allowedOf(many: Many, allowed: unknown[], into: Import): string[] {
   const names = allowed.filter((name) => typeof name === 'string');
   const kept = names.filter((name) => oneFault(name, into) === null);
   for (const name of names.filter((other) => !kept.includes(other))) {
-    const message = `${quoted(name)} was taken out of the collections that ${quoted(many.many_collection, many.many_field)} may point at: it is not among those kept.`;
-    warn(into, 'REFERENCE_LEFT_OUT', { collection: many.many_collection, field: many.many_field }, message);
+    const place = { collection: many.many_collection, field: many.many_field };
+    const message = `${quoted(name)} was taken out of the collections that ${quoted(place.collection, place.field)} may point at: it is not among those kept.`;
+    warn(into, 'REFERENCE_LEFT_OUT', place, message);
   }
-  const ours = new Set(kept.map((name) => ourName(name, into)));
-  return { ...many, one_collection: null, one_allowed_collections: [...ours], one_collection_field: pointer };
+  return [...new Set(kept.map((name) => ourName(name, into)))];
 }
 
 const WEAK = ['one_field', 'junction_field', 'sort_field'] as const;
@@ -161,7 +172,7 @@ function isThere(member: (typeof WEAK)[number], name: string, relation: Relation
   if (member !== 'one_field') return hasField(relation.many_collection, name, into);
   const one = relation.one_collection;
   // A many-to-any relation has no one side, and system collections have no fields of the file's.
-  if (one === null) return false;
+  if (one == null) return false;
   const document = into.fields.get(one)?.get(name);
   return document === undefined ? !isSystem(one, into) && hasField(one, name, into) : document.schema == null;
 }
@@ -170,7 +181,7 @@ function isThere(member: (typeof WEAK)[number], name: string, relation: Relation
 function foreignKey(relation: RelationDocument, given: Given): Pick<RelationDocument, 'schema'> {
   const { schema } = given;
   if (schema === undefined) return {};
-  if (!isObject(schema) || relation.one_collection === null) return { schema: null };
+  if (!isObject(schema) || relation.one_collection == null) return { schema: null };
   const key: Record<string, unknown> = {};
   const name = schema['constraint_name'];
   if (typeof name === 'string' && identifierFault(name) === null) key['constraint_name'] = name;
@@ -179,5 +190,6 @@ function foreignKey(relation: RelationDocument, given: Given): Pick<RelationDocu
     const action = typeof written === 'string' ? written.toUpperCase() : undefined;
     if (REFERENTIAL_ACTIONS.some((known) => known === action)) key[member] = action;
   }
+  if (schema['deferrable'] !== undefined) key['deferrable'] = schema['deferrable'];
   return { schema: key };
 }

@@ -25,6 +25,7 @@ export function defaultFromCatalog(type: string, column: ColumnType, pgGetExprTe
 type Literal = Extract<Constant, { kind: 'literal' }>;
 
 const TEXTS: ReadonlySet<string> = new Set(['character varying', 'character', 'text', 'citext']);
+const JSONS: ReadonlySet<string> = new Set(['json', 'jsonb']);
 const NUMBERS: ReadonlySet<string> = new Set(['smallint', 'integer', 'bigint', 'numeric', 'real', 'double precision']);
 
 /** Whether the literal, cast as it is, is still the value that its text says in this column. */
@@ -33,7 +34,8 @@ function castsKeepValue(type: string, column: ColumnType, literal: Literal): boo
   if (TEXTS.has(column.data_type)) return literal.casts.every((cast) => keepsText(cast, literal.text ?? ''));
   if (NUMBERS.has(column.data_type))
     return literal.casts.every((cast) => keepsNumber(cast, column, literal.text ?? ''));
-  return literal.casts.every((cast) => isPlain(cast) && cast.name === column.data_type);
+  const own = JSONS.has(column.data_type) ? JSONS : new Set([column.data_type]);
+  return literal.casts.every((cast) => isPlain(cast) && own.has(cast.name));
 }
 
 function isPlain({ isArray, parameters }: ParsedType): boolean {

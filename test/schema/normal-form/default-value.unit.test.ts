@@ -134,7 +134,7 @@ describe('default values', () => {
       const read = defaultOf(type, given, schema);
       expect(read)
         .to.have.property('wrong')
-        .that.includes(message as string);
+        .that.includes(message);
       expect(read).to.have.property('wrong').that.includes('schema.default_value: default_value ');
     });
   }

@@ -1,0 +1,97 @@
+import { expect } from 'chai';
+import { alias, file, folder, key, names, read, table } from './read.js';
+
+describe('foreign collections', () => {
+  it('keep what they say and leave absent what they do not', () => {
+    const result = read(
+      file({
+        collections: [
+          {
+            collection: 'a',
+            meta: { note: 'n', id: 4 },
+            schema: { name: 'a', sql: 'CREATE …', schema: 'public', comment: '' },
+          },
+          folder('f'),
+          { collection: 'g', meta: null, schema: null },
+        ],
+        fields: [key('a')],
+      }),
+    );
+    expect(result.collections).to.deep.equal([
+      { collection: 'a', meta: { note: 'n' }, schema: { comment: null } },
+      { collection: 'f', meta: {} },
+      { collection: 'g', schema: null },
+    ]);
+  });
+
+  it('with columns are tables, whatever else was trimmed', () => {
+    const result = read(
+      file({
+        collections: [{ collection: 'a' }, { collection: 'b' }, { collection: 'c' }],
+        fields: [key('a'), { collection: 'b', field: 'x', type: 'string' }, alias('c.x')],
+      }),
+    );
+    expect(result.collections.map(({ schema }) => schema)).to.deep.equal([{}, {}, undefined]);
+    expect(result.warnings).to.deep.equal(['FIELD_LEFT_OUT c.x']);
+  });
+
+  it('in twice are taken once; unknown members are named once', () => {
+    const result = read(
+      file({
+        collections: [table('a', { foo: 1 }), table('a'), { ...table('b', { foo: 2 }), bar: 1 }],
+        fields: [key('a'), key('b')],
+      }),
+    );
+    expect(names(result.collections)).to.deep.equal(['a', 'b']);
+    expect(result.warnings).to.deep.equal(['MEMBER_LEFT_OUT', 'DUPLICATE_LEFT_OUT a', 'MEMBER_LEFT_OUT']);
+  });
+
+  it('lose values that can not be, and references that name nothing', () => {
+    const meta = {
+      accountability: 'bogus',
+      hidden: 1,
+      sort: 1.5,
+      sort_field: 'nope',
+      archive_field: 'id',
+      group: 'gone',
+    };
+    const result = read(file({ collections: [table('a', meta)], fields: [key('a')] }));
+    expect(result.collections[0]?.['meta']).to.deep.equal({
+      hidden: true,
+      sort_field: null,
+      archive_field: 'id',
+      group: null,
+    });
+    expect(result.warnings).to.deep.equal([
+      'VALUE_LEFT_OUT a',
+      'VALUE_LEFT_OUT a',
+      'REFERENCE_LEFT_OUT a',
+      'REFERENCE_LEFT_OUT a',
+    ]);
+    const merged = read(
+      file({ collections: [table('a', meta)], fields: [key('a')] }),
+      (collection, field) => collection === 'gone' || field === 'nope',
+    );
+    expect(merged.collections[0]?.['meta']).to.include({ sort_field: 'nope', group: 'gone' });
+  });
+
+  it('leave circles of groups', () => {
+    const result = read(
+      file({
+        collections: [
+          folder('a', { group: 'b' }),
+          folder('b', { group: 'c' }),
+          folder('c', { group: 'b' }),
+          folder('d', { group: 'd' }),
+        ],
+      }),
+    );
+    expect(result.collections.map(({ meta }) => (meta as { group: unknown }).group)).to.deep.equal([
+      'b',
+      null,
+      'b',
+      null,
+    ]);
+    expect(result.warnings).to.deep.equal(['REFERENCE_LEFT_OUT b', 'REFERENCE_LEFT_OUT d']);
+  });
+});

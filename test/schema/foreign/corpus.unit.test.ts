@@ -1,0 +1,142 @@
+/** Schemas that real projects committed. Skipped where the corpus is not at hand. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { load } from 'js-yaml';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isObject } from '../../../src/schema/json.js';
+import type { Collection, Field, Relation } from '../../../src/schema/model.js';
+import {
+  checkJson,
+  mergeCollection,
+  mergeField,
+  mergeRelation,
+  readNewCollection,
+  readNewField,
+  readNewRelation,
+} from '../../../src/schema/normal-form/index.js';
+import { FORCED, sent, STRICT, valueOf } from '../normal-form/read.js';
+import { read } from './read.js';
+
+const CORPUS = join(import.meta.dirname, '../../../../shared/corpus');
+
+type Members = Record<string, unknown>;
+
+/** The normal forms a file leads to, by name. */
+interface Schema {
+  collections: Map<string, Collection>;
+  fields: Map<string, Field>;
+  relations: Map<string, Relation>;
+}
+
+const nameOf = (...names: unknown[]): string => names.map(String).join('\0');
+
+function schemaOf(file: object): Schema {
+  const { collections, fields, relations } = read(file);
+  return {
+    collections: new Map(
+      collections.map((each) => [nameOf(each['collection']), valueOf(readNewCollection(each, [], FORCED))]),
+    ),
+    fields: new Map(
+      fields.map((each) => [nameOf(each['collection'], each['field']), valueOf(readNewField(each, [], FORCED))]),
+    ),
+    relations: new Map(
+      relations.map((each, index) => [
+        nameOf(each['many_collection'], each['many_field']),
+        { id: index + 1, ...valueOf(readNewRelation(each, [], FORCED)) },
+      ]),
+    ),
+  };
+}
+
+/** Members that people may trim by hand: everything that doesn't name the document. */
+function trimmed(file: Members, random: () => number): Members {
+  const copy = sent(file);
+  const trim = (document: unknown, kept: string[]): void => {
+    if (!isObject(document)) return;
+    for (const member of Object.keys(document)) {
+      if (!kept.includes(member) && random() < 0.15) delete document[member];
+    }
+  };
+  for (const part of ['collections', 'fields', 'relations']) {
+    for (const document of copy[part] as Members[]) {
+      trim(document['meta'], []);
+      trim(document['schema'], ['is_primary_key']);
+      trim(document, ['collection', 'field', 'related_collection']);
+    }
+  }
+  return copy;
+}
+
+/** mulberry32: what fast-check finds can be found again. */
+function randomFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+const files = existsSync(CORPUS)
+  ? (readdirSync(CORPUS, { recursive: true }) as string[]).filter((name) => name.endsWith('.yaml')).sort()
+  : [];
+
+(files.length === 0 ? describe.skip : describe)('the corpus', () => {
+  for (const name of files) {
+    describe(name, () => {
+      const file = load(readFileSync(join(CORPUS, name), 'utf8')) as Members;
+
+      it('is read whole, with documents that are valid without force', () => {
+        expect(checkJson(file)).to.deep.equal([]);
+        const { collections, fields, relations } = read(file);
+        const system = (document: Members) => String(document['collection']).startsWith('directus_');
+        expect(collections).to.have.length((file['collections'] as Members[]).length);
+        expect(fields).to.have.length((file['fields'] as Members[]).filter((field) => !system(field)).length);
+        for (const each of collections) valueOf(readNewCollection({ schema: null, ...each }, [], STRICT));
+        for (const each of fields) valueOf(readNewField(each, [], STRICT));
+        for (const each of relations) valueOf(readNewRelation(each, [], STRICT));
+      });
+
+      it('names everything that was left out', () => {
+        const { relations, warnings } = read(file);
+        const left = warnings.filter((warning) => warning.startsWith('RELATION_LEFT_OUT'));
+        expect(left.length + relations.length).to.equal((file['relations'] as Members[]).length);
+        const known = /^(RELATION_LEFT_OUT|SYSTEM_FIELD_LEFT_OUT|TYPE_CHANGED) /;
+        expect(warnings.filter((warning) => !known.test(warning))).to.deep.equal([]);
+      });
+
+      it('gives the same again, and changes nothing where it was applied', () => {
+        const first = schemaOf(file);
+        expect(schemaOf(sent(file))).to.deep.equal(first);
+        expectUnchanged(file, first);
+      });
+
+      it('changes nothing when members were trimmed by hand', () => {
+        const whole = schemaOf(file);
+        fc.assert(
+          fc.property(fc.integer(), (seed) => expectUnchanged(trimmed(file, randomFrom(seed)), whole)),
+          { numRuns: 5 },
+        );
+      });
+    });
+  }
+
+  function expectUnchanged(file: object, schema: Schema): void {
+    const again = read(file);
+    for (const each of again.collections) {
+      const existing = schema.collections.get(nameOf(each['collection'])) as Collection;
+      expect(valueOf(mergeCollection(existing, each, [], FORCED))).to.equal(existing);
+    }
+    for (const each of again.fields) {
+      const existing = schema.fields.get(nameOf(each['collection'], each['field'])) as Field;
+      expect(valueOf(mergeField(existing, each, [], FORCED)), JSON.stringify(each)).to.equal(existing);
+    }
+    expect(again.relations).to.have.length(schema.relations.size);
+    for (const each of again.relations) {
+      const existing = schema.relations.get(nameOf(each['many_collection'], each['many_field'])) as Relation;
+      expect(valueOf(mergeRelation(existing, each, [], FORCED)), JSON.stringify(each)).to.equal(existing);
+    }
+  }
+});

@@ -1,0 +1,93 @@
+import { expect } from 'chai';
+import { column, file, find, key, read, relation, table } from './read.js';
+
+describe('foreign primary keys', () => {
+  it('that the file lacks are added, as the foreign keys that point at them say', () => {
+    const fields = [column('a.x', 'string'), key('b'), column('b.a_code', 'uuid', { data_type: 'uuid' })];
+    const toA = relation('b.a_code', 'a', {}, { foreign_key_table: 'a', foreign_key_column: 'code' });
+    const result = read(file({ collections: [table('a'), table('b'), table('c')], fields, relations: [toA] }));
+    expect(find(result.fields, 'a.code')).to.deep.include({ type: 'uuid' });
+    expect(find(result.fields, 'a.code')['schema']).to.include({
+      is_primary_key: true,
+      has_auto_increment: false,
+      data_type: 'uuid',
+    });
+    expect(find(result.fields, 'c.id')['schema']).to.include({ is_primary_key: true, has_auto_increment: true });
+    expect(result.warnings).to.deep.equal(['PRIMARY_KEY_ADDED a.code', 'PRIMARY_KEY_ADDED c.id']);
+  });
+
+  it('are not added where the file only does not say, or is ours', () => {
+    const fields = [{ collection: 'a', field: 'x', type: 'string', schema: {} }];
+    expect(read(file({ collections: [table('a')], fields })).warnings).to.deep.equal([]);
+    const ours = {
+      version: 1,
+      service: '0.0.1',
+      vendor: 'postgres',
+      collections: [{ collection: 'a', schema: {} }],
+      fields: [],
+      relations: [],
+    };
+    expect(read(ours)).to.deep.include({ fields: [], warnings: [] });
+  });
+});
+
+describe('foreign keys', () => {
+  const parts = (fields: Record<string, unknown>[], relations: Record<string, unknown>[]) =>
+    file({ collections: [table('a'), table('b')], fields: [key('a'), key('b'), ...fields], relations });
+
+  it('give their columns the type of the key they point at, through other keys too', () => {
+    const collections = [table('a'), table('b'), table('c')];
+    const chain = [
+      key('a', 'uuid', { data_type: 'char', max_length: 36 }),
+      key('b', 'string', { data_type: 'char', max_length: 36 }),
+      column('c.b', 'string', { data_type: 'char', max_length: 36, default_value: 'x' }),
+      key('c'),
+    ];
+    const result = read(
+      file({
+        vendor: 'mysql',
+        collections,
+        fields: chain,
+        relations: [relation('c.b', 'b'), relation('b.id', 'a')],
+      }),
+    );
+    expect(result.fields.map(({ type }) => type)).to.deep.equal(['uuid', 'uuid', 'uuid', 'integer']);
+    expect(find(result.fields, 'c.b')['schema']).to.include({
+      data_type: 'uuid',
+      max_length: null,
+      default_value: null,
+    });
+    expect(result.warnings).to.deep.equal(['TYPE_CHANGED c.b', 'TYPE_CHANGED b.id']);
+  });
+
+  it('leave types alone that fit, that are unsaid, or that no foreign key needs', () => {
+    const big = column('a.b', 'bigInteger', { data_type: 'bigint' });
+    expect(read(parts([big], [relation('a.b', 'b')])).warnings).to.deep.equal([]);
+    const text = column('a.b', 'string', { data_type: 'character varying' });
+    expect(read(parts([text], [relation('a.b', 'b', {}, null)])).warnings).to.deep.equal([]);
+    expect(read(parts([{ collection: 'a', field: 'b', meta: {} }], [relation('a.b', 'b')])).warnings).to.deep.equal([]);
+    // The type of b.id is not said, and a string may stand for it: an existing column keeps what it is.
+    const unsaid = { collection: 'b', field: 'id', schema: { is_primary_key: true, data_type: 'char' } };
+    const pointing = column('a.c', 'string', { data_type: 'char', max_length: 36 });
+    const kept = read(
+      file({
+        collections: [table('a'), table('b')],
+        fields: [key('a'), unsaid, pointing],
+        relations: [relation('a.c', 'b')],
+      }),
+    );
+    expect(find(kept.fields, 'a.c')).to.not.have.property('type');
+  });
+
+  it('have no foreign key to a table without a single primary key', () => {
+    const fields = [
+      key('a'),
+      column('a.b', 'integer'),
+      key('b'),
+      column('b.second', 'integer', { is_primary_key: true }),
+    ];
+    const result = read(file({ collections: [table('a'), table('b')], fields, relations: [relation('a.b', 'b')] }));
+    expect(result.relations[0]).to.include({ schema: null });
+    expect(result.warnings).to.deep.equal(['FOREIGN_KEY_LEFT_OUT a.b']);
+  });
+});

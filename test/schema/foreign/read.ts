@@ -1,0 +1,114 @@
+/** Short ways to read foreign snapshots in tests. */
+import type { Json } from '../../../src/schema/model.js';
+import { type ForeignSnapshot, readForeignSnapshot } from '../../../src/schema/foreign/index.js';
+import { valueOf } from '../normal-form/read.js';
+
+export const SYSTEM: ReadonlySet<string> = new Set(['service_users']);
+
+type Members = Record<string, unknown>;
+
+export interface PeerFile {
+  version: number;
+  directus?: string;
+  service?: string;
+  vendor?: string;
+  collections: Members[];
+  fields: Members[];
+  systemFields?: Members[];
+  relations: Members[];
+}
+
+export interface Read {
+  collections: Members[];
+  fields: Members[];
+  relations: Members[];
+  /** `CODE collection.field` */
+  warnings: string[];
+}
+
+export function read(file: object, exists?: (collection: string, field?: string) => boolean): Read {
+  const { collections, fields, relations, warnings } = valueOf(readForeignSnapshot(file, SYSTEM, exists));
+  return {
+    collections: documents(collections),
+    fields: documents(fields),
+    relations: documents(relations),
+    warnings: warnings.map(({ code, collection, field }) =>
+      [code, [collection, field].filter(Boolean).join('.')].join(' ').trim(),
+    ),
+  };
+}
+
+function documents(part: ForeignSnapshot['fields']): Members[] {
+  return (part ?? []) as Members[];
+}
+
+/** A file of the peer on PostgreSQL. */
+export function file(parts: Partial<PeerFile>): PeerFile {
+  return { version: 1, directus: '11.17.4', vendor: 'postgres', collections: [], fields: [], relations: [], ...parts };
+}
+
+export function table(collection: string, meta: Members = {}): Members {
+  return { collection, meta: { collection, ...meta }, schema: { name: collection } };
+}
+
+export function folder(collection: string, meta: Members = {}): Members {
+  return { collection, meta };
+}
+
+/** A column as the peer shows it, derived members included: `a.x`. */
+export function column(name: string, type: string, schema: Members = {}, meta: Members = {}): Members {
+  const [collection = '', field = ''] = name.split('.');
+  return {
+    collection,
+    field,
+    type,
+    meta: { collection, field, ...meta },
+    schema: {
+      name: field,
+      table: collection,
+      is_primary_key: false,
+      is_nullable: true,
+      is_generated: false,
+      foreign_key_table: null,
+      ...schema,
+    },
+  };
+}
+
+export function key(collection: string, type = 'integer', schema: Members = {}): Members {
+  const sequence = `nextval('${collection}_id_seq'::regclass)`;
+  const counts = { data_type: 'integer', has_auto_increment: true, default_value: sequence };
+  return column(`${collection}.id`, type, {
+    is_primary_key: true,
+    is_nullable: false,
+    is_unique: true,
+    ...(type === 'integer' ? counts : {}),
+    ...schema,
+  });
+}
+
+export function alias(name: string, meta: Members = {}): Members {
+  const [collection, field] = name.split('.');
+  return { collection, field, type: 'alias', meta };
+}
+
+/** A relation as the peer shows it, of `a.x` to `target`. */
+export function relation(name: string, target: string | null, meta: Members = {}, schema: Json = {}): Members {
+  const [collection, field] = name.split('.');
+  const ends = { many_collection: collection, many_field: field, one_collection: target };
+  return { collection, field, related_collection: target, meta: { ...ends, ...meta }, schema };
+}
+
+/** `collection` or `collection.field` of each document. */
+export function names(documents: Members[]): string[] {
+  return documents.map(({ collection, field }) => [collection, field].filter(isText).join('.'));
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+/** The document of that name. */
+export function find(documents: Members[], name: string): Record<string, Members> {
+  return documents[names(documents).indexOf(name)] as Record<string, Members>;
+}

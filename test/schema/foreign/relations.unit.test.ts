@@ -1,0 +1,100 @@
+import { expect } from 'chai';
+import { alias, column, file, key, names, read, relation, table } from './read.js';
+
+describe('foreign relations', () => {
+  const parts = (fields: Record<string, unknown>[], relations: Record<string, unknown>[]) =>
+    file({
+      collections: [table('a'), table('b'), { collection: 'f', schema: null }],
+      fields: [key('a'), key('b'), ...fields],
+      relations,
+    });
+
+  it('become flat, with only what they say', () => {
+    const schema = {
+      table: 'a',
+      column: 'b',
+      foreign_key_table: 'b',
+      foreign_key_column: 'id',
+      constraint_name: 'c',
+      on_update: 'NO ACTION',
+      on_delete: 'set null',
+    };
+    const full = relation(
+      'a.b',
+      'b',
+      { one_field: 'as', sort_field: null, one_deselect_action: 'delete', id: 3 },
+      schema,
+    );
+    const result = read(
+      parts(
+        [column('a.b', 'integer'), alias('b.as'), column('b.x', 'integer')],
+        [full, { collection: 'b', field: 'x', related_collection: 'a', meta: null }],
+      ),
+    );
+    expect(result.relations).to.deep.equal([
+      {
+        many_collection: 'a',
+        many_field: 'b',
+        one_collection: 'b',
+        one_field: 'as',
+        sort_field: null,
+        one_deselect_action: 'delete',
+        schema: { constraint_name: 'c', on_update: 'NO ACTION', on_delete: 'SET NULL' },
+      },
+      { many_collection: 'b', many_field: 'x', one_collection: 'a' },
+    ]);
+    expect(result.warnings).to.deep.equal([]);
+  });
+
+  it('with an end that is not kept are left out; the column stays', () => {
+    const fields = [column('a.x', 'integer'), column('a.y', 'integer'), alias('a.z')];
+    const relations = [
+      relation('a.x', 'gone'),
+      relation('gone.x', 'a'),
+      relation('a.missing', 'b'),
+      relation('a.z', 'b'),
+      relation('a.y', 'f'),
+      relation('a.id', null, { one_allowed_collections: null }),
+    ];
+    const result = read(parts(fields, relations));
+    expect(result.relations).to.deep.equal([]);
+    expect(names(result.fields)).to.include.members(['a.x', 'a.y', 'a.z']);
+    expect(new Set(result.warnings.map((warning) => warning.split(' ')[0]))).to.deep.equal(
+      new Set(['RELATION_LEFT_OUT']),
+    );
+    expect(
+      read(parts(fields, relations), (name) => name === 'gone').relations.map(({ one_collection }) => one_collection),
+    ).to.deep.equal(['gone']);
+  });
+
+  it('lose names of fields that are not there', () => {
+    const meta = { one_field: 'nope', junction_field: 'nope', sort_field: 'id' };
+    const result = read(parts([column('a.b', 'integer')], [relation('a.b', 'b', meta)]));
+    expect(result.relations[0]).to.include({ one_field: null, junction_field: null, sort_field: 'id' });
+    expect(result.warnings).to.deep.equal(['REFERENCE_LEFT_OUT a.b', 'REFERENCE_LEFT_OUT a.b']);
+    const onColumn = read(parts([column('a.b', 'integer')], [relation('a.b', 'b', { one_field: 'id' })]));
+    expect(onColumn.relations[0]).to.include({ one_field: null });
+  });
+
+  it('to many collections keep those that are kept', () => {
+    const fields = [column('a.item', 'string'), column('a.kind', 'string')];
+    const meta = {
+      one_collection_field: 'kind',
+      one_allowed_collections: ['b', 'gone', 'directus_files', 'directus_users'],
+      junction_field: null,
+    };
+    const result = read(parts(fields, [relation('a.item', null, meta, null)]));
+    expect(result.relations).to.deep.equal([
+      {
+        many_collection: 'a',
+        many_field: 'item',
+        one_collection: null,
+        one_collection_field: 'kind',
+        one_allowed_collections: ['b', 'service_users'],
+        junction_field: null,
+        schema: null,
+      },
+    ]);
+    expect(result.warnings).to.deep.equal(['REFERENCE_LEFT_OUT a.item', 'REFERENCE_LEFT_OUT a.item']);
+  });
+});

@@ -1,0 +1,167 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { FIELD_WIDTHS, type Relation } from '../../../src/schema/model.js';
+import {
+  mergeCollection,
+  mergeField,
+  mergeRelation,
+  readNewCollection,
+  readNewField,
+  readNewRelation,
+} from '../../../src/schema/normal-form/index.js';
+import { type GivenColumn, givenColumn, text } from './generate.js';
+import { FORCED, sent, STRICT, valueOf } from './read.js';
+
+const nullable = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null });
+const object = fc.dictionary(text, fc.jsonValue({ maxDepth: 2 }), { maxKeys: 3, noNullPrototype: true });
+
+const fieldMeta = fc.record(
+  {
+    special: nullable(fc.array(text, { maxLength: 3 })),
+    interface: nullable(text),
+    options: nullable(object),
+    display_options: nullable(object),
+    readonly: fc.boolean(),
+    hidden: fc.boolean(),
+    sort: nullable(fc.integer()),
+    width: nullable(fc.constantFrom(...FIELD_WIDTHS)),
+    translations: nullable(fc.oneof(object, fc.array(object, { maxLength: 2 }))),
+    note: nullable(text),
+    conditions: nullable(fc.oneof(object, fc.array(object, { maxLength: 2 }))),
+    group: nullable(text.filter((value) => value !== '')),
+    required: fc.boolean(),
+    validation: nullable(object),
+    validation_message: nullable(text),
+  },
+  { requiredKeys: [], noNullPrototype: true },
+);
+
+const columnFlags = fc.record(
+  {
+    is_nullable: fc.boolean(),
+    is_unique: fc.boolean(),
+    is_indexed: fc.boolean(),
+    is_primary_key: fc.boolean(),
+    comment: nullable(text),
+  },
+  { requiredKeys: [], noNullPrototype: true },
+);
+
+const document = fc
+  .tuple(fieldMeta, givenColumn, columnFlags)
+  .map(([meta, { type, schema }, flags]: [object, GivenColumn, object]) => ({
+    collection: 'articles',
+    field: 'title',
+    type,
+    meta,
+    schema: { ...flags, ...schema },
+  }))
+  .map(sent);
+
+const collectionMeta = fc.record(
+  {
+    icon: nullable(text),
+    hidden: fc.boolean(),
+    translations: nullable(fc.oneof(object, fc.array(object, { maxLength: 2 }))),
+    archive_app_filter: fc.constantFrom<unknown>(true, false, 'true', 'false'),
+    accountability: fc.constantFrom('all', 'activity', null),
+    item_duplication_fields: nullable(fc.array(text, { maxLength: 2 })),
+    sort: nullable(fc.integer()),
+    collapse: fc.constantFrom('open', 'closed', 'locked'),
+    versioning: fc.boolean(),
+  },
+  { requiredKeys: [], noNullPrototype: true },
+);
+
+const foreignKey = fc.record(
+  { constraint_name: fc.constantFrom('a', 'a b', '"'), on_delete: fc.constantFrom('CASCADE', 'SET NULL') },
+  { requiredKeys: [], noNullPrototype: true },
+);
+
+/** Some of the members, all of those of a normal form. */
+function some(value: object, keep: number): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(value).filter((_, index) => ((keep >> index) & 1) === 1));
+}
+
+describe('the normal form', () => {
+  it('of a field is its own normal form, and merging it changes nothing', () => {
+    fc.assert(
+      fc.property(document, (given) => {
+        const normal = valueOf(readNewField(given, [], STRICT));
+        expect(valueOf(readNewField(sent(normal), [], STRICT))).to.deep.equal(normal);
+        expect(valueOf(readNewField(sent(normal), [], FORCED))).to.deep.equal(normal);
+        expect(valueOf(mergeField(normal, sent(normal), [], STRICT))).to.equal(normal);
+        expect(valueOf(mergeField(normal, sent(given), [], STRICT))).to.equal(normal);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('of a field is reached from any other field of its type, whole or in parts', () => {
+    fc.assert(
+      fc.property(document, document, fc.nat(), fc.nat(), (before, after, metaPart, schemaPart) => {
+        const from = valueOf(readNewField(before, [], STRICT));
+        const to = valueOf(readNewField(after, [], STRICT));
+        const whole = sent(to);
+        expect(valueOf(mergeField(from, whole, [], STRICT))).to.deep.equal(to);
+        const part = { meta: some(to.meta, metaPart), schema: some(to.schema ?? {}, schemaPart) };
+        const merged = mergeField(to, sent(part), [], STRICT);
+        expect(valueOf(merged)).to.equal(to);
+        if (from.type !== to.type) return;
+        const halfway = mergeField(from, sent(part), [], STRICT);
+        if (halfway.ok) expect(valueOf(mergeField(halfway.value, whole, [], STRICT))).to.deep.equal(to);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('of a collection is its own normal form', () => {
+    fc.assert(
+      fc.property(collectionMeta, fc.constantFrom(null, {}, { comment: 'c' }, { comment: '' }), (meta, schema) => {
+        const given = sent({ collection: 'articles', meta, schema });
+        const normal = valueOf(readNewCollection(given, [], STRICT));
+        expect(valueOf(readNewCollection(sent(normal), [], STRICT))).to.deep.equal(normal);
+        expect(valueOf(mergeCollection(normal, sent(normal), [], STRICT))).to.equal(normal);
+        expect(valueOf(mergeCollection(normal, sent(given), [], STRICT))).to.equal(normal);
+      }),
+    );
+  });
+
+  it('of a relation is its own normal form', () => {
+    fc.assert(
+      fc.property(nullable(foreignKey), nullable(text.filter((value) => value !== '')), (schema, one_field) => {
+        const given = { many_collection: 'a', many_field: 'b', one_collection: 'c', one_field, schema };
+        const normal = valueOf(readNewRelation(given, [], STRICT));
+        expect(valueOf(readNewRelation(sent(normal), [], STRICT))).to.deep.equal(normal);
+        const stored: Relation = { id: 1, ...normal };
+        expect(valueOf(mergeRelation(stored, sent(stored), [], STRICT))).to.equal(stored);
+        expect(valueOf(mergeRelation(stored, sent(given), [], STRICT))).to.equal(stored);
+      }),
+    );
+  });
+
+  it('is refused or reached, never thrown at, whatever is sent', () => {
+    const hostile = fc.jsonValue({ maxDepth: 4 });
+    const members = [
+      'collection',
+      'field',
+      'type',
+      'meta',
+      'schema',
+      'one_collection',
+      'many_field',
+      '__proto__',
+      'constructor',
+    ];
+    const documents = fc.oneof(hostile, fc.dictionary(fc.constantFrom(...members), hostile));
+    fc.assert(
+      fc.property(documents, fc.boolean(), (input, foreign) => {
+        for (const read of [readNewCollection, readNewField, readNewRelation]) {
+          const result = read(input, [], { foreign });
+          if (!result.ok) expect(result.problems).to.not.have.length(0);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
