@@ -3,7 +3,7 @@ import type { Logger } from 'winston';
 import { type Service, createService } from './app.js';
 import { readConfig, secretsOf } from './config.js';
 import { greeting } from './greeting.js';
-import { createLogger } from './logger.js';
+import { createLogger, redact } from './logger.js';
 import { OperatorError } from './operator-error.js';
 
 const FAILED = 1;
@@ -26,7 +26,7 @@ try {
   console.log(greeting(service, config));
   void service.databaseLost.then((lastWords) => endWithoutDatabase(service, logger, lastWords));
 } catch (error) {
-  console.error(error instanceof OperatorError ? error.message : error);
+  console.error(error instanceof OperatorError ? error.message : redact(error));
   // Whatever is still open after a failed start must not keep the process.
   process.exit(error instanceof OperatorError ? CANNOT_START : FAILED);
 }

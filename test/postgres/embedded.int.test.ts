@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, readdir, readlink, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -154,6 +154,15 @@ describe('embedded PostgreSQL', function () {
   it('says what is wrong when the data directory is a file', async () => {
     await writeFile(join(dataDir, 'file'), '');
     expect(await refusal(startEmbedded({ dataDir: join(dataDir, 'file'), connections: 5 }))).to.contain('DATA_DIR');
+  });
+
+  it('clears away what a start that was killed has left', async () => {
+    const early = host();
+    while (!(await readdir(dataDir)).some((name) => name.includes('.draft-'))) await sleep(5);
+    await end(early.process, 'SIGKILL');
+    await (await start()).stop();
+    expect((await readdir(dataDir)).sort()).to.deep.equal(['connection', 'lock', 'password', 'postgres']);
+    expect(await readdir(join(dataDir, 'lock'))).to.deep.equal([]);
   });
 
   it('takes a data directory with a long path and odd characters', async () => {

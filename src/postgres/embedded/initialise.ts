@@ -1,9 +1,9 @@
 /** Makes the server's files once: `initdb` in a draft folder, renamed when complete. */
 import { execFile } from 'node:child_process';
-import { chmod, chown, mkdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { randomBytes } from 'node:crypto';
-import { dirname } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { OperatorError } from '../../operator-error.js';
 import type { Account } from './account.js';
 import { program } from './binaries.js';
@@ -13,6 +13,8 @@ const run = promisify(execFile);
 
 /** The owner of everything in the embedded server. */
 export const SUPERUSER = 'postgres';
+
+const DRAFT = '.draft-';
 
 export interface NewCluster {
   programs: string;
@@ -31,10 +33,11 @@ const LOCALE = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '-
 
 export async function initialise(cluster: NewCluster): Promise<void> {
   const { account, home } = cluster;
-  const draft = `${home}.draft-${randomBytes(4).toString('hex')}`;
+  const draft = `${home}${DRAFT}${randomBytes(4).toString('hex')}`;
   const passwordFile = `${draft}.password`;
   try {
     await mkdir(dirname(home), { recursive: true });
+    await removeDrafts(home);
     await mkdir(draft, { mode: 0o700 });
     await writeFile(passwordFile, cluster.password, { mode: 0o600 });
     if (account) await Promise.all([draft, passwordFile].map((path) => chown(path, account.uid, account.gid)));
@@ -54,6 +57,13 @@ export async function initialise(cluster: NewCluster): Promise<void> {
   } finally {
     await rm(passwordFile, { force: true });
   }
+}
+
+/** What a start that was killed has left. The data directory is locked, so nobody else is at work on one. */
+async function removeDrafts(home: string): Promise<void> {
+  const names = await readdir(dirname(home));
+  const drafts = names.filter((name) => name.startsWith(basename(home) + DRAFT));
+  for (const name of drafts) await rm(join(dirname(home), name), { recursive: true, force: true, maxRetries: 10 });
 }
 
 /** The last line that initdb wrote is the one that says why. */
