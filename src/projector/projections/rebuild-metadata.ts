@@ -4,13 +4,11 @@
  */
 import pg from 'pg';
 import { readEventPages } from '../../log/read.js';
-import { emptyHead } from '../../log/head.js';
 import { advisoryKey } from '../../postgres/advisory.js';
 import { ProblemError } from '../../postgres/errors.js';
 import { type ConnectionOptions, connectionConfig } from '../../postgres/pool.js';
-import { type Point, foldPage } from '../../reads/store.js';
+import { type FoldLogOptions, type Point, foldLog, foldPage, startPoint } from '../../reads/fold-log.js';
 import type { StoredEvent } from '../../schema/events.js';
-import { initialState } from '../../schema/state.js';
 import { sql } from '../ddl/sql.js';
 import { type StagedRows, createStaging, noteDiffering, restage, stage, switchRows } from './staging.js';
 
@@ -58,15 +56,24 @@ async function rebuild(client: pg.Client, options: RebuildMetadataOptions): Prom
   const place = { database: options.database, schema: options.connection.schema };
   await enter(client, advisoryKey(place, 'rebuild-metadata'));
   const total = await headOf(client);
-  const folded = await follow(client, { state: initialState(), head: emptyHead() }, (point) =>
-    options.onProgress?.(point.head.position, Math.max(total, point.head.position)),
-  );
+  // From the first event on: a rebuild trusts the log and nothing else, stored folds neither.
+  const folded = await foldLog(client, startPoint(), { stops: telling(total, options.onProgress) });
+  options.onProgress?.(folded.head.position, folded.head.position);
   await createStaging(client);
-  const rows = await stage(client, folded.point.state);
+  const rows = await stage(client, folded.state);
   await noteDiffering(client);
-  const caughtUp = await approach(client, folded.point);
+  const caughtUp = await approach(client, folded);
   const switched = await switchOver(client, { ...caughtUp, options, key: advisoryKey(place, 'log') });
   return { ...switched, ...rows, milliseconds: Math.round(performance.now() - started) };
+}
+
+const TOLD_EVERY = 10_000;
+
+function telling(total: number, onProgress: Progress = () => undefined): FoldLogOptions['stops'] {
+  return {
+    next: ({ head }) => head.position + TOLD_EVERY,
+    reached: ({ head }) => onProgress(head.position, Math.max(total, head.position)),
+  };
 }
 
 async function enter(client: pg.Client, key: string): Promise<void> {
@@ -95,13 +102,12 @@ interface Followed {
 }
 
 /** Folds what the log has after `from`. */
-async function follow(client: pg.Client, from: Point, onPage?: (point: Point) => void): Promise<Followed> {
+async function follow(client: pg.Client, from: Point): Promise<Followed> {
   const touched = new Set<string>();
   let point = from;
   for await (const page of readEventPages(client, { after: from.head.position })) {
     point = foldPage(point, page);
     note(page, touched);
-    onPage?.(point);
   }
   return { point, touched, events: point.head.position - from.head.position };
 }
