@@ -1,8 +1,8 @@
 /** The projections of the service's database, for commands that work on it directly: whether the service runs or not. */
 import type pg from 'pg';
+import type { Config } from '../config.js';
 import { readEvents } from '../log/read.js';
 import { createPipeline } from '../pipeline/index.js';
-import { readDatabase } from '../postgres/database.js';
 import { type IndexProjection, createIndexProjection } from '../projector/indexes.js';
 import { type Projections, createProjections } from '../projector/projections/index.js';
 import { type Store, createStore } from '../reads/store.js';
@@ -16,25 +16,39 @@ export interface Bench {
   projections: Projections;
   /** Folds the log; for everything but `list` and the rebuild of the metadata rows. */
   load(): Promise<void>;
+  close(): Promise<void>;
 }
 
 export function withProjections<T>(invocation: Invocation, work: (bench: Bench) => Promise<T>): Promise<T> {
   const config = invocation.config();
   return withDatabase(config, async (pool, connectionString) => {
-    const { database } = await readDatabase(pool);
-    const store = createStore({ pool, logger: silentLogger });
-    const place = { database, schema: config.schema };
-    const connection = { connectionString, schema: config.schema };
-    const options = { ...config, pool, connection, ...place, logger: silentLogger };
-    const pipeline = createPipeline({ ...options, place, release: readRelease(), store });
-    const indexes = builder(options, store);
+    const bench = await openBench({ config, pool, connectionString });
     try {
-      const projections = createProjections({ ...options, store, pipeline, indexes });
-      return await work({ pool, projections, load: () => store.load() });
+      return await work(bench);
     } finally {
-      await indexes.stop();
+      await bench.close();
     }
   });
+}
+
+/** The caller closes it; the pool stays the caller's. Stored folds are left alone: what is verified must not rest on them. */
+export async function openBench({ config, pool, connectionString }: Surroundings): Promise<Bench> {
+  const { rows } = await pool.query<{ database: string }>('SELECT current_database() AS database');
+  const database = rows[0]?.database ?? '';
+  const store = createStore({ pool, logger: silentLogger });
+  const place = { database, schema: config.schema };
+  const connection = { connectionString, schema: config.schema };
+  const options = { ...config, pool, connection, ...place, logger: silentLogger };
+  const pipeline = createPipeline({ ...options, place, release: readRelease(), store });
+  const indexes = builder(options, store);
+  const projections = createProjections({ ...options, store, pipeline, indexes });
+  return { pool, projections, load: () => store.load(), close: () => indexes.stop() };
+}
+
+interface Surroundings {
+  config: Config;
+  pool: pg.Pool;
+  connectionString: string;
 }
 
 type Building = Omit<Parameters<typeof createIndexProjection>[0], 'readEventsAfter' | 'currentState'>;

@@ -5,7 +5,7 @@ import { OperatorError } from '../operator-error.js';
 import { advisoryKey } from './advisory.js';
 import type { Database } from './database.js';
 import type { Logger } from './logger.js';
-import { withClient } from './pool.js';
+import { type Queryable, withClient } from './pool.js';
 
 export interface MigrateOptions {
   pool: pg.Pool;
@@ -40,6 +40,12 @@ export async function migrate(options: MigrateOptions): Promise<void> {
     }
     refuseNewer(applied, migrations);
   });
+}
+
+/** The newest migration that was applied, and the newest of this release. Only reads. */
+export async function migrationsOf(db: Queryable, directory = DIRECTORY): Promise<{ applied: number; known: number }> {
+  const known = (await readMigrations(directory)).at(-1)?.number ?? 0;
+  return { applied: await newestApplied(db), known };
 }
 
 /** The migrations of this release, by number. */
@@ -115,7 +121,7 @@ async function locked<T>(
   }
 }
 
-async function newestApplied(client: pg.ClientBase): Promise<number> {
+async function newestApplied(client: Queryable): Promise<number> {
   const { rows } = await client.query<{ newest: number }>(
     `SELECT coalesce(max(number), 0)::int AS newest FROM service_migrations`,
   );

@@ -2,6 +2,7 @@
 import type { Command } from '../command.js';
 import { apply } from './apply.js';
 import { diff } from './diff.js';
+import { doctor } from './doctor.js';
 import { rebuild } from './rebuild.js';
 import { restore } from './restore.js';
 import { snapshot } from './snapshot.js';
@@ -10,4 +11,15 @@ import { tokens } from './tokens.js';
 import { users } from './users.js';
 import { verify } from './verify.js';
 
-export const COMMANDS: readonly Command[] = [status, verify, rebuild, restore, users, tokens, snapshot, diff, apply];
+export const COMMANDS: readonly Command[] = [
+  status,
+  verify,
+  doctor,
+  rebuild,
+  restore,
+  users,
+  tokens,
+  snapshot,
+  diff,
+  apply,
+];

@@ -1,0 +1,78 @@
+import { OperatorError } from '../../operator-error.js';
+import { holdsServer } from '../../postgres/embedded/index.js';
+import { type Command, type Invocation, takePositionals } from '../command.js';
+import { openPool, withServer } from '../database.js';
+import { type Finding, finding } from '../doctor/finding.js';
+import { type Examined, examine } from '../doctor/index.js';
+import { json } from '../output.js';
+import { openBench } from '../projections.js';
+
+export const doctor: Command = {
+  name: 'doctor',
+  summary: 'check the database, its settings, the log and the projections',
+  help: `dps doctor: what is wrong, and how to mend it. On the service's database (DATABASE_URL, or the embedded server of
+DATA_DIR), with the service's own settings, while the service runs or not.
+
+  dps doctor
+
+Nothing is changed. Exit code 1 when something is wrong; warnings alone leave it 0. Every finding has a code that the
+README explains.
+
+  --data-dir DIR     instead of DATA_DIR
+  --json             print for machines`,
+  options: { 'data-dir': { type: 'string' } },
+  async run(invocation) {
+    takePositionals(invocation);
+    const { values, terminal } = invocation;
+    const examined = await visit(invocation);
+    const ok = examined.every(({ result }) => result === 'ok' || result === 'warning');
+    terminal.print(values['json'] === true ? json({ ok, checks: examined }) : describe(examined));
+    return ok ? 0 : 1;
+  },
+};
+
+async function visit(invocation: Invocation): Promise<Examined[]> {
+  const config = invocation.config();
+  if (config.databaseUrl === null && !(await holdsServer(config.dataDir))) {
+    return [alone(finding('SERVICE_MISSING', `There is no embedded server in ${config.dataDir}.`))];
+  }
+  try {
+    return await withServer(config, (connectionString) => examineOn(invocation, connectionString));
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error;
+    return [alone(finding('DATABASE_UNREACHABLE', error.message))];
+  }
+}
+
+async function examineOn(invocation: Invocation, connectionString: string): Promise<Examined[]> {
+  const config = invocation.config();
+  const pool = openPool(connectionString, config.schema);
+  const bench = await openBench({ config, pool, connectionString });
+  try {
+    return await examine({
+      config,
+      connectionString,
+      pool,
+      bench,
+      terminal: invocation.terminal,
+      now: () => Date.now(),
+    });
+  } finally {
+    await bench.close();
+    await pool.end();
+  }
+}
+
+const alone = (found: Finding): Examined => ({ name: 'database', result: 'error', findings: [found] });
+
+function describe(examined: readonly Examined[]): string {
+  const lines = examined.flatMap(({ name, result, findings }) => [
+    `${result.padEnd(8)} ${name}`,
+    ...findings.flatMap(({ code, message, fix }) => [
+      `         ${code}: ${message.replaceAll('\n', '\n         ')}`,
+      `         Mend: ${fix}`,
+    ]),
+  ]);
+  const count = examined.reduce((sum, { findings }) => sum + findings.length, 0);
+  return [...lines, count === 0 ? 'Nothing found.' : `${count} ${count === 1 ? 'finding' : 'findings'}.`].join('\n');
+}

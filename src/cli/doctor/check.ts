@@ -1,0 +1,24 @@
+/** What a check gets, and what it answers. */
+import type pg from 'pg';
+import type { Config } from '../../config.js';
+import type { Bench } from '../projections.js';
+import type { Terminal } from '../command.js';
+import type { Finding } from './finding.js';
+
+export interface Patient {
+  config: Config;
+  connectionString: string;
+  pool: pg.Pool;
+  bench: Bench;
+  terminal: Terminal;
+  /** Milliseconds since 1970, by this machine. */
+  now: () => number;
+}
+
+export interface Check {
+  /** A few words, shown with the result. */
+  name: string;
+  /** Nothing that comes after it makes sense where it finds an error. */
+  decisive?: true;
+  run(patient: Patient): Promise<Finding[]>;
+}

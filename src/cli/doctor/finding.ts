@@ -1,0 +1,113 @@
+/** What `dps doctor` can find, and how each is mended. The README has a row for each code. */
+
+export type Severity = 'error' | 'warning';
+
+interface Kind {
+  severity: Severity;
+  /** How to mend it. */
+  fix: string;
+}
+
+export const FINDINGS = {
+  DATABASE_UNREACHABLE: {
+    severity: 'error',
+    fix: 'Start the database server, or correct DATABASE_URL (DATA_DIR for the embedded one).',
+  },
+  DATABASE_UNSUPPORTED: {
+    severity: 'error',
+    fix: 'Move to a database of PostgreSQL 14 or newer with the encoding UTF8 (pg_dump, CREATE DATABASE … ENCODING UTF8, pg_restore).',
+  },
+  DATABASE_READ_ONLY: {
+    severity: 'error',
+    fix: 'Point DATABASE_URL at the primary server, and take default_transaction_read_only away from the database and its user.',
+  },
+  SCHEMA_NOT_WRITABLE: {
+    severity: 'error',
+    fix: 'As the owner of the schema: GRANT USAGE, CREATE ON SCHEMA … TO the user of DATABASE_URL.',
+  },
+  SERVICE_MISSING: {
+    severity: 'error',
+    fix: 'Start the service once, or check DATABASE_URL, DATA_DIR and DB_SCHEMA.',
+  },
+  MIGRATIONS_PENDING: {
+    severity: 'error',
+    fix: 'Start this release of the service once: it brings its tables up to date.',
+  },
+  MIGRATIONS_NEWER: { severity: 'error', fix: 'Use the release that was here last, or a newer one.' },
+  RESTORE_UNFINISHED: {
+    severity: 'error',
+    fix: 'Wait for the restore to end; if it was broken off, drop the database and restore into a new one.',
+  },
+  TABLES_NOT_OWNED: {
+    severity: 'error',
+    fix: 'ALTER TABLE … OWNER TO the user of DATABASE_URL (or make that user a member of the owning role).',
+  },
+  LOCK_SLOTS_LOW: {
+    severity: 'warning',
+    fix: 'Raise max_locks_per_transaction to the number that is named, and restart PostgreSQL.',
+  },
+  CONNECTIONS_LOW: { severity: 'warning', fix: 'Lower DB_POOL, or raise max_connections and restart PostgreSQL.' },
+  STATEMENT_TIMEOUT: {
+    severity: 'warning',
+    fix: 'ALTER ROLE … SET statement_timeout = 0 for the user of DATABASE_URL: the service sets its own limit (STATEMENT_TIMEOUT) for each change.',
+  },
+  CLOCK_DIFFERENCE: {
+    severity: 'warning',
+    fix: 'Keep the clocks of this machine and of the database server in step (NTP): events carry the time of this machine.',
+  },
+  LOG_IN_FUTURE: {
+    severity: 'warning',
+    fix: 'Correct the clock of the machine that wrote it. Until that time has come, new events carry it too.',
+  },
+  LOG_UNPROTECTED: {
+    severity: 'error',
+    fix: 'ALTER TABLE service_events ENABLE ALWAYS TRIGGER service_events_append_only (db/0001_service_tables.sql makes it anew where it is gone), then "dps verify".',
+  },
+  CHAIN_BROKEN: {
+    severity: 'error',
+    fix: 'Somebody changed the log. Compare it with an export or a backup ("dps verify --file … --against …"), and restore the one that holds.',
+  },
+  LOG_UNREADABLE: {
+    severity: 'error',
+    fix: 'The event at that position was not written by this service or was changed: restore a log that holds ("dps restore").',
+  },
+  STORED_FOLD_WRONG: {
+    severity: 'warning',
+    fix: 'Nothing has to be done: it is not used and will be made anew. DELETE FROM service_folds takes all of them away.',
+  },
+  ROWS_DIFFER: {
+    severity: 'error',
+    fix: '"dps rebuild metadata" makes the rows anew from the log, while the service runs.',
+  },
+  TABLES_DIFFER: {
+    severity: 'error',
+    fix: 'Somebody changed the tables past the service: "dps drift" names what, and how to take it over or take it back.',
+  },
+  PROJECTION_FAILED: { severity: 'error', fix: '"dps status" shows the event, the reason and the next step.' },
+  PROJECTION_BEHIND: {
+    severity: 'warning',
+    fix: 'Start the service if it does not run; "dps rebuild NAME" lets the projection go on at once.',
+  },
+  LISTENER_UNREACHABLE: {
+    severity: 'error',
+    fix: 'Correct LISTEN_DATABASE_URL: it must lead to the same database, and not through a pooler.',
+  },
+  LISTENER_DEAF: {
+    severity: 'error',
+    fix: 'Set LISTEN_DATABASE_URL to the same database as DATABASE_URL, past any pooler that does not pass on LISTEN.',
+  },
+  CHECK_FAILED: { severity: 'error', fix: 'Mend what the message says, and run "dps doctor" again.' },
+} as const satisfies Record<string, Kind>;
+
+export type FindingCode = keyof typeof FINDINGS;
+
+export interface Finding {
+  code: FindingCode;
+  severity: Severity;
+  message: string;
+  fix: string;
+}
+
+export function finding(code: FindingCode, message: string): Finding {
+  return { code, ...FINDINGS[code], message };
+}

@@ -1,0 +1,59 @@
+/** All checks in order. What a check can't do because of an earlier finding is not tried. */
+import type { Check, Patient } from './check.js';
+import { type Finding, finding } from './finding.js';
+import { listening } from './listening.js';
+import { chain, protection, readable, storedFolds } from './log.js';
+import { comparison, lag } from './projections.js';
+import { migrations, ownership, privileges, restoring } from './schema.js';
+import { clock, connections, database, locks, timeouts } from './server.js';
+
+export interface Examined {
+  name: string;
+  /** `skipped`: an earlier finding stands in the way. */
+  result: 'ok' | 'warning' | 'error' | 'skipped';
+  findings: Finding[];
+}
+
+const CHECKS: readonly Check[] = [
+  database,
+  locks,
+  connections,
+  timeouts,
+  privileges,
+  migrations,
+  restoring,
+  ownership,
+  clock,
+  protection,
+  chain,
+  listening,
+  readable,
+  storedFolds,
+  comparison,
+  lag,
+];
+
+export async function examine(patient: Patient): Promise<Examined[]> {
+  const examined: Examined[] = [];
+  let stopped = false;
+  for (const check of CHECKS) {
+    const findings = stopped ? [] : await tried(check, patient);
+    const result: Examined['result'] = stopped ? 'skipped' : worst(findings);
+    examined.push({ name: check.name, result, findings });
+    stopped ||= check.decisive === true && result === 'error';
+  }
+  return examined;
+}
+
+async function tried(check: Check, patient: Patient): Promise<Finding[]> {
+  try {
+    return await check.run(patient);
+  } catch (error) {
+    return [finding('CHECK_FAILED', `The check "${check.name}" could not be made: ${(error as Error).message}.`)];
+  }
+}
+
+function worst(findings: readonly Finding[]): 'ok' | 'warning' | 'error' {
+  if (findings.some(({ severity }) => severity === 'error')) return 'error';
+  return findings.length > 0 ? 'warning' : 'ok';
+}

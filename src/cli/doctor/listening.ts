@@ -1,0 +1,48 @@
+/** Whether news of changes would reach an instance: said on the one connection, heard on the other. */
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { connectionConfig } from '../../postgres/pool.js';
+import type { Check, Patient } from './check.js';
+import { finding } from './finding.js';
+
+/** Milliseconds. */
+const PATIENCE = 3_000;
+
+export const listening: Check = {
+  name: 'notifications',
+  async run(patient) {
+    const { config, connectionString } = patient;
+    const given = { connectionString: config.listenDatabaseUrl ?? connectionString, schema: config.schema };
+    const client = new pg.Client(
+      connectionConfig({ ...given, applicationName: 'dps doctor', connectTimeout: PATIENCE }),
+    );
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+    } catch (error) {
+      return [finding('LISTENER_UNREACHABLE', `The connection for LISTEN can't be made: ${(error as Error).message}.`)];
+    }
+    try {
+      if (await isHeard(patient, client)) return [];
+      return [finding('LISTENER_DEAF', `What DATABASE_URL notifies is not heard within ${PATIENCE} ms.`)];
+    } finally {
+      await client.end().catch(() => undefined);
+    }
+  },
+};
+
+async function isHeard({ pool }: Patient, client: pg.Client): Promise<boolean> {
+  const channel = `service_doctor_${randomUUID().replaceAll('-', '')}`;
+  let late: NodeJS.Timeout | undefined;
+  const heard = new Promise<boolean>((resolve) => {
+    client.on('notification', () => resolve(true));
+    late = setTimeout(() => resolve(false), PATIENCE);
+  });
+  try {
+    await client.query(`LISTEN ${channel}`);
+    await pool.query('SELECT pg_notify($1, $2)', [channel, '']);
+    return await heard;
+  } finally {
+    clearTimeout(late);
+  }
+}

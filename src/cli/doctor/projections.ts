@@ -1,0 +1,60 @@
+/** Fold, rows and tables; and how far each projection is. */
+import type { Difference } from '../../projector/verify.js';
+import type { ProjectionStatus } from '../../projector/projections/index.js';
+import { describeDifference } from '../differences.js';
+import type { Check } from './check.js';
+import { type Finding, finding } from './finding.js';
+
+const SHOWN = 5;
+
+export const comparison: Check = {
+  name: 'fold = metadata rows = catalog',
+  async run({ bench }) {
+    const { differences } = await bench.projections.verify();
+    return [
+      ...differing(
+        'ROWS_DIFFER',
+        'metadata rows',
+        differences.filter(({ where }) => where === 'metadata'),
+      ),
+      ...differing(
+        'TABLES_DIFFER',
+        'tables',
+        differences.filter(({ where }) => where === 'catalog'),
+      ),
+    ];
+  },
+};
+
+function differing(code: 'ROWS_DIFFER' | 'TABLES_DIFFER', what: string, differences: readonly Difference[]): Finding[] {
+  if (differences.length === 0) return [];
+  const more = differences.length > SHOWN ? [`  and ${differences.length - SHOWN} more: "dps verify" shows all`] : [];
+  const lines = [...differences.slice(0, SHOWN).map(describeDifference), ...more];
+  return [finding(code, `The ${what} are not what the log says:\n${lines.join('\n')}`)];
+}
+
+/** Milliseconds that a projection may take to follow. */
+const PATIENCE = 60_000;
+
+export const lag: Check = {
+  name: 'projections',
+  async run({ bench, pool, now }) {
+    const { rows } = await pool.query<{ last: Date | null }>('SELECT max(occurred_at) AS last FROM service_events');
+    const quiet = now() - (rows[0]?.last?.getTime() ?? 0);
+    const { projections } = await bench.projections.list();
+    return projections.flatMap((projection) => projectionFindings(projection, quiet));
+  },
+};
+
+/** @param quiet milliseconds since the newest event */
+function projectionFindings(
+  { name, kind, status, lag: behind, last_error: error }: ProjectionStatus,
+  quiet: number,
+): Finding[] {
+  if (status === 'failed') {
+    const reason = error === null ? '' : ` at event ${error.position}: ${error.message}`;
+    return [finding('PROJECTION_FAILED', `The projection "${name}" has stopped${reason}.`)];
+  }
+  if (behind === 0 || (kind === 'after-commit' && quiet < PATIENCE)) return [];
+  return [finding('PROJECTION_BEHIND', `The projection "${name}" is ${behind} events behind.`)];
+}
