@@ -20,6 +20,7 @@ import { createMetrics } from './metrics/index.js';
 import { createIndexProjection } from './projector/indexes.js';
 import { createProjections } from './projector/projections/index.js';
 import { createFreshness } from './reads/freshness.js';
+import { createHistory } from './reads/history/index.js';
 import { createRenderedCache } from './reads/rendered.js';
 import { createStore } from './reads/store.js';
 import { createStoredFolds } from './reads/stored-folds/index.js';
@@ -124,6 +125,7 @@ async function startOn(options: OnDatabase, shutdown: Shutdown): Promise<Pick<Se
   const pipeline = metrics.commands.counted(createPipeline({ ...options, pool, place, release, store }));
   const projections = createProjections({ ...options, ...place, pool, connection: options, store, pipeline, indexes });
   const rendered = createRenderedCache();
+  const history = createHistory({ pool, store, folds, release, schema });
   metrics.watch({
     release,
     databaseVersion: database.version,
@@ -140,6 +142,7 @@ async function startOn(options: OnDatabase, shutdown: Shutdown): Promise<Pick<Se
     store,
     freshness,
     rendered,
+    history,
     auth,
     systemCollections,
     health,
@@ -150,6 +153,7 @@ async function startOn(options: OnDatabase, shutdown: Shutdown): Promise<Pick<Se
   });
   const server = await listen(http, options.host, options.port);
   shutdown.add('http', () => server.close(GRACE));
+  shutdown.add('history streams', () => history.tail.close());
   return { url: server.url, admin };
 }
 
@@ -165,7 +169,10 @@ interface Following {
 /** News of other processes' changes. Each read asks for itself; this spares it the catching up, and wakes the projections. */
 function startListener(options: OnDatabase, { atHead, catchUp }: Following, shutdown: Shutdown): Listener {
   const follow = (caughtUp: Promise<unknown>): void => {
-    caughtUp.catch((error: unknown) => options.logger.warn('could not follow the log', { error }));
+    caughtUp.catch((error: unknown) => {
+      // What is under way at a stop meets connections that are closed already.
+      if (!shutdown.begun()) options.logger.warn('could not follow the log', { error });
+    });
   };
   const listener = createListener({
     ...options,

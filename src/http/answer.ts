@@ -1,4 +1,5 @@
 /** What a route answers: a value, written by `respond` alone. */
+import type { ServerResponse } from 'node:http';
 import { errorBody, headersOf, type EdgeProblem, Refused, statusOf } from './errors.js';
 
 export interface Answer {
@@ -8,6 +9,8 @@ export interface Answer {
   body: Buffer | string | null;
   /** Position of the schema that the answer reflects. */
   position?: number;
+  /** Writes the body as it comes, in place of `body`; the answer ends when it resolves, and is cut off when it fails. */
+  stream?: (res: ServerResponse) => Promise<void>;
 }
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
@@ -23,6 +26,15 @@ export function jsonAnswer(status: number, value: unknown, headers: readonly str
 export function textAnswer(status: number, text: string, headers: readonly string[]): Answer {
   const length = String(Buffer.byteLength(text));
   return { status, headers: [...headers, 'Content-Length', length, ...NOT_STORED], body: text };
+}
+
+/** An answer whose body is written as it comes. */
+export function streamAnswer(
+  type: string,
+  stream: NonNullable<Answer['stream']>,
+  headers: readonly string[] = [],
+): Answer {
+  return { status: 200, headers: ['Content-Type', type, ...headers, ...NOT_STORED], body: null, stream };
 }
 
 export function noContent(position?: number): Answer {

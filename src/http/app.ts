@@ -11,6 +11,7 @@ import { authRoutes } from './routes/auth.js';
 import { collectionRoutes } from './routes/collections.js';
 import { fieldRoutes } from './routes/fields.js';
 import { relationRoutes } from './routes/relations.js';
+import { historyRoutes } from './routes/history.js';
 import { metricsRoutes } from './routes/metrics.js';
 import { projectionRoutes } from './routes/projections.js';
 import { schemaRoutes } from './routes/schema.js';
@@ -31,6 +32,7 @@ export function createHttp(deps: HttpDeps): Express {
     ...authRoutes(deps),
     ...userRoutes(deps),
     ...serverRoutes(deps),
+    ...historyRoutes(deps),
     ...projectionRoutes(deps),
     ...metricsRoutes(deps),
   ];

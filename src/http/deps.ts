@@ -4,6 +4,7 @@ import type { Pipeline } from '../pipeline/types.js';
 import type { Logger } from '../postgres/logger.js';
 import type { Projections } from '../projector/projections/index.js';
 import type { Freshness } from '../reads/freshness.js';
+import type { History } from '../reads/history/index.js';
 import type { RenderedCache } from '../reads/rendered.js';
 import type { Store } from '../reads/store.js';
 import type { CollectionMeta } from '../schema/model.js';
@@ -30,6 +31,7 @@ export interface HttpDeps {
   store: Pick<Store, 'atHead'>;
   freshness: Pick<Freshness, 'check'>;
   rendered: RenderedCache;
+  history: History;
   auth: Pick<Auth, 'identify' | 'users' | 'tokens' | 'sessions' | 'loginLimit'>;
   /** Our own tables, as documents with `meta.system`. */
   systemCollections: readonly CollectionDocument[];

@@ -1,10 +1,12 @@
 /** What a dry run answers: what would happen, what it would cost, and whether PostgreSQL took it. */
 import type { DryRun } from '../pipeline/types.js';
 import { warningsOf } from '../projector/warnings.js';
+import type { Warning } from '../schema/warning.js';
 import { type Answer, jsonAnswer, refusal } from './answer.js';
 import { errorBody } from './errors.js';
 
-export function planAnswer(run: DryRun): Answer {
+/** `further`: warnings beside those of the statements. */
+export function planAnswer(run: DryRun, further: readonly Warning[] = []): Answer {
   if (run.kind === 'refused') return refusal(run.problems);
   const { accepted, refusal: problem, events, statements, before } = run;
   const plan = {
@@ -22,7 +24,7 @@ export function planAnswer(run: DryRun): Answer {
       collection: source.collection,
       field: source.field,
     })),
-    warnings: warningsOf(statements),
+    warnings: [...warningsOf(statements), ...further],
   };
   return { ...jsonAnswer(200, plan), position: before.position };
 }

@@ -8,7 +8,17 @@ export function respond(req: IncomingMessage, res: ServerResponse, requestId: st
   const headers = [...answer.headers, 'X-Request-Id', requestId, 'X-Content-Type-Options', 'nosniff'];
   if (answer.position !== undefined) headers.push('X-Log-Position', String(answer.position));
   res.writeHead(answer.status, headers);
+  if (answer.stream !== undefined && req.method !== 'HEAD') return stream(res, answer.stream);
   if (answer.body === null) res.end();
   else res.end(answer.body);
   drain(req);
+}
+
+/** A body that can't be finished is cut off: an end in good order would pass for the whole of it. */
+function stream(res: ServerResponse, write: NonNullable<Answer['stream']>): void {
+  res.flushHeaders();
+  write(res).then(
+    () => res.end(),
+    () => res.destroy(),
+  );
 }

@@ -24,9 +24,7 @@ const QUERY = {
   text: `SELECT position, type, version, collection, field, data, previous_hash, hash, occurred_at FROM service_events
           WHERE position > $1 AND position <= $2 ORDER BY position LIMIT $3`,
   rowMode: 'array' as const,
-  types: {
-    getTypeParser: (oid: number) => PARSERS.get(oid) ?? asText,
-  } as pg.CustomTypesConfig,
+  types: { getTypeParser: (oid: number) => PARSERS.get(oid) ?? asText },
 };
 
 const asText = (text: string): string => text;

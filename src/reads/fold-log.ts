@@ -52,22 +52,25 @@ export interface FoldLogOptions {
   stops?: { next: (from: Point) => number; reached: (point: Point) => void };
 }
 
+const NO_STOPS = { next: () => Infinity, reached: () => undefined };
+
 /**
  * Folds the log from `from` on, in pages: others get their turn between them.
  * @throws LogDivergedError when the log doesn't continue `from`
  */
-export async function foldLog(db: Queryable, from: Point, { upTo, stops }: FoldLogOptions = {}): Promise<Point> {
+export async function foldLog(db: Queryable, from: Point, options: FoldLogOptions = {}): Promise<Point> {
+  const { upTo, stops = NO_STOPS } = options;
   const folding = startFolding(from.state);
   let { head } = from;
-  let stop = stops?.next(from) ?? Infinity;
+  let stop = stops.next(from);
   const range = { after: head.position, ...(upTo !== undefined && { upTo }) };
   for await (const { events, occurred_at } of readFoldPages(db, range)) {
     const { position, hash } = link(head, events, (event) => folding.add(event));
     head = { position, hash, occurred_at };
     if (position < stop) continue;
     const point = { state: folding.state(), head };
-    stops?.reached(point);
-    stop = stops?.next(point) ?? Infinity;
+    stops.reached(point);
+    stop = stops.next(point);
   }
   return head === from.head ? from : { state: folding.state(), head };
 }

@@ -42,8 +42,12 @@ export const FORMATS: Record<Export, Format> = {
   },
 };
 
-/** `attachment; filename="snapshot-20261121-074501.json"`: UTC, so that names sort by time. */
+/** `attachment; filename="snapshot-20261121-074501.json"` */
 export function attachment(format: Export, time: Date): string {
-  const stamp = time.toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-');
-  return `attachment; filename="snapshot-${stamp}.${FORMATS[format].extension}"`;
+  return `attachment; filename="snapshot-${stampOf(time)}.${FORMATS[format].extension}"`;
+}
+
+/** `20261121-074501`: UTC, so that names sort by time. */
+export function stampOf(time: Date): string {
+  return time.toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-');
 }

@@ -100,6 +100,22 @@ export const OPERATIONS: Readonly<Record<string, OperationDoc>> = {
   },
   'DELETE /users/:id/tokens/:token': { summary: 'Revoke a static token' },
 
+  'GET /history/events': { summary: 'List events of the log', answer: page({}) },
+  'GET /history/events/:position': { summary: 'Retrieve one event', answer: data({}) },
+  'GET /history/batches': { summary: 'List accepted commands, newest first', answer: page({}) },
+  'GET /history/collections/:id': {
+    summary: 'The life of a collection, a deleted one too: its events, each with the change it made',
+    answer: page({}),
+  },
+  'GET /history/snapshot': { summary: 'The schema as it was at a moment', answer: ref('Snapshot') },
+  'GET /history/diff': {
+    summary: 'What changed between two moments; from now, it is what apply needs to go back',
+    answer: ref('Diff'),
+  },
+  'GET /history/verify': { summary: 'Recompute the hash chain of the log', answer: data({}) },
+  'GET /history/export': { summary: 'The whole log, one event a line', answer: 'text' },
+  'GET /history/stream': { summary: 'Events as they are accepted, as server-sent events', answer: 'text' },
+
   'GET /projections': { summary: 'How far each projection has come', answer: data(list({})) },
   'GET /projections/verify': { summary: 'Compare the log, the metadata rows and the catalog', answer: data({}) },
   'POST /projections/:name/rebuild': { summary: 'Make a projection anew from the log', answer: data({}) },

@@ -102,11 +102,12 @@ function costs(state: State, { diff, wanted }: Comparison, schema: string): Warn
   return warningsOf(planBatch(state, events, schema).statements);
 }
 
-function applyRoute({ pipeline, config: { release } }: HttpDeps): Route {
+function applyRoute({ pipeline, history, config: { release } }: HttpDeps): Route {
   const dryRun = async (call: Call<unknown>, command: CommandOf<'apply-diff'>): Promise<Answer> => {
     // Nothing is kept: neither the change nor, under its key, the answer.
     const { idempotency: _, ...context } = contextOf('apply-diff', call, () => noContent());
-    return planAnswer(await pipeline.dryRun('apply-diff', command, context));
+    const run = await pipeline.dryRun('apply-diff', command, context);
+    return planAnswer(run, run.kind === 'planned' ? await history.notRestored(run.events) : []);
   };
   return route({
     method: 'post',

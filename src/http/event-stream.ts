@@ -1,0 +1,48 @@
+/** Server-sent events: the log as it grows. */
+import type { ServerResponse } from 'node:http';
+import type { EventText } from '../log/event-text.js';
+import type { Tail } from '../reads/history/tail.js';
+import { goneSignal, write } from './stream.js';
+
+export interface EventStreamOptions {
+  tail: Tail;
+  /** The client has everything up to this position. */
+  after: number;
+  /** Asked with every heartbeat: whether the client may still listen. */
+  allowed: () => Promise<boolean>;
+  /** Milliseconds between heartbeats. */
+  heartbeat?: number;
+  /** Milliseconds that a client may take nothing before it is given up; what it misses it gets when it comes back. */
+  stall?: number;
+}
+
+const HEARTBEAT = 15_000;
+
+/** Milliseconds after which a client connects again. */
+const RETRY = 2_000;
+
+/** Writes until the client goes, or may not listen any more, or the tail is closed. */
+export async function writeEventStream(res: ServerResponse, options: EventStreamOptions): Promise<void> {
+  const { tail, after, allowed, heartbeat = HEARTBEAT } = options;
+  const ended = new AbortController();
+  const signal = AbortSignal.any([goneSignal(res), ended.signal]);
+  const how = { signal, ...(options.stall !== undefined && { stall: options.stall }) };
+
+  const beat = async (): Promise<void> => {
+    if (!(await allowed().catch(() => true))) ended.abort();
+    // Whoever is behind gets what is there, not heartbeats on top.
+    else if (!res.writableNeedDrain && !res.destroyed) res.write(': heartbeat\n\n');
+  };
+  const timer = setInterval(() => void beat(), heartbeat);
+  try {
+    await write(res, `retry: ${RETRY}\n\n`, how);
+    for await (const events of tail.follow(after, signal)) await write(res, events.map(frame).join(''), how);
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+/** JSON text holds no line break. */
+function frame({ position, text }: EventText): string {
+  return `id: ${position}\ndata: ${text}\n\n`;
+}

@@ -1,0 +1,93 @@
+/** /history/snapshot and /history/diff: the schema as it was, and what changed. */
+import { z } from 'zod';
+import { FutureMomentError } from '../../reads/history/index.js';
+import { NOW, type Moment } from '../../reads/history/moment.js';
+import type { Point } from '../../reads/fold-log.js';
+import { snapshotHash, snapshotOf } from '../../schema/snapshot.js';
+import { jsonAnswer, JSON_TYPE } from '../answer.js';
+import type { HttpDeps } from '../deps.js';
+import { invalidQuery, refused } from '../errors.js';
+import { attachment, EXPORTS, FORMATS, stampOf } from '../formats/export.js';
+import { moment } from '../history-query.js';
+import { representationAnswer } from '../representation.js';
+import { type Call, type Route, route } from '../route.js';
+import { createSnapshotText } from '../snapshot-text.js';
+
+const HISTORY_EXPORTS = [...EXPORTS, 'sql'] as const;
+
+const snapshotQuery = z.strictObject({
+  at: moment.default(NOW),
+  export: z.enum(HISTORY_EXPORTS, { error: `must be one of ${HISTORY_EXPORTS.join(', ')}.` }).optional(),
+});
+const diffQuery = z.strictObject({ from: moment.default(NOW), to: moment.default(NOW) });
+
+export function historySchemaRoutes(deps: HttpDeps): Route[] {
+  const pointAt = createPointAt(deps);
+  return [snapshotRoute(deps, pointAt), diffRoute(deps, pointAt)];
+}
+
+type PointAt = (given: Moment, parameter: string, call: Call<unknown>) => Promise<Point>;
+
+function createPointAt({ history, store }: Pick<HttpDeps, 'history' | 'store'>): PointAt {
+  return async (given, parameter, { head }) => {
+    // What is at hand is as far as the log was when the request came in.
+    await store.atHead(head);
+    const position = await history.resolve(given, head).catch((error: unknown) => {
+      if (error instanceof FutureMomentError) throw invalidQuery(parameter, `${error.message}.`);
+      throw error;
+    });
+    if (position !== null) return history.at(position);
+    throw refused('NOT_FOUND', `There is no such position: the log ends at ${head}.`, { path: parameter });
+  };
+}
+
+function snapshotRoute({ history, rendered, config: { release } }: HttpDeps, pointAt: PointAt): Route {
+  const textOf = createSnapshotText(release);
+  return route({
+    method: 'get',
+    path: '/history/snapshot',
+    access: 'auditor',
+    query: snapshotQuery,
+    async handle(call) {
+      const { query, req } = call;
+      const point = await pointAt(query.at, 'at', call);
+      const { state, head } = point;
+      const { position } = head;
+      const ifNoneMatch = req.headers['if-none-match'];
+      if (query.export === undefined) {
+        const { body } = rendered.get(state, 'history', () => textOf(state, () => true));
+        const etag = `"${snapshotHash(state, release)}"`;
+        return representationAnswer({ body, etag, type: JSON_TYPE, position }, ifNoneMatch);
+      }
+      const name = ['Content-Disposition', attachmentOf(query.export, point)];
+      const { type, write } =
+        query.export === 'sql'
+          ? { type: 'application/sql; charset=utf-8', write: () => history.script(point) }
+          : FORMATS[query.export];
+      const found = rendered.get(state, `history ${query.export}`, () => write(snapshotOf(state, release)));
+      return representationAnswer({ ...found, type, position }, ifNoneMatch, name);
+    },
+  });
+}
+
+/** Named after the time of the schema, not of the request. */
+function attachmentOf(format: (typeof HISTORY_EXPORTS)[number], { head }: Point): string {
+  const time = head.occurred_at === null ? new Date() : new Date(head.occurred_at);
+  if (format !== 'sql') return attachment(format, time);
+  return `attachment; filename="schema-${stampOf(time)}.sql"`;
+}
+
+function diffRoute({ history }: HttpDeps, pointAt: PointAt): Route {
+  return route({
+    method: 'get',
+    path: '/history/diff',
+    access: 'auditor',
+    query: diffQuery,
+    async handle(call) {
+      const { query } = call;
+      const from = await pointAt(query.from, 'from', call);
+      const to = await pointAt(query.to, 'to', call);
+      return { ...jsonAnswer(200, await history.difference(from, to)), position: from.head.position };
+    },
+  });
+}

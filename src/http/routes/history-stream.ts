@@ -1,0 +1,56 @@
+/** /history/stream: events as they are accepted. */
+import type { IncomingMessage } from 'node:http';
+import { z } from 'zod';
+import { streamAnswer } from '../answer.js';
+import { authenticate } from '../authenticate.js';
+import type { HttpDeps } from '../deps.js';
+import { invalidQuery, refused, Refused } from '../errors.js';
+import { writeEventStream } from '../event-stream.js';
+import { position } from '../history-query.js';
+import { type Route, route } from '../route.js';
+
+const ACCESS = 'auditor';
+
+/** `after`: for the first connection of a client that has read the log up to there. */
+const streamQuery = z.strictObject({ after: position.optional() });
+
+export function historyStreamRoute({ history, store, freshness, auth }: HttpDeps): Route {
+  /** Also hears of a head that no notification told of. */
+  const allowed = async (req: IncomingMessage): Promise<boolean> => {
+    const { head, authEpoch } = await freshness.check();
+    void store.atHead(head).catch(() => undefined);
+    return authenticate(req, ACCESS, { identify: auth.identify, epoch: authEpoch }).then(
+      () => true,
+      (error: unknown) => !(error instanceof Refused),
+    );
+  };
+  return route({
+    method: 'get',
+    path: '/history/stream',
+    access: ACCESS,
+    query: streamQuery,
+    async handle({ req, query, head }) {
+      const after = lastEventId(req) ?? query.after ?? head;
+      if (after > head) throw refused('NOT_FOUND', `There is no such position: the log ends at ${head}.`);
+      await store.atHead(head);
+      const answer = streamAnswer(
+        'text/event-stream; charset=utf-8',
+        (res) => {
+          const options = { tail: history.tail, after, allowed: () => allowed(req) };
+          return writeEventStream(res, options);
+        },
+        // Proxies would hold events back to compress or to gather them.
+        ['X-Accel-Buffering', 'no'],
+      );
+      return { ...answer, position: after };
+    },
+  });
+}
+
+function lastEventId(req: IncomingMessage): number | undefined {
+  const given = req.headers['last-event-id'];
+  if (given === undefined || given === '') return undefined;
+  const read = position.safeParse(given);
+  if (!read.success) throw invalidQuery('Last-Event-ID', 'Last-Event-ID must be a position of the log.');
+  return read.data;
+}

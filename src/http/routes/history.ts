@@ -1,0 +1,184 @@
+/** /history: the log, for those who read it. */
+import { z } from 'zod';
+import type { EventText } from '../../log/event-text.js';
+import { EVENT_TYPES } from '../../reads/history/event-types.js';
+import type { EventFilter } from '../../reads/history/filter.js';
+import { type Answer, jsonAnswer, streamAnswer, textAnswer, JSON_TYPE } from '../answer.js';
+import type { HttpDeps } from '../deps.js';
+import { invalidQuery, refused } from '../errors.js';
+import { moment, pageSize, position } from '../history-query.js';
+import { type Route, route } from '../route.js';
+import { goneSignal, write } from '../stream.js';
+import { historySchemaRoutes } from './history-schema.js';
+import { historyStreamRoute } from './history-stream.js';
+
+const noQuery = z.strictObject({});
+
+const filters = {
+  collection: z.string().optional(),
+  actor: z.string().optional(),
+  command: z.string().optional(),
+  since: moment.optional(),
+  until: moment.optional(),
+};
+
+const batchesQuery = z.strictObject({ ...filters, after: position.optional(), limit: pageSize });
+
+const eventsQuery = z.strictObject({
+  ...filters,
+  after: position.optional(),
+  limit: pageSize,
+  order: z.enum(['asc', 'desc'], { error: 'must be asc or desc.' }).default('asc'),
+  field: z.string().optional(),
+  type: z.enum(EVENT_TYPES, { error: `must be one of ${EVENT_TYPES.join(', ')}.` }).optional(),
+  batch: z.uuid({ error: 'must be a uuid.' }).optional(),
+});
+
+const lifeQuery = z.strictObject({ after: position.default(0), limit: pageSize });
+
+type Filters = Partial<Pick<z.output<typeof eventsQuery>, keyof typeof filters | 'field' | 'type' | 'batch'>>;
+
+export function historyRoutes(deps: HttpDeps): Route[] {
+  return [
+    eventsRoute(deps),
+    eventRoute(deps),
+    batchesRoute(deps),
+    lifeRoute(deps),
+    ...historySchemaRoutes(deps),
+    verifyRoute(deps),
+    exportRoute(deps),
+    historyStreamRoute(deps),
+  ];
+}
+
+function eventsRoute({ history }: HttpDeps): Route {
+  return route({
+    method: 'get',
+    path: '/history/events',
+    access: 'auditor',
+    query: eventsQuery,
+    async handle({ query: { after, limit, order, ...rest } }) {
+      const filter = await filterOf(history, rest);
+      const from = order === 'asc' ? { after: Math.max(after ?? 0, filter.after ?? 0) } : { before: after };
+      const bounds = order === 'asc' ? from : { before: lower(from.before, filter.before) };
+      const found = await history.events({ ...filter, ...bounds }, order, limit);
+      const page = found.slice(0, limit);
+      const next = found.length > limit ? (page.at(-1)?.position ?? null) : null;
+      return pageAnswer(page.map(textOf), next);
+    },
+  });
+}
+
+const lower = (a: number | undefined, b: number | undefined): number | undefined =>
+  a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
+
+/** Times become positions: they never decrease along the log. */
+async function filterOf(history: HttpDeps['history'], query: Filters): Promise<EventFilter> {
+  const { since, until, ...filter } = query;
+  const after = since && (await boundOf(history, since, 'since'));
+  const last = until && (await boundOf(history, until, 'until'));
+  return { ...filter, ...(after !== undefined && { after }), ...(last !== undefined && { before: last + 1 }) };
+}
+
+/** The position that `since` begins after, or that `until` ends with. */
+async function boundOf(
+  history: HttpDeps['history'],
+  given: z.output<typeof moment>,
+  which: 'since' | 'until',
+): Promise<number | undefined> {
+  if (given.kind === 'now') return which === 'since' ? Number.MAX_SAFE_INTEGER : undefined;
+  if (given.kind === 'position') return which === 'since' ? given.position - 1 : given.position;
+  // A time includes the events at it, as a bound from either side.
+  return history.positionBefore(which === 'since' ? given.time : new Date(given.time.getTime() + 1));
+}
+
+const textOf = ({ text }: EventText): string => text;
+
+function pageAnswer(items: readonly string[], next: number | null): Answer {
+  return textAnswer(200, `{"data":[${items.join(',')}],"meta":{"next":${next}}}`, ['Content-Type', JSON_TYPE]);
+}
+
+function eventRoute({ history }: HttpDeps): Route {
+  return route({
+    method: 'get',
+    path: '/history/events/:position',
+    access: 'auditor',
+    query: noQuery,
+    async handle({ params }) {
+      const read = position.safeParse(params['position']);
+      if (!read.success) throw invalidQuery('position', 'A position is a positive integer.');
+      const event = await history.event(read.data);
+      if (event === undefined) throw refused('NOT_FOUND', `There is no event at position ${read.data}.`);
+      return textAnswer(200, `{"data":${event.text}}`, ['Content-Type', JSON_TYPE]);
+    },
+  });
+}
+
+function batchesRoute({ history }: HttpDeps): Route {
+  return route({
+    method: 'get',
+    path: '/history/batches',
+    access: 'auditor',
+    query: batchesQuery,
+    async handle({ query: { after, limit, ...rest } }) {
+      const filter = await filterOf(history, rest);
+      const found = await history.batches({ ...filter, before: lower(after, filter.before) }, limit);
+      const page = found.slice(0, limit);
+      const next = found.length > limit ? (page.at(-1)?.first_position ?? null) : null;
+      return jsonAnswer(200, { data: page, meta: { next } });
+    },
+  });
+}
+
+function lifeRoute({ history }: HttpDeps): Route {
+  return route({
+    method: 'get',
+    path: '/history/collections/:id',
+    access: 'auditor',
+    query: lifeQuery,
+    async handle({ params: { id = '' }, query: { after, limit } }) {
+      const found = await history.life({ collection: id, after, limit });
+      if (found === undefined) throw refused('NOT_FOUND', `There never was a collection ${JSON.stringify(id)}.`);
+      const page = found.slice(0, limit);
+      const next = found.length > limit ? (page.at(-1)?.position ?? null) : null;
+      const items = page.map(({ text, diff }) => `${text.slice(0, -1)},"diff":${JSON.stringify(diff)}}`);
+      return pageAnswer(items, next);
+    },
+  });
+}
+
+function verifyRoute({ history }: HttpDeps): Route {
+  return route({
+    method: 'get',
+    path: '/history/verify',
+    access: 'auditor',
+    query: noQuery,
+    async handle() {
+      const { ok, checked, head, broken } = await history.verify();
+      return jsonAnswer(200, { data: { ok, checked, head, broken: broken ?? null } });
+    },
+  });
+}
+
+function exportRoute({ history }: HttpDeps): Route {
+  return route({
+    method: 'get',
+    path: '/history/export',
+    access: 'auditor',
+    query: noQuery,
+    handle({ head }) {
+      const disposition = ['Content-Disposition', `attachment; filename="log-${head}.ndjson"`];
+      const answer = streamAnswer(
+        'application/x-ndjson; charset=utf-8',
+        async (res) => {
+          const signal = goneSignal(res);
+          for await (const events of history.pages(head)) {
+            await write(res, events.map(({ text }) => `${text}\n`).join(''), { signal });
+          }
+        },
+        disposition,
+      );
+      return { ...answer, position: head };
+    },
+  });
+}

@@ -1,0 +1,47 @@
+/** Answers that are written as they come: never more in memory than the client is ready to take. */
+import type { ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Milliseconds that a client may take nothing before it is given up. */
+const STALL = 60_000;
+
+/** The client has gone, or takes nothing any more. */
+export class StreamEnded extends Error {
+  override readonly name = 'StreamEnded';
+}
+
+/**
+ * Writes `chunk`, and waits until there is room for another.
+ * @throws StreamEnded
+ */
+export async function write(
+  res: ServerResponse,
+  chunk: string,
+  { stall = STALL, signal }: WriteOptions,
+): Promise<void> {
+  if (res.destroyed || signal.aborted) throw new StreamEnded('the client has gone');
+  if (res.write(chunk)) return;
+  const ready = new AbortController();
+  const waiting = AbortSignal.any([signal, ready.signal]);
+  const onDrain = (): void => ready.abort();
+  res.once('drain', onDrain);
+  await sleep(stall, undefined, { signal: waiting }).catch(() => undefined);
+  res.off('drain', onDrain);
+  if (signal.aborted) throw new StreamEnded('the client has gone');
+  if (!ready.signal.aborted) throw new StreamEnded('the client takes nothing');
+}
+
+export interface WriteOptions {
+  /** Aborted when the client has gone. */
+  signal: AbortSignal;
+  /** Milliseconds. */
+  stall?: number;
+}
+
+/** Aborted when the connection of an answer is closed. */
+export function goneSignal(res: ServerResponse): AbortSignal {
+  const gone = new AbortController();
+  if (res.destroyed) gone.abort();
+  else res.once('close', () => gone.abort());
+  return gone.signal;
+}

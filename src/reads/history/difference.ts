@@ -1,0 +1,44 @@
+/** What changed between two moments, in the diff's form: what leads from one to the other, and what that would cost. */
+import type { Queryable } from '../../postgres/pool.js';
+import { planBatch } from '../../projector/ddl/plan.js';
+import { warningsOf } from '../../projector/warnings.js';
+import { type SchemaDiff, diffStates } from '../../schema/diff.js';
+import { snapshotHash } from '../../schema/snapshot.js';
+import type { State } from '../../schema/state.js';
+import { transition } from '../../schema/transition.js';
+import type { Warning } from '../../schema/warning.js';
+import { notRestored } from './not-restored.js';
+
+export interface Difference {
+  /** Of the snapshot that it starts from: apply takes it as long as that is the current one. */
+  hash: string;
+  diff: SchemaDiff;
+  /** Absent when there are none. */
+  warnings?: Warning[];
+}
+
+export interface DifferenceOptions {
+  release: string;
+  /** The database schema that holds the managed tables. */
+  schema: string;
+}
+
+export async function differenceBetween(
+  db: Queryable,
+  from: State,
+  to: State,
+  { release, schema }: DifferenceOptions,
+): Promise<Difference> {
+  const touched = namesThatDiffer(from, to);
+  const diff = diffStates(from, to, touched);
+  const events = transition(from, to, touched);
+  const { statements } = planBatch(from, events, schema);
+  const warnings = [...warningsOf(statements), ...(await notRestored(db, events))];
+  return { hash: snapshotHash(from, release), diff, ...(warnings.length > 0 && { warnings }) };
+}
+
+/** Collections that may differ: those that aren't one and the same value. */
+function namesThatDiffer(from: State, to: State): string[] {
+  const names = new Set([...from.collections.keys(), ...to.collections.keys()]);
+  return [...names].filter((name) => from.collections.get(name) !== to.collections.get(name));
+}

@@ -1,0 +1,39 @@
+/** Which events are asked for, as a condition with its values. */
+
+export interface EventFilter {
+  collection?: string | undefined;
+  field?: string | undefined;
+  type?: string | undefined;
+  /** Id or name of whoever did it. */
+  actor?: string | undefined;
+  batch?: string | undefined;
+  command?: string | undefined;
+  /** Events after this position. */
+  after?: number | undefined;
+  /** Events before this position. */
+  before?: number | undefined;
+}
+
+type Condition = (place: string) => string;
+
+const CONDITIONS: Record<keyof EventFilter, Condition> = {
+  collection: (place) => `e.collection = ${place}`,
+  field: (place) => `e.field = ${place}`,
+  type: (place) => `e.type = ${place}`,
+  actor: (place) => `(e.actor ->> 'id' = ${place} OR e.actor ->> 'name' = ${place})`,
+  batch: (place) => `e.batch = ${place}`,
+  command: (place) => `e.command = ${place}`,
+  after: (place) => `e.position > ${place}`,
+  before: (place) => `e.position < ${place}`,
+};
+
+/** A condition on service_events AS e. @param values gets the values; their places are numbered behind what it holds */
+export function conditionOf(filter: EventFilter, values: unknown[]): string {
+  const conditions = (Object.keys(CONDITIONS) as (keyof EventFilter)[]).flatMap((name) => {
+    const value = filter[name];
+    if (value === undefined) return [];
+    values.push(value);
+    return [CONDITIONS[name](`$${values.length}`)];
+  });
+  return conditions.length === 0 ? 'true' : conditions.join(' AND ');
+}

@@ -1,0 +1,123 @@
+/** What auditors ask: the log itself, and the schema as it was. */
+import { type EventText, readEventTexts, selectEventTexts } from '../../log/event-text.js';
+import type { Verification } from '../../log/hash-chain.js';
+import type { Queryable } from '../../postgres/pool.js';
+import type { NewEvent } from '../../schema/events.js';
+import type { Warning } from '../../schema/warning.js';
+import type { Point } from '../fold-log.js';
+import type { Store } from '../store.js';
+import type { StoredFolds } from '../stored-folds/index.js';
+import { type Batch, readBatches } from './batches.js';
+import { type Difference, differenceBetween } from './difference.js';
+import { type EventFilter, conditionOf } from './filter.js';
+import { type LifeEvent, type LifeOptions, hasLived, readLife } from './life.js';
+import { type Moment, isReached, positionAt, positionBefore } from './moment.js';
+import { notRestored } from './not-restored.js';
+import { scriptOf } from './script.js';
+import { type Tail, createTail } from './tail.js';
+import { createTimeTravel } from './time-travel.js';
+import { verifyLog } from './verify-log.js';
+import { shareNext } from '../freshness.js';
+
+export interface History {
+  /** Events that fit, in order of position; one more than `limit` when there are more. */
+  events(filter: EventFilter, order: 'asc' | 'desc', limit: number): Promise<EventText[]>;
+  /** Undefined: there is none at this position. */
+  event(position: number): Promise<EventText | undefined>;
+  /** Newest first. */
+  batches(filter: EventFilter, limit: number): Promise<Batch[]>;
+  /** Undefined: there never was a collection of this name. */
+  life(options: LifeOptions): Promise<LifeEvent[] | undefined>;
+  /**
+   * The last position at or before a moment, in a log that ends at `head`. Null: the position isn't in the log.
+   * @throws FutureMomentError
+   */
+  resolve(moment: Moment, head: number): Promise<number | null>;
+  /** The last position before a time, for filters: it may lie in the future. */
+  positionBefore(time: Date): Promise<number>;
+  /** The schema after the event at a position of the log. */
+  at(position: number): Promise<Point>;
+  /** What leads from one to the other. */
+  difference(from: Point, to: Point): Promise<Difference>;
+  /** The schema as a SQL script. */
+  script(point: Point): string;
+  /** What a plan makes anew and can't fill again. */
+  notRestored(events: readonly NewEvent[]): Promise<Warning[]>;
+  verify(): Promise<Verification>;
+  /** The log up to a position, in pages, as long as somebody asks for the next one. */
+  pages(upTo: number): AsyncGenerator<readonly EventText[], void, undefined>;
+  tail: Tail;
+}
+
+export interface HistoryOptions {
+  pool: Queryable;
+  store: Pick<Store, 'point' | 'subscribe'>;
+  folds: StoredFolds;
+  release: string;
+  /** The database schema that holds the managed tables. */
+  schema: string;
+}
+
+/** Nothing can be said of it yet. */
+export class FutureMomentError extends Error {
+  override readonly name = 'FutureMomentError';
+}
+
+/** Events of one query of an export: some hundred kilobytes. */
+const EXPORT_PAGE = 200;
+
+export function createHistory(options: HistoryOptions): History {
+  const { pool, schema } = options;
+  const travel = createTimeTravel(options);
+
+  return {
+    events: (filter, order, limit) => {
+      const values: unknown[] = [];
+      const where = conditionOf(filter, values);
+      return selectEventTexts(pool, { where, values, order, limit: limit + 1 });
+    },
+    event: async (position) => (await readEventTexts(pool, { after: position - 1, upTo: position, limit: 1 }))[0],
+    batches: (filter, limit) => readBatches(pool, filter, limit + 1),
+    life: async (life) => {
+      const events = await readLife(pool, travel, { ...life, limit: life.limit + 1 });
+      return events.length > 0 || (await hasLived(pool, life.collection)) ? events : undefined;
+    },
+    resolve: (moment, head) => resolve(pool, moment, head),
+    positionBefore: (time) => positionBefore(pool, time),
+    at: travel.at,
+    difference: (from, to) => differenceBetween(pool, from.state, to.state, options),
+    script: (point) => scriptOf(point, schema),
+    notRestored: (events) => notRestored(pool, events),
+    // It takes the whole log: those who ask at the same time share it.
+    verify: shareNext(() => verifyLog(pool, options.store.point().head)),
+    pages: (upTo) => pagesOf(pool, upTo),
+    tail: createTail(options),
+  };
+}
+
+async function resolve(pool: Queryable, moment: Moment, head: number): Promise<number | null> {
+  if (moment.kind === 'now') return head;
+  if (moment.kind === 'position') return moment.position <= head ? moment.position : null;
+  const { time } = moment;
+  // The log's own time counts where it is ahead of this machine's clock.
+  if (time.getTime() > Date.now() && !(await isReached(pool, time))) {
+    throw new FutureMomentError(`${time.toISOString()} is in the future`);
+  }
+  return positionAt(pool, time, head);
+}
+
+async function* pagesOf(pool: Queryable, upTo: number): AsyncGenerator<readonly EventText[], void, undefined> {
+  let next = readEventTexts(pool, { after: 0, upTo, limit: EXPORT_PAGE });
+  for (;;) {
+    const events = await next;
+    const last = events.at(-1);
+    if (last === undefined) return;
+    if (last.position < upTo) {
+      next = readEventTexts(pool, { after: last.position, upTo, limit: EXPORT_PAGE });
+      // Awaited in the next turn, or never when the reader stops here; then its failure concerns nobody.
+      next.catch(() => undefined);
+    }
+    yield events;
+    if (last.position >= upTo) return;
+  }
+}

@@ -1,0 +1,46 @@
+/** The life of one collection: its events, each with the change it made. */
+import type { Queryable } from '../../postgres/pool.js';
+import { type EventText, selectEventTexts } from '../../log/event-text.js';
+import { type SchemaDiff, diffStates } from '../../schema/diff.js';
+import { evolve } from '../../schema/evolve.js';
+import { readEvent } from '../../schema/upcasting.js';
+import type { RawEvent } from '../../schema/upcasting.js';
+import { initialState } from '../../schema/state.js';
+import type { TimeTravel } from './time-travel.js';
+
+export interface LifeEvent extends EventText {
+  /** What the event changed, in the diff's form. */
+  diff: SchemaDiff;
+}
+
+export interface LifeOptions {
+  collection: string;
+  /** Events after this position. */
+  after: number;
+  limit: number;
+}
+
+/** In order. Only the collection's own events change it, so only they are read. */
+export async function readLife(db: Queryable, travel: TimeTravel, options: LifeOptions): Promise<LifeEvent[]> {
+  const { collection, after, limit } = options;
+  const texts = await selectEventTexts(db, {
+    where: 'e.collection = $1 AND e.position > $2',
+    values: [collection, after],
+    order: 'asc',
+    limit,
+  });
+  const [first] = texts;
+  if (first === undefined) return [];
+  let state = after === 0 ? initialState() : (await travel.at(first.position - 1)).state;
+  return texts.map(({ position, text }) => {
+    const before = state;
+    state = evolve(before, readEvent(JSON.parse(text) as RawEvent));
+    return { position, text, diff: diffStates(before, state, [collection]) };
+  });
+}
+
+/** Whether there ever was a collection of this name. */
+export async function hasLived(db: Queryable, collection: string): Promise<boolean> {
+  const { rowCount } = await db.query('SELECT FROM service_events WHERE collection = $1 LIMIT 1', [collection]);
+  return rowCount === 1;
+}

@@ -1,0 +1,67 @@
+/** A state as a SQL script that makes it on an empty server: the projector's own statements, in the order they need. */
+import { planBatch } from '../../projector/ddl/plan.js';
+import { type Sql, ident, join, qualified, sql, typeName } from '../../projector/ddl/sql.js';
+import { hasForeignKey } from '../../projector/ddl/create-table.js';
+import { REFERABLE_SYSTEM_COLLECTIONS } from '../../schema/system-collections.js';
+import { type State, initialState } from '../../schema/state.js';
+import { transition } from '../../schema/transition.js';
+import type { Point } from '../fold-log.js';
+
+/** Types that PostgreSQL has only with an extension. */
+const EXTENSIONS: readonly { type: RegExp; extension: Sql }[] = [
+  { type: /^citext\b/, extension: sql`citext` },
+  { type: /^(?:public\.)?geo(?:metry|graphy)\b/, extension: sql`postgis` },
+];
+
+/** @param schema the database schema that the tables go to; it is made where it is missing */
+export function scriptOf({ state, head }: Point, schema: string): string {
+  const events = transition(initialState(), state, state.collections.keys());
+  const { statements } = planBatch(initialState(), events, schema);
+  const parts: string[] = [
+    `-- The schema at position ${head.position}${head.occurred_at === null ? '' : ` (${head.occurred_at})`}: tables, keys, indexes and comments, without data.`,
+    '-- Folders, aliases and the metadata of fields exist in the service only.',
+    '',
+    'BEGIN;',
+    "SET LOCAL client_encoding = 'UTF8';",
+    `SET LOCAL search_path = ${schema === 'public' ? ident('public') : `${ident(schema)}, public`};`,
+    ...preparations(state, schema).map((statement) => `${statement};`),
+    ...systemTables(state, schema),
+    '',
+    ...statements.map((statement) => `${statement.sql};`),
+    '',
+    'COMMIT;',
+    '',
+  ];
+  return parts.join('\n');
+}
+
+function preparations(state: State, schema: string): Sql[] {
+  const found = EXTENSIONS.filter(({ type }) => usesType(state, type));
+  return [
+    ...(schema === 'public' ? [] : [sql`CREATE SCHEMA IF NOT EXISTS ${ident(schema)}`]),
+    ...found.map(({ extension }) => sql`CREATE EXTENSION IF NOT EXISTS ${extension}`),
+  ];
+}
+
+function usesType(state: State, type: RegExp): boolean {
+  return [...state.collections.values()].some(({ fields }) =>
+    [...fields.values()].some((field) => field.schema !== null && type.test(field.schema.data_type)),
+  );
+}
+
+/** What foreign keys point at outside the managed schema: just enough of it for them to stand. */
+function systemTables(state: State, schema: string): string[] {
+  const named = new Set<string>();
+  for (const { relations } of state.collections.values()) {
+    for (const relation of relations.values()) if (hasForeignKey(relation)) named.add(relation.one_collection);
+  }
+  return [...REFERABLE_SYSTEM_COLLECTIONS].flatMap(([table, { field, data_type }]) => {
+    if (!named.has(table)) return [];
+    const column = join([ident(field), typeName(data_type)], sql` `);
+    return [
+      '',
+      `-- The service's own table, of which only the key is made here: foreign keys below point at it.`,
+      `CREATE TABLE IF NOT EXISTS ${qualified(schema, table)} (${column} PRIMARY KEY);`,
+    ];
+  });
+}

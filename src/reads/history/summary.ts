@@ -1,0 +1,27 @@
+/** What a batch came to, in one line. */
+import { EVENT_TYPES } from './event-types.js';
+
+export interface TypeCount {
+  type: string;
+  count: number;
+  /** Of the event, when there is only one. */
+  collection: string;
+  field: string | null;
+}
+
+/** `created collection articles, updated 3 fields, deleted relation articles.author` */
+export function summarise(counts: readonly TypeCount[]): string {
+  const ordered = [...counts].sort((a, b) => rank(a.type) - rank(b.type));
+  return ordered.map(phrase).join(', ');
+}
+
+function phrase({ type, count, collection, field }: TypeCount): string {
+  const [kind = '', verb = ''] = type.split('.');
+  if (count > 1) return `${verb} ${count} ${kind}s`;
+  return `${verb} ${kind} ${field === null ? collection : `${collection}.${field}`}`;
+}
+
+function rank(type: string): number {
+  const index = EVENT_TYPES.findIndex((each) => each === type);
+  return index < 0 ? EVENT_TYPES.length : index;
+}

@@ -1,0 +1,162 @@
+/**
+ * The log as it grows, for any number of followers at the price of one: they share what is read, page by page, and one
+ * page is read at a time. News comes from the store, which hears of every commit of any process.
+ */
+import { type EventText, readEventTexts } from '../../log/event-text.js';
+import type { Queryable } from '../../postgres/pool.js';
+import type { Store } from '../store.js';
+
+export interface Tail {
+  /**
+   * Events after `after`, in order, without gap or repetition, then those to come. Ends when `signal` is aborted and
+   * when the tail is closed. Nothing is read ahead for who doesn't ask for more.
+   */
+  follow(after: number, signal: AbortSignal): AsyncGenerator<readonly EventText[], void, undefined>;
+  /** How many follow now. */
+  followers(): number;
+  /** Ends all followers, now and later. */
+  close(): void;
+}
+
+export interface TailOptions {
+  pool: Queryable;
+  store: Pick<Store, 'point' | 'subscribe'>;
+}
+
+/** Events of a page: what a slow follower holds in memory at most. */
+const PAGE = 50;
+
+/** Characters of all pages kept for those who come next. */
+const KEPT = 16 * 1024 * 1024;
+
+interface Page {
+  events: EventText[];
+  characters: number;
+  /** Reads what is missing, shared by all who wait. */
+  loading?: Promise<void>;
+}
+
+export function createTail({ pool, store }: TailOptions): Tail {
+  const pages = createPages(pool);
+  let closing = new AbortController();
+  let closed = false;
+  let followers = 0;
+  const waiting = new Set<() => void>();
+  const head = (): number => store.point().head.position;
+
+  let last = 0;
+  store.subscribe((point) => {
+    const { position } = point.head;
+    // The log is another one than before: who follows begins anew.
+    if (position <= last) restart();
+    last = position;
+    for (const wake of waiting) wake();
+  });
+
+  /** For a newer head, or the end. */
+  const news = (ended: AbortSignal): Promise<void> =>
+    new Promise((resolve) => {
+      const wake = (): void => {
+        waiting.delete(wake);
+        ended.removeEventListener('abort', wake);
+        resolve();
+      };
+      waiting.add(wake);
+      ended.addEventListener('abort', wake);
+    });
+
+  function restart(): void {
+    closing.abort();
+    closing = new AbortController();
+    pages.clear();
+  }
+
+  return {
+    async *follow(after, signal) {
+      const ended = AbortSignal.any([signal, closing.signal]);
+      followers += 1;
+      try {
+        for (let at = after; !ended.aborted && !closed;) {
+          if (at >= head()) {
+            await news(ended);
+            continue;
+          }
+          const events = await pages.after(at, head());
+          at = events.at(-1)?.position ?? at;
+          if (events.length > 0) yield events;
+        }
+      } finally {
+        followers -= 1;
+      }
+    },
+    followers: () => followers,
+    close: () => {
+      closed = true;
+      closing.abort();
+    },
+  };
+}
+
+const lastOf = ({ events }: Page): number => events.at(-1)?.position ?? 0;
+
+function createPages(pool: Queryable) {
+  const pages = new Map<number, Page>();
+  let characters = 0;
+  let turn: Promise<void> = Promise.resolve();
+
+  const evict = (): void => {
+    for (const [number, page] of pages) {
+      if (characters <= KEPT || pages.size === 1) return;
+      if (page.loading !== undefined) continue;
+      characters -= page.characters;
+      pages.delete(number);
+    }
+  };
+
+  const load = async (page: Page, number: number): Promise<void> => {
+    const after = Math.max(lastOf(page), number * PAGE);
+    const events = await readEventTexts(pool, { after, upTo: (number + 1) * PAGE, limit: PAGE });
+    for (const event of events) {
+      page.events.push(event);
+      page.characters += event.text.length;
+      characters += event.text.length;
+    }
+    evict();
+  };
+
+  /** Moves a page to the end: it was used last. */
+  const open = (number: number): Page => {
+    const page = pages.get(number) ?? { events: [], characters: 0 };
+    pages.delete(number);
+    pages.set(number, page);
+    return page;
+  };
+
+  return {
+    /** Events after `at`, of one page, up to `head` at most; at least one. */
+    async after(at: number, head: number): Promise<readonly EventText[]> {
+      const number = Math.floor(at / PAGE);
+      const upTo = Math.min(head, (number + 1) * PAGE);
+      const page = open(number);
+      // What is under way may have begun before `upTo` was committed.
+      if (page.loading !== undefined && lastOf(page) < upTo) await page.loading;
+      if (lastOf(page) < upTo) {
+        // One after another: followers never take more than one connection of the pool.
+        page.loading ??= inTurn(() => load(page, number)).finally(() => delete page.loading);
+        await page.loading;
+      }
+      if (lastOf(page) < upTo) throw new Error(`position ${upTo} was announced and is not in the log`);
+      return page.events.slice(at - number * PAGE, upTo - number * PAGE);
+    },
+    clear: () => {
+      pages.clear();
+      characters = 0;
+    },
+  };
+
+  function inTurn(work: () => Promise<void>): Promise<void> {
+    const done = turn.then(work);
+    turn = done.catch(() => undefined);
+    return done;
+  }
+}

@@ -1,0 +1,100 @@
+/** The state at any position: from the nearest state at hand, folded forward. */
+import type { Queryable } from '../../postgres/pool.js';
+import { type Point, foldLog, startPoint } from '../fold-log.js';
+import type { Store } from '../store.js';
+import type { StoredFolds } from '../stored-folds/index.js';
+
+export interface TimeTravel {
+  /** The state after the event at `position`, which must be in the log; 0: before the first. */
+  at(position: number): Promise<Point>;
+}
+
+export interface TimeTravelOptions {
+  pool: Queryable;
+  store: Pick<Store, 'point' | 'subscribe'>;
+  folds: StoredFolds;
+}
+
+/** States that were asked for lately are kept: who looks at the past goes on from where they are. */
+const KEPT = { points: 8, collections: 10_000 } as const;
+
+/** Folds at once: each holds a state, and works as hard as the process can. */
+const AT_ONCE = 2;
+
+export function createTimeTravel({ pool, store, folds }: TimeTravelOptions): TimeTravel {
+  const kept = new Map<number, Point>();
+  const running = new Map<number, Promise<Point>>();
+  const enter = createTurns(AT_ONCE);
+
+  // A head that does not move forward: the log is another one than before.
+  let last = 0;
+  store.subscribe(({ head }) => {
+    if (head.position <= last) kept.clear();
+    last = head.position;
+  });
+
+  const remember = (point: Point): void => {
+    kept.delete(point.head.position);
+    kept.set(point.head.position, point);
+    let collections = [...kept.values()].reduce((sum, each) => sum + each.state.collections.size, 0);
+    for (const [position, { state }] of kept) {
+      if (kept.size <= KEPT.points && (collections <= KEPT.collections || kept.size === 1)) return;
+      kept.delete(position);
+      collections -= state.collections.size;
+    }
+  };
+
+  const nearestKept = (position: number): Point => {
+    let nearest = startPoint();
+    for (const point of kept.values()) {
+      const { position: at } = point.head;
+      if (at <= position && at > nearest.head.position) nearest = point;
+    }
+    return nearest;
+  };
+
+  const travel = async (position: number): Promise<Point> => {
+    const leave = await enter();
+    try {
+      const near = nearestKept(position);
+      const from = (await folds.nearest(position, near.head.position)) ?? near;
+      const stops = { next: folds.nextStop, reached: folds.offer };
+      const point = await foldLog(pool, from, { upTo: position, stops });
+      remember(point);
+      return point;
+    } finally {
+      leave();
+    }
+  };
+
+  return {
+    async at(position) {
+      const now = store.point();
+      if (now.head.position === position) return now;
+      const found = position === 0 ? startPoint() : kept.get(position);
+      if (found !== undefined) return found;
+      let under = running.get(position);
+      if (under === undefined) {
+        under = travel(position).finally(() => running.delete(position));
+        running.set(position, under);
+      }
+      return under;
+    },
+  };
+}
+
+/** Lets `count` in at once; who comes then waits for one to leave. */
+function createTurns(count: number): () => Promise<() => void> {
+  const queue: (() => void)[] = [];
+  let free = count;
+  const leave = (): void => {
+    const next = queue.shift();
+    if (next === undefined) free += 1;
+    else next();
+  };
+  return async () => {
+    if (free > 0) free -= 1;
+    else await new Promise<void>((resolve) => queue.push(resolve));
+    return leave;
+  };
+}
