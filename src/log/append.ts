@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Cause, NewEvent, StoredEvent } from '../schema/events.js';
 import { type Parameterised, sendBatch } from '../postgres/exchange.js';
-import { createCanonicalWriter } from './canonical-writer.js';
+import { createCanonicalWriter } from '../schema/canonical-writer.js';
 import { createHasher } from './hash-chain.js';
 import type { LogHead } from './head.js';
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { StoredEvent } from '../schema/events.js';
 import { canonicalJson } from '../schema/canonical.js';
 import type { Queryable } from '../postgres/pool.js';
-import { createCanonicalWriter } from './canonical-writer.js';
+import { createCanonicalWriter } from '../schema/canonical-writer.js';
 import { type LogHead, emptyHead } from './head.js';
 import { type EventRecord, readRecordPages } from './read.js';
 

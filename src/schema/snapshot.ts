@@ -1,6 +1,6 @@
 /** snapshot: the fold as a document, the same bytes for the same schema, and its hash. */
 import { createHash } from 'node:crypto';
-import { canonicalJson } from './canonical.js';
+import { createCanonicalWriter } from './canonical-writer.js';
 import { relationBody } from './change.js';
 import type { Relation } from './model.js';
 import { collectionsInOrder, fieldsInOrder, relationsInOrder } from './order.js';
@@ -96,7 +96,8 @@ export function snapshotOf(
 export function snapshotHash(state: State, release: string): string {
   const known = hashOfState.get(state);
   if (known?.release === release) return known.hash;
-  const texts = collectionsInOrder(state).map((node) => canonicalOf(partsOf(state, node)));
+  const write = createCanonicalWriter();
+  const texts = collectionsInOrder(state).map((node) => canonicalOf(partsOf(state, node), write));
   const hash = createHash('sha256');
   // A whole part as one string would be megabytes of garbage; piece by piece the hash is the same.
   const part = (name: string, pieceOf: (text: CanonicalTexts) => string): void => {
@@ -120,12 +121,11 @@ export function snapshotHash(state: State, release: string): string {
   return digest;
 }
 
-function canonicalOf(parts: NodeParts): CanonicalTexts {
-  // join makes one flat string of the many small ones a text is built from; they would be kept with it otherwise.
+function canonicalOf(parts: NodeParts, write: (value: unknown) => string): CanonicalTexts {
   parts.canonical ??= {
-    collection: canonicalJson(parts.collection),
-    fields: parts.fields.map(canonicalJson).join(','),
-    relations: parts.relations.map((relation) => canonicalJson(relationBody(relation))).join(','),
+    collection: write(parts.collection),
+    fields: parts.fields.map(write).join(','),
+    relations: parts.relations.map((relation) => write(relationBody(relation))).join(','),
   };
   return parts.canonical;
 }

@@ -1,5 +1,5 @@
 /** `canonicalJson` for many values of few shapes: a batch holds thousands of fields with the same members. */
-import { canonicalJson } from '../schema/canonical.js';
+import { canonicalJson } from './canonical.js';
 
 /** The members of one shape of object: as they come, and in canonical order. */
 interface Shape {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { createCanonicalWriter } from '../../src/log/canonical-writer.js';
+import { createCanonicalWriter } from '../../src/schema/canonical-writer.js';
 import { canonicalJson } from '../../src/schema/canonical.js';
 
 describe('the canonical writer', () => {
