@@ -28,7 +28,7 @@ export function parseStatement(text: string): Node | string {
   }
 }
 
-const CONTROL = /[\u0001-\u001f]/g;
+const CONTROL = /\p{Cc}/gu;
 
 /** Why `text` can't be part of a statement, whatever it says. */
 function textFault(text: string): string | null {

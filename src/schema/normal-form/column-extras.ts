@@ -18,20 +18,23 @@ interface Column {
 }
 
 export function readExtras(change: ColumnChange, column: Column, reading: Reading): ColumnExtras | undefined {
-  const { given, existing } = change;
-  const isGiven = given['extras'] !== undefined;
-  const read = isGiven ? readColumnExtras(given['extras'], ['schema', 'extras'], reading) : existing?.extras;
+  const given = change.given['extras'];
+  const before = change.existing?.extras;
+  const read = given === undefined ? before : readColumnExtras(given, ['schema', 'extras'], reading);
   if (read === undefined) return undefined;
   const kept = Object.fromEntries(
     Object.entries(read).filter(([name]) => applies(name as keyof ColumnExtras, read, change, column)),
   ) as ColumnExtras;
-  const lost = Object.keys(read).filter((name) => !Object.hasOwn(kept, name));
-  if (isGiven && !jsonEqual(read, existing?.extras)) {
-    for (const name of lost)
-      complain(reading, ['schema', 'extras', name], "must be left out: it doesn't fit the column");
-  }
-  if (jsonEqual(kept, existing?.extras)) return existing?.extras;
+  if (given !== undefined && !jsonEqual(read, before)) complainOfLost(read, kept, reading);
+  if (jsonEqual(kept, before)) return before;
   return Object.keys(kept).length === 0 ? undefined : kept;
+}
+
+function complainOfLost(read: ColumnExtras, kept: ColumnExtras, reading: Reading): void {
+  for (const name of Object.keys(read)) {
+    if (Object.hasOwn(kept, name)) continue;
+    complain(reading, ['schema', 'extras', name], "must be left out: it doesn't fit the column");
+  }
 }
 
 const TEXTS: ReadonlySet<string> = new Set(['text', 'citext', 'character varying', 'character']);

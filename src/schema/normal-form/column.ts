@@ -1,6 +1,6 @@
 /** A column in normal form, from a new document or from changes to an existing one. */
 import { checkExpression, checkTypeText } from '../expression.js';
-import { isIdentity } from '../extras.js';
+import { type ColumnExtras, isIdentity } from '../extras.js';
 import type { ColumnSchema, Json } from '../model.js';
 import { type Check, complain, flag, nullableText, type Reading, Wrong } from './checks.js';
 import { type GivenColumn, readColumnType } from './column-type.js';
@@ -27,30 +27,33 @@ export function normaliseColumn(change: ColumnChange, reading: Reading): ColumnS
   const expression = readMember('generation_expression', given, existing, reading);
   const increments = readIncrement(change, columnType, reading);
   checkGenerated(given['is_generated'], expression, reading);
-  if (expression !== null && increments) {
-    complain(reading, ['schema', 'has_auto_increment'], 'must be false for a generated column');
-  }
-  const excluded = increments ? 'auto increment' : expression !== null ? 'a generation expression' : null;
-  const value =
-    excluded === null ? readColumnDefault(change, columnType, reading) : refuseDefault(given, excluded, reading);
+  const value = readValue(change, columnType, { expression, increments }, reading);
   const flags = readFlags(given, existing, reading);
-  const extras = readExtras(change, { ...columnType, ...flags, increments, expression, value }, reading);
-  return {
+  const column: ColumnSchema = {
     data_type: columnType.data_type,
     default_value: value,
     max_length: columnType.max_length,
     numeric_precision: columnType.numeric_precision,
     numeric_scale: columnType.numeric_scale,
-    // PostgreSQL makes identity columns NOT NULL, whatever is asked for.
-    is_nullable: flags.is_nullable && !isIdentity({ has_auto_increment: increments, extras }),
+    is_nullable: flags.is_nullable,
     is_unique: flags.is_unique,
     is_indexed: flags.is_indexed,
     is_primary_key: flags.is_primary_key,
     generation_expression: expression,
     has_auto_increment: increments,
     comment: readMember('comment', given, existing, reading),
-    ...(extras === undefined ? {} : { extras }),
   };
+  const extras = extrasOf(column, change, reading);
+  if (extras !== undefined) column.extras = extras;
+  // PostgreSQL makes identity columns NOT NULL, whatever is asked for.
+  if (increments && isIdentity(column)) column.is_nullable = false;
+  return column;
+}
+
+function extrasOf(column: ColumnSchema, change: ColumnChange, reading: Reading): ColumnExtras | undefined {
+  if (change.given['extras'] === undefined && change.existing?.extras === undefined) return undefined;
+  const { generation_expression: expression, has_auto_increment: increments, default_value: value } = column;
+  return readExtras(change, { ...column, expression, increments, value }, reading);
 }
 
 type Flags = Pick<ColumnSchema, 'is_nullable' | 'is_unique' | 'is_indexed' | 'is_primary_key'>;
@@ -149,6 +152,27 @@ function checkGenerated(isGenerated: unknown, expression: string | null, reading
       : 'must be true where there is a generation_expression';
     complain(reading, ['schema', 'is_generated'], `${message}, or left out`);
   }
+}
+
+interface Maker {
+  expression: string | null;
+  increments: boolean;
+}
+
+/** The default, unless the column makes its values in another way. */
+function readValue(
+  change: ColumnChange,
+  columnType: ColumnType,
+  { expression, increments }: Maker,
+  reading: Reading,
+): Json {
+  if (increments) {
+    if (expression !== null)
+      complain(reading, ['schema', 'has_auto_increment'], 'must be false for a generated column');
+    return refuseDefault(change.given, 'auto increment', reading);
+  }
+  if (expression !== null) return refuseDefault(change.given, 'a generation expression', reading);
+  return readColumnDefault(change, columnType, reading);
 }
 
 /** Columns that make their own values have no default. One that was there before goes without a word. */

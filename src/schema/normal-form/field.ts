@@ -67,10 +67,15 @@ function readParts(
 ): Field | null {
   const { names, existing } = target;
   const meta = readMeta(input, target, reading, options);
-  const column = readFieldColumn({ ...names, type: input['type'], schema: input['schema'] }, existing, reading);
+  const { collection, field } = names;
+  const column = readFieldColumn(
+    { collection, field, type: input['type'], schema: input['schema'] },
+    existing,
+    reading,
+  );
   if (column === null) return null;
   if (existing !== undefined && isUnchanged(existing, meta, column)) return existing;
-  return { ...names, type: column.type, meta, schema: column.schema };
+  return { collection, field, type: column.type, meta, schema: column.schema };
 }
 
 function isUnchanged(
