@@ -37,7 +37,7 @@ export async function examine(patient: Patient): Promise<Examined[]> {
   const examined: Examined[] = [];
   let stopped = false;
   for (const check of CHECKS) {
-    const findings = stopped ? [] : await tried(check, patient);
+    const findings: Finding[] = stopped ? [] : await tried(check, patient);
     const result: Examined['result'] = stopped ? 'skipped' : worst(findings);
     examined.push({ name: check.name, result, findings });
     stopped ||= check.decisive === true && result === 'error';

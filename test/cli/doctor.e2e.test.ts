@@ -1,0 +1,258 @@
+import { readFile } from 'node:fs/promises';
+import { expect } from 'chai';
+import pg from 'pg';
+import { FINDINGS, type FindingCode } from '../../src/cli/doctor/finding.js';
+import { clock, lockFindings } from '../../src/cli/doctor/server.js';
+import type { Patient } from '../../src/cli/doctor/check.js';
+import type { Examined } from '../../src/cli/doctor/index.js';
+import { clientOf, json } from '../http/client.js';
+import { until } from '../log/until.js';
+import { dps } from '../support/dps.js';
+import { type TestDatabase, createDatabase, testServer } from '../support/postgres.js';
+import { startService } from '../support/service.js';
+
+describe('dps doctor', () => {
+  const databases: TestDatabase[] = [];
+
+  after(async () => {
+    for (const database of databases) await database.drop();
+  });
+
+  async function emptyDatabase(): Promise<string> {
+    const database = await createDatabase();
+    databases.push(database);
+    return database.connectionString;
+  }
+
+  /** A database with a little history, whose service has stopped. */
+  async function lived(): Promise<string> {
+    const connectionString = await emptyDatabase();
+    const service = await startService({ DATABASE_URL: connectionString });
+    try {
+      for (const collection of ['articles', 'authors']) {
+        const reply = await clientOf(service)('/collections', json({ collection, schema: {} }));
+        expect(reply.status, reply.text).to.equal(200);
+      }
+    } finally {
+      await service.stop();
+    }
+    return connectionString;
+  }
+
+  async function sql(connectionString: string, ...statements: string[]): Promise<void> {
+    const client = new pg.Client({ connectionString });
+    await client.connect();
+    try {
+      for (const statement of statements) await client.query(statement);
+    } finally {
+      await client.end();
+    }
+  }
+
+  async function examine(settings: Record<string, string>): Promise<{ code: number; found: string[]; text: string }> {
+    const { code, out } = await dps(['doctor', '--json'], settings);
+    const { checks } = JSON.parse(out) as { checks: Examined[] };
+    return { code, found: checks.flatMap(({ findings }) => findings.map((each) => each.code)), text: out };
+  }
+
+  /** An error makes the exit code 1, a warning leaves it 0. */
+  async function expectFound(settings: Record<string, string>, ...codes: FindingCode[]): Promise<void> {
+    const { code, found, text } = await examine(settings);
+    expect(found, text).to.deep.equal(codes);
+    expect(code).to.equal(codes.some((each) => FINDINGS[each].severity === 'error') ? 1 : 0);
+  }
+
+  it('finds nothing in a healthy database, and says what it looked at', async () => {
+    const settings = { DATABASE_URL: await lived() };
+    await expectFound(settings);
+    const { out } = await dps(['doctor'], settings);
+    expect(out).to.contain('ok       hash chain').and.contain('Nothing found.');
+  });
+
+  for (const [what, statements, codes] of [
+    ['a read-only database', [`alter database %D set default_transaction_read_only = on`], ['DATABASE_READ_ONLY']],
+    ['a short statement timeout', [`alter database %D set statement_timeout = '20s'`], ['STATEMENT_TIMEOUT']],
+    ['a migration that is missing', [`delete from service_migrations where number > 1`], ['MIGRATIONS_PENDING']],
+    ['a newer release', [`insert into service_migrations values (9999, 'later')`], ['MIGRATIONS_NEWER']],
+    [
+      'a restore that was broken off',
+      [`insert into service_settings values ('restoring', '{}')`],
+      ['RESTORE_UNFINISHED'],
+    ],
+    ['a log without its trigger', [`drop trigger service_events_append_only on service_events`], ['LOG_UNPROTECTED']],
+    [
+      'a trigger that replication passes by',
+      [`alter table service_events enable trigger service_events_append_only`],
+      ['LOG_UNPROTECTED'],
+    ],
+    [
+      'a changed event',
+      [
+        `alter table service_events disable trigger service_events_append_only`,
+        `update service_events set actor = '{"id": "x", "name": "Mallory"}' where position = 1`,
+        `alter table service_events enable always trigger service_events_append_only`,
+      ],
+      ['CHAIN_BROKEN'],
+    ],
+    [
+      'an event that nobody can read',
+      [
+        `alter table service_events disable trigger service_events_append_only`,
+        `update service_events set type = 'collection.sung' where position = 2`,
+        `alter table service_events enable always trigger service_events_append_only`,
+      ],
+      ['CHAIN_BROKEN', 'LOG_UNREADABLE'],
+    ],
+    [
+      'an event of tomorrow',
+      [
+        `alter table service_events disable trigger service_events_append_only`,
+        `update service_events set occurred_at = now() + interval '1 day' where position = 2`,
+        `alter table service_events enable always trigger service_events_append_only`,
+      ],
+      ['LOG_IN_FUTURE', 'CHAIN_BROKEN'],
+    ],
+    ['a forged row', [`update service_collections set meta = meta || '{"note": "forged"}'`], ['ROWS_DIFFER']],
+    ['a changed table', [`alter table articles add column secret text`, `drop table authors`], ['TABLES_DIFFER']],
+    [
+      'a stored fold that is wrong',
+      [
+        `insert into service_folds (position, format, event_hash, occurred_at, hash, content)
+         select position, 1, hash, occurred_at, hash, 'nonsense' from service_events where position = 1`,
+      ],
+      ['STORED_FOLD_WRONG'],
+    ],
+    [
+      'a projection that lags',
+      [`update service_projections set position = 1 where name = 'metadata'`],
+      ['PROJECTION_BEHIND'],
+    ],
+  ] as const) {
+    it(`finds ${what}`, async () => {
+      const connectionString = await lived();
+      const database = new URL(connectionString).pathname.slice(1);
+      await sql(connectionString, ...statements.map((each) => each.replace('%D', database)));
+      await expectFound({ DATABASE_URL: connectionString }, ...codes);
+    });
+  }
+
+  it('finds an index that can not be built, and names the event', async () => {
+    const connectionString = await emptyDatabase();
+    const service = await startService({ DATABASE_URL: connectionString });
+    const client = clientOf(service);
+    const field = { field: 'body', type: 'text', schema: {}, meta: { interface: 'input' } };
+    try {
+      await client('/collections', json({ collection: 'pages', schema: {}, fields: [field] }));
+      // Random, so that it can't be compressed: too large for a B-tree.
+      await sql(
+        connectionString,
+        `insert into pages (body) select string_agg(md5(random()::text), '') from generate_series(1, 1000)`,
+      );
+      const patch = json({ schema: { is_indexed: true } }, 'PATCH');
+      const reply = await client('/fields/pages/body?concurrentIndexCreation', patch);
+      expect(reply.status, reply.text).to.equal(200);
+      await until('the builder stops', async () => (await client('/server/health')).status === 503);
+      await expectStopped(connectionString);
+    } finally {
+      await service.stop();
+    }
+  });
+
+  async function expectStopped(connectionString: string): Promise<void> {
+    await expectFound({ DATABASE_URL: connectionString }, 'PROJECTION_FAILED');
+    const { code, out } = await dps(['status'], { DATABASE_URL: connectionString });
+    expect(code).to.equal(1);
+    expect(out)
+      .to.match(/indexes stopped at event 2 \(field\.updated pages\.body/)
+      .and.contain('SQLSTATE 54000')
+      .and.contain('Next: A value is too large for such an index');
+  }
+
+  it('finds a database that has another encoding', async () => {
+    const connectionString = await emptyDatabase();
+    const database = new URL(connectionString).pathname.slice(1);
+    const { connectionString: maintenance, majorVersion } = await testServer();
+    const provider = majorVersion >= 15 ? 'locale_provider libc' : '';
+    await sql(
+      maintenance,
+      `drop database ${database}`,
+      `create database ${database} template template0 encoding 'SQL_ASCII' lc_collate 'C' lc_ctype 'C' ${provider}`,
+    );
+    await expectFound({ DATABASE_URL: connectionString }, 'DATABASE_UNSUPPORTED');
+  });
+
+  it('finds a user without rights', async () => {
+    const connectionString = await lived();
+    const role = new URL(connectionString).pathname.slice(1);
+    await sql(
+      connectionString,
+      `create role ${role} login password 'secret'`,
+      `revoke create on schema public from public`,
+      `grant select on all tables in schema public to ${role}`,
+    );
+    const url = new URL(connectionString);
+    url.username = role;
+    url.password = 'secret';
+    try {
+      await expectFound({ DATABASE_URL: url.href }, 'SCHEMA_NOT_WRITABLE', 'TABLES_NOT_OWNED');
+    } finally {
+      await sql(connectionString, `drop owned by ${role}`, `drop role ${role}`);
+    }
+  });
+
+  it('finds that nothing is there', async () => {
+    await expectFound({ DATABASE_URL: await emptyDatabase() }, 'SERVICE_MISSING');
+    await expectFound({ DATA_DIR: './no-such-directory' }, 'SERVICE_MISSING');
+    await expectFound({ DATABASE_URL: 'postgresql://postgres@127.0.0.1:1/none' }, 'DATABASE_UNREACHABLE');
+  });
+
+  it('finds a listener that can not hear', async () => {
+    const connectionString = await lived();
+    const unreachable = {
+      DATABASE_URL: connectionString,
+      LISTEN_DATABASE_URL: 'postgresql://postgres@127.0.0.1:1/none',
+    };
+    await expectFound(unreachable, 'LISTENER_UNREACHABLE');
+    const elsewhere = { DATABASE_URL: connectionString, LISTEN_DATABASE_URL: await emptyDatabase() };
+    await expectFound(elsewhere, 'LISTENER_DEAF');
+  });
+
+  it('finds a pool that is larger than what the server admits', async () => {
+    await expectFound({ DATABASE_URL: await lived(), DB_POOL: '500' }, 'CONNECTIONS_LOW');
+  });
+
+  it('finds too few lock slots', () => {
+    const settings = { max_locks_per_transaction: 64, max_connections: 100, max_prepared_transactions: 0 };
+    expect(lockFindings(settings, 6_000)).to.deep.equal([]);
+    const [found] = lockFindings(settings, 20_000);
+    expect(found).to.include({ code: 'LOCK_SLOTS_LOW', severity: 'warning' });
+    expect(found?.message).to.contain('max_locks_per_transaction 200, now 64');
+  });
+
+  it('finds clocks that differ', async () => {
+    const pool = new pg.Pool({ connectionString: await lived(), max: 1 });
+    try {
+      const at = async (shift: number) => {
+        const found = await clock.run({ pool, now: () => Date.now() + shift } as unknown as Patient);
+        return found.map(({ code, message }) => `${code} ${message.replace(/\d+ ms/, 'n ms')}`);
+      };
+      expect(await at(0)).to.deep.equal([]);
+      const behind = "CLOCK_DIFFERENCE The database server's clock is n ms behind the one of this machine.";
+      expect(await at(10_000)).to.deep.equal([behind]);
+    } finally {
+      await pool.end();
+    }
+  });
+
+  it('says when a check can not be made', async () => {
+    const connectionString = await lived();
+    await sql(connectionString, 'drop table service_folds');
+    await expectFound({ DATABASE_URL: connectionString }, 'CHECK_FAILED');
+  });
+
+  it('has a row in the README for every code', async function () {
+    const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8').catch(() => '');
+    if (!readme.includes('dps doctor')) return this.skip();
+    for (const code of Object.keys(FINDINGS)) expect(readme).to.match(new RegExp(`^\\| \`${code}\` \\|`, 'm'));
+  });
+});
