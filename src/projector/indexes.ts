@@ -154,6 +154,7 @@ export function createIndexProjection(options: IndexProjectionOptions): IndexPro
     wake,
     async retry() {
       clearTimeout(timer);
+      timer = undefined;
       if (running === undefined) start();
       await running;
     },
