@@ -1,3 +1,4 @@
+import { keyFamily } from '../normal-form/data-types.js';
 import { columnType } from '../normal-form/index.js';
 import type { ColumnSchema, Relation } from '../model.js';
 import { type Problem, renderPath } from '../problem.js';
@@ -71,19 +72,9 @@ function keyOf(state: State, one: string): ColumnSchema | undefined | string {
   return keys.length === 1 ? (keys[0]?.schema as ColumnSchema) : undefined;
 }
 
-const FAMILIES: Record<string, string> = {
-  smallint: 'integer',
-  bigint: 'integer',
-  numeric: 'number',
-  real: 'float',
-  'double precision': 'float',
-  'character varying': 'text',
-  character: 'text',
-};
-
 /** Whether PostgreSQL can compare the two with an index: same type, or types of one operator family. */
 function fits(column: ColumnSchema, key: ColumnSchema): boolean {
-  return (FAMILIES[column.data_type] ?? column.data_type) === (FAMILIES[key.data_type] ?? key.data_type);
+  return keyFamily(column.data_type) === keyFamily(key.data_type);
 }
 
 function anyFaults(state: State, relation: Relation): Fault[] {
