@@ -14,9 +14,15 @@ export async function change<N extends OperationName>(
   { name, command, render }: { name: N; command: CommandOf<N>; render: (done: Done) => Answer },
 ): Promise<Answer> {
   const answerTo = (outcome: Done | Refusal): Answer =>
-    outcome.kind === 'refused' ? refusal(outcome.problems) : render(outcome);
+    outcome.kind === 'refused' ? refusal(outcome.problems) : withBatch(render(outcome), outcome);
   const outcome: Outcome = await pipeline.execute(name, command, contextOf(name, call, answerTo));
   return outcome.kind === 'replayed' ? replayed(outcome) : answerTo(outcome);
+}
+
+/** The batch that the change became: its events are the chain of what the change took along. */
+function withBatch(answer: Answer, { events }: Done): Answer {
+  const batch = events[0]?.batch;
+  return batch === undefined ? answer : { ...answer, headers: [...answer.headers, 'X-Batch-Id', batch] };
 }
 
 /** Who, why and from where, with the conditions of the request's headers. Throws `Refused` for malformed ones. */

@@ -58,7 +58,11 @@ export async function attempt({ options, client, job, lockWait }: Attempt): Prom
   if (events.length === 0) return endUnchanged(client, options, { request, point });
   const { statements, after } = planBatch(point.state, events, options.place.schema);
   // PostgreSQL works on the DDL while rows and hashes are computed here; the rest follows in one flight.
-  const running = runStatements(client, projectionOf(options, { before: point.state, events, statements }));
+  const keeps = idempotency !== undefined;
+  const running = runStatements(
+    client,
+    projectionOf(options, { before: point.state, after, events, statements, keeps }),
+  );
   const [problems, batch] = await Promise.all([running, prepare({ options, request, point, events, after })]);
   if (problems !== null) {
     return endRefused(client, options, { request, outcome: { kind: 'refused', problems }, failed: true });
@@ -72,8 +76,9 @@ export async function rehearse({ options, client, job, lockWait }: Attempt): Pro
   const decided = judge(point.state, job, options.release);
   if (decided.kind === 'refused') return rollback(client, decided);
   const { events } = decided;
-  const { statements } = planBatch(point.state, events, options.place.schema);
-  const problems = await runStatements(client, projectionOf(options, { before: point.state, events, statements }));
+  const { statements, after } = planBatch(point.state, events, options.place.schema);
+  const batch = { before: point.state, after, events, statements, keeps: false };
+  const problems = await runStatements(client, projectionOf(options, batch));
   return rollback(client, planned({ point, events, statements, problems }));
 }
 

@@ -10,13 +10,17 @@ import type { Statement } from '../projector/statement.js';
 import type { NewEvent } from '../schema/events.js';
 import type { Problem } from '../schema/problem.js';
 import type { State } from '../schema/state.js';
+import { explained } from './explain.js';
 
 export interface Projection {
   pool: pg.Pool;
   before: State;
+  after: State;
   events: readonly NewEvent[];
   statements: readonly Statement[];
   schema: string;
+  /** The transaction goes on after a refusal, from its savepoint. */
+  keeps: boolean;
 }
 
 /**
@@ -35,7 +39,8 @@ export async function runStatements(client: pg.ClientBase, projection: Projectio
   } catch (error) {
     if (!(error instanceof ExchangeError) || isRetryable(error)) throw error;
     const settings = isLockTableFull(driverError(error)) ? await lockSettings(client, projection.pool) : undefined;
-    return problemsOf(error, { statements, settings, asked: question === null ? 0 : 1 });
+    const problems = problemsOf(error, { statements, settings, asked: question === null ? 0 : 1 });
+    return Promise.all(problems.map((problem) => explained(client, problem, projection)));
   }
 }
 

@@ -17,7 +17,7 @@ import { type ColumnField, identity, needsUnique } from './column.js';
 import { primaryKeyColumns } from './create-table.js';
 import {
   addPrimaryKey,
-  addUnique,
+  becomeUnique,
   columnComment,
   createIndex,
   dropIndex,
@@ -61,7 +61,7 @@ function dropParts(change: FieldUpdate, old: ColumnField, now: ColumnField): Sta
 function addParts(change: FieldUpdate, old: ColumnField, now: ColumnField): Statement[] {
   const key = primaryKeyChanges(change);
   const statements = key === null ? [] : addPrimaryKey(change, key.to);
-  if (!needsUnique(old) && needsUnique(now)) statements.push(addUnique(change, now));
+  if (!needsUnique(old) && needsUnique(now)) statements.push(...becomeUnique(change, now));
   if (!old.schema.is_indexed && now.schema.is_indexed && !isIndexedLater(change))
     statements.push(createIndex(change, now));
   if (old.schema.comment !== now.schema.comment) statements.push(columnComment(change, now));

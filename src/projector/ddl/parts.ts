@@ -1,7 +1,7 @@
 /** Statements on one column's indexes, constraints and comment, shared by the planners. */
 import type { CollectionNode } from '../../schema/state.js';
 import type { Statement } from '../statement.js';
-import { type Change, statement } from './change.js';
+import { type Change, isNew, statement } from './change.js';
 import type { ColumnField } from './column.js';
 import { primaryKeyColumns, primaryKeyConstraint } from './create-table.js';
 import { indexNameOf, primaryKeyNameOf, uniqueNameOf } from './owned-names.js';
@@ -22,6 +22,22 @@ export function createIndex(change: Change, field: ColumnField): Statement {
 export function dropIndex(change: Change, field: ColumnField): Statement {
   const text = sql`DROP INDEX IF EXISTS ${qualified(change.schema, indexNameOf(field))}`;
   return statement(change, text, `drop index on ${label(field)}`, { lock: 'ACCESS EXCLUSIVE', lock_entries: 2 });
+}
+
+/**
+ * Unique on rows that may be there: the index is built while others read, under SHARE; ACCESS EXCLUSIVE is taken only to
+ * make it a constraint, when there is nothing left to do but commit.
+ */
+export function becomeUnique(change: Change, field: ColumnField): Statement[] {
+  if (isNew(change, change.event.collection)) return [addUnique(change, field)];
+  const name = ident(uniqueNameOf(field));
+  const build = sql`CREATE UNIQUE INDEX ${name} ON ${tableOf(change)} (${ident(field.field)})`;
+  const adopt = sql`ALTER TABLE ${tableOf(change)} ADD CONSTRAINT ${name} UNIQUE USING INDEX ${name}`;
+  const summary = `make ${label(field)} unique`;
+  return [
+    statement(change, build, summary, { lock: 'SHARE', may_fail: true, lock_entries: 3 }),
+    statement(change, adopt, `${summary} by its index`, { lock: 'ACCESS EXCLUSIVE' }),
+  ];
 }
 
 export function addUnique(change: Change, field: ColumnField): Statement {

@@ -1,21 +1,23 @@
 import { type Problem, renderPath } from '../problem.js';
 import type { CollectionNode } from '../state.js';
+import { columnFaults } from './column.js';
 import { quoted } from './quoted.js';
 
 export function fieldProblems(node: CollectionNode): Problem[] {
+  const { collection } = node.collection;
   const problems: Problem[] = [];
-  for (const field of node.fields.values()) {
-    if (field.meta.group === null) continue;
-    const message = groupProblem(node, field.field, field.meta.group);
-    if (message === undefined) continue;
-    const { collection } = node.collection;
-    problems.push({
+  for (const { field, meta, schema } of node.fields.values()) {
+    const problem = (path: string[], message: string): Problem => ({
       code: 'INVALID_PAYLOAD',
       message,
-      path: renderPath(['meta', 'group']),
+      path: renderPath(path),
       collection,
-      field: field.field,
+      field,
     });
+    const group = meta.group === null ? undefined : groupProblem(node, field, meta.group);
+    if (group !== undefined) problems.push(problem(['meta', 'group'], group));
+    if (schema === null) continue;
+    for (const [member, message] of columnFaults(schema)) problems.push(problem(['schema', member], message));
   }
   return problems;
 }

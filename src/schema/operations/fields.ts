@@ -2,8 +2,9 @@
 import { Draft } from '../draft.js';
 import { dropField } from '../edits.js';
 import type { NewEvent } from '../events.js';
+import { expressionColumns } from '../expression-columns.js';
 import { isObject } from '../json.js';
-import type { Field, Json } from '../model.js';
+import type { ColumnSchema, Field, Json } from '../model.js';
 import { mergeField, readNewField } from '../normal-form/index.js';
 import { type Path, type Problem, type Result, allOf, invalid, ok, refuse, repeated } from '../problem.js';
 import { type CollectionNode, type State, relationsTo } from '../state.js';
@@ -137,10 +138,21 @@ function merge(node: CollectionNode, { field, body, at }: UpdateFields['changes'
   const existing = node.fields.get(field);
   if (existing === undefined) return refuse(missingField(node.collection.collection, field));
   const merged = mergeField(existing, body, at, { foreign: false });
-  if (!merged.ok || (merged.value.schema === null) === (existing.schema === null)) return merged;
-  const [is, other] = existing.schema === null ? ['an alias', 'a column'] : ['a column', 'an alias'];
-  const message = `${JSON.stringify(field)} is ${is} and can't become ${other} in place; delete it and create it anew`;
-  return refuse(invalid([...at, body['schema'] === undefined ? 'type' : 'schema'], message));
+  if (!merged.ok) return merged;
+  const fault = inPlaceFault(existing, merged.value);
+  if (fault === null) return merged;
+  const [member, becomes] = fault;
+  const message = `${JSON.stringify(field)} ${becomes} in place; delete it and create it anew`;
+  return refuse(invalid([...at, ...(isObject(body['schema']) ? ['schema', member] : ['type'])], message));
+}
+
+/** What PostgreSQL can only do by a drop of the column, with all it holds: nobody means that by a change. */
+function inPlaceFault(existing: Field, now: Field): [member: string, becomes: string] | null {
+  if (existing.schema === null)
+    return now.schema === null ? null : ['data_type', "is an alias and can't become a column"];
+  if (now.schema === null) return ['data_type', "is a column and can't become an alias"];
+  if (existing.schema.generation_expression !== null || now.schema.generation_expression === null) return null;
+  return ['generation_expression', "holds values of its own and can't become a generated column"];
 }
 
 /** The primary key can move to another column of the same batch, but not go. */
@@ -182,6 +194,16 @@ export const deleteField: Operation<'delete-field', DeleteField, DeleteField> = 
   },
 };
 
+/** The other fields of the collection whose expression reads `field`. */
+function generatedFrom(node: CollectionNode, field: string): string[] {
+  return [...node.fields.values()]
+    .filter((other) => other.field !== field && other.schema !== null && readsFrom(other.schema, field))
+    .map((other) => other.field);
+}
+
+const readsFrom = ({ generation_expression: text }: ColumnSchema, field: string): boolean =>
+  text !== null && expressionColumns(text).has(field);
+
 /** What can't be without the field, and isn't for us to decide about. */
 function neededBy(state: State, node: CollectionNode, { collection, field, schema }: Field): Problem[] {
   const inUse = (message: string, by: string[]): Problem => ({
@@ -201,6 +223,12 @@ function neededBy(state: State, node: CollectionNode, { collection, field, schem
         users,
       ),
     );
+  }
+  const readers = generatedFrom(node, field);
+  if (readers.length > 0) {
+    const named = readers.map((reader) => JSON.stringify(reader)).join(', ');
+    const users = readers.map((reader) => `${collection}.${reader}`);
+    problems.push(inUse(`${named} is computed from ${JSON.stringify(field)}; delete or change that first`, users));
   }
   for (const relation of node.relations.values()) {
     if (relation.one_collection_field !== field) continue;

@@ -1,0 +1,16 @@
+/** What a column can't be, whatever the table holds. */
+import type { ColumnSchema } from '../model.js';
+
+type Fault = [member: keyof ColumnSchema, message: string];
+
+/** PostgreSQL has no way to compare two values of these. */
+const INCOMPARABLE = new Map([
+  ['json', 'json values can not be compared, so they are neither unique nor indexed; data_type "jsonb" can'],
+]);
+
+export function columnFaults(schema: ColumnSchema): Fault[] {
+  const message = INCOMPARABLE.get(schema.data_type);
+  if (message === undefined) return [];
+  const members = (['is_primary_key', 'is_unique', 'is_indexed'] as const).filter((member) => schema[member]);
+  return members.slice(0, 1).map((member) => [member, message]);
+}
