@@ -52,7 +52,7 @@ export async function attempt({ options, client, job, lockWait }: Attempt): Prom
   });
   const earlier = idempotency && earlierAnswer(idempotency, found);
   if (earlier !== undefined) return rollback(client, earlier);
-  const decided = judge(point.state, job, options.release);
+  const decided = judge(point.state, await preparedJob(client, job, point.state), options.release);
   if (decided.kind === 'refused') return endRefused(client, options, { request, outcome: decided });
   const { events } = decided;
   if (events.length === 0) return endUnchanged(client, options, { request, point });
@@ -73,7 +73,7 @@ export async function attempt({ options, client, job, lockWait }: Attempt): Prom
 /** The same up to the DDL; everything is taken back. */
 export async function rehearse({ options, client, job, lockWait }: Attempt): Promise<DryRun> {
   const { point } = await begin(client, options, { lockWait });
-  const decided = judge(point.state, job, options.release);
+  const decided = judge(point.state, await preparedJob(client, job, point.state), options.release);
   if (decided.kind === 'refused') return rollback(client, decided);
   const { events } = decided;
   const { statements, after } = planBatch(point.state, events, options.place.schema);
@@ -99,6 +99,10 @@ function planned({ point, events, statements, problems }: Rehearsed): DryRun {
   if (problems !== null && !isKept({ kind: 'refused', problems })) return { kind: 'refused', problems };
   const accepted = refusal === undefined;
   return { kind: 'planned', events, statements, accepted, ...(refusal && { refusal }), before: point.state };
+}
+
+async function preparedJob(client: pg.ClientBase, job: Job, state: State): Promise<Job> {
+  return job.prepare === undefined ? job : { ...job, decide: await job.prepare(client, state) };
 }
 
 type Decided = { kind: 'decided'; events: NewEvent[] } | Refusal;

@@ -13,7 +13,7 @@ import { StaleConnectionError, begin } from './begin.js';
 import { UnknownOutcomeError, commit } from './commit.js';
 import { type Queue, createQueue } from './queue.js';
 import { isCommitted, outcomeUnknown } from './settle.js';
-import type { Job, Outcome, Pipeline, PipelineOptions, Refusal, RequestContext } from './types.js';
+import type { Job, Outcome, Pipeline, PipelineOptions, Prepare, Refusal, RequestContext } from './types.js';
 
 export type * from './types.js';
 
@@ -46,7 +46,16 @@ export function createPipeline(options: PipelineOptions): Pipeline {
 /** The registry pairs each name with its command; within it, TypeScript can't follow a name that isn't known yet. */
 function toJob(name: keyof typeof operations, command: unknown, request: RequestContext): Job {
   const { decide } = operations[name] as { decide(state: State, command: unknown): Result<NewEvent[]> };
-  return { decide: (state) => decide(state, command), request };
+  if (typeof command !== 'function') return { decide: (state) => decide(state, command), request };
+  const prepare: NonNullable<Job['prepare']> = async (client, state) => {
+    const prepared = await (command as Prepare<unknown>)(client, state);
+    return (at) => decide(at, prepared);
+  };
+  return { prepare, decide: unprepared, request };
+}
+
+function unprepared(): never {
+  throw new Error('a command was decided before it was prepared');
 }
 
 /** Waits for this process's turn, and answers what stands in the way of an attempt as a refusal. */

@@ -12,9 +12,9 @@ import type { State } from '../schema/state.js';
 /** The one way the schema changes. */
 export interface Pipeline {
   /** Decides, appends, projects and commits, or does none of it. Throws only for our own bugs. */
-  execute<N extends OperationName>(name: N, command: CommandOf<N>, request: RequestContext): Promise<Outcome>;
+  execute<N extends OperationName>(name: N, command: Command<CommandOf<N>>, request: RequestContext): Promise<Outcome>;
   /** The same up to the commit, then takes everything back. */
-  dryRun<N extends OperationName>(name: N, command: CommandOf<N>, request: RequestContext): Promise<DryRun>;
+  dryRun<N extends OperationName>(name: N, command: Command<CommandOf<N>>, request: RequestContext): Promise<DryRun>;
   /**
    * Runs `work` in a transaction that holds the log's lock, with the state at the head: for what must see the log and
    * the projections stand still. Committed when `work` returns.
@@ -95,8 +95,17 @@ export interface Plan {
 
 export type DryRun = Plan | Refusal;
 
+/**
+ * A command, or what makes one of what the database says: asked in the command's transaction, under the log's lock, so
+ * that nothing moves between the look and the change. Asked again when the transaction is repeated.
+ */
+export type Command<C> = C | Prepare<C>;
+export type Prepare<C> = (client: pg.ClientBase, state: State) => Promise<C>;
+
 /** A command, ready to be decided. */
 export interface Job {
+  /** What there is to ask the database before; undefined: nothing. */
+  prepare?: (client: pg.ClientBase, state: State) => Promise<Job['decide']>;
   decide(state: State): Result<NewEvent[]>;
   request: RequestContext;
 }

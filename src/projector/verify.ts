@@ -2,6 +2,7 @@
 import type pg from 'pg';
 import { type CollectionNode, type State, byName } from '../schema/state.js';
 import type { CatalogTable } from './catalog/model.js';
+import { readObjects } from './catalog/objects.js';
 import { readCatalog } from './catalog/read.js';
 import { compareTable } from './verify/compare-table.js';
 import { hasColumn } from './ddl/column.js';
@@ -41,14 +42,21 @@ export async function verifyCatalog(client: pg.ClientBase, state: State, schema:
   const tables = new Map((await readCatalog(client, schema, names)).map((table) => [table.name, table]));
   const isPending = await pendingIndexes(client);
   const texts = await catalogTexts(client, schema, generatedColumns(state, tables));
+  const objects = hasExtras(state) ? await readObjects(client, schema, names) : null;
   const differences: Difference[] = [];
   for (const [name, node] of state.collections) {
     const table = tables.get(name);
     const presence = comparePresence(node, table);
     if (presence !== null) differences.push(presence);
-    else if (table !== undefined) differences.push(...compareTable(node, table, { state, schema, isPending, texts }));
+    else if (table !== undefined)
+      differences.push(...compareTable(node, table, { state, schema, isPending, texts, objects }));
   }
   return differences;
+}
+
+/** What tables use beside themselves is looked at where something was adopted: the service itself makes none of it. */
+function hasExtras({ collections }: State): boolean {
+  return collections.some(({ collection }) => collection.schema?.extras !== undefined);
 }
 
 /** A table for each collection that isn't a folder, and none for a folder. */
@@ -71,6 +79,7 @@ function generatedColumns(state: State, tables: ReadonlyMap<string, CatalogTable
     for (const column of table.columns) {
       const field = state.collections.get(collection)?.fields.get(column.name);
       if (column.generated === null || !hasColumn(field) || field.schema.generation_expression === null) continue;
+      if (column.generated.expression === field.schema.generation_expression) continue;
       found.push({ key: generatedKey(collection, column.name), field });
     }
   }

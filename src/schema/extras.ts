@@ -8,7 +8,10 @@ export interface ColumnExtras {
   precision?: number;
   /** Name of a collation, as SQL: `"C"`, `public."de-x"`. */
   collation?: string;
-  /** SQL of a default that default_value can't say, `nextval(…)` of a serial column among them. default_value is null. */
+  /**
+   * SQL of a default that default_value can't say (it is null then), `nextval(…)` of a serial column among them; or how
+   * it is spelled, where PostgreSQL would spell the same value otherwise.
+   */
   default?: string;
   /** An identity column that takes no values of the caller's. */
   identity?: 'always';

@@ -90,8 +90,16 @@ const isOwnType = ({ builtIn, type }: CatalogColumn): boolean =>
 
 interface Default {
   literal: Json;
-  /** Where no literal says the same. */
+  /** Where no literal says the same, or PostgreSQL would spell it otherwise. */
   sql?: string;
+}
+
+/** Whether PostgreSQL spells the literal so when the service sets it: cast to the column's own type, or bare. */
+function isUsual(text: string, columnType: string, literal: Json): boolean {
+  const type = columnType.replace(/ ?\(.*\)/, '');
+  if (type === 'json') return text === `'${JSON.stringify(literal).replaceAll("'", "''")}'::json`;
+  if (!text.startsWith("'")) return !/^[\d(-]/.test(text) || type === 'integer' || type === 'numeric';
+  return text.endsWith(`'::${type === 'character' ? 'bpchar' : type}`);
 }
 
 const NONE: Default = { literal: null };
@@ -100,7 +108,7 @@ function defaultOf(converting: Converting, column: CatalogColumn, typed: Typed, 
   const text = column.default;
   if (text === null || column.identity !== null) return NONE;
   const literal = defaultFromCatalog(typed.type, typed, text);
-  if (literal !== undefined) return { literal };
+  if (literal !== undefined) return isUsual(text, column.type, literal) ? { literal } : { literal, sql: text };
   const used = foreignUse(converting, 'default', column.name);
   const fault = used === null ? checkExpression(text) : `uses ${used}`;
   if (fault === null) return { literal: null, sql: text };

@@ -1,5 +1,6 @@
 /** One field of the fold against one column of the catalog. */
-import type { Json } from '../../schema/model.js';
+import { isIdentity } from '../../schema/extras.js';
+import type { ColumnSchema, Json } from '../../schema/model.js';
 import { columnType, defaultFromCatalog } from '../../schema/normal-form/index.js';
 import { jsonEqual } from '../../schema/json.js';
 import type { CatalogColumn } from '../catalog/model.js';
@@ -9,18 +10,24 @@ import { generatedKey } from './generated-texts.js';
 
 type Member = Pick<Difference, 'member' | 'expected' | 'found'>;
 
-/** `texts`: by generatedKey, how PostgreSQL spells our expressions. */
-export function compareColumn(field: ColumnField, column: CatalogColumn, texts: ReadonlyMap<string, string>): Member[] {
+/**
+ * `texts`: by generatedKey, how PostgreSQL spells our expressions. `foreignDefault`: the default isn't ours.
+ */
+export function compareColumn(
+  field: ColumnField,
+  column: CatalogColumn,
+  { texts, foreignDefault }: { texts: ReadonlyMap<string, string>; foreignDefault: boolean },
+): Member[] {
   const { schema } = field;
   const text = texts.get(generatedKey(field.collection, field.field));
   const members: [string, Json, Json][] = [
     ['schema.data_type', columnType(schema), typeOf(column, columnType(schema))],
     ['schema.is_nullable', schema.is_nullable, column.nullable],
-    ['schema.default_value', schema.default_value, defaultOf(field, column)],
-    ['schema.has_auto_increment', schema.has_auto_increment, countsOnItsOwn(column)],
+    ...(foreignDefault ? [] : [defaultMember(field, column)]),
+    ['schema.has_auto_increment', countingWanted(schema), countsOnItsOwn(column)],
     ['schema.generation_expression', ...generation(field, column, text)],
     ['schema.comment', schema.comment, column.comment],
-    ['collation', null, column.collation],
+    ['collation', schema.extras?.collation ?? null, column.collation],
   ];
   return members
     .filter(([, expected, found]) => !jsonEqual(expected, found))
@@ -32,11 +39,22 @@ function typeOf({ type, builtIn }: CatalogColumn, wanted: string): string {
   return !builtIn && type.endsWith(`.${wanted}`) ? wanted : type;
 }
 
+/** One that is kept as SQL is compared as SQL. */
+function defaultMember(field: ColumnField, column: CatalogColumn): [string, Json, Json] {
+  const { default_value: value, extras } = field.schema;
+  if (extras?.default === undefined) return ['schema.default_value', value, defaultOf(field, column)];
+  return ['schema.default_value', { sql: extras.default }, column.default === null ? null : { sql: column.default }];
+}
+
 /** A default that the normal form can't say is given as PostgreSQL spells it, marked as SQL. */
 function defaultOf({ type, schema }: ColumnField, column: CatalogColumn): Json {
   if (column.default === null) return null;
   const value = defaultFromCatalog(type, schema, column.default);
   return value === undefined ? { sql: column.default } : value;
+}
+
+function countingWanted(schema: ColumnSchema): Json {
+  return isIdentity(schema) && schema.extras?.identity === 'always' ? 'always' : isIdentity(schema);
 }
 
 /** GENERATED ALWAYS AS IDENTITY isn't what we make: rows couldn't bring their own key. */
@@ -48,7 +66,7 @@ function countsOnItsOwn({ identity }: CatalogColumn): Json {
 function generation({ schema }: ColumnField, { generated }: CatalogColumn, text: string | undefined): [Json, Json] {
   const ours = schema.generation_expression;
   if (generated === null) return [ours, null];
-  const same = generated.expression === text && generated.kind === 'stored';
-  const found = generated.kind === 'stored' ? generated.expression : `${generated.expression} VIRTUAL`;
-  return [ours, same ? ours : found];
+  const kind = schema.extras?.virtual === true ? 'virtual' : 'stored';
+  const same = (generated.expression === text || generated.expression === ours) && generated.kind === kind;
+  return [ours, same ? ours : `${generated.expression} ${generated.kind.toUpperCase()}`];
 }

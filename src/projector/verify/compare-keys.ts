@@ -1,11 +1,11 @@
 /** Constraints and indexes of the fold against those of the catalog: by name, as small documents. */
-import { indexName, primaryKeyName, uniqueName } from '../../schema/constraint-names.js';
 import { jsonEqual } from '../../schema/json.js';
 import type { Json } from '../../schema/model.js';
 import type { CollectionNode, State } from '../../schema/state.js';
 import type { CatalogConstraint, CatalogIndex } from '../catalog/model.js';
 import { hasColumn, needsUnique } from '../ddl/column.js';
 import { type ForeignKeyRelation, hasForeignKey, primaryKeyColumns, referencedColumns } from '../ddl/create-table.js';
+import { indexNameOf, primaryKeyNameOf, uniqueNameOf } from '../ddl/owned-names.js';
 import type { Difference } from './difference.js';
 
 /** `shape`: what is compared. `field`: the one it is about, where it is about one. */
@@ -35,22 +35,40 @@ function difference({ kind, name, field }: Named, expected: Json, found: Json): 
 }
 
 export function constraintsWanted(node: CollectionNode, context: { state: State; schema: string }): Named[] {
-  const { collection } = node.collection;
-  const key = primaryKeyColumns(node);
+  const extras = node.collection.schema?.extras;
+  const key = extras?.primary_key?.columns ?? primaryKeyColumns(node);
   const wanted: Named[] = [];
-  if (key.length > 0) wanted.push(constraint(primaryKeyName(collection), { kind: 'primary key', columns: key }));
+  if (key.length > 0) wanted.push(constraint(primaryKeyNameOf(node), { kind: 'primary key', columns: key }));
   for (const field of node.fields.values()) {
     if (!hasColumn(field) || !needsUnique(field)) continue;
-    wanted.push(constraint(uniqueName(collection, field.field), { kind: 'unique', columns: [field.field] }));
+    wanted.push(constraint(uniqueNameOf(field), { kind: 'unique', columns: [field.field] }));
   }
   for (const relation of node.relations.values()) {
     if (hasForeignKey(relation)) wanted.push(foreignKey(relation, context));
   }
+  // What is kept in PostgreSQL's words is compared in these.
+  for (const [name, definition] of definedConstraints(node)) {
+    const at = wanted.findIndex((each) => each.name === name);
+    wanted.splice(at < 0 ? wanted.length : at, at < 0 ? 0 : 1, { kind: 'constraint', name, shape: { definition } });
+  }
   return wanted;
 }
 
+/** Definitions by name, of the constraints that are kept so. */
+export function definedConstraints({ collection }: CollectionNode): Map<string, string> {
+  const { constraints = [], primary_key: key } = collection.schema?.extras ?? {};
+  const defined = new Map(constraints.map(({ name, definition }) => [name, definition]));
+  if (key?.definition !== undefined) defined.set(key.name, key.definition);
+  return defined;
+}
+
+/** Constraints and indexes, as `kind name`, that hang on the table and are none of ours. */
+export function foreignParts({ collection }: CollectionNode): ReadonlySet<string> {
+  return new Set(collection.schema?.extras?.unmanaged?.map(({ kind, name }) => `${kind} ${name}`));
+}
+
 function foreignKey(relation: ForeignKeyRelation, { state, schema }: { state: State; schema: string }): Named {
-  const { constraint_name, on_update, on_delete } = relation.schema;
+  const { constraint_name, on_update, on_delete, deferrable } = relation.schema;
   return constraint(constraint_name, {
     kind: 'foreign key',
     columns: [relation.many_field],
@@ -62,6 +80,7 @@ function foreignKey(relation: ForeignKeyRelation, { state, schema }: { state: St
       onDelete: on_delete,
       match: 'simple',
     },
+    ...(deferrable === undefined ? {} : { deferrable }),
   });
 }
 
@@ -77,41 +96,40 @@ const about = (columns: readonly (string | null)[]): { field?: string } => {
 };
 
 /** What is as we make it goes without saying: validated, not deferrable. */
-export function toConstraintShape(found: CatalogConstraint): Named {
-  const { kind, columns, references, validated, deferrable } = found;
+export function toConstraintShape(found: CatalogConstraint, defined: ReadonlyMap<string, string>): Named {
+  const { kind, columns, references, validated, deferrable, initiallyDeferred } = found;
+  if (defined.has(found.name)) return { kind: 'constraint', name: found.name, shape: { definition: found.definition } };
   return constraint(found.name, {
     kind,
     columns,
     ...(references === null ? {} : { references: { ...references } }),
     ...(kind === 'check' || kind === 'exclusion' ? { definition: found.definition } : {}),
     ...(validated ? {} : { validated }),
-    ...(deferrable ? { deferrable } : {}),
+    ...(deferrable ? { deferrable: initiallyDeferred ? 'INITIALLY DEFERRED' : 'INITIALLY IMMEDIATE' } : {}),
   });
 }
 
 const PLAIN_INDEX = { method: 'btree', unique: false, valid: true } as const;
 
 export function indexesWanted(node: CollectionNode): Named[] {
-  const { collection } = node.collection;
-  return [...node.fields.values()]
-    .filter((field) => hasColumn(field) && field.schema.is_indexed)
-    .map(({ field }) => ({
-      kind: 'index',
-      name: indexName(collection, field),
-      field,
-      shape: { ...PLAIN_INDEX, columns: [field] },
-    }));
+  const plain = [...node.fields.values()].filter(hasColumn).filter((field) => field.schema.is_indexed);
+  const kept = node.collection.schema?.extras?.indexes ?? [];
+  return [
+    ...plain.map((field): Named => {
+      const { field: name } = field;
+      return { kind: 'index', name: indexNameOf(field), field: name, shape: { ...PLAIN_INDEX, columns: [name] } };
+    }),
+    ...kept.map(({ name, unique, definition }): Named => {
+      return { kind: 'index', name, shape: { unique: unique === true, valid: true, definition } };
+    }),
+  ];
 }
 
-/** An index that says more than its columns is given with its definition. */
-export function toIndexShape(index: CatalogIndex): Named {
-  const { name, method, unique, valid, columns } = index;
-  const isPlain = index.predicate === null && !index.hasExpressions && index.included.length === 0;
+/** An index that says more than its column, or is kept so, is given with its definition. */
+export function toIndexShape(index: CatalogIndex, node: CollectionNode): Named {
+  const { name, method, unique, valid, columns, tail, plain } = index;
+  const isKept = node.collection.schema?.extras?.indexes?.some((each) => each.name === name) === true;
+  if (isKept) return { kind: 'index', name, shape: { unique, valid, definition: tail } };
   const shape = { method, unique, valid, columns };
-  return {
-    kind: 'index',
-    name,
-    ...about(columns),
-    shape: isPlain ? shape : { ...shape, definition: index.definition },
-  };
+  return { kind: 'index', name, ...about(columns), shape: plain ? shape : { ...shape, definition: tail } };
 }

@@ -2,8 +2,18 @@
 import type { Json } from '../../schema/model.js';
 import type { CollectionNode, State } from '../../schema/state.js';
 import type { CatalogColumn, CatalogTable } from '../catalog/model.js';
+import type { CatalogObjects } from '../catalog/objects.js';
 import { compareColumn } from './compare-column.js';
-import { compareNamed, constraintsWanted, indexesWanted, toConstraintShape, toIndexShape } from './compare-keys.js';
+import { compareExtras } from './compare-extras.js';
+import {
+  compareNamed,
+  constraintsWanted,
+  definedConstraints,
+  foreignParts,
+  indexesWanted,
+  toConstraintShape,
+  toIndexShape,
+} from './compare-keys.js';
 import { hasColumn } from '../ddl/column.js';
 import type { Difference } from './difference.js';
 
@@ -16,6 +26,8 @@ export interface Comparison {
   isPending: (collection: string, field: string) => boolean;
   /** By generatedKey: how PostgreSQL spells our expression. */
   texts: ReadonlyMap<string, string>;
+  /** What tables use beside themselves; null where no collection has extras. */
+  objects: CatalogObjects | null;
 }
 
 export function compareTable(node: CollectionNode, table: CatalogTable, context: Comparison): Difference[] {
@@ -27,12 +39,21 @@ export function compareTable(node: CollectionNode, table: CatalogTable, context:
     differences.push({ ...here, member: 'schema.comment', expected: comment, found: table.comment });
   }
   differences.push(...compareColumns(node, table, context));
-  const keys = compareNamed(constraintsWanted(node, context), table.constraints.map(toConstraintShape));
-  const free = table.indexes.filter((index) => index.constraint === null).map(toIndexShape);
+  const foreign = foreignParts(node);
+  const defined = definedConstraints(node);
+  const constraints = table.constraints
+    .filter(({ name }) => !foreign.has(`constraint ${name}`))
+    .map((constraint) => toConstraintShape(constraint, defined));
+  const keys = compareNamed(constraintsWanted(node, context), constraints);
+  const free = table.indexes
+    .filter(({ name, constraint }) => constraint === null && !foreign.has(`index ${name}`))
+    .map((index) => toIndexShape(index, node));
   const indexes = compareNamed(indexesWanted(node), free).filter(
     ({ field, found }) => !(field !== undefined && !isBuilt(found) && context.isPending(collection, field)),
   );
-  for (const each of [...keys, ...indexes]) differences.push({ ...here, ...each });
+  for (const each of [...keys, ...indexes, ...compareExtras(node, table, context)]) {
+    differences.push({ ...here, ...each });
+  }
   return differences;
 }
 
@@ -41,6 +62,7 @@ const isBuilt = (found: Json): boolean => found !== null && (found as { valid?: 
 
 function compareColumns(node: CollectionNode, table: CatalogTable, context: Comparison): Difference[] {
   const { collection } = node.collection;
+  const foreign = foreignParts(node);
   const columns = new Map<string, CatalogColumn>(table.columns.map((column) => [column.name, column]));
   const differences: Difference[] = [];
   for (const field of node.fields.values()) {
@@ -49,7 +71,10 @@ function compareColumns(node: CollectionNode, table: CatalogTable, context: Comp
     const column = columns.get(field.field);
     columns.delete(field.field);
     if (column === undefined) differences.push({ ...here, member: 'column', expected: 'a column', found: null });
-    else differences.push(...compareColumn(field, column, context.texts).map((each) => ({ ...here, ...each })));
+    else {
+      const how = { texts: context.texts, foreignDefault: foreign.has(`default ${field.field}`) };
+      differences.push(...compareColumn(field, column, how).map((each) => ({ ...here, ...each })));
+    }
   }
   for (const { name, type } of columns.values()) {
     differences.push({ where: 'catalog', collection, field: name, member: 'column', expected: null, found: type });

@@ -3,12 +3,13 @@ import { type ColumnExtras, isSerial } from '../extras.js';
 import { jsonEqual } from '../json.js';
 import type { Json } from '../model.js';
 import { type Reading, complain } from './checks.js';
+import { defaultFromCatalog } from './catalog-default.js';
 import type { ColumnChange } from './column.js';
 import { readColumnExtras } from './extras.js';
+import type { ColumnType } from './field-types.js';
 
 /** The rest of the column as it will be. */
-interface Column {
-  data_type: string;
+interface Column extends ColumnType {
   is_unique: boolean;
   is_indexed: boolean;
   is_primary_key: boolean;
@@ -54,10 +55,12 @@ const RULES: { readonly [M in keyof ColumnExtras]-?: Rule } = {
   index_name: ({ is_indexed }) => is_indexed,
 };
 
-/** A default in words gives way to one that is given as a value, and `nextval` to a column that no longer counts. */
-function fitsDefault({ increments, expression, value }: Column, extras: ColumnExtras): boolean {
-  if (expression !== null || value !== null) return false;
-  return isSerial({ extras }) === increments;
+/** A default in words is another one's spelling, or gives way to one that is given as a value, and `nextval` to a column that no longer counts. */
+function fitsDefault(column: Column, extras: ColumnExtras, { type }: ColumnChange): boolean {
+  const { increments, expression, value } = column;
+  if (expression !== null || extras.default === undefined) return false;
+  if (value === null) return isSerial({ extras }) === increments;
+  return jsonEqual(defaultFromCatalog(type, column, extras.default), value);
 }
 
 function applies(name: keyof ColumnExtras, extras: ColumnExtras, change: ColumnChange, column: Column): boolean {

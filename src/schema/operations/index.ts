@@ -1,4 +1,5 @@
 /** The registry: every way to change the schema. */
+import { adoptTables } from './adopt-tables.js';
 import { applyDiff } from './apply-diff.js';
 import { createCollections, updateCollections } from './batches.js';
 import { createCollection } from './create-collection.js';
@@ -21,6 +22,7 @@ export const operations = {
   'update-relation': updateRelation,
   'delete-relation': deleteRelation,
   'apply-diff': applyDiff,
+  'adopt-tables': adoptTables,
 } as const;
 
 export type OperationName = keyof typeof operations;

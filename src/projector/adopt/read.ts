@@ -1,0 +1,114 @@
+/** Looks at the tables that are to be adopted, and says what adopting them means. */
+import type pg from 'pg';
+import type { Found, FoundTable, Wish } from '../../schema/operations/adopt-tables.js';
+import type { NewRelation } from '../../schema/model.js';
+import type { State } from '../../schema/state.js';
+import { isSystemCollection } from '../../schema/system-collections.js';
+import type { CatalogTable } from '../catalog/model.js';
+import { type CatalogObjects, readObjects } from '../catalog/objects.js';
+import { readCatalog } from '../catalog/read.js';
+import { quoted } from './context.js';
+import { convertTable, refusalOf } from './convert.js';
+import type { Note, Refused } from './note.js';
+import { readBeside, readUnrepresented } from './unrepresented.js';
+
+export interface Adoption extends Found {
+  refused: Refused[];
+  notRepresented: Note[];
+}
+
+interface Place {
+  client: pg.ClientBase;
+  /** PostgreSQL's schema that is managed. */
+  schema: string;
+  state: State;
+}
+
+/** In a transaction that holds the log's lock, where `state` is at the head. */
+export async function readAdoption({ client, schema, state }: Place, wish: Wish): Promise<Adoption> {
+  const names = 'all' in wish ? undefined : wish.tables;
+  const there = (await readCatalog(client, schema, names)).filter(({ name }) => !isOurs(name));
+  const known = new Set(there.map(({ name }) => name));
+  const unmanaged = there.filter(({ name }) => !state.collections.has(name));
+  const refused = new Map<string, Refused>();
+  const tables = adoptable(unmanaged, { schema, state }, refused);
+  const chosen = names === undefined ? undefined : [...tables.keys()];
+  const objects = await readObjects(client, schema, chosen);
+  const notes: Note[] = [];
+  const found = convertAll(tables, { schema, state, objects, notes }, refused);
+  const adopted = found.tables.map(({ collection }) => collection.collection);
+  notes.push(...(await readUnrepresented(client, schema, adopted)));
+  if (names === undefined) notes.push(...(await readBeside(client, schema, representedBy(found.tables))));
+  return {
+    ...found,
+    missing: names?.filter((name) => !known.has(name)) ?? [],
+    refused: [...refused.values()],
+    notRepresented: notes,
+  };
+}
+
+/** The service's own tables are none that could be adopted. */
+const isOurs = isSystemCollection;
+
+type Managed = Pick<Place, 'schema' | 'state'>;
+
+/** Those that can be collections by their names, and whose partitioned table is or becomes one. */
+function adoptable(tables: readonly CatalogTable[], managed: Managed, refused: Map<string, Refused>) {
+  const fine = new Map<string, CatalogTable>();
+  for (const table of tables) {
+    const refusal = refusalOf({ table });
+    if (refusal === null) fine.set(table.name, table);
+    else refused.set(table.name, refusal);
+  }
+  for (let before = -1; before !== fine.size;) {
+    before = fine.size;
+    for (const table of fine.values()) {
+      const refusal = parentRefusal(table, fine, managed);
+      if (refusal === null) continue;
+      fine.delete(table.name);
+      refused.set(table.name, refusal);
+    }
+  }
+  return fine;
+}
+
+function parentRefusal(
+  { name, partitionOf }: CatalogTable,
+  fine: ReadonlyMap<string, CatalogTable>,
+  { schema, state }: Managed,
+): Refused | null {
+  if (partitionOf === null) return null;
+  const { schema: elsewhere, table } = partitionOf;
+  if (elsewhere === schema && (fine.has(table) || state.collections.has(table))) return null;
+  const message = `it is a partition of ${quoted(table)}, which has to be adopted with it or before it`;
+  return { table: name, code: 'PARENT_NOT_ADOPTED', message };
+}
+
+type Common = Managed & { objects: CatalogObjects; notes: Note[] };
+
+function convertAll(tables: ReadonlyMap<string, CatalogTable>, common: Common, refused: Map<string, Refused>) {
+  const found: { tables: FoundTable[]; relations: NewRelation[] } = { tables: [], relations: [] };
+  for (const table of tables.values()) {
+    const converted = convertTable({ ...common, table, together: tables });
+    if (!converted.ok) {
+      const message = converted.problems.map((problem) => `${problem.path ?? ''} ${problem.message}`.trim()).join('; ');
+      refused.set(table.name, { table: table.name, code: 'NOT_REPRESENTABLE', message });
+      continue;
+    }
+    const { relations, ...rest } = converted.value;
+    found.tables.push(rest);
+    found.relations.push(...relations);
+  }
+  const kept = new Set(found.tables.map(({ collection }) => collection.collection));
+  const reaches = ({ one_collection: one }: NewRelation) =>
+    one !== null && (kept.has(one) || common.state.collections.has(one));
+  return { tables: found.tables, relations: found.relations.filter(reaches) };
+}
+
+/** What tables bring along with them. */
+function representedBy(tables: readonly FoundTable[]): Set<string> {
+  const needs = tables.flatMap(({ collection }) => collection.schema?.extras?.needs ?? []);
+  return new Set(
+    needs.map(({ kind, name }) => (kind === 'enum' || kind === 'domain' ? `type ${name}` : `${kind} ${name}`)),
+  );
+}

@@ -1,0 +1,58 @@
+/** Partitioning, and what tables use beside themselves: fold against catalog. */
+import type { Need } from '../../schema/extras.js';
+import { jsonEqual } from '../../schema/json.js';
+import type { Json } from '../../schema/model.js';
+import type { CollectionNode, State } from '../../schema/state.js';
+import { needsOf, sequenceOptions } from '../adopt/needs.js';
+import type { CatalogTable } from '../catalog/model.js';
+import type { CatalogObjects } from '../catalog/objects.js';
+import { hasColumn } from '../ddl/column.js';
+import type { Difference } from './difference.js';
+
+type Member = Pick<Difference, 'field' | 'member' | 'expected' | 'found'>;
+
+interface Context {
+  state: State;
+  schema: string;
+  objects: CatalogObjects | null;
+}
+
+export function compareExtras(node: CollectionNode, table: CatalogTable, context: Context): Member[] {
+  const extras = node.collection.schema?.extras;
+  const parent = table.partitionOf && { table: table.partitionOf.table, bound: table.partitionOf.bound };
+  const members: Member[] = [
+    { member: 'partition_by', expected: extras?.partition_by ?? null, found: table.partitionKey },
+    { member: 'partition_of', expected: extras?.partition_of ?? null, found: parent },
+  ].filter(({ expected, found }) => !jsonEqual(expected, found));
+  if (context.objects === null) return members;
+  const { objects } = context;
+  const found = needsOf({ ...context, objects, table, together: new Map(), notes: [] });
+  return [...members, ...compareNeeds(extras?.needs ?? [], found), ...compareSequences(node, table, objects)];
+}
+
+const labelOf = ({ kind, name }: Need): string => `${kind} ${name}`;
+
+/** What a table uses beyond that is no difference: its columns say so themselves. */
+function compareNeeds(wanted: readonly Need[], there: readonly Need[]): Member[] {
+  const found = new Map(there.map((need) => [labelOf(need), need]));
+  return wanted.flatMap((need): Member[] => {
+    const other = found.get(labelOf(need));
+    if (jsonEqual(need, other)) return [];
+    return [{ member: labelOf(need), expected: { ...need }, found: other === undefined ? null : { ...other } }];
+  });
+}
+
+/** The sequences of identity columns. What they are called matters only where it is said. */
+function compareSequences(node: CollectionNode, table: CatalogTable, { sequences }: CatalogObjects): Member[] {
+  return table.columns.flatMap((column): Member[] => {
+    const field = node.fields.get(column.name);
+    const sequence = column.identity === null ? undefined : sequences.get(column.sequence?.name ?? '');
+    if (sequence === undefined || !hasColumn(field)) return [];
+    const expected = field.schema.extras?.sequence ?? {};
+    const options = sequenceOptions(sequence, column.type);
+    const found: Json = { ...(expected.name === undefined ? {} : { name: sequence.name }), ...options };
+    return jsonEqual(expected, found)
+      ? []
+      : [{ field: column.name, member: 'identity sequence', expected: { ...expected }, found }];
+  });
+}

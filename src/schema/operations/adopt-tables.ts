@@ -1,0 +1,125 @@
+/** adopt-tables: tables that exist already become collections. Nothing is done to them. */
+import { newEvent } from '../change.js';
+import { Draft } from '../draft.js';
+import type { NewEvent } from '../events.js';
+import { invariantProblems } from '../invariants/index.js';
+import { isObject } from '../json.js';
+import type { Collection, Field, NewRelation } from '../model.js';
+import { type Problem, type Result, invalid, ok, refuse, repeated, unknownMembers } from '../problem.js';
+import { neededFirst } from '../order.js';
+import type { State } from '../state.js';
+import { byName } from '../state.js';
+import type { Operation } from './operation.js';
+
+/** Which tables: by name, or all that aren't managed yet. */
+export type Wish = { tables: string[] } | { all: true };
+
+/** A table as the catalog has it, in normal form. */
+export interface FoundTable {
+  collection: Collection;
+  fields: Field[];
+}
+
+export interface Found {
+  tables: FoundTable[];
+  /** Foreign keys between them, and to what is managed. */
+  relations: NewRelation[];
+  /** Names that were asked for and aren't tables. */
+  missing: string[];
+  /** Names that were asked for and can't be adopted, and why. */
+  refused: { table: string; message: string }[];
+}
+
+export interface AdoptTables {
+  wish: Wish;
+  /** What the catalog says; read under the log's lock, so that nothing moves until it is adopted. */
+  found?: Found;
+}
+
+export interface AdoptTablesInput {
+  body: unknown;
+}
+
+const MEMBERS = new Set(['tables', 'all']);
+
+export const adoptTables: Operation<'adopt-tables', AdoptTablesInput, AdoptTables> = {
+  name: 'adopt-tables',
+
+  parse({ body }) {
+    const wish = readWish(body);
+    return wish.ok ? ok({ wish: wish.value }) : wish;
+  },
+
+  decide(state, { wish, found }) {
+    if (found === undefined) throw new Error('adopt-tables is decided on what the catalog says, and nobody has looked');
+    const problems = wishProblems(state, wish, found);
+    if (problems.length > 0) return refuse(...problems);
+    const draft = new Draft(state);
+    for (const { collection, fields } of found.tables) {
+      draft.putCollection(collection);
+      for (const field of fields) draft.putField(field);
+    }
+    for (const relation of found.relations) draft.putRelation(relation);
+    const faults = invariantProblems(draft.toState(), draft.touched);
+    return faults.length > 0 ? refuse(...faults) : ok([...eventsOf(found)]);
+  },
+};
+
+function readWish(body: unknown): Result<Wish> {
+  const shape = 'the body is {"tables": ["…"]}, or {"all": true}';
+  if (!isObject(body)) return refuse(invalid([], shape));
+  const problems = unknownMembers(body, MEMBERS, []);
+  const { tables, all } = body;
+  if ((tables === undefined) === (all === undefined)) problems.push(invalid([], `${shape}, one of the two`));
+  if (all !== undefined && all !== true) problems.push(invalid(['all'], 'all must be true, or left out'));
+  if (tables !== undefined) problems.push(...nameProblems(tables));
+  if (problems.length > 0) return refuse(...problems);
+  return ok(all === true ? { all } : { tables: tables as string[] });
+}
+
+function nameProblems(tables: unknown): Problem[] {
+  if (!Array.isArray(tables) || tables.length === 0) {
+    return [invalid(['tables'], 'tables is an array of table names, at least one')];
+  }
+  const wrong = tables.flatMap((name, index) =>
+    typeof name === 'string' ? [] : [invalid(['tables', index], 'must be the name of a table, a string')],
+  );
+  if (wrong.length > 0) return wrong;
+  return repeated(tables as string[]).map((index) =>
+    invalid(['tables', index], `${JSON.stringify(tables[index])} stands in the array twice`),
+  );
+}
+
+function wishProblems(state: State, wish: Wish, { missing, refused }: Found): Problem[] {
+  if ('all' in wish) return [];
+  return wish.tables.flatMap((table, index): Problem[] => {
+    const place = { path: `tables[${index}]`, collection: table };
+    const quoted = JSON.stringify(table);
+    if (state.collections.has(table)) {
+      return [{ code: 'ALREADY_EXISTS', message: `${quoted} is a collection already`, ...place }];
+    }
+    if (missing.includes(table)) {
+      return [{ code: 'NOT_FOUND', message: `there is no table ${quoted} in the database`, ...place }];
+    }
+    const refusal = refused.find((each) => each.table === table);
+    return refusal === undefined
+      ? []
+      : [{ code: 'INVALID_PAYLOAD', message: `${quoted}: ${refusal.message}`, ...place }];
+  });
+}
+
+/** Partitioned tables before their partitions; relations when all tables are there. */
+function* eventsOf({ tables, relations }: Found): Generator<NewEvent> {
+  const byTable = new Map(tables.map((table) => [table.collection.collection, table]));
+  const parentOf = (name: string) => byTable.get(name)?.collection.schema?.extras?.partition_of?.table;
+  for (const name of neededFirst(byTable.keys(), (each) => [parentOf(each) ?? []].flat())) {
+    const { collection, fields } = byTable.get(name) as FoundTable;
+    yield newEvent('collection.adopted', name, null, { collection, fields });
+  }
+  const ordered = [...relations].sort(
+    (a, b) => byName(a.many_collection, b.many_collection) || byName(a.many_field, b.many_field),
+  );
+  for (const relation of ordered) {
+    yield newEvent('relation.created', relation.many_collection, relation.many_field, { relation, adopted: true });
+  }
+}

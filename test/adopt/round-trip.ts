@@ -1,0 +1,148 @@
+/** Load, adopt, take the snapshot, apply it to an empty instance, compare the catalogs. */
+import { expect } from 'chai';
+import pg from 'pg';
+import { readAdoption, type Adoption } from '../../src/projector/adopt/read.js';
+import { readCatalog } from '../../src/projector/catalog/read.js';
+import { verify } from '../../src/projector/verify.js';
+import { compareSnapshot } from '../../src/schema/compare-snapshot.js';
+import type { Wish } from '../../src/schema/operations/adopt-tables.js';
+import { snapshotHash, snapshotOf } from '../../src/schema/snapshot.js';
+import { CAUSE, type Instance, command, done, startInstance } from '../pipeline/instance.js';
+import { type TestDatabase, createDatabase } from '../support/postgres.js';
+import { catalogText } from './catalog-text.js';
+
+const RELEASE = '1.2.3';
+
+export interface Bench {
+  instance: Instance;
+  database: TestDatabase;
+  stop(): Promise<void>;
+}
+
+/** An instance on a database of its own, with SQL that ran before it came. */
+export async function startBench(sql = '', schema = 'public'): Promise<Bench> {
+  const database = await createDatabase();
+  await runSql(database, sql);
+  const instance = await startInstance(database.connectionString, { schema });
+  return {
+    instance,
+    database,
+    async stop() {
+      await instance.stop();
+      await database.drop();
+    },
+  };
+}
+
+/** As a script of psql's would: on a connection of its own, whose settings end with it. */
+export async function runSql({ connectionString }: TestDatabase, sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString });
+  await client.connect();
+  try {
+    if (sql !== '') await client.query(sql);
+  } finally {
+    await client.end();
+  }
+}
+
+/** What was adopted, and what wasn't. */
+export async function adopt({ pipeline, schema }: Instance, wish: Wish = { all: true }): Promise<Adoption> {
+  let found: Adoption | undefined;
+  const outcome = await pipeline.execute(
+    'adopt-tables',
+    async (client, state) => {
+      found = await readAdoption({ client, schema, state }, wish);
+      return { wish, found };
+    },
+    { cause: { ...CAUSE, command: 'adopt-tables' } },
+  );
+  done(outcome);
+  if (found === undefined) throw new Error('nobody looked');
+  return found;
+}
+
+export async function expectVerified({ pipeline, schema }: Instance): Promise<void> {
+  const { differences } = await pipeline.underLock((client, { state }) => verify(client, state, schema));
+  expect(differences, JSON.stringify(differences, null, 1)).to.deep.equal([]);
+}
+
+/** The snapshot of one instance, applied to another. */
+export async function promote(from: Instance, to: Instance): Promise<void> {
+  const snapshot = JSON.parse(JSON.stringify(snapshotOf(from.store.current(), RELEASE))) as unknown;
+  const compared = compareSnapshot(to.store.current(), snapshot, { force: false, mode: 'mirror', release: RELEASE });
+  if (!compared.ok) throw new Error(JSON.stringify(compared.problems, null, 1));
+  const body = JSON.parse(JSON.stringify({ hash: compared.value.hash, diff: compared.value.diff })) as unknown;
+  const apply = command('apply-diff', { release: RELEASE, body });
+  done(await to.pipeline.execute('apply-diff', apply, { cause: { ...CAUSE, command: 'apply-diff' } }));
+  expect(snapshotHash(to.store.current(), RELEASE)).to.equal(snapshotHash(from.store.current(), RELEASE));
+}
+
+/** Lines that are about nothing that was listed. */
+function unlisted(lines: readonly string[], { notRepresented, refused }: Adoption): string[] {
+  const listed = new Set(notRepresented.map(({ kind, name }) => `${kind} ${name}`));
+  const without = new Set(refused.map(({ table }) => table));
+  return lines.filter((line) => {
+    const [kind = '', name = ''] = line.split(' ');
+    if (listed.has(`type ${name}`) && (kind === 'enum' || kind === 'domain')) return false;
+    return !listed.has(`${kind} ${name}`) && !(kind === 'table' && without.has(name));
+  });
+}
+
+/** Only what differs is shown: two thousand lines say nothing. */
+function expectSame(before: readonly string[], after: readonly string[]): void {
+  const [there, here] = [new Set(before), new Set(after)];
+  const missing = before.filter((line) => !here.has(line));
+  const extra = after.filter((line) => !there.has(line));
+  expect({ missing, extra }, JSON.stringify({ missing, extra }, null, 1)).to.deep.equal({ missing: [], extra: [] });
+}
+
+export interface RoundTrip {
+  tables: number;
+  adoption: Adoption;
+  /** Of the catalog. */
+  lines: number;
+  /** Milliseconds. */
+  reading: number;
+  adopting: number;
+}
+
+/** The whole way. @param rows SQL that fills tables before they are adopted */
+export async function roundTrip(sql: string, rows = ''): Promise<RoundTrip> {
+  const [source, target] = [await startBench(sql), await startBench()];
+  try {
+    await runSql(source.database, rows);
+    const before = await catalogText(source.instance.pool);
+    const reading = await timed(() => readAll(source.instance));
+    let adoption: Adoption | undefined;
+    const adopting = await timed(async () => {
+      adoption = await adopt(source.instance);
+    });
+    if (adoption === undefined) throw new Error('nothing was adopted');
+    expect(await catalogText(source.instance.pool), 'adopting changes nothing').to.deep.equal(before);
+    await expectVerified(source.instance);
+    await promote(source.instance, target.instance);
+    await expectVerified(target.instance);
+    const after = await catalogText(target.instance.pool);
+    expectSame(unlisted(before, adoption), unlisted(after, adoption));
+    const tables = source.instance.store.current().collections.size;
+    return { tables, adoption, lines: before.length, reading, adopting };
+  } finally {
+    await source.stop();
+    await target.stop();
+  }
+}
+
+async function readAll({ pool, schema }: Instance): Promise<void> {
+  const client = await pool.connect();
+  try {
+    await readCatalog(client, schema);
+  } finally {
+    client.release();
+  }
+}
+
+async function timed(work: () => Promise<void>): Promise<number> {
+  const started = performance.now();
+  await work();
+  return performance.now() - started;
+}
