@@ -26,6 +26,8 @@ export interface Terminal {
   note(text: string): void;
   /** Remarks that the next one overwrites; absent where stderr is no terminal. An empty one ends it. */
   rewrite?(line: string): void;
+  /** Whether results may be coloured: stdout is a terminal. */
+  colours?: boolean;
   /** All of stdin. */
   read(): Promise<string>;
 }

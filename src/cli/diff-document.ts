@@ -1,10 +1,20 @@
 /** A diff as the service answers it, in words. */
 
-interface Entry {
+interface Change {
+  kind: string;
+  path?: (string | number)[];
+  lhs?: unknown;
+  rhs?: unknown;
+  /** Of kind A: the element that came or went, and where. */
+  index?: number;
+  item?: { lhs?: unknown; rhs?: unknown };
+}
+
+export interface Entry {
   collection: string;
   field?: string;
   related_collection?: string | null;
-  diff: { kind: string; path?: (string | number)[]; lhs?: unknown; rhs?: unknown }[];
+  diff: Change[];
 }
 
 export interface Warning {

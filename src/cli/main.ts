@@ -9,6 +9,7 @@ process.exitCode = await runCli(process.argv.slice(2), {
     print: (text) => console.log(text),
     note: (text) => console.error(text),
     ...(process.stderr.isTTY && { rewrite: (line: string) => void process.stderr.write(`\r\u001B[2K${line}`) }),
+    colours: process.stdout.isTTY && !process.env['NO_COLOR'],
     read: () => readStream(process.stdin),
   },
 });

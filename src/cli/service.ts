@@ -17,20 +17,25 @@ export interface ServiceRequest {
 
 /** Sends one request and returns the answer's text. @throws OperatorError when it isn't a success */
 export async function ask(invocation: Invocation, path: string, request: ServiceRequest = {}): Promise<string> {
+  const answer = await send(invocation, path, request);
+  const content = await answer.text();
+  if (!answer.ok) throw new OperatorError(refusal(answer.status, content));
+  return content;
+}
+
+/** Sends one request and returns its answer, whatever it is. @throws OperatorError when there is none */
+export function send(invocation: Invocation, path: string, request: ServiceRequest = {}): Promise<Response> {
   const url = address(invocation, path, request.query ?? {});
   const token = text(invocation.values, 'token') ?? invocation.environment['DPS_TOKEN'];
   const headers: Record<string, string> = {};
   if (token) headers['authorization'] = `Bearer ${token}`;
   if (request.body) headers['content-type'] = request.body.type;
   const init = { method: request.method ?? 'GET', headers, body: request.body?.content ?? null };
-  const answer = await fetch(url, init).catch((cause: unknown) => {
+  return fetch(url, init).catch((cause: unknown) => {
     throw new OperatorError(`No service answers at ${url.origin}: start it, or name another address with --url.`, {
       cause,
     });
   });
-  const content = await answer.text();
-  if (!answer.ok) throw new OperatorError(refusal(answer.status, content));
-  return content;
 }
 
 function address(invocation: Invocation, path: string, query: Readonly<Record<string, string | undefined>>): URL {

@@ -1,33 +1,17 @@
-/** Events as the JSON text that answers show: made without parsing their data, which is the largest part. */
-import pg from 'pg';
+/** Events as the JSON text that answers show. */
 import type { Queryable } from '../postgres/pool.js';
-import type { Cause } from '../schema/events.js';
+import type { EventRow } from './read.js';
 
 export interface EventText {
   position: number;
-  /** A JSON object on one line: what is stored, not upcast, so that its hash can be checked. */
+  /** What is stored, not upcast, so that its hash can be checked: one line, as JSON.stringify writes it. */
   text: string;
 }
 
-interface Row extends Omit<Cause, 'actor'> {
-  position: number;
-  id: string;
-  batch: string;
-  type: string;
-  version: number;
-  collection: string;
-  field: string | null;
-  /** jsonb, as its text. */
-  data: string;
-  actor: string;
-  occurred_at: Date;
-  previous_hash: string;
-  hash: string;
-}
-
+/** In the order they are shown in. */
 const COLUMNS =
-  'position, id, batch, type, version, collection, field, data::text AS data, actor::text AS actor, command, reason, ' +
-  'request_id, ip, user_agent, occurred_at, hash, previous_hash';
+  'position, id, batch, type, version, collection, field, data, actor, command, reason, request_id, ip, user_agent, ' +
+  'occurred_at, hash, previous_hash';
 
 /** Fragments of SQL with places for values: `text` numbers them from $1. */
 export interface Selection {
@@ -39,12 +23,11 @@ export interface Selection {
 
 export async function selectEventTexts(db: Queryable, selection: Selection): Promise<EventText[]> {
   const { where, values, order, limit } = selection;
-  const { rows } = await db.query<Row>({
+  const { rows } = await db.query<EventRow>({
     text: `SELECT ${COLUMNS} FROM service_events e WHERE ${where} ORDER BY e.position ${order} LIMIT ${limit}`,
     values: [...values],
-    types: JSON_AS_TEXT,
   });
-  return rows.map((row) => ({ position: row.position, text: toText(row) }));
+  return rows.map((row) => ({ position: row.position, text: JSON.stringify(row) }));
 }
 
 /** Events after `after`, up to and with `upTo`, in order. */
@@ -56,21 +39,4 @@ export function readEventTexts(db: Queryable, range: { after: number; upTo: numb
     order: 'asc',
     limit,
   });
-}
-
-const JSON_AS_TEXT = {
-  getTypeParser: (oid: number, format?: 'text') =>
-    oid === pg.types.builtins.INT8 ? Number : (pg.types.getTypeParser(oid, format) as unknown),
-} as pg.CustomTypesConfig;
-
-function toText(row: Row): string {
-  const { position, id, batch, version, data, actor, occurred_at, hash, previous_hash } = row;
-  return (
-    `{"position":${position},"id":"${id}","batch":"${batch}","type":${JSON.stringify(row.type)},"version":${version},` +
-    `"collection":${JSON.stringify(row.collection)},"field":${JSON.stringify(row.field)},"data":${data},` +
-    `"actor":${actor},"command":${JSON.stringify(row.command)},"reason":${JSON.stringify(row.reason)},` +
-    `"request_id":${JSON.stringify(row.request_id)},"ip":${JSON.stringify(row.ip)},` +
-    `"user_agent":${JSON.stringify(row.user_agent)},"occurred_at":"${occurred_at.toISOString()}",` +
-    `"hash":"${hash}","previous_hash":"${previous_hash}"}`
-  );
 }

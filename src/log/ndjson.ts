@@ -1,8 +1,8 @@
 /** A log as a file: one event a line, as GET /history/export writes it. */
-import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import { OperatorError } from '../operator-error.js';
+import { readLines } from './lines.js';
 import type { EventRecord } from './read.js';
 
 const text = z.string();
@@ -37,7 +37,7 @@ const PAGE = 1_000;
 export async function* readNdjsonPages(stream: Readable): AsyncGenerator<EventRecord[], void, undefined> {
   let page: EventRecord[] = [];
   let number = 0;
-  for await (const line of createInterface({ input: stream, crlfDelay: Infinity })) {
+  for await (const line of readLines(stream)) {
     number += 1;
     if (line.trim() === '') continue;
     page.push(readLine(line, number));

@@ -3,6 +3,7 @@ import type { Command } from '../command.js';
 import { apply } from './apply.js';
 import { diff } from './diff.js';
 import { doctor } from './doctor.js';
+import { history } from './history.js';
 import { rebuild } from './rebuild.js';
 import { restore } from './restore.js';
 import { snapshot } from './snapshot.js';
@@ -22,4 +23,5 @@ export const COMMANDS: readonly Command[] = [
   snapshot,
   diff,
   apply,
+  history,
 ];

@@ -1,0 +1,114 @@
+/** The history as text for people. */
+import type { DiffDocument, Entry } from './diff-document.js';
+
+export interface ShownBatch {
+  batch: string;
+  occurred_at: string;
+  actor: { id: string; name: string };
+  command: string;
+  reason: string | null;
+  first_position: number;
+  last_position: number;
+  summary: string;
+}
+
+export interface ShownEvent {
+  position: number;
+  batch: string;
+  type: string;
+  collection: string;
+  field: string | null;
+  actor: { id: string; name: string };
+  command: string;
+  reason: string | null;
+  request_id: string | null;
+  ip: string | null;
+  user_agent: string | null;
+  occurred_at: string;
+  hash: string;
+}
+
+export interface Paint {
+  position(text: string): string;
+  time(text: string): string;
+  actor(text: string): string;
+  added(text: string): string;
+  removed(text: string): string;
+}
+
+const plain = (text: string): string => text;
+const colour =
+  (code: number) =>
+  (text: string): string =>
+    `\u001B[${code}m${text}\u001B[0m`;
+
+export function createPaint(colours: boolean): Paint {
+  if (!colours) return { position: plain, time: plain, actor: plain, added: plain, removed: plain };
+  return { position: colour(33), time: colour(2), actor: colour(36), added: colour(32), removed: colour(31) };
+}
+
+/** One line a batch, and one below it for the reason. */
+export function describeBatch(batch: ShownBatch, paint: Paint): string {
+  const { first_position: first, last_position: last, occurred_at, actor, summary, reason } = batch;
+  const range = first === last ? String(first) : `${first}-${last}`;
+  const line = [
+    paint.position(range.padEnd(9)),
+    paint.time(shownTime(occurred_at)),
+    paint.actor(oneLine(actor.name)),
+    oneLine(summary),
+  ].join('  ');
+  return reason === null ? line : `${line}\n${' '.repeat(11)}why: ${oneLine(reason)}`;
+}
+
+/** Everything that is known of an event, and the change it made. */
+export function describeEvent(event: ShownEvent, change: DiffDocument['diff'], paint: Paint): string {
+  const { position, type, collection, field, actor, occurred_at } = event;
+  const subject = field === null ? collection : `${collection}.${field}`;
+  const lines = [
+    `${paint.position(`event ${position}`)}  ${type} ${oneLine(subject)}`,
+    `when     ${paint.time(shownTime(occurred_at))}`,
+    `who      ${paint.actor(oneLine(actor.name))} (${actor.id})`,
+    `from     ${
+      [event.ip, event.user_agent]
+        .filter((part) => part !== null)
+        .map(oneLine)
+        .join(', ') || 'unknown'
+    }`,
+    `command  ${event.command}, request ${event.request_id ?? 'unknown'}, batch ${event.batch}`,
+    `why      ${event.reason === null ? 'not said' : oneLine(event.reason)}`,
+    `hash     ${event.hash}`,
+    '',
+    ...describeChange(change, paint),
+  ];
+  return lines.join('\n');
+}
+
+/** `~ field articles.title: meta.note  "old" → "new"`, one line a change. */
+export function describeChange({ collections, fields, relations }: DiffDocument['diff'], paint: Paint): string[] {
+  return [
+    ...collections.flatMap((entry) => describeEntry('collection', entry, paint)),
+    ...fields.flatMap((entry) => describeEntry('field', entry, paint)),
+    ...relations.flatMap((entry) => describeEntry('relation', entry, paint)),
+  ];
+}
+
+function describeEntry(kind: string, { collection, field, diff }: Entry, paint: Paint): string[] {
+  const name = oneLine(field === undefined ? collection : `${collection}.${field}`);
+  return diff.map((change) => {
+    const path = (change.path ?? []).join('.');
+    if (path === '' && change.kind === 'N') return paint.added(`+ ${kind} ${name}`);
+    if (path === '' && change.kind === 'D') return paint.removed(`- ${kind} ${name}`);
+    const { lhs, rhs } = change.item ?? change;
+    const at = change.index === undefined ? path : `${path}.${change.index}`;
+    return `~ ${kind} ${name}: ${at}  ${paint.removed(shown(lhs))} → ${paint.added(shown(rhs))}`;
+  });
+}
+
+const shown = (value: unknown): string => (value === undefined ? 'nothing' : JSON.stringify(value));
+
+const shownTime = (time: string): string => time.slice(0, 19).replace('T', ' ');
+
+/** Names and reasons are anybody's text: what would move the cursor is shown, not done. */
+function oneLine(text: string): string {
+  return text.replaceAll(/\p{Cc}/gu, (control) => JSON.stringify(control).slice(1, -1).replace('\u007F', '\\u007f'));
+}

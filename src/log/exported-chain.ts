@@ -1,0 +1,79 @@
+/** An exported log, checked line by line without a database. */
+import { createChain } from './hash-chain.js';
+import type { LogHead } from './head.js';
+import type { EventRecord } from './read.js';
+
+export interface ExportedLog {
+  ok: boolean;
+  /** The last event that was found in order. */
+  head: LogHead;
+  /** The first event that isn't. */
+  broken?: Fault;
+}
+
+/** Lines in the order of the file. What comes after the first fault is looked through only to name the fault. */
+export async function checkExportedLog(lines: AsyncIterable<string>): Promise<ExportedLog> {
+  const chain = createChain();
+  let fault: Fault | undefined;
+  let line = 0;
+  for await (const text of lines) {
+    line += 1;
+    const expected = chain.head().position + 1;
+    if (fault === undefined) {
+      fault = faultOf(text, { line, expected, add: chain.add });
+      // A gap: whether the event comes later is to be seen.
+      if (fault !== undefined && fault.reason !== MISSING) break;
+    } else if (positionOf(text) === expected) {
+      fault = { position: expected, reason: `it stands in the wrong place: in line ${line}, after later events` };
+      break;
+    }
+  }
+  const head = chain.head();
+  if (fault === undefined) return { ok: true, head };
+  return { ok: false, head, broken: fault };
+}
+
+const MISSING = 'it is missing';
+
+interface Fault {
+  position: number;
+  reason: string;
+}
+
+interface Place {
+  /** From 1. */
+  line: number;
+  /** The position that must come here. */
+  expected: number;
+  add: (event: EventRecord) => string | null;
+}
+
+function faultOf(text: string, { line, expected, add }: Place): Fault | undefined {
+  const event = readLine(text);
+  if (event === null) {
+    const reason = `line ${line} is not an event as the service writes it: it was changed or cut off`;
+    return { position: expected, reason };
+  }
+  const { position } = event;
+  if (position > expected) return { position: expected, reason: MISSING };
+  if (position < expected) return { position, reason: `it is there again in line ${line}` };
+  const reason = add(event);
+  return reason === null ? undefined : { position, reason };
+}
+
+/** The service writes events in one way: a line that says the same in other bytes was changed too. */
+function readLine(text: string): EventRecord | null {
+  try {
+    const value = JSON.parse(text) as unknown;
+    if (JSON.stringify(value) !== text || typeof value !== 'object' || value === null) return null;
+    return Number.isSafeInteger((value as EventRecord).position) ? (value as EventRecord) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Of a line, where it can be told. */
+export function positionOf(text: string): number | undefined {
+  const found = /^\{"position":(\d{1,15}),/.exec(text)?.[1];
+  return found === undefined ? undefined : Number(found);
+}
