@@ -27,11 +27,11 @@ export function addGauges(registry: Registry, sources: Sources): void {
     });
   };
   addInfo(registry, sources);
-  addProjections(registry, sources);
+  // First, because they are collected in this order: the question for the projections is a user of the pool itself.
+  addPool(registry, sources);
   addState(registry, sources);
   gauge('dps_rendered_answers', 'Answers kept rendered in memory.', () => sources.rendered().answers);
   gauge('dps_rendered_bytes', 'Size of the answers kept rendered in memory.', () => sources.rendered().bytes);
-  addPool(registry, sources);
   gauge(
     'dps_database_pool_waiting_requests',
     'Requests waiting for a connection of the pool.',
@@ -40,6 +40,7 @@ export function addGauges(registry: Registry, sources: Sources): void {
   gauge('dps_listener_connected', '1 while notifications of other instances reach this one.', () =>
     sources.listening() ? 1 : 0,
   );
+  addProjections(registry, sources);
 }
 
 function addInfo(registry: Registry, { release, databaseVersion }: Sources): void {
@@ -51,24 +52,40 @@ function addInfo(registry: Registry, { release, databaseVersion }: Sources): voi
   }).set({ release, database_version: databaseVersion }, 1);
 }
 
+/** Asked once a scrape, for all gauges that tell of it. */
+function shared<T>(ask: () => Promise<T>): () => Promise<T> {
+  let running: Promise<T> | undefined;
+  return () => {
+    running ??= ask().finally(() => (running = undefined));
+    return running;
+  };
+}
+
 function addProjections(registry: Registry, sources: Sources): void {
-  const labelled = (name: string, help: string) =>
-    new Gauge({ name, help, labelNames: ['projection'] as const, registers: [registry] });
-  const lag = labelled('dps_projection_lag_events', 'Events in the log that the projection has not handled yet.');
-  const failed = labelled('dps_projection_failed', '1 while the projection is stopped by an error.');
+  const read = shared(() => sources.projections());
   void new Gauge({
     name: 'dps_log_head_position',
     help: 'Position of the newest event in the log.',
     registers: [registry],
     async collect() {
-      const { head, projections } = await sources.projections();
-      this.set(head);
-      for (const projection of projections) {
-        lag.set({ projection: projection.name }, projection.lag);
-        failed.set({ projection: projection.name }, projection.status === 'failed' ? 1 : 0);
-      }
+      this.set((await read()).head);
     },
   });
+  const labelled = (name: string, help: string, valueOf: (projection: ProjectionStatus) => number): void => {
+    void new Gauge({
+      name,
+      help,
+      labelNames: ['projection'] as const,
+      registers: [registry],
+      async collect() {
+        for (const each of (await read()).projections) this.set({ projection: each.name }, valueOf(each));
+      },
+    });
+  };
+  labelled('dps_projection_lag_events', 'Events in the log that the projection has not handled yet.', ({ lag }) => lag);
+  labelled('dps_projection_failed', '1 while the projection is stopped by an error.', ({ status }) =>
+    status === 'failed' ? 1 : 0,
+  );
 }
 
 function addState(registry: Registry, sources: Sources): void {
