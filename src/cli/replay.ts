@@ -3,7 +3,7 @@ import type { EventRecord } from '../log/read.js';
 import { type ReplayOptions, type Replayed, replay } from '../projector/replay/index.js';
 import { openTarget } from '../projector/replay/target.js';
 import type { ExitCode, Invocation } from './command.js';
-import { describeDifference } from './differences.js';
+import { countDifferences, describeDifference } from './differences.js';
 import { json } from './output.js';
 import { silentLogger } from './silent-logger.js';
 
@@ -34,7 +34,7 @@ export function showReplayed({ values, terminal }: Invocation, replayed: Replaye
         `${head.position} events, ${collections} collections, ${statements} statements; head ${head.hash}.`,
         ok
           ? 'Verified: fold, metadata rows and catalog say the same.'
-          : `${differences.length} differences:\n${differences.map(describeDifference).join('\n')}`,
+          : `${countDifferences(differences)}:\n${differences.map(describeDifference).join('\n')}`,
       ].join('\n'),
     );
   }

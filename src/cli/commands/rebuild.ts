@@ -9,7 +9,7 @@ import {
 } from '../../projector/projections/index.js';
 import type { Difference } from '../../projector/verify.js';
 import { type Command, type ExitCode, type Invocation, UsageError, takePositionals, text } from '../command.js';
-import { describeDifference } from '../differences.js';
+import { countDifferences, describeDifference } from '../differences.js';
 import { json } from '../output.js';
 import { createProgress } from '../progress.js';
 import { type Bench, withProjections } from '../projections.js';
@@ -65,12 +65,12 @@ function leftOver({ differences }: Rebuilt): Difference[] {
 
 function describe(rebuilt: Rebuilt): string {
   const { name, position, ...rest } = rebuilt;
-  const left = leftOver(rebuilt).map(describeDifference);
+  const left = leftOver(rebuilt);
   const facts = Object.entries(rest)
     .filter(([, value]) => typeof value === 'number')
     .map(([key, value]) => `${String(value)} ${key.replaceAll('_', ' ')}`);
   const head = `${name}: at position ${position}${facts.length > 0 ? `, ${facts.join(', ')}` : ''}.`;
-  return left.length === 0 ? head : [head, `${left.length} differences:`, ...left].join('\n');
+  return left.length === 0 ? head : [head, `${countDifferences(left)}:`, ...left.map(describeDifference)].join('\n');
 }
 
 async function rebuildInto(invocation: Invocation, { pool, projections }: Bench, into: string): Promise<ExitCode> {
