@@ -177,7 +177,8 @@ describe('a changed column', () => {
     ]);
     expect(texts(alter(plain, keyed))).to.deep.equal([
       `ALTER TABLE ${T} ALTER COLUMN "a" TYPE character varying(255) USING "a"::text`,
-      `ALTER TABLE ${T} ADD CONSTRAINT "t_a_unique" UNIQUE ("a")`,
+      `CREATE UNIQUE INDEX "t_a_unique" ON ${T} ("a")`,
+      `ALTER TABLE ${T} ADD CONSTRAINT "t_a_unique" UNIQUE USING INDEX "t_a_unique"`,
       `CREATE INDEX "t_a_index" ON ${T} ("a")`,
       `COMMENT ON COLUMN ${T}."a" IS 'x'`,
     ]);
