@@ -7,6 +7,7 @@ import { requestIdOf } from './request-headers.js';
 import { type RequestLog, createRequestLog } from './request-log.js';
 import { respond } from './respond.js';
 import type { Method, Route } from './route.js';
+import { adoptRoutes } from './routes/adopt.js';
 import { authRoutes } from './routes/auth.js';
 import { collectionRoutes } from './routes/collections.js';
 import { fieldRoutes } from './routes/fields.js';
@@ -29,6 +30,7 @@ export function createHttp(deps: HttpDeps): Express {
     ...fieldRoutes(deps),
     ...relationRoutes(deps),
     ...schemaRoutes(deps),
+    ...adoptRoutes(deps),
     ...authRoutes(deps),
     ...userRoutes(deps),
     ...serverRoutes(deps),

@@ -1,6 +1,6 @@
 /** Routes that change the schema: from a command through the pipeline to an answer. */
 import { createHash } from 'node:crypto';
-import type { Done, Outcome, Refusal, RequestContext, StoredAnswer } from '../pipeline/types.js';
+import type { Command, Done, Outcome, Refusal, RequestContext, StoredAnswer } from '../pipeline/types.js';
 import type { CommandOf, OperationName } from '../schema/operations/index.js';
 import { type Answer, refusal } from './answer.js';
 import type { HttpDeps } from './deps.js';
@@ -11,7 +11,7 @@ import type { Call } from './route.js';
 export async function change<N extends OperationName>(
   pipeline: HttpDeps['pipeline'],
   call: Call<unknown>,
-  { name, command, render }: { name: N; command: CommandOf<N>; render: (done: Done) => Answer },
+  { name, command, render }: { name: N; command: Command<CommandOf<N>>; render: (done: Done) => Answer },
 ): Promise<Answer> {
   const answerTo = (outcome: Done | Refusal): Answer =>
     outcome.kind === 'refused' ? refusal(outcome.problems) : withBatch(render(outcome), outcome);

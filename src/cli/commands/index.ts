@@ -1,5 +1,6 @@
 /** All commands, in the order they are listed. */
 import type { Command } from '../command.js';
+import { adopt } from './adopt.js';
 import { apply } from './apply.js';
 import { diff } from './diff.js';
 import { doctor } from './doctor.js';
@@ -16,6 +17,7 @@ export const COMMANDS: readonly Command[] = [
   status,
   verify,
   doctor,
+  adopt,
   rebuild,
   restore,
   users,

@@ -77,6 +77,16 @@ export const OPERATIONS: Readonly<Record<string, OperationDoc>> = {
     body: ref('Snapshot'),
     answer: ref('Diff'),
   },
+  'POST /schema/adopt': {
+    summary: 'Bring tables that exist under management, as they are',
+    body: {
+      oneOf: [
+        { type: 'object', properties: { tables: list({ type: 'string' }) }, required: ['tables'] },
+        { type: 'object', properties: { all: { const: true } }, required: ['all'] },
+      ],
+    },
+    answer: {},
+  },
   'POST /schema/apply': {
     summary: 'Carry out a diff, all or nothing; 204 without a body unless dry_run asks for the plan',
     body: ref('Diff'),

@@ -1,8 +1,10 @@
 /** A table of the catalog in normal form. */
 import type { TableExtras } from '../../schema/extras.js';
+import { tableExtrasV1 } from '../../schema/extras-schemas.js';
 import type { Collection, Field, NewRelation } from '../../schema/model.js';
 import { checkName, readNewCollection } from '../../schema/normal-form/index.js';
 import { type Result, allOf, ok } from '../../schema/problem.js';
+import { withExtras } from '../../schema/table-extras.js';
 import { type Unmanaged, toField } from './column.js';
 import { type Converting, note, quoted } from './context.js';
 import { keysOf } from './keys.js';
@@ -59,11 +61,17 @@ export function convertTable(converting: Converting): Result<Converted> {
   const document = {
     collection: table.name,
     ...(converting.like === undefined ? {} : { meta: converting.like.collection.meta }),
-    schema: { comment: table.comment, extras },
+    schema: { comment: table.comment },
   };
   const collection = readNewCollection(document, [], { foreign: false });
-  return collection.ok ? ok({ collection: collection.value, fields: fields.value, relations }) : collection;
+  if (!collection.ok) return collection;
+  // Each text of the extras was parsed when it was taken up.
+  const schema = withExtras({ comment: table.comment }, orderedExtras(extras));
+  return ok({ collection: { ...collection.value, schema }, fields: fields.value, relations });
 }
+
+/** The shape's order of members is the documents'. */
+const orderedExtras = (extras: TableExtras): TableExtras => tableExtrasV1.parse(extras);
 
 /** A generated column can't be without its expression, so it needs its functions wherever it goes. */
 function noteGenerated(converting: Converting): void {

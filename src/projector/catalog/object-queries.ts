@@ -5,27 +5,29 @@ import { TABLES } from './queries.js';
 /** Objects that PostgreSQL doesn't bring along. */
 const OURS = sql`>= 16384`;
 
-const HANGING = sql`, hanging AS (
-  SELECT w.relname AS "table", 'index' AS kind, c.relname AS name, 'pg_catalog.pg_class'::regclass AS classid, i.indexrelid AS objid
+/** Each joined with what it depends on by itself: over one list of all of them, PostgreSQL would search that for each. */
+const USES = sql`, dependent AS (
+  SELECT w.relname AS "table", 'index' AS kind, c.relname AS name, d.refclassid, d.refobjid
   FROM wanted w JOIN pg_catalog.pg_index i ON i.indrelid = w.oid JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
+  JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_class'::regclass AND d.objid = c.oid AND d.refobjid ${OURS}
   UNION ALL
-  SELECT w.relname, 'constraint', c.conname, 'pg_catalog.pg_constraint'::regclass, c.oid
+  SELECT w.relname, 'constraint', c.conname, d.refclassid, d.refobjid
   FROM wanted w JOIN pg_catalog.pg_constraint c ON c.conrelid = w.oid AND c.contype IN ('c', 'x')
+  JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_constraint'::regclass AND d.objid = c.oid AND d.refobjid ${OURS}
   UNION ALL
-  SELECT w.relname, CASE WHEN a.attgenerated = '' THEN 'default' ELSE 'generated' END, a.attname,
-    'pg_catalog.pg_attrdef'::regclass, d.oid
-  FROM wanted w JOIN pg_catalog.pg_attrdef d ON d.adrelid = w.oid
-  JOIN pg_catalog.pg_attribute a ON a.attrelid = w.oid AND a.attnum = d.adnum
+  SELECT w.relname, CASE WHEN a.attgenerated = '' THEN 'default' ELSE 'generated' END, a.attname, d.refclassid, d.refobjid
+  FROM wanted w JOIN pg_catalog.pg_attrdef f ON f.adrelid = w.oid
+  JOIN pg_catalog.pg_attribute a ON a.attrelid = w.oid AND a.attnum = f.adnum
+  JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_attrdef'::regclass AND d.objid = f.oid AND d.refobjid ${OURS}
 ), uses AS (
-  SELECT h."table", h.kind, h.name, d.refclassid, d.refobjid, x.extname
-  FROM hanging h
-  JOIN pg_catalog.pg_depend d ON d.classid = h.classid AND d.objid = h.objid AND d.refobjid ${OURS}
-  LEFT JOIN pg_catalog.pg_depend e ON e.classid = d.refclassid AND e.objid = d.refobjid AND e.deptype = 'e'
+  SELECT h.*, x.extname
+  FROM dependent h
+  LEFT JOIN pg_catalog.pg_depend e ON e.classid = h.refclassid AND e.objid = h.refobjid AND e.deptype = 'e'
   LEFT JOIN pg_catalog.pg_extension x ON x.oid = e.refobjid
 )`;
 
 /** Functions, operators and operator classes, and sequences, by what uses them. */
-export const USES_QUERY: Sql = sql`${TABLES}${HANGING}
+export const USES_QUERY: Sql = sql`${TABLES}${USES}
 SELECT DISTINCT u."table"::text, u.kind, u.name::text,
   CASE WHEN s.oid IS NOT NULL THEN 'sequence' ELSE 'function' END, u.extname::text, n.nspname::text,
   coalesce(s.relname::text, pg_catalog.pg_describe_object(u.refclassid, u.refobjid, 0))
@@ -37,7 +39,7 @@ WHERE s.oid IS NOT NULL OR u.refclassid IN ('pg_catalog.pg_proc'::regclass, 'pg_
 ORDER BY 1, 2, 3, 4, 7`;
 
 /** Types of columns, the types these are made of, and types that expressions name. Arrays stand for their elements. */
-export const TYPES_QUERY: Sql = sql`${TABLES}${HANGING}, used AS (
+export const TYPES_QUERY: Sql = sql`${TABLES}${USES}, used AS (
   SELECT w.relname AS "table", a.atttypid AS type, 0 AS depth
   FROM wanted w JOIN pg_catalog.pg_attribute a ON a.attrelid = w.oid AND a.attnum > 0 AND NOT a.attisdropped
   WHERE a.atttypid ${OURS}
