@@ -1,4 +1,5 @@
 /** Statements on one column's indexes, constraints and comment, shared by the planners. */
+import type { ColumnSchema } from '../../schema/model.js';
 import type { CollectionNode } from '../../schema/state.js';
 import type { Statement } from '../statement.js';
 import { type Change, isNew, statement } from './change.js';
@@ -6,6 +7,7 @@ import type { ColumnField } from './column.js';
 import { primaryKeyColumns, primaryKeyConstraint } from './create-table.js';
 import { indexNameOf, primaryKeyNameOf, uniqueNameOf } from './owned-names.js';
 import { type Sql, ident, literal, qualified, sql } from './sql.js';
+import { type Kind, kindOf } from './type-change.js';
 
 /** `articles.title`, for summaries. */
 export const label = (field: { collection: string; field: string }): string => `${field.collection}.${field.field}`;
@@ -15,8 +17,24 @@ export const tableOf = (change: Change): Sql => qualified(change.schema, change.
 export function createIndex(change: Change, field: ColumnField): Statement {
   const { field: name } = field;
   const text = sql`CREATE INDEX ${ident(indexNameOf(field))} ON ${tableOf(change)} (${ident(name)})`;
-  return statement(change, text, `create index on ${label(field)}`, { lock: 'SHARE', may_fail: true, lock_entries: 2 });
+  return statement(change, text, `create index on ${label(field)}`, {
+    lock: 'SHARE',
+    may_fail: canOutgrowIndex(field.schema),
+    lock_entries: 2,
+  });
 }
+
+/** Bytes that an entry of a btree may have: a third of a page. */
+const INDEX_ENTRY = 2_704;
+
+/** Whether a value may be too long to be indexed; a character has at most four bytes. */
+function canOutgrowIndex({ data_type, max_length, numeric_precision }: ColumnSchema): boolean {
+  if (max_length !== null) return max_length * 4 > INDEX_ENTRY;
+  if (data_type === 'numeric') return numeric_precision === null;
+  return !FIXED_SIZE.has(kindOf({ data_type })) && data_type !== 'uuid';
+}
+
+const FIXED_SIZE: ReadonlySet<Kind> = new Set<Kind>(['number', 'boolean', 'temporal']);
 
 /** IF EXISTS: an index that is built after the commit may not be there yet. */
 export function dropIndex(change: Change, field: ColumnField): Statement {

@@ -27,7 +27,7 @@ const KINDS = new Map<string, Kind>([
   ['jsonb', 'json'],
 ]);
 
-export const kindOf = ({ data_type }: ColumnSchema): Kind => KINDS.get(data_type) ?? 'other';
+export const kindOf = ({ data_type }: Pick<ColumnSchema, 'data_type'>): Kind => KINDS.get(data_type) ?? 'other';
 
 /** Pairs of temporal types without a cast. */
 const NO_CAST = new Set([

@@ -184,6 +184,16 @@ describe('a changed column', () => {
     ]);
   });
 
+  it('an index may fail only on values that can be too long for it', () => {
+    const mayFail = (type: string, schema: object = {}): boolean | undefined =>
+      alter(column('a', type, schema), column('a', type, { ...schema, is_indexed: true }))[0]?.may_fail;
+    expect(mayFail('text')).to.equal(true);
+    expect(mayFail('string', { max_length: 1000 })).to.equal(true);
+    for (const type of ['string', 'integer', 'decimal', 'timestamp', 'uuid', 'boolean']) {
+      expect(mayFail(type), type).to.equal(false);
+    }
+  });
+
   it('an index to be built after the commit is not built in it', () => {
     const from = column('a', 'integer');
     const state = after(created('t', [from]));
