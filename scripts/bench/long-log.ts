@@ -23,7 +23,11 @@ const BATCH = 5_000;
 const EVENTS_PER_COLLECTION = 18;
 
 /** Appends `count` events to an empty log. */
-export async function fillLog(client: pg.ClientBase, count: number): Promise<void> {
+export async function fillLog(
+  client: pg.ClientBase,
+  count: number,
+  events: Iterable<NewEvent> = history(Math.ceil(count / EVENTS_PER_COLLECTION)),
+): Promise<void> {
   let head = emptyHead();
   let batch: NewEvent[] = [];
   let written = 0;
@@ -35,7 +39,7 @@ export async function fillLog(client: pg.ClientBase, count: number): Promise<voi
     ({ head } = prepared);
     batch = [];
   };
-  for (const event of history(Math.ceil(count / EVENTS_PER_COLLECTION))) {
+  for (const event of events) {
     if (written === count) break;
     written += 1;
     batch.push(event);
@@ -45,15 +49,19 @@ export async function fillLog(client: pg.ClientBase, count: number): Promise<voi
   await client.query('ANALYZE service_events');
 }
 
+/** Collections of 20 fields, one event each. */
+export function* wideHistory(collections: number): Generator<NewEvent> {
+  for (let index = 0; index < collections; index += 1) {
+    const name = `collection_${String(index).padStart(6, '0')}`;
+    const fields = Array.from({ length: 19 }, (_, number) => field(name, `field_${number}`));
+    yield created(collectionOf(name), [defaultPrimaryKey(name), ...fields]);
+  }
+}
+
 function* history(collections: number): Generator<NewEvent> {
   for (let index = 0; index < collections; index += 1) {
     const name = `collection_${String(index).padStart(6, '0')}`;
-    const collection = must(
-      readNewCollection({ collection: name, meta: { icon: 'box', note: 'measured' }, schema: {} }, [], {
-        foreign: false,
-      }),
-    );
-    yield created(collection, [defaultPrimaryKey(name), field(name, 'title')]);
+    yield created(collectionOf(name), [defaultPrimaryKey(name), field(name, 'title')]);
     for (let number = 1; number <= 7; number += 1) {
       yield {
         type: 'field.created',
@@ -71,6 +79,11 @@ function* history(collections: number): Generator<NewEvent> {
       yield { type: 'field.updated', version: 1, collection: name, field: changed, data: { patch } };
     }
   }
+}
+
+function collectionOf(name: string): Collection {
+  const meta = { icon: 'box', note: 'measured' };
+  return must(readNewCollection({ collection: name, meta, schema: {} }, [], { foreign: false }));
 }
 
 const created = (collection: Collection, fields: Field[]): NewEvent => ({

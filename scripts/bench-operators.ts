@@ -1,0 +1,134 @@
+/**
+ * `npx tsx scripts/bench-operators.ts` (after `npm run build`): what operators wait for, against what PostgreSQL needs
+ * to hand out the same rows (COPY … TO STDOUT), in one run.
+ *
+ * Sizes: BENCH_EVENTS (100000; also 1000000) events of the log, BENCH_COLLECTIONS (10000) collections of 20 fields.
+ */
+import { readFile } from 'node:fs/promises';
+import type pg from 'pg';
+import { readDatabase } from '../src/postgres/database.js';
+import { sendScript } from '../src/postgres/exchange.js';
+import { migrate } from '../src/postgres/migrate.js';
+import { createPool, withClient } from '../src/postgres/pool.js';
+import { type RebuiltMetadata, rebuildMetadataRows } from '../src/projector/projections/rebuild-metadata.js';
+import { foldLog, startPoint } from '../src/reads/fold-log.js';
+import { readRelease } from '../src/release.js';
+import { fillLog, wideHistory } from './bench/long-log.js';
+import { median, milliseconds } from './bench/measure.js';
+import { type Server, startServer, startService } from './bench/servers.js';
+
+const RUNS = 3;
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+
+const sizes = (process.env['BENCH_EVENTS'] ?? '100000').split(',').map(Number);
+const collections = Number(process.env['BENCH_COLLECTIONS'] ?? 10_000);
+const server = await startServer();
+const lines: string[][] = [];
+try {
+  for (const size of sizes) await rebuilds(server, size);
+  await memory(server, collections);
+  print(`PostgreSQL ${server.version}, Node.js ${process.version}, release ${readRelease()}`);
+} finally {
+  await server.stop();
+}
+
+async function onDatabase<T>(work: (pool: pg.Pool, connectionString: string) => Promise<T>): Promise<T> {
+  const connectionString = await server.createDatabase();
+  const pool = createPool({ connectionString, schema: 'public', max: 2, logger: silent });
+  try {
+    await migrate({ pool, schema: 'public', database: await readDatabase(pool), logger: silent });
+    return await work(pool, connectionString);
+  } finally {
+    await pool.end();
+  }
+}
+
+async function rebuilds(_server: Server, events: number): Promise<void> {
+  await onDatabase(async (pool, connectionString) => {
+    await withClient(pool, (client) => fillLog(client, events));
+    const { database } = await readDatabase(pool);
+    const rebuild = () =>
+      rebuildMetadataRows({ connection: { connectionString, schema: 'public' }, database, lockTimeout: 10_000 });
+    const copies = { log: [] as number[], rows: [] as number[] };
+    const runs = { fold: [] as number[], all: [] as RebuiltMetadata[], none: [] as RebuiltMetadata[] };
+    for (let run = 0; run < RUNS; run += 1) {
+      await pool.query('TRUNCATE service_collections, service_fields, service_relations');
+      copies.log.push(await copied(pool, 'service_events'));
+      runs.fold.push(await milliseconds(() => foldLog(pool, startPoint())));
+      runs.all.push(await rebuild());
+      copies.rows.push(await copied(pool, 'service_collections', 'service_fields', 'service_relations'));
+      runs.none.push(await rebuild());
+    }
+    const limit = median(copies.log);
+    const show = (work: string, took: number, locked?: number): void => {
+      const waited = locked === undefined ? '' : `, writers waited ${locked} ms`;
+      const rate = Math.round((events / took) * 1000);
+      lines.push([
+        `${work}, ${events} events`,
+        `${rate} events/s (${Math.round(took)} ms${waited})`,
+        `${Math.round(limit)} ms COPY of the log`,
+        (took / limit).toFixed(2),
+      ]);
+    };
+    show('fold, cold', median(runs.fold));
+    show(
+      'rebuild of all rows',
+      median(runs.all.map((each) => each.milliseconds)),
+      median(runs.all.map((each) => each.locked_milliseconds)),
+    );
+    show(
+      'rebuild where nothing is wrong',
+      median(runs.none.map((each) => each.milliseconds)),
+      median(runs.none.map((each) => each.locked_milliseconds)),
+    );
+    const rows = (runs.all[0]?.collections ?? 0) + (runs.all[0]?.fields ?? 0);
+    lines.push([`COPY of the ${rows} metadata rows`, `${Math.round(median(copies.rows))} ms`, '', '']);
+  });
+}
+
+/** Milliseconds until the last byte has arrived. */
+async function copied(pool: pg.Pool, ...tables: string[]): Promise<number> {
+  return withClient(pool, async (client) => {
+    await client.query('SELECT 1');
+    return milliseconds(async () => {
+      for (const table of tables) await sendScript(client, `COPY ${table} TO STDOUT`);
+    });
+  });
+}
+
+async function memory(_server: Server, count: number): Promise<void> {
+  const empty = await onDatabase((_pool, connectionString) => resident(connectionString));
+  const full = await onDatabase(async (pool, connectionString) => {
+    await withClient(pool, (client) => fillLog(client, count, wideHistory(count)));
+    return resident(connectionString);
+  });
+  const mib = (bytes: number): string => `${Math.round(bytes / 1024 ** 2)} MiB`;
+  lines.push([
+    `memory, ${count} collections × 20 fields`,
+    `${mib(full.started)} after the start, ${mib(full.read)} after a snapshot`,
+    `${mib(empty.started)} without any`,
+    (full.started / empty.started).toFixed(2),
+  ]);
+}
+
+/** RSS of the service, in bytes: when it is ready, and after it has rendered the whole schema. */
+async function resident(connectionString: string): Promise<{ started: number; read: number }> {
+  const service = await startService(connectionString);
+  try {
+    const started = await rssOf(service.process.pid);
+    await service.call('GET', '/schema/snapshot');
+    return { started, read: await rssOf(service.process.pid) };
+  } finally {
+    await service.stop();
+  }
+}
+
+async function rssOf(pid = 0): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024;
+}
+
+function print(title: string): void {
+  const rows = [['work', 'measured', 'limit', 'ratio'], ['---', '---', '---', '---'], ...lines];
+  process.stdout.write(`\n${title}\n\n${rows.map((row) => `| ${row.join(' | ')} |`).join('\n')}\n`);
+}
