@@ -1,4 +1,4 @@
-import { type EventRecord, readRecordPages } from '../../log/read.js';
+import { readRecordPages } from '../../log/read.js';
 import { ProblemError } from '../../postgres/errors.js';
 import { OperatorError } from '../../operator-error.js';
 import {
@@ -76,19 +76,14 @@ function describe(rebuilt: Rebuilt): string {
 async function rebuildInto(invocation: Invocation, { pool, projections }: Bench, into: string): Promise<ExitCode> {
   const { head } = await projections.list();
   const progress = createProgress(invocation.terminal, 'replaying');
-  const pages = counted(readRecordPages(pool, { after: 0, upTo: head }), (done) => progress.at(done, head));
   const { schema } = invocation.config();
-  const replayed = await replayInto({ connectionString: into, schema, pages, tables: 'every-event' });
+  const replayed = await replayInto({
+    connectionString: into,
+    schema,
+    pages: readRecordPages(pool, { after: 0, upTo: head }),
+    tables: 'every-event',
+    onReplayed: (position) => progress.at(position, head),
+  });
   progress.end();
   return showReplayed(invocation, replayed);
-}
-
-async function* counted(
-  pages: AsyncIterable<EventRecord[]>,
-  at: (done: number) => void,
-): AsyncGenerator<EventRecord[]> {
-  for await (const page of pages) {
-    yield page;
-    at(page.at(-1)?.position ?? 0);
-  }
 }

@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { HEAD_QUERY } from '../../log/read.js';
 import { ProblemError } from '../../postgres/errors.js';
 import { type ConnectionOptions, withClient } from '../../postgres/pool.js';
+import { shareNext } from '../../reads/freshness.js';
 import type { Store } from '../../reads/store.js';
 import type { IndexProjection } from '../indexes.js';
 import { type Verification, verify } from '../verify.js';
@@ -60,7 +61,8 @@ export function createProjections(options: ProjectionsOptions): Projections {
   };
   return {
     list: () => listProjections(options.pool),
-    verify: async () => (await verifyBeside(options)) ?? verifyUnderLock(options),
+    // One at a time: each sits on a connection of the pool, and may need another one to catch up.
+    verify: shareNext(async () => (await verifyBeside(options)) ?? verifyUnderLock(options)),
     rebuild: async (name, onProgress) => ({ name, ...(await rebuilders[name](onProgress)) }) as Rebuilt,
   };
 }

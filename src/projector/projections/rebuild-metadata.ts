@@ -5,7 +5,7 @@
 import pg from 'pg';
 import { readEventPages } from '../../log/read.js';
 import { advisoryKey } from '../../postgres/advisory.js';
-import { ProblemError } from '../../postgres/errors.js';
+import { ProblemError, environmentProblem } from '../../postgres/errors.js';
 import { type ConnectionOptions, connectionConfig } from '../../postgres/pool.js';
 import { type FoldLogOptions, type Point, foldLog, foldPage, startPoint } from '../../reads/fold-log.js';
 import type { StoredEvent } from '../../schema/events.js';
@@ -35,7 +35,7 @@ export interface RebuiltMetadata extends StagedRows {
   locked_milliseconds: number;
 }
 
-/** @throws ProblemError IN_USE while another rebuild runs, on any instance */
+/** @throws ProblemError IN_USE while another rebuild runs, on any instance; LOCK_TIMEOUT, UNAVAILABLE */
 export async function rebuildMetadataRows(options: RebuildMetadataOptions): Promise<RebuiltMetadata> {
   const { connection } = options;
   const config = connectionConfig({ ...connection, applicationName: 'data-platform-service rebuild' });
@@ -45,6 +45,9 @@ export async function rebuildMetadataRows(options: RebuildMetadataOptions): Prom
   await client.connect();
   try {
     return await rebuild(client, options);
+  } catch (error) {
+    const problem = environmentProblem(error);
+    throw problem === undefined ? error : new ProblemError(problem, error);
   } finally {
     // Temporary tables and the session's lock end with it.
     await client.end().catch(() => undefined);

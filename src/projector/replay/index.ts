@@ -36,6 +36,8 @@ export interface ReplayOptions {
    * which is quicker after a long life.
    */
   tables: 'every-event' | 'end-state';
+  /** Told of the last event that was replayed with its tables. */
+  onReplayed?: (position: number) => void;
   /** Told of tables made at the end. */
   onTables?: (done: number, total: number) => void;
 }
@@ -88,6 +90,7 @@ async function replayPage(run: Run, page: readonly EventRecord[]): Promise<void>
     });
     done += group.events.length;
     run.state = group.after;
+    run.onReplayed?.(run.state.position);
   }
 }
 
