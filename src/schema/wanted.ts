@@ -64,19 +64,19 @@ function removeMissing(reading: Reading, names: Documents, fields: Documents, re
       dropCollection(draft, state, name);
       continue;
     }
-    if (parts.relations !== undefined) removeMissingRelations(draft, node, relations);
+    if (parts.relations !== undefined) removeMissingRelations(reading, node, relations);
     if (parts.fields !== undefined) removeMissingFields(draft, node, fields);
   }
 }
 
 function removeMissingRelations(
-  draft: Draft,
+  { draft, state }: Reading,
   { collection: { collection }, relations }: CollectionNode,
   kept: Documents,
 ) {
   for (const relation of relations.values()) {
     const there = draft.get(collection)?.relations.has(relation.many_field) === true;
-    if (there && !kept.has(key(collection, relation.many_field))) dropRelation(draft, relation);
+    if (there && !kept.has(key(collection, relation.many_field))) dropRelation(draft, state, relation);
   }
 }
 

@@ -6,7 +6,7 @@ import { type State, getField, primaryKeyOf } from '../state.js';
 import { REFERABLE_SYSTEM_COLLECTIONS, isSystemCollection } from '../system-collections.js';
 import { quoted } from './quoted.js';
 
-type Fault = { path: string[]; message: string };
+type Fault = { path: (string | number)[]; message: string };
 
 export function relationProblems(state: State, relation: Relation): Problem[] {
   const faults = manyFaults(state, relation);
@@ -98,7 +98,7 @@ function anyFaults(state: State, relation: Relation): Fault[] {
   }
   for (const [index, name] of (relation.one_allowed_collections ?? []).entries()) {
     const key = keyOf(state, name);
-    if (typeof key === 'string') faults.push({ path: ['one_allowed_collections', String(index)], message: key });
+    if (typeof key === 'string') faults.push({ path: ['one_allowed_collections', index], message: key });
   }
   return faults;
 }

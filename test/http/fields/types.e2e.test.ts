@@ -170,7 +170,7 @@ const UNFIT: [type: string, value: unknown, schema?: object][] = [
   ['integer', 1.5],
   ['integer', 2147483648],
   ['integer', 32768, { data_type: 'smallint' }],
-  ['bigInteger', 9007199254740993],
+  ['bigInteger', 2 ** 60],
   ['bigInteger', '9223372036854775808'],
   ['float', 'x'],
   ['decimal', '123456'],

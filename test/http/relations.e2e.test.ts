@@ -1,0 +1,259 @@
+/** Relations over HTTP: both shapes, every kind, what they point at, and what is refused. */
+import { expect } from 'chai';
+import { expectConsistent } from '../faults/consistent.js';
+import { type Api, createApi } from '../support/api.js';
+import { type TestService, startService } from '../support/service.js';
+import { alias, key, plain } from './fields/columns.js';
+
+interface Shown {
+  [member: string]: unknown;
+  schema: Record<string, unknown> | null;
+}
+
+const INVALID = { status: 400, code: 'INVALID_PAYLOAD' };
+const AT = '/relations/many/ref';
+
+describe('relations over HTTP', function () {
+  this.timeout(60_000);
+  let service: TestService;
+  let api: Api;
+
+  beforeEach(async () => {
+    service = await startService();
+    api = createApi(service);
+    await create('one', [key('id'), alias('list'), plain('name', 'string')]);
+    await create('other', [key('id'), alias('list')]);
+    await create('many', [
+      key('id'),
+      plain('ref', 'integer'),
+      plain('sort', 'integer'),
+      plain('kind', 'string'),
+      alias('x'),
+    ]);
+  });
+  afterEach(async () => {
+    await expectConsistent(service.databaseUrl);
+    await api.stop();
+    await service.stop();
+  });
+
+  const create = (collection: string, fields: object[]) =>
+    api.ok('POST', '/collections', { collection, schema: {}, fields });
+  const post = async (body: object) => (await api.ok<{ data: Shown }>('POST', '/relations', body)).data;
+  const patch = async (body: object) => (await api.ok<{ data: Shown }>('PATCH', AT, body)).data;
+  const foreignKeys = (table = 'many') =>
+    api.sql(
+      `SELECT conname AS name, pg_get_constraintdef(oid) AS key FROM pg_constraint
+        WHERE contype = 'f' AND conrelid = $1::regclass`,
+      [table],
+    );
+
+  it('the flat and the nested shape say the same, and are answered flat', async () => {
+    const flat = await post({
+      many_collection: 'many',
+      many_field: 'ref',
+      one_collection: 'one',
+      one_field: 'list',
+      sort_field: 'sort',
+      one_deselect_action: 'delete',
+      schema: { on_delete: 'CASCADE' },
+    });
+    expect(flat['id']).to.equal(await api.head());
+    await api.ok('DELETE', AT);
+    await api.ok('POST', '/fields/one', alias('list'));
+    const nested = await post({
+      collection: 'many',
+      field: 'ref',
+      related_collection: 'one',
+      meta: { id: 178, many_collection: 'many', one_field: 'list', sort_field: 'sort', one_deselect_action: 'delete' },
+      schema: {
+        table: 'many',
+        column: 'ref',
+        foreign_key_table: 'one',
+        foreign_key_column: 'id',
+        on_delete: 'CASCADE',
+      },
+    });
+    expect({ ...nested, id: null }).to.deep.equal({ ...flat, id: null });
+    expect(nested.schema).to.deep.equal({
+      constraint_name: 'many_ref_foreign',
+      on_update: 'NO ACTION',
+      on_delete: 'CASCADE',
+    });
+    await api.appends([], 'PATCH', AT, nested);
+    expect(await api.ok('GET', AT)).to.deep.equal({ data: nested });
+  });
+
+  it('the two shapes must not contradict each other', async () => {
+    const body = { collection: 'many', many_collection: 'one', field: 'ref', related_collection: 'one' };
+    await api.refused(INVALID, 'POST', '/relations', body);
+    await api.refused({ ...INVALID, at: 'meta.one_collection' }, 'POST', '/relations', {
+      collection: 'many',
+      field: 'ref',
+      related_collection: 'one',
+      meta: { one_collection: 'other' },
+    });
+  });
+
+  it('a foreign key is made unless schema is null, and can come and go', async () => {
+    await post({ collection: 'many', field: 'ref', related_collection: 'one', schema: null });
+    expect(await foreignKeys()).to.deep.equal([]);
+    await patch({ schema: {} });
+    const key = 'FOREIGN KEY (ref) REFERENCES one(id)';
+    expect(await foreignKeys()).to.deep.equal([{ name: 'many_ref_foreign', key }]);
+    await patch({ schema: null });
+    expect(await foreignKeys()).to.deep.equal([]);
+  });
+
+  it('on_delete, on_update and the name of the constraint are changed one by one', async () => {
+    await post({ collection: 'many', field: 'ref', related_collection: 'one' });
+    await api.sql('INSERT INTO one VALUES (1)');
+    await api.sql('INSERT INTO many VALUES (1, 1)');
+    await patch({ schema: { on_delete: 'SET NULL' } });
+    const { schema } = await patch({ schema: { on_update: 'CASCADE', constraint_name: 'by hand' } });
+    expect(schema).to.deep.equal({ constraint_name: 'by hand', on_update: 'CASCADE', on_delete: 'SET NULL' });
+    const key = 'FOREIGN KEY (ref) REFERENCES one(id) ON UPDATE CASCADE ON DELETE SET NULL';
+    expect(await foreignKeys()).to.deep.equal([{ name: 'by hand', key }]);
+    await api.sql('DELETE FROM one');
+    expect(await api.sql('SELECT ref FROM many')).to.deep.equal([{ ref: null }]);
+    for (const on_delete of ['cascade', 'DROP', null, 1]) {
+      await api.refused({ ...INVALID, at: 'schema.on_delete' }, 'PATCH', AT, { schema: { on_delete } });
+    }
+  });
+
+  it('is pointed elsewhere, in metadata and database; what does not fit there is said', async () => {
+    await post({ collection: 'many', field: 'ref', related_collection: 'one', meta: { one_field: 'list' } });
+    await api.sql('INSERT INTO one VALUES (1)');
+    await api.sql('INSERT INTO many VALUES (1, 1)');
+    const { message } = await api.refused({ status: 422, code: 'DATABASE_REFUSED' }, 'PATCH', AT, {
+      one_collection: 'other',
+    });
+    expect(message).to.match(/\(1 row points at nothing\)$/);
+    await api.sql('INSERT INTO other VALUES (1)');
+    const moved = await patch({ related_collection: 'other' });
+    expect(moved).to.include({ one_collection: 'other', one_field: 'list' });
+    expect(await foreignKeys()).to.deep.equal([
+      { name: 'many_ref_foreign', key: 'FOREIGN KEY (ref) REFERENCES other(id)' },
+    ]);
+    await api.ok('DELETE', '/fields/other/list');
+    await api.ok('DELETE', '/collections/one');
+    await api.refused({ ...INVALID, at: 'one_field' }, 'PATCH', AT, { meta: { one_field: 'list' } });
+  });
+
+  it('becomes many-to-any and back', async () => {
+    await post({ collection: 'many', field: 'ref', related_collection: 'one' });
+    const any = { one_collection: null, one_allowed_collections: ['one', 'other'], one_collection_field: 'kind' };
+    const shown = await patch(any);
+    expect(shown).to.deep.include({ ...any, schema: null });
+    expect(await foreignKeys()).to.deep.equal([]);
+    await patch({ one_allowed_collections: ['other'] });
+    await patch({ one_collection: 'other', one_allowed_collections: null, one_collection_field: null, schema: {} });
+    expect(await foreignKeys()).to.have.length(1);
+  });
+
+  it('points at itself', async () => {
+    await post({ collection: 'many', field: 'ref', related_collection: 'many', meta: { one_field: 'x' } });
+    await api.sql('INSERT INTO many VALUES (1, 1)');
+    await api.appends(['relation.deleted many.ref', 'field.deleted many.x'], 'DELETE', AT);
+  });
+
+  it('points at the users of the service, by their key', async () => {
+    await api.ok('POST', '/fields/many', plain('owner', 'uuid'));
+    await post({ collection: 'many', field: 'owner', related_collection: 'service_users' });
+    expect(await foreignKeys()).to.deep.equal([
+      { name: 'many_owner_foreign', key: 'FOREIGN KEY (owner) REFERENCES service_users(id)' },
+    ]);
+    const { data } = await api.ok<{ data: { schema: object } }>('GET', '/fields/many/owner');
+    expect(data.schema).to.include({ foreign_key_table: 'service_users', foreign_key_column: 'id' });
+  });
+
+  it('of system collections are nobody’s to change', async () => {
+    const forbidden = { status: 403, code: 'FORBIDDEN' };
+    const body = { collection: 'service_tokens', field: 'user_id', related_collection: 'one' };
+    await api.refused(forbidden, 'POST', '/relations', body);
+    await api.refused(forbidden, 'PATCH', '/relations/service_tokens/user_id', {});
+    await api.refused(forbidden, 'DELETE', '/relations/service_tokens/user_id');
+    await api.refused({ ...INVALID, at: 'one_collection' }, 'POST', '/relations', {
+      collection: 'many',
+      field: 'ref',
+      related_collection: 'service_events',
+    });
+  });
+
+  it('one alias may show two relations: it goes with the last of them', async () => {
+    await api.ok('POST', '/fields/many', plain('second', 'integer'));
+    for (const field of ['ref', 'second']) {
+      await post({ collection: 'many', field, related_collection: 'one', meta: { one_field: 'list' } });
+    }
+    await api.appends(['relation.deleted many.ref'], 'DELETE', AT);
+    await api.appends(
+      ['relation.deleted many.second', 'field.deleted many.second', 'field.deleted one.list'],
+      'DELETE',
+      '/fields/many/second',
+    );
+  });
+
+  it('are refused where they can not be, with the place', async () => {
+    await create('texts', [key('code', 'string')]);
+    await api.ok('POST', '/collections', { collection: 'folder', schema: null });
+    const base = { many_collection: 'many', many_field: 'ref', one_collection: 'one' };
+    const refusals: [body: object, at: string][] = [
+      [{ ...base, many_collection: 'nope' }, 'many_collection'],
+      [{ ...base, many_field: 'nope' }, 'many_field'],
+      [{ ...base, many_field: 'x' }, 'many_field'],
+      [{ ...base, many_collection: 'folder' }, 'many_field'],
+      [{ ...base, one_collection: 'nope' }, 'one_collection'],
+      [{ ...base, one_collection: 'folder' }, 'one_collection'],
+      [{ ...base, one_collection: 'texts' }, 'many_field'],
+      [{ ...base, one_field: 'nope' }, 'one_field'],
+      [{ ...base, one_field: 'name' }, 'one_field'],
+      [{ ...base, sort_field: 'nope' }, 'sort_field'],
+      [{ ...base, junction_field: 'nope' }, 'junction_field'],
+      [{ ...base, one_deselect_action: 'drop' }, 'one_deselect_action'],
+      [{ ...base, one_allowed_collections: ['one'] }, 'one_collection'],
+      [{ ...base, extra: 1 }, 'extra'],
+      [{ ...base, meta: { extra: 1 } }, 'meta.extra'],
+      [{ ...base, schema: { extra: 1 } }, 'schema.extra'],
+      [{ ...base, schema: { constraint_name: 'x'.repeat(64) } }, 'schema.constraint_name'],
+      [{ many_field: 'ref', one_collection: 'one' }, 'many_collection'],
+      [{ many_collection: 'many', one_collection: 'one' }, 'many_field'],
+      [{ many_collection: 'many', many_field: 'ref' }, 'one_collection'],
+      [{ ...base, one_collection: null }, 'one_collection'],
+    ];
+    for (const [body, at] of refusals) await api.refused({ ...INVALID, at }, 'POST', '/relations', body);
+    for (const body of [null, [], 'x', [base]]) await api.refused(INVALID, 'POST', '/relations', body);
+    const any = { ...base, one_collection: null, one_allowed_collections: ['one'], one_collection_field: 'kind' };
+    const refusedAny: [body: object, at: string][] = [
+      [{ ...any, one_allowed_collections: ['one', 'nope'] }, 'one_allowed_collections[1]'],
+      [{ ...any, one_allowed_collections: ['one', 'one'] }, 'one_allowed_collections'],
+      [{ ...any, one_collection_field: 'nope' }, 'one_collection_field'],
+      [{ ...any, schema: {} }, 'schema'],
+    ];
+    for (const [body, at] of refusedAny) await api.refused({ ...INVALID, at }, 'POST', '/relations', body);
+    await post(base);
+    await api.refused({ status: 409, code: 'ALREADY_EXISTS' }, 'POST', '/relations', base);
+    for (const body of [{ many_field: 'sort' }, { collection: 'one' }]) await api.refused(INVALID, 'PATCH', AT, body);
+    for (const path of ['/relations/many/sort', '/relations/many/nope', '/relations/nope/x', '/relations/one/list']) {
+      await api.refused({ status: 404, code: 'NOT_FOUND' }, 'PATCH', path, {});
+      await api.refused({ status: 404, code: 'NOT_FOUND' }, 'DELETE', path);
+    }
+  });
+
+  it('fit when PostgreSQL can compare the two types', async () => {
+    await create('big', [key('id', 'bigInteger')]);
+    await create('texts', [key('code', 'string', { max_length: 10 })]);
+    await api.ok('POST', '/fields/many', plain('code', 'text'));
+    await post({ collection: 'many', field: 'ref', related_collection: 'big' });
+    await post({ collection: 'many', field: 'code', related_collection: 'texts' });
+    expect(await foreignKeys()).to.have.length(2);
+  });
+
+  it('keep their column when they are deleted, and their foreign key through a change of type', async () => {
+    await post({ collection: 'many', field: 'ref', related_collection: 'one' });
+    await api.ok('PATCH', '/fields/many/ref', { type: 'bigInteger', schema: { is_indexed: true } });
+    expect(await foreignKeys()).to.have.length(1);
+    await api.appends(['relation.deleted many.ref'], 'DELETE', AT);
+    expect(await foreignKeys()).to.deep.equal([]);
+    await api.ok('GET', '/fields/many/ref');
+  });
+});
