@@ -24,6 +24,7 @@ export const columnExtrasV1 = z.strictObject({
   primary_key_name: text.optional(),
   unique_name: text.optional(),
   index_name: text.optional(),
+  not_null_name: text.optional(),
 });
 
 const named = z.strictObject({ name: text, definition: text });

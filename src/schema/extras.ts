@@ -23,6 +23,7 @@ export interface ColumnExtras {
   primary_key_name?: string;
   unique_name?: string;
   index_name?: string;
+  not_null_name?: string;
 }
 
 /** As CREATE SEQUENCE takes them, each absent where it is the default. Numbers as text: they have 64 bits. */

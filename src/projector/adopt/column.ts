@@ -1,4 +1,5 @@
 /** A column of the catalog as a field. */
+import { fits } from '../../schema/constraint-names.js';
 import type { ColumnExtras, TableExtras } from '../../schema/extras.js';
 import { checkExpression } from '../../schema/expression.js';
 import { columnType, defaultFromCatalog, readNewField, typeFromColumn } from '../../schema/normal-form/index.js';
@@ -46,6 +47,7 @@ export function toField(
     ...(column.generated?.kind === 'virtual' ? { virtual: true as const } : {}),
     ...identitySequence(converting, column),
     ...parts.names,
+    ...notNullName(converting, column),
   };
   const schema = {
     ...numbers,
@@ -98,7 +100,8 @@ interface Default {
 function isUsual(text: string, columnType: string, literal: Json): boolean {
   const type = columnType.replace(/ ?\(.*\)/, '');
   if (type === 'json') return text === `'${JSON.stringify(literal).replaceAll("'", "''")}'::json`;
-  if (!text.startsWith("'")) return !/^[\d(-]/.test(text) || type === 'integer' || type === 'numeric';
+  if (/^[\d(-]/.test(text)) return type === 'integer' || (type === 'numeric' && text.includes('.'));
+  if (!text.startsWith("'")) return true;
   return text.endsWith(`'::${type === 'character' ? 'bpchar' : type}`);
 }
 
@@ -116,6 +119,13 @@ function defaultOf(converting: Converting, column: CatalogColumn, typed: Typed, 
   const message = `the default of ${JSON.stringify(column.name)} ${fault}: it stays as it is, and is part of no snapshot`;
   note(converting, { kind: 'default', name: column.name, code: 'DEFAULT_NOT_REPRESENTED', message });
   return NONE;
+}
+
+/** Longer names were cut off by PostgreSQL, which does so again. */
+function notNullName({ table }: Converting, { name, notNullName: given, nullable }: CatalogColumn) {
+  const usual = `${table.name}_${name}_not_null`;
+  const isUsual = given === null || given === usual || !fits(usual);
+  return nullable || isUsual ? {} : { not_null_name: given };
 }
 
 /** The sequence behind an identity column, as far as it isn't what PostgreSQL makes unasked. */

@@ -38,7 +38,10 @@ export async function readAdoption({ client, schema, state }: Place, wish: Wish)
   const found = convertAll(tables, { schema, state, objects, notes }, refused);
   const adopted = found.tables.map(({ collection }) => collection.collection);
   notes.push(...(await readUnrepresented(client, schema, adopted)));
-  if (names === undefined) notes.push(...(await readBeside(client, schema, representedBy(found.tables))));
+  if (names === undefined) {
+    const named = new Set([...representedBy(found.tables), ...notes.map(({ kind, name }) => `${kind} ${name}`)]);
+    notes.push(...(await readBeside(client, schema, named)));
+  }
   return {
     ...found,
     missing: names?.filter((name) => !known.has(name)) ?? [],

@@ -37,13 +37,15 @@ SELECT a.attrelid, a.attnum, a.attname::text, pg_catalog.format_type(a.atttypid,
   t.typtype::text, t.typnamespace = 'pg_catalog'::regnamespace, a.attnotnull, a.attidentity::text, a.attgenerated::text,
   CASE WHEN ad.oid IS NOT NULL THEN pg_catalog.pg_get_expr(ad.adbin, ad.adrelid) END,
   CASE WHEN a.attcollation <> t.typcollation THEN a.attcollation::regcollation::text END,
-  d.description, o.schema, o.name, a.attinhcount > 0
+  d.description, o.schema, o.name, a.attinhcount > 0, nn.conname::text
 FROM wanted w
 JOIN pg_catalog.pg_attribute a ON a.attrelid = w.oid AND a.attnum > 0 AND NOT a.attisdropped
 JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
 LEFT JOIN pg_catalog.pg_attrdef ad ON ad.adrelid = a.attrelid AND ad.adnum = a.attnum AND a.atthasdef
 LEFT JOIN pg_catalog.pg_description d
   ON d.objoid = w.oid AND d.classoid = 'pg_catalog.pg_class'::regclass AND d.objsubid = a.attnum
+-- From PostgreSQL 18 on, NOT NULL has a name.
+LEFT JOIN pg_catalog.pg_constraint nn ON nn.conrelid = a.attrelid AND nn.contype = 'n' AND nn.conkey = ARRAY[a.attnum]
 LEFT JOIN owned o ON o.refobjid = a.attrelid AND o.refobjsubid = a.attnum
 ORDER BY a.attrelid, a.attnum`;
 

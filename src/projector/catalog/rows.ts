@@ -49,13 +49,14 @@ export type ColumnRow = [
   sequenceSchema: string | null,
   sequence: string | null,
   inherited: boolean,
+  notNullName: string | null,
 ];
 
 const IDENTITIES = { '': null, a: 'always', d: 'by default' } as const;
 
 export function toColumn(row: ColumnRow): CatalogColumn {
   const [, , name, type, dimensions, typeKind, builtIn, notNull, identity, generated, expression] = row;
-  const [, , , , , , , , , , , collation, comment, sequenceSchema, sequence, inherited] = row;
+  const [, , , , , , , , , , , collation, comment, sequenceSchema, sequence, inherited, notNullName] = row;
   return {
     name,
     type,
@@ -71,6 +72,7 @@ export function toColumn(row: ColumnRow): CatalogColumn {
     comment,
     sequence: sequenceSchema === null || sequence === null ? null : { schema: sequenceSchema, name: sequence },
     inherited,
+    notNullName,
   };
 }
 

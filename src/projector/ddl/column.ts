@@ -44,5 +44,7 @@ export function columnDefinition(field: ColumnField): Sql {
   }
   const value = defaultExpression(field, schema);
   if (value !== null) column = sql`${column} DEFAULT ${value}`;
-  return schema.is_nullable ? column : sql`${column} NOT NULL`;
+  if (schema.is_nullable) return column;
+  const name = schema.extras?.not_null_name;
+  return name === undefined ? sql`${column} NOT NULL` : sql`${column} CONSTRAINT ${ident(name)} NOT NULL`;
 }

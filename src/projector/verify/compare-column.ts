@@ -27,6 +27,7 @@ export function compareColumn(
     ['schema.has_auto_increment', countingWanted(schema), countsOnItsOwn(column)],
     ['schema.generation_expression', ...generation(field, column, text)],
     ['schema.comment', schema.comment, column.comment],
+    ['not null name', ...notNullNames(schema, column)],
     ['collation', schema.extras?.collation ?? null, column.collation],
   ];
   return members
@@ -51,6 +52,12 @@ function defaultOf({ type, schema }: ColumnField, column: CatalogColumn): Json {
   if (column.default === null) return null;
   const value = defaultFromCatalog(type, schema, column.default);
   return value === undefined ? { sql: column.default } : value;
+}
+
+/** What NOT NULL is called matters only where it is said, and where it has a name at all. */
+function notNullNames({ extras }: ColumnSchema, { notNullName }: CatalogColumn): [Json, Json] {
+  const wanted = extras?.not_null_name ?? null;
+  return wanted === null || notNullName === null ? [null, null] : [wanted, notNullName];
 }
 
 function countingWanted(schema: ColumnSchema): Json {

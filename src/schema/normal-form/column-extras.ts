@@ -10,6 +10,7 @@ import type { ColumnType } from './field-types.js';
 
 /** The rest of the column as it will be. */
 interface Column extends ColumnType {
+  is_nullable: boolean;
   is_unique: boolean;
   is_indexed: boolean;
   is_primary_key: boolean;
@@ -53,6 +54,7 @@ const RULES: { readonly [M in keyof ColumnExtras]-?: Rule } = {
   primary_key_name: ({ is_primary_key }) => is_primary_key,
   unique_name: ({ is_unique, is_primary_key }) => is_unique && !is_primary_key,
   index_name: ({ is_indexed }) => is_indexed,
+  not_null_name: ({ is_nullable }) => !is_nullable,
 };
 
 /** A default in words is another one's spelling, or gives way to one that is given as a value, and `nextval` to a column that no longer counts. */

@@ -39,7 +39,7 @@ export function readColumnExtras(given: unknown, steps: Path, reading: Reading):
   const report = reporter(steps, reading);
   if (extras.collation !== undefined) report(['collation'], checkCollation(extras.collation));
   if (extras.default !== undefined) report(['default'], checkExpression(extras.default));
-  for (const name of ['primary_key_name', 'unique_name', 'index_name'] as const) {
+  for (const name of ['primary_key_name', 'unique_name', 'index_name', 'not_null_name'] as const) {
     if (extras[name] !== undefined) report([name], identifierFault(extras[name]));
   }
   if (extras.sequence !== undefined) checkSequence(extras.sequence, ['sequence'], report);

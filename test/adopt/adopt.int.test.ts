@@ -1,0 +1,121 @@
+import { expect } from 'chai';
+import { CAUSE, refusedWith } from '../pipeline/instance.js';
+import { testServer } from '../support/postgres.js';
+import { HARD_SCHEMA, UNREPRESENTED } from './hard-schema.js';
+import { adopt, expectVerified, promote, roundTrip, startBench } from './round-trip.js';
+import { relationsInOrder } from '../../src/schema/order.js';
+import { catalogText } from './catalog-text.js';
+
+describe('adopting tables', function () {
+  this.timeout(60_000);
+
+  it('makes collections whose snapshot makes the same catalog elsewhere', async () => {
+    const { adoption } = await roundTrip(HARD_SCHEMA);
+    expect(adoption.refused).to.deep.equal([]);
+    expect(adoption.notRepresented).to.deep.equal([]);
+  });
+
+  it('is the same when there are rows', async () => {
+    const { adoption } = await roundTrip(
+      HARD_SCHEMA,
+      `INSERT INTO events VALUES (1, '2024-05-05', 'sad', 'x'); INSERT INTO no_key VALUES (1, 'a')`,
+    );
+    expect(adoption.notRepresented).to.deep.equal([]);
+  });
+
+  it('keeps virtual generated columns', async function () {
+    if ((await testServer()).majorVersion < 18) this.skip();
+    await roundTrip('CREATE TABLE t (id integer PRIMARY KEY, double integer GENERATED ALWAYS AS (id * 2) VIRTUAL)');
+  });
+
+  it('lists what no snapshot can hold, and touches none of it', async () => {
+    const bench = await startBench(UNREPRESENTED);
+    try {
+      const before = await catalogText(bench.instance.pool);
+      const { notRepresented, refused } = await adopt(bench.instance);
+      expect(await catalogText(bench.instance.pool)).to.deep.equal(before);
+      await expectVerified(bench.instance);
+      const listed = notRepresented.map(({ table, kind, name }) => `${table ?? '-'} ${kind} ${name}`);
+      expect(listed).to.include.members([
+        'noisy default word',
+        'noisy generated column loud',
+        'noisy index shouted',
+        'noisy constraint noisy_word_check',
+        'noisy trigger touched',
+        'noisy view quiet',
+        'noisy rule nothing',
+        'noisy policy mine',
+        'noisy row security enabled',
+        'noisy storage parameter fillfactor=50',
+        'noisy statistics object both_columns',
+        'fleeting unlogged fleeting',
+        'fleeting type pair',
+        'heir inheritance fleeting',
+        '- function shout(text)',
+        '- type pair',
+      ]);
+      expect(new Set(notRepresented.map(({ code }) => /^[A-Z_]+$/.test(code)))).to.deep.equal(new Set([true]));
+      expect(refused.map(({ table, code }) => [table, code])).to.deep.equal([
+        [' leading', 'NAME_NOT_ALLOWED'],
+        ['hidden_column', 'COLUMN_NOT_ALLOWED'],
+      ]);
+    } finally {
+      await bench.stop();
+    }
+  });
+
+  it('adopts single tables, later ones beside what is managed', async () => {
+    const { instance, stop } = await startBench(HARD_SCHEMA);
+    try {
+      await adopt(instance, { tables: ['lines'] });
+      expect([...instance.store.current().collections.keys()]).to.deep.equal(['lines']);
+      await expectVerified(instance);
+      await adopt(instance, { tables: ['counters', 'Or ders'] });
+      await expectVerified(instance);
+      const node = instance.store.current().collections.get('counters');
+      const relations = node === undefined ? [] : relationsInOrder(node);
+      expect(relations.map(({ many_field, one_collection }) => [many_field, one_collection])).to.deep.equal([
+        ['line', 'lines'],
+        ['line_too', 'lines'],
+        ['twice', 'lines'],
+      ]);
+    } finally {
+      await stop();
+    }
+  });
+
+  it('refuses unknown, managed and unfit tables by name', async () => {
+    const { instance, stop } = await startBench(HARD_SCHEMA + UNREPRESENTED);
+    const attempt = async (...tables: string[]): Promise<string> => {
+      const { adopting } = await import('../../src/pipeline/adopt.js');
+      const work = adopting({ tables }, instance.schema);
+      return refusedWith(await instance.pipeline.execute('adopt-tables', work.command, { cause: CAUSE }));
+    };
+    try {
+      await adopt(instance, { tables: ['no_key'] });
+      expect(await attempt('nowhere')).to.equal('NOT_FOUND');
+      expect(await attempt('no_key')).to.equal('ALREADY_EXISTS');
+      expect(await attempt('service_events')).to.equal('NOT_FOUND');
+      expect(await attempt(' leading')).to.equal('INVALID_PAYLOAD');
+      expect(await attempt('events_2024')).to.equal('INVALID_PAYLOAD');
+      await expectVerified(instance);
+    } finally {
+      await stop();
+    }
+  });
+
+  it('works in a schema that is not public', async () => {
+    const sql = `CREATE SCHEMA app; SET search_path = app; ${HARD_SCHEMA}`;
+    const source = await startBench(sql, 'app');
+    const target = await startBench('', 'public');
+    try {
+      await adopt(source.instance);
+      await expectVerified(source.instance);
+      await promote(source.instance, target.instance);
+      await expectVerified(target.instance);
+    } finally {
+      await source.stop();
+      await target.stop();
+    }
+  });
+});
