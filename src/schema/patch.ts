@@ -27,11 +27,17 @@ function replaceMembers(before: object, after: object, path: string): Operation[
     const old = (before as Record<string, unknown>)[member];
     if (jsonEqual(old, value)) continue;
     const at = `${path}/${jsonPatch.escapePathComponent(member)}`;
-    // meta and schema are ours and have fixed members: one level deeper keeps the patch small and still safe.
-    if (path === '' && isObject(old) && isObject(value)) patch.push(...replaceMembers(old, value, at));
+    // meta and schema are ours: one level deeper keeps the patch small, and is safe where no member comes or goes.
+    if (path === '' && isObject(old) && isObject(value) && haveSameMembers(old, value))
+      patch.push(...replaceMembers(old, value, at));
     else patch.push({ op: 'replace', path: at, value });
   }
   return patch;
+}
+
+function haveSameMembers(a: object, b: object): boolean {
+  const members = Object.keys(a);
+  return members.length === Object.keys(b).length && members.every((member) => Object.hasOwn(b, member));
 }
 
 /** Applies a patch from the log. Neither `document` nor the patch is changed. Throws where the patch doesn't fit. */

@@ -28,6 +28,12 @@ describe('patches', () => {
     );
   });
 
+  it('lose no member that goes, hostile ones neither', () => {
+    const before = { name: JSON.parse('{"__proto__": false}') as object, meta: { note: {} } };
+    const after = { name: {}, meta: { note: 0 } };
+    expect(jsonEqual(applyPatch(before, patchBetween(before, after)), after)).to.equal(true);
+  });
+
   it('replace the whole inner value where a step would change a prototype', () => {
     const hostile = (value: number) => ({ meta: { options: JSON.parse(`{"__proto__": {"x": ${value}}}`) as object } });
     const patch = patchBetween(hostile(1), hostile(2));
