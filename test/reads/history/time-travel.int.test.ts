@@ -1,0 +1,157 @@
+import { expect } from 'chai';
+import type pg from 'pg';
+import { createSnapshotText } from '../../../src/http/snapshot-text.js';
+import { createTimeTravel } from '../../../src/reads/history/time-travel.js';
+import { createStore } from '../../../src/reads/store.js';
+import { type StoredFolds, createStoredFolds } from '../../../src/reads/stored-folds/index.js';
+import { evolve } from '../../../src/schema/evolve.js';
+import type { CommandOf } from '../../../src/schema/operations/index.js';
+import { snapshotHash } from '../../../src/schema/snapshot.js';
+import { type State, initialState } from '../../../src/schema/state.js';
+import { CAUSE, type Instance, silent, startInstance } from '../../pipeline/instance.js';
+import { type TestDatabase, createDatabase } from '../../support/postgres.js';
+import { createRandomCommands } from '../../support/random-commands.js';
+
+const COMMANDS = 2_000;
+const RELEASE = '1.2.3';
+
+describe('time travel through a random history', () => {
+  let database: TestDatabase;
+  let instance: Instance;
+  let folds: StoredFolds;
+  /** By position: the snapshot when it was the head. */
+  const recorded = [''];
+  const textOf = createSnapshotText(RELEASE);
+  const text = (state: State): string => textOf(state, () => true);
+
+  before(async function () {
+    this.timeout(300_000);
+    database = await createDatabase();
+    instance = await startInstance(database.connectionString);
+    folds = createStoredFolds({ pool: instance.pool, logger: silent, interval: () => 100 });
+    instance.store.subscribe((point) => folds.offer(point));
+    await live();
+    await folds.idle();
+  });
+
+  after(async () => {
+    await folds.close();
+    await instance.stop();
+    await database.drop();
+  });
+
+  /** Commands one after another; a refused one is part of life too. */
+  async function live(): Promise<void> {
+    const next = createRandomCommands(2026);
+    recorded[0] = text(initialState());
+    for (let accepted = 0; accepted < COMMANDS;) {
+      const { name, command } = next(instance.store.current());
+      const cause = { ...CAUSE, command: name };
+      const outcome = await instance.pipeline.execute(name, command as CommandOf<typeof name>, { cause });
+      if (outcome.kind !== 'done' || outcome.events.length === 0) continue;
+      accepted += 1;
+      let state = outcome.before;
+      for (const event of outcome.events) {
+        state = evolve(state, event);
+        recorded[event.position] = text(state);
+      }
+      expect(text(outcome.state)).to.equal(text(state));
+    }
+  }
+
+  const positions = async (): Promise<number[]> => {
+    const { rows } = await instance.pool.query<{ position: number }>('SELECT position FROM service_folds ORDER BY 1');
+    return rows.map((row) => row.position);
+  };
+
+  /** Every position, in an order that makes the nearest state a different one each time. */
+  async function travelEverywhere(): Promise<void> {
+    const count = recorded.length;
+    const step = 977;
+    for (let round = 0, at = 0; round < count; round += 1, at = (at + step) % count) {
+      const travel = fresh();
+      const point = await travel.at(at);
+      expect(point.head.position).to.equal(at);
+      if (text(point.state) !== recorded[at]) throw new Error(`another schema at position ${at}`);
+    }
+  }
+
+  /** Nothing kept from before: each journey begins at a stored fold. */
+  function fresh() {
+    const { pool } = instance;
+    return createTimeTravel({ pool, store: behind, folds });
+  }
+
+  /** The head itself is recomputed as well. */
+  const behind = {
+    point: () => ({ state: initialState(), head: { position: -1, hash: '', occurred_at: null } }),
+    subscribe: () => () => undefined,
+  };
+
+  it('stored folds along the way', async () => {
+    const stored = await positions();
+    expect(stored.length).to.be.greaterThan(5);
+    expect(recorded.length).to.be.greaterThan(COMMANDS);
+  });
+
+  it('every position is what it was as the head', async function () {
+    this.timeout(300_000);
+    await travelEverywhere();
+  });
+
+  it('a start begins at the newest fold and comes to the same', async () => {
+    let events = 0;
+    const store = createStore({ pool: counting((rows) => (events += rows)), logger: silent, folds });
+    await store.load();
+    expect(text(store.current())).to.equal(recorded.at(-1));
+    expect(snapshotHash(store.current(), RELEASE)).to.equal(snapshotHash(instance.store.current(), RELEASE));
+    expect(events).to.be.lessThan(200);
+  });
+
+  function counting(count: (rows: number) => void): pg.Pool {
+    return {
+      query: async (...args: Parameters<pg.Pool['query']>) => {
+        const result = (await instance.pool.query(...args)) as unknown as pg.QueryResult;
+        count(result.rows.length);
+        return result;
+      },
+    } as unknown as pg.Pool;
+  }
+
+  const damages = {
+    'changed content': `UPDATE service_folds SET content = set_byte(content, length(content) / 2, get_byte(content, length(content) / 2) # 255)`,
+    'a changed hash': `UPDATE service_folds SET hash = repeat('0', 64)`,
+    'another log': `UPDATE service_folds SET event_hash = repeat('0', 64)`,
+    'another time': `UPDATE service_folds SET occurred_at = occurred_at + interval '1 second'`,
+    'no content': `UPDATE service_folds SET content = ''`,
+  };
+
+  for (const [name, damage] of Object.entries(damages)) {
+    it(`a fold with ${name} is ignored, thrown away, and made anew`, async () => {
+      const stored = await positions();
+      const number = stored.findIndex((position, index) => (stored[index + 1] ?? 0) - position === 100);
+      const wrong = stored[number] as number;
+      await instance.pool.query(`${damage} WHERE position = $1`, [wrong]);
+      const point = await fresh().at(wrong + 50);
+      expect(text(point.state)).to.equal(recorded[wrong + 50]);
+      await folds.idle();
+      const remade = stored.map((position) => (position === wrong ? wrong + 50 : position));
+      expect(await positions()).to.deep.equal(remade);
+    });
+  }
+
+  it('every fold deleted changes no answer, and a walk through the past stores folds again', async function () {
+    this.timeout(300_000);
+    await instance.pool.query('DELETE FROM service_folds');
+    const middle = Math.floor(recorded.length / 2);
+    const point = await fresh().at(middle);
+    expect(text(point.state)).to.equal(recorded[middle]);
+    await folds.idle();
+    await instance.pool.query('DELETE FROM service_folds');
+    const last = await fresh().at(recorded.length - 1);
+    expect(text(last.state)).to.equal(recorded.at(-1));
+    await folds.idle();
+    expect(await positions()).not.to.deep.equal([]);
+    await travelEverywhere();
+  });
+});
