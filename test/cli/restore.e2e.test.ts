@@ -214,7 +214,7 @@ async function live(service: TestService): Promise<void> {
       input('note', {}, 'text'),
     ],
   });
-  await must('/collections/articles', { meta: { note: 'ä€🎉' } }, 'PATCH');
+  await must('/collections/articles', { meta: { note: 'ä€🎉\u2028' } }, 'PATCH');
   await must('/fields/articles', input('size', { is_nullable: false, default_value: 1, is_unique: true }, 'integer'));
   await must('/fields/articles/size', { type: 'bigInteger', schema: { is_indexed: true } }, 'PATCH');
   await must('/collections', { collection: 'passing', schema: {} });
