@@ -33,13 +33,16 @@ function drawInput(state: State, draw: Draw): [OperationName, unknown] {
   const any = all[draw(all.length)]?.collection.collection;
   if (any !== undefined && kind < (all.length > 15 ? 8 : 3)) return ['delete-collection', { collection: any }];
   if (node === undefined || kind < 14) return ['create-collection', newCollection(state, draw)];
+  return kind < 84 ? fieldOrMeta(node, kind, draw) : relationInput({ node, nodes, draw });
+}
+
+function fieldOrMeta(node: CollectionNode, kind: number, draw: Draw): [OperationName, unknown] {
   const { collection } = node.collection;
   if (kind < 32) return ['update-collection', { collection, body: { meta: someMeta(node, draw) } }];
   if (kind < 50) return ['create-field', { collection, body: newField(draw), concurrentIndexes: false }];
   const field = [...node.fields.keys()][draw(node.fields.size)] ?? 'id';
   if (kind < 58) return ['delete-field', { collection, field }];
-  if (kind < 84) return ['update-fields', { collection, field, body: fieldChange(draw), concurrentIndexes: false }];
-  return relationInput({ node, nodes, draw });
+  return ['update-fields', { collection, field, body: fieldChange(draw), concurrentIndexes: false }];
 }
 
 function newCollection(state: State, draw: Draw): unknown {

@@ -111,7 +111,7 @@ describe('time travel through a random history', () => {
   function counting(count: (rows: number) => void): pg.Pool {
     return {
       query: async (...args: Parameters<pg.Pool['query']>) => {
-        const result = (await instance.pool.query(...args)) as unknown as pg.QueryResult;
+        const result = await (instance.pool.query(...args) as unknown as Promise<pg.QueryResult>);
         count(result.rows.length);
         return result;
       },
