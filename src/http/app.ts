@@ -10,6 +10,7 @@ import type { Method, Route } from './route.js';
 import { adoptRoutes } from './routes/adopt.js';
 import { authRoutes } from './routes/auth.js';
 import { collectionRoutes } from './routes/collections.js';
+import { driftRoutes } from './routes/drift.js';
 import { fieldRoutes } from './routes/fields.js';
 import { relationRoutes } from './routes/relations.js';
 import { historyRoutes } from './routes/history.js';
@@ -31,6 +32,7 @@ export function createHttp(deps: HttpDeps): Express {
     ...relationRoutes(deps),
     ...schemaRoutes(deps),
     ...adoptRoutes(deps),
+    ...driftRoutes(deps),
     ...authRoutes(deps),
     ...userRoutes(deps),
     ...serverRoutes(deps),

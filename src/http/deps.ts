@@ -27,7 +27,7 @@ export interface HealthCheck {
 export type HealthReport = Record<'database' | 'log' | 'projections', HealthCheck>;
 
 export interface HttpDeps {
-  pipeline: Pick<Pipeline, 'execute' | 'dryRun'>;
+  pipeline: Pick<Pipeline, 'execute' | 'dryRun' | 'underLock'>;
   store: Pick<Store, 'atHead'>;
   freshness: Pick<Freshness, 'check'>;
   rendered: RenderedCache;

@@ -3,6 +3,7 @@ import type { Command } from '../command.js';
 import { adopt } from './adopt.js';
 import { apply } from './apply.js';
 import { diff } from './diff.js';
+import { drift } from './drift.js';
 import { doctor } from './doctor.js';
 import { history } from './history.js';
 import { rebuild } from './rebuild.js';
@@ -17,6 +18,7 @@ export const COMMANDS: readonly Command[] = [
   status,
   verify,
   doctor,
+  drift,
   adopt,
   rebuild,
   restore,

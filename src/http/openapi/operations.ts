@@ -77,6 +77,7 @@ export const OPERATIONS: Readonly<Record<string, OperationDoc>> = {
     body: ref('Snapshot'),
     answer: ref('Diff'),
   },
+  'GET /schema/drift': { summary: 'Where the database is not as the log says, and what would end it', answer: {} },
   'POST /schema/adopt': {
     summary: 'Bring tables that exist under management, as they are',
     body: {

@@ -78,3 +78,5 @@ LEFT JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_class'::regclass 
 LEFT JOIN pg_catalog.pg_class t ON t.oid = d.refobjid
 LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid
 ORDER BY 1`;
+
+export const EXTENSIONS_QUERY: Sql = sql`SELECT extname::text FROM pg_catalog.pg_extension`;

@@ -1,7 +1,7 @@
 /** What tables use beside themselves, as PostgreSQL's catalog has it. */
 import type pg from 'pg';
 import type { Sql } from '../ddl/sql.js';
-import { SEQUENCES_QUERY, TYPES_QUERY, USES_QUERY } from './object-queries.js';
+import { EXTENSIONS_QUERY, SEQUENCES_QUERY, TYPES_QUERY, USES_QUERY } from './object-queries.js';
 
 /** Something that hangs on a table, and something it uses. */
 export interface Use {
@@ -49,6 +49,8 @@ export interface CatalogObjects {
   types: ReadonlyMap<string, readonly UsedType[]>;
   /** All of the schema, by name. */
   sequences: ReadonlyMap<string, CatalogSequence>;
+  /** All of the database. */
+  extensions: ReadonlySet<string>;
 }
 
 type UseRow = [string, Use['kind'], string, Use['uses'], string | null, string | null, string];
@@ -68,7 +70,7 @@ type TypeRow = [
 ];
 type SequenceRow = [string, string, string, string, string, string, string, boolean, string | null, string | null];
 
-/** Three queries, whatever the number of tables. @param tables only what these use; all when absent */
+/** Four queries, whatever the number of tables. @param tables only what these use; all when absent */
 export async function readObjects(
   client: pg.ClientBase,
   schema: string,
@@ -80,7 +82,8 @@ export async function readObjects(
   const uses = grouped(await read<UseRow>(USES_QUERY, ...wanted), toUse);
   const types = grouped(await read<TypeRow>(TYPES_QUERY, ...wanted), toType);
   const sequences = (await read<SequenceRow>(SEQUENCES_QUERY, schema)).map(toSequence);
-  return { uses, types, sequences: new Map(sequences.map((each) => [each.name, each])) };
+  const extensions = new Set((await read<[string]>(EXTENSIONS_QUERY)).map(([name]) => name));
+  return { uses, types, sequences: new Map(sequences.map((each) => [each.name, each])), extensions };
 }
 
 function grouped<Row extends [string, ...unknown[]], T>(rows: readonly Row[], toValue: (row: Row) => T) {

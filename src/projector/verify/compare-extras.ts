@@ -27,19 +27,23 @@ export function compareExtras(node: CollectionNode, table: CatalogTable, context
   if (context.objects === null) return members;
   const { objects } = context;
   const found = needsOf({ ...context, objects, table, together: new Map(), notes: [] });
-  return [...members, ...compareNeeds(extras?.needs ?? [], found), ...compareSequences(node, table, objects)];
+  const needs = (extras?.needs ?? []).flatMap((need) => compareNeed(need, found, objects));
+  return [...members, ...needs, ...compareSequences(node, table, objects)];
 }
 
 const labelOf = ({ kind, name }: Need): string => `${kind} ${name}`;
 
-/** What a table uses beyond that is no difference: its columns say so themselves. */
-function compareNeeds(wanted: readonly Need[], there: readonly Need[]): Member[] {
-  const found = new Map(there.map((need) => [labelOf(need), need]));
-  return wanted.flatMap((need): Member[] => {
-    const other = found.get(labelOf(need));
-    if (jsonEqual(need, other)) return [];
-    return [{ member: labelOf(need), expected: { ...need }, found: other === undefined ? null : { ...other } }];
-  });
+/** @param found what the table uses: more than was wanted is no difference, its columns say so themselves */
+function compareNeed(need: Need, found: readonly Need[], objects: CatalogObjects): Member[] {
+  const other = found.find((each) => labelOf(each) === labelOf(need));
+  if (jsonEqual(need, other) || (other === undefined && isThere(need, objects))) return [];
+  return [{ member: labelOf(need), expected: { ...need }, found: other === undefined ? null : { ...other } }];
+}
+
+/** What nothing of the table uses any longer is looked for by itself; a type's column is a difference already. */
+function isThere(need: Need, { extensions, sequences }: CatalogObjects): boolean {
+  if (need.kind === 'extension') return extensions.has(need.name);
+  return need.kind !== 'sequence' || sequences.has(need.name);
 }
 
 /** The sequences of identity columns. What they are called matters only where it is said. */

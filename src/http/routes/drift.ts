@@ -1,0 +1,26 @@
+/** GET /schema/drift: the catalog against the log, with what would end each difference. */
+import { z } from 'zod';
+import { findDrift } from '../../projector/drift/find.js';
+import { jsonAnswer } from '../answer.js';
+import type { HttpDeps } from '../deps.js';
+import { type Route, route } from '../route.js';
+
+const noQuery = z.strictObject({});
+
+export function driftRoutes({ pipeline, config: { schema } }: HttpDeps): Route[] {
+  return [
+    route({
+      method: 'get',
+      path: '/schema/drift',
+      access: 'auditor',
+      query: noQuery,
+      async handle() {
+        const { drift, position } = await pipeline.underLock(async (client, { state, head }) => ({
+          drift: await findDrift(client, state, schema),
+          position: head.position,
+        }));
+        return { ...jsonAnswer(200, { position, ...drift }), position };
+      },
+    }),
+  ];
+}

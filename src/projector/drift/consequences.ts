@@ -1,0 +1,31 @@
+/** When a table was renamed, what points at it says its new name: that is no difference of its own. */
+import { isObject, jsonEqual } from '../../schema/json.js';
+import type { Json } from '../../schema/model.js';
+import type { CatalogTable } from '../catalog/model.js';
+import type { Difference } from '../verify.js';
+
+/** @param renamed the table that is there, by the name it had */
+export function isConsequence({ expected, found }: Difference, renamed: ReadonlyMap<string, CatalogTable>): boolean {
+  if (!isObject(expected) || !isObject(found)) return false;
+  for (const [was, { name }] of renamed) {
+    if (jsonEqual(expected, withName(found, name, was))) return true;
+  }
+  return false;
+}
+
+type Shape = { [member: string]: Json };
+
+/** The shape of a foreign key or a partition with the table's former name. */
+function withName(shape: Shape, name: string, was: string): Shape {
+  const { references, table, definition } = shape;
+  const former: Shape = { ...shape };
+  if (isObject(references) && references['table'] === name) former['references'] = { ...references, table: was };
+  if (table === name) former['table'] = was;
+  if (typeof definition === 'string') former['definition'] = definition.replace(target(name), () => target(was));
+  return former;
+}
+
+const PLAIN = /^[a-z_][a-z0-9_]*$/;
+
+/** As pg_get_constraintdef writes it; a name that is a key word is quoted there, and its definition stays a difference. */
+const target = (name: string): string => ` REFERENCES ${PLAIN.test(name) ? name : `"${name.replaceAll('"', '""')}"`}(`;

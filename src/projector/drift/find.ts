@@ -1,0 +1,155 @@
+/** Finds drift, and says what would end it. */
+import type pg from 'pg';
+import type { Note } from '../adopt/note.js';
+import { convertTable } from '../adopt/convert.js';
+import type { CatalogColumn, CatalogTable } from '../catalog/model.js';
+import { type CatalogObjects, readObjects } from '../catalog/objects.js';
+import { readCatalog } from '../catalog/read.js';
+import { ident, qualified, sql } from '../ddl/sql.js';
+import { type Difference, verifyCatalog } from '../verify.js';
+import { type CollectionNode, type State, byName } from '../../schema/state.js';
+import { isSystemCollection } from '../../schema/system-collections.js';
+import { asKnown } from './as-known.js';
+import { isConsequence } from './consequences.js';
+import type { Drift, DriftDifference, RepairStatement, TableDrift } from './model.js';
+import { renamedColumns, renamedTables, withNames } from './renames.js';
+import { type Sides, repairOf, sidesOfDifferent, sidesOfMissing, toRepair } from './sides.js';
+
+interface Finding {
+  state: State;
+  schema: string;
+  tables: ReadonlyMap<string, CatalogTable>;
+  objects: CatalogObjects;
+  renamed: ReadonlyMap<string, CatalogTable>;
+}
+
+/** `state` must be the one the database is at: call it in a transaction that holds the log's lock. */
+export async function findDrift(client: pg.ClientBase, state: State, schema: string): Promise<Drift> {
+  const differences = await verifyCatalog(client, state, schema);
+  const all = (await readCatalog(client, schema)).filter(({ name }) => !isSystemCollection(name));
+  const tables = new Map(all.map((table) => [table.name, table]));
+  const unmanaged = all.filter(({ name }) => !state.collections.has(name));
+  const missing = differences.flatMap(({ collection }) => missingNode(state, tables, collection));
+  const renamed = renamedTables(missing, unmanaged);
+  const drifted = groupByTable(differences.filter((each) => !isConsequence(each, renamed)));
+  const finding: Finding = {
+    state,
+    schema,
+    tables,
+    renamed,
+    objects: await readObjects(client, schema, [...drifted.keys()]),
+  };
+  const found = [...drifted].map(([name, each]) => tableDrift(finding, name, each));
+  const names = unmanaged.map(({ name }) => name);
+  return { ok: found.length === 0, tables: found, unmanaged: names.sort(byName) };
+}
+
+function groupByTable(differences: readonly Difference[]): Map<string, Difference[]> {
+  const groups = new Map<string, Difference[]>();
+  for (const each of [...differences].sort((a, b) => byName(a.collection, b.collection))) {
+    groups.set(each.collection, [...(groups.get(each.collection) ?? []), each]);
+  }
+  return groups;
+}
+
+function missingNode({ collections }: State, tables: ReadonlyMap<string, CatalogTable>, name: string) {
+  const node = collections.get(name);
+  return node?.collection.schema && !tables.has(name) ? [node] : [];
+}
+
+function tableDrift(finding: Finding, table: string, differences: readonly Difference[]): TableDrift {
+  const node = finding.state.collections.get(table) as CollectionNode;
+  const there = finding.tables.get(table);
+  if (node.collection.schema === null) return notWanted(table, differences);
+  if (there === undefined) return missingTable(finding, node, differences);
+  return differentTable(finding, node, { there, differences });
+}
+
+/** A folder has no table: what bears its name isn't the service's to touch. */
+function notWanted(table: string, differences: readonly Difference[]): TableDrift {
+  return { table, kind: 'not wanted', differences: differences.map((each) => shown(each, undefined)) };
+}
+
+function missingTable(finding: Finding, node: CollectionNode, differences: readonly Difference[]): TableDrift {
+  const { state, schema, renamed } = finding;
+  const table = node.collection.collection;
+  const other = renamed.get(table);
+  const sides = sidesOfMissing(state, node, schema);
+  const repair = { database: sides.statements.map(toRepair), log: repairLog(sides) };
+  if (other === undefined) {
+    return { table, kind: 'missing', differences: differences.map((each) => ({ ...shown(each, undefined), repair })) };
+  }
+  const back = sql`ALTER TABLE ${qualified(schema, other.name)} RENAME TO ${ident(table)}`;
+  const rename = { sql: back, summary: `rename table ${other.name} to ${table}`, drops: false };
+  const adopted = convert(finding, other, node);
+  const adoption =
+    adopted === null
+      ? []
+      : [{ type: 'collection.adopted' as const, collection: other.name, field: null, data: adopted }];
+  const log = [...repair.log, ...adoption];
+  return {
+    table,
+    kind: 'missing',
+    renamed_to: other.name,
+    differences: differences.map((each) => ({ ...shown(each, undefined), repair: { database: [rename], log } })),
+  };
+}
+
+const repairLog = ({ events }: Sides) =>
+  events.map(({ type, collection, field, data }) => ({ type, collection, field, data }));
+
+interface There {
+  there: CatalogTable;
+  differences: readonly Difference[];
+}
+
+function differentTable(finding: Finding, node: CollectionNode, { there, differences }: There): TableDrift {
+  const { state, schema } = finding;
+  const table = node.collection.collection;
+  const renamed = renamedColumns(node, there);
+  const found = convert(finding, withNames(there, renamed), node, true);
+  const sides = found === null ? undefined : sidesOfDifferent(state, node, asKnown(found, node, differences), schema);
+  const again = new Map([...renamed].map(([field, column]) => [column.name, field]));
+  return {
+    table,
+    kind: 'different',
+    differences: differences
+      .filter(({ field, member }) => !(member === 'column' && again.has(field ?? '')))
+      .map((each) => {
+        const column = each.member === 'column' ? renamed.get(each.field ?? '') : undefined;
+        return column === undefined ? shown(each, sides) : renamedColumn(finding, each, column);
+      }),
+  };
+}
+
+function renamedColumn({ schema }: Finding, difference: Difference, { name }: CatalogColumn): DriftDifference {
+  const { collection, field = '' } = difference;
+  const text = sql`ALTER TABLE ${qualified(schema, collection)} RENAME COLUMN ${ident(name)} TO ${ident(field)}`;
+  const rename: RepairStatement = {
+    sql: text,
+    summary: `rename column ${collection}.${name} to ${field}`,
+    drops: false,
+  };
+  return { ...shown(difference, undefined), renamed_to: name, repair: { database: [rename], log: [] } };
+}
+
+function shown({ field, member, expected, found }: Difference, sides: Sides | undefined): DriftDifference {
+  const repair = sides === undefined ? { database: [], log: [] } : repairOf(sides, field);
+  return { ...(field === undefined ? {} : { field }), member, expected, found, repair };
+}
+
+/** The table in normal form, said as the collection says it; null where it can't be said. */
+function convert(
+  { state, schema, tables, objects }: Finding,
+  table: CatalogTable,
+  like: CollectionNode,
+  managed = false,
+) {
+  const notes: Note[] = [];
+  const together = new Map([...tables].filter(([name]) => state.collections.has(name)));
+  const converted = convertTable({ schema, table, objects, state, together, like, notes });
+  if (!converted.ok) return null;
+  if (managed) return converted.value;
+  const { collection, fields } = converted.value;
+  return { collection, fields, relations: [] };
+}

@@ -1,0 +1,79 @@
+/** Makes the database as the log says, as far as that is allowed and PostgreSQL lets it. */
+import type pg from 'pg';
+import type { State } from '../../schema/state.js';
+import { findDrift } from './find.js';
+import type { Drift, RepairStatement, TableDrift } from './model.js';
+
+export interface RepairOptions {
+  client: pg.ClientBase;
+  state: State;
+  schema: string;
+  /** Without it, nothing that removes something is run. */
+  allowDrop: boolean;
+}
+
+export interface Repaired {
+  /** In the order they ran. */
+  made: RepairStatement[];
+  /** What was not run, and why. */
+  left: (RepairStatement & { reason: string })[];
+  /** What is still there. */
+  drift: Drift;
+}
+
+/** In the caller's transaction, which must hold the log's lock. */
+export async function repairDrift(options: RepairOptions): Promise<Repaired> {
+  const { client, state, schema } = options;
+  const made: RepairStatement[] = [];
+  let drift = await findDrift(client, state, schema);
+  // Names first: what else differs can be told only when everything is called what it was called.
+  const renames = distinct(drift.tables.flatMap(renamesOf));
+  if (renames.length > 0) {
+    await runAll(options, renames, made);
+    drift = await findDrift(client, state, schema);
+  }
+  const left = await runAll(options, distinct(drift.tables.flatMap(statementsOf)), made);
+  if (made.length > 0) drift = await findDrift(client, state, schema);
+  return { made, left, drift };
+}
+
+function renamesOf({ renamed_to: table, differences }: TableDrift): RepairStatement[] {
+  return differences
+    .filter(({ renamed_to: column }) => table !== undefined || column !== undefined)
+    .flatMap(({ repair }) => repair.database);
+}
+
+const statementsOf = ({ differences }: TableDrift): RepairStatement[] =>
+  differences.flatMap(({ repair }) => repair.database);
+
+/** Several differences of one field share their statements. */
+function distinct(statements: readonly RepairStatement[]): RepairStatement[] {
+  return [...new Map(statements.map((statement) => [statement.sql, statement])).values()];
+}
+
+async function runAll(
+  { client, allowDrop }: RepairOptions,
+  statements: readonly RepairStatement[],
+  made: RepairStatement[],
+): Promise<Repaired['left']> {
+  const left: Repaired['left'] = [];
+  for (const statement of statements) {
+    const reason = statement.drops && !allowDrop ? 'it drops something' : await run(client, statement.sql);
+    if (reason === null) made.push(statement);
+    else left.push({ ...statement, reason });
+  }
+  return left;
+}
+
+/** Each by itself: one that fails takes no other along. */
+async function run(client: pg.ClientBase, text: string): Promise<string | null> {
+  await client.query('SAVEPOINT repair');
+  try {
+    await client.query(text);
+    await client.query('RELEASE SAVEPOINT repair');
+    return null;
+  } catch (error) {
+    await client.query('ROLLBACK TO SAVEPOINT repair; RELEASE SAVEPOINT repair');
+    return error instanceof Error ? error.message : String(error);
+  }
+}

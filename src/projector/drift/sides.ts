@@ -1,0 +1,78 @@
+/** What would make both sides alike, for one table: statements for the database, events for the log. */
+import { Draft } from '../../schema/draft.js';
+import { dropCollection } from '../../schema/edits.js';
+import type { NewEvent } from '../../schema/events.js';
+import type { Relation } from '../../schema/model.js';
+import type { CollectionNode, State } from '../../schema/state.js';
+import { transition } from '../../schema/transition.js';
+import type { Converted } from '../adopt/convert.js';
+import { planBatch } from '../ddl/plan.js';
+import type { Statement } from '../statement.js';
+import type { Repair, RepairStatement } from './model.js';
+
+export interface Sides {
+  statements: Statement[];
+  events: NewEvent[];
+}
+
+/** A table that is there and differs. `found`: as it is there, in normal form. */
+export function sidesOfDifferent(state: State, node: CollectionNode, found: Converted, schema: string): Sides {
+  const { collection } = node.collection;
+  const there = withNode(state, nodeOf(node, found));
+  const back = transition(there, state, [collection]);
+  return { statements: planBatch(there, back, schema).statements, events: transition(state, there, [collection]) };
+}
+
+/** A table that isn't there. */
+export function sidesOfMissing(state: State, node: CollectionNode, schema: string): Sides {
+  const { collection } = node.collection;
+  const draft = new Draft(state);
+  dropCollection(draft, state, collection);
+  const without = { ...state, collections: state.collections.delete(collection) };
+  const back = transition(without, state, [collection]);
+  return {
+    statements: planBatch(without, back, schema).statements,
+    events: transition(state, draft.toState(), draft.touched),
+  };
+}
+
+const withNode = (state: State, node: CollectionNode): State => ({
+  ...state,
+  collections: state.collections.set(node.collection.collection, node),
+});
+
+/** What has no place in the catalog is as it was: aliases, and relations without a foreign key. */
+function nodeOf(known: CollectionNode, found: Converted): CollectionNode {
+  const fields = new Map(found.fields.map((field) => [field.field, field]));
+  for (const field of known.fields.values()) if (field.schema === null) fields.set(field.field, field);
+  const relations = new Map<string, Relation>();
+  for (const relation of known.relations.values()) {
+    if (fields.has(relation.many_field)) relations.set(relation.many_field, { ...relation, schema: null });
+  }
+  for (const relation of found.relations) {
+    const id = relations.get(relation.many_field)?.id ?? 0;
+    relations.set(relation.many_field, { id, ...relation });
+  }
+  return { collection: found.collection, fields, relations };
+}
+
+const DROPS = /\bDROP (TABLE|COLUMN|CONSTRAINT|INDEX)\b/;
+
+/** Those about one field, or about the table as a whole. */
+export function repairOf({ statements, events }: Sides, field: string | undefined): Repair {
+  const about = (name: string | null): boolean => (name ?? undefined) === field;
+  return {
+    database: statements.filter(({ source }) => about(source.field)).map(toRepair),
+    log: events
+      .filter((event) => about(event.field))
+      .map(({ type, collection, field: name, data }) => ({ type, collection, field: name, data })),
+  };
+}
+
+export function toRepair({
+  sql,
+  summary,
+  loses_data: loses,
+}: Pick<Statement, 'sql' | 'summary' | 'loses_data'>): RepairStatement {
+  return { sql, summary, drops: loses || DROPS.test(sql) };
+}
