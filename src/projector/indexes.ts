@@ -11,7 +11,7 @@ import type { ConnectionOptions } from '../postgres/pool.js';
 import type { StoredEvent } from '../schema/events.js';
 import type { State } from '../schema/state.js';
 import { IndexBuildError, catchUp } from './indexes/catch-up.js';
-import { type IndexFailure, recordFailure } from './indexes/checkpoint.js';
+import { type IndexFailure, loadCheckpoint, recordFailure } from './indexes/checkpoint.js';
 import { type BuildSession, openBuildSession } from './indexes/session.js';
 import { isWanted } from './indexes/settle.js';
 
@@ -129,13 +129,14 @@ export function createIndexProjection(options: IndexProjectionOptions): IndexPro
     });
   };
 
-  /** While an index can't be built, only its being given up is news. */
-  const givenUp = async (failed: IndexFailure): Promise<boolean> => !isWanted(await options.currentState(), failed);
+  /** While an index can't be built, only its being given up is news; or that another process got past it. */
+  const isOver = async (failed: IndexFailure): Promise<boolean> =>
+    (await loadCheckpoint(pool)) >= failed.position || !isWanted(await options.currentState(), failed);
 
   const hurry = (failed: IndexFailure): void => {
-    givenUp(failed).then(
-      (given) => {
-        if (!given || failure !== failed) return;
+    isOver(failed).then(
+      (over) => {
+        if (!over || failure !== failed) return;
         clearTimeout(timer);
         start();
       },

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import pg from 'pg';
 import { createProgress } from '../../src/cli/progress.js';
 import { clientOf, json } from '../http/client.js';
+import { until } from '../log/until.js';
 import { type Ran, dps } from '../support/dps.js';
 import { type TestService, startService } from '../support/service.js';
 
@@ -85,6 +86,31 @@ describe('dps status, verify and rebuild', () => {
     await pool.query('alter table authors drop column secret');
     expect((await run('rebuild', 'tables')).code).to.equal(0);
     expect((await run('rebuild', 'indexes')).code).to.equal(0);
+  });
+
+  it('rebuild lets the builder of indexes go on, and the service follows', async function () {
+    this.timeout(60_000);
+    const client = clientOf(service);
+    const text = (name: string) => ({ field: name, type: 'text', schema: {}, meta: { interface: 'input' } });
+    await client('/collections', json({ collection: 'pages', schema: {}, fields: [text('body'), text('title')] }));
+    const index = (name: string) =>
+      client(`/fields/pages/${name}?concurrentIndexCreation`, json({ schema: { is_indexed: true } }, 'PATCH'));
+    const stopped = async () => (await run('status')).code === 1;
+    // Random, so that it can't be compressed: too large for a B-tree.
+    await pool.query(
+      `insert into pages (body) select string_agg(md5(random()::text), '') from generate_series(1, 1000)`,
+    );
+    expect((await index('body')).status).to.equal(200);
+    await until('the builder stops', stopped);
+    const refused = await run('rebuild', 'indexes');
+    expect(refused.code).to.equal(2);
+    expect(refused.err).to.contain('PostgreSQL refused the index').and.contain('Next: A value is too large');
+    await pool.query('truncate pages');
+    expect((await run('rebuild', 'indexes')).code).to.equal(0);
+    expect(await stopped()).to.equal(false);
+    await index('title');
+    const built = `select from pg_index i join pg_class c on c.oid = i.indexrelid where c.relname = 'pages_title_index'`;
+    await until('the service has built the next one', async () => (await pool.query(built)).rowCount === 1);
   });
 
   it('refuses wrong usage', async () => {
