@@ -5,6 +5,8 @@ import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import pg from 'pg';
+import { catalogText } from '../adopt/catalog-text.js';
+import { HARD_SCHEMA } from '../adopt/hard-schema.js';
 import { type Reply, clientOf, json } from '../http/client.js';
 import { type Ran, dps } from '../support/dps.js';
 import { LIBRARY } from '../support/library.js';
@@ -25,6 +27,9 @@ describe('backup and restore', () => {
     const service = await startService({ DATABASE_URL: source });
     try {
       await live(service);
+      await sql(source, HARD_SCHEMA);
+      const adopted = await clientOf(service)('/schema/adopt', json({ all: true }));
+      expect(adopted.status, adopted.text).to.equal(200);
       snapshot = await snapshotOf(service);
       file = join(directory, 'log.ndjson');
       const exported = await clientOf(service)('/history/export');
@@ -48,6 +53,7 @@ describe('backup and restore', () => {
 
   /** The log and the schema are the same, and a service starts on it. */
   async function expectSame(connectionString: string): Promise<void> {
+    expect(await catalogOf(connectionString)).to.deep.equal(await catalogOf(source));
     const { code, out } = await dps(['verify'], { DATABASE_URL: connectionString });
     expect(out).to.contain('The hash chain holds').and.contain('say the same');
     expect(code).to.equal(0);
@@ -227,6 +233,17 @@ async function snapshotOf(service: TestService): Promise<string> {
 }
 
 const nameOf = (connectionString: string): string => new URL(connectionString).pathname.slice(1);
+
+/** What PostgreSQL says of everything that is managed. */
+async function catalogOf(connectionString: string): Promise<string[]> {
+  const client = new pg.Client({ connectionString });
+  await client.connect();
+  try {
+    return await catalogText(client);
+  } finally {
+    await client.end();
+  }
+}
 
 async function sql(connectionString: string, ...statements: string[]): Promise<void> {
   const client = new pg.Client({ connectionString });
