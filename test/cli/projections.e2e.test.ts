@@ -78,10 +78,14 @@ describe('dps status, verify and rebuild', () => {
     expect((await run('verify')).code).to.equal(0);
   });
 
-  it('rebuild names differences of the tables and drops nothing', async () => {
+  it('rebuild makes the tables what the log says, and drops nothing', async () => {
     await pool.query('alter table authors add column secret text');
+    await pool.query('drop table articles');
     const { code, out } = await run('rebuild', 'tables');
     expect(code).to.equal(1);
+    expect(out)
+      .to.contain('done: create table articles')
+      .and.match(/not done: .*secret.*it drops something/);
     expect(out).to.contain('authors.secret column: expected nothing, found "text"');
     await pool.query('alter table authors drop column secret');
     expect((await run('rebuild', 'tables')).code).to.equal(0);

@@ -7,7 +7,6 @@ import {
   type Rebuilt,
   isProjectionName,
 } from '../../projector/projections/index.js';
-import type { Difference } from '../../projector/verify.js';
 import { type Command, type ExitCode, type Invocation, UsageError, takePositionals, text } from '../command.js';
 import { countDifferences, describeDifference } from '../differences.js';
 import { json } from '../output.js';
@@ -22,7 +21,7 @@ export const rebuild: Command = {
 DATA_DIR), while the service runs or not
 
   dps rebuild metadata                   the rows of service_collections, service_fields, service_relations
-  dps rebuild tables                     compare the tables with the log; nothing is dropped
+  dps rebuild tables                     make what is missing, mend what differs; nothing is dropped ("dps drift" can)
   dps rebuild indexes                    go on with the indexes that are built after their commit, at once
   dps rebuild tables --into URL          replay the whole log, DDL included, into an empty database, and verify it
 
@@ -48,7 +47,7 @@ async function rebuildHere({ values, terminal }: Invocation, bench: Bench, name:
   const rebuilt = await bench.projections.rebuild(name, progress.at).catch(explain);
   progress.end();
   terminal.print(values['json'] === true ? json(rebuilt) : describe(rebuilt));
-  return leftOver(rebuilt).length > 0 ? 1 : 0;
+  return rebuilt.differences?.length ? 1 : 0;
 }
 
 function explain(error: unknown): never {
@@ -59,18 +58,14 @@ function explain(error: unknown): never {
   });
 }
 
-function leftOver({ differences }: Rebuilt): Difference[] {
-  return Array.isArray(differences) ? (differences as Difference[]) : [];
-}
-
-function describe(rebuilt: Rebuilt): string {
-  const { name, position, ...rest } = rebuilt;
-  const left = leftOver(rebuilt);
-  const facts = Object.entries(rest)
-    .filter(([, value]) => typeof value === 'number')
-    .map(([key, value]) => `${String(value)} ${key.replaceAll('_', ' ')}`);
-  const head = `${name}: at position ${position}${facts.length > 0 ? `, ${facts.join(', ')}` : ''}.`;
-  return left.length === 0 ? head : [head, `${countDifferences(left)}:`, ...left.map(describeDifference)].join('\n');
+function describe({ name, position, made = [], left = [], differences = [], ...rest }: Rebuilt): string {
+  const facts = Object.entries(rest).map(([key, value]) => `, ${value} ${key.replaceAll('_', ' ')}`);
+  return [
+    `${name}: at position ${position}${facts.join('')}.`,
+    ...made.map((statement) => `  done: ${statement}`),
+    ...left.map(({ statement, reason }) => `  not done: ${statement} (${reason})`),
+    ...(differences.length === 0 ? [] : [`${countDifferences(differences)}:`, ...differences.map(describeDifference)]),
+  ].join('\n');
 }
 
 async function rebuildInto(invocation: Invocation, { pool, projections }: Bench, into: string): Promise<ExitCode> {

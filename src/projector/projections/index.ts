@@ -10,8 +10,8 @@ import { type Verification, verify } from '../verify.js';
 import { INDEX_PROJECTION } from '../verify/pending-indexes.js';
 import { PROJECTION_NAMES, type ProjectionName, type ProjectionStatus, listProjections } from './list.js';
 import type { LogLock } from './log-lock.js';
-import { type Progress, rebuildMetadataRows } from './rebuild-metadata.js';
-import { rebuildTables } from './rebuild-tables.js';
+import { type Progress, type RebuiltMetadata, rebuildMetadataRows } from './rebuild-metadata.js';
+import { type RebuiltTables, rebuildTables } from './rebuild-tables.js';
 
 export type { Progress } from './rebuild-metadata.js';
 export { PROJECTION_NAMES, type ProjectionName, type ProjectionStatus, type ProjectionError } from './list.js';
@@ -33,7 +33,9 @@ export interface Verified extends Verification {
   position: number;
 }
 
-export type Rebuilt = { name: ProjectionName; position: number } & Record<string, unknown>;
+export type Rebuilt = { name: ProjectionName; position: number } & Partial<
+  Omit<RebuiltMetadata, 'position'> & Omit<RebuiltTables, 'position'> & { lag: number }
+>;
 
 export interface ProjectionsOptions {
   pool: pg.Pool;
@@ -63,7 +65,7 @@ export function createProjections(options: ProjectionsOptions): Projections {
     list: () => listProjections(options.pool),
     // One at a time: each sits on a connection of the pool, and may need another one to catch up.
     verify: shareNext(async () => (await verifyBeside(options)) ?? verifyUnderLock(options)),
-    rebuild: async (name, onProgress) => ({ name, ...(await rebuilders[name](onProgress)) }) as Rebuilt,
+    rebuild: async (name, onProgress) => ({ name, ...(await rebuilders[name](onProgress)) }),
   };
 }
 
