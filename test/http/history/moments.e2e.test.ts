@@ -131,7 +131,11 @@ describe('the schema at any moment', () => {
   async function run(connectionString: string, script: string): Promise<void> {
     const client = new pg.Client({ connectionString });
     await client.connect();
-    await client.query(script).finally(() => client.end());
+    try {
+      await client.query(script);
+    } finally {
+      await client.end();
+    }
   }
 
   async function catalogOf(connectionString: string, position: number) {
@@ -139,7 +143,11 @@ describe('the schema at any moment', () => {
     const names = collections.map(({ collection }) => collection);
     const client = new pg.Client({ connectionString });
     await client.connect();
-    return readCatalog(client, 'public', names).finally(() => client.end());
+    try {
+      return await readCatalog(client, 'public', names);
+    } finally {
+      await client.end();
+    }
   }
 
   it('shows what changed between two moments', async () => {
