@@ -67,7 +67,7 @@ export const collectionMeta = fc.record(
   { requiredKeys: [] },
 );
 
-const fieldMeta = fc.record(
+export const fieldMeta = fc.record(
   {
     interface: maybe(text),
     options,
@@ -78,13 +78,13 @@ const fieldMeta = fc.record(
   { requiredKeys: [] },
 );
 
-const flags = fc.record(
+export const columnFlags = fc.record(
   { is_nullable: fc.boolean(), is_unique: fc.boolean(), is_indexed: fc.boolean(), comment: maybe(text) },
   { requiredKeys: [] },
 );
 
 /** A column: its type and the members that fit it. */
-const column = fc.oneof(
+export const column = fc.oneof(
   fc.record({
     type: fc.constant('string'),
     schema: fc.record({ max_length: fc.constantFrom(50, 255), default_value: maybe(text) }, { requiredKeys: [] }),
@@ -166,10 +166,10 @@ const column = fc.oneof(
   }),
 );
 
-const field = fc.oneof(
+export const field = fc.oneof(
   {
     weight: 6,
-    arbitrary: fc.tuple(fieldName, column, fieldMeta, flags).map(([name, { type, schema }, meta, given]) => {
+    arbitrary: fc.tuple(fieldName, column, fieldMeta, columnFlags).map(([name, { type, schema }, meta, given]) => {
       const indexable = type === 'json' ? {} : given;
       return { field: name, type, meta, schema: { ...indexable, ...schema } };
     }),
