@@ -1,7 +1,7 @@
 import { type Verification as ChainVerification, verifyChain } from '../../log/hash-chain.js';
 import type { Verified } from '../../projector/projections/index.js';
 import { type Command, type Invocation, takePositionals } from '../command.js';
-import { describeDifference } from '../differences.js';
+import { countDifferences, describeDifference } from '../differences.js';
 import { json } from '../output.js';
 import { createProgress } from '../progress.js';
 import { type Bench, withProjections } from '../projections.js';
@@ -76,7 +76,7 @@ function describe({ chain, projections }: Result): string {
   if ('error' in projections) lines.push(projections.error);
   else if (projections.ok)
     lines.push(`Fold, metadata rows and catalog say the same at position ${projections.position}.`);
-  else lines.push(`${projections.differences.length} differences at position ${projections.position}:`);
+  else lines.push(`${countDifferences(projections.differences)} at position ${projections.position}:`);
   if ('differences' in projections) lines.push(...projections.differences.map(describeDifference));
   return lines.join('\n');
 }
