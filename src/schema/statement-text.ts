@@ -27,17 +27,20 @@ export interface ParsedConstraint {
 export function parseConstraint(text: string): ParsedConstraint | string {
   const statement = parseStatement(`ALTER TABLE t ADD CONSTRAINT c ${text}`);
   if (typeof statement === 'string') return statement;
-  const command = member(only(member(statement, 'AlterTableStmt')?.['cmds']), 'AlterTableCmd');
-  const constraint = member(member(command, 'def'), 'Constraint');
+  const constraint = addedConstraint(statement);
   const kind = CONSTRAINT_KINDS.get(constraint?.['contype']);
-  if (command?.['subtype'] !== 'AT_AddConstraint' || constraint === undefined || kind === undefined)
-    return 'must be the definition of one constraint';
+  if (constraint === undefined || kind === undefined) return 'must be the definition of one constraint';
   if (constraint['indexname'] !== undefined || constraint['indexspace'] !== undefined)
     return 'must not name an index or a tablespace';
   const fault = definitionFault([constraint['raw_expr'], constraint['where_clause'], constraint['exclusions']]);
   if (fault !== null) return fault;
   const target = member(constraint, 'pktable');
   return target === undefined ? { kind } : { kind, references: tableName(target) };
+}
+
+function addedConstraint(statement: Node): Node | undefined {
+  const command = member(only(member(statement, 'AlterTableStmt')?.['cmds']), 'AlterTableCmd');
+  return command?.['subtype'] === 'AT_AddConstraint' ? member(member(command, 'def'), 'Constraint') : undefined;
 }
 
 function tableName(range: Node): { schema?: string; table: string } {

@@ -1,6 +1,6 @@
 /** A column of the catalog as a field. */
 import { fits } from '../../schema/constraint-names.js';
-import type { ColumnExtras, TableExtras } from '../../schema/extras.js';
+import { type ColumnExtras, type TableExtras, isSerial } from '../../schema/extras.js';
 import { checkExpression } from '../../schema/expression.js';
 import { columnType, defaultFromCatalog, readNewField, typeFromColumn } from '../../schema/normal-form/index.js';
 import type { Field, Json } from '../../schema/model.js';
@@ -39,31 +39,36 @@ export function toField(
   const known = like?.fields.get(column.name);
   const { type, precision, ...numbers } = typeOf(column, known);
   const value = defaultOf(converting, column, { type, ...numbers }, unmanaged);
+  const { names, ...flags } = parts;
   const extras: ColumnExtras = {
-    ...(precision === undefined ? {} : { precision }),
-    ...(column.collation === null ? {} : { collation: column.collation }),
-    ...(value.sql === undefined ? {} : { default: value.sql }),
-    ...(column.identity === 'always' ? { identity: 'always' as const } : {}),
-    ...(column.generated?.kind === 'virtual' ? { virtual: true as const } : {}),
+    ...plainExtras(column, precision, value),
     ...identitySequence(converting, column),
-    ...parts.names,
+    ...names,
     ...notNullName(converting, column),
   };
   const schema = {
     ...numbers,
+    ...flags,
     default_value: value.literal,
     is_nullable: column.nullable,
-    is_unique: parts.is_unique,
-    is_indexed: parts.is_indexed,
-    is_primary_key: parts.is_primary_key,
     generation_expression: column.generated?.expression ?? null,
-    has_auto_increment: column.identity !== null || /^nextval\(/.test(value.sql ?? ''),
+    has_auto_increment: column.identity !== null || isSerial({ extras }),
     comment: column.comment,
     ...(Object.keys(extras).length === 0 ? {} : { extras }),
   };
   const meta = known?.meta ?? { sort: table.columns.indexOf(column) + 1 };
   const document = { collection: table.name, field: column.name, type, meta, schema };
   return readNewField(document, [], { foreign: false });
+}
+
+function plainExtras(column: CatalogColumn, precision: number | undefined, value: Default): ColumnExtras {
+  return {
+    ...(precision === undefined ? {} : { precision }),
+    ...(column.collation === null ? {} : { collation: column.collation }),
+    ...(value.sql === undefined ? {} : { default: value.sql }),
+    ...(column.identity === 'always' ? { identity: 'always' } : {}),
+    ...(column.generated?.kind === 'virtual' ? { virtual: true } : {}),
+  };
 }
 
 const TIMED = /^(time|timestamp)\((\d)\) (without time zone|with time zone)$/;

@@ -22,9 +22,10 @@ export function keysOf(converting: Converting, others: readonly CatalogConstrain
   for (const { name } of table.columns) {
     building.parts.set(name, { is_unique: false, is_indexed: false, is_primary_key: false, names: {} });
   }
-  for (const constraint of ownFirst(table.constraints, table.name, uniqueName)) {
-    if (constraint.kind === 'primary key') primaryKey(building, converting, constraint);
-    else if (constraint.kind !== 'foreign key') other(building, converting, constraint);
+  const [keys, rest] = [table.constraints.filter(isKey), table.constraints.filter((each) => !isKey(each))];
+  for (const constraint of keys) primaryKey(building, converting, constraint);
+  for (const constraint of ownFirst(rest, table.name, uniqueName)) {
+    if (constraint.kind !== 'foreign key') other(building, converting, constraint);
   }
   for (const constraint of others) foreignKey(building, converting, constraint);
   for (const each of ownFirst(table.indexes, table.name, indexName)) index(building, converting, each);
@@ -32,6 +33,8 @@ export function keysOf(converting: Converting, others: readonly CatalogConstrain
   building.extras.indexes.sort(byNames);
   return building;
 }
+
+const isKey = ({ kind }: CatalogConstraint): boolean => kind === 'primary key';
 
 const byNames = (a: { name: string }, b: { name: string }): number => (a.name < b.name ? -1 : 1);
 
@@ -63,56 +66,77 @@ function mark(parts: Building['parts'], column: string, marks: Partial<ColumnPar
   if (part !== undefined) parts.set(column, { ...part, ...marks });
 }
 
+/** Unique, check and exclusion constraints. */
 function other(building: Building, converting: Converting, constraint: CatalogConstraint): void {
+  if (isPlainUnique(constraint) && uniqueOfField(building, converting, constraint)) return;
   const { name, definition } = constraint;
-  const [column, ...more] = constraint.columns;
-  const part = building.parts.get(column ?? '');
-  const isPlain = constraint.kind === 'unique' && more.length === 0 && isPlainUnique(constraint);
-  if (isPlain && column !== undefined && part !== undefined && !part.is_unique) {
-    if (name !== uniqueName(converting.table.name, column)) part.names.unique_name = name;
-    part.is_unique = true;
-    return;
-  }
   const used = foreignUse(converting, 'constraint', name) ?? foreignUse(converting, 'index', name);
-  const parsed = parseConstraint(definition);
-  const fault = used === null ? (typeof parsed === 'string' ? parsed : null) : `uses ${used}`;
+  const fault = used === null ? constraintFault(definition) : `uses ${used}`;
   if (fault === null) building.extras.constraints.push({ name, definition });
   else leave(building, converting, { kind: 'constraint', name, fault });
 }
 
-const isPlainUnique = ({ definition, deferrable }: CatalogConstraint): boolean =>
-  !deferrable && definition.startsWith('UNIQUE (') && !definition.includes(') INCLUDE (') && definition.endsWith(')');
+function constraintFault(definition: string): string | null {
+  const parsed = parseConstraint(definition);
+  return typeof parsed === 'string' ? parsed : null;
+}
 
+function isPlainUnique({ kind, columns, definition, deferrable }: CatalogConstraint): boolean {
+  if (kind !== 'unique' || columns.length !== 1 || deferrable) return false;
+  return definition.startsWith('UNIQUE (') && definition.endsWith(')') && !definition.includes(') INCLUDE (');
+}
+
+function uniqueOfField({ parts }: Building, { table }: Converting, { name, columns }: CatalogConstraint): boolean {
+  const [column = ''] = columns;
+  const part = parts.get(column);
+  if (part === undefined || part.is_unique) return false;
+  if (name !== uniqueName(table.name, column)) part.names.unique_name = name;
+  part.is_unique = true;
+  return true;
+}
+
+/** One that is no relation. */
 function foreignKey(building: Building, converting: Converting, constraint: CatalogConstraint): void {
   const { name, definition, references } = constraint;
-  const { schema, together, state } = converting;
   const target = references?.table ?? '';
-  const known = together.has(target) || state.collections.get(target)?.collection.schema;
+  const isReachable = references?.schema === converting.schema && isManaged(converting, target);
+  const fault = isReachable ? referenceFault(definition) : `points at ${quoted(target)}, which isn't managed`;
+  if (fault === null) building.extras.constraints.push({ name, definition, references: target });
+  else leave(building, converting, { kind: 'constraint', name, fault });
+}
+
+function isManaged({ together, state }: Converting, table: string): boolean {
+  return together.has(table) || state.collections.get(table)?.collection.schema != null;
+}
+
+function referenceFault(definition: string): string | null {
   const parsed = parseConstraint(definition);
-  if (typeof parsed === 'string') leave(building, converting, { kind: 'constraint', name, fault: parsed });
-  else if (references?.schema !== schema || parsed.references?.schema !== undefined || !known) {
-    leave(building, converting, {
-      kind: 'constraint',
-      name,
-      fault: `points at ${quoted(target)}, which isn't managed`,
-    });
-  } else building.extras.constraints.push({ name, definition, references: target });
+  if (typeof parsed === 'string') return parsed;
+  return parsed.references?.schema === undefined ? null : 'points at a table that is hidden by another of its name';
 }
 
 function index(building: Building, converting: Converting, found: CatalogIndex): void {
-  const { name, columns, tail, unique } = found;
-  if (found.constraint !== null) return;
-  const part = building.parts.get(columns[0] ?? '');
-  if (found.plain && !unique && found.valid && part !== undefined && !part.is_indexed && !part.is_primary_key) {
-    if (name !== indexName(converting.table.name, columns[0] ?? '')) part.names.index_name = name;
-    part.is_indexed = true;
-    return;
-  }
-  const used = foreignUse(converting, 'index', name);
-  const fault =
-    used !== null ? `uses ${used}` : found.valid ? checkIndexDefinition(tail) : 'is invalid: build it again';
+  if (found.constraint !== null || indexOfField(building, converting, found)) return;
+  const { name, tail, unique } = found;
+  const fault = indexFault(converting, found);
   if (fault !== null) leave(building, converting, { kind: 'index', name, fault });
   else building.extras.indexes.push({ name, ...(unique ? { unique: true as const } : {}), definition: tail });
+}
+
+function indexOfField({ parts }: Building, { table }: Converting, found: CatalogIndex): boolean {
+  const column = found.columns[0] ?? '';
+  const part = parts.get(column);
+  if (!found.plain || found.unique || !found.valid) return false;
+  if (part === undefined || part.is_indexed || part.is_primary_key) return false;
+  if (found.name !== indexName(table.name, column)) part.names.index_name = found.name;
+  part.is_indexed = true;
+  return true;
+}
+
+function indexFault(converting: Converting, { name, valid, tail }: CatalogIndex): string | null {
+  const used = foreignUse(converting, 'index', name);
+  if (used !== null) return `uses ${used}`;
+  return valid ? checkIndexDefinition(tail) : 'is invalid: build it again';
 }
 
 interface Left {

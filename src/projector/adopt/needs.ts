@@ -74,18 +74,16 @@ const SMALLEST: Readonly<Record<string, string>> = {
 /** What isn't as PostgreSQL makes a sequence unasked. @param type the one it has unasked */
 export function sequenceOptions(sequence: CatalogSequence, type: string): SequenceOptions {
   const upwards = !sequence.increment.startsWith('-');
-  const min = upwards ? '1' : SMALLEST[sequence.type];
-  const max = upwards ? LARGEST[sequence.type] : '-1';
-  const start = upwards ? sequence.min : sequence.max;
-  return {
-    ...(sequence.type === type ? {} : { type: sequence.type as 'integer' }),
-    ...(sequence.start === start ? {} : { start: sequence.start }),
-    ...(sequence.increment === '1' ? {} : { increment: sequence.increment }),
-    ...(sequence.min === min ? {} : { min: sequence.min }),
-    ...(sequence.max === max ? {} : { max: sequence.max }),
-    ...(sequence.cache === '1' ? {} : { cache: sequence.cache }),
-    ...(sequence.cycle ? { cycle: true } : {}),
-  };
+  const said: [keyof SequenceOptions, value: string, usual: string | undefined][] = [
+    ['type', sequence.type, type],
+    ['start', sequence.start, upwards ? sequence.min : sequence.max],
+    ['increment', sequence.increment, '1'],
+    ['min', sequence.min, upwards ? '1' : SMALLEST[sequence.type]],
+    ['max', sequence.max, upwards ? LARGEST[sequence.type] : '-1'],
+    ['cache', sequence.cache, '1'],
+  ];
+  const unusual = said.filter(([, value, usual]) => value !== usual).map(([name, value]) => [name, value]);
+  return { ...Object.fromEntries(unusual), ...(sequence.cycle ? { cycle: true } : {}) };
 }
 
 /** Functions, operators or collations that something uses and a snapshot can't make; null: none. */

@@ -1,5 +1,5 @@
 /** Foreign keys that relations can say: one column, to the primary key of a managed table. */
-import type { NewRelation } from '../../schema/model.js';
+import type { ForeignKey, NewRelation } from '../../schema/model.js';
 import { keyFamily } from '../../schema/normal-form/data-types.js';
 import { typeFromColumn } from '../../schema/normal-form/index.js';
 import { primaryKeyOf } from '../../schema/state.js';
@@ -33,30 +33,44 @@ const EXPRESSIBLE =
 
 function toRelation(converting: Converting, constraint: CatalogConstraint): NewRelation | null {
   const { table, like } = converting;
-  const { references, columns, deferrable, initiallyDeferred } = constraint;
-  const [field, ...more] = columns;
-  if (field === undefined || more.length > 0 || references === null || !isExpressible(converting, constraint))
-    return null;
-  const before = like?.relations.get(field);
-  const kept = before?.one_collection === references.table ? before : undefined;
-  const waits = initiallyDeferred ? 'INITIALLY DEFERRED' : 'INITIALLY IMMEDIATE';
+  const { references } = constraint;
+  const [field, ...more] = constraint.columns;
+  if (field === undefined || more.length > 0 || references === null) return null;
+  if (!isExpressible(converting, constraint)) return null;
+  const known = like?.relations.get(field);
+  const kept = known?.one_collection === references.table ? known : NOTHING_KNOWN;
   return {
     many_collection: table.name,
     many_field: field,
     one_collection: references.table,
-    one_field: kept?.one_field ?? null,
+    one_field: kept.one_field,
     one_collection_field: null,
     one_allowed_collections: null,
-    junction_field: kept?.junction_field ?? null,
-    sort_field: kept?.sort_field ?? null,
-    one_deselect_action: kept?.one_deselect_action ?? 'nullify',
+    junction_field: kept.junction_field,
+    sort_field: kept.sort_field,
+    one_deselect_action: kept.one_deselect_action,
     schema: {
       constraint_name: constraint.name,
       on_update: references.onUpdate,
       on_delete: references.onDelete,
-      ...(deferrable ? { deferrable: waits } : {}),
+      ...waiting(constraint),
     },
   };
+}
+
+/** What no constraint says. */
+type Metadata = Pick<NewRelation, 'one_field' | 'junction_field' | 'sort_field' | 'one_deselect_action'>;
+
+const NOTHING_KNOWN: Metadata = {
+  one_field: null,
+  junction_field: null,
+  sort_field: null,
+  one_deselect_action: 'nullify',
+};
+
+function waiting({ deferrable, initiallyDeferred }: CatalogConstraint): Pick<ForeignKey, 'deferrable'> {
+  if (!deferrable) return {};
+  return { deferrable: initiallyDeferred ? 'INITIALLY DEFERRED' : 'INITIALLY IMMEDIATE' };
 }
 
 function isExpressible(

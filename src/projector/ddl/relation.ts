@@ -19,11 +19,9 @@ export function planRelation(change: RelationChange): Statement[] {
   const name = event.field ?? '';
   const old = getRelation(before, event.collection, name);
   const now = getRelation(after, event.collection, name);
-  const had = hasForeignKey(old) ? old : null;
-  const has = hasForeignKey(now) ? now : null;
-  if (had !== null && has !== null) return replaceForeignKey(change, had, has);
-  if (had !== null) return [dropForeignKey(change, had)];
-  return has === null || isInherited(change, has) ? [] : [addForeignKey(change, has)];
+  if (hasForeignKey(old))
+    return hasForeignKey(now) ? replaceForeignKey(change, old, now) : [dropForeignKey(change, old)];
+  return !hasForeignKey(now) || isInherited(change, now) ? [] : [addForeignKey(change, now)];
 }
 
 /** A foreign key of a partitioned table is PostgreSQL's to keep on the partitions too. */

@@ -5,25 +5,33 @@ import { type Change, statement } from './change.js';
 import { type ColumnField, needsUnique } from './column.js';
 import { indexNameOf, uniqueNameOf } from './owned-names.js';
 import { label, tableOf } from './parts.js';
-import { type Sql, ident, qualified, sql } from './sql.js';
+import { ident, qualified, sql } from './sql.js';
 
 export function renameParts(change: Change, old: ColumnField, now: ColumnField): Statement[] {
-  const statements: Statement[] = [];
-  const put = (text: Sql, summary: string): void => {
-    statements.push(statement(change, text, summary, { lock: 'ACCESS EXCLUSIVE', lock_entries: 2 }));
-  };
-  if (needsUnique(old) && needsUnique(now) && uniqueNameOf(old) !== uniqueNameOf(now)) {
-    const names = sql`${ident(uniqueNameOf(old))} TO ${ident(uniqueNameOf(now))}`;
-    put(sql`ALTER TABLE ${tableOf(change)} RENAME CONSTRAINT ${names}`, `rename the constraint of ${label(now)}`);
-  }
-  if (old.schema.is_indexed && now.schema.is_indexed && indexNameOf(old) !== indexNameOf(now)) {
-    const index = qualified(change.schema, indexNameOf(old));
-    put(sql`ALTER INDEX ${index} RENAME TO ${ident(indexNameOf(now))}`, `rename the index of ${label(now)}`);
-  }
-  if (isIdentity(old.schema) && isIdentity(now.schema) && old.schema.extras?.identity !== now.schema.extras?.identity) {
-    const kind = now.schema.extras?.identity === 'always' ? sql`ALWAYS` : sql`BY DEFAULT`;
-    const column = sql`ALTER COLUMN ${ident(now.field)} SET GENERATED ${kind}`;
-    put(sql`ALTER TABLE ${tableOf(change)} ${column}`, `change who may set ${label(now)}`);
-  }
-  return statements;
+  return [...renameUnique(change, old, now), ...renameIndex(change, old, now), ...changeIdentity(change, old, now)];
+}
+
+const costs = { lock: 'ACCESS EXCLUSIVE', lock_entries: 2 } as const;
+
+function renameUnique(change: Change, old: ColumnField, now: ColumnField): Statement[] {
+  if (!needsUnique(old) || !needsUnique(now) || uniqueNameOf(old) === uniqueNameOf(now)) return [];
+  const names = sql`${ident(uniqueNameOf(old))} TO ${ident(uniqueNameOf(now))}`;
+  const text = sql`ALTER TABLE ${tableOf(change)} RENAME CONSTRAINT ${names}`;
+  return [statement(change, text, `rename the constraint of ${label(now)}`, costs)];
+}
+
+function renameIndex(change: Change, old: ColumnField, now: ColumnField): Statement[] {
+  if (!old.schema.is_indexed || !now.schema.is_indexed || indexNameOf(old) === indexNameOf(now)) return [];
+  const index = qualified(change.schema, indexNameOf(old));
+  const text = sql`ALTER INDEX ${index} RENAME TO ${ident(indexNameOf(now))}`;
+  return [statement(change, text, `rename the index of ${label(now)}`, costs)];
+}
+
+const isAlways = ({ schema }: ColumnField): boolean => schema.extras?.identity === 'always';
+
+function changeIdentity(change: Change, old: ColumnField, now: ColumnField): Statement[] {
+  if (!isIdentity(old.schema) || !isIdentity(now.schema) || isAlways(old) === isAlways(now)) return [];
+  const kind = isAlways(now) ? sql`ALWAYS` : sql`BY DEFAULT`;
+  const text = sql`ALTER TABLE ${tableOf(change)} ALTER COLUMN ${ident(now.field)} SET GENERATED ${kind}`;
+  return [statement(change, text, `change who may set ${label(now)}`, costs)];
 }

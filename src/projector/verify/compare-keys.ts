@@ -35,23 +35,28 @@ function difference({ kind, name, field }: Named, expected: Json, found: Json): 
 }
 
 export function constraintsWanted(node: CollectionNode, context: { state: State; schema: string }): Named[] {
-  const extras = node.collection.schema?.extras;
-  const key = extras?.primary_key?.columns ?? primaryKeyColumns(node);
-  const wanted: Named[] = [];
-  if (key.length > 0) wanted.push(constraint(primaryKeyNameOf(node), { kind: 'primary key', columns: key }));
-  for (const field of node.fields.values()) {
-    if (!hasColumn(field) || !needsUnique(field)) continue;
-    wanted.push(constraint(uniqueNameOf(field), { kind: 'unique', columns: [field.field] }));
-  }
+  const wanted = [...ownConstraints(node)];
   for (const relation of node.relations.values()) {
     if (hasForeignKey(relation)) wanted.push(foreignKey(relation, context));
   }
   // What is kept in PostgreSQL's words is compared in these.
-  for (const [name, definition] of definedConstraints(node)) {
-    const at = wanted.findIndex((each) => each.name === name);
-    wanted.splice(at < 0 ? wanted.length : at, at < 0 ? 0 : 1, { kind: 'constraint', name, shape: { definition } });
+  const defined = definedConstraints(node);
+  const inWords = [...defined].map(([name, definition]): Named => ({
+    kind: 'constraint',
+    name,
+    shape: { definition },
+  }));
+  return [...wanted.filter(({ name }) => !defined.has(name)), ...inWords];
+}
+
+/** The primary key and the unique constraints of columns. */
+function* ownConstraints(node: CollectionNode): Generator<Named> {
+  const key = node.collection.schema?.extras?.primary_key?.columns ?? primaryKeyColumns(node);
+  if (key.length > 0) yield constraint(primaryKeyNameOf(node), { kind: 'primary key', columns: key });
+  for (const field of node.fields.values()) {
+    if (!hasColumn(field) || !needsUnique(field)) continue;
+    yield constraint(uniqueNameOf(field), { kind: 'unique', columns: [field.field] });
   }
-  return wanted;
 }
 
 /** Definitions by name, of the constraints that are kept so. */

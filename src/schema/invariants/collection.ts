@@ -24,15 +24,21 @@ export function collectionProblems(state: State, node: CollectionNode): Problem[
   if (schema === null && node.fields.size > 0) {
     problems.push(problem(['fields'], `${quoted(collection)} is a folder (schema null) and can't have fields`));
   }
-  const keys = primaryKeyOf(node);
+  const several = keysProblem(node);
+  if (several !== undefined) problems.push(problem(['fields'], several));
   problems.push(
     ...extrasFaults(state, node).map(([member, message]) => problem(['schema', 'extras', member], message)),
   );
-  if (keys.length > 1 && schema?.extras?.primary_key === undefined) {
-    const names = keys.map((field) => quoted(field.field)).join(', ');
-    problems.push(problem(['fields'], `${quoted(collection)} has several primary keys (${names}); keep one`));
-  }
   return problems;
+}
+
+/** Several columns make a key only where it was adopted so. */
+function keysProblem(node: CollectionNode): string | undefined {
+  const keys = primaryKeyOf(node);
+  const { collection, schema } = node.collection;
+  if (keys.length <= 1 || schema?.extras?.primary_key !== undefined) return undefined;
+  const names = keys.map((field) => quoted(field.field)).join(', ');
+  return `${quoted(collection)} has several primary keys (${names}); keep one`;
 }
 
 function groupProblem(state: State, collection: string, group: string | null): string | undefined {
