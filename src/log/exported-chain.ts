@@ -1,6 +1,7 @@
 /** An exported log, checked line by line without a database. */
 import { createChain } from './hash-chain.js';
 import type { LogHead } from './head.js';
+import { RECORD } from './ndjson.js';
 import type { EventRecord } from './read.js';
 
 export interface ExportedLog {
@@ -65,8 +66,7 @@ function faultOf(text: string, { line, expected, add }: Place): Fault | undefine
 function readLine(text: string): EventRecord | null {
   try {
     const value = JSON.parse(text) as unknown;
-    if (JSON.stringify(value) !== text || typeof value !== 'object' || value === null) return null;
-    return Number.isSafeInteger((value as EventRecord).position) ? (value as EventRecord) : null;
+    return JSON.stringify(value) === text && RECORD.safeParse(value).success ? (value as EventRecord) : null;
   } catch {
     return null;
   }

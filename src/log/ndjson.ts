@@ -8,7 +8,8 @@ import type { EventRecord } from './read.js';
 const text = z.string();
 const optional = z.string().nullable();
 
-const RECORD = z.strictObject({
+/** An event as a line of an export holds it. */
+export const RECORD = z.strictObject({
   position: z.int().positive(),
   id: z.uuid(),
   batch: z.uuid(),

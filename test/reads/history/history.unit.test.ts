@@ -1,0 +1,114 @@
+import { Readable } from 'node:stream';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { readLines } from '../../../src/log/lines.js';
+import { readMoment } from '../../../src/reads/history/moment.js';
+import { summarise } from '../../../src/reads/history/summary.js';
+import { readState, writeState } from '../../../src/reads/stored-folds/document.js';
+import { fold } from '../../../src/schema/evolve.js';
+import { snapshotHash, snapshotOf } from '../../../src/schema/snapshot.js';
+import { type State, initialState } from '../../../src/schema/state.js';
+import { transition } from '../../../src/schema/transition.js';
+import { schemaState } from '../../support/arbitraries.js';
+import { withRelations } from '../../support/library.js';
+
+describe('moments', () => {
+  const shown = (text: string): unknown => {
+    const read = readMoment(text);
+    return read?.kind === 'time' ? read.time.toISOString() : read?.kind === 'position' ? read.position : read?.kind;
+  };
+
+  it('are positions, times with a zone, days, and now', () => {
+    const moments: Record<string, unknown> = {
+      '0': 0,
+      '42': 42,
+      now: 'now',
+      '2026-11-21': '2026-11-21T00:00:00.000Z',
+      '2026-11-21T08:05Z': '2026-11-21T08:05:00.000Z',
+      '2026-11-21t08:05:03.123456z': '2026-11-21T08:05:03.123Z',
+      '2026-11-21T08:05:03+02:00': '2026-11-21T06:05:03.000Z',
+      '2026-11-21T08:05:03 02:00': '2026-11-21T06:05:03.000Z',
+      '2024-02-29': '2024-02-29T00:00:00.000Z',
+    };
+    for (const [text, expected] of Object.entries(moments)) expect(shown(text), text).to.equal(expected);
+  });
+
+  it('are nothing else', () => {
+    for (const text of [
+      '',
+      '-1',
+      '1.5',
+      '1e3',
+      '2026-02-29',
+      '2026-13-01',
+      '2026-11-21T08:05',
+      '2026-11-21T25:00Z',
+      'Now',
+    ]) {
+      expect(readMoment(text), text).to.equal(null);
+    }
+  });
+});
+
+describe('summaries', () => {
+  it('name what there is one of, and count the rest, collections first', () => {
+    const line = summarise([
+      { type: 'relation.deleted', count: 1, collection: 'books', field: 'author' },
+      { type: 'field.updated', count: 3, collection: 'a', field: 'b' },
+      { type: 'collection.created', count: 1, collection: 'books', field: null },
+    ]);
+    expect(line).to.equal('created collection books, updated 3 fields, deleted relation books.author');
+  });
+});
+
+describe('states as text', () => {
+  const same = async (state: State): Promise<void> => {
+    const read = await readState(await writeState(state), state.position);
+    expect(snapshotOf(read, '1')).to.deep.equal(snapshotOf(state, '1'));
+    expect(snapshotHash(read, '1')).to.equal(snapshotHash(state, '1'));
+    expect(read.collections.toJS()).to.deep.equal(state.collections.toJS());
+    for (const [name, node] of state.collections) {
+      expect([...(read.collections.get(name)?.fields.keys() ?? [])]).to.deep.equal([...node.fields.keys()]);
+    }
+    expect(read.referencedBy.equals(state.referencedBy)).to.equal(true);
+  };
+
+  it('are read back as they were', async () => {
+    await same(initialState());
+    await same(withRelations());
+    await fc.assert(fc.asyncProperty(schemaState, same), { numRuns: 100 });
+  });
+});
+
+describe('folding', () => {
+  it('in one go comes to what it comes to event by event, and leaves earlier states alone', () => {
+    fc.assert(
+      fc.property(schemaState, schemaState, (from, to) => {
+        const events = transition(from, to, new Set([...from.collections.keys(), ...to.collections.keys()]));
+        const placed = events.map((event, index) => ({ ...event, position: index + 1 }));
+        const before = JSON.stringify(snapshotOf(from, '1'));
+        let state = from;
+        for (const event of placed) state = fold([event], state);
+        expect(snapshotHash(fold(placed, from), '1')).to.equal(snapshotHash(state, '1'));
+        expect(JSON.stringify(snapshotOf({ ...from }, '1'))).to.equal(before);
+      }),
+      { numRuns: 100 },
+    );
+  });
+});
+
+describe('lines', () => {
+  it('end with a line feed and nothing else, wherever the stream is cut', async () => {
+    const lines = ['{"a":"\u2028\u2029\r"}', '', 'ü€🎉', 'last'];
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 9 }), fc.boolean(), async (size, end) => {
+        const bytes = Buffer.from(lines.join('\n') + (end ? '\n' : ''));
+        const chunks: Buffer[] = [];
+        for (let at = 0; at < bytes.length; at += size) chunks.push(bytes.subarray(at, at + size));
+        const read: string[] = [];
+        for await (const line of readLines(Readable.from(chunks))) read.push(line);
+        expect(read).to.deep.equal(lines);
+      }),
+    );
+  });
+});
