@@ -25,9 +25,13 @@ export function withDatabase<T>(
   });
 }
 
-/** The same on the bare server, whatever it holds. */
-export async function withServer<T>(config: Config, work: (connectionString: string) => Promise<T>): Promise<T> {
-  const source = await openSource(config);
+/** The same on the bare server, whatever it holds. @param mayBeNew whether an embedded server may be set up for it */
+export async function withServer<T>(
+  config: Config,
+  work: (connectionString: string) => Promise<T>,
+  mayBeNew = false,
+): Promise<T> {
+  const source = await openSource(config, mayBeNew);
   try {
     return await work(source.connectionString);
   } finally {
@@ -40,10 +44,10 @@ export function openPool(connectionString: string, schema: string): pg.Pool {
   return createPool({ connectionString, schema, max: POOL_SIZE, applicationName: 'dps', logger: silentLogger });
 }
 
-async function openSource(config: Config): Promise<DatabaseSource> {
+async function openSource(config: Config, mayBeNew: boolean): Promise<DatabaseSource> {
   const { databaseUrl, dataDir } = config;
   const options = { dataDir, connections: POOL_SIZE + 10, logger: silentLogger };
-  if (databaseUrl === null && !(await holdsServer(dataDir))) throw noService(`data directory ${dataDir}`);
+  if (databaseUrl === null && !mayBeNew && !(await holdsServer(dataDir))) throw noService(`data directory ${dataDir}`);
   try {
     return await openDatabase({ ...options, databaseUrl });
   } catch (error) {

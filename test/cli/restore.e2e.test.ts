@@ -10,7 +10,7 @@ import { HARD_SCHEMA } from '../adopt/hard-schema.js';
 import { type Reply, clientOf, json } from '../http/client.js';
 import { type Ran, dps } from '../support/dps.js';
 import { LIBRARY } from '../support/library.js';
-import { type TestDatabase, createDatabase, testServer } from '../support/postgres.js';
+import { type TestDatabase, createDatabase, temporaryDirectory, testServer } from '../support/postgres.js';
 import { type TestService, startService } from '../support/service.js';
 
 describe('backup and restore', () => {
@@ -88,6 +88,18 @@ describe('backup and restore', () => {
     expect(out).to.contain('Verified');
     expect(err).to.match(/^replaying: 100 % \(\d+ of \d+\)$/);
     await expectSame(connectionString);
+  });
+
+  it('restores into an embedded server that is not there yet', async function () {
+    this.timeout(60_000);
+    const dataDir = await temporaryDirectory();
+    try {
+      const { code, err } = await dps(['restore', '--file', file], { DATA_DIR: join(dataDir, 'data') });
+      expect(code, err).to.equal(0);
+      expect((await dps(['verify'], { DATA_DIR: join(dataDir, 'data') })).code).to.equal(0);
+    } finally {
+      await rm(dataDir, { recursive: true, force: true });
+    }
   });
 
   it('shows a bar on a terminal', async () => {

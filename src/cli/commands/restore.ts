@@ -31,7 +31,7 @@ on: drop it.
     if (file === undefined) throw new UsageError('--file is missing.');
     const into = text(invocation.values, 'into');
     const work = (connectionString: string) => restoreFile(invocation, file, connectionString);
-    return into === undefined ? withServer(invocation.config(), work) : work(into);
+    return into === undefined ? withServer(invocation.config(), work, true) : work(into);
   },
 };
 
