@@ -2,13 +2,14 @@
  * `npm run bench`: the main work against its limits on this machine, in one run.
  *
  * Sizes: BENCH_APPLY (100,1000) collections of the applies, BENCH_READS (100), BENCH_NOOP (1000), BENCH_MANY (10000)
- * collections that exist while one more is made, BENCH_RUNS (20), BENCH_SECONDS (5) per throughput measurement.
+ * collections that exist while one more is made and gets a field, BENCH_RUNS (20), BENCH_SECONDS (5) per throughput
+ * measurement.
  */
 import { readRelease } from '../../src/release.js';
 import { type Row, printTable } from './report.js';
 import { noopDiff, reads } from './reads.js';
 import { startServer } from './servers.js';
-import { applyMany, createAmong, createOne, readsDuringApply } from './writes.js';
+import { applyMany, changeAmong, createOne, readsDuringApply } from './writes.js';
 
 const number = (name: string, otherwise: number): number => Number(process.env[name] ?? otherwise);
 
@@ -26,7 +27,7 @@ try {
   for (const size of sizes) note(await applyMany(server, release, size, Math.max(3, Math.ceil((runs * 25) / size))));
   for (const row of await reads(server, release, number('BENCH_READS', 100), number('BENCH_SECONDS', 5))) note(row);
   note(await noopDiff(server, release, number('BENCH_NOOP', 1000), runs));
-  note(await createAmong(server, release, number('BENCH_MANY', 10_000), runs * 2));
+  for (const row of await changeAmong(server, release, number('BENCH_MANY', 10_000), runs * 2)) note(row);
   note(await readsDuringApply(server, release, 1000));
   printTable(`PostgreSQL ${server.version}, Node.js ${process.version}, release ${release}`, rows);
 } finally {

@@ -75,26 +75,46 @@ export async function applyMany(server: Server, release: string, count: number, 
   };
 }
 
-/** Creating one more, when few and when many exist; in turn, so that both meet the same machine. */
-export async function createAmong(server: Server, release: string, many: number, runs: number): Promise<Row> {
+/** Creating one more, and adding a field to it, when few and when many exist; in turn, so that both meet the same machine. */
+export async function changeAmong(server: Server, release: string, many: number, runs: number): Promise<Row[]> {
   const few = await startService(await server.createDatabase());
   const full = await startService(await server.createDatabase());
   await apply(few, await diffTo(few, snapshotOf(10, release)));
   for (let filled = 0; filled < many; filled += 2500) {
     await apply(full, await diffTo(full, snapshotOf(Math.min(many, filled + 2500), release)));
   }
-  const times: [number[], number[]] = [[], []];
+  const creates: Pair = [[], []];
+  const fields: Pair = [[], []];
   for (let run = -5; run < runs; run++) {
-    for (const [index, service] of [few, full].entries()) {
-      const time = await milliseconds(() => service.call('POST', '/collections', createBody(`measured_${run + 5}`)));
-      if (run >= 0) times[index]?.push(time);
+    for (const index of [0, 1] as const) {
+      const service = index === 0 ? few : full;
+      const name = `measured_${run + 5}`;
+      const create = await milliseconds(() => service.call('POST', '/collections', createBody(name)));
+      const field = await milliseconds(() => service.call('POST', `/fields/${name}`, NEW_FIELD));
+      if (run < 0) continue; // warm-up
+      creates[index].push(create);
+      fields[index].push(field);
     }
   }
   await few.stop();
   await full.stop();
+  return [amongRow('create one collection', many, creates), amongRow('add a field to a collection', many, fields)];
+}
+
+/** Times among few and among many. */
+type Pair = [number[], number[]];
+
+const NEW_FIELD = {
+  field: 'added',
+  type: 'string',
+  meta: { interface: 'input', note: 'measured' },
+  schema: { default_value: 'x', is_nullable: false, is_indexed: true },
+};
+
+function amongRow(work: string, many: number, times: Pair): Row {
   const [among10, amongMany] = times.map(median) as [number, number];
   return {
-    work: `create one collection when ${many} exist`,
+    work: `${work} when ${many} exist`,
     measured: show(amongMany, 'ms'),
     limit: `${show(among10, 'ms')} when 10 exist`,
     ratio: amongMany / among10,
