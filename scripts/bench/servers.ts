@@ -58,6 +58,8 @@ export interface Service {
   url: string;
   process: ChildProcess;
   call<T = unknown>(method: string, path: string, body?: unknown): Promise<T>;
+  /** The answer's text; `body` is sent as it is. */
+  send(method: string, path: string, body?: string): Promise<string>;
   headers: Record<string, string>;
   stop(): Promise<void>;
 }
@@ -77,18 +79,19 @@ export async function startService(databaseUrl: string): Promise<Service> {
   });
   const url = await addressOf(child, /listens on (\S+)/);
   const headers = { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' };
+  const send = async (method: string, path: string, body?: string) => {
+    const response = await fetch(url + path, { method, headers, ...(body !== undefined && { body }) });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text.slice(0, 500)}`);
+    return text;
+  };
   return {
     url,
     process: child,
     headers,
+    send,
     async call<T>(method: string, path: string, body?: unknown): Promise<T> {
-      const response = await fetch(url + path, {
-        method,
-        headers,
-        ...(body !== undefined && { body: JSON.stringify(body) }),
-      });
-      const text = await response.text();
-      if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text.slice(0, 500)}`);
+      const text = await send(method, path, body === undefined ? undefined : JSON.stringify(body));
       return (text === '' ? undefined : JSON.parse(text)) as T;
     },
     stop: () => end(child),
