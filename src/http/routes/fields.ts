@@ -1,7 +1,7 @@
 /** /fields */
 import { z } from 'zod';
 import { operations } from '../../schema/operations/index.js';
-import { missingCollection, missingField } from '../../schema/operations/refusals.js';
+import { missingField, noFieldsShown } from '../../schema/operations/refusals.js';
 import { collectionsInOrder } from '../../schema/order.js';
 import type { ShownField } from '../../schema/present.js';
 import { shownFields } from '../../schema/snapshot.js';
@@ -42,7 +42,7 @@ function createFieldTexts(): FieldTexts {
 
 function nodeOf(state: State, collection: string): CollectionNode {
   const node = state.collections.get(collection);
-  if (node === undefined) throw new Refused([missingCollection(collection)]);
+  if (node === undefined) throw new Refused([noFieldsShown(collection)]);
   return node;
 }
 

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Relation } from '../../schema/model.js';
 import { operations } from '../../schema/operations/index.js';
-import { missingCollection } from '../../schema/operations/refusals.js';
+import { noFieldsShown } from '../../schema/operations/refusals.js';
 import { existingRelation } from '../../schema/operations/relations.js';
 import { collectionsInOrder, relationsInOrder } from '../../schema/order.js';
 import type { State } from '../../schema/state.js';
@@ -28,7 +28,7 @@ const textsOf = (relations: readonly Relation[]): string[] => relations.map((rel
 
 function heldBy(state: State, collection: string): Relation[] {
   const node = state.collections.get(collection);
-  if (node === undefined) throw new Refused([missingCollection(collection)]);
+  if (node === undefined) throw new Refused([noFieldsShown(collection)]);
   return relationsInOrder(node);
 }
 
@@ -64,7 +64,10 @@ function readingRoutes(deps: HttpDeps): Route[] {
       handle(call) {
         const { collection, field } = namesOf(call);
         const key = `relation ${JSON.stringify([collection, field])}`;
-        return read(call, key, (state) => JSON.stringify({ data: unwrap(existingRelation(state, collection, field)) }));
+        return read(call, key, (state) => {
+          if (!state.collections.has(collection)) throw new Refused([noFieldsShown(collection)]);
+          return JSON.stringify({ data: unwrap(existingRelation(state, collection, field)) });
+        });
       },
     }),
   ];

@@ -12,6 +12,13 @@ export function systemCollection(collection: string): Problem | undefined {
   return { code: 'FORBIDDEN', message, collection };
 }
 
+/** For reads of what belongs to a collection: those of the service itself are listed, and closed. */
+export function noFieldsShown(collection: string): Problem {
+  if (!isSystemCollection(collection)) return missingCollection(collection);
+  const message = `${JSON.stringify(collection)} belongs to the service: its fields and relations are not shown`;
+  return { code: 'NOT_FOUND', message, collection };
+}
+
 export function missingField(collection: string, field: string): Problem {
   const message = `there is no field ${JSON.stringify(field)} in ${JSON.stringify(collection)}`;
   return { code: 'NOT_FOUND', message, collection, field };

@@ -126,6 +126,9 @@ describe('fields and relations as resources', function () {
       await api.refused(missing, 'GET', path);
     }
     await api.refused(missing, 'GET', '/relations/many/extra');
+    for (const path of ['/fields/service_users', '/relations/service_tokens', '/relations/service_tokens/user_id']) {
+      expect((await api.refused(missing, 'GET', path)).message).to.include('belongs to the service');
+    }
     for (const path of ['/fields?sort=x', '/fields/many?limit=-1', '/fields/many/ref?meta=*', '/relations?offset=a']) {
       await api.refused({ status: 400, code: 'INVALID_QUERY' }, 'GET', path);
     }

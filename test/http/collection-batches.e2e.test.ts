@@ -1,0 +1,109 @@
+/** Several collections in one request: one batch, all or nothing. */
+import { expect } from 'chai';
+import { expectConsistent } from '../faults/consistent.js';
+import { type Api, createApi } from '../support/api.js';
+import { type TestService, startService } from '../support/service.js';
+import { json } from './client.js';
+import { key, plain } from './fields/columns.js';
+
+const INVALID = { status: 400, code: 'INVALID_PAYLOAD' };
+
+interface Several {
+  data: { collection: string; meta: Record<string, unknown> }[];
+}
+
+describe('several collections in one request', function () {
+  this.timeout(60_000);
+  let service: TestService;
+  let api: Api;
+
+  beforeEach(async () => {
+    service = await startService();
+    api = createApi(service);
+  });
+  afterEach(async () => {
+    await expectConsistent(service.databaseUrl);
+    await api.stop();
+    await service.stop();
+  });
+
+  const table = (collection: string, more: object = {}) => ({ collection, schema: {}, fields: [key('id')], ...more });
+  const names = async () => {
+    const { data } = await api.ok<Several>('GET', '/collections');
+    return data.map(({ collection }) => collection).filter((name) => !name.startsWith('service_'));
+  };
+
+  it('are made in one batch, groups first, and answered in the order of the request', async () => {
+    const body = [table('b', { meta: { group: 'folder' } }), { collection: 'folder', schema: null }, table('a')];
+    const { status, headers, json: answer } = await api.client('/collections', json(body));
+    expect(status).to.equal(200);
+    expect((answer as Several).data.map(({ collection }) => collection)).to.deep.equal(['b', 'folder', 'a']);
+    const batches = await api.sql('SELECT DISTINCT batch FROM service_events');
+    expect(batches).to.deep.equal([{ batch: headers.get('x-batch-id') }]);
+    const order = await api.sql<{ collection: string }>('SELECT collection FROM service_events ORDER BY position');
+    expect(order.map(({ collection }) => collection)).to.satisfy(
+      (found: string[]) => found.indexOf('folder') < found.indexOf('b'),
+    );
+  });
+
+  it('are made all or none', async () => {
+    await api.ok('POST', '/collections', table('there'));
+    await api.refused({ status: 409, code: 'ALREADY_EXISTS', at: '[1].collection' }, 'POST', '/collections', [
+      table('x'),
+      table('there'),
+    ]);
+    await api.refused({ ...INVALID, at: '[1].collection' }, 'POST', '/collections', [table('x'), table('x')]);
+    await api.refused({ ...INVALID, at: '[1].fields[0].type' }, 'POST', '/collections', [
+      table('x'),
+      table('y', { fields: [plain('a', 'nope')] }),
+    ]);
+    await api.refused({ ...INVALID, at: '[0].meta.group' }, 'POST', '/collections', [
+      table('x', { meta: { group: 'nope' } }),
+    ]);
+    await api.refused({ status: 422, code: 'DATABASE_REFUSED' }, 'POST', '/collections', [
+      table('x'),
+      table('y', { fields: [plain('g', 'integer', { generation_expression: 'nope + 1' })] }),
+    ]);
+    await api.sql('CREATE TABLE unmanaged ()');
+    const taken = await api.refused({ status: 409, code: 'ALREADY_EXISTS' }, 'POST', '/collections', [
+      table('x'),
+      table('unmanaged'),
+    ]);
+    expect(taken.message).to.include('adopt it');
+    for (const body of [[1], [null], [[]]]) await api.refused(INVALID, 'POST', '/collections', body);
+    expect(await names()).to.deep.equal(['there']);
+  });
+
+  it('are changed in one batch, all or none', async () => {
+    await api.ok('POST', '/collections', [table('a'), table('b'), { collection: 'folder', schema: null }]);
+    const { data } = await api.appends<Several>(
+      ['collection.updated a', 'collection.updated b'],
+      'PATCH',
+      '/collections',
+      [
+        { collection: 'b', meta: { sort: 1, group: 'folder' } },
+        { collection: 'a', meta: { sort: 2 } },
+      ],
+    );
+    expect(data.map(({ collection, meta }) => [collection, meta['sort']])).to.deep.equal([
+      ['b', 1],
+      ['a', 2],
+    ]);
+    await api.refused({ status: 404, code: 'NOT_FOUND' }, 'PATCH', '/collections', [
+      { collection: 'a', meta: { sort: 9 } },
+      { collection: 'nope', meta: {} },
+    ]);
+    await api.refused({ status: 403, code: 'FORBIDDEN' }, 'PATCH', '/collections', [
+      { collection: 'service_users', meta: {} },
+    ]);
+    await api.refused({ ...INVALID, at: '[1].meta.group' }, 'PATCH', '/collections', [
+      { collection: 'folder', meta: { note: 'x' } },
+      { collection: 'b', meta: { group: 'nope' } },
+    ]);
+    await api.refused({ ...INVALID, at: '[1].collection' }, 'PATCH', '/collections', [
+      { collection: 'a', meta: {} },
+      { collection: 'a', meta: {} },
+    ]);
+    for (const body of [{}, null, [{}], [1]]) await api.refused(INVALID, 'PATCH', '/collections', body);
+  });
+});
