@@ -48,15 +48,16 @@ export function applyPatch<T extends object>(document: T, patch: readonly Operat
   return jsonPatch.applyPatch(openFor(document, patch), patch, false, true, true).newDocument as T;
 }
 
-const MEMBER_OF_MEMBER = /^\/([^/~]+)\/([^/~]+)$/;
-
 /**
  * The commonest patch by far, a new value for a member such as `/meta/note`, without the library: a long log is folded
  * several times faster. Undefined for any other patch and for one that doesn't fit.
  */
 function replaceMember(document: object, { path, value }: { path: string; value: unknown }): object | undefined {
-  const [, first = '', second = ''] = MEMBER_OF_MEMBER.exec(path) ?? [];
-  if (!Object.hasOwn(document, first) || first === '__proto__' || second === '__proto__') return undefined;
+  const slash = path.indexOf('/', 1);
+  if (slash < 0 || path.includes('/', slash + 1) || path.includes('~') || path.includes('__proto__')) return undefined;
+  const first = path.slice(1, slash);
+  const second = path.slice(slash + 1);
+  if (!path.startsWith('/') || !Object.hasOwn(document, first)) return undefined;
   const inner = (document as Record<string, unknown>)[first];
   if (!isObject(inner) || !Object.hasOwn(inner, second) || value === undefined) return undefined;
   return { ...document, [first]: { ...inner, [second]: value } };

@@ -45,8 +45,8 @@ export function createEventReader(schemas: Readonly<Record<string, readonly z.Zo
     }
     if (!isReplacement(event.data) || !PATCHED.test(type)) check(schema, event);
     // What was stored, not what zod copied: a copy would lose a member named __proto__.
-    let data = event.data;
-    for (const upcast of upcasters[type]?.slice(version - 1) ?? []) data = upcast(data);
+    if (version === versions.length) return event as never;
+    const data = (upcasters[type] ?? []).slice(version - 1).reduce((old, upcast) => upcast(old), event.data);
     return { ...event, version: versions.length, data } as never;
   };
 }

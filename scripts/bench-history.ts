@@ -1,0 +1,102 @@
+/**
+ * `node --import tsx scripts/bench-history.ts`: folding, starting and time travel on long logs, in one run with COPY of
+ * the same rows.
+ *
+ * Sizes: BENCH_EVENTS (20000) lengths of the logs, with commas; BENCH_TRAVELS (200) random positions; BENCH_WIDE (0)
+ * collections of 20 fields whose memory is measured. BENCH_DATABASE_URL: a server of yours.
+ */
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { readDatabase } from '../src/postgres/database.js';
+import { migrate } from '../src/postgres/migrate.js';
+import { createPool } from '../src/postgres/pool.js';
+import { type GeneratedLog, writeLog } from './bench-history/generated-log.js';
+import { startServer } from './bench/servers.js';
+
+const CHILD = fileURLToPath(new URL('./bench-history/child.ts', import.meta.url));
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+const run = promisify(execFile);
+
+const sizes = (process.env['BENCH_EVENTS'] ?? '20000').split(',').map(Number);
+const wide = Number(process.env['BENCH_WIDE'] ?? 0);
+const server = await startServer();
+const rows: string[][] = [];
+
+try {
+  for (const events of sizes) await measureLog(events);
+  if (wide > 0) await measureMemory(wide);
+  const header = [
+    ['log', 'work', 'measured', 'limit'],
+    ['---', '---', '---', '---'],
+  ];
+  const lines = [...header, ...rows].map((row) => `| ${row.join(' | ')} |`);
+  process.stdout.write(`PostgreSQL ${server.version}, Node.js ${process.version}\n\n${lines.join('\n')}\n`);
+} finally {
+  await server.stop();
+}
+
+async function measureLog(events: number): Promise<void> {
+  const url = await makeLog({ events, collections: Math.max(10, Math.round(events / 1000)), fields: 8 });
+  const name = `${events.toLocaleString('en')} events`;
+  const note = (work: string, measured: string, limit = ''): void => {
+    rows.push([name, work, measured, limit]);
+    process.stderr.write(`${name}: ${work}: ${measured} ${limit}\n`);
+  };
+  const copy = await best(url, 'copy');
+  const copyAll = await best(url, 'copyAll');
+  const fold = await best(url, 'fold');
+  const perSecond = (milliseconds: number): string =>
+    `${Math.round((events / milliseconds) * 1000).toLocaleString('en')} events/s`;
+  note('fold, cold', perSecond(fold), `${(fold / copy).toFixed(2)} × COPY of the same rows`);
+  note('start without stored folds', seconds(fold));
+  await child<number>(url, 'store');
+  note('start with stored folds', seconds(await best(url, 'start')));
+  const times = (await child<number[]>(url, 'travel')).sort((a, b) => a - b);
+  const share = (part: number): string => `${times[Math.floor((times.length - 1) * part)]?.toFixed(0)} ms`;
+  note('time travel, p50', share(0.5));
+  note('time travel, p99', share(0.99));
+  const verify = await best(url, 'verify');
+  note('verify the chain', perSecond(verify), `${(verify / copyAll).toFixed(2)} × COPY of the table`);
+}
+
+async function measureMemory(collections: number): Promise<void> {
+  const url = await makeLog({ events: collections, collections, fields: 20 });
+  const { heap } = await child<{ heap: number }>(url, 'memory');
+  const name = `${collections.toLocaleString('en')} × 20 fields`;
+  rows.push([name, 'memory of the state', `${Math.round(heap / 2 ** 20)} MiB`, '']);
+  await child<number>(url, 'store');
+  rows.push([name, 'start without stored folds', seconds(await best(url, 'fold')), '']);
+  rows.push([name, 'start with stored folds', seconds(await best(url, 'start')), '']);
+}
+
+async function makeLog(log: GeneratedLog): Promise<string> {
+  const url = await server.createDatabase();
+  const pool = createPool({ connectionString: url, schema: 'public', max: 2, logger: silent });
+  await migrate({ pool, schema: 'public', database: await readDatabase(pool), logger: silent });
+  await pool.end();
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await writeLog(client, log);
+  await client.query('VACUUM ANALYZE service_events');
+  await client.end();
+  return url;
+}
+
+/** Of three: what the machine does beside it only ever adds. */
+async function best(url: string, measurement: string): Promise<number> {
+  const times = [];
+  for (let count = 0; count < 3; count += 1) times.push(await child<number>(url, measurement));
+  return Math.min(...times);
+}
+
+async function child<T>(url: string, measurement: string): Promise<T> {
+  const args = ['--expose-gc', '--import', 'tsx', CHILD, measurement, url];
+  const { stdout } = await run(process.execPath, args, { maxBuffer: 64 * 1024 * 1024 });
+  return JSON.parse(stdout) as T;
+}
+
+function seconds(milliseconds: number): string {
+  return `${(milliseconds / 1000).toFixed(2)} s`;
+}

@@ -1,0 +1,88 @@
+/** One measurement in a process of its own, as a start of the service would meet it: nothing compiled, nothing cached. */
+import type pg from 'pg';
+import { createPool } from '../../src/postgres/pool.js';
+import { createStore } from '../../src/reads/store.js';
+import { createStoredFolds } from '../../src/reads/stored-folds/index.js';
+import { createTimeTravel } from '../../src/reads/history/time-travel.js';
+import { verifyLog } from '../../src/reads/history/verify-log.js';
+import { emptyHead } from '../../src/log/head.js';
+import { generator } from './generated-log.js';
+
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+
+/** Milliseconds, or milliseconds of each of many. */
+type Measurement = (pool: pg.Pool) => Promise<number | number[] | object>;
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const started = performance.now();
+  await work();
+  return performance.now() - started;
+}
+
+const MEASUREMENTS: Readonly<Record<string, Measurement>> = {
+  /** The whole log, without stored folds. */
+  fold: (pool) => timed(() => createStore({ pool, logger: silent }).load()),
+
+  /** As the service starts: from the newest stored fold. */
+  start: (pool) =>
+    timed(() => createStore({ pool, logger: silent, folds: createStoredFolds({ pool, logger: silent }) }).load()),
+
+  /** Leaves stored folds all along the log, as a service that lived through it. */
+  store: async (pool) => {
+    const folds = createStoredFolds({ pool, logger: silent });
+    const store = createStore({ pool, logger: silent, folds });
+    const milliseconds = await timed(async () => {
+      await store.load();
+      await folds.idle();
+    });
+    return milliseconds;
+  },
+
+  /** To random positions, each as if it were the first to be asked for. */
+  travel: async (pool) => {
+    const folds = createStoredFolds({ pool, logger: silent });
+    const store = createStore({ pool, logger: silent, folds });
+    await store.load();
+    const random = generator(7);
+    const times: number[] = [];
+    for (let count = 0; count < Number(process.env['BENCH_TRAVELS'] ?? 200); count += 1) {
+      const position = 1 + random(store.point().head.position);
+      times.push(await timed(() => createTimeTravel({ pool, store, folds }).at(position)));
+    }
+    await folds.idle();
+    return times;
+  },
+
+  verify: (pool) => timed(() => verifyLog(pool, emptyHead())),
+
+  /** The rows that a fold reads, as PostgreSQL gives them away fastest. */
+  copy: (pool) =>
+    timed(() => copyOut(pool, 'position, type, version, collection, field, data, previous_hash, hash, occurred_at')),
+
+  copyAll: (pool) => timed(() => copyOut(pool, '*')),
+
+  /** Bytes. */
+  memory: async (pool) => {
+    const store = createStore({ pool, logger: silent });
+    globalThis.gc?.();
+    const before = process.memoryUsage().heapUsed;
+    await store.load();
+    globalThis.gc?.();
+    return {
+      heap: process.memoryUsage().heapUsed - before,
+      rss: process.memoryUsage().rss,
+      position: store.point().head.position,
+    };
+  },
+};
+
+/** The driver reads the rows off the connection and drops them. */
+async function copyOut(pool: pg.Pool, columns: string): Promise<void> {
+  await pool.query(`COPY (SELECT ${columns} FROM service_events ORDER BY position) TO STDOUT`);
+}
+
+const [, , name = '', connectionString = ''] = process.argv;
+const pool = createPool({ connectionString, schema: 'public', max: 3, logger: silent });
+await pool.query('SELECT 1');
+process.stdout.write(JSON.stringify(await MEASUREMENTS[name]?.(pool)));
+await pool.end();
