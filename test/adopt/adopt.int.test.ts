@@ -9,6 +9,11 @@ import { catalogText } from './catalog-text.js';
 describe('adopting tables', function () {
   this.timeout(60_000);
 
+  // NULLS NOT DISTINCT and SET NULL for some columns came with 15.
+  before(async function () {
+    if ((await testServer()).majorVersion < 15) this.skip();
+  });
+
   it('makes collections whose snapshot makes the same catalog elsewhere', async () => {
     const { adoption } = await roundTrip(HARD_SCHEMA);
     expect(adoption.refused).to.deep.equal([]);

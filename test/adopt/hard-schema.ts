@@ -66,6 +66,7 @@ CREATE TABLE counters (
   twice bigint CONSTRAINT a_first REFERENCES lines,
   CONSTRAINT b_second FOREIGN KEY (twice) REFERENCES lines NOT VALID
 );
+CREATE TABLE pairs (a integer, b integer, CONSTRAINT both_of_them PRIMARY KEY (b, a));
 CREATE TABLE no_key (a integer, b text);
 CREATE TABLE no_columns ();
 CREATE TABLE events (id integer NOT NULL, at date NOT NULL, kind mood NOT NULL, note text, PRIMARY KEY (id, at),

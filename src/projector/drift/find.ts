@@ -13,7 +13,7 @@ import { asKnown } from './as-known.js';
 import { isConsequence } from './consequences.js';
 import type { Drift, DriftDifference, RepairStatement, TableDrift } from './model.js';
 import { renamedColumns, renamedTables, withNames } from './renames.js';
-import { type Sides, repairOf, sidesOfDifferent, sidesOfMissing, toRepair } from './sides.js';
+import { type Sides, repairOf, sidesOfDifferent, sidesOfMissing } from './sides.js';
 
 interface Finding {
   state: State;
@@ -75,7 +75,7 @@ function missingTable(finding: Finding, node: CollectionNode, differences: reado
   const table = node.collection.collection;
   const other = renamed.get(table);
   const sides = sidesOfMissing(state, node, schema);
-  const repair = { database: sides.statements.map(toRepair), log: repairLog(sides) };
+  const repair = repairOf(sides, undefined, true);
   if (other === undefined) {
     return { table, kind: 'missing', differences: differences.map((each) => ({ ...shown(each, undefined), repair })) };
   }
@@ -94,9 +94,6 @@ function missingTable(finding: Finding, node: CollectionNode, differences: reado
     differences: differences.map((each) => ({ ...shown(each, undefined), repair: { database: [rename], log } })),
   };
 }
-
-const repairLog = ({ events }: Sides) =>
-  events.map(({ type, collection, field, data }) => ({ type, collection, field, data }));
 
 interface There {
   there: CatalogTable;

@@ -8,19 +8,30 @@ import { transition } from '../../schema/transition.js';
 import type { Converted } from '../adopt/convert.js';
 import { planBatch } from '../ddl/plan.js';
 import type { Statement } from '../statement.js';
+import { repairKey } from './composite-key.js';
 import type { Repair, RepairStatement } from './model.js';
 
 export interface Sides {
-  statements: Statement[];
+  /** `field`: null for what is about the table as a whole. */
+  statements: (RepairStatement & { field: string | null })[];
   events: NewEvent[];
 }
 
 /** A table that is there and differs. `found`: as it is there, in normal form. */
 export function sidesOfDifferent(state: State, node: CollectionNode, found: Converted, schema: string): Sides {
   const { collection } = node.collection;
-  const there = withNode(state, nodeOf(node, found));
-  const back = transition(there, state, [collection]);
-  return { statements: planBatch(there, back, schema).statements, events: transition(state, there, [collection]) };
+  const there = nodeOf(node, found);
+  const key = repairKey(node, there, schema);
+  const from = withNode(state, key?.there ?? there);
+  const { statements } = planBatch(from, transition(from, state, [collection]), schema);
+  return {
+    statements: [
+      ...(key?.before ?? []).map((each) => ({ field: null, ...each })),
+      ...statements.map((each) => ({ field: each.source.field, ...toRepair(each) })),
+      ...(key?.after ?? []).map((each) => ({ field: null, ...each })),
+    ],
+    events: transition(state, withNode(state, there), [collection]),
+  };
 }
 
 /** A table that isn't there. */
@@ -31,7 +42,7 @@ export function sidesOfMissing(state: State, node: CollectionNode, schema: strin
   const without = { ...state, collections: state.collections.delete(collection) };
   const back = transition(without, state, [collection]);
   return {
-    statements: planBatch(without, back, schema).statements,
+    statements: planBatch(without, back, schema).statements.map((each) => ({ field: null, ...toRepair(each) })),
     events: transition(state, draft.toState(), draft.touched),
   };
 }
@@ -58,18 +69,18 @@ function nodeOf(known: CollectionNode, found: Converted): CollectionNode {
 
 const DROPS = /\bDROP (TABLE|COLUMN|CONSTRAINT|INDEX)\b/;
 
-/** Those about one field, or about the table as a whole. */
-export function repairOf({ statements, events }: Sides, field: string | undefined): Repair {
-  const about = (name: string | null): boolean => (name ?? undefined) === field;
+/** Those about one field, or about the table as a whole; or all of them. */
+export function repairOf({ statements, events }: Sides, field: string | undefined, all = false): Repair {
+  const about = (name: string | null): boolean => all || (name ?? undefined) === field;
   return {
-    database: statements.filter(({ source }) => about(source.field)).map(toRepair),
+    database: statements.filter((each) => about(each.field)).map(({ field: _, ...statement }) => statement),
     log: events
       .filter((event) => about(event.field))
       .map(({ type, collection, field: name, data }) => ({ type, collection, field: name, data })),
   };
 }
 
-export function toRepair({
+function toRepair({
   sql,
   summary,
   loses_data: loses,

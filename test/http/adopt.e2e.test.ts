@@ -1,0 +1,187 @@
+import { expect } from 'chai';
+import { runCli } from '../../src/cli/run.js';
+import { type Api, createApi } from '../support/api.js';
+import { type TestService, startService } from '../support/service.js';
+
+interface Report {
+  adopted: string[];
+  relations: number;
+  refused: { table: string; code: string }[];
+  not_represented: { table: string | null; kind: string; name: string; code: string; message: string }[];
+  events?: { type: string; collection: string }[];
+}
+
+interface Found {
+  ok: boolean;
+  tables: { table: string; kind: string; differences: { field?: string; member: string }[] }[];
+  unmanaged: string[];
+}
+
+const TABLES = `
+CREATE TYPE mood AS ENUM ('sad', 'happy');
+CREATE TABLE people (id serial PRIMARY KEY, name text NOT NULL, feels mood DEFAULT 'sad');
+CREATE TABLE pets (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, "of" integer REFERENCES people ON DELETE CASCADE);
+CREATE TABLE visits (pet bigint REFERENCES pets, day date, PRIMARY KEY (pet, day), note varchar(20) CHECK (note <> ''));
+CREATE VIEW names AS SELECT name FROM people;
+CREATE TABLE " odd" (id integer)`;
+
+describe('POST /schema/adopt, GET /schema/drift', function () {
+  this.timeout(60_000);
+  let service: TestService;
+  let api: Api;
+
+  beforeEach(async () => {
+    service = await startService();
+    api = createApi(service);
+    await api.sql(TABLES);
+  });
+
+  afterEach(async () => {
+    await api.stop();
+    await service.stop();
+  });
+
+  const adopted = ['collection.adopted people', 'collection.adopted pets', 'collection.adopted visits'];
+  const relations = ['relation.created pets.of', 'relation.created visits.pet'];
+
+  it('adopts all, one event a table, and lists the rest', async () => {
+    const report = await api.appends<Report>([...adopted, ...relations], 'POST', '/schema/adopt', { all: true });
+    expect(report.adopted).to.deep.equal(['people', 'pets', 'visits']);
+    expect(report.refused.map(({ table, code }) => [table, code])).to.deep.equal([[' odd', 'NAME_NOT_ALLOWED']]);
+    expect(report.not_represented.map(({ table, kind, name, code }) => [table, kind, name, code])).to.deep.equal([
+      ['people', 'view', 'names', 'VIEW_NOT_REPRESENTED'],
+    ]);
+    const { data } = await api.ok<{ data: { field: string; type: string; schema: Record<string, unknown> }[] }>(
+      'GET',
+      '/fields/people',
+    );
+    expect(data.map(({ field, type }) => [field, type])).to.deep.equal([
+      ['id', 'integer'],
+      ['name', 'text'],
+      ['feels', 'unknown'],
+    ]);
+    expect(data[0]?.schema).to.include({ has_auto_increment: true, is_primary_key: true });
+    expect(data[2]?.schema).to.include({ data_type: 'mood', default_value: 'sad' });
+    expect(await api.ok('GET', '/projections/verify')).to.have.nested.property('data.ok', true);
+  });
+
+  it('shows what it would do, and does nothing', async () => {
+    const report = await api.appends<Report>([], 'POST', '/schema/adopt?dry_run', { tables: ['people', 'pets'] });
+    expect(report.events?.map(({ type, collection }) => `${type} ${collection}`)).to.deep.equal([
+      'collection.adopted people',
+      'collection.adopted pets',
+      'relation.created pets',
+    ]);
+    await api.refused({ status: 404, code: 'NOT_FOUND' }, 'GET', '/collections/people');
+  });
+
+  it('refuses what is unknown, managed or malformed', async () => {
+    await api.appends(['collection.adopted people'], 'POST', '/schema/adopt', { tables: ['people'] });
+    const refuse = (status: number, code: string, at: string, body: unknown) =>
+      api.refused({ status, code, at }, 'POST', '/schema/adopt', body);
+    await refuse(404, 'NOT_FOUND', 'tables[1]', { tables: ['pets', 'nowhere'] });
+    await refuse(409, 'ALREADY_EXISTS', 'tables[0]', { tables: ['people'] });
+    await refuse(400, 'INVALID_PAYLOAD', 'tables[0]', { tables: [' odd'] });
+    await refuse(400, 'INVALID_PAYLOAD', 'tables[1]', { tables: ['pets', 'pets'] });
+    await refuse(400, 'INVALID_PAYLOAD', 'tables', { tables: [] });
+    await refuse(400, 'INVALID_PAYLOAD', 'all', { all: false });
+    await refuse(400, 'INVALID_PAYLOAD', 'more', { all: true, more: 1 });
+    await api.refused({ status: 400, code: 'INVALID_PAYLOAD' }, 'POST', '/schema/adopt', {});
+    await api.refused({ status: 400, code: 'INVALID_QUERY' }, 'POST', '/schema/adopt?force', { all: true });
+  });
+
+  it('is for admins; drift is for auditors too', async () => {
+    const tokens = new Map<string, string>();
+    for (const role of ['auditor', 'reader']) {
+      const user = { email: `${role}@example.com`, name: role, role, password: 'long enough 1' };
+      const { data } = await api.ok<{ data: { id: string } }>('POST', '/users', user);
+      const { data: made } = await api.ok<{ data: { token: string } }>('POST', `/users/${data.id}/tokens`, {
+        name: 't',
+      });
+      tokens.set(role, made.token);
+    }
+    const status = async (role: string, method: string, path: string): Promise<number> => {
+      const headers = { authorization: `Bearer ${tokens.get(role) ?? ''}`, 'content-type': 'application/json' };
+      const body = method === 'POST' ? '{"all":true}' : null;
+      return (await fetch(service.url + path, { method, headers, body })).status;
+    };
+    expect(await status('auditor', 'POST', '/schema/adopt')).to.equal(403);
+    expect(await status('reader', 'GET', '/schema/drift')).to.equal(403);
+    expect(await status('auditor', 'GET', '/schema/drift')).to.equal(200);
+  });
+
+  it('names drift with what would end it', async () => {
+    await api.ok('POST', '/schema/adopt', { tables: ['people', 'pets'] });
+    expect(await api.ok<Found>('GET', '/schema/drift')).to.deep.include({ ok: true, unmanaged: [' odd', 'visits'] });
+    await api.sql('ALTER TABLE people ADD COLUMN by_hand integer');
+    const found = await api.ok<Found>('GET', '/schema/drift');
+    expect(found.ok).to.equal(false);
+    expect(found.tables.map(({ table, kind }) => [table, kind])).to.deep.equal([['people', 'different']]);
+    expect(found.tables[0]?.differences[0]).to.deep.include({
+      field: 'by_hand',
+      member: 'column',
+      expected: null,
+      found: 'integer',
+    });
+  });
+
+  it('never alters a column of an unknown type, and keeps partitions as they are', async () => {
+    await api.sql(`CREATE TABLE parts (id integer, at date) PARTITION BY RANGE (at);
+      CREATE TABLE parts_all PARTITION OF parts DEFAULT`);
+    await api.ok('POST', '/schema/adopt', { tables: ['people', 'parts', 'parts_all'] });
+    const refuse = (status: number, code: string, method: string, path: string, body?: unknown) =>
+      api.refused({ status, code }, method, path, body);
+    await refuse(400, 'INVALID_PAYLOAD', 'PATCH', '/fields/people/feels', { type: 'string' });
+    await refuse(400, 'INVALID_PAYLOAD', 'PATCH', '/fields/people/feels', { schema: { is_nullable: false } });
+    await api.appends(['field.updated people.feels'], 'PATCH', '/fields/people/feels', { meta: { note: 'a mood' } });
+    const field = { field: 'more', type: 'text', meta: { interface: 'input' } };
+    await refuse(400, 'INVALID_PAYLOAD', 'POST', '/fields/parts', field);
+    await refuse(409, 'IN_USE', 'DELETE', '/collections/parts');
+    await api.appends(['collection.deleted parts_all'], 'DELETE', '/collections/parts_all');
+    await api.appends(['collection.deleted parts'], 'DELETE', '/collections/parts');
+    expect(await api.ok('GET', '/projections/verify')).to.have.nested.property('data.ok', true);
+  });
+
+  it('changes adopted tables like any other', async () => {
+    await api.ok('POST', '/schema/adopt', { all: true });
+    await api.ok('PATCH', '/fields/people/id', { schema: { comment: 'counts' } });
+    await api.ok('PATCH', '/fields/people/name', { schema: { is_unique: true, is_indexed: true } });
+    await api.ok('PATCH', '/fields/visits/note', { schema: { max_length: 40 } });
+    await api.ok('POST', '/fields/visits', { field: 'more', type: 'text', meta: { interface: 'input' } });
+    await api.ok('PATCH', '/fields/people/id', { schema: { has_auto_increment: false } });
+    await api.ok('DELETE', '/collections/visits');
+    await api.refused({ status: 422, code: 'DATABASE_REFUSED' }, 'DELETE', '/collections/people');
+    await api.sql('DROP VIEW names');
+    await api.ok('DELETE', '/collections/people');
+    expect(await api.ok('GET', '/projections/verify')).to.have.nested.property('data.ok', true);
+    expect(await api.ok<Found>('GET', '/schema/drift')).to.deep.include({ ok: true });
+  });
+
+  it('does the same from a shell', async () => {
+    const dps = async (...args: string[]): Promise<[code: number, out: string]> => {
+      const out: string[] = [];
+      const put = (text: string): number => out.push(text);
+      const terminal = { print: put, note: put, read: () => Promise.resolve('') };
+      const code = await runCli(args, { environment: { DATABASE_URL: service.databaseUrl }, terminal });
+      return [code, out.join('\n')];
+    };
+    expect(await dps('adopt')).to.have.property('0', 2);
+    expect((await dps('adopt', 'people', '--dry-run'))[1]).to.include('Would adopt 1 tables');
+    expect(await dps('adopt', '--all')).to.have.property('0', 1);
+    expect(await dps('adopt', 'people')).to.have.property('0', 2);
+    expect(await dps('drift')).to.deep.equal([0, 'The database is as the log says.\nNot managed:  odd.']);
+    await api.sql('ALTER TABLE people ALTER COLUMN name DROP NOT NULL; CREATE INDEX by_hand ON pets ("of")');
+    const [code, out] = await dps('drift', '--json');
+    expect(code).to.equal(1);
+    expect((JSON.parse(out) as Found).tables.map(({ table }) => table)).to.deep.equal(['people', 'pets']);
+    expect(await dps('drift', '--repair')).to.have.property('0', 1);
+    expect(await dps('drift', '--allow-drop')).to.have.property('0', 2);
+    expect(await dps('drift', '--repair', '--allow-drop')).to.have.property('0', 0);
+    const events = await api.sql<{ name: string }>(`SELECT DISTINCT actor ->> 'name' AS name FROM service_events`);
+    expect(events.map(({ name }) => name)).to.satisfy((names: string[]) =>
+      names.every((name) => name.endsWith('(dps)')),
+    );
+    // The running service sees what was adopted beside it.
+    await api.ok('GET', '/collections/people');
+  });
+});
