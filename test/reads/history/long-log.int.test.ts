@@ -1,0 +1,112 @@
+import { expect } from 'chai';
+import type pg from 'pg';
+import { writeLog } from '../../../scripts/bench-history/generated-log.js';
+import { type History, createHistory } from '../../../src/reads/history/index.js';
+import { createStoredFolds } from '../../../src/reads/stored-folds/index.js';
+import { type Store, createStore } from '../../../src/reads/store.js';
+import { snapshotHash } from '../../../src/schema/snapshot.js';
+import { type Instance, silent, startInstance } from '../../pipeline/instance.js';
+import { type TestDatabase, createDatabase } from '../../support/postgres.js';
+
+const EVENTS = 20_000;
+
+describe('a long log', () => {
+  let database: TestDatabase;
+  let instance: Instance;
+  let history: History;
+  let store: Store;
+  let queries = 0;
+
+  before(async function () {
+    this.timeout(120_000);
+    database = await createDatabase();
+    instance = await startInstance(database.connectionString);
+    const client = await instance.pool.connect();
+    await writeLog(client, { events: EVENTS, collections: 50, fields: 6 });
+    client.release();
+    const pool = {
+      query: (...args: Parameters<pg.Pool['query']>) => {
+        queries += 1;
+        return instance.pool.query(...args) as unknown;
+      },
+    } as unknown as pg.Pool;
+    const folds = createStoredFolds({ pool, logger: silent });
+    store = createStore({ pool, logger: silent, folds });
+    await store.load();
+    await folds.idle();
+    history = createHistory({ pool, store, folds, release: '1.2.3', schema: 'public' });
+  });
+
+  after(async () => {
+    await instance.stop();
+    await database.drop();
+  });
+
+  it('is exported no faster than it is taken', async () => {
+    queries = 0;
+    let events = 0;
+    for await (const page of history.pages(EVENTS)) {
+      events += page.length;
+      if (events > page.length * 3) break;
+      await new Promise((resolve) => setTimeout(resolve, 30));
+      // The page at hand, and the one that is read meanwhile.
+      expect(queries).to.be.at.most(events / page.length + 1);
+    }
+    expect(events).to.be.lessThan(2_000);
+  });
+
+  it('is exported whole, up to where it was', async () => {
+    let expected = 1;
+    for await (const page of history.pages(EVENTS - 7)) {
+      for (const { position } of page) expect(position).to.equal(expected++);
+    }
+    expect(expected).to.equal(EVENTS - 6);
+  });
+
+  it('has stored folds that a start and a look back begin at', async () => {
+    const folds = createStoredFolds({ pool: instance.pool, logger: silent });
+    const nearest = await folds.nearest(EVENTS);
+    expect(nearest?.head.position).to.be.greaterThan(EVENTS - 6_000);
+    const cold = createStore({ pool: instance.pool, logger: silent });
+    await cold.load();
+    expect(snapshotHash(store.current(), '1')).to.equal(snapshotHash(cold.current(), '1'));
+    const point = await history.at(12_345);
+    expect(point.head.position).to.equal(12_345);
+  });
+
+  it('is looked back on by many at once, each position folded once', async () => {
+    queries = 0;
+    const points = await Promise.all(Array.from({ length: 50 }, (_, index) => history.at(7_000 + (index % 5))));
+    for (const [index, point] of points.entries()) expect(point.head.position).to.equal(7_000 + (index % 5));
+    expect(new Set(points).size).to.equal(5);
+    expect(queries).to.be.lessThan(40);
+  });
+
+  it('is followed by many at the price of one', async () => {
+    queries = 0;
+    const ending = new AbortController();
+    const follow = async (after: number): Promise<number> => {
+      let at = after;
+      for await (const events of history.tail.follow(after, ending.signal)) {
+        for (const { position } of events) expect(position).to.equal(++at);
+        if (at === EVENTS) break;
+      }
+      return at;
+    };
+    const reached = await Promise.all(Array.from({ length: 100 }, (_, index) => follow(EVENTS - 1_000 - index)));
+    expect(new Set(reached)).to.deep.equal(new Set([EVENTS]));
+    expect(history.tail.followers()).to.equal(0);
+    // 1,100 events in pages of 50.
+    expect(queries).to.be.at.most(23);
+    ending.abort();
+  });
+
+  it('stores what came since the last fold when the process ends', async () => {
+    const folds = createStoredFolds({ pool: instance.pool, logger: silent });
+    await instance.pool.query('DELETE FROM service_folds WHERE position > $1', [EVENTS - 3_000]);
+    await folds.close(store.point());
+    expect((await folds.nearest(EVENTS))?.head.position).to.equal(EVENTS);
+    folds.offer(store.point());
+    await folds.idle();
+  });
+});
