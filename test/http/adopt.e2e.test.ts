@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { runCli } from '../../src/cli/run.js';
-import { type Api, createApi } from '../support/api.js';
+import { type Api, type Refused, createApi } from '../support/api.js';
 import { type TestService, startService } from '../support/service.js';
 
 interface Report {
@@ -129,14 +129,16 @@ describe('POST /schema/adopt, GET /schema/drift', function () {
     await api.sql(`CREATE TABLE parts (id integer, at date) PARTITION BY RANGE (at);
       CREATE TABLE parts_all PARTITION OF parts DEFAULT`);
     await api.ok('POST', '/schema/adopt', { tables: ['people', 'parts', 'parts_all'] });
-    const refuse = (status: number, code: string, method: string, path: string, body?: unknown) =>
-      api.refused({ status, code }, method, path, body);
-    await refuse(400, 'INVALID_PAYLOAD', 'PATCH', '/fields/people/feels', { type: 'string' });
-    await refuse(400, 'INVALID_PAYLOAD', 'PATCH', '/fields/people/feels', { schema: { is_nullable: false } });
+    const refuse = (expected: Refused, method: string, path: string, body?: unknown) =>
+      api.refused(expected, method, path, body);
+    await refuse({ status: 400, code: 'INVALID_PAYLOAD' }, 'PATCH', '/fields/people/feels', { type: 'string' });
+    await refuse({ status: 400, code: 'INVALID_PAYLOAD' }, 'PATCH', '/fields/people/feels', {
+      schema: { is_nullable: false },
+    });
     await api.appends(['field.updated people.feels'], 'PATCH', '/fields/people/feels', { meta: { note: 'a mood' } });
     const field = { field: 'more', type: 'text', meta: { interface: 'input' } };
-    await refuse(400, 'INVALID_PAYLOAD', 'POST', '/fields/parts', field);
-    await refuse(409, 'IN_USE', 'DELETE', '/collections/parts');
+    await refuse({ status: 400, code: 'INVALID_PAYLOAD' }, 'POST', '/fields/parts', field);
+    await refuse({ status: 409, code: 'IN_USE' }, 'DELETE', '/collections/parts');
     await api.appends(['collection.deleted parts_all'], 'DELETE', '/collections/parts_all');
     await api.appends(['collection.deleted parts'], 'DELETE', '/collections/parts');
     expect(await api.ok('GET', '/projections/verify')).to.have.nested.property('data.ok', true);

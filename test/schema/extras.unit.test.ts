@@ -10,7 +10,7 @@ import { follow } from '../support/given.js';
 const RELEASE = '1.2.3';
 
 /** A snapshot of one table, with these extras. */
-function snapshot(extras: unknown, column: unknown = undefined, schema: object = {}) {
+function snapshot(extras: unknown, column?: unknown, schema: object = {}) {
   return {
     version: 1,
     service: RELEASE,

@@ -73,7 +73,9 @@ const DROPS = /\bDROP (TABLE|COLUMN|CONSTRAINT|INDEX)\b/;
 export function repairOf({ statements, events }: Sides, field: string | undefined, all = false): Repair {
   const about = (name: string | null): boolean => all || (name ?? undefined) === field;
   return {
-    database: statements.filter((each) => about(each.field)).map(({ field: _, ...statement }) => statement),
+    database: statements
+      .filter((each) => about(each.field))
+      .map(({ sql, summary, drops }) => ({ sql, summary, drops })),
     log: events
       .filter((event) => about(event.field))
       .map(({ type, collection, field: name, data }) => ({ type, collection, field: name, data })),
