@@ -1,7 +1,7 @@
 /** What a transition works on, and the small questions its phases ask. */
 import type { EventData, EventType, NewEvent } from './events.js';
 import type { Collection, Field, NewRelation, Relation } from './model.js';
-import type { Removals } from './removals.js';
+import { type Removals, isReplacedCollection } from './removals.js';
 import { type State, getField } from './state.js';
 
 export interface TransitionOptions {
@@ -39,12 +39,13 @@ export function newEvent<T extends EventType>(
   return { type, version: 1, collection, field, data } as NewEvent;
 }
 
-/** Collections that both states have, as pairs. */
+/** Collections that both states have, as pairs; a replaced one is another collection in each. */
 export function* surviving({ from, to, names }: Pick<Change, 'from' | 'to' | 'names'>) {
   for (const name of names) {
     const before = from.collections.get(name);
     const after = to.collections.get(name);
-    if (before !== undefined && after !== undefined) yield { name, before, after };
+    if (before === undefined || after === undefined || isReplacedCollection(before, after)) continue;
+    yield { name, before, after };
   }
 }
 

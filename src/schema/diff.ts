@@ -2,6 +2,7 @@
 import { relationBody } from './change.js';
 import type { Field, Json, NewRelation, Relation } from './model.js';
 import { fieldsInOrder, relationsInOrder } from './order.js';
+import { isReplacedCollection } from './removals.js';
 import { type ShownCollection, type ShownField, keyTarget, presentCollection, presentField } from './present.js';
 import { type CollectionNode, type State, byName } from './state.js';
 import { type Entry, entriesBetween } from './entries.js';
@@ -35,19 +36,24 @@ export const isEmptyDiff = (diff: SchemaDiff): boolean =>
 
 /**
  * What turns `from` into `to`, where only the collections in `touched` differ. Ordered by name. A removed collection is
- * one entry: its fields and the relations it holds go with it.
+ * one entry: its fields and the relations it holds go with it. One that changes its kind is removed, then new.
  */
 export function diffStates(from: State, to: State, touched: Iterable<string>): SchemaDiff {
   const diff: SchemaDiff = { collections: [], fields: [], relations: [] };
   for (const name of [...touched].sort(byName)) {
-    const before = from.collections.get(name);
     const after = to.collections.get(name);
+    let before = from.collections.get(name);
     if (before === after) continue;
+    if (before !== undefined && after !== undefined && isReplacedCollection(before, after)) {
+      diff.collections.push({ collection: name, diff: collectionEntries(before) });
+      before = undefined;
+    }
     const entries = collectionEntries(before, after);
     if (entries.length > 0) diff.collections.push({ collection: name, diff: entries });
     if (after === undefined) continue;
-    diff.fields.push(...fieldDiffs({ from, to }, before, after));
-    diff.relations.push(...relationDiffs(before, after));
+    // One by one: a call can't take as many arguments as a collection can have fields.
+    for (const each of fieldDiffs({ from, to }, before, after)) diff.fields.push(each);
+    for (const each of relationDiffs(before, after)) diff.relations.push(each);
   }
   return diff;
 }

@@ -1,8 +1,9 @@
 /** What a change takes away. */
 import type { Field, Relation } from './model.js';
-import type { State } from './state.js';
+import type { CollectionNode, State } from './state.js';
 
 export interface Removals {
+  /** Those that become a table or stop being one are among them. */
   collections: ReadonlySet<string>;
   /** Per surviving collection, the fields that go; those that become a column or stop being one are among them. */
   fields: ReadonlyMap<string, ReadonlySet<string>>;
@@ -15,13 +16,18 @@ export function removalsBetween(from: State, to: State, names: readonly string[]
     const before = from.collections.get(name);
     const after = to.collections.get(name);
     if (before === undefined) continue;
-    if (after === undefined) collections.add(name);
+    if (after === undefined || isReplacedCollection(before, after)) collections.add(name);
     else if (before.fields !== after.fields) {
       const gone = [...before.fields.values()].filter((field) => isGone(field, after.fields.get(field.field)));
       if (gone.length > 0) fields.set(name, new Set(gone.map((field) => field.field)));
     }
   }
   return { collections, fields };
+}
+
+/** A table can't become a folder, nor a folder a table: that is another collection of the same name. */
+export function isReplacedCollection(before: CollectionNode, after: CollectionNode): boolean {
+  return (before.collection.schema === null) !== (after.collection.schema === null);
 }
 
 /** A column can't become an alias, nor an alias a column: that is another field of the same name. */

@@ -21,7 +21,7 @@ import { letGo } from './let-go.js';
 import type { Collection, Field, Relation } from './model.js';
 import { groupsFirst, neededFirst, relationsInOrder } from './order.js';
 import { patchBetween } from './patch.js';
-import { isReplacedRelation, removalsBetween } from './removals.js';
+import { isReplacedCollection, isReplacedRelation, removalsBetween } from './removals.js';
 import { type CollectionNode, type State, byName, getRelation } from './state.js';
 
 /**
@@ -34,7 +34,7 @@ export function transition(
   touched: Iterable<string>,
   options: TransitionOptions = {},
 ): NewEvent[] {
-  const names = [...touched].sort(byName);
+  const names = concerned(from, to, touched);
   const change: Change = { from, to, names, removals: removalsBetween(from, to, names), options };
   const { events, held } = letGo(change);
   return [
@@ -48,6 +48,21 @@ export function transition(
     ...updateCollections(change, held.collections),
     ...putRelations(change, held.relations),
   ];
+}
+
+/** What may differ, and what stands in a group that makes way for another of its name. In order. */
+function concerned(from: State, to: State, touched: Iterable<string>): string[] {
+  const names = new Set(touched);
+  const replaced = [...names].filter((name) => {
+    const [before, after] = [from.collections.get(name), to.collections.get(name)];
+    return before !== undefined && after !== undefined && isReplacedCollection(before, after);
+  });
+  if (replaced.length > 0) {
+    for (const [name, { collection }] of from.collections) {
+      if (replaced.includes(collection.meta.group ?? '')) names.add(name);
+    }
+  }
+  return [...names].sort(byName);
 }
 
 function* removeRelations({ from, to, names }: Change): Generator<NewEvent> {
@@ -81,8 +96,9 @@ function holdersOf({ collections }: State, name: string): string[] {
   return holders.filter((each) => typeof each === 'string');
 }
 
-function* createCollections({ from, to, names, options }: Change): Generator<NewEvent> {
-  const created = names.filter((name) => !from.collections.has(name) && to.collections.has(name));
+function* createCollections({ from, to, names, removals, options }: Change): Generator<NewEvent> {
+  const isGone = (name: string) => !from.collections.has(name) || removals.collections.has(name);
+  const created = names.filter((name) => isGone(name) && to.collections.has(name));
   for (const name of neededFirst(created, (each) => holdersOf(to, each))) {
     const { collection, fields } = to.collections.get(name) as CollectionNode;
     const concurrent = options.concurrentIndexes === true && [...fields.values()].some(isIndexed);

@@ -1,0 +1,65 @@
+/** A table that becomes a folder, or the other way, is another collection of the same name. */
+import { expect } from 'chai';
+import { diffStates } from '../../src/schema/diff.js';
+import { snapshotHash } from '../../src/schema/snapshot.js';
+import type { State } from '../../src/schema/state.js';
+import { accepted, folder, given, table } from '../support/given.js';
+import { withRelations } from '../support/library.js';
+
+const release = '0.0.0';
+
+/** What going from one state to the other is, as a diff and as the events of its apply. */
+function going(from: State, to: State) {
+  const names = new Set([...from.collections.keys(), ...to.collections.keys()]);
+  const diff = JSON.parse(JSON.stringify(diffStates(from, to, names))) as ReturnType<typeof diffStates>;
+  const body = { hash: snapshotHash(from, release), diff };
+  return { diff, applied: given(from).when('apply-diff', { release, body }) };
+}
+
+const outline = (items: readonly { collection: string; field?: string; diff: readonly { kind: string }[] }[]) =>
+  items.map(({ collection, field, diff }) => [collection, field, diff.map(({ kind }) => kind).join('')].join(' '));
+
+describe('a collection of another kind', () => {
+  const grouped = (state: State) => accepted(state, 'create-collection', folder('inner', { group: 'place' }));
+  const asFolder = grouped(accepted(withRelations(), 'create-collection', folder('place', { note: 'a folder' })));
+  const asTable = grouped(accepted(withRelations(), 'create-collection', table('place')));
+
+  it('is removed and new in a diff', () => {
+    const { diff } = going(asTable, asFolder);
+    expect(outline(diff.collections)).to.deep.equal(['place  D', 'place  N']);
+    expect(outline(diff.fields)).to.deep.equal([]);
+    expect(outline(going(asFolder, asTable).diff.fields)).to.deep.equal(['place id N']);
+  });
+
+  it('is deleted and created by apply, and keeps its children', () => {
+    const regrouped = ['collection.updated inner', 'collection.deleted place', 'collection.created place'];
+    going(asTable, asFolder).applied.then(...regrouped, 'collection.updated inner');
+    going(asFolder, asTable).applied.then(...regrouped, 'collection.updated inner');
+  });
+
+  it('takes the relations of the table along', () => {
+    const without = accepted(withRelations(), 'delete-collection', { collection: 'comments' });
+    const replaced = accepted(without, 'create-collection', folder('comments'));
+    const events = ['relation.deleted comments.item', 'collection.deleted comments', 'collection.created comments'];
+    going(withRelations(), replaced).applied.then(...events);
+  });
+
+  it('is what an entry for schema alone means too', () => {
+    const entry = (kind: object) => ({ collections: [{ collection: 'inner', diff: [kind] }] });
+    const diff = {
+      ...entry({ kind: 'E', path: ['schema'], lhs: null, rhs: { comment: null } }),
+      fields: [
+        {
+          collection: 'inner',
+          field: 'id',
+          diff: [
+            { kind: 'N', rhs: { collection: 'inner', field: 'id', type: 'integer', schema: { is_primary_key: true } } },
+          ],
+        },
+      ],
+    };
+    given(asFolder)
+      .when('apply-diff', { release, body: { hash: snapshotHash(asFolder, release), diff } })
+      .then('collection.deleted inner', 'collection.created inner');
+  });
+});
