@@ -10,7 +10,7 @@ export function groupsFirst(names: Iterable<string>, groupOf: (name: string) => 
     // Chains of groups can be long, so they are walked, not recursed into.
     const chain: string[] = [];
     for (let at: string | null | undefined = name; at != null && pending.delete(at); at = groupOf(at)) chain.push(at);
-    ordered.push(...chain.reverse());
+    for (let each = chain.pop(); each !== undefined; each = chain.pop()) ordered.push(each);
   };
   for (const name of pending) place(name);
   return ordered;

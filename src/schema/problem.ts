@@ -35,15 +35,28 @@ export const ok = <T>(value: T): Result<T> => ({ ok: true, value });
 
 export const refuse = (...problems: Problem[]): { ok: false; problems: Problem[] } => ({ ok: false, problems });
 
-/** All values, or all problems. */
-export function allOf<T>(results: readonly Result<T>[]): Result<T[]> {
-  const values: T[] = [];
+/** Enough for anybody to read. Beyond it looking for more ends, so that a body of millions of faults is soon answered. */
+export const MAX_PROBLEMS = 100;
+
+/** The problems of each item in turn, until there are enough. */
+export function problemsOfEach<T>(
+  items: Iterable<T>,
+  problemsOf: (item: T, index: number) => readonly Problem[],
+): Problem[] {
   const problems: Problem[] = [];
-  for (const result of results) {
-    if (result.ok) values.push(result.value);
-    else problems.push(...result.problems);
+  let index = 0;
+  for (const item of items) {
+    problems.push(...problemsOf(item, index++));
+    if (problems.length >= MAX_PROBLEMS) break;
   }
-  return problems.length > 0 ? { ok: false, problems } : ok(values);
+  return problems;
+}
+
+/** All values, or the problems. */
+export function allOf<T>(results: readonly Result<T>[]): Result<T[]> {
+  const problems = problemsOfEach(results, (result) => (result.ok ? [] : result.problems));
+  if (problems.length > 0) return { ok: false, problems };
+  return ok(results.flatMap((result) => (result.ok ? [result.value] : [])));
 }
 
 const PLAIN_MEMBER = /^[A-Za-z_$][\w$-]*$/;
@@ -61,11 +74,10 @@ export function renderPath(path: Path): string {
 
 /** A problem for each member of `object` that isn't `known`. */
 export function unknownMembers(object: object, known: ReadonlySet<string>, at: Path): Problem[] {
-  return Object.keys(object)
-    .filter((member) => !known.has(member))
-    .map((member) =>
-      invalid([...at, member], `unknown member ${JSON.stringify(member)}; known are ${[...known].join(', ')}`),
-    );
+  const unknown = Object.keys(object).filter((member) => !known.has(member));
+  return problemsOfEach(unknown, (member) => [
+    invalid([...at, member], `unknown member ${JSON.stringify(member)}; known are ${[...known].join(', ')}`),
+  ]);
 }
 
 /** A wrong member of a body, at `path`. */

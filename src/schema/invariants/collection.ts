@@ -1,9 +1,10 @@
 import { type Problem, renderPath } from '../problem.js';
+import { type Grouping, groupFault } from './group.js';
 import { quoted } from './quoted.js';
 import { extrasFaults } from './extras.js';
 import { type CollectionNode, type State, primaryKeyOf } from '../state.js';
 
-export function collectionProblems(state: State, node: CollectionNode): Problem[] {
+export function collectionProblems(state: State, node: CollectionNode, groups: Grouping): Problem[] {
   const { collection, meta, schema } = node.collection;
   const problem = (path: (string | number)[], message: string): Problem => ({
     code: 'INVALID_PAYLOAD',
@@ -12,7 +13,7 @@ export function collectionProblems(state: State, node: CollectionNode): Problem[
     collection,
   });
   const problems: Problem[] = [];
-  const group = groupProblem(state, collection, meta.group);
+  const group = groupFault(collection, meta.group, groups);
   if (group !== undefined) problems.push(problem(['meta', 'group'], group));
   for (const member of ['archive_field', 'sort_field'] as const) {
     const field = meta[member];
@@ -41,14 +42,9 @@ function keysProblem(node: CollectionNode): string | undefined {
   return `${quoted(collection)} has several primary keys (${names}); keep one`;
 }
 
-function groupProblem(state: State, collection: string, group: string | null): string | undefined {
-  const seen = new Set([collection]);
-  for (let at = group; at !== null;) {
-    if (seen.has(at)) return `group ${quoted(group)} makes a cycle: ${quoted(at)} would be inside itself`;
-    seen.add(at);
-    const parent = state.collections.get(at);
-    if (parent === undefined) return `there is no collection ${quoted(at)} to group ${quoted(collection)} under`;
-    at = parent.collection.meta.group;
-  }
-  return undefined;
+/** For the checks of one state: who was found to stand in groups that are right is not asked again. */
+export function groupsOf(state: State): Grouping {
+  const parentOf = (name: string) =>
+    state.collections.get(name)?.collection.meta ?? `there is no collection ${quoted(name)} to group under`;
+  return { parentOf, sound: new Set() };
 }

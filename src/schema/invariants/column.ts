@@ -1,7 +1,7 @@
 /** What a column can't be, whatever the table holds. */
 import type { ColumnSchema } from '../model.js';
 
-type Fault = [member: keyof ColumnSchema, message: string];
+export type Fault = [member: keyof ColumnSchema, message: string];
 
 /** PostgreSQL has no way to compare two values of these. */
 const INCOMPARABLE = new Map([

@@ -1,10 +1,14 @@
 import { type Problem, renderPath } from '../problem.js';
-import type { CollectionNode } from '../state.js';
-import { columnFaults } from './column.js';
+import { EXTENSION_TYPES } from '../normal-form/data-types.js';
+import type { CollectionNode, State } from '../state.js';
+import type { ColumnSchema } from '../model.js';
+import { type Fault, columnFaults } from './column.js';
+import { type Grouping, groupFault } from './group.js';
 import { quoted } from './quoted.js';
 
-export function fieldProblems(node: CollectionNode): Problem[] {
+export function fieldProblems(state: State, node: CollectionNode): Problem[] {
   const { collection } = node.collection;
+  const groups = groupsIn(node);
   const problems: Problem[] = [];
   for (const { field, meta, schema } of node.fields.values()) {
     const problem = (path: string[], message: string): Problem => ({
@@ -14,25 +18,28 @@ export function fieldProblems(node: CollectionNode): Problem[] {
       collection,
       field,
     });
-    const group = meta.group === null ? undefined : groupProblem(node, field, meta.group);
+    const group = groupFault(field, meta.group, groups);
     if (group !== undefined) problems.push(problem(['meta', 'group'], group));
     if (schema === null) continue;
-    for (const [member, message] of columnFaults(schema)) problems.push(problem(['schema', member], message));
+    for (const [member, message] of [...columnFaults(schema), ...shadowFaults(state, schema)]) {
+      problems.push(problem(['schema', member], message));
+    }
   }
   return problems;
 }
 
 /** A field's group is an alias field of the same collection. */
-function groupProblem(node: CollectionNode, field: string, group: string): string | undefined {
-  const seen = new Set([field]);
-  for (let at: string | null = group; at !== null;) {
-    if (seen.has(at)) return `group ${quoted(group)} makes a cycle: ${quoted(at)} would be inside itself`;
-    seen.add(at);
-    const parent = node.fields.get(at);
-    if (parent === undefined)
-      return `there is no field ${quoted(at)} in ${quoted(node.collection.collection)} to group under`;
-    if (parent.schema !== null) return `${quoted(at)} is a column; only an alias field can group others`;
-    at = parent.meta.group;
-  }
-  return undefined;
+function groupsIn({ collection: { collection }, fields }: CollectionNode): Grouping {
+  const parentOf = (name: string) => {
+    const parent = fields.get(name);
+    if (parent === undefined) return `there is no field ${quoted(name)} in ${quoted(collection)} to group under`;
+    return parent.schema === null ? parent.meta : `${quoted(name)} is a column; only an alias field can group others`;
+  };
+  return { parentOf, sound: new Set() };
+}
+
+/** Every table is a type of its own name: without the extension, a column of that type would hold rows of the table. */
+function shadowFaults({ collections }: State, { data_type: type }: ColumnSchema): Fault[] {
+  if (!EXTENSION_TYPES.has(type) || !collections.get(type)?.collection.schema) return [];
+  return [['data_type', `${quoted(type)} is a collection here, whose table takes the name of that type`]];
 }

@@ -1,7 +1,7 @@
 /** What must hold in every state the log can lead to. Checked on the result of a command, before it becomes events. */
-import type { Problem } from '../problem.js';
+import { MAX_PROBLEMS, type Problem } from '../problem.js';
 import { type State, relationsTo } from '../state.js';
-import { collectionProblems } from './collection.js';
+import { collectionProblems, groupsOf } from './collection.js';
 import { fieldProblems } from './field.js';
 import { relationProblems } from './relation.js';
 
@@ -12,10 +12,12 @@ import { relationProblems } from './relation.js';
 export function invariantProblems(state: State, touched: Iterable<string>): Problem[] {
   const problems: Problem[] = [];
   const relations = new Set<string>();
+  const groups = groupsOf(state);
   for (const name of touched) {
+    if (problems.length >= MAX_PROBLEMS) break;
     const node = state.collections.get(name);
     if (node !== undefined) {
-      problems.push(...collectionProblems(state, node), ...fieldProblems(node));
+      problems.push(...collectionProblems(state, node, groups), ...fieldProblems(state, node));
       for (const relation of node.relations.values()) {
         relations.add(`${name}\0${relation.many_field}`);
         problems.push(...relationProblems(state, relation));

@@ -36,6 +36,9 @@ const DATA_TYPES: ReadonlyMap<string, DataType> = new Map<string, DataType>([
   ['geometry', PLAIN],
 ]);
 
+/** Those that an extension brings, in whatever schema it was put. */
+export const EXTENSION_TYPES: ReadonlySet<string> = new Set(['citext', 'geometry']);
+
 /** Other spellings PostgreSQL has for them. */
 const SPELLINGS: ReadonlyMap<string, string> = new Map([
   ['varchar', 'character varying'],
