@@ -28,8 +28,8 @@ export function entriesBetween(before: Json, after: Json, path: Step[] = []): En
 function objectEntries(before: { [member: string]: Json }, after: { [member: string]: Json }, path: Step[]) {
   const entries: Entry<never>[] = [];
   for (const [member, lhs] of Object.entries(before)) {
-    if (Object.hasOwn(after, member)) entries.push(...entriesBetween(lhs, after[member] as Json, [...path, member]));
-    else entries.push({ kind: 'D', path: [...path, member], lhs });
+    if (!Object.hasOwn(after, member)) entries.push({ kind: 'D', path: [...path, member], lhs });
+    else for (const entry of entriesBetween(lhs, after[member] as Json, [...path, member])) entries.push(entry);
   }
   for (const [member, rhs] of Object.entries(after)) {
     if (!Object.hasOwn(before, member)) entries.push({ kind: 'N', path: [...path, member], rhs });
@@ -46,7 +46,8 @@ function arrayEntries(before: Json[], after: Json[], path: Step[]): Entry<never>
     entries.push({ kind: 'A', path, index, item: { kind: 'D', lhs: before[index] as Json } });
   }
   for (let index = Math.min(before.length, after.length) - 1; index >= 0; index--) {
-    entries.push(...entriesBetween(before[index] as Json, after[index] as Json, [...path, index]));
+    const inner = entriesBetween(before[index] as Json, after[index] as Json, [...path, index]);
+    for (const entry of inner) entries.push(entry);
   }
   return entries;
 }

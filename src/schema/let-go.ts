@@ -14,10 +14,10 @@ import {
   surviving,
 } from './change.js';
 import type { NewEvent } from './events.js';
-import type { Collection, Field, Relation } from './model.js';
+import type { Collection, Field, Relation, TableSchema } from './model.js';
 import { patchBetween } from './patch.js';
 import { isReplacedRelation } from './removals.js';
-import { withoutReferences } from './table-extras.js';
+import { withoutColumns, withoutReferences } from './table-extras.js';
 import { byName, getRelation, primaryKeyOf, relationsTo } from './state.js';
 
 export function letGo(change: Change): { events: NewEvent[]; held: Held } {
@@ -29,7 +29,7 @@ export function letGo(change: Change): { events: NewEvent[]; held: Held } {
       held.collections.set(name, collection);
       events.push(newEvent('collection.updated', name, null, { patch: patchBetween(before.collection, collection) }));
     }
-    events.push(...fieldsLetGo(change, name, held));
+    for (const event of fieldsLetGo(change, name, held)) events.push(event);
   }
   return { events, held };
 }
@@ -44,11 +44,21 @@ function collectionLetsGo({ from, removals }: Change, collection: Collection): C
     meta.group = from.collections.get(meta.group)?.collection.meta.group ?? null;
   }
   const same = (Object.keys(meta) as (keyof typeof meta)[]).every((key) => meta[key] === collection.meta[key]);
-  // Foreign keys that are no relations go before the table they point at.
-  const schema = collection.schema && withoutReferences(collection.schema, (table) => removals.collections.has(table));
+  const schema = collection.schema && tableLetsGo(collection.schema, { gone, tables: removals.collections });
   return same && schema === collection.schema
     ? collection
     : { ...collection, meta: same ? collection.meta : meta, schema };
+}
+
+interface Going {
+  gone: ReadonlySet<string> | undefined;
+  tables: ReadonlySet<string>;
+}
+
+/** Foreign keys that are no relations go before the table they point at; what names a column, before that column. */
+function tableLetsGo(schema: TableSchema, { gone, tables }: Going): TableSchema {
+  const unbound = withoutReferences(schema, (table) => tables.has(table));
+  return gone === undefined ? unbound : withoutColumns(unbound, (column) => gone.has(column));
 }
 
 function* fieldsLetGo(change: Change, name: string, held: Held): Generator<NewEvent> {

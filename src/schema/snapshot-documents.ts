@@ -1,6 +1,6 @@
 /** The documents of a submitted snapshot, by the names they carry. */
 import { isObject } from './json.js';
-import { type Path, type Problem, invalid } from './problem.js';
+import { MAX_PROBLEMS, type Path, type Problem, invalid } from './problem.js';
 import { isSystemCollection } from './system-collections.js';
 
 /** The parts of a snapshot; an absent part says nothing. */
@@ -51,6 +51,7 @@ function collect(
 ): Documents {
   const documents: Documents = new Map();
   for (const [index, input] of (parts[part] ?? []).entries()) {
+    if (problems.length >= MAX_PROBLEMS) break;
     const at = [part, index];
     const names = isObject(input) ? namesOf(input, at) : invalid(at, 'an object is expected');
     if (!Array.isArray(names)) {

@@ -12,7 +12,7 @@ import {
   readNewField,
   readNewRelation,
 } from './normal-form/index.js';
-import { type Path, type Problem, type Result, invalid, ok, refuse } from './problem.js';
+import { MAX_PROBLEMS, type Path, type Problem, type Result, invalid, ok, refuse } from './problem.js';
 import type { ShownField } from './present.js';
 import { shownCollection, shownFields } from './snapshot.js';
 import { type Documents, type SnapshotParts, documentsOf, key, relationDocuments } from './snapshot-documents.js';
@@ -112,6 +112,7 @@ function readDocument<T>({ problems }: Reading, input: unknown, subject: Subject
 function readCollections(reading: Reading, documents: Documents): void {
   const { state, draft, options } = reading;
   for (const { names, input, at } of documents.values()) {
+    if (reading.problems.length >= MAX_PROBLEMS) return;
     const [name] = names as [string];
     const node = state.collections.get(name);
     readDocument(reading, input, {
@@ -129,6 +130,7 @@ function readFields(reading: Reading, documents: Documents): void {
   const { state, draft, options, problems } = reading;
   const shown = shownByName(state);
   for (const { names, input, at } of documents.values()) {
+    if (reading.problems.length >= MAX_PROBLEMS) return;
     const [collection, field] = names as [string, string];
     const holder = draft.get(collection);
     if (holder === undefined) {
@@ -165,6 +167,7 @@ function shownByName(state: State) {
 function readRelations(reading: Reading, documents: Documents): void {
   const { state, draft, options, problems } = reading;
   for (const { names, input, at } of documents.values()) {
+    if (reading.problems.length >= MAX_PROBLEMS) return;
     const [collection, field] = names as [string, string];
     const holder = draft.get(collection);
     if (holder === undefined) {

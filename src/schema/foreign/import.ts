@@ -1,6 +1,6 @@
 /** A foreign snapshot on its way in: what is kept of it so far, and what was left out. */
 import { isObject } from '../json.js';
-import { invalid, type Problem } from '../problem.js';
+import { invalid, MAX_PROBLEMS, type Problem } from '../problem.js';
 import { SYSTEM_PREFIX } from '../system-collections.js';
 import type { Warning } from '../warning.js';
 
@@ -89,6 +89,7 @@ export function* documentsOf(part: string, body: Record<string, unknown>, into: 
   const list = body[part];
   if (!Array.isArray(list)) return;
   for (const [index, input] of list.entries()) {
+    if (into.problems.length >= MAX_PROBLEMS) return;
     if (isObject(input)) yield { input, at: [part, index] };
     else into.problems.push(invalid([part, index], `an entry of ${part} is a JSON object`));
   }

@@ -1,7 +1,7 @@
 /** Checks of single members. A check answers the value in normal form, or a `Wrong` that says what would be right. */
 import { isObject } from '../json.js';
 import type { Json } from '../model.js';
-import { invalid, type Path, type Problem } from '../problem.js';
+import { invalid, MAX_PROBLEMS, type Path, type Problem } from '../problem.js';
 
 export class Wrong {
   readonly message: string;
@@ -24,6 +24,7 @@ export interface Reading {
 
 /** `message` goes on from the member's name: `must be true or false`. */
 export function complain(reading: Reading, steps: Path, message: string): void {
+  if (reading.problems.length >= MAX_PROBLEMS) return;
   reading.problems.push(invalid([...reading.at, ...steps], `${steps.at(-1)} ${message}`));
 }
 

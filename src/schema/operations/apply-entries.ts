@@ -6,7 +6,7 @@ import { type Entry, type Misfit, applyEntry, hasGap } from '../entries.js';
 import { copyJson, jsonEqual } from '../json.js';
 import type { Json } from '../model.js';
 import { readNewCollection, readNewField, readNewRelation } from '../normal-form/index.js';
-import { type Path, type Problem, type Result, invalid, refuse, renderPath } from '../problem.js';
+import { MAX_PROBLEMS, type Path, type Problem, type Result, invalid, refuse, renderPath } from '../problem.js';
 import type { State } from '../state.js';
 import type { Judgement } from './apply-diff.js';
 import { isWhole } from './diff-document.js';
@@ -31,6 +31,7 @@ const STRICT = { foreign: false } as const;
 
 export function applyCollectionEntries(context: ApplyContext, items: CollectionDiff[]): void {
   for (const [index, item] of items.entries()) {
+    if (isFull(context.judgement)) return;
     applyEntries(context, item.diff, {
       at: ['diff', 'collections', index],
       current: context.draft.get(item.collection)?.collection,
@@ -44,6 +45,7 @@ export function applyCollectionEntries(context: ApplyContext, items: CollectionD
 
 export function applyFieldEntries(context: ApplyContext, items: FieldDiff[], phase: 'removals' | 'rest'): void {
   for (const [index, { collection, field, diff }] of items.entries()) {
+    if (isFull(context.judgement)) return;
     if (isRemoval(diff) !== (phase === 'removals')) continue;
     const at = ['diff', 'fields', index];
     if (context.draft.get(collection) === undefined) {
@@ -67,6 +69,7 @@ export function applyFieldEntries(context: ApplyContext, items: FieldDiff[], pha
 
 export function applyRelationEntries(context: ApplyContext, items: RelationDiff[], phase: 'removals' | 'rest'): void {
   for (const [index, { collection, field, diff }] of items.entries()) {
+    if (isFull(context.judgement)) return;
     if (isRemoval(diff) !== (phase === 'removals')) continue;
     const at = ['diff', 'relations', index];
     const node = context.draft.get(collection);
@@ -89,6 +92,9 @@ export function applyRelationEntries(context: ApplyContext, items: RelationDiff[
     });
   }
 }
+
+/** Nothing of the draft is used then, and more faults would help nobody. */
+const isFull = ({ problems, conflicts }: Judgement): boolean => problems.length + conflicts.length >= MAX_PROBLEMS;
 
 const isRemoval = (diff: readonly Entry<unknown>[]): boolean => diff[0]?.kind === 'D' && isWhole(diff[0]);
 
@@ -163,6 +169,7 @@ function changeMembers<T extends object>(
   for (const [index, entry] of diff.entries()) {
     const misfit = applyEntry(document, entry as Entry & { path: Path });
     if (misfit !== undefined) misfits.push([[...at, 'diff', index], misfit]);
+    if (misfits.length >= MAX_PROBLEMS) break;
   }
   for (const [path, misfit] of misfits) {
     if (misfit.conflict) conflicts.push(conflict(path, misfit.message));

@@ -1,7 +1,7 @@
 /** create-collections and update-collections: several at once, all or nothing. */
 import { Draft } from '../draft.js';
-import { type Problem, type Result, allOf, invalid, ok, refuse, repeated } from '../problem.js';
-import { type CreateCollection, createCollection } from './create-collection.js';
+import { type Problem, type Result, allOf, invalid, ok, problemsOfEach, refuse, repeated } from '../problem.js';
+import { type CreateCollection, createCollection, locateField } from './create-collection.js';
 import { type Operation, decideDraft } from './operation.js';
 import { type UpdateCollection, applyUpdate, updateCollection } from './update-collection.js';
 
@@ -41,8 +41,11 @@ export const createCollections: Operation<'create-collections', CreateCollection
       for (const field of fields) draft.putField(field);
     }
     if (taken.length > 0) return refuse(...taken);
-    const place = (name: string | undefined) => creates.findIndex((create) => create.collection.collection === name);
-    return decideDraft(state, draft, { concurrentIndexes }, (problem) => inElement(problem, place(problem.collection)));
+    return decideDraft(state, draft, { concurrentIndexes }, (problem) => {
+      const index = creates.findIndex((create) => create.collection.collection === problem.collection);
+      const create = creates[index];
+      return create === undefined ? problem : inElement(locateField(problem, create), index);
+    });
   },
 };
 
@@ -85,9 +88,9 @@ export const updateCollections: Operation<'update-collections', UpdateCollection
 };
 
 function doubled(names: string[]): Problem[] {
-  return repeated(names).map((index) =>
+  return problemsOfEach(repeated(names), (index) => [
     invalid([index, 'collection'], `${JSON.stringify(names[index])} stands in the array twice`),
-  );
+  ]);
 }
 
 function inElement(problem: Problem, index: number): Problem {

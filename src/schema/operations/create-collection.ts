@@ -3,6 +3,7 @@ import { Draft } from '../draft.js';
 import { isObject, jsonEqual } from '../json.js';
 import type { Collection, Field, Json } from '../model.js';
 import { defaultPrimaryKey, readNewCollection, readNewField } from '../normal-form/index.js';
+import { checkJson } from '../normal-form/json.js';
 import { type Path, type Problem, allOf, invalid, ok, refuse, renderPath, unknownMembers } from '../problem.js';
 import type { Result } from '../problem.js';
 import { type Operation, decideDraft } from './operation.js';
@@ -10,6 +11,8 @@ import { type Operation, decideDraft } from './operation.js';
 export interface CreateCollection {
   collection: Collection;
   fields: Field[];
+  /** How many of `fields` stand before those of the body: 1 where a primary key was put in front. */
+  added: number;
   concurrentIndexes: boolean;
 }
 
@@ -54,10 +57,13 @@ export const createCollection: Operation<'create-collection', CreateCollectionIn
     const fields = readFields(body['fields'], collection.value, at);
     if (!fields.ok) return refuse(...problems, ...fields.problems);
     if (problems.length > 0) return refuse(...problems);
-    return ok({ collection: collection.value, fields: fields.value, concurrentIndexes });
+    const sent = Array.isArray(body['fields']) ? body['fields'].length : 0;
+    const added = fields.value.length - sent;
+    return ok({ collection: collection.value, fields: fields.value, added, concurrentIndexes });
   },
 
-  decide(state, { collection, fields, concurrentIndexes }) {
+  decide(state, command) {
+    const { collection, fields, concurrentIndexes } = command;
     const name = collection.collection;
     if (state.collections.has(name)) {
       const message = `collection ${JSON.stringify(name)} exists already`;
@@ -66,7 +72,7 @@ export const createCollection: Operation<'create-collection', CreateCollectionIn
     const draft = new Draft(state);
     draft.putCollection(collection);
     for (const field of fields) draft.putField(field);
-    return decideDraft(state, draft, { concurrentIndexes }, (problem) => locateField(problem, fields));
+    return decideDraft(state, draft, { concurrentIndexes }, (problem) => locateField(problem, command));
   },
 };
 
@@ -98,7 +104,10 @@ function mergedMeta(body: Body, at: Path): Result<Body> {
 function readTranslation(value: Json, at: Path): Result<Json> {
   if (typeof value !== 'string') return ok(value);
   try {
-    return ok(JSON.parse(value) as Json);
+    const translations = JSON.parse(value) as Json;
+    // The body was checked as it came; what stands in one of its strings was not.
+    const problems = checkJson(translations);
+    return problems.length > 0 ? refuse(...problems.map((each) => invalid(at, each.message))) : ok(translations);
   } catch {
     return refuse(invalid(at, 'translation is an object of names per language, or a string with that as JSON'));
   }
@@ -182,8 +191,8 @@ function numbered(fields: Field[]): Field[] {
 }
 
 /** Problems of the result name the field; the caller wants to know which element of `fields` it is. */
-function locateField(problem: Problem, fields: Field[]): Problem {
-  const index = fields.findIndex((field) => field.field === problem.field);
+export function locateField(problem: Problem, { fields, added }: CreateCollection): Problem {
+  const index = fields.findIndex((field) => field.field === problem.field) - added;
   if (problem.field === undefined || index < 0) return problem;
   return { ...problem, path: `fields[${index}].${problem.path ?? ''}` };
 }

@@ -2,7 +2,16 @@
 import type { SchemaDiff } from '../diff.js';
 import type { Entry } from '../entries.js';
 import { isObject } from '../json.js';
-import { type Path, type Problem, type Result, invalid, ok, refuse, unknownMembers } from '../problem.js';
+import {
+  type Path,
+  type Problem,
+  type Result,
+  invalid,
+  ok,
+  problemsOfEach,
+  refuse,
+  unknownMembers,
+} from '../problem.js';
 import { isSystemCollection } from '../system-collections.js';
 
 const PARTS = {
@@ -45,8 +54,31 @@ function partProblems(items: unknown, part: Part): Problem[] {
   const at = ['diff', part];
   if (items === undefined) return [];
   if (!Array.isArray(items)) return [invalid(at, `${part} is an array`)];
-  return items.flatMap((item, index) => itemProblems(item, part, [...at, index]));
+  const problems = problemsOfEach(items, (item, index) => itemProblems(item, part, [...at, index]));
+  return problems.length > 0 ? problems : doubled(items, part);
 }
+
+interface Item {
+  collection: string;
+  field?: string;
+  diff: Entry<unknown>[];
+}
+
+/** Each thing stands once; twice only where it is replaced by another of the same name: removed, then new. */
+function doubled(items: readonly Item[], part: Part): Problem[] {
+  const seen = new Map<string, Item | null>();
+  return problemsOfEach(items, (item, index) => {
+    const id = PARTS[part].map((member: 'collection' | 'field') => item[member]).join('\0');
+    const first = seen.get(id);
+    seen.set(id, first === undefined ? item : null);
+    if (first === undefined || (first !== null && isWholeOf('D', first) && isWholeOf('N', item))) return [];
+    const name = JSON.stringify(id.replace('\0', '.'));
+    return [invalid(['diff', part, index], `${name} stands in ${part} twice; put its entries into one diff`)];
+  });
+}
+
+const isWholeOf = (kind: 'N' | 'D', { diff: [entry] }: Item): boolean =>
+  entry !== undefined && entry.kind === kind && isWhole(entry);
 
 function itemProblems(item: unknown, part: Part, at: Path): Problem[] {
   if (!isObject(item)) return [invalid(at, 'an object is expected')];
@@ -55,7 +87,10 @@ function itemProblems(item: unknown, part: Part, at: Path): Problem[] {
   for (const member of PARTS[part]) {
     if (typeof item[member] !== 'string') problems.push(invalid([...at, member], `${member} is required, a string`));
   }
-  const { collection, diff } = item;
+  const { collection, diff, related_collection: related = null } = item;
+  if (related !== null && typeof related !== 'string') {
+    problems.push(invalid([...at, 'related_collection'], 'related_collection is a string or null'));
+  }
   if (typeof collection === 'string' && isSystemCollection(collection)) {
     const message = `${JSON.stringify(collection)} is a system collection; it can't be changed`;
     problems.push(invalid([...at, 'collection'], message));
@@ -67,7 +102,7 @@ function entriesProblems(diff: unknown, at: Path): Problem[] {
   if (!Array.isArray(diff) || diff.length === 0) return [invalid(at, 'diff is an array of entries')];
   const whole = diff.length > 1 && diff.some((entry) => isObject(entry) && isWhole(entry as unknown as Entry));
   if (whole) return [invalid(at, 'an entry for the whole stands alone')];
-  return diff.flatMap((entry, index) => entryProblems(entry, [...at, index]));
+  return problemsOfEach(diff, (entry, index) => entryProblems(entry, [...at, index]));
 }
 
 export const isWhole = (entry: Entry<unknown>): boolean =>
