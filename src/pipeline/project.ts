@@ -29,19 +29,27 @@ export interface Projection {
  * @throws what the whole transaction may be tried again for, and what is our own bug
  */
 export async function runStatements(client: pg.ClientBase, projection: Projection): Promise<Problem[] | null> {
-  const { statements } = projection;
-  if (statements.length === 0) return null;
   const question = takenNames(projection);
-  const script = statements.map((statement) => statement.sql);
+  const script = projection.statements.map((statement) => statement.sql);
+  if (question !== null) script.unshift(question);
+  if (script.length === 0) return null;
   try {
-    await runScript(client, question === null ? script : [question, ...script]);
-    return null;
+    const results = await runScript(client, script);
+    return question === null ? null : hiddenByFolders(projection, results[0]?.rows ?? []);
   } catch (error) {
     if (!(error instanceof ExchangeError) || isRetryable(error)) throw error;
-    const settings = isLockTableFull(driverError(error)) ? await lockSettings(client, projection.pool) : undefined;
-    const problems = problemsOf(error, { statements, settings, asked: question === null ? 0 : 1 });
-    return Promise.all(problems.map((problem) => explained(client, problem, projection)));
+    return refusals(client, projection, { error, asked: question === null ? 0 : 1 });
   }
+}
+
+async function refusals(
+  client: pg.ClientBase,
+  projection: Projection,
+  { error, asked }: { error: ExchangeError; asked: 0 | 1 },
+): Promise<Problem[]> {
+  const settings = isLockTableFull(driverError(error)) ? await lockSettings(client, projection.pool) : undefined;
+  const problems = problemsOf(error, { statements: projection.statements, settings, asked });
+  return Promise.all(problems.map((problem) => explained(client, problem, projection)));
 }
 
 /**
@@ -77,13 +85,21 @@ interface Taken {
   table: boolean;
 }
 
+/** PostgreSQL has nothing against a folder that is called like a table it would hide. */
+function hiddenByFolders({ after }: Projection, rows: readonly unknown[]): Problem[] | null {
+  const hidden = (rows as Taken[]).filter(
+    ({ name, table }) => table && after.collections.get(name)?.collection.schema === null,
+  );
+  return hidden.length === 0 ? null : hidden.map(unmanaged);
+}
+
 /**
- * Which of the new tables' names something else has. It goes ahead of the DDL in the same message and costs no round
- * trip; the answer is looked at only when the DDL fails.
+ * Which of the new collections' names something else has. It goes ahead of the DDL in the same message and costs no
+ * round trip; for tables the answer is looked at only when the DDL fails.
  */
 function takenNames({ before, events, schema }: Projection): Sql | null {
   const names = events
-    .filter((event) => event.type === 'collection.created' && event.data.collection.schema !== null)
+    .filter((event) => event.type === 'collection.created')
     .map((event) => event.collection)
     .filter((name) => before.collections.get(name)?.collection.schema == null);
   if (names.length === 0) return null;

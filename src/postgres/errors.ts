@@ -8,6 +8,7 @@ export const SQLSTATE = {
   insufficient_privilege: '42501',
   duplicate_table: '42P07',
   duplicate_object: '42710',
+  dependent_objects_still_exist: '2BP01',
   undefined_table: '42P01',
   unique_violation: '23505',
   serialization_failure: '40001',

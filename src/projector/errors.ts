@@ -55,7 +55,21 @@ function refused(error: unknown, sqlstate: string | undefined, statement: Statem
     sqlstate,
     ...(statement === undefined ? {} : { statement: statement.summary, event: statement.source.event }),
   };
+  const needs = sqlstate === SQLSTATE.dependent_objects_still_exist ? dependentsOf(driverError(error)) : [];
+  if (needs.length > 0) return inUse(what, needs, details);
   return { code: 'DATABASE_REFUSED', message: `PostgreSQL refused ${what}: ${reason}`, details };
+}
+
+/** What is left of a change that takes away what views, functions or unmanaged tables still need. */
+function inUse(what: string, dependents: readonly string[], details: Record<string, unknown>): Problem {
+  const message = `PostgreSQL refused ${what}: ${dependents.join('; ')}. Change or remove what needs it first.`;
+  return { code: 'IN_USE', message, details: { ...details, dependents } };
+}
+
+/** `view a depends on table b`, one each: the detail of such an error names objects, and nothing else. */
+function dependentsOf(error: unknown): string[] {
+  const detail = (error as { detail?: unknown }).detail;
+  return typeof detail === 'string' ? detail.split('\n') : [];
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

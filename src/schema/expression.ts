@@ -24,8 +24,13 @@ export function parseStatement(text: string): Node | string {
     const parsed = parseSync(text) as { stmts?: unknown[] };
     return member(only(parsed.stmts), 'stmt') ?? 'must be one statement';
   } catch (error) {
-    return `must be SQL as PostgreSQL writes it: ${error instanceof Error ? error.message : 'it does not parse'}`;
+    return `must be SQL as PostgreSQL writes it: ${reasonOf(error)}`;
   }
+}
+
+/** The parser's own words. The scanner loses them where it fails: what it throws then speaks of JSON. */
+function reasonOf(error: unknown): string {
+  return error instanceof Error && !(error instanceof SyntaxError) ? error.message : 'a quoted part of it does not end';
 }
 
 const CONTROL = /\p{Cc}/gu;
@@ -42,7 +47,7 @@ function textFault(text: string): string | null {
     );
     return comment ? 'must not hold comments' : null;
   } catch (error) {
-    return `must be one SQL expression: ${error instanceof Error ? error.message : 'it does not parse'}`;
+    return `must be one SQL expression: ${reasonOf(error)}`;
   }
 }
 
@@ -55,7 +60,7 @@ function onlyTarget(text: string): Node | string {
     parseSync(`SELECT (${text})`);
     return targetOf(parseSync(`SELECT ${text}`));
   } catch (error) {
-    return `must be one SQL expression: ${error instanceof Error ? error.message : 'it does not parse'}`;
+    return `must be one SQL expression: ${reasonOf(error)}`;
   }
 }
 

@@ -26,6 +26,8 @@ export function checkName(kind: 'collection' | 'field', name: unknown, at: Path)
 }
 
 function reserved(kind: 'collection' | 'field', name: string): string | null {
+  // Clients resolve these in a path before they send it: DELETE /fields/articles/.. would be DELETE /fields.
+  if (name === '.' || name === '..') return `must not be ${name}, which no client can send in a path`;
   if (kind === 'collection') {
     return isSystemCollection(name) ? `must not start with ${SYSTEM_PREFIX}: these are the service's own` : null;
   }

@@ -15,7 +15,7 @@ describe('names', () => {
     '__proto__',
     'select',
     '*',
-    '.',
+    '...',
     '😀',
     'Ä',
     'service',
@@ -40,6 +40,8 @@ describe('names', () => {
     ['a leading space', ' a', 'start or end with a space'],
     ['a trailing no-break space', 'a\u00a0', 'start or end with a space'],
     ['half a surrogate pair', 'a\ud800', 'surrogate'],
+    ['a step of a path', '.', 'in a path'],
+    ['a step up in a path', '..', 'in a path'],
   ];
   for (const [what, name, message] of refused) {
     it(`refuses ${what}`, () => {
