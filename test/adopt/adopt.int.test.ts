@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import { CAUSE, refusedWith } from '../pipeline/instance.js';
-import { testServer } from '../support/postgres.js';
+import { replayInto } from '../../src/cli/replay.js';
+import { readRecordPages } from '../../src/log/read.js';
+import { createDatabase, testServer } from '../support/postgres.js';
 import { HARD_SCHEMA, UNREPRESENTED } from './hard-schema.js';
 import { adopt, expectVerified, promote, roundTrip, startBench } from './round-trip.js';
 import { relationsInOrder } from '../../src/schema/order.js';
@@ -106,6 +108,42 @@ describe('adopting tables', function () {
       await expectVerified(instance);
     } finally {
       await stop();
+    }
+  });
+
+  it('is replayed into an empty database, events and tables', async () => {
+    const source = await startBench(HARD_SCHEMA);
+    const target = await createDatabase();
+    try {
+      await adopt(source.instance);
+      const { connectionString } = target;
+      const pages = readRecordPages(source.instance.pool, { after: 0 });
+      const replayed = await replayInto({ connectionString, schema: 'public', pages, tables: 'every-event' });
+      expect(replayed.verification.differences).to.deep.equal([]);
+      expect(replayed.collections).to.equal(source.instance.store.current().collections.size);
+    } finally {
+      await source.stop();
+      await target.drop();
+    }
+  });
+
+  it('is replayed piece by piece, whatever order the tables came in', async () => {
+    const many = Array.from(
+      { length: 120 },
+      (_, n) => `CREATE TABLE t${n} (a integer, b integer, PRIMARY KEY (a, b));`,
+    );
+    const ring = many.map((_, n) => `ALTER TABLE t${n} ADD FOREIGN KEY (a, b) REFERENCES t${(n + 61) % 120};`);
+    const source = await startBench([...many, ...ring].join('\n'));
+    const target = await createDatabase();
+    try {
+      await adopt(source.instance);
+      const pages = readRecordPages(source.instance.pool, { after: 0 });
+      const { connectionString } = target;
+      const replayed = await replayInto({ connectionString, schema: 'public', pages, tables: 'end-state' });
+      expect(replayed.verification.differences).to.deep.equal([]);
+    } finally {
+      await source.stop();
+      await target.drop();
     }
   });
 

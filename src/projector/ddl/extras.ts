@@ -1,7 +1,7 @@
 /** Constraints, indexes and partitioning that fields and relations can't say. */
 import type { TableExtras } from '../../schema/extras.js';
 import { jsonEqual } from '../../schema/json.js';
-import type { CollectionNode } from '../../schema/state.js';
+import type { CollectionNode, State } from '../../schema/state.js';
 import type { Statement } from '../statement.js';
 import { type Change, statement } from './change.js';
 import { createNeeds, ownSequences } from './needs.js';
@@ -27,10 +27,36 @@ export function completeTable(change: Change<'collection.created'>, node: Collec
   ];
 }
 
-/** Foreign keys that are no relations: they may point at any table of the batch. */
-export function addReferences(change: Change<'collection.created'>): Statement[] {
+/**
+ * Foreign keys that are no relations: they may point at any table of the batch. Where a log is replayed piece by piece,
+ * the table may come with a later piece: then `addAwaited` has its turn.
+ * @param end the state after the batch
+ */
+export function addReferences(change: Change<'collection.created'>, end: State): Statement[] {
   const { constraints = [] } = extrasOf(change.after.collections.get(change.event.collection));
-  return constraints.filter((each) => each.references !== undefined).map((each) => addConstraint(change, each));
+  return constraints
+    .filter(({ references }) => references !== undefined && end.collections.has(references))
+    .map((each) => addConstraint(change, each));
+}
+
+/** Foreign keys of the collections of `before` that point at tables which only `after` has. */
+export function addAwaited(before: State, after: State, schema: string): Statement[] {
+  const statements: Statement[] = [];
+  for (const [collection, node] of before.collections) {
+    for (const constraint of extrasOf(node).constraints ?? []) {
+      const target = constraint.references ?? collection;
+      if (before.collections.has(target) || !after.collections.has(target)) continue;
+      const event: Change<'collection.updated'>['event'] = {
+        type: 'collection.updated',
+        version: 1,
+        collection,
+        field: null,
+        data: { patch: [] },
+      };
+      statements.push(addConstraint({ event, index: 0, before, after, schema, createdAt: new Map() }, constraint));
+    }
+  }
+  return statements;
 }
 
 /** What differs in the extras of a table that stays. How it is partitioned never does. */

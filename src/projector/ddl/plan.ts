@@ -46,13 +46,14 @@ function planChanges(changes: readonly Change[]): Statement[] {
     const run = runs.get(change.index);
     for (const each of run === undefined ? planChange(change) : planInRun(change, run)) statements.push(each);
   }
-  for (const change of changes) for (const each of planLate(change)) statements.push(each);
+  const end = changes.at(-1)?.after;
+  for (const change of changes) for (const each of planLate(change, end ?? change.after)) statements.push(each);
   return statements;
 }
 
 /** What may need any other table of the batch. */
-function planLate(change: Change): Statement[] {
-  return change.event.type === 'collection.created' ? addReferences(change as Change<'collection.created'>) : [];
+function planLate(change: Change, end: State): Statement[] {
+  return change.event.type === 'collection.created' ? addReferences(change as Change<'collection.created'>, end) : [];
 }
 
 function planInRun(change: Change, run: MovingRun): Statement[] {
