@@ -10,7 +10,7 @@ import { type ConnectionOptions, connectionConfig } from '../../postgres/pool.js
 import { type FoldLogOptions, type Point, foldLog, foldPage, startPoint } from '../../reads/fold-log.js';
 import type { StoredEvent } from '../../schema/events.js';
 import { sql } from '../ddl/sql.js';
-import { type StagedRows, createStaging, noteDiffering, restage, stage, switchRows } from './staging.js';
+import { type StagedRows, createStaging, restage, stage, switchRows } from './staging.js';
 
 export interface RebuildMetadataOptions {
   /** For a connection of its own. */
@@ -64,7 +64,6 @@ async function rebuild(client: pg.Client, options: RebuildMetadataOptions): Prom
   options.onProgress?.(folded.head.position, folded.head.position);
   await createStaging(client);
   const rows = await stage(client, folded.state);
-  await noteDiffering(client);
   const caughtUp = await approach(client, folded);
   const switched = await switchOver(client, { ...caughtUp, options, key: advisoryKey(place, 'log') });
   return { ...switched, ...rows, milliseconds: Math.round(performance.now() - started) };
@@ -160,7 +159,6 @@ async function switchOver(client: pg.Client, { point, touched, options, key }: S
   const locked = performance.now();
   const last = await follow(client, point);
   await restage(client, last.point.state, last.touched);
-  await client.query('ANALYZE pg_temp.staged_differing');
   const replaced = await switchRows(client);
   const { position } = last.point.head;
   await client.query(CHECKPOINT, [position]);
