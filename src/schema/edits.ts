@@ -1,7 +1,7 @@
 /** Edits of a draft that take along what can't stay: the chains of a delete. */
 import type { Draft } from './draft.js';
 import type { Relation } from './model.js';
-import { withoutReferences } from './table-extras.js';
+import { withoutColumns, withoutReferences } from './table-extras.js';
 import { type State, groupedIn, relationsTo } from './state.js';
 
 /**
@@ -59,7 +59,8 @@ function isShown(draft: Draft, state: State, at: { one_collection: string; one_f
 
 /**
  * Removes a field with what hangs on it: the relation it holds, mentions of it as sort_field, archive_field,
- * junction_field or one_field, and its place as a group, which its parent group takes.
+ * junction_field or one_field, the table's further constraints and indexes that name it, and its place as a group, which
+ * its parent group takes.
  */
 export function dropField(draft: Draft, state: State, collection: string, name: string): void {
   const own = draft.get(collection)?.relations.get(name);
@@ -75,7 +76,15 @@ export function dropField(draft: Draft, state: State, collection: string, name: 
       draft.putRelation({ ...other, one_field: null });
   }
   releaseField(draft, collection, name);
+  dropDefinitions(draft, collection, name);
   draft.removeField(collection, name);
+}
+
+/** Constraints and indexes beyond what fields say, where they name the column. */
+function dropDefinitions(draft: Draft, collection: string, column: string): void {
+  const table = draft.get(collection)?.collection;
+  if (!table?.schema?.extras) return;
+  draft.putCollection({ ...table, schema: withoutColumns(table.schema, (name) => name === column) });
 }
 
 function disallowing(relation: Relation, collection: string): Relation {

@@ -1,4 +1,5 @@
 /** Changing the extras of a table: what becomes empty is no longer there. */
+import { constraintColumns, indexColumns } from './definition-columns.js';
 import type { TableExtras } from './extras.js';
 import type { TableSchema } from './model.js';
 
@@ -7,6 +8,15 @@ export function withoutReferences(schema: TableSchema, gone: (table: string) => 
   const constraints = schema.extras?.constraints ?? [];
   const kept = constraints.filter(({ references }) => references === undefined || !gone(references));
   return kept.length === constraints.length ? schema : withExtras(schema, { ...schema.extras, constraints: kept });
+}
+
+/** Without the constraints and indexes that name a column that is `gone`: PostgreSQL drops them with it. */
+export function withoutColumns(schema: TableSchema, gone: (column: string) => boolean): TableSchema {
+  const { constraints = [], indexes = [] } = schema.extras ?? {};
+  const keptConstraints = constraints.filter(({ definition }) => ![...constraintColumns(definition)].some(gone));
+  const keptIndexes = indexes.filter(({ definition }) => ![...indexColumns(definition)].some(gone));
+  const same = keptConstraints.length === constraints.length && keptIndexes.length === indexes.length;
+  return same ? schema : withExtras(schema, { ...schema.extras, constraints: keptConstraints, indexes: keptIndexes });
 }
 
 export function withExtras({ comment }: TableSchema, extras: TableExtras): TableSchema {

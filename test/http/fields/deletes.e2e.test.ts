@@ -177,6 +177,21 @@ describe('deleting a field', function () {
     await api.ok('DELETE', '/fields/t/net');
   });
 
+  it('a column of an adopted table: the constraints and indexes that name it go with it, the others stay', async () => {
+    await api.sql('CREATE TABLE old (id int PRIMARY KEY, a int, b int, c int, t text, CHECK (a < b), UNIQUE (b, c))');
+    await api.sql('CREATE INDEX several ON old (a, c)');
+    await api.sql('CREATE INDEX lowered ON old (lower(t)) WHERE a > 0');
+    await api.sql('CREATE INDEX kept ON old (lower(t))');
+    await api.ok('POST', '/schema/adopt', { tables: ['old'] });
+    await api.appends(['collection.updated old', 'field.deleted old.a'], 'DELETE', '/fields/old/a');
+    const left = await api.sql(
+      `SELECT indexrelid::regclass::text AS name FROM pg_index WHERE indrelid = 'old'::regclass`,
+    );
+    expect(left.map(({ name }) => name as string)).to.have.members(['old_pkey', 'old_b_c_key', 'kept']);
+    await api.appends(['collection.updated old', 'field.deleted old.c'], 'DELETE', '/fields/old/c');
+    await api.appends(['field.deleted old.b'], 'DELETE', '/fields/old/b');
+  });
+
   it('a system field, and fields that are not there', async () => {
     await api.refused({ status: 403, code: 'FORBIDDEN' }, 'DELETE', '/fields/service_users/email');
     await api.refused({ status: 404, code: 'NOT_FOUND' }, 'DELETE', '/fields/nope/x');

@@ -1,0 +1,39 @@
+/** Which columns the definition of an index or a constraint names, by PostgreSQL's own parser. */
+import { parseStatement } from './expression.js';
+
+export const indexColumns = (definition: string): ReadonlySet<string> =>
+  namesIn(parseStatement(`CREATE INDEX i ON t ${definition}`));
+
+/** Those of the constraint's own table: what a foreign key points at is not among them. */
+export const constraintColumns = (definition: string): ReadonlySet<string> =>
+  namesIn(parseStatement(`ALTER TABLE t ADD CONSTRAINT c ${definition}`));
+
+/** Lists of plain names, where a column isn't a reference. */
+const NAME_LISTS = ['keys', 'including', 'fk_attrs'] as const;
+
+function namesIn(statement: unknown): ReadonlySet<string> {
+  const names = new Set<string>();
+  const open: unknown[] = [statement];
+  while (open.length > 0) {
+    const value = open.pop();
+    if (typeof value !== 'object' || value === null) continue;
+    for (const name of ownNames(value as Record<string, unknown>)) names.add(name);
+    open.push(...Object.values(value));
+  }
+  return names;
+}
+
+function ownNames(node: Record<string, unknown>): string[] {
+  const { IndexElem: element, ColumnRef: reference } = node as {
+    IndexElem?: { name?: string };
+    ColumnRef?: { fields: unknown[] };
+  };
+  const named = element?.name === undefined ? [] : [element.name];
+  const last = textOf(reference?.fields.at(-1));
+  const lists = NAME_LISTS.flatMap((list) => (Array.isArray(node[list]) ? (node[list] as unknown[]) : []));
+  return [...named, ...[last, ...lists.map(textOf)].filter((name) => name !== undefined)];
+}
+
+function textOf(node: unknown): string | undefined {
+  return (node as { String?: { sval?: string } } | undefined)?.String?.sval;
+}
