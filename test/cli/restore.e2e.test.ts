@@ -90,6 +90,21 @@ describe('backup and restore', () => {
     await expectSame(connectionString);
   });
 
+  it('restores into another schema of a database that is in use', async () => {
+    const connectionString = await emptyDatabase();
+    await sql(connectionString, 'create table of_somebody (id int)');
+    const settings = { DATABASE_URL: connectionString, DB_SCHEMA: 'my schema' };
+    const { code, err } = await dps(['restore', '--file', file], settings);
+    expect(code, err).to.equal(0);
+    for (const command of ['verify', 'status', 'doctor']) {
+      const ran = await dps([command], settings);
+      expect(ran.code, ran.out).to.equal(0);
+    }
+    await sql(connectionString, `truncate "my schema".service_fields`);
+    expect((await dps(['rebuild', 'metadata'], settings)).code).to.equal(0);
+    expect((await dps(['verify'], settings)).code).to.equal(0);
+  });
+
   it('restores into an embedded server that is not there yet', async function () {
     this.timeout(60_000);
     const dataDir = await temporaryDirectory();
