@@ -4,7 +4,7 @@ import { Draft } from '../draft.js';
 import { type Problem, type Result, ok, refuse } from '../problem.js';
 import { snapshotHash } from '../snapshot.js';
 import type { State } from '../state.js';
-import { applyCollectionEntries, applyFieldEntries, applyRelationEntries } from './apply-entries.js';
+import { type Judgement, applyCollectionEntries, applyFieldEntries, applyRelationEntries } from './apply-entries.js';
 import { readDiffDocument } from './diff-document.js';
 import { type Operation, decideDraft } from './operation.js';
 
@@ -18,12 +18,6 @@ export interface ApplyDiff {
 export interface ApplyDiffInput {
   release: string;
   body: unknown;
-}
-
-/** What is wrong with the entries: `conflicts` don't fit the schema any more, `problems` never could. */
-export interface Judgement {
-  problems: Problem[];
-  conflicts: Problem[];
 }
 
 export const applyDiff: Operation<'apply-diff', ApplyDiffInput, ApplyDiff> = {

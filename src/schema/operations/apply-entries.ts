@@ -8,8 +8,13 @@ import type { Json } from '../model.js';
 import { readNewCollection, readNewField, readNewRelation } from '../normal-form/index.js';
 import { MAX_PROBLEMS, type Path, type Problem, type Result, invalid, refuse, renderPath } from '../problem.js';
 import type { State } from '../state.js';
-import type { Judgement } from './apply-diff.js';
 import { isWhole } from './diff-document.js';
+
+/** What is wrong with the entries: `conflicts` don't fit the schema any more, `problems` never could. */
+export interface Judgement {
+  problems: Problem[];
+  conflicts: Problem[];
+}
 
 export interface ApplyContext {
   state: State;
