@@ -61,17 +61,6 @@ function tableLetsGo(schema: TableSchema, { gone, tables }: Going): TableSchema 
   return gone === undefined ? unbound : withoutColumns(unbound, (column) => gone.has(column));
 }
 
-interface Going {
-  gone: ReadonlySet<string> | undefined;
-  tables: ReadonlySet<string>;
-}
-
-/** Foreign keys that are no relations go before the table they point at; what names a column, before that column. */
-function tableLetsGo(schema: TableSchema, { gone, tables }: Going): TableSchema {
-  const unbound = withoutReferences(schema, (table) => tables.has(table));
-  return gone === undefined ? unbound : withoutColumns(unbound, (column) => gone.has(column));
-}
-
 function* fieldsLetGo(change: Change, name: string, held: Held): Generator<NewEvent> {
   for (const field of change.from.collections.get(name)?.fields.values() ?? []) {
     const next = keyMakesWay(change, groupLetsGo(change, field));
