@@ -10,6 +10,7 @@ import type { Difference } from './verify/difference.js';
 import { type GeneratedColumn, catalogTexts, generatedKey } from './verify/generated-texts.js';
 import { pendingIndexes } from './verify/pending-indexes.js';
 import { verifyMetadata } from './verify/metadata.js';
+import { withoutSpellings } from './verify/spellings.js';
 
 export type { Difference } from './verify/difference.js';
 
@@ -51,7 +52,7 @@ export async function verifyCatalog(client: pg.ClientBase, state: State, schema:
     else if (table !== undefined)
       differences.push(...compareTable(node, table, { state, schema, isPending, texts, objects }));
   }
-  return differences;
+  return withoutSpellings(client, schema, differences);
 }
 
 /** What tables use beside themselves is looked at where something was adopted: the service itself makes none of it. */

@@ -10,13 +10,17 @@ export function withoutReferences(schema: TableSchema, gone: (table: string) => 
   return kept.length === constraints.length ? schema : withExtras(schema, { ...schema.extras, constraints: kept });
 }
 
-/** Without the constraints and indexes that name a column that is `gone`: PostgreSQL drops them with it. */
+/** Without what names a column that is `gone`, and goes with it: constraints, indexes, the sequences that it owns. */
 export function withoutColumns(schema: TableSchema, gone: (column: string) => boolean): TableSchema {
-  const { constraints = [], indexes = [] } = schema.extras ?? {};
-  const keptConstraints = constraints.filter(({ definition }) => ![...constraintColumns(definition)].some(gone));
-  const keptIndexes = indexes.filter(({ definition }) => ![...indexColumns(definition)].some(gone));
-  const same = keptConstraints.length === constraints.length && keptIndexes.length === indexes.length;
-  return same ? schema : withExtras(schema, { ...schema.extras, constraints: keptConstraints, indexes: keptIndexes });
+  const { constraints = [], indexes = [], needs = [] } = schema.extras ?? {};
+  const kept = {
+    constraints: constraints.filter(({ definition }) => ![...constraintColumns(definition)].some(gone)),
+    indexes: indexes.filter(({ definition }) => ![...indexColumns(definition)].some(gone)),
+    needs: needs.filter((need) => need.kind !== 'sequence' || need.owned_by === undefined || !gone(need.owned_by)),
+  };
+  const count = (lists: { [list: string]: unknown[] }) => Object.values(lists).flat().length;
+  if (count(kept) === count({ constraints, indexes, needs })) return schema;
+  return withExtras(schema, { ...schema.extras, ...kept });
 }
 
 export function withExtras({ comment }: TableSchema, extras: TableExtras): TableSchema {

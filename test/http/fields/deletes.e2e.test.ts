@@ -178,7 +178,9 @@ describe('deleting a field', function () {
   });
 
   it('a column of an adopted table: the constraints and indexes that name it go with it, the others stay', async () => {
-    await api.sql('CREATE TABLE old (id int PRIMARY KEY, a int, b int, c int, t text, CHECK (a < b), UNIQUE (b, c))');
+    await api.sql(
+      'CREATE TABLE old (id int PRIMARY KEY, a int, b int, c int, t text, n serial, CHECK (a < b), UNIQUE (b, c))',
+    );
     await api.sql('CREATE INDEX several ON old (a, c)');
     await api.sql('CREATE INDEX lowered ON old (lower(t)) WHERE a > 0');
     await api.sql('CREATE INDEX kept ON old (lower(t))');
@@ -190,6 +192,7 @@ describe('deleting a field', function () {
     expect(left.map(({ name }) => name as string)).to.have.members(['old_pkey', 'old_b_c_key', 'kept']);
     await api.appends(['collection.updated old', 'field.deleted old.c'], 'DELETE', '/fields/old/c');
     await api.appends(['field.deleted old.b'], 'DELETE', '/fields/old/b');
+    await api.appends(['collection.updated old', 'field.deleted old.n'], 'DELETE', '/fields/old/n');
   });
 
   it('a system field, and fields that are not there', async () => {
