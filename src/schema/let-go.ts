@@ -17,7 +17,7 @@ import type { NewEvent } from './events.js';
 import type { Collection, Field, Relation, TableSchema } from './model.js';
 import { patchBetween } from './patch.js';
 import { isReplacedRelation } from './removals.js';
-import { withoutColumns, withoutReferences } from './table-extras.js';
+import { withoutColumns, withoutOthers, withoutReferences } from './table-extras.js';
 import { byName, getRelation, primaryKeyOf, relationsTo } from './state.js';
 
 export function letGo(change: Change): { events: NewEvent[]; held: Held } {
@@ -34,7 +34,7 @@ export function letGo(change: Change): { events: NewEvent[]; held: Held } {
   return { events, held };
 }
 
-function collectionLetsGo({ from, removals }: Change, collection: Collection): Collection {
+function collectionLetsGo({ from, to, removals }: Change, collection: Collection): Collection {
   const gone = removals.fields.get(collection.collection);
   const meta = { ...collection.meta };
   meta.archive_field = unlessGone(gone, meta.archive_field);
@@ -44,7 +44,8 @@ function collectionLetsGo({ from, removals }: Change, collection: Collection): C
     meta.group = from.collections.get(meta.group)?.collection.meta.group ?? null;
   }
   const same = (Object.keys(meta) as (keyof typeof meta)[]).every((key) => meta[key] === collection.meta[key]);
-  const schema = collection.schema && tableLetsGo(collection.schema, { gone, tables: removals.collections });
+  const wanted = to.collections.get(collection.collection)?.collection.schema;
+  const schema = collection.schema && tableLetsGo(collection.schema, { gone, tables: removals.collections, wanted });
   return same && schema === collection.schema
     ? collection
     : { ...collection, meta: same ? collection.meta : meta, schema };
@@ -53,11 +54,17 @@ function collectionLetsGo({ from, removals }: Change, collection: Collection): C
 interface Going {
   gone: ReadonlySet<string> | undefined;
   tables: ReadonlySet<string>;
+  /** The table as it will be. */
+  wanted: TableSchema | null | undefined;
 }
 
-/** Foreign keys that are no relations go before the table they point at; what names a column, before that column. */
-function tableLetsGo(schema: TableSchema, { gone, tables }: Going): TableSchema {
-  const unbound = withoutReferences(schema, (table) => tables.has(table));
+/**
+ * Foreign keys that are no relations go before the table they point at; what names a column, before that column; and
+ * what will be otherwise, before a column takes its name.
+ */
+function tableLetsGo(schema: TableSchema, { gone, tables, wanted }: Going): TableSchema {
+  const kept = wanted == null ? schema : withoutOthers(schema, wanted);
+  const unbound = withoutReferences(kept, (table) => tables.has(table));
   return gone === undefined ? unbound : withoutColumns(unbound, (column) => gone.has(column));
 }
 

@@ -1,6 +1,7 @@
 /** Changing the extras of a table: what becomes empty is no longer there. */
 import { constraintColumns, indexColumns } from './definition-columns.js';
 import type { TableExtras } from './extras.js';
+import { jsonEqual } from './json.js';
 import type { TableSchema } from './model.js';
 
 /** Without the foreign keys to tables that are `gone`; the same object where there is none. */
@@ -21,6 +22,17 @@ export function withoutColumns(schema: TableSchema, gone: (column: string) => bo
   const count = (lists: { [list: string]: unknown[] }) => Object.values(lists).flat().length;
   if (count(kept) === count({ constraints, indexes, needs })) return schema;
   return withExtras(schema, { ...schema.extras, ...kept });
+}
+
+/** Without the constraints and indexes that `wanted` doesn't have, or has otherwise. */
+export function withoutOthers(schema: TableSchema, wanted: TableSchema): TableSchema {
+  const { constraints = [], indexes = [] } = schema.extras ?? {};
+  const kept = {
+    constraints: constraints.filter((each) => wanted.extras?.constraints?.some((other) => jsonEqual(each, other))),
+    indexes: indexes.filter((each) => wanted.extras?.indexes?.some((other) => jsonEqual(each, other))),
+  };
+  const same = kept.constraints.length === constraints.length && kept.indexes.length === indexes.length;
+  return same ? schema : withExtras(schema, { ...schema.extras, ...kept });
 }
 
 export function withExtras({ comment }: TableSchema, extras: TableExtras): TableSchema {

@@ -6,7 +6,7 @@ import { readCatalog } from '../../src/projector/catalog/read.js';
 import { verify } from '../../src/projector/verify.js';
 import { compareSnapshot } from '../../src/schema/compare-snapshot.js';
 import type { Wish } from '../../src/schema/operations/adopt-tables.js';
-import { snapshotHash, snapshotOf } from '../../src/schema/snapshot.js';
+import { type Snapshot, snapshotHash, snapshotOf } from '../../src/schema/snapshot.js';
 import { CAUSE, type Instance, command, done, startInstance } from '../pipeline/instance.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { catalogText } from './catalog-text.js';
@@ -66,15 +66,23 @@ export async function expectVerified({ pipeline, schema }: Instance): Promise<vo
   expect(differences, JSON.stringify(differences, null, 1)).to.deep.equal([]);
 }
 
-/** The snapshot of one instance, applied to another. */
-export async function promote(from: Instance, to: Instance): Promise<void> {
-  const snapshot = JSON.parse(JSON.stringify(snapshotOf(from.store.current(), RELEASE))) as unknown;
+/** @param exact what the snapshot has no extras for loses them: left out, they would stay */
+export async function promote(from: Instance, to: Instance, { exact = false } = {}): Promise<void> {
+  const snapshot = JSON.parse(JSON.stringify(snapshotOf(from.store.current(), RELEASE))) as Snapshot;
+  if (exact) {
+    for (const { schema } of [...snapshot.collections, ...snapshot.fields]) withNull(schema, 'extras');
+    for (const { schema } of snapshot.relations) withNull(schema, 'deferrable');
+  }
   const compared = compareSnapshot(to.store.current(), snapshot, { force: false, mode: 'mirror', release: RELEASE });
   if (!compared.ok) throw new Error(JSON.stringify(compared.problems, null, 1));
   const body = JSON.parse(JSON.stringify({ hash: compared.value.hash, diff: compared.value.diff })) as unknown;
   const apply = command('apply-diff', { release: RELEASE, body });
   done(await to.pipeline.execute('apply-diff', apply, { cause: { ...CAUSE, command: 'apply-diff' } }));
   expect(snapshotHash(to.store.current(), RELEASE)).to.equal(snapshotHash(from.store.current(), RELEASE));
+}
+
+function withNull(schema: object | null, member: string): void {
+  if (schema !== null && !(member in schema)) Object.assign(schema, { [member]: null });
 }
 
 /** Lines that are about nothing that was listed. */
