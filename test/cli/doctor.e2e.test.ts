@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import pg from 'pg';
 import { FINDINGS, type FindingCode } from '../../src/cli/doctor/finding.js';
 import { clock, lockFindings } from '../../src/cli/doctor/server.js';
+import { FOLD_FORMAT } from '../../src/reads/stored-folds/document.js';
 import type { Patient } from '../../src/cli/doctor/check.js';
 import type { Examined } from '../../src/cli/doctor/index.js';
 import { clientOf, json } from '../http/client.js';
@@ -118,7 +119,7 @@ describe('dps doctor', () => {
       'a stored fold that is wrong',
       [
         `insert into service_folds (position, format, event_hash, occurred_at, hash, content)
-         select position, 1, hash, occurred_at, hash, 'nonsense' from service_events where position = 1`,
+         select position, ${FOLD_FORMAT}, hash, occurred_at, hash, 'nonsense' from service_events where position = 1`,
       ],
       ['STORED_FOLD_WRONG'],
     ],
