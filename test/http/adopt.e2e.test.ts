@@ -152,7 +152,7 @@ describe('POST /schema/adopt, GET /schema/drift', function () {
     await api.ok('POST', '/fields/visits', { field: 'more', type: 'text', meta: { interface: 'input' } });
     await api.ok('PATCH', '/fields/people/id', { schema: { has_auto_increment: false } });
     await api.ok('DELETE', '/collections/visits');
-    await api.refused({ status: 422, code: 'DATABASE_REFUSED' }, 'DELETE', '/collections/people');
+    await api.refused({ status: 409, code: 'IN_USE' }, 'DELETE', '/collections/people');
     await api.sql('DROP VIEW names');
     await api.ok('DELETE', '/collections/people');
     expect(await api.ok('GET', '/projections/verify')).to.have.nested.property('data.ok', true);
