@@ -1,9 +1,12 @@
 /** A table that becomes a folder, or the other way, is another collection of the same name. */
 import { expect } from 'chai';
+import fc from 'fast-check';
 import { diffStates } from '../../src/schema/diff.js';
 import { snapshotHash } from '../../src/schema/snapshot.js';
 import type { State } from '../../src/schema/state.js';
-import { accepted, folder, given, table } from '../support/given.js';
+import { transition } from '../../src/schema/transition.js';
+import { schemaState } from '../support/arbitraries.js';
+import { accepted, folder, followStrictly, given, table } from '../support/given.js';
 import { withRelations } from '../support/library.js';
 
 const release = '0.0.0';
@@ -18,6 +21,13 @@ function going(from: State, to: State) {
 
 const outline = (items: readonly { collection: string; field?: string; diff: readonly { kind: string }[] }[]) =>
   items.map(({ collection, field, diff }) => [collection, field, diff.map(({ kind }) => kind).join('')].join(' '));
+
+/** `state` with a folder in the place of its table `name`, and another folder inside that. */
+function withFolder(state: State, name: string): State {
+  const without = accepted(state, 'delete-collection', { collection: name });
+  const placed = accepted(without, 'create-collection', folder(name));
+  return accepted(placed, 'create-collection', folder('inside', { group: name }));
+}
 
 describe('a collection of another kind', () => {
   const grouped = (state: State) => accepted(state, 'create-collection', folder('inner', { group: 'place' }));
@@ -42,6 +52,27 @@ describe('a collection of another kind', () => {
     const replaced = accepted(without, 'create-collection', folder('comments'));
     const events = ['relation.deleted comments.item', 'collection.deleted comments', 'collection.created comments'];
     going(withRelations(), replaced).applied.then(...events);
+  });
+
+  it('lies on a way through valid schemas only, from any schema to any other and back', () => {
+    fc.assert(
+      fc.property(schemaState, schemaState, fc.nat(), (a, b, pick) => {
+        const tables = [...b.collections.values()].filter(({ collection }) => collection.schema !== null);
+        const name = tables[pick % Math.max(1, tables.length)]?.collection.collection;
+        fc.pre(name !== undefined);
+        const replaced = withFolder(b, name);
+        for (const [from, to] of [
+          [b, replaced],
+          [replaced, b],
+          [a, replaced],
+          [replaced, a],
+        ] as const) {
+          const names = new Set([...from.collections.keys(), ...to.collections.keys()]);
+          const reached = followStrictly(from, transition(from, to, names));
+          expect(snapshotHash(reached, release)).to.equal(snapshotHash(to, release));
+        }
+      }),
+    );
   });
 
   it('is what an entry for schema alone means too', () => {
