@@ -27,6 +27,8 @@ const key = (field: string, type = 'integer', schema: object = {}) => ({
 });
 const plain = (field: string, type: string, schema: object = {}) => ({ field, type, interface: 'x', schema });
 
+const statuses = (replies: { status: number }[]) => replies.map(({ status }) => status).sort((a, b) => a - b);
+
 describe('faults known from the peer do not happen', function () {
   this.timeout(60_000);
   let service: TestService;
@@ -329,13 +331,13 @@ describe('faults known from the peer do not happen', function () {
     const body = await diff(document);
     const send = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
     const replies = await Promise.all([1, 2, 3, 4].map(() => api.client('/schema/apply', send)));
-    expect(replies.map(({ status }) => String(status)).sort(byName)).to.deep.equal([204, 409, 409, 409]);
+    expect(statuses(replies)).to.deep.equal([204, 409, 409, 409]);
     const twins = await Promise.all(
       [1, 2, 3, 4].map(() =>
         api.client('/collections', { ...send, body: JSON.stringify({ collection: 'c', schema: {} }) }),
       ),
     );
-    expect(twins.map(({ status }) => status).sort()).to.deep.equal([200, 409, 409, 409]);
+    expect(statuses(twins)).to.deep.equal([200, 409, 409, 409]);
   });
 
   it('17: concurrentIndexCreation works for one and for several, and leaves nothing behind when refused', async () => {

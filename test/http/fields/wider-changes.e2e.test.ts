@@ -50,6 +50,26 @@ describe('a change of a column', function () {
     expect(statements[1]?.sql).to.match(/USING INDEX/);
   });
 
+  it('to a generated column is made by a diff, which warns that the values are lost', async () => {
+    await api.ok('POST', '/collections', {
+      collection: 'computed',
+      schema: {},
+      fields: [key('id'), plain('c', 'integer')],
+    });
+    await api.sql('INSERT INTO computed VALUES (1, 5)');
+    const document = await api.ok<{ fields: { collection: string; field: string; schema: object }[] }>(
+      'GET',
+      '/schema/snapshot',
+    );
+    const field = document.fields.find((each) => each.collection === 'computed' && each.field === 'c');
+    Object.assign(field?.schema ?? {}, { generation_expression: 'id * 2', is_generated: true });
+    const diff = await api.ok<{ warnings: { code: string; field: string }[] }>('POST', '/schema/diff', document);
+    const codes = diff.warnings.filter((warning) => warning.field === 'c').map(({ code }) => code);
+    expect(codes).to.include('LOSES_DATA');
+    await api.ok('POST', '/schema/apply', diff);
+    expect(await api.sql('SELECT c FROM computed')).to.deep.equal([{ c: 2 }]);
+  });
+
   it('moves the primary key to another column in one request', async () => {
     await api.ok('POST', '/collections', {
       collection: 'keyed',
