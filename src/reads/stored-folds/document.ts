@@ -1,4 +1,7 @@
-/** A state as text and back, one line a collection. Members that say what most others say are left out. */
+/**
+ * A state as text and back: a line with the kinds of columns there are, then one line a collection. Members that say what
+ * most others say are left out.
+ */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Collection, CollectionMeta, ColumnSchema, Field, FieldMeta, Relation } from '../../schema/model.js';
 import { reindex } from '../../schema/reference-index.js';
@@ -8,7 +11,7 @@ import { type CollectionNode, type State, initialState } from '../../schema/stat
  * Of the text, and of the states in it. To be raised when the templates below change, and when the same events make
  * another state than before: what older releases stored is ignored then, and made anew.
  */
-export const FOLD_FORMAT = 1;
+export const FOLD_FORMAT = 2;
 
 /** What a member is when it is left out. Part of the format: not the defaults of today's release. */
 const COLLECTION_META: CollectionMeta = {
@@ -67,7 +70,8 @@ const COLUMN: ColumnSchema = {
   comment: null,
 };
 
-type StoredField = [name: string, type: string, meta: unknown, schema: unknown];
+/** `column`: its number among the kinds of columns, the column itself where there are too many, or null. */
+type StoredField = [name: string, type: string, meta: unknown, column: unknown];
 type StoredNode = [
   name: string,
   meta: unknown,
@@ -76,16 +80,21 @@ type StoredNode = [
   relations: Relation[],
 ];
 
+/** Most columns are of few kinds, and those of one kind are one value in memory. */
+const KINDS = 5_000;
+
 /** Milliseconds of work before others get a turn. */
 const SLICE = 4;
 
 export async function writeState(state: State): Promise<string> {
-  const lines: string[] = [];
+  const kinds = new Map<string, number>();
+  const lines: string[] = [''];
   const pause = createPause();
   for (const node of state.collections.values()) {
-    lines.push(JSON.stringify(toStored(node)));
+    lines.push(JSON.stringify(toStored(node, kinds)));
     await pause();
   }
+  lines[0] = `[${[...kinds.keys()].join(',')}]`;
   return lines.join('\n');
 }
 
@@ -94,10 +103,11 @@ export async function readState(text: string, position: number): Promise<State> 
   const pause = createPause();
   const nodes: [string, CollectionNode][] = [];
   let { collections, referencedBy } = initialState();
-  for (let from = 0; from < text.length;) {
-    const end = text.indexOf('\n', from);
-    const line = text.slice(from, end < 0 ? text.length : end);
-    const node = fromStored(JSON.parse(line) as StoredNode);
+  const first = lineAt(text, 0);
+  const kinds = (JSON.parse(first) as unknown[]).map((kind) => grow(kind, COLUMN));
+  for (let from = first.length + 1; from < text.length;) {
+    const line = lineAt(text, from);
+    const node = fromStored(JSON.parse(line) as StoredNode, kinds);
     const name = node.collection.collection;
     nodes.push([name, node]);
     if (node.relations.size > 0) referencedBy = reindex(referencedBy, name, undefined, node.relations);
@@ -110,7 +120,12 @@ export async function readState(text: string, position: number): Promise<State> 
   return { position, collections, referencedBy };
 }
 
-function toStored({ collection, fields, relations }: CollectionNode): StoredNode {
+function lineAt(text: string, from: number): string {
+  const end = text.indexOf('\n', from);
+  return text.slice(from, end < 0 ? text.length : end);
+}
+
+function toStored({ collection, fields, relations }: CollectionNode, kinds: Map<string, number>): StoredNode {
   return [
     collection.collection,
     shrink(collection.meta, COLLECTION_META),
@@ -119,29 +134,46 @@ function toStored({ collection, fields, relations }: CollectionNode): StoredNode
       field,
       type,
       shrink(meta, FIELD_META),
-      schema === null ? null : shrink(schema, COLUMN),
+      schema === null ? null : kindOf(shrink(schema, COLUMN), kinds),
     ]),
     [...relations.values()],
   ];
 }
 
-function fromStored([name, meta, schema, fields, relations]: StoredNode): CollectionNode {
+function kindOf(column: unknown, kinds: Map<string, number>): unknown {
+  const text = JSON.stringify(column);
+  const known = kinds.get(text);
+  if (known !== undefined) return known;
+  if (kinds.size >= KINDS) return column;
+  kinds.set(text, kinds.size);
+  return kinds.size - 1;
+}
+
+function fromStored([name, meta, schema, fields, relations]: StoredNode, kinds: ColumnSchema[]): CollectionNode {
   const collection: Collection = { collection: name, meta: grow(meta, COLLECTION_META), schema };
   return {
     collection,
-    fields: new Map(fields.map((field) => [field[0], fromStoredField(name, field)])),
+    fields: new Map(fields.map((field) => [field[0], fromStoredField(name, field, kinds)])),
     relations: new Map(relations.map((relation) => [relation.many_field, relation])),
   };
 }
 
-function fromStoredField(collection: string, [field, type, meta, schema]: StoredField): Field {
+function fromStoredField(collection: string, stored: StoredField, kinds: readonly ColumnSchema[]): Field {
+  const [field, type, meta, column] = stored;
   return {
     collection,
     field,
     type,
     meta: grow(meta, FIELD_META),
-    schema: schema === null ? null : grow(schema, COLUMN),
+    schema: columnOf(column, kinds),
   };
+}
+
+function columnOf(column: unknown, kinds: readonly ColumnSchema[]): ColumnSchema | null {
+  if (typeof column !== 'number') return column === null ? null : grow(column, COLUMN);
+  const kind = kinds[column];
+  if (kind === undefined) throw new Error(`there is no column of kind ${column}`);
+  return kind;
 }
 
 /** The members that differ; the whole document, in an array, when it lacks a member of the template. */
