@@ -4,7 +4,7 @@
  */
 import type pg from 'pg';
 import { sendBatch } from '../../postgres/exchange.js';
-import type { CollectionNode, State } from '../../schema/state.js';
+import { type CollectionNode, type State, byName } from '../../schema/state.js';
 import { type Sql, ident, join, sql } from '../ddl/sql.js';
 
 interface Kind {
@@ -102,7 +102,9 @@ const CHUNK = 2_000;
 
 /** Compares all rows with those that `state` stands for, and stages what differs. */
 export async function stage(client: pg.ClientBase, state: State): Promise<StagedRows> {
-  const rows = await inChunks(client, state.collections, COMPARE);
+  // In the order of the primary keys, so that the switch adds to their indexes at the end.
+  const inOrder = [...state.collections].sort(([a], [b]) => byName(a, b));
+  const rows = await inChunks(client, inOrder, COMPARE);
   for (const kind of EACH) await client.query(TOO_MANY[kind]);
   return rows;
 }
