@@ -92,8 +92,7 @@ describe('dps history and dps verify --file', () => {
     expect(machine.diff).to.have.property('collections');
     expect((await dps(['history', 'show', '4711'])).code).to.equal(2);
     expect((await dps(['history', 'show'])).code).to.equal(2);
-    expect((await dps(['history', 'show', '4'])).out)
-      .and.not.to.contain('\u001B');
+    expect((await dps(['history', 'show', '4'])).out).and.not.to.contain('\u001B');
   });
 
   it('shows the difference between two moments, and goes back with it', async () => {
