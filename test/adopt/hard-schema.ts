@@ -102,5 +102,8 @@ CREATE UNLOGGED TABLE fleeting (id integer PRIMARY KEY, two pair);
 CREATE TABLE heir (more text) INHERITS (fleeting);
 CREATE TABLE " leading" (id integer);
 CREATE TABLE hidden_column (id integer, " x" integer);
+CREATE EXTENSION citext;
+CREATE TABLE extended (id integer);
+ALTER EXTENSION citext ADD TABLE extended;
 CREATE TABLE service_like (id integer);
 `;

@@ -18,8 +18,12 @@ export interface Converted {
   relations: NewRelation[];
 }
 
-/** Why a table can't be a collection; null when, by its names, it can. */
+/** Why a table can't be a collection; null when, by its names and its owner, it can. */
 export function refusalOf({ table }: Pick<Converting, 'table'>): Refused | null {
+  if (table.extension !== null) {
+    const message = `it belongs to the extension ${quoted(table.extension)}, which makes and changes it`;
+    return { table: table.name, code: 'BELONGS_TO_EXTENSION', message };
+  }
   const [wrong] = checkName('collection', table.name, []);
   if (wrong !== undefined) return { table: table.name, code: 'NAME_NOT_ALLOWED', message: wrong.message };
   for (const { name } of table.columns) {

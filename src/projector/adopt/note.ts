@@ -13,6 +13,6 @@ export interface Note {
 /** A table that can't be adopted, and why. */
 export interface Refused {
   table: string;
-  code: 'NAME_NOT_ALLOWED' | 'COLUMN_NOT_ALLOWED' | 'PARENT_NOT_ADOPTED' | 'NOT_REPRESENTABLE';
+  code: 'NAME_NOT_ALLOWED' | 'COLUMN_NOT_ALLOWED' | 'PARENT_NOT_ADOPTED' | 'BELONGS_TO_EXTENSION' | 'NOT_REPRESENTABLE';
   message: string;
 }

@@ -8,6 +8,8 @@ export interface CatalogTable {
   partitionOf: { schema: string; table: string; bound: string } | null;
   /** `RANGE (payment_date)`, for a partitioned table. */
   partitionKey: string | null;
+  /** The extension that it belongs to. */
+  extension: string | null;
   /** Tables it inherits from without being a partition. */
   inherits: { schema: string; table: string }[];
   /** By position. */

@@ -18,7 +18,9 @@ SELECT w.oid, w.relname::text, w.relkind::text, d.description, w.relispartition,
   CASE WHEN w.relispartition THEN pg_catalog.pg_get_expr(w.relpartbound, w.oid) END,
   (SELECT json_agg(json_build_object('schema', pn.nspname, 'table', p.relname) ORDER BY i.inhseqno)
      FROM pg_catalog.pg_inherits i JOIN pg_catalog.pg_class p ON p.oid = i.inhparent
-     JOIN pg_catalog.pg_namespace pn ON pn.oid = p.relnamespace WHERE i.inhrelid = w.oid)
+     JOIN pg_catalog.pg_namespace pn ON pn.oid = p.relnamespace WHERE i.inhrelid = w.oid),
+  (SELECT x.extname::text FROM pg_catalog.pg_depend e JOIN pg_catalog.pg_extension x ON x.oid = e.refobjid
+    WHERE e.classid = 'pg_catalog.pg_class'::regclass AND e.objid = w.oid AND e.deptype = 'e')
 FROM wanted w
 LEFT JOIN pg_catalog.pg_description d
   ON d.objoid = w.oid AND d.classoid = 'pg_catalog.pg_class'::regclass AND d.objsubid = 0

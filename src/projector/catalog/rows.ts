@@ -15,9 +15,20 @@ export type TableRow = [
   partitionKey: string | null,
   bound: string | null,
   parents: TableName[] | null,
+  extension: string | null,
 ];
 
-export function toTable([, name, kind, comment, isPartition, partitionKey, bound, parents]: TableRow): CatalogTable {
+export function toTable([
+  ,
+  name,
+  kind,
+  comment,
+  isPartition,
+  partitionKey,
+  bound,
+  parents,
+  extension,
+]: TableRow): CatalogTable {
   const [parent] = parents ?? [];
   return {
     name,
@@ -25,6 +36,7 @@ export function toTable([, name, kind, comment, isPartition, partitionKey, bound
     comment,
     partitionOf: isPartition && parent !== undefined ? { ...parent, bound: bound ?? '' } : null,
     partitionKey,
+    extension,
     inherits: isPartition ? [] : (parents ?? []),
     columns: [],
     constraints: [],

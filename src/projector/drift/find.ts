@@ -28,7 +28,7 @@ export async function findDrift(client: pg.ClientBase, state: State, schema: str
   const differences = await verifyCatalog(client, state, schema);
   const all = (await readCatalog(client, schema)).filter(({ name }) => !isSystemCollection(name));
   const tables = new Map(all.map((table) => [table.name, table]));
-  const unmanaged = all.filter(({ name }) => !state.collections.has(name));
+  const unmanaged = all.filter(({ name, extension }) => extension === null && !state.collections.has(name));
   const missing = differences.flatMap(({ collection }) => missingNode(state, tables, collection));
   const renamed = renamedTables(missing, unmanaged);
   const drifted = groupByTable(differences.filter((each) => !isConsequence(each, renamed)));
