@@ -108,7 +108,7 @@ for (const schema of ['public', 'other "schema"']) {
     });
 
     it('refuses the name of a table that exists unmanaged, pointing to adopt', async () => {
-      await query(`CREATE TABLE unmanaged (a int); CREATE SEQUENCE counter`);
+      await query(`CREATE TABLE unmanaged (a int); CREATE SEQUENCE counter; CREATE SEQUENCE ticks`);
       const outcome = await create(table('unmanaged'));
       expect(refusedWith(outcome)).to.equal('ALREADY_EXISTS');
       const problem = outcome.kind === 'refused' ? outcome.problems[0] : undefined;
@@ -119,7 +119,7 @@ for (const schema of ['public', 'other "schema"']) {
         command('create-collection', { body: { collection, schema: null }, concurrentIndexes: false });
       // It would hide the table; a sequence it hides nothing of.
       expect(refusedWith(await create(folder('unmanaged')))).to.equal('ALREADY_EXISTS');
-      done(await create(folder('counter')));
+      done(await create(folder('ticks')));
     });
 
     it('compares If-Match with the schema under the lock', async () => {
