@@ -28,10 +28,10 @@ export interface StoredFoldsOptions {
 }
 
 /**
- * As many as make a fold between two of them about as dear as storing one: some ten events can be folded in the time
- * that a collection takes to be stored and read again.
+ * What a fold costs to store and to read grows with the collections, what it saves with the events: with as many events as
+ * collections from one to the next, neither gets out of hand.
  */
-const INTERVAL = (collections: number): number => Math.min(50_000, Math.max(5_000, collections * 10));
+const INTERVAL = (collections: number): number => Math.min(50_000, Math.max(5_000, collections));
 
 /** Points that wait to be stored; each holds a state in memory. */
 const MAX_WAITING = 4;
