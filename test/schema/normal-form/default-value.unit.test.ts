@@ -132,9 +132,7 @@ describe('default values', () => {
   for (const [type, given, message, schema] of REFUSED) {
     it(`of ${type}: ${JSON.stringify(given).slice(0, 60)} is refused`, () => {
       const read = defaultOf(type, given, schema);
-      expect(read)
-        .to.have.property('wrong')
-        .that.includes(message);
+      expect(read).to.have.property('wrong').that.includes(message);
       expect(read).to.have.property('wrong').that.includes('schema.default_value: default_value ');
     });
   }
