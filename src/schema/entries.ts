@@ -58,15 +58,18 @@ export interface Misfit {
   message: string;
 }
 
-/** Applies one entry with a path to `document`, which is changed in place. Returns why it doesn't fit, if so. */
-export function applyEntry(document: Json, entry: Entry & { path: Path }): Misfit | undefined {
+/**
+ * Applies one entry with a path to `document`, which is changed in place. Returns why it doesn't fit, if so. New elements
+ * come highest index first, so an array has gaps for a moment: at most `gap`, the number of entries there are.
+ */
+export function applyEntry(document: Json, entry: Entry & { path: Path }, gap: number): Misfit | undefined {
   const steps = entry.kind === 'A' ? [...entry.path, entry.index] : entry.path;
   const last = steps.at(-1);
   const parent = last === undefined ? undefined : valueAt(document, steps.slice(0, -1));
   if (last === undefined || typeof parent !== 'object' || parent === null) {
     return { conflict: true, message: 'there is nothing at this path' };
   }
-  if (Array.isArray(parent)) return applyToArray(parent, last, entry);
+  if (Array.isArray(parent)) return applyToArray(parent, last, entry, gap);
   if (typeof last !== 'string') return { conflict: true, message: 'there is no array at this path' };
   return applyToObject(parent, last, entry);
 }
@@ -86,12 +89,12 @@ function applyToObject(parent: { [member: string]: Json }, member: string, entry
   return undefined;
 }
 
-function applyToArray(parent: Json[], index: Step, entry: Entry): Misfit | undefined {
+function applyToArray(parent: Json[], index: Step, entry: Entry, gap: number): Misfit | undefined {
   if (typeof index !== 'number') return { conflict: true, message: 'an array takes an index' };
   const change = entry.kind === 'A' ? entry.item : entry;
   if (change.kind === 'N') {
     if (parent[index] !== undefined) return { conflict: true, message: 'there is an element at this index already' };
-    if (index > parent.length + MAX_GAP) return { conflict: false, message: 'the index is far beyond the end' };
+    if (index > parent.length + gap) return { conflict: false, message: 'the index is far beyond the end' };
     parent[index] = change.rhs as Json;
     return undefined;
   }
@@ -101,9 +104,6 @@ function applyToArray(parent: Json[], index: Step, entry: Entry): Misfit | undef
   else return { conflict: false, message: 'elements are removed from the end of an array only' };
   return undefined;
 }
-
-/** New elements come highest index first, so an array has gaps for a moment; this bounds what a client can ask for. */
-const MAX_GAP = 100_000;
 
 /** Whether any array in `value` still has a gap. */
 export function hasGap(value: Json): boolean {

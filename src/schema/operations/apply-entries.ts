@@ -172,7 +172,7 @@ function changeMembers<T extends object>(
   const document = copyJson(current) as unknown as Json;
   const misfits: [Path, Misfit][] = [];
   for (const [index, entry] of diff.entries()) {
-    const misfit = applyEntry(document, entry as Entry & { path: Path });
+    const misfit = applyEntry(document, entry as Entry & { path: Path }, diff.length);
     if (misfit !== undefined) misfits.push([[...at, 'diff', index], misfit]);
     if (misfits.length >= MAX_PROBLEMS) break;
   }
