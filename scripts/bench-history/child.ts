@@ -4,7 +4,7 @@ import { createPool } from '../../src/postgres/pool.js';
 import { createStore } from '../../src/reads/store.js';
 import { createStoredFolds } from '../../src/reads/stored-folds/index.js';
 import { createTimeTravel } from '../../src/reads/history/time-travel.js';
-import { verifyLog } from '../../src/reads/history/verify-log.js';
+import { verifyLog } from '../../src/log/verify-log.js';
 import { emptyHead } from '../../src/log/head.js';
 import { generator } from './generated-log.js';
 

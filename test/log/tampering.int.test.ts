@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { verifyLog } from '../../src/reads/history/verify-log.js';
+import { verifyLog } from '../../src/log/verify-log.js';
 import { CAUSE, type Instance, command, done, field, startInstance, table } from '../pipeline/instance.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 

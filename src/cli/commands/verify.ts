@@ -1,4 +1,6 @@
-import { type Verification as ChainVerification, verifyChain } from '../../log/hash-chain.js';
+import type { Verification as ChainVerification } from '../../log/hash-chain.js';
+import { emptyHead } from '../../log/head.js';
+import { verifyLog } from '../../log/verify-log.js';
 import type { Verified } from '../../projector/projections/index.js';
 import { type Command, type Invocation, takePositionals } from '../command.js';
 import { countDifferences, describeDifference } from '../differences.js';
@@ -53,7 +55,7 @@ interface Result {
 async function verifyAll({ terminal }: Invocation, bench: Bench): Promise<Result> {
   const { head } = await bench.projections.list();
   const progress = createProgress(terminal, 'hash chain');
-  const chain = await verifyChain(bench.pool, {
+  const chain = await verifyLog(bench.pool, emptyHead(), {
     onProgress: (checked) => progress.at(checked, Math.max(head, checked)),
   });
   progress.end();

@@ -1,5 +1,6 @@
 /** The log: protected, unbroken, readable; and the states that are kept along it. */
-import { verifyChain } from '../../log/hash-chain.js';
+import { emptyHead } from '../../log/head.js';
+import { verifyLog } from '../../log/verify-log.js';
 import { foldPositions, readFold } from '../../reads/stored-folds/table.js';
 import { createProgress } from '../progress.js';
 import type { Check } from './check.js';
@@ -25,7 +26,9 @@ export const chain: Check = {
   async run({ pool, bench, terminal }) {
     const { head } = await bench.projections.list();
     const progress = createProgress(terminal, 'hash chain');
-    const { ok, broken } = await verifyChain(pool, { onProgress: (done) => progress.at(done, Math.max(head, done)) });
+    const { ok, broken } = await verifyLog(pool, emptyHead(), {
+      onProgress: (done) => progress.at(done, Math.max(head, done)),
+    });
     progress.end();
     return ok ? [] : [finding('CHAIN_BROKEN', `Position ${broken?.position}: ${broken?.reason}.`)];
   },

@@ -16,7 +16,7 @@ import { notRestored } from './not-restored.js';
 import { scriptOf } from './script.js';
 import { type Tail, createTail } from './tail.js';
 import { createTimeTravel } from './time-travel.js';
-import { verifyLog } from './verify-log.js';
+import { verifyLog } from '../../log/verify-log.js';
 import { shareNext } from '../freshness.js';
 
 export interface History {
