@@ -1,10 +1,11 @@
 /** compare: the current schema against a submitted snapshot. What POST /schema/diff answers, and what it leads to. */
 import { type SchemaDiff, diffStates } from './diff.js';
 import { readForeignSnapshot } from './foreign/index.js';
+import type { Instance } from './foreign/instance.js';
 import { isObject } from './json.js';
 import { type Problem, type Result, invalid, ok, refuse, unknownMembers } from './problem.js';
 import { SNAPSHOT_VERSION, VENDOR, snapshotHash } from './snapshot.js';
-import { type State, getField } from './state.js';
+import { type State, getField, getRelation, primaryKeyOf } from './state.js';
 import { REFERABLE_SYSTEM_COLLECTIONS } from './system-collections.js';
 import type { SnapshotParts } from './snapshot-documents.js';
 import { type Wanted, wantedState } from './wanted.js';
@@ -88,9 +89,22 @@ function ownParts(body: { [member: string]: unknown }): Result<Parts> {
 }
 
 function foreignParts(state: State, body: { [member: string]: unknown }, mode: 'mirror' | 'merge'): Result<Parts> {
-  // In a merge, a snapshot may refer to what only the instance has.
-  const exists = (collection: string, field?: string) =>
-    mode === 'merge' &&
-    (field === undefined ? state.collections.has(collection) : getField(state, collection, field) !== undefined);
-  return readForeignSnapshot(body, new Set(REFERABLE_SYSTEM_COLLECTIONS.keys()), exists);
+  return readForeignSnapshot(body, new Set(REFERABLE_SYSTEM_COLLECTIONS.keys()), instanceOf(state, mode));
+}
+
+function instanceOf(state: State, mode: 'mirror' | 'merge'): Instance {
+  const fieldOf = (collection: string, field: string) => getField(state, collection, field);
+  const nodeOf = (collection: string) => state.collections.get(collection);
+  return {
+    // In a merge, a snapshot may refer to what only the instance has.
+    exists: (collection, field) =>
+      mode === 'merge' && (field === undefined ? nodeOf(collection) : fieldOf(collection, field)) !== undefined,
+    collectionOf: (collection) => nodeOf(collection)?.collection,
+    columnOf: fieldOf,
+    keyOf: (collection) => {
+      const node = nodeOf(collection);
+      return node === undefined ? [] : primaryKeyOf(node);
+    },
+    relationOf: (collection, field) => getRelation(state, collection, field),
+  };
 }

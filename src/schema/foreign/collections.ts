@@ -61,13 +61,15 @@ function readSchema(collection: string, given: unknown, into: Import): Collectio
 
 /**
  * The peer leaves `schema` out of folders, and people trim it off tables: a collection that has fields, or that
- * a relation points at, is a table. About the others the file says nothing, and a new one becomes a folder.
+ * a relation points at, is a table, and so is what the instance has as one. About the others the file says nothing,
+ * and a new one becomes a folder.
  */
 export function settleKinds(body: Record<string, unknown>, into: Import): void {
   const targets = targetsOf(body);
   for (const document of into.collections.values()) {
     const fields = [...(into.fields.get(document.collection)?.values() ?? [])];
-    const isTable = targets.has(document.collection) || fields.some(({ type }) => type !== ALIAS_TYPE);
+    const known = into.instance.collectionOf(document.collection)?.schema;
+    const isTable = known != null || targets.has(document.collection) || fields.some(({ type }) => type !== ALIAS_TYPE);
     if (document.schema === undefined && isTable) document.schema = {};
   }
 }
@@ -88,5 +90,5 @@ function targetsOf({ relations }: Record<string, unknown>): Set<unknown> {
 export function isFolder(collection: string, into: Import): boolean {
   const document = into.collections.get(collection);
   if (document === undefined || document.schema != null) return false;
-  return document.schema === null || !into.exists(collection);
+  return document.schema === null || !into.instance.exists(collection);
 }

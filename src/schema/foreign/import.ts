@@ -3,6 +3,7 @@ import { isObject } from '../json.js';
 import { invalid, MAX_PROBLEMS, type Problem } from '../problem.js';
 import { SYSTEM_PREFIX } from '../system-collections.js';
 import type { Warning } from '../warning.js';
+import type { Instance } from './instance.js';
 
 /** Documents in our shape, with only the members that the file has: what is absent says nothing. */
 export interface CollectionDocument {
@@ -32,16 +33,13 @@ export interface RelationDocument {
   schema?: Record<string, unknown> | null;
 }
 
-/** Whether something the file refers to, but doesn't hold, will be there all the same. */
-export type Exists = (collection: string, field?: string) => boolean;
-
 export interface Import {
   readonly vendor: string | undefined;
   /** What the names of system collections start with in the file. */
   readonly prefix: string;
   /** The system collections (by our names) that relations may point at. */
   readonly systemCollections: ReadonlySet<string>;
-  readonly exists: Exists;
+  readonly instance: Instance;
   readonly collections: Map<string, CollectionDocument>;
   /** By collection, then by field. */
   readonly fields: Map<string, Map<string, FieldDocument>>;
@@ -108,10 +106,10 @@ export function requiredName(member: string, { input, at }: Entry, into: Import)
   return undefined;
 }
 
-export function hasCollection(name: string, { collections, exists, parts }: Import): boolean {
-  return collections.has(name) || exists(name) || !parts.has('collections');
+export function hasCollection(name: string, { collections, instance, parts }: Import): boolean {
+  return collections.has(name) || instance.exists(name) || !parts.has('collections');
 }
 
-export function hasField(collection: string, field: string, { fields, exists, parts }: Import): boolean {
-  return fields.get(collection)?.has(field) === true || exists(collection, field) || !parts.has('fields');
+export function hasField(collection: string, field: string, { fields, instance, parts }: Import): boolean {
+  return fields.get(collection)?.has(field) === true || instance.exists(collection, field) || !parts.has('fields');
 }

@@ -1,8 +1,8 @@
 /**
  * Snapshots from elsewhere: other vendors, other releases, and the peer (releases 9 to 12), as documents in our shape.
  *
- * What comes out depends on the file and on `exists` alone, and reading it again gives the same, so that the diff after
- * an apply is empty. Members that the file leaves out stay absent.
+ * What comes out depends on the file and on `instance` alone, and reading it again gives the same, so that the diff
+ * after an apply is empty. Members that the file leaves out stay absent.
  */
 import { isObject } from '../json.js';
 import { invalid, ok, refuse, type Result } from '../problem.js';
@@ -10,7 +10,8 @@ import { SYSTEM_PREFIX } from '../system-collections.js';
 import type { Warning } from '../warning.js';
 import { isFolder, readCollections, settleKinds } from './collections.js';
 import { dropFieldsOfFolders, readFields } from './fields.js';
-import { type Exists, type Import, warn, warnOfMember } from './import.js';
+import { type Import, warn, warnOfMember } from './import.js';
+import { EMPTY_INSTANCE, type Instance } from './instance.js';
 import { addPrimaryKeys, fitForeignKeys } from './keys.js';
 import { settleReferences } from './references.js';
 import { readRelations } from './relations.js';
@@ -30,19 +31,19 @@ const TOP_LEVEL: ReadonlySet<string> = new Set([...PARTS, 'version', 'directus',
 
 /**
  * Reads a snapshot that was accepted with force. `systemCollections`: those (by our names) that relations may point at.
- * `exists`: what will be there beside the file (in a merge, what the instance has). The documents are to be read with
- * `foreign: true`. Only a file that is no snapshot at all has problems.
+ * `instance`: what is there already, for where the file says nothing. The documents are to be read with `foreign: true`.
+ * Only a file that is no snapshot at all has problems.
  */
 export function readForeignSnapshot(
   body: unknown,
   systemCollections: ReadonlySet<string>,
-  exists: Exists = () => false,
+  instance: Instance = EMPTY_INSTANCE,
 ): Result<ForeignSnapshot> {
   if (!isObject(body)) return refuse(invalid([], 'a snapshot is a JSON object'));
   const given = PARTS.filter((part) => body[part] !== undefined);
   const wrong = given.filter((part) => !Array.isArray(body[part]));
   if (wrong.length > 0) return refuse(...wrong.map((part) => invalid([part], `${part} must be an array`)));
-  const into = start(body, { systemCollections, exists, parts: new Set<string>(given) });
+  const into = start(body, { systemCollections, instance, parts: new Set<string>(given) });
   for (const name of Object.keys(body)) if (!TOP_LEVEL.has(name)) warnOfMember(into, '', name);
   warnOfSystemFields(body, into);
   readCollections(body, into);
@@ -57,7 +58,7 @@ export function readForeignSnapshot(
   return into.problems.length > 0 ? refuse(...into.problems) : ok(finish(into));
 }
 
-type Surroundings = Pick<Import, 'systemCollections' | 'exists' | 'parts'>;
+type Surroundings = Pick<Import, 'systemCollections' | 'instance' | 'parts'>;
 
 function start(body: Record<string, unknown>, surroundings: Surroundings): Import {
   return {

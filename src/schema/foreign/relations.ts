@@ -1,6 +1,7 @@
 import { isObject } from '../json.js';
 import { REFERENTIAL_ACTIONS } from '../model.js';
 import { identifierFault } from '../normal-form/names.js';
+import { isSystemCollection, SYSTEM_PREFIX } from '../system-collections.js';
 import { isFolder } from './collections.js';
 import {
   documentsOf,
@@ -40,7 +41,7 @@ type Given = Partial<Record<keyof RelationDocument, unknown>>;
 /** Reads the relations of a file into `into.relations`, except those with an end that is not kept. */
 export function readRelations(body: Record<string, unknown>, into: Import): void {
   for (const { input } of documentsOf('relations', body, into)) {
-    const given = flatten(input, into);
+    const given = withTarget(flatten(input, into), into);
     const relation = readEnds(given, into);
     if (relation === null) continue;
     const key = `${relation.many_collection}\0${relation.many_field}`;
@@ -72,6 +73,19 @@ function flatten(input: Record<string, unknown>, into: Import): Given {
     }
   }
   return given;
+}
+
+/** Where no member names the collection it points at, the foreign key does, or the instance knows. */
+function withTarget(given: Given, { instance, prefix }: Import): Given {
+  const { many_collection, many_field, one_collection, one_allowed_collections: allowed, schema } = given;
+  if (one_collection !== undefined || Array.isArray(allowed)) return given;
+  const table = isObject(schema) ? schema['foreign_key_table'] : undefined;
+  if (typeof table === 'string') return { ...given, one_collection: table };
+  if (typeof many_collection !== 'string' || typeof many_field !== 'string') return given;
+  const known = instance.relationOf(many_collection, many_field)?.one_collection;
+  if (known == null) return given;
+  const theirs = isSystemCollection(known) ? prefix + known.slice(SYSTEM_PREFIX.length) : known;
+  return { ...given, one_collection: theirs };
 }
 
 function leave(given: Given, reason: string, into: Import, code = 'RELATION_LEFT_OUT'): null {

@@ -68,10 +68,9 @@ describe('foreign collections', () => {
       'REFERENCE_LEFT_OUT a',
       'REFERENCE_LEFT_OUT a',
     ]);
-    const merged = read(
-      file({ collections: [table('a', meta)], fields: [key('a')] }),
-      (collection, field) => collection === 'gone' || field === 'nope',
-    );
+    const merged = read(file({ collections: [table('a', meta)], fields: [key('a')] }), {
+      exists: (collection, field) => collection === 'gone' || field === 'nope',
+    });
     expect(merged.collections[0]?.['meta']).to.include({ sort_field: 'nope', group: 'gone' });
   });
 

@@ -131,7 +131,9 @@ describe('foreign fields', () => {
     const result = read(file({ collections: [table('a'), { collection: 'f', schema: null }], fields }));
     expect(names(result.fields)).to.deep.equal(['a.id', 'a.group', 'a.x', 'a.y']);
     expect(result.warnings).to.deep.equal(['FIELD_LEFT_OUT gone.x', 'FIELD_LEFT_OUT f.x', 'REFERENCE_LEFT_OUT a.y']);
-    const merged = read(file({ collections: [], fields: [column('gone.x', 'string')] }), (name) => name === 'gone');
+    const merged = read(file({ collections: [], fields: [column('gone.x', 'string')] }), {
+      exists: (name) => name === 'gone',
+    });
     expect(names(merged.fields)).to.deep.equal(['gone.x']);
   });
 });

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { column, file, find, key, read, relation, table } from './read.js';
+import { initialState } from '../../../src/schema/state.js';
+import { applied, column, file, find, key, NOTHING, type PeerFile, read, relation, table } from './read.js';
 
 describe('foreign primary keys', () => {
   it('that the file lacks are added, as the foreign keys that point at them say', () => {
@@ -89,5 +90,72 @@ describe('foreign keys', () => {
     const result = read(file({ collections: [table('a'), table('b')], fields, relations: [relation('a.b', 'b')] }));
     expect(result.relations[0]).to.include({ schema: null });
     expect(result.warnings).to.deep.equal(['FOREIGN_KEY_LEFT_OUT a.b']);
+  });
+});
+
+describe('what a file does not say of keys', () => {
+  const char = { data_type: 'char', max_length: 36 };
+  const tables = [table('a'), table('b')];
+
+  /** After `whole` was applied, `trimmed` changes nothing. */
+  const expectNothing = (
+    whole: Partial<PeerFile>,
+    trimmed: Partial<PeerFile>,
+    modes: readonly ('mirror' | 'merge')[] = ['mirror', 'merge'],
+  ) => {
+    const mysql = { vendor: 'mysql', collections: tables };
+    const { state } = applied(initialState(), file({ ...mysql, ...whole }), 'mirror');
+    for (const mode of modes) {
+      expect(applied(state, file({ ...mysql, ...whole, ...trimmed }), mode).diff, mode).to.deep.equal(NOTHING);
+    }
+  };
+
+  it('the instance knows: the type of the key', () => {
+    const fields = [key('a'), column('a.b', 'string', char), key('b', 'uuid', char), column('b.x', 'string', char)];
+    const whole = { fields, relations: [relation('a.b', 'b')] };
+    const pointing = { collection: 'a', field: 'b', type: 'string' };
+    for (const unsaid of [{ type: 'uuid' }, { schema: { is_primary_key: true } }, {}, { schema: char }]) {
+      const trimmed = [key('a'), pointing, { collection: 'b', field: 'id', ...unsaid }];
+      expectNothing(whole, { fields: [...trimmed, column('b.x', 'string', char)] });
+      expectNothing(whole, { fields: [...trimmed, { collection: 'b', field: 'x', type: 'string' }] });
+    }
+    const { state } = applied(initialState(), file({ collections: tables, ...whole }), 'mirror');
+    expect(state.collections.get('a')?.fields.get('b')).to.include({ type: 'uuid' });
+  });
+
+  it('the instance knows: that there is a key at all', () => {
+    const fields = [column('a.x', 'string'), key('b'), column('b.a_code', 'uuid', { data_type: 'uuid' })];
+    const toA = relation('b.a_code', 'a', {}, { foreign_key_table: 'a', foreign_key_column: 'code' });
+    const whole = { vendor: 'postgres', fields, relations: [toA] };
+    const untyped = [fields[0], key('b'), { collection: 'b', field: 'a_code' }] as typeof fields;
+    const unsaid = [{ collection: 'a', field: 'x' }, key('b'), { collection: 'b', field: 'a_code' }];
+    for (const trimmed of [{ fields: untyped }, { fields: unsaid }]) {
+      expectNothing(whole, trimmed);
+      expectNothing(whole, { ...trimmed, relations: [{ collection: 'b', field: 'a_code', related_collection: 'a' }] });
+    }
+    expectNothing({ fields: [] }, { collections: [{ collection: 'a' }, { collection: 'b' }] });
+  });
+
+  it('the instance knows: whether there is a foreign key, and to what', () => {
+    const fields = [key('a'), column('a.b', 'string'), key('b')];
+    expectNothing(
+      { fields, relations: [relation('a.b', 'b', {}, null)] },
+      {
+        relations: [{ collection: 'a', field: 'b', related_collection: 'b' }],
+      },
+    );
+    const [idOfA, toKey, idOfB, other] = [
+      key('a'),
+      column('a.b', 'string', char),
+      key('b', 'uuid', char),
+      column('b.y', 'text'),
+    ];
+    const toB = { fields: [idOfA, toKey, idOfB, other], relations: [relation('a.b', 'b')] };
+    expectNothing(toB, { relations: [{ collection: 'a', field: 'b' }] });
+    expectNothing(toB, { relations: [{ collection: 'a', field: 'b', schema: { foreign_key_table: 'b' } }] });
+    const toUsers = { ...toB, relations: [relation('a.b', 'directus_users')] };
+    expectNothing(toUsers, { relations: [{ collection: 'a', field: 'b' }] });
+    // In a merge, the key may be in the instance alone.
+    expectNothing(toB, { fields: [idOfA, toKey, other] }, ['merge']);
   });
 });

@@ -1,6 +1,10 @@
 /** Short ways to read foreign snapshots in tests. */
+import { compareSnapshot } from '../../../src/schema/compare-snapshot.js';
+import type { SchemaDiff } from '../../../src/schema/diff.js';
 import type { Json } from '../../../src/schema/model.js';
 import { type ForeignSnapshot, readForeignSnapshot } from '../../../src/schema/foreign/index.js';
+import { EMPTY_INSTANCE, type Instance } from '../../../src/schema/foreign/instance.js';
+import type { State } from '../../../src/schema/state.js';
 import { valueOf } from '../normal-form/read.js';
 
 export const SYSTEM: ReadonlySet<string> = new Set(['service_users']);
@@ -26,8 +30,10 @@ export interface Read {
   warnings: string[];
 }
 
-export function read(file: object, exists?: (collection: string, field?: string) => boolean): Read {
-  const { collections, fields, relations, warnings } = valueOf(readForeignSnapshot(file, SYSTEM, exists));
+/** `instance`: what it knows; about the rest it knows nothing. */
+export function read(file: object, instance: Partial<Instance> = {}): Read {
+  const known = { ...EMPTY_INSTANCE, ...instance };
+  const { collections, fields, relations, warnings } = valueOf(readForeignSnapshot(file, SYSTEM, known));
   return {
     collections: documents(collections),
     fields: documents(fields),
@@ -36,6 +42,15 @@ export function read(file: object, exists?: (collection: string, field?: string)
       [code, [collection, field].filter(Boolean).join('.')].join(' ').trim(),
     ),
   };
+}
+
+/** A diff that changes nothing. */
+export const NOTHING = { collections: [], fields: [], relations: [] };
+
+/** What a file, accepted with force, makes of a state. */
+export function applied(state: State, given: object, mode: 'mirror' | 'merge'): { state: State; diff: SchemaDiff } {
+  const { diff, wanted } = valueOf(compareSnapshot(state, given, { force: true, mode, release: '1.2.3' }));
+  return { state: wanted.state, diff };
 }
 
 function documents(part: ForeignSnapshot['fields']): Members[] {

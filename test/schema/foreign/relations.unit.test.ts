@@ -63,7 +63,9 @@ describe('foreign relations', () => {
       new Set(['RELATION_LEFT_OUT']),
     );
     expect(
-      read(parts(fields, relations), (name) => name === 'gone').relations.map(({ one_collection }) => one_collection),
+      read(parts(fields, relations), { exists: (name) => name === 'gone' }).relations.map(
+        ({ one_collection }) => one_collection,
+      ),
     ).to.deep.equal(['gone']);
   });
 

@@ -1,0 +1,49 @@
+/** What the instance that a file is meant for knows: what is left out of the file stays as it is there. */
+import type { Collection, Field, Relation } from '../model.js';
+import { mergeField } from '../normal-form/field.js';
+import type { FieldDocument, Import, RelationDocument } from './import.js';
+
+export interface Instance {
+  /** Whether something the file refers to, but doesn't hold, will be there all the same. */
+  exists(collection: string, field?: string): boolean;
+  collectionOf(collection: string): Collection | undefined;
+  columnOf(collection: string, field: string): Field | undefined;
+  /** The fields that the primary key is made of. */
+  keyOf(collection: string): readonly Field[];
+  relationOf(collection: string, field: string): Relation | undefined;
+}
+
+export const EMPTY_INSTANCE: Instance = {
+  exists: () => false,
+  collectionOf: () => undefined,
+  columnOf: () => undefined,
+  keyOf: () => [],
+  relationOf: () => undefined,
+};
+
+/** What the field becomes: where the file doesn't say its type or column, it stays as the instance has it. */
+export function completedField(document: FieldDocument, { instance }: Import): FieldDocument {
+  const existing = instance.columnOf(document.collection, document.field);
+  if (existing === undefined) return document;
+  const merged = mergeField(existing, document, [], { foreign: true });
+  const { collection, field, type, schema } = merged.ok ? merged.value : existing;
+  return { collection, field, type, schema: schema === null ? null : { ...schema } };
+}
+
+/** Undefined where neither the file nor the instance tells. */
+export function isKey({ collection, field, schema }: FieldDocument, { instance }: Import): boolean | undefined {
+  if (schema === null) return false;
+  const said = schema?.['is_primary_key'];
+  if (typeof said === 'boolean') return said;
+  const existing = instance.columnOf(collection, field);
+  return existing === undefined ? undefined : existing.schema?.is_primary_key === true;
+}
+
+/** The collection that the relation's foreign key points at; null where there is no foreign key. */
+export function keyTarget(relation: RelationDocument, { instance }: Import): string | null {
+  const { many_collection, many_field } = relation;
+  const existing = instance.relationOf(many_collection, many_field);
+  const schema = relation.schema === undefined ? existing?.schema : relation.schema;
+  const target = relation.one_collection === undefined ? existing?.one_collection : relation.one_collection;
+  return schema === null || target == null ? null : target;
+}
