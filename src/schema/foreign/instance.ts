@@ -1,6 +1,7 @@
 /** What the instance that a file is meant for knows: what is left out of the file stays as it is there. */
 import type { Collection, Field, Relation } from '../model.js';
 import { mergeField } from '../normal-form/field.js';
+import { ALIAS_TYPE } from '../normal-form/field-types.js';
 import type { FieldDocument, Import, RelationDocument } from './import.js';
 
 export interface Instance {
@@ -28,6 +29,13 @@ export function completedField(document: FieldDocument, { instance }: Import): F
   const merged = mergeField(existing, document, [], { foreign: true });
   const { collection, field, type, schema } = merged.ok ? merged.value : existing;
   return { collection, field, type, schema: schema === null ? null : { ...schema } };
+}
+
+/** Whether the field has no column; undefined where neither the file nor the instance tells. */
+export function isAlias({ collection, field, type, schema }: FieldDocument, { instance }: Import): boolean | undefined {
+  if (schema !== undefined) return schema === null;
+  const known = type ?? instance.columnOf(collection, field)?.type;
+  return known === undefined ? undefined : known === ALIAS_TYPE;
 }
 
 /** Undefined where neither the file nor the instance tells. */

@@ -1,6 +1,7 @@
 /** Names in `meta` that point at nothing, or in a circle: the peer keeps such, we don't. They become null. */
 import { isFolder } from './collections.js';
 import { hasCollection, hasField, type Import, isSystem, type Place, quoted, warn } from './import.js';
+import { isAlias } from './instance.js';
 
 /** Fixes `group`, `archive_field` and `sort_field` of collections and `group` of fields. */
 export function settleReferences(into: Import): void {
@@ -23,7 +24,7 @@ export function settleReferences(into: Import): void {
 /** Only alias fields group others. */
 function canGroup(collection: string, name: string, into: Import): boolean {
   const document = into.fields.get(collection)?.get(name);
-  return document === undefined ? hasField(collection, name, into) : document.schema == null;
+  return document === undefined ? hasField(collection, name, into) : isAlias(document, into) !== false;
 }
 
 interface Owner {

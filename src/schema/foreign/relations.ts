@@ -15,6 +15,7 @@ import {
   warn,
   warnOfMember,
 } from './import.js';
+import { isAlias } from './instance.js';
 
 /** Members in the flat shape, by what they are called in `meta`, at the top level, or in both. */
 const MEMBERS: ReadonlyMap<string, keyof RelationDocument> = new Map<string, keyof RelationDocument>([
@@ -119,8 +120,8 @@ function manyFault(collection: string, field: string, into: Import): string | nu
   if (!into.collections.has(collection) && into.parts.has('collections'))
     return `${quoted(collection)} is not in the file`;
   if (!hasField(collection, field, into)) return `there is no field ${quoted(field)} in the file`;
-  const isAlias = into.fields.get(collection)?.get(field)?.schema === null;
-  return isAlias ? `${quoted(field)} has no column` : null;
+  const document = into.fields.get(collection)?.get(field);
+  return document !== undefined && isAlias(document, into) === true ? `${quoted(field)} has no column` : null;
 }
 
 /** Why nothing can point at a collection; null when it can. */
@@ -188,7 +189,7 @@ function isThere(member: (typeof WEAK)[number], name: string, relation: Relation
   // A many-to-any relation has no one side, and system collections have no fields of the file's.
   if (one == null) return false;
   const document = into.fields.get(one)?.get(name);
-  return document === undefined ? !isSystem(one, into) && hasField(one, name, into) : document.schema == null;
+  return document === undefined ? !isSystem(one, into) && hasField(one, name, into) : isAlias(document, into) !== false;
 }
 
 /** The foreign key, if the file says anything of it. */

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { alias, column, file, key, names, read, relation, table } from './read.js';
+import { initialState } from '../../../src/schema/state.js';
+import { alias, applied, column, file, key, names, NOTHING, read, relation, table } from './read.js';
 
 describe('foreign relations', () => {
   const parts = (fields: Record<string, unknown>[], relations: Record<string, unknown>[]) =>
@@ -98,5 +99,25 @@ describe('foreign relations', () => {
       },
     ]);
     expect(result.warnings).to.deep.equal(['REFERENCE_LEFT_OUT a.item', 'REFERENCE_LEFT_OUT a.item']);
+  });
+
+  it('and groups take for an alias what the instance has as one', () => {
+    const fields = [
+      key('a'),
+      key('b'),
+      column('a.b', 'integer'),
+      column('a.x', 'text', {}, { group: 'b' }),
+      alias('a.as'),
+    ];
+    const tables = { collections: [table('a'), table('b')] };
+    const relations = [relation('a.b', 'a', { one_field: 'x' }), relation('a.as', 'b', {}, null)];
+    const { state } = applied(initialState(), file({ ...tables, fields, relations }), 'mirror');
+    const trimmed = fields.map(({ collection, field, type, meta }) => ({ collection, field, type, meta }));
+    const untyped = fields.map(({ collection, field, meta }) => ({ collection, field, meta }));
+    for (const again of [trimmed, untyped]) {
+      for (const mode of ['mirror', 'merge'] as const) {
+        expect(applied(state, file({ ...tables, fields: again, relations }), mode).diff, mode).to.deep.equal(NOTHING);
+      }
+    }
   });
 });
