@@ -4,6 +4,7 @@
  */
 import { loadModule, parseSync, scanSync } from 'libpg-query';
 import { parseDataType } from './normal-form/data-types.js';
+import { remembered } from './remembered.js';
 
 await loadModule();
 
@@ -24,7 +25,7 @@ export function parseStatement(text: string): Node | string {
     const parsed = parseSync(text) as { stmts?: unknown[] };
     return member(only(parsed.stmts), 'stmt') ?? 'must be one statement';
   } catch (error) {
-    return `must be SQL as PostgreSQL writes it: ${reasonOf(error)}`;
+    return scannerFault(text) ?? `must be SQL as PostgreSQL writes it: ${reasonOf(error)}`;
   }
 }
 
@@ -35,11 +36,18 @@ function reasonOf(error: unknown): string {
 
 const CONTROL = /\p{Cc}/gu;
 
+/** Where neither stands, the scanner, which takes as long as the parser, would find no comment. */
+const MAY_BE_COMMENT = /--|\/\*/;
+
 /** Why `text` can't be part of a statement, whatever it says. */
 function textFault(text: string): string | null {
   if (text.length > MAX_LENGTH) return `must be at most ${MAX_LENGTH} characters`;
   if (text.trim() === '') return 'must not be empty';
   if (text.includes('\0')) return 'must not hold the character NUL';
+  return MAY_BE_COMMENT.test(text) ? scannerFault(text) : null;
+}
+
+function scannerFault(text: string): string | null {
   try {
     // The scanner's answer is broken by control characters, which matter only inside quotes.
     const comment = scanSync(text.replaceAll(CONTROL, ' ')).tokens.some(({ tokenName }) =>
@@ -60,7 +68,7 @@ function onlyTarget(text: string): Node | string {
     parseSync(`SELECT (${text})`);
     return targetOf(parseSync(`SELECT ${text}`));
   } catch (error) {
-    return `must be one SQL expression: ${reasonOf(error)}`;
+    return scannerFault(text) ?? `must be one SQL expression: ${reasonOf(error)}`;
   }
 }
 
@@ -104,10 +112,10 @@ const NOT_PER_ROW = ['over', 'agg_star', 'agg_distinct', 'agg_order', 'agg_filte
  * Why `text` can't be the expression of a generated column; null when, as far as the parser can tell, it can:
  * exactly one scalar expression without statements, subqueries, parameters, aggregates, window functions or comments.
  */
-export function checkExpression(text: string): string | null {
+export const checkExpression = remembered((text): string | null => {
   const target = onlyTarget(text);
   return typeof target === 'string' ? target : scalarFault(target);
-}
+});
 
 /** Why a parsed part can't be a scalar expression over one row's columns; null when, as far as the parser can tell, it can. */
 export function scalarFault(node: unknown): string | null {
@@ -153,13 +161,13 @@ export function checkTypeText(text: string): string | null {
   return parseTypeText(text) === null ? 'must be the name of a data type as PostgreSQL writes it' : null;
 }
 
-export function parseTypeText(text: string): ParsedType | null {
+export const parseTypeText = remembered((text): Readonly<ParsedType> | null => {
   const target = onlyTarget(`NULL::${text}`);
   const cast = member(target, 'TypeCast');
   return member(cast, 'arg')?.['A_Const'] === undefined ? null : readTypeName(member(cast, 'typeName'));
-}
+});
 
-function readTypeName(typeName: Node | undefined): ParsedType | null {
+export function readTypeName(typeName: Node | undefined): ParsedType | null {
   if (typeName === undefined || typeName['setof'] !== undefined) return null;
   const names = list(typeName['names']).map(stringOf);
   const own = names[0] === 'pg_catalog' && names.length > 1 ? names.slice(1) : names;
@@ -172,78 +180,28 @@ function readTypeName(typeName: Node | undefined): ParsedType | null {
   };
 }
 
-function list(value: unknown): unknown[] {
+export function list(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-function stringOf(node: unknown): string | undefined {
+export function stringOf(node: unknown): string | undefined {
   const text = member(node, 'String')?.['sval'];
   return typeof text === 'string' ? text : undefined;
 }
 
 /** The parser leaves zeros, empty strings and false out of its answer. */
-function integerOf(constant: unknown): number | undefined {
+export function integerOf(constant: unknown): number | undefined {
   const integer = member(constant, 'ival');
   if (integer === undefined) return undefined;
   return typeof integer['ival'] === 'number' ? integer['ival'] : 0;
 }
 
-export type Constant =
-  /** `text` null is NULL; `casts` from the inside out. */
-  | { kind: 'literal'; text: string | null; isQuoted: boolean; casts: ParsedType[] }
-  /** A function without arguments: `now()`, `CURRENT_DATE`. */
-  | { kind: 'call'; text: string };
-
-/** Reads a default as pg_get_expr writes it; null when it is neither a literal nor a call without arguments. */
-export function parseConstant(text: string): Constant | null {
-  let node = catalogTarget(text);
-  const casts: ParsedType[] = [];
-  for (let cast = member(node, 'TypeCast'); cast !== undefined; cast = member(node, 'TypeCast')) {
-    const type = readTypeName(member(cast, 'typeName'));
-    if (type === null) return null;
-    casts.unshift(type);
-    node = member(cast, 'arg');
-  }
-  const constant = member(node, 'A_Const');
-  if (constant !== undefined) return literal(constant, casts);
-  const call = casts.length === 0 ? callOf(node) : undefined;
-  return call === undefined ? null : { kind: 'call', text: call };
-}
-
 /** The catalog's own text, however long, is put nowhere: it only has to be read. */
-function catalogTarget(text: string): Node | undefined {
+export function catalogTarget(text: string): Node | undefined {
   try {
     const target = targetOf(parseSync(`SELECT ${text}`));
     return typeof target === 'string' ? undefined : target;
   } catch {
     return undefined;
   }
-}
-
-function literal(constant: Node, casts: ParsedType[]): Constant | null {
-  if (constant['isnull'] === true) return { kind: 'literal', text: null, isQuoted: false, casts };
-  const quoted = member(constant, 'sval');
-  if (quoted !== undefined) return { kind: 'literal', text: textOf(quoted['sval']), isQuoted: true, casts };
-  const integer = integerOf(constant);
-  const text = integer === undefined ? unquotedText(constant) : String(integer);
-  return text === undefined ? null : { kind: 'literal', text, isQuoted: false, casts };
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
-}
-
-function unquotedText(constant: Node): string | undefined {
-  const decimal = member(constant, 'fval');
-  if (decimal !== undefined) return textOf(decimal['fval']);
-  const truth = member(constant, 'boolval');
-  return truth === undefined ? undefined : String(truth['boolval'] === true);
-}
-
-function callOf(node: Node | undefined): string | undefined {
-  const keyword = member(node, 'SQLValueFunction')?.['op'];
-  if (typeof keyword === 'string') return keyword.replace('SVFOP_', '');
-  const call = member(node, 'FuncCall');
-  if (call === undefined || call['args'] !== undefined) return undefined;
-  return `${stringOf(list(call['funcname']).at(-1))}()`;
 }

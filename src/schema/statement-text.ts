@@ -3,6 +3,7 @@
  * must parse as exactly that statement and nothing else.
  */
 import { type Node, member, only, parseStatement, scalarFault } from './expression.js';
+import { remembered } from './remembered.js';
 
 /** Nodes that aren't scalar expressions but belong to definitions. */
 const DEFINITION_NODES: ReadonlySet<string> = new Set(['IndexElem', 'PartitionElem', 'DefElem', 'List']);
@@ -24,7 +25,7 @@ export interface ParsedConstraint {
 }
 
 /** A constraint's definition as pg_get_constraintdef writes it; a sentence where it is anything else. */
-export function parseConstraint(text: string): ParsedConstraint | string {
+export const parseConstraint = remembered((text): Readonly<ParsedConstraint> | string => {
   const statement = parseStatement(`ALTER TABLE t ADD CONSTRAINT c ${text}`);
   if (typeof statement === 'string') return statement;
   const constraint = addedConstraint(statement);
@@ -36,7 +37,7 @@ export function parseConstraint(text: string): ParsedConstraint | string {
   if (fault !== null) return fault;
   const target = member(constraint, 'pktable');
   return target === undefined ? { kind } : { kind, references: tableName(target) };
-}
+});
 
 function addedConstraint(statement: Node): Node | undefined {
   const command = member(only(member(statement, 'AlterTableStmt')?.['cmds']), 'AlterTableCmd');
@@ -49,7 +50,7 @@ function tableName(range: Node): { schema?: string; table: string } {
 }
 
 /** Why `text` can't be what follows `CREATE INDEX i ON t`: `USING btree (lower(name)) WHERE …`. */
-export function checkIndexDefinition(text: string): string | null {
+export const checkIndexDefinition = remembered((text): string | null => {
   const statement = parseStatement(`CREATE INDEX i ON t ${text}`);
   if (typeof statement === 'string') return statement;
   const index = member(statement, 'IndexStmt');
@@ -59,7 +60,7 @@ export function checkIndexDefinition(text: string): string | null {
   return /^using\s/i.test(text)
     ? definitionFault([index['indexParams'], index['indexIncludingParams'], index['whereClause'], index['options']])
     : 'must start with USING';
-}
+});
 
 /** Why `text` can't be what follows PARTITION BY. */
 export function checkPartitionKey(text: string): string | null {

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { checkExpression, checkTypeText, parseConstant } from '../../src/schema/expression.js';
+import { parseConstant } from '../../src/schema/constant.js';
+import { checkExpression, checkTypeText } from '../../src/schema/expression.js';
 
 describe('expressions', () => {
   const accepted = [

@@ -1,5 +1,6 @@
 /** The way back: from the catalog's text of a default to the normal form it came from, or could have come from. */
-import { type Constant, parseConstant, type ParsedType, parseTypeText } from '../expression.js';
+import { type Constant, parseConstant } from '../constant.js';
+import { type ParsedType, parseTypeText } from '../expression.js';
 import type { Json } from '../model.js';
 import { characterCount, Wrong } from './checks.js';
 import { isFunctionDefault, readDefault } from './default-value.js';

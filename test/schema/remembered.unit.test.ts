@@ -1,0 +1,42 @@
+import { expect } from 'chai';
+import { remembered } from '../../src/schema/remembered.js';
+
+describe('what is remembered', () => {
+  function counting() {
+    const asked: string[] = [];
+    const ask = remembered((text): string | null => {
+      asked.push(text);
+      if (text === 'bad') throw new Error('bad');
+      return text === 'nothing' ? null : text.toUpperCase();
+    });
+    return { asked, ask };
+  }
+
+  it('is asked once, null too', () => {
+    const { asked, ask } = counting();
+    expect([ask('a'), ask('a'), ask('nothing'), ask('nothing')]).to.deep.equal(['A', 'A', null, null]);
+    expect(asked).to.deep.equal(['a', 'nothing']);
+  });
+
+  it('is no error', () => {
+    const { asked, ask } = counting();
+    expect(() => ask('bad')).to.throw('bad');
+    expect(() => ask('bad')).to.throw('bad');
+    expect(asked).to.have.length(2);
+  });
+
+  it('is no long text, and of many the last', () => {
+    const { asked, ask } = counting();
+    const long = 'x'.repeat(501);
+    ask(long);
+    ask(long);
+    expect(asked).to.have.length(2);
+    for (let index = 0; index <= 2_000; index++) ask(String(index));
+    asked.length = 0;
+    ask('2000');
+    ask('1');
+    expect(asked).to.be.empty;
+    ask('0');
+    expect(asked).to.deep.equal(['0']);
+  });
+});
