@@ -131,7 +131,8 @@ describe('authentication', () => {
       const created = valueOf(await database.auth.tokens.create(user.id, { expires_at }));
       expect(created.expires_at).equal(expires_at);
       expect(await who(created.token)).not.equal(null);
-      database.pass(61_000);
+      // The test's clock stands still between calls, and lags behind by what the tests before have taken.
+      database.pass(600_000);
       expect(await who(created.token)).equal(null);
     });
 
