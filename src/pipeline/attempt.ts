@@ -12,6 +12,7 @@ import type { NewEvent } from '../schema/events.js';
 import type { Problem } from '../schema/problem.js';
 import { snapshotHash } from '../schema/snapshot.js';
 import type { State } from '../schema/state.js';
+import { isLarge, rowsAhead } from './ahead.js';
 import { SAVEPOINT, begin } from './begin.js';
 import { UnknownOutcomeError, commit } from './commit.js';
 import { earlierAnswer, findAnswer, isKept, keepAnswer } from './idempotency.js';
@@ -63,7 +64,11 @@ export async function attempt({ options, client, job, lockWait }: Attempt): Prom
     client,
     projectionOf(options, { before: point.state, after, events, statements, keeps }),
   );
-  const [problems, batch] = await Promise.all([running, prepare({ options, request, point, events, after })]);
+  const preparing = { options, request, point, events, after };
+  const projecting = isLarge(events)
+    ? rowsAhead(client, options, { running, rows: () => metadataOf(preparing) })
+    : running;
+  const [problems, batch] = await Promise.all([projecting, prepare(preparing)]);
   if (problems !== null) {
     return endRefused(client, options, { request, outcome: { kind: 'refused', problems }, failed: true });
   }
@@ -130,8 +135,13 @@ interface Preparing {
   after: State;
 }
 
-/** Everything of a batch but its DDL. */
-async function prepare({ options, request, point, events, after }: Preparing): Promise<Batch> {
+function metadataOf({ point, events, after }: Preparing): Parameterised[] {
+  return metadataStatements(point.state, after, new Set(events.map((event) => event.collection)));
+}
+
+/** Everything of a batch but what is sent ahead. */
+async function prepare(preparing: Preparing): Promise<Batch> {
+  const { options, request, point, events, after } = preparing;
   const id = randomUUID();
   const now = options.clock?.() ?? new Date();
   const prepared = await prepareEvents({ head: point.head, events, cause: request.cause, batch: id, now });
@@ -142,10 +152,9 @@ async function prepare({ options, request, point, events, after }: Preparing): P
     events: prepared.events,
     position: prepared.head.position,
   };
-  const touched = new Set(events.map((event) => event.collection));
   const statements = [
     ...prepared.statements,
-    ...metadataStatements(point.state, after, touched),
+    ...(isLarge(events) ? [] : metadataOf(preparing)),
     ...checkpoints(prepared, options),
     ...(request.idempotency ? keepAnswer(request.idempotency, request.cause, done) : []),
   ];

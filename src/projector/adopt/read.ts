@@ -1,4 +1,5 @@
 /** Looks at the tables that are to be adopted, and says what adopting them means. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Found, FoundTable, Wish } from '../../schema/operations/adopt-tables.js';
 import type { NewRelation } from '../../schema/model.js';
@@ -32,12 +33,16 @@ export async function readAdoption({ client, schema, state }: Place, wish: Wish)
   const unmanaged = there.filter(({ name }) => !state.collections.has(name));
   const refused = new Map<string, Refused>();
   const tables = adoptable(unmanaged, { schema, state }, refused);
-  const chosen = names === undefined ? undefined : [...tables.keys()];
-  const objects = await readObjects(client, schema, chosen);
+  // For all at once, PostgreSQL finds what every table uses in a third of the time that a thousand names take it.
+  const objects = await readObjects(client, schema, names === undefined ? undefined : [...tables.keys()]);
   const notes: Note[] = [];
-  const found = convertAll(tables, { schema, state, objects, notes }, refused);
-  const adopted = found.tables.map(({ collection }) => collection.collection);
-  notes.push(...(await readUnrepresented(client, schema, adopted)));
+  // PostgreSQL looks for the rest while the tables are converted here.
+  const [found, unrepresented] = await Promise.all([
+    convertAll(tables, { schema, state, objects, notes }, refused),
+    readUnrepresented(client, schema, [...tables.keys()]),
+  ]);
+  const adopted = new Set(found.tables.map(({ collection }) => collection.collection));
+  for (const each of unrepresented) if (adopted.has(each.table ?? '')) notes.push(each);
   if (names === undefined) {
     const named = new Set([...representedBy(found.tables), ...notes.map(({ kind, name }) => `${kind} ${name}`)]);
     notes.push(...(await readBeside(client, schema, named)));
@@ -89,9 +94,17 @@ function parentRefusal(
 
 type Common = Managed & { objects: CatalogObjects; notes: Note[] };
 
-function convertAll(tables: ReadonlyMap<string, CatalogTable>, common: Common, refused: Map<string, Refused>) {
+/** Milliseconds of work before others get a turn. */
+const SLICE = 4;
+
+async function convertAll(tables: ReadonlyMap<string, CatalogTable>, common: Common, refused: Map<string, Refused>) {
   const found: { tables: FoundTable[]; relations: NewRelation[] } = { tables: [], relations: [] };
+  let sliced = -Infinity;
   for (const table of tables.values()) {
+    if (performance.now() - sliced > SLICE) {
+      await nextTurn();
+      sliced = performance.now();
+    }
     const converted = convertTable({ ...common, table, together: tables });
     if (!converted.ok) {
       const message = converted.problems.map((problem) => `${problem.path ?? ''} ${problem.message}`.trim()).join('; ');

@@ -1,0 +1,28 @@
+/** What of a large batch doesn't wait for its end. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type pg from 'pg';
+import type { Parameterised } from '../postgres/exchange.js';
+import type { NewEvent } from '../schema/events.js';
+import type { Problem } from '../schema/problem.js';
+import { sendLimited } from './commit.js';
+import type { PipelineOptions } from './types.js';
+
+/** Where writing the rows takes longer than a round trip. */
+export const isLarge = (events: readonly NewEvent[]): boolean => events.length > 100;
+
+interface Ahead {
+  /** The DDL; answers why PostgreSQL refused it, or null. */
+  running: Promise<Problem[] | null>;
+  rows(): Parameterised[];
+}
+
+/** Sends the rows right behind the DDL, so that PostgreSQL writes them while the events are hashed here. */
+export async function rowsAhead(
+  client: pg.ClientBase,
+  options: Pick<PipelineOptions, 'statementTimeout'>,
+  { running, rows }: Ahead,
+): Promise<Problem[] | null> {
+  const [problems, statements] = await Promise.all([running, nextTurn().then(rows)]);
+  if (problems === null) await sendLimited(client, statements, options);
+  return problems;
+}
