@@ -59,7 +59,9 @@ describe('defaults on a real server', () => {
           const known = typeFromColumn(format_type);
           if (type !== 'csv' && type !== 'hash') expect(known.type).to.equal(type);
           const back = text === null ? null : defaultFromCatalog(type, schema, text);
-          expect(back, `${type} ${format_type} DEFAULT ${text}`).to.deep.equal(schema.default_value);
+          // As JSON: it has one zero, JavaScript has two.
+          const sent: unknown = JSON.parse(JSON.stringify(schema.default_value));
+          expect(back, `${type} ${format_type} DEFAULT ${text}`).to.deep.equal(sent);
         }
       }),
       { numRuns: 60 },
