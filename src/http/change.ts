@@ -1,5 +1,5 @@
 /** Routes that change the schema: from a command through the pipeline to an answer. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Command, Done, Outcome, Refusal, RequestContext, StoredAnswer } from '../pipeline/types.js';
 import type { CommandOf, OperationName } from '../schema/operations/index.js';
 import { type Answer, refusal } from './answer.js';
@@ -56,7 +56,7 @@ export function contextOf(
 /** Of the parsed body: another boundary or other white space doesn't make it another request. */
 function requestHash(method: string, url: string, body: unknown): string {
   const text = JSON.stringify([method, url, body ?? null]);
-  return createHash('sha256').update(text).digest('hex');
+  return hash('sha256', text);
 }
 
 /** The body is kept as text, so that it is sent again byte by byte. */

@@ -1,5 +1,5 @@
 /** The chain of hashes that makes a change of an accepted event visible. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { StoredEvent } from '../schema/events.js';
 import { canonicalJson } from '../schema/canonical.js';
 import type { Queryable } from '../postgres/pool.js';
@@ -29,7 +29,7 @@ export function createHasher(write: (value: unknown) => string): (event: Omit<Ha
       `"position":${event.position},"reason":${JSON.stringify(event.reason)},` +
       `"request_id":${JSON.stringify(event.request_id)},"type":${JSON.stringify(event.type)},` +
       `"user_agent":${JSON.stringify(event.user_agent)},"version":${event.version}}`;
-    return createHash('sha256').update(event.previous_hash).update(text).digest('hex');
+    return hash('sha256', event.previous_hash + text);
   };
 }
 

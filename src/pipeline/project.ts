@@ -75,7 +75,7 @@ interface Failed {
 function problemsOf(error: ExchangeError, { statements, settings, asked }: Failed): Problem[] {
   const taken = asked === 1 ? (error.results[0]?.rows ?? []) : [];
   if (sqlState(error) === SQLSTATE.duplicate_table && taken.length > 0) {
-    return taken.map((row) => unmanaged(row as unknown as Taken));
+    return (taken as readonly Taken[]).map(unmanaged);
   }
   return [ddlFailure(error, statements, Math.max(0, error.results.length - asked), settings)];
 }

@@ -1,7 +1,6 @@
 /** PostgreSQL's error codes we decide by, and what they mean for a request. */
 import pg from 'pg';
 import type { Problem } from '../schema/problem.js';
-import type { StatementResult } from './exchange.js';
 
 /** Names as in the manual, appendix A. */
 export const SQLSTATE = {
@@ -39,13 +38,19 @@ const SOCKET_ERRORS = new Set([
   'ENOENT',
 ]);
 
+/** What a statement came to. */
+interface Finished {
+  command: string;
+  rows: readonly unknown[];
+}
+
 /** One of several statements that went to the server together failed. `cause` is the driver's error. */
 export class ExchangeError extends Error {
   override readonly name = 'ExchangeError';
   /** Of the statements that finished before; so their number is the index of the one that met the error. */
-  readonly results: StatementResult[];
+  readonly results: readonly Finished[];
 
-  constructor(cause: unknown, results: StatementResult[]) {
+  constructor(cause: unknown, results: readonly Finished[]) {
     super(cause instanceof Error ? cause.message : String(cause), { cause });
     this.results = results;
   }

@@ -1,19 +1,25 @@
 /** One flight of messages to the server and what it answers. The driver waits after each query; this doesn't. */
 import type pg from 'pg';
 import { ExchangeError } from './errors.js';
+import { nextName, preparationsOn } from './preparations.js';
 
 /** Rows of one statement. Commands without rows have none. */
-export interface StatementResult {
+interface Result<Row> {
   /** The command tag: `INSERT 0 3`, `COMMIT`. */
   command: string;
-  rows: Record<string, unknown>[];
+  rows: Row[];
 }
+
+export type StatementResult = Result<Record<string, unknown>>;
 
 /** A statement with parameters; jsonb and others go as text. */
 export interface Parameterised {
   text: string;
-  values?: readonly (string | number | boolean | null)[];
+  values?: readonly Value[];
 }
+
+/** Several texts are a text[]. */
+type Value = string | number | boolean | null | readonly string[];
 
 interface RowDescription {
   fields: { name: string; dataTypeID: number; format: 'text' }[];
@@ -21,26 +27,52 @@ interface RowDescription {
 
 type Column = { name: string; parse: (text: string) => unknown };
 
+/** How a row becomes a value. */
+type ToRow<Row> = (columns: readonly Column[], fields: readonly (string | null)[]) => Row;
+
 /** Writes the messages of one exchange; it must end with what makes the server answer ReadyForQuery. */
 type Write = (connection: pg.Connection) => void;
+
+interface How<Row> {
+  write: Write;
+  toRow: ToRow<Row>;
+  /** Called in the order of the statements, as soon as the last row of one is there. */
+  onRows?: (rows: Row[]) => void;
+}
+
+function toObject(columns: readonly Column[], fields: readonly (string | null)[]): Record<string, unknown> {
+  const row: Record<string, unknown> = {};
+  columns.forEach(({ name, parse }, index) => {
+    row[name] = valueOf(parse, fields[index]);
+  });
+  return row;
+}
+
+function toArray(columns: readonly Column[], fields: readonly (string | null)[]): unknown[] {
+  return columns.map(({ parse }, index) => valueOf(parse, fields[index]));
+}
+
+function valueOf(parse: Column['parse'], text: string | null | undefined): unknown {
+  return text === null || text === undefined ? null : parse(text);
+}
 
 /**
  * What pg's client calls while the answer comes in (pg/lib/client.js). It is the protocol's own order, so results can
  * be counted by the server's CommandComplete and an error belongs to the statement after the last one.
  */
-class Exchange implements pg.Submittable {
-  readonly results: StatementResult[] = [];
-  readonly done: Promise<StatementResult[]>;
-  #resolve!: (results: StatementResult[]) => void;
+class Exchange<Row> implements pg.Submittable {
+  readonly done: Promise<Result<Row>[]>;
+  readonly #results: Result<Row>[] = [];
+  #resolve!: (results: Result<Row>[]) => void;
   #reject!: (error: Error) => void;
   #columns: Column[] = [];
-  #rows: Record<string, unknown>[] = [];
+  #rows: Row[] = [];
   #parseError: unknown;
-  readonly #write: Write;
+  readonly #how: How<Row>;
   readonly #types: Pick<pg.ClientBase, 'getTypeParser'>;
 
-  constructor(write: Write, types: Pick<pg.ClientBase, 'getTypeParser'>) {
-    this.#write = write;
+  constructor(how: How<Row>, types: Pick<pg.ClientBase, 'getTypeParser'>) {
+    this.#how = how;
     this.#types = types;
     this.done = new Promise((resolve, reject) => {
       this.#resolve = resolve;
@@ -52,7 +84,7 @@ class Exchange implements pg.Submittable {
     // One packet where it fits; the socket is told to wait until everything is in its buffer.
     connection.stream.cork();
     try {
-      this.#write(connection);
+      this.#how.write(connection);
     } finally {
       connection.stream.uncork();
     }
@@ -67,20 +99,16 @@ class Exchange implements pg.Submittable {
   }
 
   handleDataRow(message: { fields: (string | null)[] }): void {
-    const row: Record<string, unknown> = {};
     try {
-      this.#columns.forEach(({ name, parse }, index) => {
-        const text = message.fields[index] ?? null;
-        row[name] = text === null ? null : parse(text);
-      });
+      this.#rows.push(this.#how.toRow(this.#columns, message.fields));
     } catch (error) {
       this.#parseError ??= error;
     }
-    this.#rows.push(row);
   }
 
   handleCommandComplete(message: { text: string }): void {
-    this.results.push({ command: message.text, rows: this.#rows });
+    this.#results.push({ command: message.text, rows: this.#rows });
+    if (this.#parseError === undefined) this.#how.onRows?.(this.#rows);
     this.#rows = [];
     this.#columns = [];
   }
@@ -91,11 +119,11 @@ class Exchange implements pg.Submittable {
 
   handleReadyForQuery(): void {
     if (this.#parseError !== undefined) this.handleError(this.#parseError);
-    else this.#resolve(this.results);
+    else this.#resolve(this.#results);
   }
 
   handleError(error: unknown): void {
-    this.#reject(new ExchangeError(error, this.results));
+    this.#reject(new ExchangeError(error, this.#results));
   }
 
   handlePortalSuspended(): void {}
@@ -114,18 +142,6 @@ class Exchange implements pg.Submittable {
 export function sendScript(client: pg.ClientBase, text: string): Promise<StatementResult[]> {
   return send(client, (connection) => connection.query(text));
 }
-
-/** Prepared on one connection at most: texts that are different each time must not fill the server's memory. */
-const PREPARED_AT_MOST = 100;
-
-interface Preparations {
-  /** text → name */
-  names: Map<string, string>;
-  /** How many names were given, to statements that failed too: a name is never given twice. */
-  given: number;
-}
-
-const preparations = new WeakMap<pg.Connection, Preparations>();
 
 /**
  * Sends parameterised statements together, with one Sync behind the last: one round trip, each with the snapshot of its
@@ -147,10 +163,7 @@ export async function sendBatch(
         connection.parse({ text, name, types: [] }, true);
         if (name !== '') fresh.set(text, name);
       }
-      const parameters = values?.map((value) => (value === null ? null : String(value))) ?? [];
-      connection.bind({ statement: name, values: parameters }, true);
-      connection.describe({ type: 'P', name: '' }, true);
-      connection.execute({}, true);
+      execute(connection, name, values);
     }
     connection.sync();
   });
@@ -159,21 +172,61 @@ export async function sendBatch(
   return results;
 }
 
-function preparationsOn(connection: pg.Connection): Preparations {
-  let known = preparations.get(connection);
-  if (known === undefined) preparations.set(connection, (known = { names: new Map(), given: 0 }));
-  return known;
+function execute(connection: pg.Connection, statement: string, values: Parameterised['values'] = []): void {
+  connection.bind({ statement, values: values.map(textOf) }, true);
+  connection.describe({ type: 'P', name: '' }, true);
+  connection.execute({}, true);
 }
 
-/** Empty, for a statement that isn't kept, when there are enough. */
-function nextName(known: Preparations): string {
-  if (known.given >= PREPARED_AT_MOST) return '';
-  known.given += 1;
-  return `batch_${known.given}`;
+function textOf(value: Value): string | null {
+  if (value === null) return null;
+  if (typeof value !== 'object') return String(value);
+  return `{${value.map((each) => `"${each.replaceAll(/["\\]/g, '\\$&')}"`).join(',')}}`;
+}
+
+/**
+ * Sends statements that read, together: one round trip. Answers a promise for each, of its rows as arrays, which is
+ * settled when its last row is there: what comes first is worked on here while the server goes on. The texts aren't kept
+ * on the connection.
+ * @throws ExchangeError from each promise that has not been settled
+ */
+export function sendReads(client: pg.ClientBase, statements: readonly Parameterised[]): Promise<unknown[][]>[] {
+  const answers = statements.map(awaited);
+  const left = answers.values();
+  const done = exchange(client, {
+    write(connection) {
+      for (const { text, values } of statements) {
+        connection.parse({ text, name: '', types: [] }, true);
+        execute(connection, '', values);
+        // Else the server keeps the last rows until its buffer is full.
+        connection.flush();
+      }
+      connection.sync();
+    },
+    toRow: toArray,
+    onRows: (rows) => left.next().value?.resolve(rows),
+  });
+  done.catch((error: unknown) => {
+    for (const { reject } of answers) reject(error);
+  });
+  return answers.map(({ rows }) => rows);
+}
+
+function awaited() {
+  let resolve!: (rows: unknown[][]) => void;
+  let reject!: (error: unknown) => void;
+  const rows = new Promise<unknown[][]>((...both) => ([resolve, reject] = both));
+  // While the caller awaits another one, nobody listens to this one.
+  rows.catch(() => undefined);
+  return { rows, resolve, reject };
 }
 
 function send(client: pg.ClientBase, write: Write): Promise<StatementResult[]> {
-  const exchange = new Exchange(write, client);
-  client.query(exchange);
-  return exchange.done;
+  return exchange(client, { write, toRow: toObject });
+}
+
+function exchange<Row>(client: pg.ClientBase, how: How<Row>): Promise<Result<Row>[]> {
+  const made = new Exchange(how, client);
+  client.query(made);
+  return made.done;
 }

@@ -1,5 +1,5 @@
 /** Names of the constraints and indexes that belong to a table: fixed by what they are for, so nobody stores them. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** PostgreSQL cuts longer names off. */
 export const MAX_NAME_BYTES = 63;
@@ -38,7 +38,7 @@ function fitted(base: string, suffix: string, key: string): string {
 }
 
 function withHash(base: string, suffix: string, key: string): string {
-  const end = `_${createHash('sha256').update(key).digest('hex').slice(0, 8)}${suffix}`;
+  const end = `_${hash('sha256', key).slice(0, 8)}${suffix}`;
   return cut(base, MAX_NAME_BYTES - end.length) + end;
 }
 

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import pg from 'pg';
 import { readAdoption, type Adoption } from '../../src/projector/adopt/read.js';
-import { readCatalog } from '../../src/projector/catalog/read.js';
+import { readFound } from '../../src/projector/adopt/read.js';
 import { verify } from '../../src/projector/verify.js';
 import { compareSnapshot } from '../../src/schema/compare-snapshot.js';
 import type { Wish } from '../../src/schema/operations/adopt-tables.js';
@@ -143,7 +143,7 @@ export async function roundTrip(sql: string, rows = ''): Promise<RoundTrip> {
 async function readAll({ pool, schema }: Instance): Promise<void> {
   const client = await pool.connect();
   try {
-    await readCatalog(client, schema);
+    await Promise.all(readFound(client, schema));
   } finally {
     client.release();
   }

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type pg from 'pg';
 import { ExchangeError, SQLSTATE, isConnectionLoss, sqlState } from '../../src/postgres/errors.js';
-import { sendBatch } from '../../src/postgres/exchange.js';
+import { sendBatch, sendReads } from '../../src/postgres/exchange.js';
 import { createPool, withClient } from '../../src/postgres/pool.js';
 import { runScript } from '../../src/postgres/script.js';
 import { silent } from '../pipeline/instance.js';
@@ -106,6 +106,36 @@ describe('several statements at once', () => {
     );
     expect(error.results).to.have.length(1);
     expect(sqlState(error)).to.equal(SQLSTATE.undefined_table);
+  });
+
+  it('that read: answer arrays, each before the server goes on with the next', async () => {
+    await withClient(pool, async (client) => {
+      const names = ['a', 'b"c', 'd\\e', 'f,{g}', ''];
+      const [first, second] = sendReads(client, [
+        { text: 'SELECT $1::text[], 2::bigint, NULL AS gone, NULL AS gone', values: [names] },
+        { text: 'SELECT pg_sleep(0.2)' },
+      ]);
+      const order: string[] = [];
+      const both = [first?.then(() => order.push('first')), second?.then(() => order.push('second'))];
+      expect(await first).to.deep.equal([[names, 2, null, null]]);
+      expect(order).to.deep.equal(['first']);
+      await Promise.all(both);
+    });
+  });
+
+  it('that read: a failure is that of the statement and of those behind it', async () => {
+    await withClient(pool, async (client) => {
+      const [first, second, third] = sendReads(client, [
+        { text: 'SELECT 1' },
+        { text: 'SELECT FROM nowhere' },
+        { text: 'SELECT 3' },
+      ]);
+      const error = await failureOf(third as Promise<unknown>);
+      expect(sqlState(error)).to.equal(SQLSTATE.undefined_table);
+      expect(await second?.catch((thrown: unknown) => thrown)).to.equal(error);
+      expect(await first).to.deep.equal([[1]]);
+      expect((await client.query('SELECT 1 AS one')).rows).to.deep.equal([{ one: 1 }]);
+    });
   });
 
   it('tell a lost connection from a refused statement', async () => {

@@ -17,8 +17,23 @@ export interface ColumnParts {
   names: Pick<ColumnExtras, 'primary_key_name' | 'unique_name' | 'index_name'>;
 }
 
+/** Of a column that nothing is said of. */
+export const noParts = (): ColumnParts => ({
+  is_unique: false,
+  is_indexed: false,
+  is_primary_key: false,
+  names: {},
+});
+
 /** What the columns add to the extras of their table. */
 export type Unmanaged = NonNullable<TableExtras['unmanaged']>;
+
+export interface PlacedColumn {
+  column: CatalogColumn;
+  /** Its place in the table, from 1 on. */
+  sort: number;
+  parts: ColumnParts;
+}
 
 interface Typed {
   type: string;
@@ -31,24 +46,28 @@ interface Typed {
 
 export function toField(
   converting: Converting,
-  column: CatalogColumn,
-  parts: ColumnParts,
+  { column, sort, parts }: PlacedColumn,
   unmanaged: Unmanaged,
 ): Result<Field> {
   const { table, like } = converting;
   const known = like?.fields.get(column.name);
-  const { type, precision, ...numbers } = typeOf(column, known);
-  const value = defaultOf(converting, column, { type, ...numbers }, unmanaged);
-  const { names, ...flags } = parts;
+  const typed = typeOf(column, known);
+  const value = defaultOf(converting, column, typed, unmanaged);
   const extras: ColumnExtras = {
-    ...plainExtras(column, precision, value),
+    ...plainExtras(column, typed.precision, value),
     ...identitySequence(converting, column),
-    ...names,
+    ...parts.names,
     ...notNullName(converting, column),
   };
+  // Written out, because spreads and rests are half of the time that a large database's columns take.
   const schema = {
-    ...numbers,
-    ...flags,
+    data_type: typed.data_type,
+    max_length: typed.max_length,
+    numeric_precision: typed.numeric_precision,
+    numeric_scale: typed.numeric_scale,
+    is_unique: parts.is_unique,
+    is_indexed: parts.is_indexed,
+    is_primary_key: parts.is_primary_key,
     default_value: value.literal,
     is_nullable: column.nullable,
     generation_expression: column.generated?.expression ?? null,
@@ -56,8 +75,8 @@ export function toField(
     comment: column.comment,
     ...(Object.keys(extras).length === 0 ? {} : { extras }),
   };
-  const meta = known?.meta ?? { sort: table.columns.indexOf(column) + 1 };
-  const document = { collection: table.name, field: column.name, type, meta, schema };
+  const meta = known?.meta ?? { sort };
+  const document = { collection: table.name, field: column.name, type: typed.type, meta, schema };
   return readNewField(document, [], { foreign: false });
 }
 

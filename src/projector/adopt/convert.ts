@@ -5,7 +5,7 @@ import type { Collection, Field, NewRelation } from '../../schema/model.js';
 import { checkName, readNewCollection } from '../../schema/normal-form/index.js';
 import { type Result, allOf, ok } from '../../schema/problem.js';
 import { withExtras } from '../../schema/table-extras.js';
-import { type Unmanaged, toField } from './column.js';
+import { type Unmanaged, noParts, toField } from './column.js';
 import { type Converting, note, quoted } from './context.js';
 import { keysOf } from './keys.js';
 import { foreignUse, needsOf } from './needs.js';
@@ -41,14 +41,9 @@ export function convertTable(converting: Converting): Result<Converted> {
   const keys = keysOf(converting, others);
   const unmanaged: Unmanaged = [];
   const fields = allOf(
-    table.columns.map((column) => {
-      const parts = keys.parts.get(column.name) ?? {
-        is_unique: false,
-        is_indexed: false,
-        is_primary_key: false,
-        names: {},
-      };
-      return toField(converting, column, parts, unmanaged);
+    table.columns.map((column, index) => {
+      const parts = keys.parts.get(column.name) ?? noParts();
+      return toField(converting, { column, sort: index + 1, parts }, unmanaged);
     }),
   );
   if (!fields.ok) return fields;

@@ -3,7 +3,7 @@ import { indexName, primaryKeyName, uniqueName } from '../../schema/constraint-n
 import type { TableExtras } from '../../schema/extras.js';
 import { checkIndexDefinition, parseConstraint } from '../../schema/statement-text.js';
 import type { CatalogConstraint, CatalogIndex } from '../catalog/model.js';
-import type { ColumnParts } from './column.js';
+import { type ColumnParts, noParts } from './column.js';
 import { type Converting, note, quoted } from './context.js';
 import { foreignUse } from './needs.js';
 
@@ -20,7 +20,7 @@ export function keysOf(converting: Converting, others: readonly CatalogConstrain
   const { table } = converting;
   const building: Building = { parts: new Map(), extras: { constraints: [], indexes: [], unmanaged: [] } };
   for (const { name } of table.columns) {
-    building.parts.set(name, { is_unique: false, is_indexed: false, is_primary_key: false, names: {} });
+    building.parts.set(name, noParts());
   }
   const [keys, rest] = [table.constraints.filter(isKey), table.constraints.filter((each) => !isKey(each))];
   for (const constraint of keys) primaryKey(building, converting, constraint);
@@ -45,7 +45,8 @@ function ownFirst<T extends { name: string; columns: (string | null)[] }>(
   nameOf: (table: string, column: string) => string,
 ): T[] {
   const isOwn = ({ name, columns: [column] }: T) => typeof column === 'string' && nameOf(table, column) === name;
-  return [...items.filter(isOwn), ...items.filter((item) => !isOwn(item))];
+  const own = new Set(items.filter(isOwn));
+  return [...own, ...items.filter((item) => !own.has(item))];
 }
 
 function primaryKey({ parts, extras }: Building, { table }: Converting, constraint: CatalogConstraint): void {

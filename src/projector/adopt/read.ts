@@ -6,12 +6,13 @@ import type { NewRelation } from '../../schema/model.js';
 import type { State } from '../../schema/state.js';
 import { isSystemCollection } from '../../schema/system-collections.js';
 import type { CatalogTable } from '../catalog/model.js';
-import { type CatalogObjects, readObjects } from '../catalog/objects.js';
-import { readCatalog } from '../catalog/read.js';
+import { type CatalogObjects, objectsReading } from '../catalog/objects.js';
+import { catalogReading } from '../catalog/read.js';
+import { type Reading, readTogether } from '../catalog/reading.js';
 import { quoted } from './context.js';
 import { convertTable, refusalOf } from './convert.js';
 import type { Note, Refused } from './note.js';
-import { readBeside, readUnrepresented } from './unrepresented.js';
+import { besideReading, unrepresentedReading } from './unrepresented.js';
 
 export interface Adoption extends Found {
   refused: Refused[];
@@ -28,25 +29,19 @@ interface Place {
 /** In a transaction that holds the log's lock, where `state` is at the head. */
 export async function readAdoption({ client, schema, state }: Place, wish: Wish): Promise<Adoption> {
   const names = 'all' in wish ? undefined : wish.tables;
-  const there = (await readCatalog(client, schema, names)).filter(({ name }) => !isOurs(name));
+  const [catalog, using, hanging, beside] = readFound(client, schema, names);
+  const there = (await catalog).filter(({ name }) => !isOurs(name));
   const known = new Set(there.map(({ name }) => name));
   const unmanaged = there.filter(({ name }) => !state.collections.has(name));
   const refused = new Map<string, Refused>();
   const tables = adoptable(unmanaged, { schema, state }, refused);
-  // For all at once, PostgreSQL finds what every table uses in a third of the time that a thousand names take it.
-  const objects = await readObjects(client, schema, names === undefined ? undefined : [...tables.keys()]);
   const notes: Note[] = [];
   // PostgreSQL looks for the rest while the tables are converted here.
-  const [found, unrepresented] = await Promise.all([
-    convertAll(tables, { schema, state, objects, notes }, refused),
-    readUnrepresented(client, schema, [...tables.keys()]),
-  ]);
+  const found = await convertAll(tables, { schema, state, objects: await using, notes }, refused);
   const adopted = new Set(found.tables.map(({ collection }) => collection.collection));
-  for (const each of unrepresented) if (adopted.has(each.table ?? '')) notes.push(each);
-  if (names === undefined) {
-    const named = new Set([...representedBy(found.tables), ...notes.map(({ kind, name }) => `${kind} ${name}`)]);
-    notes.push(...(await readBeside(client, schema, named)));
-  }
+  for (const each of await hanging) if (adopted.has(each.table ?? '')) notes.push(each);
+  const named = new Set([...representedBy(found.tables), ...notes.map(({ kind, name }) => `${kind} ${name}`)]);
+  notes.push(...(await beside).filter(({ kind, name }) => !named.has(`${kind} ${name}`)));
   return {
     ...found,
     missing: names?.filter((name) => !known.has(name)) ?? [],
@@ -54,6 +49,20 @@ export async function readAdoption({ client, schema, state }: Place, wish: Wish)
     notRepresented: notes,
   };
 }
+
+/** All that is read, in one flight. @param tables only these; all, and what stands beside them, when absent */
+export function readFound(client: pg.ClientBase, schema: string, tables?: readonly string[]) {
+  return readTogether(
+    client,
+    catalogReading(schema, tables),
+    objectsReading(schema, tables),
+    unrepresentedReading(schema, tables),
+    tables === undefined ? besideReading(schema) : NOTHING,
+  );
+}
+
+/** Of what stands beside the tables, where only some of them are asked for. */
+const NOTHING: Reading<Note[]> = { queries: [], make: () => Promise.resolve([]) };
 
 /** The service's own tables are none that could be adopted. */
 const isOurs = isSystemCollection;

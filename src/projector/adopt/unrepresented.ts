@@ -1,7 +1,7 @@
 /** What hangs on tables, or stands beside them, and no snapshot can hold. It stays untouched, and is listed. */
-import type pg from 'pg';
 import { type Sql, sql } from '../ddl/sql.js';
 import { TABLES } from '../catalog/queries.js';
+import type { Reading } from '../catalog/reading.js';
 import type { Note } from './note.js';
 
 /** One row each: table, kind, name. Objects that belong to an extension or to PostgreSQL itself are none of them. */
@@ -100,24 +100,17 @@ ORDER BY 2, 3`;
 
 type Row = [table: string | null, kind: string, name: string];
 
-/** @param tables those that are adopted; with `beside`, also what hangs on no table */
-export async function readUnrepresented(
-  client: pg.ClientBase,
-  schema: string,
-  tables: readonly string[],
-): Promise<Note[]> {
-  const { rows } = await client.query<Row>({ text: FOUND, values: [schema, tables], rowMode: 'array' });
-  return rows.map(toNote);
+/** What hangs on tables. @param tables only these; all when absent */
+export function unrepresentedReading(schema: string, tables?: readonly string[]): Reading<Note[]> {
+  return {
+    queries: [{ text: FOUND, values: [schema, tables ?? null] }],
+    make: async (rows) => (await rows<Row>()).map(toNote),
+  };
 }
 
-/** What stands beside the tables; `represented` says what a snapshot holds after all, as `kind name`. */
-export async function readBeside(
-  client: pg.ClientBase,
-  schema: string,
-  represented: ReadonlySet<string>,
-): Promise<Note[]> {
-  const { rows } = await client.query<Row>({ text: BESIDE, values: [schema], rowMode: 'array' });
-  return rows.filter(([, kind, name]) => !represented.has(`${kind} ${name}`)).map(toNote);
+/** What stands beside the tables. */
+export function besideReading(schema: string): Reading<Note[]> {
+  return { queries: [{ text: BESIDE, values: [schema] }], make: async (rows) => (await rows<Row>()).map(toNote) };
 }
 
 function toNote([table, kind, name]: Row): Note {

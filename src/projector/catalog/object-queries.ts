@@ -10,6 +10,8 @@ const USES = sql`, dependent AS (
   SELECT w.relname AS "table", 'index' AS kind, c.relname AS name, d.refclassid, d.refobjid
   FROM wanted w JOIN pg_catalog.pg_index i ON i.indrelid = w.oid JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
   JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_class'::regclass AND d.objid = c.oid AND d.refobjid ${OURS}
+    -- The columns of its table.
+    AND d.refclassid <> 'pg_catalog.pg_class'::regclass
   UNION ALL
   SELECT w.relname, 'constraint', c.conname, d.refclassid, d.refobjid
   FROM wanted w JOIN pg_catalog.pg_constraint c ON c.conrelid = w.oid AND c.contype IN ('c', 'x')
@@ -42,7 +44,8 @@ ORDER BY 1, 2, 3, 4, 7`;
 export const TYPES_QUERY: Sql = sql`${TABLES}${USES}, used AS (
   SELECT w.relname AS "table", a.atttypid AS type, 0 AS depth
   FROM wanted w JOIN pg_catalog.pg_attribute a ON a.attrelid = w.oid AND a.attnum > 0 AND NOT a.attisdropped
-  WHERE a.atttypid ${OURS}
+  -- As a number: of an oid as large as these PostgreSQL expects one column, and goes through all tables for each.
+  WHERE a.atttypid::bigint ${OURS}
   UNION
   SELECT u."table", u.refobjid, 0 FROM uses u WHERE u.refclassid = 'pg_catalog.pg_type'::regclass
   UNION

@@ -1,6 +1,6 @@
 /** What tables use beside themselves, as PostgreSQL's catalog has it. */
 import type pg from 'pg';
-import type { Sql } from '../ddl/sql.js';
+import { type Reading, readTogether } from './reading.js';
 import { EXTENSIONS_QUERY, SEQUENCES_QUERY, TYPES_QUERY, USES_QUERY } from './object-queries.js';
 
 /** Something that hangs on a table, and something it uses. */
@@ -70,20 +70,33 @@ type TypeRow = [
 ];
 type SequenceRow = [string, string, string, string, string, string, string, boolean, string | null, string | null];
 
-/** Four queries, whatever the number of tables. @param tables only what these use; all when absent */
-export async function readObjects(
+/** Four queries in one flight, whatever the number of tables. @param tables only what these use; all when absent */
+export function readObjects(
   client: pg.ClientBase,
   schema: string,
   tables?: readonly string[],
 ): Promise<CatalogObjects> {
-  const read = async <Row extends unknown[]>(text: Sql, ...values: unknown[]): Promise<Row[]> =>
-    (await client.query<Row>({ text, values, rowMode: 'array' })).rows;
-  const wanted = [schema, tables ?? null];
-  const uses = grouped(await read<UseRow>(USES_QUERY, ...wanted), toUse);
-  const types = grouped(await read<TypeRow>(TYPES_QUERY, ...wanted), toType);
-  const sequences = (await read<SequenceRow>(SEQUENCES_QUERY, schema)).map(toSequence);
-  const extensions = new Set((await read<[string]>(EXTENSIONS_QUERY)).map(([name]) => name));
-  return { uses, types, sequences: new Map(sequences.map((each) => [each.name, each])), extensions };
+  return readTogether(client, objectsReading(schema, tables))[0];
+}
+
+/** The same, to be read together with others. */
+export function objectsReading(schema: string, tables?: readonly string[]): Reading<CatalogObjects> {
+  const values = [schema, tables ?? null];
+  return {
+    queries: [
+      { text: USES_QUERY, values },
+      { text: TYPES_QUERY, values },
+      { text: SEQUENCES_QUERY, values: [schema] },
+      { text: EXTENSIONS_QUERY },
+    ],
+    async make(rows) {
+      const uses = grouped(await rows<UseRow>(), toUse);
+      const types = grouped(await rows<TypeRow>(), toType);
+      const sequences = (await rows<SequenceRow>()).map(toSequence);
+      const extensions = new Set((await rows<[string]>()).map(([name]) => name));
+      return { uses, types, sequences: new Map(sequences.map((each) => [each.name, each])), extensions };
+    },
+  };
 }
 
 function grouped<Row extends [string, ...unknown[]], T>(rows: readonly Row[], toValue: (row: Row) => T) {

@@ -13,7 +13,10 @@ WITH RECURSIVE wanted AS (
 )`;
 
 export const TABLES_QUERY: Sql = sql`${TABLES}
-SELECT w.oid, w.relname::text, w.relkind::text, d.description, w.relispartition,
+SELECT w.oid, w.relname::text, w.relkind::text,
+  (SELECT d.description FROM pg_catalog.pg_description d
+    WHERE d.objoid = w.oid AND d.classoid = 'pg_catalog.pg_class'::regclass AND d.objsubid = 0),
+  w.relispartition,
   CASE WHEN w.relkind = 'p' THEN pg_catalog.pg_get_partkeydef(w.oid) END,
   CASE WHEN w.relispartition THEN pg_catalog.pg_get_expr(w.relpartbound, w.oid) END,
   (SELECT json_agg(json_build_object('schema', pn.nspname, 'table', p.relname) ORDER BY i.inhseqno)
@@ -22,8 +25,6 @@ SELECT w.oid, w.relname::text, w.relkind::text, d.description, w.relispartition,
   (SELECT x.extname::text FROM pg_catalog.pg_depend e JOIN pg_catalog.pg_extension x ON x.oid = e.refobjid
     WHERE e.classid = 'pg_catalog.pg_class'::regclass AND e.objid = w.oid AND e.deptype = 'e')
 FROM wanted w
-LEFT JOIN pg_catalog.pg_description d
-  ON d.objoid = w.oid AND d.classoid = 'pg_catalog.pg_class'::regclass AND d.objsubid = 0
 ORDER BY w.relname COLLATE "C"`;
 
 export const COLUMNS_QUERY: Sql = sql`${TABLES}, owned AS (
@@ -39,13 +40,14 @@ SELECT a.attrelid, a.attnum, a.attname::text, pg_catalog.format_type(a.atttypid,
   t.typtype::text, t.typnamespace = 'pg_catalog'::regnamespace, a.attnotnull, a.attidentity::text, a.attgenerated::text,
   CASE WHEN ad.oid IS NOT NULL THEN pg_catalog.pg_get_expr(ad.adbin, ad.adrelid) END,
   CASE WHEN a.attcollation <> t.typcollation THEN a.attcollation::regcollation::text END,
-  d.description, o.schema, o.name, a.attinhcount > 0, nn.conname::text
+  -- Not joined: until the catalog is analysed, PostgreSQL would search all comments for each column.
+  (SELECT d.description FROM pg_catalog.pg_description d
+    WHERE d.objoid = a.attrelid AND d.classoid = 'pg_catalog.pg_class'::regclass AND d.objsubid = a.attnum),
+  o.schema, o.name, a.attinhcount > 0, nn.conname::text
 FROM wanted w
 JOIN pg_catalog.pg_attribute a ON a.attrelid = w.oid AND a.attnum > 0 AND NOT a.attisdropped
 JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
 LEFT JOIN pg_catalog.pg_attrdef ad ON ad.adrelid = a.attrelid AND ad.adnum = a.attnum AND a.atthasdef
-LEFT JOIN pg_catalog.pg_description d
-  ON d.objoid = w.oid AND d.classoid = 'pg_catalog.pg_class'::regclass AND d.objsubid = a.attnum
 -- From PostgreSQL 18 on, NOT NULL has a name.
 LEFT JOIN pg_catalog.pg_constraint nn ON nn.conrelid = a.attrelid AND nn.contype = 'n' AND nn.conkey = ARRAY[a.attnum]
 LEFT JOIN owned o ON o.refobjid = a.attrelid AND o.refobjsubid = a.attnum
@@ -72,8 +74,8 @@ export const INDEXES_QUERY: Sql = sql`${TABLES}
 SELECT i.indrelid, i.indexrelid, c.relname::text, am.amname::text, i.indkey::int2[], i.indnkeyatts, i.indisunique,
   i.indisprimary, i.indisvalid AND i.indisready AND i.indislive,
   CASE WHEN i.indpred IS NOT NULL THEN pg_catalog.pg_get_expr(i.indpred, i.indrelid) END,
-  i.indexprs IS NOT NULL, pg_catalog.pg_get_indexdef(i.indexrelid), c.relispartition,
-  substr(pg_catalog.pg_get_indexdef(i.indexrelid), length(format('CREATE %sINDEX %I ON %s%I.%I ',
+  i.indexprs IS NOT NULL, d.definition, c.relispartition,
+  substr(d.definition, length(format('CREATE %sINDEX %I ON %s%I.%I ',
     CASE WHEN i.indisunique THEN 'UNIQUE ' ELSE '' END, c.relname, CASE WHEN c.relkind = 'I' THEN 'ONLY ' ELSE '' END,
     $1::text, w.relname)) + 1) AS tail,
   (SELECT format('USING btree (%I)', a.attname) FROM pg_catalog.pg_attribute a
@@ -82,4 +84,6 @@ FROM wanted w
 JOIN pg_catalog.pg_index i ON i.indrelid = w.oid
 JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
 JOIN pg_catalog.pg_am am ON am.oid = c.relam
+-- OFFSET: once for each index, not where it is used.
+CROSS JOIN LATERAL (SELECT pg_catalog.pg_get_indexdef(i.indexrelid) AS definition OFFSET 0) d
 ORDER BY c.relname COLLATE "C"`;

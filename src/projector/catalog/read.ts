@@ -1,10 +1,10 @@
-/** Reads what PostgreSQL says is there: four queries, whatever the number of tables. */
+/** Reads what PostgreSQL says is there: four queries in one flight, whatever the number of tables. */
 import type pg from 'pg';
 import { toColumn, toConstraint, toIndex, toTable } from './rows.js';
 import type { CatalogTable } from './model.js';
 import { COLUMNS_QUERY, CONSTRAINTS_QUERY, INDEXES_QUERY, TABLES_QUERY } from './queries.js';
 import type { ColumnRow, ConstraintRow, IndexRow, TableRow } from './rows.js';
-import type { Sql } from '../ddl/sql.js';
+import { type Reading, readTogether } from './reading.js';
 
 /** A table under construction: its column names by attnum. */
 interface Building {
@@ -17,24 +17,30 @@ interface Building {
  * Inside a REPEATABLE READ transaction the four queries see one moment; elsewhere a change may fall between them.
  * @param tables only these; all when absent
  */
-export async function readCatalog(
+export function readCatalog(
   client: pg.ClientBase,
   schema: string,
   tables?: readonly string[],
 ): Promise<CatalogTable[]> {
-  const read = reader(client, [schema, tables ?? null]);
-  const built = new Map<number, Building>();
-  for (const row of await read<TableRow>(TABLES_QUERY)) built.set(row[0], { table: toTable(row), names: new Map() });
-  addColumns(built, await read<ColumnRow>(COLUMNS_QUERY));
-  const constraints = await read<ConstraintRow>(CONSTRAINTS_QUERY);
-  addConstraints(built, constraints);
-  addIndexes(built, await read<IndexRow>(INDEXES_QUERY), constraints);
-  return [...built.values()].map(({ table }) => table);
+  return readTogether(client, catalogReading(schema, tables))[0];
 }
 
-function reader(client: pg.ClientBase, values: unknown[]) {
-  return async <Row extends unknown[]>(text: Sql): Promise<Row[]> =>
-    (await client.query<Row>({ text, values, rowMode: 'array' })).rows;
+/** The same, to be read together with others. */
+export function catalogReading(schema: string, tables?: readonly string[]): Reading<CatalogTable[]> {
+  const values = [schema, tables ?? null];
+  const queries = [TABLES_QUERY, COLUMNS_QUERY, CONSTRAINTS_QUERY, INDEXES_QUERY].map((text) => ({ text, values }));
+  return {
+    queries,
+    async make(rows) {
+      const built = new Map<number, Building>();
+      for (const row of await rows<TableRow>()) built.set(row[0], { table: toTable(row), names: new Map() });
+      addColumns(built, await rows<ColumnRow>());
+      const constraints = await rows<ConstraintRow>();
+      addConstraints(built, constraints);
+      addIndexes(built, await rows<IndexRow>(), constraints);
+      return [...built.values()].map(({ table }) => table);
+    },
+  };
 }
 
 function addColumns(built: ReadonlyMap<number, Building>, rows: readonly ColumnRow[]): void {
