@@ -5,17 +5,22 @@ import type { State } from '../schema/state.js';
 
 const UNDEFINED_OBJECT = '42704';
 
-/** By data type. */
+const POSTGIS = { name: 'PostGIS', extension: 'postgis' };
+
+/** By data type, without what stands in its parentheses. */
 const EXTENSIONS = new Map([
-  ['geometry', { name: 'PostGIS', extension: 'postgis' }],
+  ['geometry', POSTGIS],
+  ['geography', POSTGIS],
   ['citext', { name: 'citext', extension: 'citext' }],
 ]);
+
+const extensionOf = (field: Field | undefined) => EXTENSIONS.get(field?.schema?.data_type.replace(/[([].*/, '') ?? '');
 
 /** The problem told anew when a missing extension is the reason; otherwise as it is. */
 export function namingExtension(problem: Problem, after: State): Problem {
   if (problem.details?.['sqlstate'] !== UNDEFINED_OBJECT || problem.collection === undefined) return problem;
   const field = culprit(problem, after);
-  const missing = EXTENSIONS.get(field?.schema?.data_type ?? '');
+  const missing = extensionOf(field);
   if (field === undefined || missing === undefined) return problem;
   const { name, extension } = missing;
   const message =
@@ -28,5 +33,5 @@ export function namingExtension(problem: Problem, after: State): Problem {
 function culprit({ collection = '', field }: Problem, { collections }: State): Field | undefined {
   const fields = collections.get(collection)?.fields;
   if (field !== undefined) return fields?.get(field);
-  return [...(fields?.values() ?? [])].find(({ schema }) => EXTENSIONS.has(schema?.data_type ?? ''));
+  return [...(fields?.values() ?? [])].find((each) => extensionOf(each) !== undefined);
 }
