@@ -11,9 +11,9 @@ import { type State, groupedIn, relationsTo } from './state.js';
 export function dropCollection(draft: Draft, state: State, name: string): void {
   const node = draft.get(name);
   if (node === undefined) return;
-  for (const relation of node.relations.values()) dropRelation(draft, state, relation);
+  for (const relation of node.relations.values()) dropRelation(draft, relation);
   for (const relation of heldRelationsTo(draft, state, name)) {
-    if (relation.one_collection === name) dropRelation(draft, state, relation);
+    if (relation.one_collection === name) dropRelation(draft, relation);
     else draft.putRelation(disallowing(relation, name));
   }
   const { group } = node.collection.meta;
@@ -39,22 +39,13 @@ function dropReferences(draft: Draft, { collections }: State, name: string): voi
  * Removes a relation, the alias field that showed it on the one side, and the mention of it in the junction's other
  * relation. Its column stays.
  */
-export function dropRelation(draft: Draft, state: State, relation: Relation): void {
+export function dropRelation(draft: Draft, relation: Relation): void {
   const { many_collection, many_field, one_collection, one_field } = relation;
   draft.removeRelation(many_collection, many_field);
-  if (one_collection !== null && one_field !== null && !isShown(draft, state, { one_collection, one_field })) {
-    dropAlias(draft, one_collection, one_field);
-  }
+  if (one_collection !== null && one_field !== null) dropAlias(draft, one_collection, one_field);
   for (const other of draft.relationsOf(many_collection)) {
     if (other.junction_field === many_field) draft.putRelation({ ...other, junction_field: null });
   }
-}
-
-/** Whether another relation is shown by the same alias field. */
-function isShown(draft: Draft, state: State, at: { one_collection: string; one_field: string }): boolean {
-  return heldRelationsTo(draft, state, at.one_collection).some(
-    ({ one_collection, one_field }) => one_collection === at.one_collection && one_field === at.one_field,
-  );
 }
 
 /**
@@ -64,7 +55,7 @@ function isShown(draft: Draft, state: State, at: { one_collection: string; one_f
  */
 export function dropField(draft: Draft, state: State, collection: string, name: string): void {
   const own = draft.get(collection)?.relations.get(name);
-  if (own !== undefined) dropRelation(draft, state, own);
+  if (own !== undefined) dropRelation(draft, own);
   const unless = (field: string | null) => (field === name ? null : field);
   for (const other of draft.relationsOf(collection)) {
     const freed = { ...other, junction_field: unless(other.junction_field), sort_field: unless(other.sort_field) };

@@ -70,13 +70,13 @@ function removeMissing(reading: Reading, names: Documents, fields: Documents, re
 }
 
 function removeMissingRelations(
-  { draft, state }: Reading,
+  { draft }: Reading,
   { collection: { collection }, relations }: CollectionNode,
   kept: Documents,
 ) {
   for (const relation of relations.values()) {
     const there = draft.get(collection)?.relations.has(relation.many_field) === true;
-    if (there && !kept.has(key(collection, relation.many_field))) dropRelation(draft, state, relation);
+    if (there && !kept.has(key(collection, relation.many_field))) dropRelation(draft, relation);
   }
 }
 

@@ -3,9 +3,11 @@ import { OPERATIONS } from '../../src/http/openapi/operations.js';
 import { type TestService, startService } from '../support/service.js';
 import { clientOf } from './client.js';
 
+type Responses = Record<string, { headers?: object }>;
+
 interface Document {
   openapi: string;
-  paths: Record<string, Record<string, { summary?: string; parameters: { name: string }[] }>>;
+  paths: Record<string, Record<string, { summary?: string; parameters: { name: string }[]; responses: Responses }>>;
   components: { schemas: Record<string, object> };
 }
 
@@ -35,6 +37,20 @@ describe('the OpenAPI document', () => {
     expect(parameters.map(({ name }) => name)).deep.equal(['id', 'meta', 'id']);
     const snapshot = document.paths['/schema/snapshot']?.['get']?.parameters ?? [];
     expect(snapshot.map(({ name }) => name)).deep.equal(['export', 'includeCollections', 'excludeCollections']);
+  });
+
+  it('tells the headers of what changes the schema, and of nothing else', () => {
+    for (const [path, methods] of Object.entries(document.paths)) {
+      for (const [method, { parameters, responses }] of Object.entries(methods)) {
+        const isChange = method !== 'get' && /^\/(collections|fields|relations|schema\/(apply|adopt))/.test(path);
+        const headers = Object.keys((responses['200'] ?? responses['204'])?.headers ?? {});
+        expect(headers.includes('X-Batch-Id'), `${method} ${path}`).equal(isChange);
+        expect(
+          parameters.some(({ name }) => name === 'Idempotency-Key'),
+          `${method} ${path}`,
+        ).equal(isChange);
+      }
+    }
   });
 
   it('refers to nothing that it lacks', () => {

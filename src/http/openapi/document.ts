@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { Route } from '../route.js';
 import { COMPONENTS, type JsonSchema, ref } from './components.js';
+import { ANSWER_HEADERS, CHANGE_HEADERS, HEADERS, changeParameters } from './headers.js';
 import { OPERATIONS, type OperationDoc } from './operations.js';
 
 /** OpenAPI 3.1. A route that OPERATIONS doesn't know is shown with what the route itself tells. */
@@ -16,7 +17,11 @@ export function openApiDocument(routes: readonly Route[], release: string): obje
     info: { title: 'Data Platform Service', version: release },
     security: [{ bearer: [] }],
     paths,
-    components: { schemas: COMPONENTS, securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } } },
+    components: {
+      schemas: COMPONENTS,
+      headers: HEADERS,
+      securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
+    },
   };
 }
 
@@ -25,11 +30,19 @@ function operation(route: Route, doc: OperationDoc | undefined): object {
   return {
     ...(doc && { summary: doc.summary }),
     ...(access === 'anyone' ? { security: [] } : { description: `Needs the role ${access}.` }),
-    parameters: [...pathParameters(route.path), ...queryParameters(route.query)],
+    parameters: [
+      ...pathParameters(route.path),
+      ...queryParameters(route.query),
+      ...(doc?.changes === true ? changeParameters() : []),
+    ],
     ...(body !== undefined && { requestBody: requestBody(body, doc?.body ?? {}) }),
     responses: {
-      ...(doc?.answer === undefined ? { 204: { description: 'Done' } } : { 200: success(doc.answer) }),
-      default: { description: 'Refused', content: { 'application/json': { schema: ref('Errors') } } },
+      ...successes(doc),
+      default: {
+        description: 'Refused',
+        ...ANSWER_HEADERS,
+        content: { 'application/json': { schema: ref('Errors') } },
+      },
     },
   };
 }
@@ -64,8 +77,10 @@ function withoutDialect(schema: Record<string, unknown>): JsonSchema {
   return Object.fromEntries(Object.entries(schema).filter(([member]) => member !== '$schema'));
 }
 
-function success(answer: JsonSchema | 'text'): object {
+function successes({ answer, changes }: Partial<OperationDoc> = {}): object {
+  const done = { description: 'Done', ...(changes === true ? CHANGE_HEADERS : ANSWER_HEADERS) };
+  if (answer === undefined) return { 204: done };
   const content =
     answer === 'text' ? { 'text/plain': { schema: { type: 'string' } } } : { 'application/json': { schema: answer } };
-  return { description: 'Done', content };
+  return { 200: { ...done, content } };
 }

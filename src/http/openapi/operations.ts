@@ -10,6 +10,8 @@ export interface OperationDoc {
   answer?: JsonSchema | 'text';
   /** As JSON Schema, or the shape that reads it. */
   body?: JsonSchema | z.ZodType;
+  /** It is a change of the schema: its headers say who may repeat it, and what it became. */
+  changes?: true;
 }
 
 const counts: JsonSchema = {
@@ -31,45 +33,65 @@ const newTokenAnswer: JsonSchema = { allOf: [ref('Token'), { properties: { token
 export const OPERATIONS: Readonly<Record<string, OperationDoc>> = {
   'GET /collections': { summary: 'List collections', answer: page(ref('Collection')) },
   'POST /collections': {
+    changes: true,
     summary: 'Create a collection, or several at once',
     body: oneOrMany(ref('NewCollection')),
     answer: data(oneOrMany(ref('Collection'))),
   },
   'PATCH /collections': {
+    changes: true,
     summary: 'Update several collections at once',
     body: list(ref('Collection')),
     answer: data(list(ref('Collection'))),
   },
   'GET /collections/:id': { summary: 'Retrieve a collection', answer: data(ref('Collection')) },
   'PATCH /collections/:id': {
+    changes: true,
     summary: 'Update the metadata of a collection',
     body: metaOnly,
     answer: data(ref('Collection')),
   },
-  'DELETE /collections/:id': { summary: 'Delete a collection with its items, fields and relations' },
+  'DELETE /collections/:id': { changes: true, summary: 'Delete a collection with its items, fields and relations' },
 
   'GET /fields': { summary: 'List fields', answer: page(ref('Field')) },
   'GET /fields/:collection': { summary: 'List the fields of a collection', answer: page(ref('Field')) },
-  'POST /fields/:collection': { summary: 'Create a field', body: ref('Field'), answer: data(ref('Field')) },
+  'POST /fields/:collection': {
+    changes: true,
+    summary: 'Create a field',
+    body: ref('Field'),
+    answer: data(ref('Field')),
+  },
   'PATCH /fields/:collection': {
+    changes: true,
     summary: 'Update several fields at once',
     body: list(ref('Field')),
     answer: data(list(ref('Field'))),
   },
   'GET /fields/:collection/:field': { summary: 'Retrieve a field', answer: data(ref('Field')) },
-  'PATCH /fields/:collection/:field': { summary: 'Update a field', body: ref('Field'), answer: data(ref('Field')) },
-  'DELETE /fields/:collection/:field': { summary: 'Delete a field with its column' },
+  'PATCH /fields/:collection/:field': {
+    changes: true,
+    summary: 'Update a field',
+    body: ref('Field'),
+    answer: data(ref('Field')),
+  },
+  'DELETE /fields/:collection/:field': { changes: true, summary: 'Delete a field with its column' },
 
   'GET /relations': { summary: 'List relations', answer: page(ref('Relation')) },
-  'POST /relations': { summary: 'Create a relation', body: ref('Relation'), answer: data(ref('Relation')) },
+  'POST /relations': {
+    changes: true,
+    summary: 'Create a relation',
+    body: ref('Relation'),
+    answer: data(ref('Relation')),
+  },
   'GET /relations/:collection': { summary: 'List the relations of a collection', answer: page(ref('Relation')) },
   'GET /relations/:collection/:field': { summary: 'Retrieve a relation', answer: data(ref('Relation')) },
   'PATCH /relations/:collection/:field': {
+    changes: true,
     summary: 'Update a relation',
     body: ref('Relation'),
     answer: data(ref('Relation')),
   },
-  'DELETE /relations/:collection/:field': { summary: 'Delete a relation' },
+  'DELETE /relations/:collection/:field': { changes: true, summary: 'Delete a relation' },
 
   'GET /schema/snapshot': { summary: 'The schema as a document', answer: ref('Snapshot') },
   'POST /schema/diff': {
@@ -79,6 +101,7 @@ export const OPERATIONS: Readonly<Record<string, OperationDoc>> = {
   },
   'GET /schema/drift': { summary: 'Where the database is not as the log says, and what would end it', answer: {} },
   'POST /schema/adopt': {
+    changes: true,
     summary: 'Bring tables that exist under management, as they are',
     body: {
       oneOf: [
@@ -89,6 +112,7 @@ export const OPERATIONS: Readonly<Record<string, OperationDoc>> = {
     answer: {},
   },
   'POST /schema/apply': {
+    changes: true,
     summary: 'Carry out a diff, all or nothing; 204 without a body unless dry_run asks for the plan',
     body: ref('Diff'),
     answer: ref('Plan'),

@@ -4,6 +4,8 @@ import { type State, relationsTo } from '../state.js';
 import { collectionProblems, groupsOf } from './collection.js';
 import { fieldProblems } from './field.js';
 import { relationProblems } from './relation.js';
+import { shownOnceProblems } from './shown-once.js';
+import type { Relation } from '../model.js';
 
 /**
  * Everything wrong with the `touched` collections of `state` and the relations that point at them.
@@ -11,7 +13,7 @@ import { relationProblems } from './relation.js';
  */
 export function invariantProblems(state: State, touched: Iterable<string>): Problem[] {
   const problems: Problem[] = [];
-  const relations = new Set<string>();
+  const relations = new Map<string, Relation>();
   const groups = groupsOf(state);
   for (const name of touched) {
     if (problems.length >= MAX_PROBLEMS) break;
@@ -19,15 +21,16 @@ export function invariantProblems(state: State, touched: Iterable<string>): Prob
     if (node !== undefined) {
       problems.push(...collectionProblems(state, node, groups), ...fieldProblems(state, node));
       for (const relation of node.relations.values()) {
-        relations.add(`${name}\0${relation.many_field}`);
+        relations.set(`${name}\0${relation.many_field}`, relation);
         problems.push(...relationProblems(state, relation));
       }
     }
     for (const relation of relationsTo(state, name)) {
       const key = `${relation.many_collection}\0${relation.many_field}`;
       if (!relations.has(key)) problems.push(...relationProblems(state, relation));
-      relations.add(key);
+      relations.set(key, relation);
     }
   }
+  problems.push(...shownOnceProblems(state, [...relations.values()]));
   return problems;
 }

@@ -95,7 +95,7 @@ export const deleteRelation: Operation<'delete-relation', DeleteRelation, Delete
     const existing = existingRelation(state, collection, field);
     if (!existing.ok) return existing;
     const draft = new Draft(state);
-    dropRelation(draft, state, existing.value);
+    dropRelation(draft, existing.value);
     return decideDraft(state, draft);
   },
 };
