@@ -1,12 +1,12 @@
 /** Writing to the log. Only a transaction that holds the log's lock may do it. */
 import { randomUUID } from 'node:crypto';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Cause, NewEvent, StoredEvent } from '../schema/events.js';
 import { type Parameterised, sendBatch } from '../postgres/exchange.js';
 import { createCanonicalWriter } from '../schema/canonical-writer.js';
 import { createHasher } from './hash-chain.js';
 import type { LogHead } from './head.js';
+import { createPace, nextTurn } from '../turns.js';
 
 export interface Append {
   /** The end of the log, read under the lock. */
@@ -38,9 +38,6 @@ const INSERT = `
     FROM jsonb_to_recordset($1) AS e (position bigint, id uuid, type text, version integer, collection text,
                                       field text, data jsonb, previous_hash text, hash text)`;
 
-/** Milliseconds of work before others get a turn. */
-const SLICE = 4;
-
 /**
  * Gives events their places, ids and hashes. No I/O; it begins in a later turn of the event loop, when what the caller
  * has just written to a socket is on its way, and makes way for others where there is much to do.
@@ -55,12 +52,10 @@ export async function prepareEvents(append: Append): Promise<Prepared> {
   const write = createCanonicalWriter();
   const hashOf = createHasher(write);
   let { position, hash } = head;
-  let sliced = -Infinity;
+  await nextTurn();
+  const pace = createPace();
   for (const event of events) {
-    if (performance.now() - sliced > SLICE) {
-      await nextTurn();
-      sliced = performance.now();
-    }
+    if (pace.due()) await pace.turn();
     position += 1;
     const placed = { ...common, ...event, position, id: randomUUID(), previous_hash: hash };
     const data = write(event.data);

@@ -2,6 +2,7 @@
 import type { Cause, StoredEvent } from '../schema/events.js';
 import { readEvent } from '../schema/upcasting.js';
 import type { Queryable } from '../postgres/pool.js';
+import { createPace, mapInTurns } from '../turns.js';
 
 /** An event as it is stored: of the version it was written with, not parsed. */
 export interface EventRecord {
@@ -59,7 +60,8 @@ export async function* readEvents(db: Queryable, range: Range): AsyncGenerator<S
 
 /** `readEvents` page by page, for whoever reads all of a long log: no turn of the event loop for each event. */
 export async function* readEventPages(db: Queryable, range: Range): AsyncGenerator<StoredEvent[], void, undefined> {
-  for await (const page of readRecordPages(db, range)) yield page.map(readEvent);
+  const pace = createPace();
+  for await (const page of readRecordPages(db, range)) yield await mapInTurns(page, readEvent, pace);
 }
 
 /** Pages of events in order, as they are stored. */

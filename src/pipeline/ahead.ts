@@ -1,9 +1,9 @@
 /** What of a large batch doesn't wait for its end. */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Parameterised } from '../postgres/exchange.js';
 import type { NewEvent } from '../schema/events.js';
 import type { Problem } from '../schema/problem.js';
+import { createPace, mapInTurns, nextTurn } from '../turns.js';
 import { sendLimited } from './commit.js';
 import type { PipelineOptions } from './types.js';
 
@@ -13,7 +13,7 @@ export const isLarge = (events: readonly NewEvent[]): boolean => events.length >
 interface Ahead {
   /** The DDL; answers why PostgreSQL refused it, or null. */
   running: Promise<Problem[] | null>;
-  rows(): Parameterised[];
+  rows(): Iterable<Parameterised>;
 }
 
 /** Sends the rows right behind the DDL, so that PostgreSQL writes them while the events are hashed here. */
@@ -22,7 +22,10 @@ export async function rowsAhead(
   options: Pick<PipelineOptions, 'statementTimeout'>,
   { running, rows }: Ahead,
 ): Promise<Problem[] | null> {
-  const [problems, statements] = await Promise.all([running, nextTurn().then(rows)]);
+  const [problems, statements] = await Promise.all([
+    running,
+    nextTurn().then(() => mapInTurns(rows(), (each) => each, createPace())),
+  ]);
   if (problems === null) await sendLimited(client, statements, options);
   return problems;
 }

@@ -5,13 +5,14 @@ import { type Prepared, prepareEvents } from '../log/append.js';
 import { logChannel } from '../postgres/advisory.js';
 import { type Parameterised, sendBatch } from '../postgres/exchange.js';
 import { metadataStatements } from '../projector/metadata.js';
-import { planBatch } from '../projector/ddl/plan.js';
+import { planBatchInSteps } from '../projector/ddl/plan.js';
 import type { Statement } from '../projector/statement.js';
 import type { Point } from '../reads/store.js';
 import type { NewEvent } from '../schema/events.js';
 import type { Problem } from '../schema/problem.js';
 import { snapshotHash } from '../schema/snapshot.js';
 import type { State } from '../schema/state.js';
+import { inTurns } from '../turns.js';
 import { isLarge, rowsAhead } from './ahead.js';
 import { SAVEPOINT, begin } from './begin.js';
 import { UnknownOutcomeError, commit } from './commit.js';
@@ -53,11 +54,11 @@ export async function attempt({ options, client, job, lockWait }: Attempt): Prom
   });
   const earlier = idempotency && earlierAnswer(idempotency, found);
   if (earlier !== undefined) return rollback(client, earlier);
-  const decided = judge(point.state, await preparedJob(client, job, point.state), options.release);
+  const decided = await judge(point.state, await preparedJob(client, job, point.state), options.release);
   if (decided.kind === 'refused') return endRefused(client, options, { request, outcome: decided });
   const { events } = decided;
   if (events.length === 0) return endUnchanged(client, options, { request, point });
-  const { statements, after } = planBatch(point.state, events, options.place.schema);
+  const { statements, after } = await inTurns(planBatchInSteps(point.state, events, options.place.schema));
   // PostgreSQL works on the DDL while rows and hashes are computed here; the rest follows in one flight.
   const keeps = idempotency !== undefined;
   const running = runStatements(
@@ -78,10 +79,10 @@ export async function attempt({ options, client, job, lockWait }: Attempt): Prom
 /** The same up to the DDL; everything is taken back. */
 export async function rehearse({ options, client, job, lockWait }: Attempt): Promise<DryRun> {
   const { point } = await begin(client, options, { lockWait });
-  const decided = judge(point.state, await preparedJob(client, job, point.state), options.release);
+  const decided = await judge(point.state, await preparedJob(client, job, point.state), options.release);
   if (decided.kind === 'refused') return rollback(client, decided);
   const { events } = decided;
-  const { statements, after } = planBatch(point.state, events, options.place.schema);
+  const { statements, after } = await inTurns(planBatchInSteps(point.state, events, options.place.schema));
   const batch = { before: point.state, after, events, statements, keeps: false };
   const problems = await runStatements(client, projectionOf(options, batch));
   return rollback(client, planned({ point, events, statements, problems }));
@@ -112,11 +113,11 @@ async function preparedJob(client: pg.ClientBase, job: Job, state: State): Promi
 
 type Decided = { kind: 'decided'; events: NewEvent[] } | Refusal;
 
-function judge(state: State, { decide, request }: Job, release: string): Decided {
+async function judge(state: State, { decide, request }: Job, release: string): Promise<Decided> {
   if (request.ifMatch !== undefined && request.ifMatch !== snapshotHash(state, release)) {
     return { kind: 'refused', problems: [preconditionFailed()] };
   }
-  const result = decide(state);
+  const result = await inTurns(decide(state));
   return result.ok ? { kind: 'decided', events: result.value } : { kind: 'refused', problems: result.problems };
 }
 
@@ -135,7 +136,7 @@ interface Preparing {
   after: State;
 }
 
-function metadataOf({ point, events, after }: Preparing): Parameterised[] {
+function metadataOf({ point, events, after }: Preparing): Iterable<Parameterised> {
   return metadataStatements(point.state, after, new Set(events.map((event) => event.collection)));
 }
 
@@ -174,7 +175,13 @@ function checkpoints({ head }: Prepared, { place }: PipelineOptions): Parameteri
   ];
 }
 
-async function endDone(client: pg.ClientBase, options: PipelineOptions, batch: Batch): Promise<Done> {
+function endDone(client: pg.ClientBase, options: PipelineOptions, batch: Batch): Promise<Done> {
+  const ended = commitAndPublish(client, options, batch);
+  options.store.expect(batch.point, ended);
+  return ended;
+}
+
+async function commitAndPublish(client: pg.ClientBase, options: PipelineOptions, batch: Batch): Promise<Done> {
   try {
     await commit(client, batch.statements, options);
   } catch (error) {

@@ -4,8 +4,7 @@ import type pg from 'pg';
 import { ProblemError, environmentProblem, isRetryable, lockTimeout, unavailable } from '../postgres/errors.js';
 import { withClient } from '../postgres/pool.js';
 import { operations } from '../schema/operations/index.js';
-import type { NewEvent } from '../schema/events.js';
-import type { Problem, Result } from '../schema/problem.js';
+import type { Problem } from '../schema/problem.js';
 import type { Point } from '../reads/store.js';
 import type { State } from '../schema/state.js';
 import { type Attempt, Undecided, attempt, rehearse } from './attempt.js';
@@ -45,7 +44,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
 
 /** The registry pairs each name with its command; within it, TypeScript can't follow a name that isn't known yet. */
 function toJob(name: keyof typeof operations, command: unknown, request: RequestContext): Job {
-  const { decide } = operations[name] as { decide(state: State, command: unknown): Result<NewEvent[]> };
+  const { decide } = operations[name] as { decide(state: State, command: unknown): ReturnType<Job['decide']> };
   if (typeof command !== 'function') return { decide: (state) => decide(state, command), request };
   const prepare: NonNullable<Job['prepare']> = async (client, state) => {
     const prepared = await (command as Prepare<unknown>)(client, state);

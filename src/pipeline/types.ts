@@ -8,6 +8,7 @@ import type { Json } from '../schema/model.js';
 import type { CommandOf, OperationName } from '../schema/operations/index.js';
 import type { Problem, Result } from '../schema/problem.js';
 import type { State } from '../schema/state.js';
+import type { Steps } from '../schema/steps.js';
 
 /** The one way the schema changes. */
 export interface Pipeline {
@@ -106,6 +107,6 @@ export type Prepare<C> = (client: pg.ClientBase, state: State) => Promise<C>;
 export interface Job {
   /** What there is to ask the database before; undefined: nothing. */
   prepare?: (client: pg.ClientBase, state: State) => Promise<Job['decide']>;
-  decide(state: State): Result<NewEvent[]>;
+  decide(state: State): Steps<Result<NewEvent[]>>;
   request: RequestContext;
 }

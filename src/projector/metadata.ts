@@ -13,8 +13,11 @@ export interface ParameterisedSql {
   values: string[];
 }
 
-/** Far below the 256 MB that one jsonb value may have, even for fields with large options. */
-const ROWS_PER_STATEMENT = 20_000;
+/**
+ * Far below the 256 MB that one jsonb value may have, even for fields with large options; and soon written, so that
+ * others get a turn between two of them.
+ */
+const ROWS_PER_STATEMENT = 2_000;
 
 const UPSERT_COLLECTIONS = sql`
 INSERT INTO service_collections (collection, meta, schema)
@@ -69,9 +72,13 @@ interface Rows {
 
 /**
  * What must be written so that the rows say `after`, where they said `before` and only the collections in `touched` may
- * differ. At most six statements for up to 20,000 rows of a kind, none where nothing differs.
+ * differ. At most six statements for up to 2,000 rows of a kind, none where nothing differs.
  */
-export function metadataStatements(before: State, after: State, touched: Iterable<string>): ParameterisedSql[] {
+export function* metadataStatements(
+  before: State,
+  after: State,
+  touched: Iterable<string>,
+): Generator<ParameterisedSql> {
   const rows = noRows();
   for (const name of new Set(touched)) {
     const old = before.collections.get(name);
@@ -85,7 +92,7 @@ export function metadataStatements(before: State, after: State, touched: Iterabl
       rows.goneRelations.push({ collection: name, field }),
     );
   }
-  return [...statementsFor(rows)];
+  yield* statementsFor(rows);
 }
 
 const NOTHING: Pick<CollectionNode, 'fields' | 'relations'> = { fields: new Map(), relations: new Map() };

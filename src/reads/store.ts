@@ -1,4 +1,5 @@
 /** The state at the head of the log, held in memory. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../postgres/logger.js';
 import type { Queryable } from '../postgres/pool.js';
 import type { State } from '../schema/state.js';
@@ -17,6 +18,11 @@ export interface Store {
   atHead(head: number): Promise<State>;
   /** Offers what was just committed. An older state than the one at hand is ignored. */
   publish(point: Point): void;
+  /**
+   * Tells that `point` is being committed and will be published before `ended` settles, if it is: whoever sees it in the
+   * database before waits for that, and doesn't read from the log what is at hand.
+   */
+  expect(point: Point, ended: Promise<unknown>): void;
   /** Tells of every new state, in order. Returns what ends it. */
   subscribe(listener: (point: Point) => void): () => void;
   /** Takes another state than the one at hand, an older one too: the log isn't the one that was folded. */
@@ -30,8 +36,19 @@ export interface StoreOptions {
   folds?: StoredFolds;
 }
 
+/** Milliseconds after which a commit that the database shows, and whose answer isn't here yet, is read like any other. */
+const SOON = 1_000;
+
+/** Ends with `ended`, or a little later without it. */
+async function soon(ended: Promise<unknown>): Promise<void> {
+  const waiting = new AbortController();
+  await Promise.race([ended, sleep(SOON, undefined, { signal: waiting.signal }).catch(() => undefined)]);
+  waiting.abort();
+}
+
 export function createStore({ pool, logger, folds }: StoreOptions): Store {
   let point: Point | undefined;
+  let expected: { position: number; ended: Promise<unknown> } | undefined;
   const listeners = new Set<(point: Point) => void>();
 
   const at = (): Point => {
@@ -81,8 +98,17 @@ export function createStore({ pool, logger, folds }: StoreOptions): Store {
     point: at,
     publish,
     atHead: async (head) => {
-      if (at().head.position < head) await catchUp();
+      const isBehind = () => at().head.position < head;
+      if (isBehind() && expected !== undefined && expected.position <= head) await soon(expected.ended);
+      if (isBehind()) await catchUp();
       return at().state;
+    },
+    expect: ({ head: { position } }, ended) => {
+      const over = () => {
+        if (expected === coming) expected = undefined;
+      };
+      const coming = { position, ended: ended.then(over, over) };
+      expected = coming;
     },
     subscribe: (listener) => {
       listeners.add(listener);

@@ -22,6 +22,7 @@ import type { Collection, Field, Relation } from './model.js';
 import { groupsFirst, neededFirst, relationsInOrder } from './order.js';
 import { patchBetween } from './patch.js';
 import { isReplacedCollection, isReplacedRelation, removalsBetween } from './removals.js';
+import { type Steps, toEnd } from './steps.js';
 import { type CollectionNode, type State, byName, getRelation } from './state.js';
 
 /**
@@ -34,20 +35,38 @@ export function transition(
   touched: Iterable<string>,
   options: TransitionOptions = {},
 ): NewEvent[] {
+  return toEnd(transitionInSteps(from, to, touched, options));
+}
+
+/** `transition` of many collections. */
+export function* transitionInSteps(
+  from: State,
+  to: State,
+  touched: Iterable<string>,
+  options: TransitionOptions = {},
+): Steps<NewEvent[]> {
   const names = concerned(from, to, touched);
   const change: Change = { from, to, names, removals: removalsBetween(from, to, names), options };
   const { events, held } = letGo(change);
-  return [
-    ...removeRelations(change),
-    ...events,
-    ...removeFields(change),
-    ...removeCollections(change),
-    ...createCollections(change),
-    ...createFields(change),
-    ...updateFields(change, held.fields),
-    ...updateCollections(change, held.collections),
-    ...putRelations(change, held.relations),
+  const parts: Iterable<NewEvent>[] = [
+    removeRelations(change),
+    events,
+    removeFields(change),
+    removeCollections(change),
+    createCollections(change),
+    createFields(change),
+    updateFields(change, held.fields),
+    updateCollections(change, held.collections),
+    putRelations(change, held.relations),
   ];
+  const ordered: NewEvent[] = [];
+  for (const part of parts) {
+    for (const event of part) {
+      ordered.push(event);
+      yield;
+    }
+  }
+  return ordered;
 }
 
 /** What may differ, and what stands in a group that makes way for another of its name. In order. */

@@ -49,7 +49,7 @@ export async function startProjected(schema = 'public'): Promise<Projected> {
         statements.map((statement) => statement.sql),
       );
       const touched = new Set([...state.collections.keys(), ...after.collections.keys()]);
-      await sendBatch(client, metadataStatements(state, after, touched));
+      await sendBatch(client, [...metadataStatements(state, after, touched)]);
       await client.query('COMMIT');
     } catch (error) {
       await client.query('ROLLBACK');

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import type pg from 'pg';
 import { ProblemError } from '../../src/postgres/errors.js';
@@ -44,21 +45,49 @@ describe('reading at the head', () => {
     }
   });
 
-  it('shares one catch-up among all who wait', async () => {
-    let pages = 0;
+  /** A store that counts its questions to the database. */
+  const countingStore = async () => {
+    const asked = { times: 0 };
     const counting = {
       query: (...args: Parameters<pg.Pool['query']>) => {
-        pages += 1;
+        asked.times += 1;
         return writer.pool.query(...args);
       },
     } as unknown as pg.Pool;
     const store = createStore({ pool: counting, logger: silent });
     await store.load();
+    asked.times = 0;
+    return { store, asked };
+  };
+
+  it('waits for a commit that the database shows before it has answered, instead of reading it from the log', async () => {
+    const { store, asked } = await countingStore();
+    await create('committed');
+    const point = writer.store.point();
+    const { position } = point.head;
+    const ended = sleep(100).then(() => store.publish(point));
+    store.expect(point, ended);
+    expect((await store.atHead(position)).position).to.equal(position);
+    expect(asked.times).to.equal(0);
+  });
+
+  it('reads the log when the commit is of another process, failed, or is not answered soon', async () => {
+    const { store } = await countingStore();
+    await create('expected');
+    const point = writer.store.point();
+    store.expect(point, Promise.reject(new Error('the connection was lost')));
+    expect((await store.atHead(point.head.position)).position).to.equal(point.head.position);
+    const { position } = await create('later');
+    store.expect(writer.store.point(), new Promise(() => undefined));
+    expect((await store.atHead(position)).position).to.equal(position);
+  });
+
+  it('shares one catch-up among all who wait', async () => {
+    const { store, asked } = await countingStore();
     const { position } = await create('shared');
-    pages = 0;
     const states = await Promise.all(Array.from({ length: 50 }, () => store.atHead(position)));
     expect(states.every((state) => state.position >= position)).to.equal(true);
-    expect(pages).to.be.at.most(2);
+    expect(asked.times).to.be.at.most(2);
   });
 
   it('folds the same documents from the log as the process that wrote them has', async () => {

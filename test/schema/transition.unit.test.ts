@@ -8,6 +8,7 @@ import { invariantProblems } from '../../src/schema/invariants/index.js';
 import { operations } from '../../src/schema/operations/index.js';
 import { snapshotHash, snapshotOf } from '../../src/schema/snapshot.js';
 import type { State } from '../../src/schema/state.js';
+import { toEnd } from '../../src/schema/steps.js';
 import { transition } from '../../src/schema/transition.js';
 import { schemaState } from '../support/arbitraries.js';
 import { follow, followStrictly } from '../support/given.js';
@@ -53,7 +54,7 @@ describe('transition and diff (properties)', () => {
         const sent = JSON.parse(JSON.stringify({ hash, diff })) as unknown;
         const command = operations['apply-diff'].parse({ release: RELEASE, body: sent });
         if (!command.ok) throw new Error(JSON.stringify(command.problems));
-        const events = operations['apply-diff'].decide(a, command.value);
+        const events = toEnd(operations['apply-diff'].decide(a, command.value));
         if (!events.ok) throw new Error(JSON.stringify(events.problems));
         const reached = follow(a, events.value);
         expect(withoutIds(reached)).to.deep.equal(withoutIds(b));
@@ -97,7 +98,9 @@ describe('transition and diff (properties)', () => {
       fc.property(schemaState, fc.nat(), (a, pick) => {
         const all = [...a.collections.keys()];
         if (all.length === 0) return;
-        const decided = operations['delete-collection'].decide(a, { collection: all[pick % all.length] as string });
+        const decided = toEnd(
+          operations['delete-collection'].decide(a, { collection: all[pick % all.length] as string }),
+        );
         if (!decided.ok) throw new Error(JSON.stringify(decided.problems));
         const after = followStrictly(a, decided.value);
         expect(invariantProblems(after, after.collections.keys())).to.deep.equal([]);

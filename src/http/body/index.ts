@@ -1,8 +1,10 @@
 /** Request bodies: JSON everywhere, YAML and uploads where a whole schema is sent. */
 import type { IncomingMessage } from 'node:http';
-import { checkJson } from '../../schema/normal-form/json.js';
+import { checkJsonInSteps } from '../../schema/normal-form/json.js';
+import { inTurns } from '../../turns.js';
 import { refused, Refused } from '../errors.js';
 import { parseYaml, YamlError } from '../formats/yaml.js';
+import { parseJsonInSteps } from './large-json.js';
 import { checkCharset, mediaType, type Notation, notationOf, notationOfFile, unsupported } from './media-type.js';
 import { readUpload } from './multipart.js';
 import { hasBody, readRaw } from './raw.js';
@@ -30,10 +32,10 @@ export async function readDocumentBody(req: IncomingMessage, limit: number): Pro
   }
   checkCharset(charset);
   const raw = await readRaw(req, limit);
-  if (notation !== undefined) return withoutWrapper(parse(notation, decode(raw)));
+  if (notation !== undefined) return withoutWrapper(await parse(notation, decode(raw)));
   const file = await readUpload(raw, req.headers['content-type'] ?? '');
   const text = decode(file.content);
-  return withoutWrapper(parse(notationOfFile(file.type, file.name, text), text));
+  return withoutWrapper(await parse(notationOfFile(file.type, file.name, text), text));
 }
 
 function checkedType(req: IncomingMessage) {
@@ -56,17 +58,17 @@ function decode(bytes: Buffer): string {
   }
 }
 
-function parse(notation: Notation, text: string): unknown {
+async function parse(notation: Notation, text: string): Promise<unknown> {
   if (text.trim() === '') throw refused('INVALID_PAYLOAD', 'The body is empty.');
-  const value = notation === 'json' ? parseJson(text) : parseYamlBody(text);
-  const problems = checkJson(value, { maxDepth: MAX_DEPTH });
+  const value = notation === 'json' ? await parseJson(text) : parseYamlBody(text);
+  const problems = await inTurns(checkJsonInSteps(value, { maxDepth: MAX_DEPTH }));
   if (problems.length > 0) throw new Refused(problems);
   return value;
 }
 
-function parseJson(text: string): unknown {
+async function parseJson(text: string): Promise<unknown> {
   try {
-    return JSON.parse(text);
+    return await inTurns(parseJsonInSteps(text));
   } catch (error) {
     throw refused('INVALID_PAYLOAD', `The body is not valid JSON: ${(error as Error).message}.`);
   }

@@ -1,10 +1,10 @@
 /** Looks at the tables that are to be adopted, and says what adopting them means. */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Found, FoundTable, Wish } from '../../schema/operations/adopt-tables.js';
 import type { NewRelation } from '../../schema/model.js';
 import type { State } from '../../schema/state.js';
 import { isSystemCollection } from '../../schema/system-collections.js';
+import { createPace } from '../../turns.js';
 import type { CatalogTable } from '../catalog/model.js';
 import { type CatalogObjects, objectsReading } from '../catalog/objects.js';
 import { catalogReading } from '../catalog/read.js';
@@ -103,17 +103,11 @@ function parentRefusal(
 
 type Common = Managed & { objects: CatalogObjects; notes: Note[] };
 
-/** Milliseconds of work before others get a turn. */
-const SLICE = 4;
-
 async function convertAll(tables: ReadonlyMap<string, CatalogTable>, common: Common, refused: Map<string, Refused>) {
   const found: { tables: FoundTable[]; relations: NewRelation[] } = { tables: [], relations: [] };
-  let sliced = -Infinity;
+  const pace = createPace();
   for (const table of tables.values()) {
-    if (performance.now() - sliced > SLICE) {
-      await nextTurn();
-      sliced = performance.now();
-    }
+    if (pace.due()) await pace.turn();
     const converted = convertTable({ ...common, table, together: tables });
     if (!converted.ok) {
       const message = converted.problems.map((problem) => `${problem.path ?? ''} ${problem.message}`.trim()).join('; ');

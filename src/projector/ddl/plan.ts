@@ -2,6 +2,7 @@
 import { evolve } from '../../schema/evolve.js';
 import type { NewEvent } from '../../schema/events.js';
 import type { State } from '../../schema/state.js';
+import { type Steps, toEnd } from '../../schema/steps.js';
 import type { Statement } from '../statement.js';
 import type { Change } from './change.js';
 import {
@@ -17,37 +18,48 @@ import { planRelation } from './relation.js';
 
 /** The statements one event needs, in order, on tables that may hold rows. */
 export function planEvent(before: State, event: NewEvent, after: State, schema: string): Statement[] {
-  return planChanges([{ event, index: 0, before, after, schema, createdAt: new Map() }]);
+  return toEnd(planChanges([{ event, index: 0, before, after, schema, createdAt: new Map() }]));
 }
 
 /** The statements of a batch in the order they must run, and the state after it. */
-export function planBatch(
-  state: State,
-  events: readonly NewEvent[],
-  schema: string,
-): { statements: Statement[]; after: State } {
+export function planBatch(state: State, events: readonly NewEvent[], schema: string): BatchPlan {
+  return toEnd(planBatchInSteps(state, events, schema));
+}
+
+export interface BatchPlan {
+  statements: Statement[];
+  after: State;
+}
+
+/** `planBatch` of many events. */
+export function* planBatchInSteps(state: State, events: readonly NewEvent[], schema: string): Steps<BatchPlan> {
   const createdAt = new Map<string, number>();
+  const changes: Change[] = [];
   let before = state;
-  const changes = events.map((event, index): Change => {
+  for (const [index, event] of events.entries()) {
     const after = evolve(before, { ...event, position: before.position + 1 });
     if (event.type === 'collection.created' && !createdAt.has(event.collection)) createdAt.set(event.collection, index);
-    const change = { event, index, before, after, schema, createdAt };
+    changes.push({ event, index, before, after, schema, createdAt });
     before = after;
-    return change;
-  });
-  return { statements: planChanges(changes), after: before };
+    yield;
+  }
+  return { statements: yield* planChanges(changes), after: before };
 }
 
 /** Event by event, except that generated columns step aside while the fields of their collection change. */
-function planChanges(changes: readonly Change[]): Statement[] {
+function* planChanges(changes: readonly Change[]): Steps<Statement[]> {
   const runs = movingRuns(changes);
   const statements: Statement[] = [];
   for (const change of changes) {
     const run = runs.get(change.index);
     for (const each of run === undefined ? planChange(change) : planInRun(change, run)) statements.push(each);
+    yield;
   }
   const end = changes.at(-1)?.after;
-  for (const change of changes) for (const each of planLate(change, end ?? change.after)) statements.push(each);
+  for (const change of changes) {
+    for (const each of planLate(change, end ?? change.after)) statements.push(each);
+    yield;
+  }
   return statements;
 }
 

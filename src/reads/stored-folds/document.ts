@@ -2,8 +2,8 @@
  * A state as text and back: a line with the kinds of columns there are, then one line a collection. Members that say what
  * most others say are left out.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Collection, CollectionMeta, ColumnSchema, Field, FieldMeta, Relation } from '../../schema/model.js';
+import { createPace } from '../../turns.js';
 import { reindex } from '../../schema/reference-index.js';
 import { type CollectionNode, type State, initialState } from '../../schema/state.js';
 
@@ -83,16 +83,13 @@ type StoredNode = [
 /** Most columns are of few kinds, and those of one kind are one value in memory. */
 const KINDS = 5_000;
 
-/** Milliseconds of work before others get a turn. */
-const SLICE = 4;
-
 export async function writeState(state: State): Promise<string> {
   const kinds = new Map<string, number>();
   const lines: string[] = [''];
-  const pause = createPause();
+  const pace = createPace();
   for (const node of state.collections.values()) {
     lines.push(JSON.stringify(toStored(node, kinds)));
-    await pause();
+    if (pace.due()) await pace.turn();
   }
   lines[0] = `[${[...kinds.keys()].join(',')}]`;
   return lines.join('\n');
@@ -100,7 +97,7 @@ export async function writeState(state: State): Promise<string> {
 
 /** @throws when the text isn't one that `writeState` made */
 export async function readState(text: string, position: number): Promise<State> {
-  const pause = createPause();
+  const pace = createPace();
   const nodes: [string, CollectionNode][] = [];
   let { collections, referencedBy } = initialState();
   const first = lineAt(text, 0);
@@ -112,7 +109,7 @@ export async function readState(text: string, position: number): Promise<State> 
     nodes.push([name, node]);
     if (node.relations.size > 0) referencedBy = reindex(referencedBy, name, undefined, node.relations);
     from += line.length + 1;
-    await pause();
+    if (pace.due()) await pace.turn();
   }
   collections = collections.withMutations((map) => {
     for (const [name, node] of nodes) map.set(name, node);
@@ -191,14 +188,4 @@ function shrink(document: object, template: object): unknown {
 
 function grow<T extends object>(stored: unknown, template: T): T {
   return Array.isArray(stored) ? (stored[0] as T) : { ...template, ...(stored as Partial<T>) };
-}
-
-function createPause(): () => Promise<void> | undefined {
-  let since = performance.now();
-  return () => {
-    if (performance.now() - since < SLICE) return undefined;
-    return nextTurn().then(() => {
-      since = performance.now();
-    });
-  };
 }

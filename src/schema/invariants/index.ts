@@ -1,6 +1,7 @@
 /** What must hold in every state the log can lead to. Checked on the result of a command, before it becomes events. */
 import { MAX_PROBLEMS, type Problem } from '../problem.js';
 import { type State, relationsTo } from '../state.js';
+import { type Steps, toEnd } from '../steps.js';
 import { collectionProblems, groupsOf } from './collection.js';
 import { fieldProblems } from './field.js';
 import { relationProblems } from './relation.js';
@@ -12,6 +13,11 @@ import type { Relation } from '../model.js';
  * Problems name collection and field; a caller that knows where in the request they stand adds the path.
  */
 export function invariantProblems(state: State, touched: Iterable<string>): Problem[] {
+  return toEnd(invariantProblemsInSteps(state, touched));
+}
+
+/** `invariantProblems` of many collections. */
+export function* invariantProblemsInSteps(state: State, touched: Iterable<string>): Steps<Problem[]> {
   const problems: Problem[] = [];
   const relations = new Map<string, Relation>();
   const groups = groupsOf(state);
@@ -30,6 +36,7 @@ export function invariantProblems(state: State, touched: Iterable<string>): Prob
       if (!relations.has(key)) problems.push(...relationProblems(state, relation));
       relations.set(key, relation);
     }
+    yield;
   }
   problems.push(...shownOnceProblems(state, [...relations.values()]));
   return problems;

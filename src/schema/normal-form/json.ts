@@ -1,5 +1,6 @@
 /** Whether a JSON document from outside is safe to work with: checked once for a whole body, so that nothing else must. */
 import { invalid, type Path, type Problem } from '../problem.js';
+import { type Steps, toEnd } from '../steps.js';
 
 export interface JsonLimits {
   /** How deep arrays and objects may be nested. */
@@ -24,24 +25,36 @@ const SUSPECT = /[\0\uD800-\uDFFF]/;
 const LONE_SURROGATE = /\p{Cs}/u;
 
 /** Problems of a parsed document; empty when it is fine. Never recurses, however deep the document is. */
-export function checkJson(
-  value: unknown,
-  { maxDepth = MAX_DEPTH, maxValues = MAX_VALUES }: JsonLimits = {},
-): Problem[] {
+export function checkJson(value: unknown, limits: JsonLimits = {}): Problem[] {
+  return toEnd(checkJsonInSteps(value, limits));
+}
+
+/** Values looked at in one step. */
+const STEP = 2_000;
+
+/** `checkJson` of a large document. */
+export function* checkJsonInSteps(value: unknown, limits: JsonLimits = {}): Steps<Problem[]> {
+  if (isContainer(value)) return yield* checkContainers(value, limits);
   const fault = leafFault(value);
-  if (fault !== null) return [invalid([], `the value ${fault}`)];
+  return fault === null ? [] : [invalid([], `the value ${fault}`)];
+}
+
+function* checkContainers(
+  value: object,
+  { maxDepth = MAX_DEPTH, maxValues = MAX_VALUES }: JsonLimits,
+): Steps<Problem[]> {
   const problems: Problem[] = [];
-  const open: Visit[] = isContainer(value) ? [{ value, step: undefined, depth: 1, parent: undefined }] : [];
-  let values = 0;
+  const open: Visit[] = [{ value, step: undefined, depth: 1, parent: undefined }];
+  let [values, stepped] = [0, 0];
   for (let visit = open.pop(); visit !== undefined; visit = open.pop()) {
-    if (visit.depth > maxDepth) {
-      problems.push(invalid(pathOf(visit), `the document must not be nested deeper than ${maxDepth} levels`));
-    } else {
-      values += checkChildren(visit, open, problems);
-    }
+    if (visit.depth <= maxDepth) values += checkChildren(visit, open, problems);
+    else problems.push(invalid(pathOf(visit), `the document must not be nested deeper than ${maxDepth} levels`));
     if (values > maxValues)
       return [...problems, invalid([], `the document must not hold more than ${maxValues} values`)];
     if (problems.length >= MAX_PROBLEMS) return problems;
+    if (values - stepped <= STEP) continue;
+    stepped = values;
+    yield;
   }
   return problems;
 }

@@ -2,7 +2,7 @@
 import { newEvent } from '../change.js';
 import { Draft } from '../draft.js';
 import type { NewEvent } from '../events.js';
-import { invariantProblems } from '../invariants/index.js';
+import { invariantProblemsInSteps } from '../invariants/index.js';
 import { isObject } from '../json.js';
 import type { Collection, Field, NewRelation } from '../model.js';
 import { type Problem, type Result, invalid, ok, refuse, repeated, unknownMembers } from '../problem.js';
@@ -50,7 +50,7 @@ export const adoptTables: Operation<'adopt-tables', AdoptTablesInput, AdoptTable
     return wish.ok ? ok({ wish: wish.value }) : wish;
   },
 
-  decide(state, { wish, found }) {
+  *decide(state, { wish, found }) {
     if (found === undefined) throw new Error('adopt-tables is decided on what the catalog says, and nobody has looked');
     const problems = wishProblems(state, wish, found);
     if (problems.length > 0) return refuse(...problems);
@@ -58,9 +58,10 @@ export const adoptTables: Operation<'adopt-tables', AdoptTablesInput, AdoptTable
     for (const { collection, fields } of found.tables) {
       draft.putCollection(collection);
       for (const field of fields) draft.putField(field);
+      yield;
     }
     for (const relation of found.relations) draft.putRelation(relation);
-    const faults = invariantProblems(draft.toState(), draft.touched);
+    const faults = yield* invariantProblemsInSteps(draft.toState(), draft.touched);
     return faults.length > 0 ? refuse(...faults) : ok([...eventsOf(found)]);
   },
 };

@@ -4,6 +4,7 @@ import { Draft } from '../draft.js';
 import { type Problem, type Result, ok, refuse } from '../problem.js';
 import { snapshotHash } from '../snapshot.js';
 import type { State } from '../state.js';
+import type { Steps } from '../steps.js';
 import { type Judgement, applyCollectionEntries, applyFieldEntries, applyRelationEntries } from './apply-entries.js';
 import { readDiffDocument } from './diff-document.js';
 import { type Operation, decideDraft } from './operation.js';
@@ -28,26 +29,26 @@ export const applyDiff: Operation<'apply-diff', ApplyDiffInput, ApplyDiff> = {
     return document.ok ? ok({ release, ...document.value }) : document;
   },
 
-  decide(state, { release, hash, diff }) {
+  *decide(state, { release, hash, diff }) {
     const current = snapshotHash(state, release);
     const judgement: Judgement = { problems: [], conflicts: [] };
-    const draft = drafted(state, diff, judgement);
+    const draft = yield* drafted(state, diff, judgement);
     if (hash !== current || judgement.conflicts.length > 0) return changed(hash !== current, current, judgement);
     if (judgement.problems.length > 0) return refuse(...judgement.problems);
-    return decideDraft(state, draft, {}, (problem) => locate(problem, diff));
+    return yield* decideDraft(state, draft, {}, (problem) => locate(problem, diff));
   },
 };
 
 /** The diff carried out on a draft, whatever its hash says. */
-export function drafted(state: State, diff: SchemaDiff, judgement: Judgement): Draft {
+export function* drafted(state: State, diff: SchemaDiff, judgement: Judgement): Steps<Draft> {
   const draft = new Draft(state);
   const context = { state, draft, judgement };
   // What goes goes first, so that what comes can take its name and place.
-  applyRelationEntries(context, diff.relations, 'removals');
-  applyFieldEntries(context, diff.fields, 'removals');
-  applyCollectionEntries(context, diff.collections);
-  applyFieldEntries(context, diff.fields, 'rest');
-  applyRelationEntries(context, diff.relations, 'rest');
+  yield* applyRelationEntries(context, diff.relations, 'removals');
+  yield* applyFieldEntries(context, diff.fields, 'removals');
+  yield* applyCollectionEntries(context, diff.collections);
+  yield* applyFieldEntries(context, diff.fields, 'rest');
+  yield* applyRelationEntries(context, diff.relations, 'rest');
   return draft;
 }
 

@@ -8,6 +8,7 @@ import type { Json } from '../model.js';
 import { readNewCollection, readNewField, readNewRelation } from '../normal-form/index.js';
 import { MAX_PROBLEMS, type Path, type Problem, type Result, invalid, refuse, renderPath } from '../problem.js';
 import type { State } from '../state.js';
+import type { Steps } from '../steps.js';
 import { isWhole } from './diff-document.js';
 
 /** What is wrong with the entries: `conflicts` don't fit the schema any more, `problems` never could. */
@@ -34,9 +35,10 @@ interface Target<T> {
 
 const STRICT = { foreign: false } as const;
 
-export function applyCollectionEntries(context: ApplyContext, items: CollectionDiff[]): void {
+export function* applyCollectionEntries(context: ApplyContext, items: CollectionDiff[]): Steps<void> {
   for (const [index, item] of items.entries()) {
     if (isFull(context.judgement)) return;
+    yield;
     applyEntries(context, item.diff, {
       at: ['diff', 'collections', index],
       current: context.draft.get(item.collection)?.collection,
@@ -48,9 +50,10 @@ export function applyCollectionEntries(context: ApplyContext, items: CollectionD
   }
 }
 
-export function applyFieldEntries(context: ApplyContext, items: FieldDiff[], phase: 'removals' | 'rest'): void {
+export function* applyFieldEntries(context: ApplyContext, items: FieldDiff[], phase: 'removals' | 'rest'): Steps<void> {
   for (const [index, { collection, field, diff }] of items.entries()) {
     if (isFull(context.judgement)) return;
+    yield;
     if (isRemoval(diff) !== (phase === 'removals')) continue;
     const at = ['diff', 'fields', index];
     if (context.draft.get(collection) === undefined) {
@@ -72,9 +75,14 @@ export function applyFieldEntries(context: ApplyContext, items: FieldDiff[], pha
   }
 }
 
-export function applyRelationEntries(context: ApplyContext, items: RelationDiff[], phase: 'removals' | 'rest'): void {
+export function* applyRelationEntries(
+  context: ApplyContext,
+  items: RelationDiff[],
+  phase: 'removals' | 'rest',
+): Steps<void> {
   for (const [index, { collection, field, diff }] of items.entries()) {
     if (isFull(context.judgement)) return;
+    yield;
     if (isRemoval(diff) !== (phase === 'removals')) continue;
     const at = ['diff', 'relations', index];
     const node = context.draft.get(collection);

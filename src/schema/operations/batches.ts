@@ -27,7 +27,7 @@ export const createCollections: Operation<'create-collections', CreateCollection
     return twice.length > 0 ? refuse(...twice) : ok({ creates: creates.value, concurrentIndexes });
   },
 
-  decide(state, { creates, concurrentIndexes }) {
+  *decide(state, { creates, concurrentIndexes }) {
     const draft = new Draft(state);
     const taken: Problem[] = [];
     for (const [index, { collection, fields }] of creates.entries()) {
@@ -41,7 +41,7 @@ export const createCollections: Operation<'create-collections', CreateCollection
       for (const field of fields) draft.putField(field);
     }
     if (taken.length > 0) return refuse(...taken);
-    return decideDraft(state, draft, { concurrentIndexes }, (problem) => {
+    return yield* decideDraft(state, draft, { concurrentIndexes }, (problem) => {
       const index = creates.findIndex((create) => create.collection.collection === problem.collection);
       const create = creates[index];
       return create === undefined ? problem : inElement(locateField(problem, create), index);
@@ -75,7 +75,7 @@ export const updateCollections: Operation<'update-collections', UpdateCollection
     return twice.length > 0 ? refuse(...twice) : ok({ updates: updates.value });
   },
 
-  decide(state, { updates }) {
+  *decide(state, { updates }) {
     const draft = new Draft(state);
     const problems: Problem[] = [];
     for (const [index, update] of updates.entries()) {
@@ -83,7 +83,7 @@ export const updateCollections: Operation<'update-collections', UpdateCollection
     }
     if (problems.length > 0) return refuse(...problems);
     const place = (name: string | undefined) => updates.findIndex((update) => update.collection === name);
-    return decideDraft(state, draft, {}, (problem) => inElement(problem, place(problem.collection)));
+    return yield* decideDraft(state, draft, {}, (problem) => inElement(problem, place(problem.collection)));
   },
 };
 

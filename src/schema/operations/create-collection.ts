@@ -62,7 +62,7 @@ export const createCollection: Operation<'create-collection', CreateCollectionIn
     return ok({ collection: collection.value, fields: fields.value, added, concurrentIndexes });
   },
 
-  decide(state, command) {
+  *decide(state, command) {
     const { collection, fields, concurrentIndexes } = command;
     const name = collection.collection;
     if (state.collections.has(name)) {
@@ -72,7 +72,7 @@ export const createCollection: Operation<'create-collection', CreateCollectionIn
     const draft = new Draft(state);
     draft.putCollection(collection);
     for (const field of fields) draft.putField(field);
-    return decideDraft(state, draft, { concurrentIndexes }, (problem) => locateField(problem, command));
+    return yield* decideDraft(state, draft, { concurrentIndexes }, (problem) => locateField(problem, command));
   },
 };
 

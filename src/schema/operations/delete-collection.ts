@@ -14,12 +14,12 @@ export const deleteCollection: Operation<'delete-collection', DeleteCollection, 
 
   parse: (input) => ok(input),
 
-  decide(state, { collection }) {
+  *decide(state, { collection }) {
     if (!state.collections.has(collection)) {
       return refuse(systemCollection(collection) ?? missingCollection(collection));
     }
     const draft = new Draft(state);
     dropCollection(draft, state, collection);
-    return decideDraft(state, draft);
+    return yield* decideDraft(state, draft);
   },
 };

@@ -8,6 +8,7 @@ import type { ColumnSchema, Field, Json } from '../model.js';
 import { mergeField, readNewField } from '../normal-form/index.js';
 import { type Path, type Problem, type Result, allOf, invalid, ok, refuse, repeated } from '../problem.js';
 import { type CollectionNode, type State, relationsTo } from '../state.js';
+import type { Steps } from '../steps.js';
 import { type Operation, decideDraft } from './operation.js';
 import { missingCollection, missingField, systemCollection } from './refusals.js';
 
@@ -36,7 +37,7 @@ export const createField: Operation<'create-field', CreateFieldInput, CreateFiel
     return field.ok ? ok({ field: field.value, concurrentIndexes }) : field;
   },
 
-  decide(state, { field, concurrentIndexes }) {
+  *decide(state, { field, concurrentIndexes }) {
     const node = state.collections.get(field.collection);
     if (node === undefined) return refuse(systemCollection(field.collection) ?? missingCollection(field.collection));
     if (node.fields.has(field.field)) {
@@ -45,7 +46,7 @@ export const createField: Operation<'create-field', CreateFieldInput, CreateFiel
     }
     const draft = new Draft(state);
     draft.putField(field.meta.sort === null ? last(node, field) : field);
-    return decideDraft(state, draft, { concurrentIndexes });
+    return yield* decideDraft(state, draft, { concurrentIndexes });
   },
 };
 
@@ -92,7 +93,7 @@ export const updateFields: Operation<'update-fields', UpdateFieldsInput, UpdateF
     return twice.length > 0 ? refuse(...twice) : ok({ collection, changes: changes.value, concurrentIndexes });
   },
 
-  decide(state, { collection, changes, concurrentIndexes }) {
+  *decide(state, { collection, changes, concurrentIndexes }) {
     const node = state.collections.get(collection);
     if (node === undefined) return refuse(systemCollection(collection) ?? missingCollection(collection));
     const draft = new Draft(state);
@@ -104,7 +105,7 @@ export const updateFields: Operation<'update-fields', UpdateFieldsInput, UpdateF
     }
     problems.push(...keyProblems(node, draft));
     if (problems.length > 0) return refuse(...problems);
-    return decideDraft(state, draft, { concurrentIndexes }, (problem) => locate(problem, changes));
+    return yield* decideDraft(state, draft, { concurrentIndexes }, (problem) => locate(problem, changes));
   },
 };
 
@@ -181,7 +182,7 @@ export const deleteField: Operation<'delete-field', DeleteField, DeleteField> = 
 
   parse: (input) => ok(input),
 
-  decide(state: State, { collection, field }): Result<NewEvent[]> {
+  *decide(state: State, { collection, field }): Steps<Result<NewEvent[]>> {
     const node = state.collections.get(collection);
     if (node === undefined) return refuse(systemCollection(collection) ?? missingCollection(collection));
     const existing = node.fields.get(field);
@@ -190,7 +191,7 @@ export const deleteField: Operation<'delete-field', DeleteField, DeleteField> = 
     if (needed.length > 0) return refuse(...needed);
     const draft = new Draft(state);
     dropField(draft, state, collection, field);
-    return decideDraft(state, draft);
+    return yield* decideDraft(state, draft);
   },
 };
 

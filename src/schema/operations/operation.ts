@@ -2,10 +2,11 @@
 import type { Draft } from '../draft.js';
 import type { NewEvent } from '../events.js';
 import { frozenProblems } from '../frozen.js';
-import { invariantProblems } from '../invariants/index.js';
+import { invariantProblemsInSteps } from '../invariants/index.js';
 import { type Problem, type Result, ok, refuse } from '../problem.js';
 import type { State } from '../state.js';
-import { transition } from '../transition.js';
+import type { Steps } from '../steps.js';
+import { transitionInSteps } from '../transition.js';
 import type { TransitionOptions } from '../change.js';
 
 export interface Operation<Name extends string, Input, Command> {
@@ -14,19 +15,19 @@ export interface Operation<Name extends string, Input, Command> {
   /** Untrusted input → command: shapes, types and names, whatever the schema is now. */
   parse(input: Input): Result<Command>;
   /** Command × state → events, or why not. */
-  decide(state: State, command: Command): Result<NewEvent[]>;
+  decide(state: State, command: Command): Steps<Result<NewEvent[]>>;
 }
 
 /** Judges the draft and, if it is a valid schema, orders the events that lead to it. */
-export function decideDraft(
+export function* decideDraft(
   state: State,
   draft: Draft,
   options: TransitionOptions = {},
   locate: (problem: Problem) => Problem = (problem) => problem,
-): Result<NewEvent[]> {
+): Steps<Result<NewEvent[]>> {
   const wanted = draft.toState();
   const touched = draft.touched;
-  const problems = [...frozenProblems(state, wanted, touched), ...invariantProblems(wanted, touched)];
+  const problems = [...frozenProblems(state, wanted, touched), ...(yield* invariantProblemsInSteps(wanted, touched))];
   if (problems.length > 0) return refuse(...problems.map(locate));
-  return ok(transition(state, wanted, touched, options));
+  return ok(yield* transitionInSteps(state, wanted, touched, options));
 }

@@ -25,7 +25,7 @@ export const createRelation: Operation<'create-relation', CreateRelationInput, C
     return relation.ok ? ok({ relation: relation.value }) : relation;
   },
 
-  decide(state, { relation }) {
+  *decide(state, { relation }) {
     const { many_collection: collection, many_field: field } = relation;
     const system = systemCollection(collection);
     if (system !== undefined) return refuse(system);
@@ -38,7 +38,7 @@ export const createRelation: Operation<'create-relation', CreateRelationInput, C
     }
     const draft = new Draft(state);
     draft.putRelation(relation);
-    return decideDraft(state, draft);
+    return yield* decideDraft(state, draft);
   },
 };
 
@@ -70,14 +70,14 @@ export const updateRelation: Operation<'update-relation', UpdateRelationInput, U
     return problems.length > 0 ? refuse(...problems) : ok({ collection, field, body });
   },
 
-  decide(state, { collection, field, body }) {
+  *decide(state, { collection, field, body }) {
     const existing = existingRelation(state, collection, field);
     if (!existing.ok) return existing;
     const merged = mergeRelation(existing.value, body, [], { foreign: false });
     if (!merged.ok) return merged;
     const draft = new Draft(state);
     draft.putRelation(merged.value);
-    return decideDraft(state, draft);
+    return yield* decideDraft(state, draft);
   },
 };
 
@@ -91,12 +91,12 @@ export const deleteRelation: Operation<'delete-relation', DeleteRelation, Delete
 
   parse: (input) => ok(input),
 
-  decide(state, { collection, field }) {
+  *decide(state, { collection, field }) {
     const existing = existingRelation(state, collection, field);
     if (!existing.ok) return existing;
     const draft = new Draft(state);
     dropRelation(draft, existing.value);
-    return decideDraft(state, draft);
+    return yield* decideDraft(state, draft);
   },
 };
 

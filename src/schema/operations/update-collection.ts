@@ -42,10 +42,10 @@ export const updateCollection: Operation<'update-collection', UpdateCollectionIn
       : ok({ collection, meta, ...(schema === undefined ? {} : { schema }) });
   },
 
-  decide(state, command) {
+  *decide(state, command) {
     const draft = new Draft(state);
     const problems = applyUpdate(state, draft, command, []);
-    return problems.length > 0 ? refuse(...problems) : decideDraft(state, draft);
+    return problems.length > 0 ? refuse(...problems) : yield* decideDraft(state, draft);
   },
 };
 
