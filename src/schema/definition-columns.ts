@@ -1,5 +1,5 @@
 /** Which columns the definition of an index or a constraint names, by PostgreSQL's own parser. */
-import { parseStatement } from './expression.js';
+import { list, member, only, parseStatement, stringOf } from './expression.js';
 
 export const indexColumns = (definition: string): ReadonlySet<string> =>
   namesIn(parseStatement(`CREATE INDEX i ON t ${definition}`));
@@ -7,6 +7,30 @@ export const indexColumns = (definition: string): ReadonlySet<string> =>
 /** Those of the constraint's own table: what a foreign key points at is not among them. */
 export const constraintColumns = (definition: string): ReadonlySet<string> =>
   namesIn(parseStatement(`ALTER TABLE t ADD CONSTRAINT c ${definition}`));
+
+export interface KeyDefinition {
+  /** In their order. */
+  keys: string[];
+  /** Columns that the key's index carries along. */
+  including: string[];
+  /** Whether there is nothing but the columns: no INCLUDE, WITHOUT OVERLAPS, DEFERRABLE, WITH. */
+  isPlain: boolean;
+}
+
+/** What the definition of a primary key says: `PRIMARY KEY (id) INCLUDE (name)`. */
+export function keyDefinition(definition: string): KeyDefinition {
+  const parsed = parseStatement(`ALTER TABLE t ADD CONSTRAINT c ${definition}`);
+  const command = typeof parsed === 'string' ? undefined : only(member(parsed, 'AlterTableStmt')?.['cmds']);
+  const key = member(member(member(command, 'AlterTableCmd'), 'def'), 'Constraint') ?? {};
+  const names = (of: string) => list(key[of]).flatMap((name) => stringOf(name) ?? []);
+  return {
+    keys: names('keys'),
+    including: names('including'),
+    isPlain: Object.keys(key).every((each) => PLAIN_KEY.has(each)),
+  };
+}
+
+const PLAIN_KEY: ReadonlySet<string> = new Set(['contype', 'conname', 'keys', 'location']);
 
 /** Lists of plain names, where a column isn't a reference. */
 const NAME_LISTS = ['keys', 'including', 'fk_attrs'] as const;

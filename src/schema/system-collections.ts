@@ -5,6 +5,15 @@ export const SYSTEM_PREFIX = 'service_';
 
 export const isSystemCollection = (name: string): boolean => name.startsWith(SYSTEM_PREFIX);
 
+/** The tables that the service has made itself: what else has such a name is somebody else's. */
+export const SYSTEM_TABLES: ReadonlySet<string> = new Set(
+  (
+    'service_events service_collections service_fields service_relations service_projections service_users ' +
+    'service_tokens service_sessions service_settings service_auth_epoch service_idempotency service_folds ' +
+    'service_migrations'
+  ).split(' '),
+);
+
 type KeyColumn = Pick<ColumnSchema, 'data_type' | 'max_length' | 'numeric_precision' | 'numeric_scale'> & {
   field: string;
 };

@@ -66,6 +66,7 @@ describe('adopting tables', function () {
         [' leading', 'NAME_NOT_ALLOWED'],
         ['extended', 'BELONGS_TO_EXTENSION'],
         ['hidden_column', 'COLUMN_NOT_ALLOWED'],
+        ['service_like', 'NAME_NOT_ALLOWED'],
       ]);
     } finally {
       await bench.stop();

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { SQLSTATE, sqlState } from '../../src/postgres/errors.js';
+import { SYSTEM_TABLES } from '../../src/schema/system-collections.js';
 import { type Instance, CAUSE, done, field, startInstance, table } from '../pipeline/instance.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 
@@ -41,6 +42,13 @@ describe("the service's own tables", () => {
     } finally {
       client.release(true);
     }
+  });
+
+  it('are those that the domain knows as the service’s own', async () => {
+    const { rows } = await instance.pool.query<{ tablename: string }>(
+      `SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename LIKE 'service\\_%' ORDER BY 1`,
+    );
+    expect(rows.map(({ tablename }) => tablename)).to.deep.equal([...SYSTEM_TABLES].sort());
   });
 
   it('move the epoch of accounts with every change of one', async () => {

@@ -1,5 +1,6 @@
 /** Constraints and indexes: what fields say of them, and what goes into the extras of the table. */
 import { indexName, primaryKeyName, uniqueName } from '../../schema/constraint-names.js';
+import { keyDefinition } from '../../schema/definition-columns.js';
 import type { TableExtras } from '../../schema/extras.js';
 import { checkIndexDefinition, parseConstraint } from '../../schema/statement-text.js';
 import type { CatalogConstraint, CatalogIndex } from '../catalog/model.js';
@@ -52,7 +53,7 @@ function ownFirst<T extends { name: string; columns: (string | null)[] }>(
 function primaryKey({ parts, extras }: Building, { table }: Converting, constraint: CatalogConstraint): void {
   const { name, columns, definition } = constraint;
   for (const column of columns) mark(parts, column, { is_primary_key: true, is_unique: true });
-  const isPlain = /^PRIMARY KEY \([^()]*\)$/.test(definition) || !/\)[^()]+$|INCLUDE|WITHOUT OVERLAPS/.test(definition);
+  const { isPlain } = keyDefinition(definition);
   const [only, ...more] = columns;
   if (only === undefined || more.length > 0 || !isPlain) {
     extras.primary_key = { name, columns, ...(isPlain ? {} : { definition }) };

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import type { Found, FoundTable, Wish } from '../../schema/operations/adopt-tables.js';
 import type { NewRelation } from '../../schema/model.js';
 import type { State } from '../../schema/state.js';
-import { isSystemCollection } from '../../schema/system-collections.js';
+import { SYSTEM_TABLES } from '../../schema/system-collections.js';
 import { createPace } from '../../turns.js';
 import type { CatalogTable } from '../catalog/model.js';
 import { type CatalogObjects, objectsReading } from '../catalog/objects.js';
@@ -65,7 +65,7 @@ export function readFound(client: pg.ClientBase, schema: string, tables?: readon
 const NOTHING: Reading<Note[]> = { queries: [], make: () => Promise.resolve([]) };
 
 /** The service's own tables are none that could be adopted. */
-const isOurs = isSystemCollection;
+const isOurs = (name: string): boolean => SYSTEM_TABLES.has(name);
 
 type Managed = Pick<Place, 'schema' | 'state'>;
 

@@ -8,7 +8,7 @@ import { readCatalog } from '../catalog/read.js';
 import { ident, qualified, sql } from '../ddl/sql.js';
 import { type Difference, verifyCatalog } from '../verify.js';
 import { type CollectionNode, type State, byName } from '../../schema/state.js';
-import { isSystemCollection } from '../../schema/system-collections.js';
+import { SYSTEM_TABLES } from '../../schema/system-collections.js';
 import { asKnown } from './as-known.js';
 import { isConsequence } from './consequences.js';
 import type { Drift, DriftDifference, RepairStatement, TableDrift } from './model.js';
@@ -26,7 +26,7 @@ interface Finding {
 /** `state` must be the one the database is at: call it in a transaction that holds the log's lock. */
 export async function findDrift(client: pg.ClientBase, state: State, schema: string): Promise<Drift> {
   const differences = await verifyCatalog(client, state, schema);
-  const all = (await readCatalog(client, schema)).filter(({ name }) => !isSystemCollection(name));
+  const all = (await readCatalog(client, schema)).filter(({ name }) => !SYSTEM_TABLES.has(name));
   const tables = new Map(all.map((table) => [table.name, table]));
   const unmanaged = all.filter(({ name, extension }) => extension === null && !state.collections.has(name));
   const missing = differences.flatMap(({ collection }) => missingNode(state, tables, collection));

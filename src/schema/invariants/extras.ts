@@ -1,7 +1,10 @@
 /** What extras say must fit the fields and the other tables. */
+import { keyDefinition } from '../definition-columns.js';
 import type { TableExtras } from '../extras.js';
 import { type CollectionNode, type State, primaryKeyOf } from '../state.js';
 import { quoted } from './quoted.js';
+
+type Key = NonNullable<TableExtras['primary_key']>;
 
 type Fault = [member: keyof TableExtras, message: string];
 
@@ -16,9 +19,19 @@ function keyFaults(node: CollectionNode, { primary_key: key }: TableExtras): Fau
   if (key === undefined) return [];
   const marked = primaryKeyOf(node).map(({ field }) => field);
   const same = marked.length === key.columns.length && key.columns.every((column) => marked.includes(column));
-  if (same) return [];
+  if (same) return includedFaults(node, key);
   const columns = key.columns.map(quoted).join(', ');
   return [['primary_key', `the primary key ${quoted(key.name)} is of ${columns}: exactly these have is_primary_key`]];
+}
+
+/** PostgreSQL would drop the whole key with a column that it includes. */
+function includedFaults({ fields }: CollectionNode, { name, definition }: Key): Fault[] {
+  const included = definition === undefined ? [] : keyDefinition(definition).including;
+  const gone = included.filter((column) => !fields.get(column)?.schema);
+  if (gone.length === 0) return [];
+  return [
+    ['primary_key', `the primary key ${quoted(name)} includes ${gone.map(quoted).join(', ')}, which must be there`],
+  ];
 }
 
 function partitionFaults({ collections }: State, { partition_of: partition }: TableExtras): Fault[] {

@@ -5,7 +5,7 @@ import { quoted } from './quoted.js';
 export interface Grouping {
   /** What `name` stands in; a sentence when it is nothing that can group others. */
   parentOf: (name: string) => { group: string | null } | string;
-  /** Names whose chain was walked to its end: many chains that share groups are walked once. */
+  /** Groups whose chain was walked to its end: many chains that share groups are walked once. */
   sound: Set<string>;
 }
 
@@ -19,6 +19,8 @@ export function groupFault(name: string, group: string | null, { parentOf, sound
     if (typeof parent === 'string') return parent;
     at = parent.group;
   }
+  // Not the name itself: nobody has asked yet whether it can group others.
+  seen.delete(name);
   for (const each of seen) sound.add(each);
   return undefined;
 }

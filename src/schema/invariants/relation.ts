@@ -85,6 +85,10 @@ function anyFaults(state: State, relation: Relation): Fault[] {
       message: 'a many-to-any relation points at several tables and has no foreign key; schema must be null',
     });
   }
+  if (relation.one_field !== null) {
+    const message = 'a many-to-any relation has no one_field: there is no one collection that could show it';
+    faults.push({ path: ['one_field'], message });
+  }
   if (relation.one_allowed_collections === null) {
     faults.push({
       path: ['one_allowed_collections'],

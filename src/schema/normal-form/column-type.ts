@@ -2,6 +2,7 @@
 import { complain, type Reading } from './checks.js';
 import { type DataType, dataType, parseDataType } from './data-types.js';
 import { type ColumnType, dataTypesOf, UNKNOWN_TYPE } from './field-types.js';
+import { spellingFault } from './type-spelling.js';
 
 const MAX_LENGTH = 10_485_760;
 const MAX_PRECISION = 1000;
@@ -63,7 +64,7 @@ function readDataType(input: ColumnTypeInput, reading: Reading): NamedType | nul
 
 /** A type that we have no name for keeps PostgreSQL's text. */
 function readTypeText(text: string, { base, checkTypeText }: ColumnTypeInput, reading: Reading): NamedType | null {
-  const fault = text === base?.data_type ? null : checkTypeText(text);
+  const fault = text === base?.data_type ? null : (spellingFault(text) ?? checkTypeText(text));
   if (fault === null) return { data_type: text, parameters: [] };
   complain(reading, ['schema', 'data_type'], fault);
   return null;

@@ -1,5 +1,6 @@
 /** Extras in normal form: their shape, then every text in them by PostgreSQL's parser, then nothing empty is kept. */
 import type { z } from 'zod';
+import { keyDefinition } from '../definition-columns.js';
 import { checkExpression, checkTypeText } from '../expression.js';
 import { type ColumnExtras, type Domain, type Need, type TableExtras, TRUSTED_EXTENSIONS } from '../extras.js';
 import { columnExtrasV1, tableExtrasV1 } from '../extras-schemas.js';
@@ -69,8 +70,16 @@ function checkKey({ primary_key: key }: TableExtras, report: Report): void {
   report(['primary_key', 'columns'], key.columns.length === 0 ? 'must name columns' : null);
   for (const [index, name] of key.columns.entries()) report(['primary_key', 'columns', index], identifierFault(name));
   if (key.definition !== undefined) {
-    report(['primary_key', 'definition'], constraintFault(key.definition, ['primary key']));
+    report(['primary_key', 'definition'], keyFault(key.definition, key.columns));
   }
+}
+
+function keyFault(definition: string, columns: readonly string[]): string | null {
+  const fault = constraintFault(definition, ['primary key']);
+  if (fault !== null) return fault;
+  const { keys } = keyDefinition(definition);
+  const same = keys.length === columns.length && keys.every((name, index) => name === columns[index]);
+  return same ? null : `must be of the key's columns: ${columns.map((name) => JSON.stringify(name)).join(', ')}`;
 }
 
 function constraintFault(definition: string, kinds: readonly string[]): string | null {

@@ -2,13 +2,13 @@
 import { Draft } from '../draft.js';
 import { dropField } from '../edits.js';
 import type { NewEvent } from '../events.js';
-import { expressionColumns } from '../expression-columns.js';
 import { isObject } from '../json.js';
-import type { ColumnSchema, Field, Json } from '../model.js';
+import type { Field, Json } from '../model.js';
 import { mergeField, readNewField } from '../normal-form/index.js';
 import { type Path, type Problem, type Result, allOf, invalid, ok, refuse, repeated } from '../problem.js';
-import { type CollectionNode, type State, relationsTo } from '../state.js';
+import type { CollectionNode, State } from '../state.js';
 import type { Steps } from '../steps.js';
+import { neededBy } from './needed-by.js';
 import { type Operation, decideDraft } from './operation.js';
 import { missingCollection, missingField, systemCollection } from './refusals.js';
 
@@ -194,52 +194,3 @@ export const deleteField: Operation<'delete-field', DeleteField, DeleteField> = 
     return yield* decideDraft(state, draft);
   },
 };
-
-/** The other fields of the collection whose expression reads `field`. */
-function generatedFrom(node: CollectionNode, field: string): string[] {
-  return [...node.fields.values()]
-    .filter((other) => other.field !== field && other.schema !== null && readsFrom(other.schema, field))
-    .map((other) => other.field);
-}
-
-const readsFrom = ({ generation_expression: text }: ColumnSchema, field: string): boolean =>
-  text !== null && expressionColumns(text).has(field);
-
-/** What can't be without the field, and isn't for us to decide about. */
-function neededBy(state: State, node: CollectionNode, { collection, field, schema }: Field): Problem[] {
-  const inUse = (message: string, by: string[]): Problem => ({
-    code: 'IN_USE',
-    message,
-    collection,
-    field,
-    details: { needed_by: by },
-  });
-  const problems: Problem[] = [];
-  if (schema?.is_primary_key === true) {
-    const users = relationsTo(state, collection).map((each) => `${each.many_collection}.${each.many_field}`);
-    const also = users.length > 0 ? `, and relations point at it (${users.join(', ')})` : '';
-    problems.push(
-      inUse(
-        `${JSON.stringify(field)} is the primary key of ${JSON.stringify(collection)}${also}; delete the collection, or make another field the key first`,
-        users,
-      ),
-    );
-  }
-  const readers = generatedFrom(node, field);
-  if (readers.length > 0) {
-    const named = readers.map((reader) => JSON.stringify(reader)).join(', ');
-    const users = readers.map((reader) => `${collection}.${reader}`);
-    problems.push(inUse(`${named} is computed from ${JSON.stringify(field)}; delete or change that first`, users));
-  }
-  for (const relation of node.relations.values()) {
-    if (relation.one_collection_field !== field) continue;
-    const user = `${collection}.${relation.many_field}`;
-    problems.push(
-      inUse(
-        `the many-to-any relation ${user} keeps its collection's name in ${JSON.stringify(field)}; delete ${user} first`,
-        [user],
-      ),
-    );
-  }
-  return problems;
-}
