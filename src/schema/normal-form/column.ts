@@ -134,11 +134,15 @@ function readIncrement(
 ): boolean {
   if (isSequenceDefault(given['default_value'], columnType)) return true;
   const able = canIncrement(columnType);
-  const before =
-    existing !== null && existingType !== type && !able ? { ...existing, has_auto_increment: false } : existing;
+  // Another vendor's document says nothing of what goes without saying.
+  const isForeignChange = reading.foreign && existing !== null && existingType !== type && !able;
+  const before = isForeignChange ? { ...existing, has_auto_increment: false } : existing;
   const increments = readMember('has_auto_increment', given, before, reading);
   if (!increments || able) return increments;
-  complain(reading, ['schema', 'has_auto_increment'], 'must be false: only integer columns count up by themselves');
+  const silent =
+    given['has_auto_increment'] === undefined ? '; the column does so now, so say it with the new type' : '';
+  const message = `must be false: only integer columns count up by themselves${silent}`;
+  complain(reading, ['schema', 'has_auto_increment'], message);
   return false;
 }
 
