@@ -1,11 +1,12 @@
 /** compare: the current schema against a submitted snapshot. What POST /schema/diff answers, and what it leads to. */
-import { type SchemaDiff, diffStates } from './diff.js';
+import { type SchemaDiff, diffStatesInSteps } from './diff.js';
 import { readForeignSnapshot } from './foreign/index.js';
 import type { Instance } from './foreign/instance.js';
 import { isObject } from './json.js';
 import { type Problem, type Result, invalid, ok, refuse, unknownMembers } from './problem.js';
-import { SNAPSHOT_VERSION, VENDOR, snapshotHash } from './snapshot.js';
+import { SNAPSHOT_VERSION, VENDOR, snapshotHashInSteps } from './snapshot.js';
 import { type State, getField, getRelation, primaryKeyOf } from './state.js';
+import { type Steps, toEnd } from './steps.js';
 import { REFERABLE_SYSTEM_COLLECTIONS } from './system-collections.js';
 import type { SnapshotParts } from './snapshot-documents.js';
 import { type Wanted, wantedState } from './wanted.js';
@@ -31,6 +32,15 @@ export interface Comparison {
 const MEMBERS = new Set(['version', 'service', 'vendor', 'collections', 'fields', 'relations']);
 
 export function compareSnapshot(state: State, body: unknown, options: CompareOptions): Result<Comparison> {
+  return toEnd(compareSnapshotInSteps(state, body, options));
+}
+
+/** `compareSnapshot` with a large one. */
+export function* compareSnapshotInSteps(
+  state: State,
+  body: unknown,
+  options: CompareOptions,
+): Steps<Result<Comparison>> {
   if (!isObject(body))
     return refuse(
       invalid([], 'a snapshot is an object with version, service, vendor, collections, fields and relations'),
@@ -40,11 +50,11 @@ export function compareSnapshot(state: State, body: unknown, options: CompareOpt
   const foreign = body['service'] !== options.release || body['vendor'] !== VENDOR;
   const parts = foreign ? foreignParts(state, body, options.mode) : ownParts(body);
   if (!parts.ok) return parts;
-  const wanted = wantedState(state, parts.value, { mode: options.mode, foreign });
+  const wanted = yield* wantedState(state, parts.value, { mode: options.mode, foreign });
   if (!wanted.ok) return wanted;
   return ok({
-    hash: snapshotHash(state, options.release),
-    diff: diffStates(state, wanted.value.state, wanted.value.touched),
+    hash: yield* snapshotHashInSteps(state, options.release),
+    diff: yield* diffStatesInSteps(state, wanted.value.state, wanted.value.touched),
     warnings: parts.value.warnings,
     wanted: wanted.value,
   });

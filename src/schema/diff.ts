@@ -5,6 +5,7 @@ import { fieldsInOrder, relationsInOrder } from './order.js';
 import { isReplacedCollection } from './removals.js';
 import { type ShownCollection, type ShownField, keyTarget, presentCollection, presentField } from './present.js';
 import { type CollectionNode, type State, byName } from './state.js';
+import { type Steps, toEnd } from './steps.js';
 import { type Entry, entriesBetween } from './entries.js';
 
 export interface CollectionDiff {
@@ -39,8 +40,14 @@ export const isEmptyDiff = (diff: SchemaDiff): boolean =>
  * one entry: its fields and the relations it holds go with it. One that changes its kind is removed, then new.
  */
 export function diffStates(from: State, to: State, touched: Iterable<string>): SchemaDiff {
+  return toEnd(diffStatesInSteps(from, to, touched));
+}
+
+/** `diffStates` of many collections. */
+export function* diffStatesInSteps(from: State, to: State, touched: Iterable<string>): Steps<SchemaDiff> {
   const diff: SchemaDiff = { collections: [], fields: [], relations: [] };
   for (const name of [...touched].sort(byName)) {
+    yield;
     const after = to.collections.get(name);
     let before = from.collections.get(name);
     if (before === after) continue;

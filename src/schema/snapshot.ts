@@ -7,6 +7,7 @@ import { collectionsInOrder, fieldsInOrder, relationsInOrder } from './order.js'
 import { type ShownCollection, type ShownField, keyTarget, presentCollection, presentField } from './present.js';
 import { orderCollection, orderField, orderRelation } from './shown-order.js';
 import type { CollectionNode, State } from './state.js';
+import { type Steps, toEnd } from './steps.js';
 
 export const SNAPSHOT_VERSION = 1;
 export const VENDOR = 'postgres';
@@ -94,10 +95,19 @@ export function snapshotOf(
  * with the same schema have the same hash.
  */
 export function snapshotHash(state: State, release: string): string {
+  return toEnd(snapshotHashInSteps(state, release));
+}
+
+/** `snapshotHash` of many collections; known ones are answered at once. */
+export function* snapshotHashInSteps(state: State, release: string): Steps<string> {
   const known = hashOfState.get(state);
   if (known?.release === release) return known.hash;
   const write = createCanonicalWriter();
-  const texts = collectionsInOrder(state).map((node) => canonicalOf(partsOf(state, node), write));
+  const texts: CanonicalTexts[] = [];
+  for (const node of collectionsInOrder(state)) {
+    texts.push(canonicalOf(partsOf(state, node), write));
+    yield;
+  }
   const hash = createHash('sha256');
   // A whole part as one string would be megabytes of garbage; piece by piece the hash is the same.
   const part = (name: string, pieceOf: (text: CanonicalTexts) => string): void => {

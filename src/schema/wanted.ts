@@ -1,7 +1,7 @@
 /** A submitted snapshot → the state it asks for. What it leaves out says nothing. */
 import { Draft } from './draft.js';
 import { dropCollection, dropRelation } from './edits.js';
-import { invariantProblems } from './invariants/index.js';
+import { invariantProblemsInSteps } from './invariants/index.js';
 import { jsonEqual } from './json.js';
 import type { NewRelation, Relation } from './model.js';
 import {
@@ -17,6 +17,7 @@ import type { ShownField } from './present.js';
 import { shownCollection, shownFields } from './snapshot.js';
 import { type Documents, type SnapshotParts, documentsOf, key, relationDocuments } from './snapshot-documents.js';
 import { type CollectionNode, type State, getField, getRelation } from './state.js';
+import type { Steps } from './steps.js';
 
 export interface WantedOptions {
   /** mirror: what the snapshot lacks is removed. merge: nothing is removed. */
@@ -41,25 +42,26 @@ interface Reading {
 }
 
 /** The state that results when `state` becomes what the snapshot says. Problems carry the path in the snapshot. */
-export function wantedState(state: State, parts: SnapshotParts, options: WantedOptions): Result<Wanted> {
+export function* wantedState(state: State, parts: SnapshotParts, options: WantedOptions): Steps<Result<Wanted>> {
   const reading: Reading = { state, draft: new Draft(state), parts, options, problems: [], places: new Map() };
   const names = documentsOf(reading, 'collections', ['collection']);
   const fields = documentsOf(reading, 'fields', ['collection', 'field']);
   const relations = relationDocuments(reading);
   if (reading.problems.length > 0) return refuse(...reading.problems);
-  if (options.mode === 'mirror') removeMissing(reading, names, fields, relations);
-  readCollections(reading, names);
-  readFields(reading, fields);
-  readRelations(reading, relations);
+  if (options.mode === 'mirror') yield* removeMissing(reading, names, fields, relations);
+  yield* readCollections(reading, names);
+  yield* readFields(reading, fields);
+  yield* readRelations(reading, relations);
   if (reading.problems.length > 0) return refuse(...reading.problems);
   const wanted = { state: reading.draft.toState(), touched: reading.draft.touched };
-  const problems = invariantProblems(wanted.state, wanted.touched);
+  const problems = yield* invariantProblemsInSteps(wanted.state, wanted.touched);
   return problems.length > 0 ? refuse(...problems.map((problem) => located(reading, problem))) : ok(wanted);
 }
 
-function removeMissing(reading: Reading, names: Documents, fields: Documents, relations: Documents): void {
+function* removeMissing(reading: Reading, names: Documents, fields: Documents, relations: Documents): Steps<void> {
   const { state, draft, parts } = reading;
   for (const [name, node] of state.collections) {
+    yield;
     if (parts.collections !== undefined && !names.has(name)) {
       dropCollection(draft, state, name);
       continue;
@@ -109,10 +111,11 @@ function readDocument<T>({ problems }: Reading, input: unknown, subject: Subject
   else if (!jsonEqual(read.value, held)) subject.put(read.value);
 }
 
-function readCollections(reading: Reading, documents: Documents): void {
+function* readCollections(reading: Reading, documents: Documents): Steps<void> {
   const { state, draft, options } = reading;
   for (const { names, input, at } of documents.values()) {
     if (reading.problems.length >= MAX_PROBLEMS) return;
+    yield;
     const [name] = names as [string];
     const node = state.collections.get(name);
     readDocument(reading, input, {
@@ -126,11 +129,12 @@ function readCollections(reading: Reading, documents: Documents): void {
   }
 }
 
-function readFields(reading: Reading, documents: Documents): void {
+function* readFields(reading: Reading, documents: Documents): Steps<void> {
   const { state, draft, options, problems } = reading;
   const shown = shownByName(state);
   for (const { names, input, at } of documents.values()) {
     if (reading.problems.length >= MAX_PROBLEMS) return;
+    yield;
     const [collection, field] = names as [string, string];
     const holder = draft.get(collection);
     if (holder === undefined) {
@@ -164,10 +168,11 @@ function shownByName(state: State) {
   };
 }
 
-function readRelations(reading: Reading, documents: Documents): void {
+function* readRelations(reading: Reading, documents: Documents): Steps<void> {
   const { state, draft, options, problems } = reading;
   for (const { names, input, at } of documents.values()) {
     if (reading.problems.length >= MAX_PROBLEMS) return;
+    yield;
     const [collection, field] = names as [string, string];
     const holder = draft.get(collection);
     if (holder === undefined) {

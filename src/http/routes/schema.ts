@@ -1,15 +1,15 @@
 /** /schema: snapshot, diff, apply. */
 import { z } from 'zod';
-import { planBatch } from '../../projector/ddl/plan.js';
+import { planBatchInSteps } from '../../projector/ddl/plan.js';
 import { warningsOf } from '../../projector/warnings.js';
 import type { Rendered } from '../../reads/rendered.js';
-import { compareSnapshot, type Comparison } from '../../schema/compare-snapshot.js';
+import { compareSnapshotInSteps, type Comparison } from '../../schema/compare-snapshot.js';
 import { isEmptyDiff } from '../../schema/diff.js';
 import type { CommandOf } from '../../schema/operations/index.js';
 import { operations } from '../../schema/operations/index.js';
 import { snapshotHash, snapshotOf } from '../../schema/snapshot.js';
 import type { State } from '../../schema/state.js';
-import { transition } from '../../schema/transition.js';
+import { transitionInSteps } from '../../schema/transition.js';
 import type { Warning } from '../../schema/warning.js';
 import { type Answer, JSON_TYPE, jsonAnswer, noContent, unwrap } from '../answer.js';
 import { change, contextOf } from '../change.js';
@@ -20,6 +20,7 @@ import { planAnswer } from '../plan-answer.js';
 import { flag, nameList } from '../query.js';
 import { representationAnswer } from '../representation.js';
 import { type Call, route, type Route } from '../route.js';
+import { inTurns } from '../../turns.js';
 import { createSnapshotText } from '../snapshot-text.js';
 
 const snapshotQuery = z.strictObject({
@@ -86,9 +87,9 @@ function diffRoute({ store, config: { release, schema } }: HttpDeps): Route {
     body: 'document',
     async handle({ query, head, body }) {
       const state = await store.atHead(head);
-      const comparison = unwrap(compareSnapshot(state, body, { ...query, release }));
+      const comparison = unwrap(await inTurns(compareSnapshotInSteps(state, body, { ...query, release })));
       const { hash, diff } = comparison;
-      const warnings = [...comparison.warnings, ...costs(state, comparison, schema)];
+      const warnings = [...comparison.warnings, ...(await costs(state, comparison, schema))];
       const answer = jsonAnswer(200, { hash, diff, ...(warnings.length > 0 && { warnings }) });
       return { ...answer, position: state.position };
     },
@@ -96,10 +97,10 @@ function diffRoute({ store, config: { release, schema } }: HttpDeps): Route {
 }
 
 /** What carrying out the diff would lose, rewrite or lock. */
-function costs(state: State, { diff, wanted }: Comparison, schema: string): Warning[] {
+async function costs(state: State, { diff, wanted }: Comparison, schema: string): Promise<Warning[]> {
   if (isEmptyDiff(diff)) return [];
-  const events = transition(state, wanted.state, wanted.touched);
-  return warningsOf(planBatch(state, events, schema).statements);
+  const events = await inTurns(transitionInSteps(state, wanted.state, wanted.touched));
+  return warningsOf((await inTurns(planBatchInSteps(state, events, schema))).statements);
 }
 
 function applyRoute({ pipeline, history, config: { release } }: HttpDeps): Route {

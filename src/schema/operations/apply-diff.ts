@@ -2,7 +2,7 @@
 import type { SchemaDiff } from '../diff.js';
 import { Draft } from '../draft.js';
 import { type Problem, type Result, ok, refuse } from '../problem.js';
-import { snapshotHash } from '../snapshot.js';
+import { snapshotHashInSteps } from '../snapshot.js';
 import type { State } from '../state.js';
 import type { Steps } from '../steps.js';
 import { type Judgement, applyCollectionEntries, applyFieldEntries, applyRelationEntries } from './apply-entries.js';
@@ -30,7 +30,7 @@ export const applyDiff: Operation<'apply-diff', ApplyDiffInput, ApplyDiff> = {
   },
 
   *decide(state, { release, hash, diff }) {
-    const current = snapshotHash(state, release);
+    const current = yield* snapshotHashInSteps(state, release);
     const judgement: Judgement = { problems: [], conflicts: [] };
     const draft = yield* drafted(state, diff, judgement);
     if (hash !== current || judgement.conflicts.length > 0) return changed(hash !== current, current, judgement);
