@@ -1,22 +1,22 @@
 /** Constraints, indexes and partitioning that fields and relations can't say. */
 import type { TableExtras } from '../../schema/extras.js';
 import { jsonEqual } from '../../schema/json.js';
-import type { CollectionNode, State } from '../../schema/state.js';
+import type { CollectionNode } from '../../schema/state.js';
 import type { Statement } from '../statement.js';
 import { type Change, statement } from './change.js';
 import { createNeeds, ownSequences } from './needs.js';
 import { tableOf } from './parts.js';
 import { constraintDefinition, ident, indexDefinition, literal, partitionBound, qualified, sql } from './sql.js';
 
-type Constraint = NonNullable<TableExtras['constraints']>[number];
+export type Constraint = NonNullable<TableExtras['constraints']>[number];
 type Index = NonNullable<TableExtras['indexes']>[number];
 
-const extrasOf = (node: CollectionNode | undefined): TableExtras => node?.collection.schema?.extras ?? {};
+export const extrasOf = (node: CollectionNode | undefined): TableExtras => node?.collection.schema?.extras ?? {};
 
 const byName = <T extends { name: string }>(items: readonly T[] = []) =>
   new Map(items.map((item) => [item.name, item]));
 
-/** What a new table gets when it stands, other tables aside: foreign keys follow when all tables are there. */
+/** What a new table gets when it stands, other tables aside: late-references.ts has the foreign keys. */
 export function completeTable(change: Change<'collection.created'>, node: CollectionNode): Statement[] {
   const { constraints = [], indexes = [], needs = [], partition_of: partition } = extrasOf(node);
   return [
@@ -25,38 +25,6 @@ export function completeTable(change: Change<'collection.created'>, node: Collec
     ...indexes.map((each) => createIndex(change, each)),
     ...(partition === undefined ? [] : [attach(change, partition)]),
   ];
-}
-
-/**
- * Foreign keys that are no relations: they may point at any table of the batch. Where a log is replayed piece by piece,
- * the table may come with a later piece: then `addAwaited` has its turn.
- * @param end the state after the batch
- */
-export function addReferences(change: Change<'collection.created'>, end: State): Statement[] {
-  const { constraints = [] } = extrasOf(change.after.collections.get(change.event.collection));
-  return constraints
-    .filter(({ references }) => references !== undefined && end.collections.has(references))
-    .map((each) => addConstraint(change, each));
-}
-
-/** Foreign keys of the collections of `before` that point at tables which only `after` has. */
-export function addAwaited(before: State, after: State, schema: string): Statement[] {
-  const statements: Statement[] = [];
-  for (const [collection, node] of before.collections) {
-    for (const constraint of extrasOf(node).constraints ?? []) {
-      const target = constraint.references ?? collection;
-      if (before.collections.has(target) || !after.collections.has(target)) continue;
-      const event: Change<'collection.updated'>['event'] = {
-        type: 'collection.updated',
-        version: 1,
-        collection,
-        field: null,
-        data: { patch: [] },
-      };
-      statements.push(addConstraint({ event, index: 0, before, after, schema, createdAt: new Map() }, constraint));
-    }
-  }
-  return statements;
 }
 
 /** What differs in the extras of a table that stays. How it is partitioned never does. */
@@ -86,7 +54,7 @@ function changes<T extends { name: string }>(old: readonly T[] | undefined, now:
   };
 }
 
-function addConstraint(change: Change, { name, definition, references }: Constraint): Statement {
+export function addConstraint(change: Change, { name, definition, references }: Constraint): Statement {
   const text = sql`ALTER TABLE ${tableOf(change)} ADD CONSTRAINT ${ident(name)} ${constraintDefinition(definition)}`;
   const lock = references === undefined ? 'ACCESS EXCLUSIVE' : 'SHARE ROW EXCLUSIVE';
   const costs = { lock, may_fail: true, lock_entries: 4 } as const;

@@ -11,9 +11,9 @@ import {
   planCollectionDeleted,
   planCollectionUpdated,
 } from './collection.js';
-import { addReferences } from './extras.js';
 import { planFieldCreated, planFieldDeleted, planFieldUpdated } from './field.js';
 import { type MovingRun, movingRuns } from './generated-moves.js';
+import { type LateReference, lateReferences } from './late-references.js';
 import { planRelation } from './relation.js';
 
 /** The statements one event needs, in order, on tables that may hold rows. */
@@ -21,9 +21,17 @@ export function planEvent(before: State, event: NewEvent, after: State, schema: 
   return toEnd(planChanges([{ event, index: 0, before, after, schema, createdAt: new Map() }]));
 }
 
-/** The statements of a batch in the order they must run, and the state after it. */
-export function planBatch(state: State, events: readonly NewEvent[], schema: string): BatchPlan {
-  return toEnd(planBatchInSteps(state, events, schema));
+/**
+ * The statements of a batch in the order they must run, and the state after it.
+ * @param awaited where the batch is a piece of a log: the foreign keys that earlier pieces left out
+ */
+export function planBatch(
+  state: State,
+  events: readonly NewEvent[],
+  schema: string,
+  awaited: readonly LateReference[] = [],
+): BatchPlan {
+  return toEnd(planBatchInSteps(state, events, schema, awaited));
 }
 
 export interface BatchPlan {
@@ -32,7 +40,12 @@ export interface BatchPlan {
 }
 
 /** `planBatch` of many events. */
-export function* planBatchInSteps(state: State, events: readonly NewEvent[], schema: string): Steps<BatchPlan> {
+export function* planBatchInSteps(
+  state: State,
+  events: readonly NewEvent[],
+  schema: string,
+  awaited: readonly LateReference[] = [],
+): Steps<BatchPlan> {
   const createdAt = new Map<string, number>();
   const changes: Change[] = [];
   let before = state;
@@ -43,29 +56,27 @@ export function* planBatchInSteps(state: State, events: readonly NewEvent[], sch
     before = after;
     yield;
   }
-  return { statements: yield* planChanges(changes), after: before };
+  return { statements: yield* planChanges(changes, awaited), after: before };
 }
 
 /** Event by event, except that generated columns step aside while the fields of their collection change. */
-function* planChanges(changes: readonly Change[]): Steps<Statement[]> {
+function* planChanges(changes: readonly Change[], awaited: readonly LateReference[] = []): Steps<Statement[]> {
   const runs = movingRuns(changes);
+  const late = lateReferences(awaited);
   const statements: Statement[] = [];
   for (const change of changes) {
     const run = runs.get(change.index);
+    statements.push(...late.before(change));
     for (const each of run === undefined ? planChange(change) : planInRun(change, run)) statements.push(each);
+    late.after(change);
     yield;
   }
   const end = changes.at(-1)?.after;
-  for (const change of changes) {
-    for (const each of planLate(change, end ?? change.after)) statements.push(each);
+  for (const each of end === undefined ? [] : late.end(end)) {
+    statements.push(each);
     yield;
   }
   return statements;
-}
-
-/** What may need any other table of the batch. */
-function planLate(change: Change, end: State): Statement[] {
-  return change.event.type === 'collection.created' ? addReferences(change as Change<'collection.created'>, end) : [];
 }
 
 function planInRun(change: Change, run: MovingRun): Statement[] {

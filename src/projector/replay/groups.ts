@@ -1,7 +1,7 @@
 /** Events in groups that one transaction can take: PostgreSQL's lock table has a fixed size. */
 import type { NewEvent } from '../../schema/events.js';
 import type { State } from '../../schema/state.js';
-import { addAwaited } from '../ddl/extras.js';
+import { awaitedReferences } from '../ddl/late-references.js';
 import { planBatch } from '../ddl/plan.js';
 import { lockEntriesOf } from '../lock-table.js';
 import type { Statement } from '../statement.js';
@@ -30,8 +30,8 @@ export function* groupsOf<E extends NewEvent>(
   let entries = 0;
   for (let start = 0; start < events.length; start += SLICE) {
     const slice = events.slice(start, start + SLICE);
-    const { statements: planned, after } = planBatch(state, slice.map(onEmptyTables), schema);
-    const statements = [...planned, ...addAwaited(state, after, schema)];
+    const awaited = awaitedReferences(state, schema);
+    const { statements, after } = planBatch(state, slice.map(onEmptyTables), schema, awaited);
     const needed = lockEntriesOf(statements);
     if (entries > 0 && entries + needed > LOCK_ENTRIES) {
       yield group;
