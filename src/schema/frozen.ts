@@ -1,6 +1,9 @@
-/** What the service keeps as it found it: columns of types it has no name for, and the columns of partitioned tables. */
+/**
+ * What the service keeps as it found it: columns of types it has no name for, and the columns and foreign keys of
+ * partitioned tables.
+ */
 import { jsonEqual } from './json.js';
-import type { ColumnSchema, Field } from './model.js';
+import type { ColumnSchema, Field, Relation } from './model.js';
 import type { Problem } from './problem.js';
 import { type CollectionNode, type State, byName } from './state.js';
 
@@ -12,7 +15,10 @@ export function frozenProblems(from: State, to: State, touched: Iterable<string>
     const after = to.collections.get(name);
     if (before === undefined || before === after) continue;
     if (after === undefined) problems.push(...orphanProblems(before, to));
-    else problems.push(...columnProblems(before, after), ...partitioningProblems(before, after));
+    else {
+      problems.push(...columnProblems(before, after), ...partitioningProblems(before, after));
+      problems.push(...foreignKeyProblems(before, after, (table) => isTable(from, table) && !isTable(to, table)));
+    }
   }
   return problems;
 }
@@ -63,6 +69,31 @@ function alterable(column: ColumnSchema | null | undefined): object | null {
   const { comment: _, ...rest } = column;
   return rest;
 }
+
+/** A foreign key goes with the table it points at; otherwise it is the database's to change, in all partitions at once. */
+function foreignKeyProblems(
+  before: CollectionNode,
+  after: CollectionNode,
+  isDropped: (table: string) => boolean,
+): Problem[] {
+  if (before.relations === after.relations || ![before, after].some(isPartitioned)) return [];
+  const problems: Problem[] = [];
+  for (const name of new Set([...before.relations.keys(), ...after.relations.keys()])) {
+    const [old, now] = [foreignKey(before.relations.get(name)), foreignKey(after.relations.get(name))];
+    if (jsonEqual(old, now) || (now === null && isDropped(old?.one_collection ?? ''))) continue;
+    const { collection } = before.collection;
+    problems.push({ code: 'INVALID_PAYLOAD', message: DIVIDED_KEY, path: 'schema', collection, field: name });
+  }
+  return problems;
+}
+
+const DIVIDED_KEY =
+  'the foreign keys of a partitioned table and its partitions are one: change them in the database, then see what drift says';
+
+const foreignKey = (relation: Relation | undefined) =>
+  relation?.schema ? { one_collection: relation.one_collection, ...relation.schema } : null;
+
+const isTable = ({ collections }: State, name: string): boolean => !!collections.get(name)?.collection.schema;
 
 function unknownFault(old: Field | undefined, now: Field | undefined): string | null {
   if (!old?.schema || !now?.schema || (old.type !== 'unknown' && now.type !== 'unknown')) return null;

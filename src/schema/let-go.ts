@@ -15,6 +15,7 @@ import {
 } from './change.js';
 import type { NewEvent } from './events.js';
 import type { Collection, Field, Relation, TableSchema } from './model.js';
+import { partitionsFirst } from './order.js';
 import { patchBetween } from './patch.js';
 import { isReplacedRelation } from './removals.js';
 import { withoutColumns, withoutOthers, withoutReferences } from './table-extras.js';
@@ -110,7 +111,7 @@ function* relationsLetGo(change: Change, held: Held): Generator<NewEvent> {
   }
 }
 
-/** Relations of touched collections and relations that point at them, by holderKey, in its order. */
+/** Relations of touched collections and relations that point at them, by holderKey, in its order, partitions first. */
 function concernedRelations({ from, names }: Change): [string, Relation][] {
   const concerned = new Map<string, Relation>();
   for (const name of names) {
@@ -119,7 +120,8 @@ function concernedRelations({ from, names }: Change): [string, Relation][] {
       concerned.set(holderKey(relation.many_collection, relation.many_field), relation);
     }
   }
-  return [...concerned].sort(([a], [b]) => byName(a, b));
+  const ordered = [...concerned].sort(([a], [b]) => byName(a, b));
+  return partitionsFirst(ordered, from, ([, { many_collection }]) => many_collection);
 }
 
 function relationLetsGo(change: Change, relation: Relation): Relation {

@@ -35,6 +35,27 @@ export function neededFirst(names: Iterable<string>, needsOf: (name: string) => 
   return ordered;
 }
 
+/** The table that a collection is a partition of. */
+export const parentOf = ({ collections }: State, name: string): string | undefined =>
+  collections.get(name)?.collection.schema?.extras?.partition_of?.table;
+
+/**
+ * What belongs to collections, so ordered that partitions come before what they are partitions of; otherwise as it was.
+ * A foreign key of a partitioned table takes those of its partitions along when it goes, and takes over what is there
+ * when it comes: their names stay.
+ */
+export function partitionsFirst<T>(items: readonly T[], state: State, nameOf: (item: T) => string): T[] {
+  const depths = new Map(items.map((item) => [item, depthOf(state, nameOf(item))]));
+  return [...items].sort((a, b) => (depths.get(b) ?? 0) - (depths.get(a) ?? 0));
+}
+
+/** How many tables a partition is part of, one within the other; the catalog has no circles, but a document may. */
+function depthOf(state: State, name: string): number {
+  const above = new Set<string>();
+  for (let at = parentOf(state, name); at !== undefined && !above.has(at); at = parentOf(state, at)) above.add(at);
+  return above.size;
+}
+
 /** Fields in document order: by meta.sort, nulls last, then by name. */
 export function fieldsInOrder(node: CollectionNode): Field[] {
   return [...node.fields.values()].sort((a, b) => compareSort(a.meta.sort, b.meta.sort) || byName(a.field, b.field));

@@ -19,7 +19,7 @@ import {
 import type { NewEvent } from './events.js';
 import { letGo } from './let-go.js';
 import type { Collection, Field, Relation } from './model.js';
-import { groupsFirst, neededFirst, relationsInOrder } from './order.js';
+import { groupsFirst, neededFirst, parentOf, partitionsFirst, relationsInOrder } from './order.js';
 import { patchBetween } from './patch.js';
 import { isReplacedCollection, isReplacedRelation, removalsBetween } from './removals.js';
 import { type Steps, toEnd } from './steps.js';
@@ -85,7 +85,7 @@ function concerned(from: State, to: State, touched: Iterable<string>): string[] 
 }
 
 function* removeRelations({ from, to, names }: Change): Generator<NewEvent> {
-  for (const name of names) {
+  for (const name of partitionsFirst(names, from, (each) => each)) {
     const after = to.collections.get(name);
     for (const relation of from.collections.get(name)?.relations.values() ?? []) {
       const next = after?.relations.get(relation.many_field);
@@ -109,9 +109,8 @@ function* removeCollections({ from, removals }: Change): Generator<NewEvent> {
 }
 
 /** What a collection stands in: its group, and the table that it is a partition of. */
-function holdersOf({ collections }: State, name: string): string[] {
-  const collection = collections.get(name)?.collection;
-  const holders = [collection?.meta.group, collection?.schema?.extras?.partition_of?.table];
+function holdersOf(state: State, name: string): string[] {
+  const holders = [state.collections.get(name)?.collection.meta.group, parentOf(state, name)];
   return holders.filter((each) => typeof each === 'string');
 }
 
@@ -167,7 +166,8 @@ function* updateCollections(change: Change, held: ReadonlyMap<string, Collection
 
 function* putRelations({ from, to, names }: Change, held: ReadonlyMap<string, Relation>): Generator<NewEvent> {
   const freed = [...held.values()].map((relation) => relation.many_collection);
-  for (const name of [...new Set([...names, ...freed])].sort(byName)) {
+  const holders = [...new Set([...names, ...freed])].sort(byName);
+  for (const name of partitionsFirst(holders, to, (each) => each)) {
     const node = to.collections.get(name);
     for (const relation of node === undefined ? [] : relationsInOrder(node)) {
       const old = getRelation(from, name, relation.many_field);

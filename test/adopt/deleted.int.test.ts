@@ -2,13 +2,18 @@
 import { expect } from 'chai';
 import { replayInto } from '../../src/cli/replay.js';
 import { readRecordPages } from '../../src/log/read.js';
-import { CAUSE, type Instance, command, done } from '../pipeline/instance.js';
+import type { Outcome } from '../../src/pipeline/index.js';
+import type { InputOf, OperationName } from '../../src/schema/operations/index.js';
+import { CAUSE, type Instance, command, done, refusedWith } from '../pipeline/instance.js';
 import { createDatabase } from '../support/postgres.js';
-import { adopt, expectVerified, startBench } from './round-trip.js';
+import { adopt, expectVerified, promote, startBench } from './round-trip.js';
 
-async function remove({ pipeline }: Instance, collection: string): Promise<void> {
-  const deletion = command('delete-collection', { collection });
-  done(await pipeline.execute('delete-collection', deletion, { cause: { ...CAUSE, command: 'delete-collection' } }));
+function attempt<N extends OperationName>({ pipeline }: Instance, name: N, input: InputOf<N>): Promise<Outcome> {
+  return pipeline.execute(name, command(name, input), { cause: { ...CAUSE, command: name } });
+}
+
+async function change<N extends OperationName>(instance: Instance, name: N, input: InputOf<N>): Promise<void> {
+  done(await attempt(instance, name, input));
 }
 
 async function expectReplayed({ pool }: Instance): Promise<void> {
@@ -31,7 +36,7 @@ async function expectDeletable(sql: string, ...collections: string[]): Promise<v
   try {
     await adopt(instance);
     for (const collection of collections) {
-      await remove(instance, collection);
+      await change(instance, 'delete-collection', { collection });
       await expectVerified(instance);
     }
     await expectReplayed(instance);
@@ -69,4 +74,86 @@ describe('deleting what was adopted', function () {
       'p',
       'q',
     ));
+});
+
+describe('partitioned tables with a foreign key', function () {
+  this.timeout(60_000);
+
+  const DIVIDED = `
+    CREATE TABLE tg (id integer PRIMARY KEY);
+    CREATE TABLE pp (id integer, tgt integer REFERENCES tg, bare integer, PRIMARY KEY (id)) PARTITION BY RANGE (id);
+    CREATE TABLE aa PARTITION OF pp FOR VALUES FROM (0) TO (10);
+    CREATE TABLE zz PARTITION OF pp FOR VALUES FROM (10) TO (20) PARTITION BY RANGE (id);
+    CREATE TABLE mm PARTITION OF zz DEFAULT;
+    CREATE TABLE qq (id integer PRIMARY KEY, tgt integer CONSTRAINT "of qq" REFERENCES tg, bare integer);
+    ALTER TABLE pp ATTACH PARTITION qq FOR VALUES FROM (20) TO (30);
+    CREATE TABLE own PARTITION OF pp DEFAULT;
+    ALTER TABLE own ADD FOREIGN KEY (bare) REFERENCES tg;`;
+
+  it('outlive its target', () => expectDeletable(DIVIDED, 'tg', 'aa', 'mm', 'zz', 'own', 'qq', 'pp'));
+
+  it('can be deleted, partitions first', () => expectDeletable(DIVIDED, 'own', 'mm', 'zz', 'qq', 'aa', 'pp', 'tg'));
+
+  it('can be deleted with it, in one change', async () => {
+    const [source, empty] = [await startBench(DIVIDED), await startBench()];
+    try {
+      await adopt(source.instance);
+      await promote(empty.instance, source.instance);
+      expect(source.instance.store.current().collections.size).to.equal(0);
+      await expectVerified(source.instance);
+      await expectReplayed(source.instance);
+    } finally {
+      await source.stop();
+      await empty.stop();
+    }
+  });
+
+  it('keep it when the key of its target changes its type', async () => {
+    const { instance, stop } = await startBench(DIVIDED);
+    try {
+      await adopt(instance);
+      await change(instance, 'update-fields', {
+        collection: 'tg',
+        body: [{ field: 'id', type: 'bigInteger' }],
+        concurrentIndexes: false,
+      });
+      await expectVerified(instance);
+      await expectReplayed(instance);
+    } finally {
+      await stop();
+    }
+  });
+
+  it('keep it otherwise; a relation without a foreign key is free', async () => {
+    const { instance, stop } = await startBench(DIVIDED);
+    const metadata = { many_collection: 'pp', many_field: 'bare', one_collection: 'tg', schema: null };
+    try {
+      await adopt(instance);
+      await change(instance, 'create-relation', { body: metadata });
+      await change(instance, 'update-relation', {
+        collection: 'aa',
+        field: 'tgt',
+        body: { sort_field: 'id' },
+      });
+      await change(instance, 'delete-relation', { collection: 'pp', field: 'bare' });
+      for (const [name, input] of [
+        ['create-relation', { body: { ...metadata, schema: {} } }],
+        ['create-relation', { body: { ...metadata, many_collection: 'aa', schema: {} } }],
+        ['update-relation', { collection: 'pp', field: 'tgt', body: { schema: { on_delete: 'CASCADE' } } }],
+        ['update-relation', { collection: 'aa', field: 'tgt', body: { schema: { on_delete: 'CASCADE' } } }],
+        ['update-relation', { collection: 'aa', field: 'tgt', body: { schema: null } }],
+        ['delete-relation', { collection: 'pp', field: 'tgt' }],
+        ['delete-relation', { collection: 'mm', field: 'tgt' }],
+        ['delete-relation', { collection: 'own', field: 'bare' }],
+      ] as const) {
+        const outcome = await attempt(instance, name, input as never);
+        expect(refusedWith(outcome), JSON.stringify([name, input])).to.equal('INVALID_PAYLOAD');
+        expect(JSON.stringify(outcome)).to.include('the foreign keys of a partitioned table');
+      }
+      await expectVerified(instance);
+      await expectReplayed(instance);
+    } finally {
+      await stop();
+    }
+  });
 });

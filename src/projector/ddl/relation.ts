@@ -5,7 +5,8 @@
  * transactions, and a batch is one. In one transaction the lock of ADD CONSTRAINT is held until the commit either way,
  * the rows are read once either way, and the detour is one statement more.
  */
-import { getRelation } from '../../schema/state.js';
+import { parentOf } from '../../schema/order.js';
+import { type State, getRelation } from '../../schema/state.js';
 import type { Statement, TableLock } from '../statement.js';
 import { type Change, isNew, statement } from './change.js';
 import { type ForeignKeyRelation, foreignKeyConstraint, hasForeignKey } from './create-table.js';
@@ -19,15 +20,18 @@ export function planRelation(change: RelationChange): Statement[] {
   const name = event.field ?? '';
   const old = getRelation(before, event.collection, name);
   const now = getRelation(after, event.collection, name);
-  if (hasForeignKey(old))
-    return hasForeignKey(now) ? replaceForeignKey(change, old, now) : [dropForeignKey(change, old)];
-  return !hasForeignKey(now) || isInherited(change, now) ? [] : [addForeignKey(change, now)];
+  if (hasForeignKey(old) && hasForeignKey(now)) return replaceForeignKey(change, old, now);
+  if (hasForeignKey(old)) return isInherited(before, old) ? [] : [dropForeignKey(change, old)];
+  return !hasForeignKey(now) || isInherited(after, now) ? [] : [addForeignKey(change, now)];
 }
 
-/** A foreign key of a partitioned table is PostgreSQL's to keep on the partitions too. */
-function isInherited({ after }: Change, { many_collection, many_field, one_collection }: ForeignKeyRelation): boolean {
-  const parent = after.collections.get(many_collection)?.collection.schema?.extras?.partition_of?.table;
-  const theirs = parent === undefined ? undefined : getRelation(after, parent, many_field);
+/**
+ * A foreign key of a partitioned table is PostgreSQL's to keep on the partitions too, and to drop there: events that end
+ * one tell of the partitions first.
+ */
+function isInherited(state: State, { many_collection, many_field, one_collection }: ForeignKeyRelation): boolean {
+  const parent = parentOf(state, many_collection);
+  const theirs = parent === undefined ? undefined : getRelation(state, parent, many_field);
   return hasForeignKey(theirs) && theirs.one_collection === one_collection;
 }
 

@@ -6,7 +6,7 @@ import { invariantProblemsInSteps } from '../invariants/index.js';
 import { isObject } from '../json.js';
 import type { Collection, Field, NewRelation } from '../model.js';
 import { type Problem, type Result, invalid, ok, refuse, repeated, unknownMembers } from '../problem.js';
-import { neededFirst } from '../order.js';
+import { neededFirst, partitionsFirst } from '../order.js';
 import type { State } from '../state.js';
 import { byName } from '../state.js';
 import type { Operation } from './operation.js';
@@ -61,8 +61,9 @@ export const adoptTables: Operation<'adopt-tables', AdoptTablesInput, AdoptTable
       yield;
     }
     for (const relation of found.relations) draft.putRelation(relation);
-    const faults = yield* invariantProblemsInSteps(draft.toState(), draft.touched);
-    return faults.length > 0 ? refuse(...faults) : ok([...eventsOf(found)]);
+    const wanted = draft.toState();
+    const faults = yield* invariantProblemsInSteps(wanted, draft.touched);
+    return faults.length > 0 ? refuse(...faults) : ok([...eventsOf(found, wanted)]);
   },
 };
 
@@ -110,7 +111,7 @@ function wishProblems(state: State, wish: Wish, { missing, refused }: Found): Pr
 }
 
 /** Partitioned tables before their partitions; relations when all tables are there. */
-function* eventsOf({ tables, relations }: Found): Generator<NewEvent> {
+function* eventsOf({ tables, relations }: Found, wanted: State): Generator<NewEvent> {
   const byTable = new Map(tables.map((table) => [table.collection.collection, table]));
   const parentOf = (name: string) => byTable.get(name)?.collection.schema?.extras?.partition_of?.table;
   for (const name of neededFirst(byTable.keys(), (each) => [parentOf(each) ?? []].flat())) {
@@ -120,7 +121,7 @@ function* eventsOf({ tables, relations }: Found): Generator<NewEvent> {
   const ordered = [...relations].sort(
     (a, b) => byName(a.many_collection, b.many_collection) || byName(a.many_field, b.many_field),
   );
-  for (const relation of ordered) {
+  for (const relation of partitionsFirst(ordered, wanted, (each) => each.many_collection)) {
     yield newEvent('relation.created', relation.many_collection, relation.many_field, { relation, adopted: true });
   }
 }
