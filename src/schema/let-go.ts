@@ -24,7 +24,7 @@ import { byName, getRelation, primaryKeyOf, relationsTo } from './state.js';
 export function letGo(change: Change): { events: NewEvent[]; held: Held } {
   const held: Held = { collections: new Map(), fields: new Map(), relations: new Map() };
   const events: NewEvent[] = [...relationsLetGo(change, held)];
-  for (const { name, before } of surviving(change)) {
+  for (const { name, before } of partitionsFirst([...surviving(change)], change.from, (each) => each.name)) {
     const collection = collectionLetsGo(change, before.collection);
     if (collection !== before.collection) {
       held.collections.set(name, collection);

@@ -156,4 +156,32 @@ describe('partitioned tables with a foreign key', function () {
       await stop();
     }
   });
+
+  const composite = (one: string, part: string) => `
+    CREATE TABLE pair (a integer, b integer, PRIMARY KEY (a, b));
+    CREATE TABLE ${one} (id integer, a integer, b integer, PRIMARY KEY (id), FOREIGN KEY (a, b) REFERENCES pair)
+      PARTITION BY RANGE (id);
+    CREATE TABLE ${part} PARTITION OF ${one} FOR VALUES FROM (0) TO (10);`;
+
+  for (const [one, part] of [
+    ['divided', 'part'],
+    ['whole', 'part'],
+  ] as const) {
+    it(`a foreign key of several columns is one in ${one} and its partition ${part}: made elsewhere, and dropped`, async () => {
+      const [source, target] = [await startBench(composite(one, part)), await startBench('')];
+      try {
+        await adopt(source.instance);
+        await promote(source.instance, target.instance);
+        await expectVerified(target.instance);
+        for (const { instance } of [source, target]) {
+          await change(instance, 'delete-collection', { collection: 'pair' });
+          await expectVerified(instance);
+        }
+        await expectReplayed(source.instance);
+      } finally {
+        await source.stop();
+        await target.stop();
+      }
+    });
+  }
 });

@@ -1,6 +1,7 @@
 /** Constraints, indexes and partitioning that fields and relations can't say. */
 import type { TableExtras } from '../../schema/extras.js';
 import { jsonEqual } from '../../schema/json.js';
+import { parentOf } from '../../schema/order.js';
 import type { CollectionNode } from '../../schema/state.js';
 import type { Statement } from '../statement.js';
 import { type Change, statement } from './change.js';
@@ -37,7 +38,7 @@ export function changeExtras(change: Change<'collection.updated'>): Statement[] 
   const indexes = changes(old.indexes, now.indexes);
   const needs = (now.needs ?? []).filter((need) => !old.needs?.some((each) => jsonEqual(each, need)));
   return [
-    ...constraints.gone.map((each) => dropConstraint(change, each)),
+    ...constraints.gone.filter((each) => !isInherited(change, each)).map((each) => dropConstraint(change, each)),
     ...indexes.gone.map((each) => dropIndex(change, each)),
     ...createNeeds(change, needs),
     ...ownSequences(change, needs),
@@ -52,6 +53,13 @@ function changes<T extends { name: string }>(old: readonly T[] | undefined, now:
     gone: [...before.values()].filter((each) => !jsonEqual(each, after.get(each.name))),
     come: [...after.values()].filter((each) => !jsonEqual(each, before.get(each.name))),
   };
+}
+
+/** The foreign key of a partition that its partitioned table has too is PostgreSQL's to drop with that. */
+function isInherited({ event, before }: Change, { references, definition }: Constraint): boolean {
+  if (references === undefined) return false;
+  const above = extrasOf(before.collections.get(parentOf(before, event.collection) ?? ''));
+  return above.constraints?.some((each) => each.definition === definition) === true;
 }
 
 export function addConstraint(change: Change, { name, definition, references }: Constraint): Statement {

@@ -4,6 +4,7 @@
  * same piece, and the table it points at in a later one.
  */
 import { newEvent } from '../../schema/change.js';
+import { partitionsFirst } from '../../schema/order.js';
 import type { State } from '../../schema/state.js';
 import type { Statement } from '../statement.js';
 import type { Change } from './change.js';
@@ -47,7 +48,7 @@ export function lateReferences(awaited: readonly LateReference[]): LateReference
       for (const constraint of referencesOf(change.after, change.event.collection)) wait({ change, constraint });
     },
     *end(state) {
-      for (const all of waiting.values()) yield* addReferences(all, state);
+      for (const [, all] of partitionsFirst([...waiting], state, ([name]) => name)) yield* addReferences(all, state);
     },
   };
 }
