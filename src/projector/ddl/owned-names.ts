@@ -1,8 +1,9 @@
 /** The names of a table's own constraints and indexes: the service's, unless they were adopted with others. */
+import { isIdentity } from '../../schema/extras.js';
 import { indexName, primaryKeyName, uniqueName } from '../../schema/constraint-names.js';
 import type { CollectionNode } from '../../schema/state.js';
 import { primaryKeyOf } from '../../schema/state.js';
-import type { ColumnField } from './column.js';
+import { type ColumnField, hasColumn, needsUnique } from './column.js';
 
 export function primaryKeyNameOf(node: CollectionNode): string {
   const { collection, schema } = node.collection;
@@ -17,4 +18,26 @@ export function uniqueNameOf({ collection, field, schema }: ColumnField): string
 
 export function indexNameOf({ collection, field, schema }: ColumnField): string {
   return schema.extras?.index_name ?? indexName(collection, field);
+}
+
+/** Of all constraints, indexes and sequences that the table has. */
+export function ownNames(node: CollectionNode): ReadonlySet<string> {
+  const { constraints = [], indexes = [], needs = [] } = node.collection.schema?.extras ?? {};
+  const sequences = needs.filter((need) => need.kind === 'sequence');
+  return new Set([
+    ...(primaryKeyOf(node).length === 0 ? [] : [primaryKeyNameOf(node)]),
+    ...[...node.fields.values()].filter(hasColumn).flatMap(columnNames),
+    ...[...node.relations.values()].flatMap(({ schema }) => schema?.constraint_name ?? []),
+    ...[...constraints, ...indexes, ...sequences].map(({ name }) => name),
+  ]);
+}
+
+function columnNames(field: ColumnField): string[] {
+  const { collection, field: name, schema } = field;
+  return [
+    ...(needsUnique(field) ? [uniqueNameOf(field)] : []),
+    ...(schema.is_indexed ? [indexNameOf(field)] : []),
+    // PostgreSQL's own name for it, unless it was given another.
+    ...(isIdentity(schema) ? [schema.extras?.sequence?.name ?? `${collection}_${name}_seq`] : []),
+  ];
 }

@@ -3,22 +3,32 @@ import { columnType } from '../../schema/normal-form/index.js';
 import { type CollectionNode, byName } from '../../schema/state.js';
 import type { CatalogColumn, CatalogTable } from '../catalog/model.js';
 import { type ColumnField, hasColumn } from '../ddl/column.js';
+import { ownNames } from '../ddl/owned-names.js';
 
-/** By the missing collection's name, the table that has exactly its columns; each table once. */
+/**
+ * By the missing collection's name, the one table that has exactly its columns and still bears its names, as after
+ * ALTER TABLE … RENAME. A table that only looks alike is somebody else's.
+ */
 export function renamedTables(
   missing: readonly CollectionNode[],
   unmanaged: readonly CatalogTable[],
 ): Map<string, CatalogTable> {
   const found = new Map<string, CatalogTable>();
-  const taken = new Set<string>();
   for (const node of missing) {
     const wanted = nodeShape(node);
-    const table = unmanaged.find((each) => !taken.has(each.name) && tableShape(each) === wanted);
-    if (table === undefined) continue;
-    taken.add(table.name);
-    found.set(node.collection.collection, table);
+    const [only, ...more] = unmanaged.filter((each) => tableShape(each) === wanted);
+    if (only === undefined || more.length > 0 || !bearsNames(only, node)) continue;
+    found.set(node.collection.collection, only);
   }
   return found;
+}
+
+/** Only names that no copy of a table has: those of indexes and sequences are unique in a schema, LIKE copies no foreign key. */
+function bearsNames({ columns, constraints, indexes }: CatalogTable, node: CollectionNode): boolean {
+  const own = ownNames(node);
+  const keys = constraints.filter(({ kind }) => kind === 'foreign key');
+  const sequences = columns.flatMap(({ sequence }) => sequence ?? []);
+  return [...indexes, ...keys, ...sequences].some(({ name }) => own.has(name));
 }
 
 /** By the missing field's name, the one column too many that is of its kind; none where several could be meant. */

@@ -51,16 +51,30 @@ function distinct(statements: readonly RepairStatement[]): RepairStatement[] {
   return [...new Map(statements.map((statement) => [statement.sql, statement])).values()];
 }
 
+/** What failed is tried again as long as others succeed: it may need what comes after it. */
 async function runAll(
+  options: RepairOptions,
+  statements: readonly RepairStatement[],
+  made: RepairStatement[],
+): Promise<Repaired['left']> {
+  let left = await runEach(options, statements, made);
+  for (let before = statements.length; left.length > 0 && left.length < before;) {
+    before = left.length;
+    left = await runEach(options, left, made);
+  }
+  return left;
+}
+
+async function runEach(
   { client, allowDrop }: RepairOptions,
   statements: readonly RepairStatement[],
   made: RepairStatement[],
 ): Promise<Repaired['left']> {
   const left: Repaired['left'] = [];
-  for (const statement of statements) {
-    const reason = statement.drops && !allowDrop ? 'it drops something' : await run(client, statement.sql);
-    if (reason === null) made.push(statement);
-    else left.push({ ...statement, reason });
+  for (const { sql, summary, drops } of statements) {
+    const reason = drops && !allowDrop ? 'it drops something' : await run(client, sql);
+    if (reason === null) made.push({ sql, summary, drops });
+    else left.push({ sql, summary, drops, reason });
   }
   return left;
 }
