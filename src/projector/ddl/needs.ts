@@ -25,7 +25,7 @@ export function createNeeds(change: Change, needs: readonly Need[]): Statement[]
   );
 }
 
-function createNeed(need: Need, schema: string): Sql {
+export function createNeed(need: Need, schema: string): Sql {
   switch (need.kind) {
     case 'extension':
       // Where the extension's own types and functions are looked for: public is in every search path.
@@ -66,8 +66,12 @@ export function ownSequences(change: Change, needs: readonly Need[]): Statement[
   const { collection } = change.event;
   return needs.flatMap((need) => {
     if (need.kind !== 'sequence' || need.owned_by === undefined) return [];
-    const column = sql`${qualified(change.schema, collection)}.${ident(need.owned_by)}`;
-    const text = sql`ALTER SEQUENCE ${qualified(change.schema, need.name)} OWNED BY ${column}`;
+    const text = ownSequence({ name: need.name, owned_by: need.owned_by }, change.schema, collection);
     return [statement(change, text, `give sequence ${need.name} to ${collection}.${need.owned_by}`, { lock: 'none' })];
   });
+}
+
+export function ownSequence(need: { name: string; owned_by: string }, schema: string, collection: string): Sql {
+  const column = sql`${qualified(schema, collection)}.${ident(need.owned_by)}`;
+  return sql`ALTER SEQUENCE ${qualified(schema, need.name)} OWNED BY ${column}`;
 }

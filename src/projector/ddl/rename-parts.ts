@@ -1,17 +1,38 @@
 /** Other names for a column's constraints and index, and the other kind of identity, where the parts themselves stay. */
 import { isIdentity } from '../../schema/extras.js';
+import { jsonEqual } from '../../schema/json.js';
 import type { Statement } from '../statement.js';
 import { type Change, statement } from './change.js';
 import { type ColumnField, needsUnique } from './column.js';
-import { indexNameOf, uniqueNameOf } from './owned-names.js';
+import { primaryKeyColumns } from './create-table.js';
+import { indexNameOf, primaryKeyNameOf, uniqueNameOf } from './owned-names.js';
 import { label, tableOf } from './parts.js';
 import { ident, qualified, sql } from './sql.js';
 
 export function renameParts(change: Change, old: ColumnField, now: ColumnField): Statement[] {
-  return [...renameUnique(change, old, now), ...renameIndex(change, old, now), ...changeIdentity(change, old, now)];
+  return [
+    ...renamePrimaryKey(change, old, now),
+    ...renameUnique(change, old, now),
+    ...renameIndex(change, old, now),
+    ...changeIdentity(change, old, now),
+  ];
 }
 
 const costs = { lock: 'ACCESS EXCLUSIVE', lock_entries: 2 } as const;
+
+function renamePrimaryKey(change: Change, old: ColumnField, now: ColumnField): Statement[] {
+  if (!old.schema.is_primary_key || !now.schema.is_primary_key) return [];
+  const { collection } = change.event;
+  const [from, to] = [change.before, change.after].map(({ collections }) => collections.get(collection));
+  if (from === undefined || to === undefined || !jsonEqual(primaryKeyColumns(from), primaryKeyColumns(to))) return [];
+  return renameKey(change, primaryKeyNameOf(from), primaryKeyNameOf(to));
+}
+
+function renameKey(change: Change, from: string, to: string): Statement[] {
+  if (from === to) return [];
+  const text = sql`ALTER TABLE ${tableOf(change)} RENAME CONSTRAINT ${ident(from)} TO ${ident(to)}`;
+  return [statement(change, text, `rename the primary key of ${change.event.collection}`, costs)];
+}
 
 function renameUnique(change: Change, old: ColumnField, now: ColumnField): Statement[] {
   if (!needsUnique(old) || !needsUnique(now) || uniqueNameOf(old) === uniqueNameOf(now)) return [];

@@ -6,44 +6,69 @@ import { withExtras } from '../../schema/table-extras.js';
 import { primaryKeyConstraint } from '../ddl/create-table.js';
 import { primaryKeyNameOf } from '../ddl/owned-names.js';
 import { ident, qualified, sql } from '../ddl/sql.js';
-import type { RepairStatement } from './model.js';
+import type { Sides } from './sides.js';
 
 export interface KeyRepair {
   /** The table as if its key were right. */
   there: CollectionNode;
-  before: RepairStatement[];
-  after: RepairStatement[];
+  before: Sides['statements'];
+  after: Sides['statements'];
 }
 
-/** Null where no key of several columns is concerned, or a column of it is missing. */
+/** Null where no key of several columns is concerned and the key is of one column at most, or a column of it is missing. */
 export function repairKey(known: CollectionNode, there: CollectionNode, schema: string): KeyRepair | null {
   const [wanted, found] = [keyOf(known), keyOf(there)];
-  const columns = primaryKeyOf(known).map(({ field }) => field);
-  const isWhole = columns.every((column) => there.fields.get(column)?.schema);
-  if (jsonEqual(wanted, found) || !isWhole || (wanted === null && found === null)) return null;
-  const table = qualified(schema, known.collection.collection);
+  const isWhole = wanted.columns.every((column) => there.fields.get(column)?.schema);
+  if (!isWhole || !concerns(known, there)) return null;
   const name = known.collection.collection;
+  const table = qualified(schema, name);
+  const keyed = withKeyOf(known, there);
+  if (jsonEqual(wanted.columns, found.columns) && wanted.definition === found.definition) {
+    const names = sql`${ident(primaryKeyNameOf(there))} TO ${ident(primaryKeyNameOf(known))}`;
+    const rename = sql`ALTER TABLE ${table} RENAME CONSTRAINT ${names}`;
+    const summary = `rename the primary key of ${name}`;
+    return { there: keyed, before: [{ field: null, sql: rename, summary, drops: false }], after: [] };
+  }
+  const field = placeOf(wanted);
   const drop = sql`ALTER TABLE ${table} DROP CONSTRAINT ${ident(primaryKeyNameOf(there))}`;
   const add = sql`ALTER TABLE ${table} ADD ${primaryKeyConstraint(known)}`;
+  const made = `make ${wanted.columns.join(', ')} the primary key of ${name}`;
   return {
-    there: withKeyOf(known, there),
+    there: keyed,
     before:
-      primaryKeyOf(there).length === 0 ? [] : [{ sql: drop, summary: `drop the primary key of ${name}`, drops: true }],
-    after:
-      columns.length === 0
-        ? []
-        : [{ sql: add, summary: `make ${columns.join(', ')} the primary key of ${name}`, drops: false }],
+      found.columns.length === 0 ? [] : [{ field, sql: drop, summary: `drop the primary key of ${name}`, drops: true }],
+    after: wanted.columns.length === 0 ? [] : [{ field, sql: add, summary: made, drops: false }],
   };
 }
 
-const keyOf = ({ collection }: CollectionNode) => collection.schema?.extras?.primary_key ?? null;
+interface Key {
+  columns: string[];
+  definition?: string;
+}
+
+function keyOf(node: CollectionNode): Key {
+  return saidKeyOf(node) ?? { columns: primaryKeyOf(node).map(({ field }) => field) };
+}
+
+const saidKeyOf = ({ collection }: CollectionNode) => collection.schema?.extras?.primary_key ?? null;
+
+/** A key of one column that comes, goes or is renamed is its field's. */
+function concerns(known: CollectionNode, there: CollectionNode): boolean {
+  const [wanted, found] = [keyOf(known), keyOf(there)];
+  if (!jsonEqual(saidKeyOf(known), saidKeyOf(there))) return true;
+  return wanted.columns.length > 0 && found.columns.length > 0 && !jsonEqual(wanted.columns, found.columns);
+}
+
+/** The field that a difference of the key is about. */
+const placeOf = ({ columns: [only, ...more], definition }: Key): string | null =>
+  only === undefined || more.length > 0 || definition !== undefined ? null : only;
 
 function withKeyOf(known: CollectionNode, there: CollectionNode): CollectionNode {
   const fields = new Map<string, Field>();
   for (const [name, field] of there.fields) fields.set(name, withFlags(field, known.fields.get(name)));
   const { schema } = there.collection;
   const { primary_key: _, ...extras } = schema?.extras ?? {};
-  const key = keyOf(known);
+  const key = saidKeyOf(known);
   const keyed = schema && withExtras(schema, { ...(key === null ? {} : { primary_key: key }), ...extras });
   return { ...there, collection: { ...there.collection, schema: keyed }, fields };
 }
@@ -53,5 +78,9 @@ function withFlags(field: Field, known: Field | undefined): Field {
   const isKey = known.schema.is_primary_key;
   if (field.schema.is_primary_key === isKey) return field;
   const is_unique = isKey || known.schema.is_unique;
-  return { ...field, schema: { ...field.schema, is_primary_key: isKey, is_unique } };
+  const { extras: said, ...schema } = { ...field.schema, is_primary_key: isKey, is_unique };
+  const { primary_key_name: _, ...rest } = said ?? {};
+  const name = known.schema.extras?.primary_key_name;
+  const extras = name === undefined ? rest : { primary_key_name: name, ...rest };
+  return { ...field, schema: Object.keys(extras).length === 0 ? schema : { ...schema, extras } };
 }

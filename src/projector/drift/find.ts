@@ -1,25 +1,28 @@
 /** Finds drift, and says what would end it. */
 import type pg from 'pg';
 import type { Note } from '../adopt/note.js';
-import { convertTable } from '../adopt/convert.js';
+import { type Converted, convertTable } from '../adopt/convert.js';
 import type { CatalogColumn, CatalogTable } from '../catalog/model.js';
-import { type CatalogObjects, readObjects } from '../catalog/objects.js';
+import { readObjects } from '../catalog/objects.js';
 import { readCatalog } from '../catalog/read.js';
 import { ident, qualified, sql } from '../ddl/sql.js';
 import { type Difference, verifyCatalog } from '../verify.js';
+import { isObject } from '../../schema/json.js';
 import { type CollectionNode, type State, byName } from '../../schema/state.js';
 import { SYSTEM_TABLES } from '../../schema/system-collections.js';
 import { asKnown } from './as-known.js';
 import { isConsequence } from './consequences.js';
+import { looseParts, displace, partOf } from './displaced.js';
+import { type Beside, readTypeNames, withoutIdle } from './idle.js';
 import type { Drift, DriftDifference, RepairStatement, TableDrift } from './model.js';
 import { renamedColumns, renamedTables, withNames } from './renames.js';
-import { type Sides, repairOf, sidesOfDifferent, sidesOfMissing } from './sides.js';
+import { type Sides, repairOf, repairOfAll, sidesOfDifferent, sidesOfMissing } from './sides.js';
 
 interface Finding {
   state: State;
   schema: string;
   tables: ReadonlyMap<string, CatalogTable>;
-  objects: CatalogObjects;
+  beside: Beside;
   renamed: ReadonlyMap<string, CatalogTable>;
 }
 
@@ -37,7 +40,10 @@ export async function findDrift(client: pg.ClientBase, state: State, schema: str
     schema,
     tables,
     renamed,
-    objects: await readObjects(client, schema, [...drifted.keys()]),
+    beside: {
+      ...(await readObjects(client, schema, [...drifted.keys()])),
+      typeNames: await readTypeNames(client, schema),
+    },
   };
   const found = [...drifted].map(([name, each]) => tableDrift(finding, name, each));
   const names = unmanaged.map(({ name }) => name);
@@ -74,8 +80,7 @@ function missingTable(finding: Finding, node: CollectionNode, differences: reado
   const { state, schema, renamed } = finding;
   const table = node.collection.collection;
   const other = renamed.get(table);
-  const sides = sidesOfMissing(state, node, schema);
-  const repair = repairOf(sides, undefined, true);
+  const repair = repairOfAll(withoutIdle(sidesOfMissing(state, node, schema), node, finding));
   if (other === undefined) {
     return { table, kind: 'missing', differences: differences.map((each) => ({ ...shown(each, undefined), repair })) };
   }
@@ -101,11 +106,9 @@ interface There {
 }
 
 function differentTable(finding: Finding, node: CollectionNode, { there, differences }: There): TableDrift {
-  const { state, schema } = finding;
   const table = node.collection.collection;
   const renamed = renamedColumns(node, there);
-  const found = convert(finding, withNames(there, renamed), node, true);
-  const sides = found === null ? undefined : sidesOfDifferent(state, node, asKnown(found, node, differences), schema);
+  const sides = sidesOf(finding, node, { there, differences, renamed });
   const again = new Map([...renamed].map(([field, column]) => [column.name, field]));
   return {
     table,
@@ -119,6 +122,30 @@ function differentTable(finding: Finding, node: CollectionNode, { there, differe
   };
 }
 
+interface Renamed extends There {
+  renamed: ReadonlyMap<string, CatalogColumn>;
+}
+
+interface Known extends Sides {
+  /** What hangs on the table as a whole, on either side, as members. */
+  loose: ReadonlySet<string>;
+}
+
+function sidesOf(finding: Finding, node: CollectionNode, there: Renamed): Known | undefined {
+  const { differences, renamed } = there;
+  const { state, schema } = finding;
+  const table = withNames(there.there, renamed);
+  const all = convert(finding, table, node, true);
+  if (all === null) return undefined;
+  const loose = new Set(looseParts(all.collection.schema));
+  const { statements, rest } = displace(differences, { schema, table, renamed, loose });
+  const kept = convert(finding, rest, node, true) ?? all;
+  const said = (found: Converted): Converted => asKnown(found, node, differences);
+  const sides = sidesOfDifferent(state, node, { all: said(all), rest: said(kept), statements }, schema);
+  for (const part of looseParts(node.collection.schema)) loose.add(part);
+  return { ...withoutIdle(sides, node, finding), loose };
+}
+
 function renamedColumn({ schema }: Finding, difference: Difference, { name }: CatalogColumn): DriftDifference {
   const { collection, field = '' } = difference;
   const text = sql`ALTER TABLE ${qualified(schema, collection)} RENAME COLUMN ${ident(name)} TO ${ident(field)}`;
@@ -130,14 +157,24 @@ function renamedColumn({ schema }: Finding, difference: Difference, { name }: Ca
   return { ...shown(difference, undefined), renamed_to: name, repair: { database: [rename], log: [] } };
 }
 
-function shown({ field, member, expected, found }: Difference, sides: Sides | undefined): DriftDifference {
-  const repair = sides === undefined ? { database: [], log: [] } : repairOf(sides, field);
+function shown(difference: Difference, sides: Known | undefined): DriftDifference {
+  const { field, member, expected, found } = difference;
+  const repair =
+    sides === undefined ? { database: [], log: [] } : repairOf(sides, field, otherPlaces(difference, sides));
   return { ...(field === undefined ? {} : { field }), member, expected, found, repair };
+}
+
+/** The log says of a constraint or an index where it belongs: there the events are that would say what is there. */
+function otherPlaces(difference: Difference, { loose }: Known): (string | null)[] {
+  const { member, found } = difference;
+  if (partOf(difference) === null) return [];
+  const columns = isObject(found) && Array.isArray(found['columns']) ? found['columns'] : [];
+  return [...columns.filter((each) => typeof each === 'string'), ...(loose.has(member) ? [null] : [])];
 }
 
 /** The table in normal form, said as the collection says it; null where it can't be said. */
 function convert(
-  { state, schema, tables, objects }: Finding,
+  { state, schema, tables, beside: objects }: Finding,
   table: CatalogTable,
   like: CollectionNode,
   managed = false,

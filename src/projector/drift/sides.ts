@@ -17,20 +17,29 @@ export interface Sides {
   events: NewEvent[];
 }
 
-/** A table that is there and differs. `found`: as it is there, in normal form. */
-export function sidesOfDifferent(state: State, node: CollectionNode, found: Converted, schema: string): Sides {
+export interface Found {
+  /** As the table is there, in normal form. */
+  all: Converted;
+  /** Without what goes before anything else, and what takes it away. */
+  rest: Converted;
+  statements: Sides['statements'];
+}
+
+/** A table that is there and differs. */
+export function sidesOfDifferent(state: State, node: CollectionNode, found: Found, schema: string): Sides {
   const { collection } = node.collection;
-  const there = nodeOf(node, found);
+  const there = nodeOf(node, found.rest);
   const key = repairKey(node, there, schema);
   const from = withNode(state, key?.there ?? there);
   const { statements } = planBatch(from, transition(from, state, [collection]), schema);
   return {
     statements: [
-      ...(key?.before ?? []).map((each) => ({ field: null, ...each })),
+      ...found.statements,
+      ...(key?.before ?? []),
       ...statements.map((each) => ({ field: each.source.field, ...toRepair(each) })),
-      ...(key?.after ?? []).map((each) => ({ field: null, ...each })),
+      ...(key?.after ?? []),
     ],
-    events: transition(state, withNode(state, there), [collection]),
+    events: transition(state, withNode(state, nodeOf(node, found.all)), [collection]),
   };
 }
 
@@ -69,16 +78,19 @@ function nodeOf(known: CollectionNode, found: Converted): CollectionNode {
 
 const DROPS = /\bDROP (TABLE|COLUMN|CONSTRAINT|INDEX)\b/;
 
-/** Those about one field, or about the table as a whole; or all of them. */
-export function repairOf({ statements, events }: Sides, field: string | undefined, all = false): Repair {
-  const about = (name: string | null): boolean => all || (name ?? undefined) === field;
+/** Statements about one field, or about the table as a whole, and events about those and `others`. */
+export function repairOf(sides: Sides, field: string | undefined, others: readonly (string | null)[] = []): Repair {
+  const place = field ?? null;
+  return repairOfAll({
+    statements: sides.statements.filter((each) => each.field === place),
+    events: sides.events.filter((each) => each.field === place || others.includes(each.field)),
+  });
+}
+
+export function repairOfAll({ statements, events }: Sides): Repair {
   return {
-    database: statements
-      .filter((each) => about(each.field))
-      .map(({ sql, summary, drops }) => ({ sql, summary, drops })),
-    log: events
-      .filter((event) => about(event.field))
-      .map(({ type, collection, field: name, data }) => ({ type, collection, field: name, data })),
+    database: statements.map(({ sql, summary, drops }) => ({ sql, summary, drops })),
+    log: events.map(({ type, collection, field, data }) => ({ type, collection, field, data })),
   };
 }
 

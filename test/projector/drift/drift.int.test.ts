@@ -16,6 +16,12 @@ const OURS = [
   field('twice', 'integer', { generation_expression: 'views * 2' }),
 ];
 
+const NO_UNIQUE =
+  'ALTER TABLE articles DROP CONSTRAINT articles_slug_unique; ALTER TABLE articles ADD CONSTRAINT articles_slug_unique';
+const NO_KEY = 'ALTER TABLE articles DROP CONSTRAINT articles_pkey; ALTER TABLE articles ADD CONSTRAINT articles_pkey';
+const NO_FOREIGN = `ALTER TABLE articles DROP CONSTRAINT articles_author_foreign;
+  ALTER TABLE articles ADD CONSTRAINT articles_author_foreign`;
+
 describe('drift', function () {
   this.timeout(60_000);
   let bench: Bench;
@@ -184,6 +190,116 @@ describe('drift', function () {
     await foundAndRepaired(`COMMENT ON TABLE articles IS 'by hand'`, ['- schema.comment']);
     const plain = 'ALTER TABLE articles ALTER COLUMN twice DROP EXPRESSION';
     await foundAndRepaired(plain, ['twice schema.generation_expression'], true);
+  });
+
+  it('finds a name that another index or constraint has taken', async () => {
+    const cases: [string, string][] = [
+      [
+        'DROP INDEX articles_views_index; CREATE INDEX articles_views_index ON articles (title)',
+        'views index articles_views_index',
+      ],
+      [
+        'DROP INDEX articles_views_index; CREATE UNIQUE INDEX articles_views_index ON articles (views)',
+        'views index articles_views_index',
+      ],
+      [
+        'DROP INDEX articles_views_index; CREATE INDEX articles_views_index ON articles (lower(title))',
+        'views index articles_views_index',
+      ],
+      [`${NO_UNIQUE} UNIQUE (views)`, 'slug constraint articles_slug_unique'],
+      [`${NO_UNIQUE} UNIQUE (views, slug)`, 'slug constraint articles_slug_unique'],
+      [`${NO_UNIQUE} CHECK (views > 0)`, 'slug constraint articles_slug_unique'],
+      [`${NO_KEY} PRIMARY KEY (id, title)`, 'id constraint articles_pkey'],
+      [
+        `${NO_FOREIGN} FOREIGN KEY (author) REFERENCES authors ON DELETE CASCADE`,
+        'author constraint articles_author_foreign',
+      ],
+      [`${NO_FOREIGN} FOREIGN KEY (views) REFERENCES authors`, 'author constraint articles_author_foreign'],
+    ];
+    for (const [text, named] of cases) {
+      await foundAndRepaired(text, [named], true);
+    }
+  });
+
+  it('drops what has taken a name only when told to', async () => {
+    await byHand('DROP INDEX articles_views_index; CREATE INDEX articles_views_index ON articles (title)');
+    const { table: only } = await found();
+    const [difference] = only.differences;
+    expect(difference?.repair.database.map(({ sql, drops }) => [sql, drops])).to.deep.equal([
+      ['DROP INDEX "public"."articles_views_index"', true],
+      ['CREATE INDEX "articles_views_index" ON "public"."articles" ("views")', false],
+    ]);
+    expect(difference?.repair.log.map(({ type, field: name }) => `${type} ${name}`)).to.deep.equal([
+      'field.updated title',
+      'field.updated views',
+    ]);
+    const careful = await repair();
+    expect(careful.made).to.deep.equal([]);
+    expect(careful.left).to.have.length(2);
+    expect((await repair(true)).drift.ok).to.equal(true);
+  });
+
+  it('finds the primary key renamed, or on another column', async () => {
+    const only = await foundAndRepaired('ALTER TABLE articles RENAME CONSTRAINT articles_pkey TO other_name', [
+      'id constraint articles_pkey',
+      'id constraint other_name',
+    ]);
+    expect(only.differences[0]?.repair.database.map(({ sql }) => sql)).to.deep.equal([
+      'ALTER TABLE "public"."articles" RENAME CONSTRAINT "other_name" TO "articles_pkey"',
+    ]);
+    const elsewhere = `${NO_KEY} PRIMARY KEY (title)`;
+    await foundAndRepaired(elsewhere, ['id constraint articles_pkey'], true);
+  });
+
+  it('finds a constraint or an index added on one column, and drops it only when told to', async () => {
+    for (const [text, named] of [
+      ['ADD CONSTRAINT chk CHECK (views > 0)', 'views constraint chk'],
+      ['ADD CONSTRAINT twice_u UNIQUE (slug)', 'slug constraint twice_u'],
+      ['ADD CONSTRAINT late UNIQUE (title) DEFERRABLE', 'title constraint late'],
+    ] as const) {
+      await byHand(`ALTER TABLE articles ${text}`);
+      const { table: only, named: names } = await found();
+      expect(names).to.deep.equal([named]);
+      expect(only.differences[0]?.repair.log.map(({ type }) => type)).to.deep.equal(['collection.updated']);
+      const careful = await repair();
+      expect(careful.left.map(({ sql, reason }) => [sql, reason])).to.deep.equal([
+        [`ALTER TABLE "public"."articles" DROP CONSTRAINT "${named.split(' ')[2]}"`, 'it drops something'],
+      ]);
+      expect((await repair(true)).drift.ok).to.equal(true);
+    }
+    await foundAndRepaired('CREATE UNIQUE INDEX once ON articles (title)', ['title index once'], true);
+    await foundAndRepaired('CREATE INDEX again ON articles (views)', ['views index again'], true);
+    const foreign = `CREATE FUNCTION f(int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT $1'`;
+    await byHand(foreign);
+    await foundAndRepaired('CREATE INDEX foreign_one ON articles (f(views))', ['- index foreign_one'], true);
+  });
+
+  it('offers no statement that would change nothing', async () => {
+    await byHand(`CREATE TYPE st AS ENUM ('a'); CREATE TABLE e1 (id serial PRIMARY KEY, s st)`);
+    await adopt(bench.instance);
+    await byHand(`ALTER TYPE st ADD VALUE 'b'`);
+    const { table: only, named } = await found();
+    expect(named).to.deep.equal(['- enum st']);
+    expect(only.differences[0]?.repair.database).to.deep.equal([]);
+    expect(only.differences[0]?.repair.log.map(({ type }) => type)).to.deep.equal(['collection.updated']);
+    expect((await repair(true)).made).to.deep.equal([]);
+    await byHand('ALTER SEQUENCE e1_id_seq INCREMENT 5');
+    const both = (await found()).table.differences;
+    expect(both.map(({ member }) => member)).to.deep.equal(['enum st', 'sequence e1_id_seq']);
+    expect(both.flatMap(({ repair: sides }) => sides.database)).to.deep.equal([]);
+    await byHand('ALTER SEQUENCE e1_id_seq INCREMENT 1; DROP TABLE e1');
+    const again = (await found()).table.differences[0]?.repair.database.map(({ summary }) => summary);
+    expect(again).not.to.include('make sure of enum st');
+    expect(again).to.include('make sure of sequence e1_id_seq');
+    // Made of the type as it is now, which is no longer the log's.
+    expect((await repair()).drift.tables.flatMap(({ differences }) => differences)).to.have.length(1);
+  });
+
+  it('finds the primary key of several columns renamed', async () => {
+    await byHand('CREATE TABLE pairs (a integer, b integer, CONSTRAINT both_of_them PRIMARY KEY (b, a))');
+    await adopt(bench.instance);
+    const names = ['- constraint both_of_them', '- constraint other'];
+    await foundAndRepaired('ALTER TABLE pairs RENAME CONSTRAINT both_of_them TO other', names);
   });
 
   it('finds the same in adopted tables', async function () {
