@@ -159,6 +159,56 @@ describe('POST /schema/adopt, GET /schema/drift', function () {
     expect(await api.ok<Found>('GET', '/schema/drift')).to.deep.include({ ok: true });
   });
 
+  it('ends by deleting here what was dropped by hand', async () => {
+    const isRight = async (): Promise<boolean> => (await api.ok<Found>('GET', '/schema/drift')).ok;
+    const gone = async (text: string, path: string): Promise<void> => {
+      await api.sql(text);
+      expect(await isRight()).to.equal(false);
+      await api.ok('DELETE', path);
+      expect(await isRight(), path).to.equal(true);
+    };
+    await api.sql(`DROP VIEW names; CREATE TABLE keyed (id integer PRIMARY KEY, a integer, b integer, c integer,
+      CONSTRAINT chk CHECK (a > 0), UNIQUE (a, b)); CREATE INDEX by_a ON keyed ((a + 1)) WHERE b > 0;
+      CREATE TABLE parts (id integer, at date) PARTITION BY RANGE (at);
+      CREATE TABLE pointing (id integer PRIMARY KEY, pair_a integer, pair_b integer,
+        FOREIGN KEY (pair_a, pair_b) REFERENCES keyed (a, b))`);
+    await api.ok('POST', '/schema/adopt', { all: true });
+    await gone('ALTER TABLE keyed DROP COLUMN c', '/fields/keyed/c');
+    await gone('ALTER TABLE pets DROP COLUMN "of"', '/fields/pets/of');
+    await gone('ALTER TABLE pointing DROP COLUMN pair_a', '/fields/pointing/pair_a');
+    await gone('ALTER TABLE keyed DROP COLUMN a', '/fields/keyed/a');
+    await gone('DROP TABLE visits', '/collections/visits');
+    await gone('DROP TABLE parts', '/collections/parts');
+    await gone('DROP TABLE keyed', '/collections/keyed');
+    expect(await api.ok('GET', '/projections/verify')).to.have.nested.property('data.ok', true);
+  });
+
+  it('ends by adopting anew a table that is right, with its rows', async () => {
+    await api.sql('DROP VIEW names');
+    await api.ok('POST', '/schema/adopt', { tables: ['people', 'pets', 'visits'] });
+    await api.sql(`ALTER TABLE people ALTER COLUMN name DROP NOT NULL; ALTER TABLE visits ALTER COLUMN note TYPE text;
+      ALTER TABLE visits ALTER COLUMN note SET DEFAULT 'none'`);
+    await api.ok('PATCH', '/fields/people/name', { schema: { is_nullable: true } });
+    await api.ok('PATCH', '/fields/visits/note', { type: 'text', schema: { default_value: 'none', max_length: null } });
+    expect(await api.ok<Found>('GET', '/schema/drift')).to.include({ ok: true });
+    await api.sql(`INSERT INTO people (name) VALUES ('Ann'); INSERT INTO pets ("of") VALUES (1);
+      ALTER TABLE pets ADD COLUMN by_hand integer`);
+    const field = { field: 'by_hand', type: 'integer', meta: { interface: 'input' } };
+    await api.refused({ status: 422, code: 'DATABASE_REFUSED' }, 'POST', '/fields/pets', field);
+    await api.sql('ALTER TABLE pets RENAME TO aside');
+    await api.ok('DELETE', '/collections/pets');
+    expect(await api.ok<Found>('GET', '/schema/drift')).to.deep.include({ ok: true, unmanaged: [' odd', 'aside'] });
+    await api.sql('ALTER TABLE aside RENAME TO pets');
+    await api.ok('POST', '/schema/adopt', { tables: ['pets'] });
+    const relation = { many_collection: 'visits', many_field: 'pet', one_collection: 'pets' };
+    await api.ok('POST', '/relations', relation);
+    expect(await api.ok<Found>('GET', '/schema/drift')).to.include({ ok: true });
+    expect(await api.sql('SELECT * FROM pets')).to.deep.equal([{ id: '1', of: 1, by_hand: null }]);
+    await api.sql('DROP TABLE people CASCADE');
+    await api.ok('DELETE', '/collections/people');
+    expect(await api.ok<Found>('GET', '/schema/drift')).to.include({ ok: true });
+  });
+
   it('does the same from a shell', async () => {
     const dps = async (...args: string[]): Promise<[code: number, out: string]> => {
       const out: string[] = [];

@@ -152,7 +152,7 @@ describe('extras of a submitted snapshot', () => {
     if (!cleared.ok) throw new Error(JSON.stringify(cleared.problems));
     const events = transition(now, cleared.value.wanted.state, cleared.value.wanted.touched);
     expect(planBatch(now, events, 'public').statements.map(({ sql }) => sql)).to.deep.equal([
-      'ALTER TABLE "public"."a" DROP CONSTRAINT "c"',
+      'ALTER TABLE IF EXISTS "public"."a" DROP CONSTRAINT IF EXISTS "c"',
     ]);
   });
 

@@ -48,10 +48,11 @@ function givesValue({ schema }: ColumnField): boolean {
   return schema.has_auto_increment || schema.default_value !== null || schema.extras?.default !== undefined;
 }
 
+/** IF EXISTS: it may have been dropped by hand. */
 export function dropColumn(change: Change, field: ColumnField): Statement {
   return statement(
     change,
-    sql`ALTER TABLE ${tableOf(change)} DROP COLUMN ${ident(field.field)}`,
+    sql`ALTER TABLE ${tableOf(change)} DROP COLUMN IF EXISTS ${ident(field.field)}`,
     `drop column ${label(field)}`,
     {
       lock: 'ACCESS EXCLUSIVE',

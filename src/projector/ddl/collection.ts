@@ -37,18 +37,26 @@ export function planCollectionUpdated(change: Change<'collection.updated'>): Sta
   return [...comment, ...changeExtras(change)];
 }
 
-/** Never CASCADE: what still points at the table was taken away by events before this one, or the drop must fail. */
+/**
+ * Never CASCADE: what still points at the table was taken away by events before this one, or the drop must fail. IF
+ * EXISTS, as for all that goes with a deletion: what was dropped by hand is deleted here to make the log right.
+ */
 export function planCollectionDeleted(change: Change<'collection.deleted'>): Statement[] {
   const { event, before, schema } = change;
   const node = before.collections.get(event.collection) as CollectionNode;
   if (node.collection.schema === null) return [];
   return [
     ...refuseWithPartitions(change, node),
-    statement(change, sql`DROP TABLE ${qualified(schema, event.collection)}`, `drop table ${event.collection}`, {
-      lock: 'ACCESS EXCLUSIVE',
-      loses_data: true,
-      lock_entries: tableLockEntries(node),
-    }),
+    statement(
+      change,
+      sql`DROP TABLE IF EXISTS ${qualified(schema, event.collection)}`,
+      `drop table ${event.collection}`,
+      {
+        lock: 'ACCESS EXCLUSIVE',
+        loses_data: true,
+        lock_entries: tableLockEntries(node),
+      },
+    ),
   ];
 }
 

@@ -69,8 +69,9 @@ export function addConstraint(change: Change, { name, definition, references }: 
   return statement(change, text, `add constraint ${name} to ${change.event.collection}`, costs);
 }
 
+/** IF EXISTS: it went along if its column or its table was dropped by hand. */
 function dropConstraint(change: Change, { name }: Constraint): Statement {
-  const text = sql`ALTER TABLE ${tableOf(change)} DROP CONSTRAINT ${ident(name)}`;
+  const text = sql`ALTER TABLE IF EXISTS ${tableOf(change)} DROP CONSTRAINT IF EXISTS ${ident(name)}`;
   const costs = { lock: 'ACCESS EXCLUSIVE', lock_entries: 4 } as const;
   return statement(change, text, `drop constraint ${name} of ${change.event.collection}`, costs);
 }
@@ -83,7 +84,7 @@ function createIndex(change: Change, { name, unique, definition }: Index): State
 }
 
 function dropIndex(change: Change, { name }: Index): Statement {
-  const text = sql`DROP INDEX ${qualified(change.schema, name)}`;
+  const text = sql`DROP INDEX IF EXISTS ${qualified(change.schema, name)}`;
   const costs = { lock: 'ACCESS EXCLUSIVE', lock_entries: 2 } as const;
   return statement(change, text, `drop index ${name} of ${change.event.collection}`, costs);
 }
@@ -98,7 +99,7 @@ function attach(change: Change, { table, bound }: NonNullable<TableExtras['parti
 /** DROP TABLE takes partitions along without a word: those that nobody manages must not go so. */
 export function refuseWithPartitions(change: Change, node: CollectionNode): Statement[] {
   if (extrasOf(node).partition_by === undefined) return [];
-  const oid = sql`${literal(tableOf(change))}::pg_catalog.regclass`;
+  const oid = sql`pg_catalog.to_regclass(${literal(tableOf(change))})`;
   const found = sql`EXISTS (SELECT FROM pg_catalog.pg_inherits WHERE inhparent = ${oid})`;
   const body = sql`BEGIN IF ${found} THEN
     RAISE EXCEPTION 'the table still has partitions' USING ERRCODE = 'dependent_objects_still_exist'; END IF; END`;

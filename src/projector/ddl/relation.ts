@@ -58,9 +58,10 @@ export function addForeignKey(change: Change, relation: ForeignKeyRelation): Sta
   };
 }
 
+/** IF EXISTS: the key, its column or its whole table may have been dropped by hand. */
 export function dropForeignKey(change: Change, relation: ForeignKeyRelation): Statement {
   const table = qualified(change.schema, relation.many_collection);
-  const text = sql`ALTER TABLE ${table} DROP CONSTRAINT ${ident(relation.schema.constraint_name)}`;
+  const text = sql`ALTER TABLE IF EXISTS ${table} DROP CONSTRAINT IF EXISTS ${ident(relation.schema.constraint_name)}`;
   const summary = `let ${relation.many_collection}.${relation.many_field} point at nothing`;
   return {
     ...statement(change, text, summary, { lock: 'ACCESS EXCLUSIVE', lock_entries: 4 }),

@@ -66,7 +66,7 @@ describe('a table that goes', () => {
   it('goes without CASCADE, and its rows with it', () => {
     const [drop, ...more] = plan(after(created('t')), deleted('t'));
     expect(more).to.deep.equal([]);
-    expect(drop).to.deep.include({ sql: `DROP TABLE ${T}`, lock: 'ACCESS EXCLUSIVE', loses_data: true });
+    expect(drop).to.deep.include({ sql: `DROP TABLE IF EXISTS ${T}`, lock: 'ACCESS EXCLUSIVE', loses_data: true });
   });
 
   it('loses nothing when the same batch made it; made anew after it was dropped, it is new', () => {
@@ -108,7 +108,7 @@ describe('a new column', () => {
   it('loses data when it goes again', () => {
     const field = column('a', 'integer');
     const [drop] = plan(after(created('t', [field])), dropped(field));
-    expect(drop).to.include({ sql: `ALTER TABLE ${T} DROP COLUMN "a"`, loses_data: true });
+    expect(drop).to.include({ sql: `ALTER TABLE ${T} DROP COLUMN IF EXISTS "a"`, loses_data: true });
   });
 });
 
@@ -205,7 +205,7 @@ describe('a changed column', () => {
     const plain = column('a', 'integer');
     const alias = column('a', 'alias', null);
     expect(texts(alter(alias, plain))).to.deep.equal([`ALTER TABLE ${T} ADD COLUMN "a" integer`]);
-    expect(alter(plain, alias)[0]).to.include({ sql: `ALTER TABLE ${T} DROP COLUMN "a"`, loses_data: true });
+    expect(alter(plain, alias)[0]).to.include({ sql: `ALTER TABLE ${T} DROP COLUMN IF EXISTS "a"`, loses_data: true });
   });
 });
 
@@ -289,7 +289,7 @@ describe('a foreign key', () => {
   it('is dropped with its relation; one without a constraint needs nothing', () => {
     const tied = after(created('authors'), created('t', [author]), related('t.author', 'authors'));
     expect(texts(plan(tied, unrelated('t.author')))).to.deep.equal([
-      `ALTER TABLE ${T} DROP CONSTRAINT "t_author_foreign"`,
+      `ALTER TABLE IF EXISTS ${T} DROP CONSTRAINT IF EXISTS "t_author_foreign"`,
     ]);
     expect(plan(state, related('t.author', 'authors', null))).to.deep.equal([]);
   });
@@ -307,7 +307,7 @@ describe('a foreign key', () => {
       `ALTER TABLE ${T} RENAME CONSTRAINT "t_author_foreign" TO "fk"`,
     ]);
     expect(texts(plan(tied, update('/schema/on_delete', 'CASCADE')))).to.deep.equal([
-      `ALTER TABLE ${T} DROP CONSTRAINT "t_author_foreign"`,
+      `ALTER TABLE IF EXISTS ${T} DROP CONSTRAINT IF EXISTS "t_author_foreign"`,
       `ALTER TABLE ${T} ADD CONSTRAINT "t_author_foreign" FOREIGN KEY ("author") ` +
         `REFERENCES "public"."authors" ("id") ON DELETE CASCADE`,
     ]);
