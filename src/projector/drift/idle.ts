@@ -13,8 +13,9 @@ export interface Beside extends CatalogObjects {
 
 export async function readTypeNames(client: pg.ClientBase, schema: string): Promise<ReadonlySet<string>> {
   const { rows } = await client.query<{ name: string }>(
-    `SELECT typname::text AS name FROM pg_catalog.pg_type WHERE typnamespace = $1::regnamespace`,
-    [`"${schema.replaceAll('"', '""')}"`],
+    `SELECT t.typname::text AS name FROM pg_catalog.pg_type t
+       JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace WHERE n.nspname = $1`,
+    [schema],
   );
   return new Set(rows.map(({ name }) => name));
 }
