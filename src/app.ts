@@ -6,7 +6,6 @@ import { createHealth } from './health.js';
 import { createHttp } from './http/app.js';
 import { listen } from './listen.js';
 import { type Listener, createListener } from './log/listener.js';
-import { readEvents } from './log/read.js';
 import { OperatorError } from './operator-error.js';
 import { createPipeline } from './pipeline/index.js';
 import { type Database, readDatabase } from './postgres/database.js';
@@ -110,7 +109,6 @@ async function startOn(options: OnDatabase, shutdown: Shutdown): Promise<Pick<Se
     pool,
     connection: options,
     database: database.database,
-    readEventsAfter: (position) => readEvents(pool, { after: position }),
     currentState: atHead,
     logger,
   });

@@ -1,7 +1,7 @@
 /** The projections of the service's database, for commands that work on it directly: whether the service runs or not. */
 import type pg from 'pg';
 import type { Config } from '../config.js';
-import { readEvents } from '../log/read.js';
+import { headPosition } from '../log/read.js';
 import { createPipeline } from '../pipeline/index.js';
 import { type IndexProjection, createIndexProjection } from '../projector/indexes.js';
 import { type Projections, createProjections } from '../projector/projections/index.js';
@@ -51,18 +51,11 @@ interface Surroundings {
   connectionString: string;
 }
 
-type Building = Omit<Parameters<typeof createIndexProjection>[0], 'readEventsAfter' | 'currentState'>;
+type Building = Omit<Parameters<typeof createIndexProjection>[0], 'currentState'>;
 
 function builder(options: Building, store: Store): IndexProjection {
-  const head = async (): Promise<number> => {
-    const { rows } = await options.pool.query<{ position: number }>(
-      'SELECT coalesce(max(position), 0)::bigint AS position FROM service_events',
-    );
-    return rows[0]?.position ?? 0;
-  };
   return createIndexProjection({
     ...options,
-    readEventsAfter: (position) => readEvents(options.pool, { after: position }),
-    currentState: async () => store.atHead(await head()),
+    currentState: async () => store.atHead(await headPosition(options.pool)),
   });
 }

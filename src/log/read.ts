@@ -50,15 +50,11 @@ export function toEventRecord(row: EventRow): EventRecord {
 }
 
 /**
- * Events in order, upcast to the newest version. The next page is asked for while this one is used; each page sees what
- * is committed at its moment, so the iteration ends at the head of then.
+ * Events in order, upcast to the newest version, page by page: no turn of the event loop for each event. The next page
+ * is asked for while this one is used; each sees what is committed at its moment, so the iteration ends at the head of
+ * then.
  * @throws Error naming the position of an event this release doesn't know
  */
-export async function* readEvents(db: Queryable, range: Range): AsyncGenerator<StoredEvent, void, undefined> {
-  for await (const page of readEventPages(db, range)) yield* page;
-}
-
-/** `readEvents` page by page, for whoever reads all of a long log: no turn of the event loop for each event. */
 export async function* readEventPages(db: Queryable, range: Range): AsyncGenerator<StoredEvent[], void, undefined> {
   const pace = createPace();
   for await (const page of readRecordPages(db, range)) yield await mapInTurns(page, readEvent, pace);
@@ -95,3 +91,9 @@ export async function readPage(db: Queryable, range: Range & { limit: number }):
 
 /** The end of the log. */
 export const HEAD_QUERY = `SELECT position, hash, occurred_at FROM service_events ORDER BY position DESC LIMIT 1`;
+
+/** The position of the newest event; 0 without any. */
+export async function headPosition(db: Queryable): Promise<number> {
+  const { rows } = await db.query<{ position: number }>(HEAD_QUERY);
+  return rows[0]?.position ?? 0;
+}

@@ -8,7 +8,6 @@ import type pg from 'pg';
 import { isConnectionLoss, sqlState } from '../postgres/errors.js';
 import type { Logger } from '../postgres/logger.js';
 import type { ConnectionOptions } from '../postgres/pool.js';
-import type { StoredEvent } from '../schema/events.js';
 import type { State } from '../schema/state.js';
 import { IndexBuildError, catchUp } from './indexes/catch-up.js';
 import { type IndexFailure, loadCheckpoint, recordFailure } from './indexes/checkpoint.js';
@@ -38,7 +37,6 @@ export interface IndexProjectionOptions {
   connection: ConnectionOptions;
   /** The name of the database. */
   database: string;
-  readEventsAfter: (position: number) => AsyncIterable<StoredEvent>;
   /** The state at the head of the log at the moment of the call, or later. */
   currentState: () => Promise<State>;
   logger: Logger;

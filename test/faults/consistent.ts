@@ -1,12 +1,12 @@
 /** What must hold of a database after anything: the chain is whole, and fold, metadata rows and catalog agree. */
 import { expect } from 'chai';
 import { verifyChain } from '../../src/log/hash-chain.js';
-import { readEvents } from '../../src/log/read.js';
 import { createPool, withClient } from '../../src/postgres/pool.js';
 import { verify } from '../../src/projector/verify.js';
 import { evolve } from '../../src/schema/evolve.js';
 import { type State, initialState } from '../../src/schema/state.js';
 import type { StoredEvent } from '../../src/schema/events.js';
+import { eventsOf } from '../support/log.js';
 
 /** Checks it and gives the fold and the events it was made of. */
 export async function expectConsistent(databaseUrl: string): Promise<{ state: State; events: StoredEvent[] }> {
@@ -18,11 +18,10 @@ export async function expectConsistent(databaseUrl: string): Promise<{ state: St
   });
   try {
     let state = initialState();
-    const events: StoredEvent[] = [];
-    for await (const event of readEvents(pool, { after: 0 })) {
-      expect(event.position, 'the log has a gap').to.equal(events.length + 1);
+    const events = await eventsOf(pool);
+    for (const [index, event] of events.entries()) {
+      expect(event.position, 'the log has a gap').to.equal(index + 1);
       state = evolve(state, event);
-      events.push(event);
     }
     expect(await verifyChain(pool)).to.include({ ok: true, checked: events.length });
     const { differences } = await withClient(pool, (client) => verify(client, state, 'public'));

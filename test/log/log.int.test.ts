@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { appendEvents } from '../../src/log/append.js';
 import { eventHash, verifyChain } from '../../src/log/hash-chain.js';
 import { type LogHead, GENESIS_HASH, emptyHead } from '../../src/log/head.js';
-import { type EventRecord, readEvents, readRecordPages } from '../../src/log/read.js';
+import { type EventRecord, readRecordPages } from '../../src/log/read.js';
 import { readDatabase } from '../../src/postgres/database.js';
 import { migrate } from '../../src/postgres/migrate.js';
 import { createPool, withClient } from '../../src/postgres/pool.js';
@@ -11,6 +11,7 @@ import type { Cause, NewEvent, StoredEvent } from '../../src/schema/events.js';
 import type { Json } from '../../src/schema/model.js';
 import { CAUSE, silent } from '../pipeline/instance.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
+import { eventsOf } from '../support/log.js';
 
 /** Everything that could come back from jsonb other than it went in. */
 const HOSTILE: Json = {
@@ -54,11 +55,8 @@ describe('the log', () => {
 
   const headOf = ({ position, hash, occurred_at }: StoredEvent): LogHead => ({ position, hash, occurred_at });
 
-  async function readAll(after = 0, limit?: number): Promise<StoredEvent[]> {
-    const events: StoredEvent[] = [];
-    const range = { after, ...(limit !== undefined && { limit }) };
-    for await (const event of readEvents(pool, range)) events.push(event);
-    return events;
+  function readAll(after = 0, limit?: number): Promise<StoredEvent[]> {
+    return eventsOf(pool, { after, ...(limit !== undefined && { limit }) });
   }
 
   /** As somebody with all rights would do it. */

@@ -6,7 +6,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { readEvents } from '../../src/log/read.js';
 import { withClient } from '../../src/postgres/pool.js';
 import { qualified } from '../../src/projector/ddl/sql.js';
 import { verify } from '../../src/projector/verify.js';
@@ -19,6 +18,7 @@ import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { CAUSE, type Instance, startInstance } from './instance.js';
 import { moveOf } from './moves.js';
 import { type Step, steps } from './steps.js';
+import { eventsOf } from '../support/log.js';
 
 const RUNS = Number(process.env['SEQUENCES'] ?? 15);
 const FIXTURES = new URL('../fixtures/seeds.json', import.meta.url);
@@ -104,7 +104,7 @@ describe('any sequence of commands', function () {
 
   it('is folded from the log to the same schema', async () => {
     let folded = initialState();
-    for await (const event of readEvents(instance.pool, { after: 0 })) folded = evolve(folded, event);
+    for (const event of await eventsOf(instance.pool)) folded = evolve(folded, event);
     expect(snapshotHash(folded, '1.2.3')).to.equal(snapshotHash(state(), '1.2.3'));
   });
 

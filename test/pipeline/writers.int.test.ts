@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { verifyChain } from '../../src/log/hash-chain.js';
-import { readEvents } from '../../src/log/read.js';
 import type { Outcome } from '../../src/pipeline/index.js';
 import { snapshotHash } from '../../src/schema/snapshot.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { CAUSE, type Instance, command, field, startInstance, table } from './instance.js';
+import { eventsOf } from '../support/log.js';
 
 const PROCESSES = 3;
 const WRITERS = 16;
@@ -47,8 +47,7 @@ describe('sixteen writers on three processes', function () {
         }
       }),
     );
-    const events = [];
-    for await (const event of readEvents((instances[0] as Instance).pool, { after: 0 })) events.push(event);
+    const events = await eventsOf((instances[0] as Instance).pool);
     expect(events.map((event) => event.position)).to.deep.equal(events.map((_, index) => index + 1));
 
     const accepted = outcomes.filter(({ outcome }) => outcome.kind === 'done');

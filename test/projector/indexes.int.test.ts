@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import pg from 'pg';
-import { readEvents } from '../../src/log/read.js';
 import { type IndexProjection, createIndexProjection } from '../../src/projector/indexes.js';
 import { verify } from '../../src/projector/verify.js';
 import { indexName } from '../../src/schema/constraint-names.js';
@@ -33,7 +32,6 @@ describe('indexes built after the commit', () => {
       pool,
       connection: { connectionString: database.connectionString, schema },
       database: new URL(database.connectionString).pathname.slice(1),
-      readEventsAfter: (position) => readEvents(pool, { after: position }),
       currentState: () => Promise.resolve(store.current()),
       logger: silent,
       pauses: { gather: 5, busy: 20, retry: 20, maximum: 100 },

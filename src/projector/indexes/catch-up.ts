@@ -1,16 +1,15 @@
 /** From the checkpoint to the head of the log: what isn't about indexes is passed over, the rest is settled in order. */
+import { headPosition } from '../../log/read.js';
 import type { Queryable } from '../../postgres/pool.js';
-import type { StoredEvent } from '../../schema/events.js';
 import type { Logger } from '../../postgres/logger.js';
 import { advanceCheckpoint, loadCheckpoint } from './checkpoint.js';
+import { readIndexEvents } from './events.js';
 import type { BuildSession } from './session.js';
 import { type Settling, settleIndex } from './settle.js';
 import { type IndexTarget, indexTargets } from './targets.js';
 
 export interface CatchingUp extends Omit<Settling, 'client'> {
   pool: Queryable;
-  /** Events after a position, in order, to the head. */
-  readEventsAfter: (position: number) => AsyncIterable<StoredEvent>;
   /** Null: another process builds. */
   openSession: () => Promise<BuildSession | null>;
   logger: Logger;
@@ -46,7 +45,8 @@ export async function catchUp(work: CatchingUp): Promise<CaughtUp> {
     noted = reached;
     return isOurs;
   };
-  for await (const event of work.readEventsAfter(noted)) {
+  const head = await headPosition(work.pool);
+  for await (const event of readIndexEvents(work.pool, { after: noted, upTo: head })) {
     if (work.stopping()) return 'stopped';
     if (indexTargets(event).length > 0) {
       // Somebody else went on from here: their lock, their work.
@@ -56,6 +56,7 @@ export async function catchUp(work: CatchingUp): Promise<CaughtUp> {
     reached = event.position;
     if (reached - noted >= NOTED_EVERY && !(await note())) return 'busy elsewhere';
   }
+  reached = Math.max(noted, head);
   return (await note()) ? 'done' : 'busy elsewhere';
 }
 
@@ -65,17 +66,16 @@ async function inSession(work: CatchingUp): Promise<CaughtUp> {
   if (session === null) return 'busy elsewhere';
   try {
     let noted = await loadCheckpoint(work.pool);
-    let reached = noted;
-    for await (const event of work.readEventsAfter(noted)) {
+    const head = await headPosition(work.pool);
+    for await (const event of readIndexEvents(work.pool, { after: noted, upTo: head })) {
       if (work.stopping()) return 'stopped';
       const targets = indexTargets(event);
       for (const target of targets) await settle(work, session, { position: event.position, target });
-      reached = event.position;
       if (targets.length === 0) continue;
-      await advanceCheckpoint(work.pool, noted, reached);
-      noted = reached;
+      await advanceCheckpoint(work.pool, noted, event.position);
+      noted = event.position;
     }
-    await advanceCheckpoint(work.pool, noted, reached);
+    await advanceCheckpoint(work.pool, noted, Math.max(noted, head));
     return 'done';
   } finally {
     await session.close();

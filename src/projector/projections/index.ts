@@ -1,6 +1,6 @@
 /** The projections for operators: how they are, whether they are right, and making them anew. */
 import type pg from 'pg';
-import { HEAD_QUERY } from '../../log/read.js';
+import { headPosition } from '../../log/read.js';
 import { ProblemError } from '../../postgres/errors.js';
 import { type ConnectionOptions, withClient } from '../../postgres/pool.js';
 import { shareNext } from '../../reads/freshness.js';
@@ -78,8 +78,7 @@ async function verifyBeside({ pool, store, connection }: ProjectionsOptions): Pr
   return withClient(pool, async (client) => {
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
     try {
-      const { rows } = await client.query<{ position: number }>(HEAD_QUERY);
-      const position = rows[0]?.position ?? 0;
+      const position = await headPosition(client);
       const state = await store.atHead(position);
       if (state.position !== position) return null;
       const { ok, differences } = await verify(client, state, connection.schema);

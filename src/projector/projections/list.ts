@@ -1,4 +1,5 @@
 /** How far each projection has come, what stopped it, and what to do about it. */
+import { headPosition } from '../../log/read.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { type Sql, sql } from '../ddl/sql.js';
 import { INDEX_PROJECTION } from '../verify/pending-indexes.js';
@@ -62,13 +63,10 @@ SELECT p.name, p.position, p.status, p.last_error, p.updated_at, e.type, e.occur
 FROM service_projections p
 LEFT JOIN service_events e ON e.position = (p.last_error ->> 'position')::bigint`;
 
-const HEAD: Sql = sql`SELECT coalesce(max(position), 0)::bigint AS position FROM service_events`;
-
 /** All projections, those that met no event yet too. `head` is of the same moment or a little before. */
 export async function listProjections(db: Queryable): Promise<{ head: number; projections: ProjectionStatus[] }> {
   // The head first: a checkpoint read after it is never behind what is reported as done.
-  const [heads, { rows }] = [await db.query<{ position: number }>(HEAD), await db.query<Row>(QUERY)];
-  const head = heads.rows[0]?.position ?? 0;
+  const [head, { rows }] = [await headPosition(db), await db.query<Row>(QUERY)];
   const found = new Map(rows.map((row) => [row.name, row]));
   return { head, projections: PROJECTION_NAMES.map((name) => toStatus(name, found.get(name), head)) };
 }

@@ -3,7 +3,7 @@
  * lock is taken for the last few events and the switch alone. Readers of the rows see the old ones until it commits.
  */
 import pg from 'pg';
-import { readEventPages } from '../../log/read.js';
+import { headPosition, readEventPages } from '../../log/read.js';
 import { advisoryKey } from '../../postgres/advisory.js';
 import { ProblemError, environmentProblem } from '../../postgres/errors.js';
 import { type ConnectionOptions, connectionConfig } from '../../postgres/pool.js';
@@ -58,7 +58,7 @@ async function rebuild(client: pg.Client, options: RebuildMetadataOptions): Prom
   const started = performance.now();
   const place = { database: options.database, schema: options.connection.schema };
   await enter(client, advisoryKey(place, 'rebuild-metadata'));
-  const total = await headOf(client);
+  const total = await headPosition(client);
   // From the first event on: a rebuild trusts the log and nothing else, stored folds neither.
   const folded = await foldLog(client, startPoint(), { stops: telling(total, options.onProgress) });
   options.onProgress?.(folded.head.position, folded.head.position);
@@ -87,13 +87,6 @@ async function enter(client: pg.Client, key: string): Promise<void> {
     code: 'IN_USE',
     message: 'The metadata rows are being rebuilt already: wait for that rebuild to end.',
   });
-}
-
-async function headOf(client: pg.Client): Promise<number> {
-  const { rows } = await client.query<{ position: number }>(
-    sql`SELECT coalesce(max(position), 0)::bigint AS position FROM service_events`,
-  );
-  return rows[0]?.position ?? 0;
 }
 
 interface Followed {
