@@ -22,13 +22,20 @@ const PARTS = {
 
 type Part = keyof typeof PARTS;
 
-/** The members of an entry per kind: whole documents without a path, members with one. */
-const MEMBERS: Record<string, readonly string[]> = {
-  N: ['kind', 'path', 'rhs'],
-  D: ['kind', 'path', 'lhs'],
-  E: ['kind', 'path', 'lhs', 'rhs'],
-  A: ['kind', 'path', 'index', 'item'],
+/** The members of an item per part. */
+const ITEM_MEMBERS: Record<Part, ReadonlySet<string>> = {
+  collections: new Set(['collection', 'diff']),
+  fields: new Set(['collection', 'field', 'diff']),
+  relations: new Set(['collection', 'field', 'diff', 'related_collection']),
 };
+
+/** The members of an entry per kind: whole documents without a path, members with one. */
+const ENTRY_MEMBERS: ReadonlyMap<unknown, ReadonlySet<string>> = new Map([
+  ['N', new Set(['kind', 'path', 'rhs'])],
+  ['D', new Set(['kind', 'path', 'lhs'])],
+  ['E', new Set(['kind', 'path', 'lhs', 'rhs'])],
+  ['A', new Set(['kind', 'path', 'index', 'item'])],
+]);
 
 export function readDiffDocument(body: unknown): Result<{ hash: string; diff: SchemaDiff }> {
   if (!isObject(body))
@@ -82,8 +89,7 @@ const isWholeOf = (kind: 'N' | 'D', { diff: [entry] }: Item): boolean =>
 
 function itemProblems(item: unknown, part: Part, at: Path): Problem[] {
   if (!isObject(item)) return [invalid(at, 'an object is expected')];
-  const known = new Set([...PARTS[part], 'diff', ...(part === 'relations' ? ['related_collection'] : [])]);
-  const problems = unknownMembers(item, known, at);
+  const problems = unknownMembers(item, ITEM_MEMBERS[part], at);
   for (const member of PARTS[part]) {
     if (typeof item[member] !== 'string') problems.push(invalid([...at, member], `${member} is required, a string`));
   }
@@ -111,10 +117,10 @@ export const isWhole = (entry: Entry<unknown>): boolean =>
 function entryProblems(entry: unknown, at: Path): Problem[] {
   if (!isObject(entry)) return [invalid(at, 'an entry is an object with kind')];
   const kind = entry['kind'];
-  const members = typeof kind === 'string' && Object.hasOwn(MEMBERS, kind) ? MEMBERS[kind] : undefined;
+  const members = ENTRY_MEMBERS.get(kind);
   if (members === undefined) return [invalid([...at, 'kind'], 'kind is one of N, D, E, A')];
-  const required = members.filter((member) => member !== 'path' || kind === 'E' || kind === 'A');
-  const problems = [...unknownMembers(entry, new Set(members), at), ...missingMembers(entry, required, at)];
+  const required = [...members].filter((member) => member !== 'path' || kind === 'E' || kind === 'A');
+  const problems = [...unknownMembers(entry, members, at), ...missingMembers(entry, required, at)];
   if (entry['path'] !== undefined && !isPath(entry['path'])) {
     problems.push(invalid([...at, 'path'], 'path is an array of member names and indexes, at least one'));
   }
