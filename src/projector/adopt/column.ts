@@ -8,6 +8,7 @@ import type { Result } from '../../schema/problem.js';
 import type { CatalogColumn } from '../catalog/model.js';
 import { type Converting, note } from './context.js';
 import { foreignUse, sequenceOptions } from './needs.js';
+import { isUsualDefault } from './usual-default.js';
 
 /** What keys and indexes say of the column. */
 export interface ColumnParts {
@@ -120,22 +121,13 @@ interface Default {
   sql?: string;
 }
 
-/** Whether PostgreSQL spells the literal so when the service sets it: cast to the column's own type, or bare. */
-function isUsual(text: string, columnType: string, literal: Json): boolean {
-  const type = columnType.replace(/ ?\(.*\)/, '');
-  if (type === 'json') return text === `'${JSON.stringify(literal).replaceAll("'", "''")}'::json`;
-  if (/^[\d(-]/.test(text)) return type === 'integer' || (type === 'numeric' && text.includes('.'));
-  if (!text.startsWith("'")) return true;
-  return text.endsWith(`'::${type === 'character' ? 'bpchar' : type}`);
-}
-
 const NONE: Default = { literal: null };
 
 function defaultOf(converting: Converting, column: CatalogColumn, typed: Typed, unmanaged: Unmanaged): Default {
   const text = column.default;
   if (text === null || column.identity !== null) return NONE;
   const literal = defaultFromCatalog(typed.type, typed, text);
-  if (literal !== undefined) return isUsual(text, column.type, literal) ? { literal } : { literal, sql: text };
+  if (literal !== undefined) return isUsualDefault(text, column.type, literal) ? { literal } : { literal, sql: text };
   const used = foreignUse(converting, 'default', column.name);
   const fault = used === null ? checkExpression(text) : `uses ${used}`;
   if (fault === null) return { literal: null, sql: text };

@@ -7,6 +7,8 @@ const SERIAL = /^(?:small|big)?serial[248]?$/i;
 /** Why the text isn't what PostgreSQL would show of the type, or is a type that has a name here; null where it may be. */
 export function spellingFault(text: string): string | null {
   const element = text.replace(/\[\]$/, '');
+  // A character type without a length: `character` alone would have one, of 1.
+  if (element === 'bpchar') return null;
   if (SERIAL.test(element)) return 'is no type of a column: use integer or bigInteger, with has_auto_increment';
   if (/^pg_catalog\./i.test(text)) return 'must be written without pg_catalog';
   if (!text.startsWith('"') && /^\s|\s$|[[\]]|\barray\b/i.test(element)) {
