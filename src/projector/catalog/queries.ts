@@ -43,7 +43,8 @@ SELECT a.attrelid, a.attnum, a.attname::text, pg_catalog.format_type(a.atttypid,
   -- Not joined: until the catalog is analysed, PostgreSQL would search all comments for each column.
   (SELECT d.description FROM pg_catalog.pg_description d
     WHERE d.objoid = a.attrelid AND d.classoid = 'pg_catalog.pg_class'::regclass AND d.objsubid = a.attnum),
-  o.schema, o.name, a.attinhcount > 0, nn.conname::text
+  o.schema, o.name, a.attinhcount > 0, nn.conname::text,
+  nullif(concat_ws(' ', CASE WHEN nn.connoinherit THEN 'NO INHERIT' END, CASE WHEN NOT nn.convalidated THEN 'NOT VALID' END), '')
 FROM wanted w
 JOIN pg_catalog.pg_attribute a ON a.attrelid = w.oid AND a.attnum > 0 AND NOT a.attisdropped
 JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
