@@ -4,10 +4,17 @@ import type { TableExtras } from './extras.js';
 import { jsonEqual } from './json.js';
 import type { TableSchema } from './model.js';
 
+type Constraint = NonNullable<TableExtras['constraints']>[number];
+
 /** Without the foreign keys to tables that are `gone`; the same object where there is none. */
 export function withoutReferences(schema: TableSchema, gone: (table: string) => boolean): TableSchema {
+  return withoutConstraints(schema, ({ references }) => references !== undefined && gone(references));
+}
+
+/** Without the constraints that are `gone`; the same object where there is none. */
+export function withoutConstraints(schema: TableSchema, gone: (constraint: Constraint) => boolean): TableSchema {
   const constraints = schema.extras?.constraints ?? [];
-  const kept = constraints.filter(({ references }) => references === undefined || !gone(references));
+  const kept = constraints.filter((each) => !gone(each));
   return kept.length === constraints.length ? schema : withExtras(schema, { ...schema.extras, constraints: kept });
 }
 
