@@ -18,7 +18,7 @@ import type { Collection, Field, Relation, TableSchema } from './model.js';
 import { partitionsFirst } from './order.js';
 import { patchBetween } from './patch.js';
 import { isReplacedRelation } from './removals.js';
-import { withoutColumns, withoutConstraints, withoutOthers, withoutReferences } from './table-extras.js';
+import { withNeeds, withoutColumns, withoutConstraints, withoutOthers, withoutReferences } from './table-extras.js';
 import { byName, getRelation, primaryKeyOf, relationsTo } from './state.js';
 
 export function letGo(change: Change): { events: NewEvent[]; held: Held } {
@@ -87,12 +87,13 @@ interface Going {
 
 /**
  * Foreign keys that are no relations go before the table they point at; what names a column, before that column; and
- * what will be otherwise, before a column takes its name.
+ * what will be otherwise, before a column takes its name. What columns will need is there before they are.
  */
 function tableLetsGo(schema: TableSchema, { gone, tables, wanted }: Going): TableSchema {
   const kept = wanted == null ? schema : withoutOthers(schema, wanted);
   const unbound = withoutReferences(kept, (table) => tables.has(table));
-  return gone === undefined ? unbound : withoutColumns(unbound, (column) => gone.has(column));
+  const left = gone === undefined ? unbound : withoutColumns(unbound, (column) => gone.has(column));
+  return wanted == null ? left : withNeeds(left, wanted);
 }
 
 function* fieldsLetGo(change: Change, name: string, held: Held): Generator<NewEvent> {

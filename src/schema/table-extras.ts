@@ -42,6 +42,14 @@ export function withoutOthers(schema: TableSchema, wanted: TableSchema): TableSc
   return same ? schema : withExtras(schema, { ...schema.extras, ...kept });
 }
 
+/** With what `wanted` needs and the table didn't need before. */
+export function withNeeds(schema: TableSchema, wanted: TableSchema): TableSchema {
+  const needs = schema.extras?.needs ?? [];
+  const known = new Set(needs.map(({ kind, name }) => `${kind} ${name}`));
+  const fresh = (wanted.extras?.needs ?? []).filter(({ kind, name }) => !known.has(`${kind} ${name}`));
+  return fresh.length === 0 ? schema : withExtras(schema, { ...schema.extras, needs: [...needs, ...fresh] });
+}
+
 export function withExtras({ comment }: TableSchema, extras: TableExtras): TableSchema {
   const said = Object.entries(extras).filter(
     ([, value]) => value !== undefined && !(Array.isArray(value) && value.length === 0),

@@ -2,7 +2,7 @@
  * transition: the ordered events that turn one state into another. Every command is decided through it, so there is
  * one order, and every prefix of it is a valid schema:
  *
- * relations removed · references to what goes are let go · fields removed · collections removed · collections created
+ * relations removed · references to what goes are let go, and what columns will need comes · fields removed · collections removed · collections created
  * (groups first) · fields created · fields updated · collections updated · relations created and updated
  *
  * Collections are updated after fields are created, because archive_field and sort_field may name a new field.

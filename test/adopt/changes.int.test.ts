@@ -22,7 +22,9 @@ CREATE TABLE dropped (a integer, b integer, PRIMARY KEY (a, b));
 CREATE TABLE holder (a integer, b integer, CONSTRAINT holds FOREIGN KEY (a, b) REFERENCES dropped);
 CREATE TABLE named (a integer CONSTRAINT mine NOT NULL, b integer CONSTRAINT gone NOT NULL, c integer, d integer NOT NULL);
 CREATE TABLE aim (a integer, b integer, UNIQUE (a, b));
-CREATE TABLE shot (a integer, b integer, FOREIGN KEY (a, b) REFERENCES aim (a, b))`;
+CREATE TABLE shot (a integer, b integer, FOREIGN KEY (a, b) REFERENCES aim (a, b));
+CREATE DOMAIN short AS varchar(5);
+CREATE TABLE growing (id integer, counts integer GENERATED ALWAYS AS IDENTITY, turns serial, made serial, word short)`;
 
 const AFTER = `
 CREATE TYPE mood AS ENUM ('sad', 'happy');
@@ -43,7 +45,10 @@ CREATE TABLE sized (of size NOT NULL DEFAULT 'l', a integer, b integer, FOREIGN 
 CREATE TABLE holder (a integer, b integer);
 CREATE TABLE named (a integer CONSTRAINT yours NOT NULL, b integer NOT NULL, c integer CONSTRAINT fresh NOT NULL, d integer CONSTRAINT late NOT NULL);
 CREATE TABLE aim (a integer, b integer);
-CREATE TABLE shot (a integer, b integer)`;
+CREATE TABLE shot (a integer, b integer);
+CREATE SEQUENCE tickets;
+CREATE TABLE growing (id integer, counts serial, turns integer GENERATED ALWAYS AS IDENTITY, made integer GENERATED ALWAYS AS (id) STORED,
+  of size DEFAULT 's', number serial, ticket bigint DEFAULT nextval('tickets'))`;
 
 describe('snapshots of adopted tables on tables that exist', function () {
   this.timeout(60_000);

@@ -1,5 +1,6 @@
 /** What must be there before a table: made where it is missing. PostgreSQL has no IF NOT EXISTS for types. */
-import type { Domain, Need } from '../../schema/extras.js';
+import { type Domain, type Need, isIdentity } from '../../schema/extras.js';
+import type { CollectionNode } from '../../schema/state.js';
 import type { Statement } from '../statement.js';
 import { type Change, statement } from './change.js';
 import { sequenceOptions } from './sequence.js';
@@ -69,6 +70,24 @@ export function ownSequences(change: Change, needs: readonly Need[]): Statement[
     const text = ownSequence({ name: need.name, owned_by: need.owned_by }, change.schema, collection);
     return [statement(change, text, `give sequence ${need.name} to ${collection}.${need.owned_by}`, { lock: 'none' })];
   });
+}
+
+/** A sequence that is its column's can't be given to it before that is there, nor while it is made in another way. */
+export function isReady(need: Need, node: CollectionNode | undefined): boolean {
+  return need.kind !== 'sequence' || need.owned_by === undefined || mayOwn(node, need.owned_by);
+}
+
+function mayOwn(node: CollectionNode | undefined, column: string): boolean {
+  const schema = node?.fields.get(column)?.schema ?? null;
+  return schema !== null && schema.generation_expression === null && !isIdentity(schema);
+}
+
+/** What waited for the column: see isReady. It may have been made and gone again with what the column was. */
+export function needsOfColumn({ event, before, after }: Change, field: string): Need[] {
+  const [old, node] = [before, after].map(({ collections }) => collections.get(event.collection));
+  if (mayOwn(old, field) || !mayOwn(node, field)) return [];
+  const needs = node?.collection.schema?.extras?.needs ?? [];
+  return needs.filter((need) => need.kind === 'sequence' && need.owned_by === field);
 }
 
 export function ownSequence(need: { name: string; owned_by: string }, schema: string, collection: string): Sql {
