@@ -72,7 +72,7 @@ function addParts(change: FieldUpdate, old: ColumnField, now: ColumnField): Stat
 
 function dropIdentity(change: FieldUpdate, old: ColumnField, now: ColumnField): Statement[] {
   if (!startsCounting(now, old)) return [];
-  const text = sql`ALTER TABLE ${tableOf(change)} ALTER COLUMN ${ident(now.field)} DROP IDENTITY`;
+  const text = sql`ALTER TABLE ${tableOf(change)} ALTER COLUMN ${ident(now.field)} DROP IDENTITY IF EXISTS`;
   const costs = { lock: 'ACCESS EXCLUSIVE', lock_entries: 3 } as const;
   return [statement(change, text, `let ${label(now)} no longer count on its own`, costs)];
 }
