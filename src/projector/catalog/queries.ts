@@ -28,13 +28,14 @@ FROM wanted w
 ORDER BY w.relname COLLATE "C"`;
 
 export const COLUMNS_QUERY: Sql = sql`${TABLES}, owned AS (
-  SELECT d.refobjid, d.refobjsubid, min(n.nspname::text) AS schema, min(s.relname::text) AS name
+  SELECT DISTINCT ON (d.refobjid, d.refobjsubid) d.refobjid, d.refobjsubid, n.nspname::text AS schema, s.relname::text AS name
   FROM pg_catalog.pg_depend d
   JOIN pg_catalog.pg_class s ON s.oid = d.objid AND s.relkind = 'S'
   JOIN pg_catalog.pg_namespace n ON n.oid = s.relnamespace
   WHERE d.classid = 'pg_catalog.pg_class'::regclass AND d.refclassid = 'pg_catalog.pg_class'::regclass
     AND d.deptype IN ('a', 'i') AND d.refobjsubid > 0
-  GROUP BY d.refobjid, d.refobjsubid
+  -- That of the identity, if there are more.
+  ORDER BY d.refobjid, d.refobjsubid, d.deptype DESC, s.relname
 )
 SELECT a.attrelid, a.attnum, a.attname::text, pg_catalog.format_type(a.atttypid, a.atttypmod), a.attndims,
   t.typtype::text, t.typnamespace = 'pg_catalog'::regnamespace, a.attnotnull, a.attidentity::text, a.attgenerated::text,

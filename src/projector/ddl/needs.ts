@@ -36,7 +36,7 @@ export function createNeed(need: Need, schema: string): Sql {
         sql`CREATE TYPE ${qualified(schema, need.name)} AS ENUM (${join(need.labels.map(literal), sql`, `)})`,
       );
     case 'domain':
-      return unlessThere(sql`CREATE DOMAIN ${qualified(schema, need.name)} ${domain(need)}`);
+      return unlessThere(domain(qualified(schema, need.name), need));
     case 'sequence': {
       const { kind: _, name, owned_by: __, ...options } = need;
       return sql`CREATE SEQUENCE IF NOT EXISTS ${qualified(schema, name)} ${sequenceOptions(options)}`;
@@ -46,15 +46,19 @@ export function createNeed(need: Need, schema: string): Sql {
   }
 }
 
-function domain({ type, collation, not_null, default: value, checks = [] }: Domain): Sql {
-  const parts = [sql`AS ${typeName(type)}`];
+/** CREATE DOMAIN takes no check that is NOT VALID: those follow. */
+function domain(name: Sql, { type, collation, not_null, default: value, checks = [] }: Domain): Sql {
+  const parts = [sql`CREATE DOMAIN ${name} AS ${typeName(type)}`];
   if (collation !== undefined) parts.push(sql`COLLATE ${collationName(collation)}`);
   if (value !== undefined) parts.push(sql`DEFAULT ${expression(value)}`);
   if (not_null === true) parts.push(sql`NOT NULL`);
-  for (const { name, definition } of checks) {
-    parts.push(sql`CONSTRAINT ${ident(name)} ${constraintDefinition(definition)}`);
+  const later: Sql[] = [];
+  for (const check of checks) {
+    const text = sql`CONSTRAINT ${ident(check.name)} ${constraintDefinition(check.definition)}`;
+    if (check.definition.endsWith(' NOT VALID')) later.push(sql`; ALTER DOMAIN ${name} ADD ${text}`);
+    else parts.push(text);
   }
-  return join(parts, sql` `);
+  return sql`${join(parts, sql` `)}${join(later, sql``)}`;
 }
 
 /** The statement inside a block of its own, as a literal: quoted like any other text. */
