@@ -58,5 +58,6 @@ function callOf(node: Node | undefined): string | undefined {
   if (typeof keyword === 'string') return keyword.replace('SVFOP_', '');
   const call = member(node, 'FuncCall');
   if (call === undefined || call['args'] !== undefined) return undefined;
-  return `${stringOf(list(call['funcname']).at(-1))}()`;
+  // With its schema, where that is written: a function there is another one.
+  return `${list(call['funcname']).map(stringOf).join('.')}()`;
 }

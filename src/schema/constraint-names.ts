@@ -42,6 +42,20 @@ function withHash(base: string, suffix: string, key: string): string {
   return cut(base, MAX_NAME_BYTES - end.length) + end;
 }
 
+/**
+ * The name PostgreSQL itself gives to a NOT NULL or an identity sequence: of table and column it shortens the longer one
+ * until the whole fits, byte by byte, and leaves out a character that it cut through.
+ */
+export function postgresName(table: string, column: string, suffix: string): string {
+  let [first, second] = [Buffer.byteLength(table), Buffer.byteLength(column)];
+  const room = MAX_NAME_BYTES - suffix.length - 1;
+  while (first + second > room) {
+    if (first > second) first -= 1;
+    else second -= 1;
+  }
+  return `${cut(table, first)}_${cut(column, second)}${suffix}`;
+}
+
 /** Whether PostgreSQL keeps the whole name. A UTF-16 unit is at most 3 bytes, so short names need no counting. */
 export function fits(name: string): boolean {
   return name.length * 3 <= MAX_NAME_BYTES || Buffer.byteLength(name) <= MAX_NAME_BYTES;

@@ -18,21 +18,47 @@ import type { Collection, Field, Relation, TableSchema } from './model.js';
 import { partitionsFirst } from './order.js';
 import { patchBetween } from './patch.js';
 import { isReplacedRelation } from './removals.js';
-import { withoutColumns, withoutOthers, withoutReferences } from './table-extras.js';
+import { withNeeds, withoutColumns, withoutConstraints, withoutOthers, withoutReferences } from './table-extras.js';
 import { byName, getRelation, primaryKeyOf, relationsTo } from './state.js';
 
 export function letGo(change: Change): { events: NewEvent[]; held: Held } {
   const held: Held = { collections: new Map(), fields: new Map(), relations: new Map() };
-  const events: NewEvent[] = [...relationsLetGo(change, held)];
+  const events: NewEvent[] = [...relationsLetGo(change, held), ...referencesLetGo(change, held)];
   for (const { name, before } of partitionsFirst([...surviving(change)], change.from, (each) => each.name)) {
-    const collection = collectionLetsGo(change, before.collection);
-    if (collection !== before.collection) {
-      held.collections.set(name, collection);
-      events.push(newEvent('collection.updated', name, null, { patch: patchBetween(before.collection, collection) }));
-    }
+    const now = held.collections.get(name) ?? before.collection;
+    for (const event of hold(held, now, collectionLetsGo(change, now))) events.push(event);
     for (const event of fieldsLetGo(change, name, held)) events.push(event);
   }
   return { events, held };
+}
+
+function* hold(held: Held, before: Collection, after: Collection): Generator<NewEvent> {
+  if (after === before) return;
+  held.collections.set(after.collection, after);
+  yield newEvent('collection.updated', after.collection, null, { patch: patchBetween(before, after) });
+}
+
+/**
+ * Foreign keys that are no relations, before anything else that hangs on tables: they may need a constraint of another
+ * table that goes as well, and tables that go together may point at each other.
+ */
+function* referencesLetGo(change: Change, held: Held): Generator<NewEvent> {
+  for (const name of partitionsFirst(change.names, change.from, (each) => each)) {
+    const collection = change.from.collections.get(name)?.collection;
+    if (!collection?.schema) continue;
+    const schema = unbound(change, collection.collection, collection.schema);
+    yield* hold(held, collection, schema === collection.schema ? collection : { ...collection, schema });
+  }
+}
+
+function unbound({ to, removals }: Change, name: string, schema: TableSchema): TableSchema {
+  // What it points at in itself ends with it.
+  if (removals.collections.has(name))
+    return withoutReferences(schema, (table) => table !== name && removals.collections.has(table));
+  const wanted = to.collections.get(name)?.collection.schema;
+  const kept = tableLetsGo(schema, { gone: removals.fields.get(name), tables: removals.collections, wanted });
+  const stays = new Set(kept.extras?.constraints);
+  return withoutConstraints(schema, (each) => each.references !== undefined && !stays.has(each));
 }
 
 function collectionLetsGo({ from, to, removals }: Change, collection: Collection): Collection {
@@ -61,12 +87,13 @@ interface Going {
 
 /**
  * Foreign keys that are no relations go before the table they point at; what names a column, before that column; and
- * what will be otherwise, before a column takes its name.
+ * what will be otherwise, before a column takes its name. What columns will need is there before they are.
  */
 function tableLetsGo(schema: TableSchema, { gone, tables, wanted }: Going): TableSchema {
   const kept = wanted == null ? schema : withoutOthers(schema, wanted);
   const unbound = withoutReferences(kept, (table) => tables.has(table));
-  return gone === undefined ? unbound : withoutColumns(unbound, (column) => gone.has(column));
+  const left = gone === undefined ? unbound : withoutColumns(unbound, (column) => gone.has(column));
+  return wanted == null ? left : withNeeds(left, wanted);
 }
 
 function* fieldsLetGo(change: Change, name: string, held: Held): Generator<NewEvent> {

@@ -4,10 +4,17 @@ import type { TableExtras } from './extras.js';
 import { jsonEqual } from './json.js';
 import type { TableSchema } from './model.js';
 
+type Constraint = NonNullable<TableExtras['constraints']>[number];
+
 /** Without the foreign keys to tables that are `gone`; the same object where there is none. */
 export function withoutReferences(schema: TableSchema, gone: (table: string) => boolean): TableSchema {
+  return withoutConstraints(schema, ({ references }) => references !== undefined && gone(references));
+}
+
+/** Without the constraints that are `gone`; the same object where there is none. */
+export function withoutConstraints(schema: TableSchema, gone: (constraint: Constraint) => boolean): TableSchema {
   const constraints = schema.extras?.constraints ?? [];
-  const kept = constraints.filter(({ references }) => references === undefined || !gone(references));
+  const kept = constraints.filter((each) => !gone(each));
   return kept.length === constraints.length ? schema : withExtras(schema, { ...schema.extras, constraints: kept });
 }
 
@@ -33,6 +40,14 @@ export function withoutOthers(schema: TableSchema, wanted: TableSchema): TableSc
   };
   const same = kept.constraints.length === constraints.length && kept.indexes.length === indexes.length;
   return same ? schema : withExtras(schema, { ...schema.extras, ...kept });
+}
+
+/** With what `wanted` needs and the table didn't need before. */
+export function withNeeds(schema: TableSchema, wanted: TableSchema): TableSchema {
+  const needs = schema.extras?.needs ?? [];
+  const known = new Set(needs.map(({ kind, name }) => `${kind} ${name}`));
+  const fresh = (wanted.extras?.needs ?? []).filter(({ kind, name }) => !known.has(`${kind} ${name}`));
+  return fresh.length === 0 ? schema : withExtras(schema, { ...schema.extras, needs: [...needs, ...fresh] });
 }
 
 export function withExtras({ comment }: TableSchema, extras: TableExtras): TableSchema {

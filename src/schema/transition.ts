@@ -2,7 +2,7 @@
  * transition: the ordered events that turn one state into another. Every command is decided through it, so there is
  * one order, and every prefix of it is a valid schema:
  *
- * relations removed · references to what goes are let go · fields removed · collections removed · collections created
+ * relations removed · references to what goes are let go, and what columns will need comes · fields removed · collections removed · collections created
  * (groups first) · fields created · fields updated · collections updated · relations created and updated
  *
  * Collections are updated after fields are created, because archive_field and sort_field may name a new field.
@@ -103,7 +103,9 @@ function* removeFields({ names, removals }: Change): Generator<NewEvent> {
 }
 
 function* removeCollections({ from, removals }: Change): Generator<NewEvent> {
-  for (const name of neededFirst(removals.collections, (each) => holdersOf(from, each)).reverse()) {
+  const owners = sequenceOwners(from, removals.collections);
+  const needsOf = (name: string) => [...holdersOf(from, name), ...ownersOf(from, name, owners)];
+  for (const name of neededFirst(removals.collections, needsOf).reverse()) {
     yield newEvent('collection.deleted', name, null, {});
   }
 }
@@ -112,6 +114,24 @@ function* removeCollections({ from, removals }: Change): Generator<NewEvent> {
 function holdersOf(state: State, name: string): string[] {
   const holders = [state.collections.get(name)?.collection.meta.group, parentOf(state, name)];
   return holders.filter((each) => typeof each === 'string');
+}
+
+const sequencesOf = (state: State, name: string) =>
+  (state.collections.get(name)?.collection.schema?.extras?.needs ?? []).filter((need) => need.kind === 'sequence');
+
+/** The table with which a sequence ends, by the sequence's name. */
+function sequenceOwners(state: State, names: Iterable<string>): ReadonlyMap<string, string> {
+  const owners = new Map<string, string>();
+  for (const name of names) {
+    for (const need of sequencesOf(state, name)) if (need.owned_by !== undefined) owners.set(need.name, name);
+  }
+  return owners;
+}
+
+/** The tables whose sequences another one counts by. */
+function ownersOf(state: State, name: string, owners: ReadonlyMap<string, string>): string[] {
+  const found = sequencesOf(state, name).map((need) => owners.get(need.name));
+  return found.filter((owner) => owner !== undefined && owner !== name) as string[];
 }
 
 function* createCollections({ from, to, names, removals, options }: Change): Generator<NewEvent> {

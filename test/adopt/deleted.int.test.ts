@@ -76,6 +76,58 @@ describe('deleting what was adopted', function () {
     ));
 });
 
+describe('deleting tables that are joined, in one change', function () {
+  this.timeout(60_000);
+
+  const KEY = 'x integer, y integer, PRIMARY KEY (x, y)';
+  const TO = 'FOREIGN KEY (x, y) REFERENCES';
+  const cases: [title: string, sql: string][] = [
+    ['the key before its target', `CREATE TABLE b (${KEY}); CREATE TABLE a (${KEY}, ${TO} b);`],
+    ['the key after its target', `CREATE TABLE a (${KEY}); CREATE TABLE b (${KEY}, ${TO} a);`],
+    ['a key to its own table', `CREATE TABLE a (${KEY}, z integer, FOREIGN KEY (z, y) REFERENCES a);`],
+    [
+      'a circle of two',
+      `CREATE TABLE a (${KEY}); CREATE TABLE b (${KEY}, ${TO} a); ALTER TABLE a ADD ${TO} b, ADD ${TO} a;`,
+    ],
+    [
+      'a circle of three',
+      `CREATE TABLE a (${KEY}); CREATE TABLE b (${KEY}, ${TO} a); CREATE TABLE c (${KEY}, ${TO} b);
+      ALTER TABLE a ADD ${TO} c;`,
+    ],
+    [
+      'keys of one column and of two',
+      `CREATE TABLE a (x integer PRIMARY KEY, y integer, UNIQUE (x, y));
+      CREATE TABLE b (x integer PRIMARY KEY REFERENCES a, y integer, UNIQUE (x, y), ${TO} a (x, y));
+      ALTER TABLE a ADD FOREIGN KEY (x) REFERENCES b, ADD ${TO} b (x, y);`,
+    ],
+    [
+      'keys of partitioned tables',
+      `CREATE TABLE c (${KEY}); CREATE TABLE a (${KEY}, ${TO} c) PARTITION BY RANGE (x);
+      CREATE TABLE b PARTITION OF a FOR VALUES FROM (0) TO (10); ALTER TABLE c ADD ${TO} a;`,
+    ],
+    [
+      'one that counts by the other’s sequence',
+      `CREATE TABLE b (x serial); CREATE TABLE a (x integer DEFAULT nextval('b_x_seq'));`,
+    ],
+  ];
+
+  for (const [title, sql] of cases) {
+    it(title, async () => {
+      const [source, empty] = [await startBench(sql), await startBench()];
+      try {
+        await adopt(source.instance);
+        await promote(empty.instance, source.instance);
+        expect(source.instance.store.current().collections.size).to.equal(0);
+        await expectVerified(source.instance);
+        await expectReplayed(source.instance);
+      } finally {
+        await source.stop();
+        await empty.stop();
+      }
+    });
+  }
+});
+
 describe('partitioned tables with a foreign key', function () {
   this.timeout(60_000);
 

@@ -1,13 +1,14 @@
 /** A column of the catalog as a field. */
-import { fits } from '../../schema/constraint-names.js';
+import { postgresName } from '../../schema/constraint-names.js';
 import { type ColumnExtras, type TableExtras, isSerial } from '../../schema/extras.js';
 import { checkExpression } from '../../schema/expression.js';
 import { columnType, defaultFromCatalog, readNewField, typeFromColumn } from '../../schema/normal-form/index.js';
 import type { Field, Json } from '../../schema/model.js';
 import type { Result } from '../../schema/problem.js';
 import type { CatalogColumn } from '../catalog/model.js';
-import { type Converting, note } from './context.js';
+import { type Converting, note, quoted } from './context.js';
 import { foreignUse, sequenceOptions } from './needs.js';
+import { isUsualDefault } from './usual-default.js';
 
 /** What keys and indexes say of the column. */
 export interface ColumnParts {
@@ -120,22 +121,13 @@ interface Default {
   sql?: string;
 }
 
-/** Whether PostgreSQL spells the literal so when the service sets it: cast to the column's own type, or bare. */
-function isUsual(text: string, columnType: string, literal: Json): boolean {
-  const type = columnType.replace(/ ?\(.*\)/, '');
-  if (type === 'json') return text === `'${JSON.stringify(literal).replaceAll("'", "''")}'::json`;
-  if (/^[\d(-]/.test(text)) return type === 'integer' || (type === 'numeric' && text.includes('.'));
-  if (!text.startsWith("'")) return true;
-  return text.endsWith(`'::${type === 'character' ? 'bpchar' : type}`);
-}
-
 const NONE: Default = { literal: null };
 
 function defaultOf(converting: Converting, column: CatalogColumn, typed: Typed, unmanaged: Unmanaged): Default {
   const text = column.default;
   if (text === null || column.identity !== null) return NONE;
   const literal = defaultFromCatalog(typed.type, typed, text);
-  if (literal !== undefined) return isUsual(text, column.type, literal) ? { literal } : { literal, sql: text };
+  if (literal !== undefined) return isUsualDefault(text, column.type, literal) ? { literal } : { literal, sql: text };
   const used = foreignUse(converting, 'default', column.name);
   const fault = used === null ? checkExpression(text) : `uses ${used}`;
   if (fault === null) return { literal: null, sql: text };
@@ -145,11 +137,14 @@ function defaultOf(converting: Converting, column: CatalogColumn, typed: Typed, 
   return NONE;
 }
 
-/** Longer names were cut off by PostgreSQL, which does so again. */
-function notNullName({ table }: Converting, { name, notNullName: given, nullable }: CatalogColumn) {
-  const usual = `${table.name}_${name}_not_null`;
-  const isUsual = given === null || given === usual || !fits(usual);
-  return nullable || isUsual ? {} : { not_null_name: given };
+function notNullName(converting: Converting, { name, notNull, nullable }: CatalogColumn) {
+  if (nullable || notNull === null) return {};
+  if (notNull.more !== null) {
+    const message = `of constraint ${quoted(notNull.name)} a snapshot keeps that ${quoted(name)} is NOT NULL, and not that this is ${notNull.more}`;
+    note(converting, { kind: 'constraint', name: notNull.name, code: 'CONSTRAINT_NOT_REPRESENTED', message });
+  }
+  const isUsual = notNull.name === postgresName(converting.table.name, name, '_not_null');
+  return isUsual ? {} : { not_null_name: notNull.name };
 }
 
 /** The sequence behind an identity column, as far as it isn't what PostgreSQL makes unasked. */
@@ -158,7 +153,7 @@ function identitySequence(converting: Converting, column: CatalogColumn): Pick<C
   const sequence = column.identity === null ? undefined : objects.sequences.get(column.sequence?.name ?? '');
   if (sequence === undefined) return {};
   const options = sequenceOptions(sequence, column.type);
-  const isOwn = sequence.name === `${table.name}_${column.name}_seq` || sequence.name.length === 63;
+  const isOwn = sequence.name === postgresName(table.name, column.name, '_seq');
   const all = isOwn ? options : { name: sequence.name, ...options };
   return Object.keys(all).length === 0 ? {} : { sequence: all };
 }

@@ -49,13 +49,16 @@ function domainNeed({ name, base, collation, notNull, default: value, checks }: 
   };
 }
 
-function sequenceNeeds({ objects, schema, table }: Converting): Need[] {
-  const used = (objects.uses.get(table.name) ?? []).filter((use) => use.uses === 'sequence' && use.schema === schema);
-  return [...new Set(used.map((use) => use.what))].sort(byName).flatMap((name): Need[] => {
+/** Those that its defaults count by, and those that end with a column of its, whoever counts by them. */
+function sequenceNeeds(converting: Converting): Need[] {
+  const { objects, schema, table } = converting;
+  const used = usesOf(converting).filter((use) => use.uses === 'sequence' && use.schema === schema);
+  const owned = (objects.owned.get(table.name) ?? []).map(({ name }) => name);
+  return [...new Set([...used.map((use) => use.what), ...owned])].sort(byName).flatMap((name): Need[] => {
     const sequence = objects.sequences.get(name);
-    if (sequence === undefined) return [];
-    const owned = sequence.owner?.table === table.name ? { owned_by: sequence.owner.column } : {};
-    return [{ kind: 'sequence', name, ...owned, ...sequenceOptions(sequence, 'bigint') }];
+    if (sequence === undefined || sequence.isIdentity) return [];
+    const owner = sequence.owner?.table === table.name ? { owned_by: sequence.owner.column } : {};
+    return [{ kind: 'sequence', name, ...owner, ...sequenceOptions(sequence, 'bigint') }];
   });
 }
 
@@ -89,12 +92,17 @@ export function sequenceOptions(sequence: CatalogSequence, type: string): Sequen
 /** Functions, operators or collations that something uses and a snapshot can't make; null: none. */
 export function foreignUse(converting: Converting, kind: Use['kind'], name: string): string | null {
   const found = usesOf(converting).find(
-    (use) => use.kind === kind && use.name === name && !isRepresented(use, converting.schema),
+    (use) => use.kind === kind && use.name === name && !isRepresented(use, converting),
   );
-  return found === undefined ? null : found.what;
+  if (found === undefined) return null;
+  return found.uses === 'sequence' ? `sequence ${found.what}` : found.what;
 }
 
-/** What an extension brings is there as soon as the extension is, whoever installs it. */
-function isRepresented({ uses, schema, extension }: Use, managed: string): boolean {
-  return uses === 'sequence' ? schema === managed : extension !== null;
+/**
+ * What an extension brings is there as soon as the extension is, whoever installs it. The sequence of an identity column
+ * is made with that, and may be made later than what counts by it too.
+ */
+function isRepresented({ uses, schema, extension, what }: Use, converting: Converting): boolean {
+  if (uses !== 'sequence') return extension !== null;
+  return schema === converting.schema && converting.objects.sequences.get(what)?.isIdentity === false;
 }

@@ -40,7 +40,8 @@ export async function readAdoption({ client, schema, state }: Place, wish: Wish)
   const found = await convertAll(tables, { schema, state, objects: await using, notes }, refused);
   const adopted = new Set(found.tables.map(({ collection }) => collection.collection));
   for (const each of await hanging) if (adopted.has(each.table ?? '')) notes.push(each);
-  const named = new Set([...representedBy(found.tables), ...notes.map(({ kind, name }) => `${kind} ${name}`)]);
+  const managed = [...found.tables, ...state.collections.values()];
+  const named = new Set([...representedBy(managed), ...notes.map(({ kind, name }) => `${kind} ${name}`)]);
   notes.push(...(await beside).filter(({ kind, name }) => !named.has(`${kind} ${name}`)));
   return {
     ...found,
@@ -125,7 +126,7 @@ async function convertAll(tables: ReadonlyMap<string, CatalogTable>, common: Com
 }
 
 /** What tables bring along with them. */
-function representedBy(tables: readonly FoundTable[]): Set<string> {
+function representedBy(tables: readonly Pick<FoundTable, 'collection'>[]): Set<string> {
   const needs = tables.flatMap(({ collection }) => collection.schema?.extras?.needs ?? []);
   return new Set(
     needs.map(({ kind, name }) => (kind === 'enum' || kind === 'domain' ? `type ${name}` : `${kind} ${name}`)),

@@ -20,7 +20,7 @@ UNION ALL
 SELECT w.relname::text, 'policy', p.polname::text FROM wanted w JOIN pg_catalog.pg_policy p ON p.polrelid = w.oid
 UNION ALL
 SELECT w.relname::text, 'row security', CASE WHEN c.relforcerowsecurity THEN 'forced' ELSE 'enabled' END FROM wanted w
-  JOIN pg_catalog.pg_class c ON c.oid = w.oid AND c.relrowsecurity
+  JOIN pg_catalog.pg_class c ON c.oid = w.oid AND (c.relrowsecurity OR c.relforcerowsecurity)
 UNION ALL
 SELECT w.relname::text, 'storage parameter', o FROM wanted w
   JOIN pg_catalog.pg_class c ON c.oid = w.oid, unnest(c.reloptions) o
@@ -65,6 +65,35 @@ SELECT w.relname::text, 'index setting', c.relname || ' ' || a.attnum FROM wante
   JOIN pg_catalog.pg_index i ON i.indrelid = w.oid JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
   JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND coalesce(a.attstattarget, -1) >= 0
 UNION ALL
+-- pg_get_constraintdef leaves these out; pg_get_indexdef has them, except for the tablespace.
+SELECT w.relname::text, 'index setting', c.relname || ' ' || o FROM wanted w
+  JOIN pg_catalog.pg_constraint k ON k.conrelid = w.oid AND k.contype IN ('p', 'u')
+  JOIN pg_catalog.pg_class c ON c.oid = k.conindid, unnest(c.reloptions) o
+UNION ALL
+SELECT w.relname::text, 'index setting', c.relname || ' tablespace=' || s.spcname FROM wanted w
+  JOIN pg_catalog.pg_index i ON i.indrelid = w.oid JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
+  JOIN pg_catalog.pg_tablespace s ON s.oid = c.reltablespace
+UNION ALL
+SELECT DISTINCT w.relname::text, 'disabled constraint', k.conname::text FROM wanted w
+  JOIN pg_catalog.pg_constraint k ON k.conrelid = w.oid
+  JOIN pg_catalog.pg_trigger t ON t.tgconstraint = k.oid AND t.tgisinternal AND t.tgenabled <> 'O'
+UNION ALL
+SELECT w.relname::text, 'publication', p.pubname::text FROM wanted w
+  JOIN pg_catalog.pg_publication_rel r ON r.prrelid = w.oid JOIN pg_catalog.pg_publication p ON p.oid = r.prpubid
+UNION ALL
+SELECT w.relname::text, 'security label', l.provider FROM wanted w
+  JOIN pg_catalog.pg_seclabel l ON l.objoid = w.oid AND l.classoid = 'pg_catalog.pg_class'::regclass
+UNION ALL
+SELECT DISTINCT w.relname::text, 'collation', c.collname::text FROM wanted w
+  JOIN pg_catalog.pg_attribute a ON a.attrelid = w.oid AND a.attnum > 0 AND NOT a.attisdropped
+  JOIN pg_catalog.pg_collation c ON c.oid = a.attcollation AND c.oid >= 16384
+UNION ALL
+SELECT DISTINCT w.relname::text, 'partition key', pg_catalog.pg_describe_object(d.refclassid, d.refobjid, 0) FROM wanted w
+  JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_class'::regclass AND d.objid = w.oid AND d.objsubid = 0
+    AND d.refobjid >= 16384 AND d.refclassid IN ('pg_catalog.pg_proc'::regclass, 'pg_catalog.pg_operator'::regclass,
+      'pg_catalog.pg_opclass'::regclass, 'pg_catalog.pg_collation'::regclass)
+  WHERE w.relkind = 'p'
+UNION ALL
 SELECT w.relname::text, 'comment', 'constraint ' || c.conname FROM wanted w JOIN pg_catalog.pg_constraint c ON c.conrelid = w.oid
   JOIN pg_catalog.pg_description d ON d.objoid = c.oid AND d.classoid = 'pg_catalog.pg_constraint'::regclass
 UNION ALL
@@ -84,6 +113,9 @@ SELECT NULL, CASE p.prokind WHEN 'a' THEN 'aggregate' WHEN 'p' THEN 'procedure' 
   p.proname || '(' || pg_catalog.pg_get_function_identity_arguments(p.oid) || ')'
   FROM pg_catalog.pg_proc p JOIN place ON place.oid = p.pronamespace
   WHERE ('pg_catalog.pg_proc'::regclass, p.oid) NOT IN (SELECT classid, objid FROM belongs) AND p.proname NOT LIKE 'service\\_%'
+    -- Those that PostgreSQL makes for a range type go with it.
+    AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_catalog.pg_proc'::regclass AND d.objid = p.oid
+      AND d.deptype = 'i')
 UNION ALL
 SELECT NULL, CASE c.relkind WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' ELSE 'foreign table' END, c.relname
   FROM pg_catalog.pg_class c JOIN place ON place.oid = c.relnamespace
@@ -96,6 +128,25 @@ SELECT NULL, 'type', t.typname FROM pg_catalog.pg_type t JOIN place ON place.oid
   WHERE t.typtype IN ('e', 'd', 'r', 'c') AND t.typcategory <> 'A'
     AND (t.typrelid = 0 OR EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid = t.typrelid AND c.relkind = 'c'))
     AND ('pg_catalog.pg_type'::regclass, t.oid) NOT IN (SELECT classid, objid FROM belongs)
+UNION ALL
+SELECT NULL, 'collation', c.collname FROM pg_catalog.pg_collation c JOIN place ON place.oid = c.collnamespace
+  WHERE ('pg_catalog.pg_collation'::regclass, c.oid) NOT IN (SELECT classid, objid FROM belongs)
+UNION ALL
+-- One that is a column's is its table's matter.
+SELECT NULL, 'sequence', c.relname FROM pg_catalog.pg_class c JOIN place ON place.oid = c.relnamespace
+  WHERE c.relkind = 'S' AND c.relname NOT LIKE 'service\\_%'
+    AND ('pg_catalog.pg_class'::regclass, c.oid) NOT IN (SELECT classid, objid FROM belongs)
+    AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_catalog.pg_class'::regclass AND d.objid = c.oid
+      AND d.refclassid = 'pg_catalog.pg_class'::regclass AND d.deptype IN ('a', 'i'))
+UNION ALL
+SELECT NULL, 'comment', CASE WHEN c.oid IS NULL THEN 'type ' || t.typname ELSE 'sequence ' || c.relname END
+  FROM pg_catalog.pg_description d
+  LEFT JOIN pg_catalog.pg_class c ON d.classoid = 'pg_catalog.pg_class'::regclass AND c.oid = d.objoid AND c.relkind = 'S'
+    AND c.relnamespace IN (SELECT oid FROM place) AND c.relname NOT LIKE 'service\\_%'
+  LEFT JOIN pg_catalog.pg_type t ON d.classoid = 'pg_catalog.pg_type'::regclass AND t.oid = d.objoid
+    AND t.typnamespace IN (SELECT oid FROM place)
+    AND ('pg_catalog.pg_type'::regclass, t.oid) NOT IN (SELECT classid, objid FROM belongs)
+  WHERE c.oid IS NOT NULL OR t.oid IS NOT NULL
 ORDER BY 2, 3`;
 
 type Row = [table: string | null, kind: string, name: string];
@@ -113,13 +164,19 @@ export function besideReading(schema: string): Reading<Note[]> {
   return { queries: [{ text: BESIDE, values: [schema] }], make: async (rows) => (await rows<Row>()).map(toNote) };
 }
 
+/** What the table is made with elsewhere, too. */
+const NEEDED: ReadonlyMap<string, string> = new Map([
+  ['collation', 'COLLATION_NEEDED'],
+  ['partition key', 'FUNCTION_NEEDED'],
+]);
+
 function toNote([table, kind, name]: Row): Note {
+  const needed = table === null ? undefined : NEEDED.get(kind);
+  const what = `${kind} ${JSON.stringify(name)}`;
+  if (needed !== undefined) {
+    const message = `${what} has to be there before a snapshot with this table is applied elsewhere`;
+    return { table, kind, name, code: needed, message };
+  }
   const code = `${kind.replaceAll(' ', '_').toUpperCase()}_NOT_REPRESENTED`;
-  return {
-    table,
-    kind,
-    name,
-    code,
-    message: `${kind} ${JSON.stringify(name)} stays as it is, and is part of no snapshot`,
-  };
+  return { table, kind, name, code, message: `${what} stays as it is, and is part of no snapshot` };
 }

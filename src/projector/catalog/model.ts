@@ -43,8 +43,8 @@ export interface CatalogColumn {
   sequence: { schema: string; name: string } | null;
   /** Whether the column comes from the table that this one is a partition of or inherits from. */
   inherited: boolean;
-  /** Of its NOT NULL; null where it has none, and before PostgreSQL 18. */
-  notNullName: string | null;
+  /** Its NOT NULL as a constraint, `more`: `NO INHERIT`, `NOT VALID`; null where it has none, and before PostgreSQL 18. */
+  notNull: { name: string; more: string | null } | null;
 }
 
 export type ForeignKeyAction = 'NO ACTION' | 'RESTRICT' | 'CASCADE' | 'SET NULL' | 'SET DEFAULT';

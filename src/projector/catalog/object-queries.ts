@@ -72,7 +72,7 @@ ORDER BY 1, 3`;
 /** All sequences of the schema, whoever uses them. */
 export const SEQUENCES_QUERY: Sql = sql`
 SELECT s.relname::text, pg_catalog.format_type(q.seqtypid, NULL), q.seqstart::text, q.seqincrement::text, q.seqmin::text,
-  q.seqmax::text, q.seqcache::text, q.seqcycle, t.relname::text, a.attname::text
+  q.seqmax::text, q.seqcache::text, q.seqcycle, t.relname::text, a.attname::text, d.deptype = 'i'
 FROM pg_catalog.pg_sequence q
 JOIN pg_catalog.pg_class s ON s.oid = q.seqrelid
 JOIN pg_catalog.pg_namespace n ON n.oid = s.relnamespace AND n.nspname = $1

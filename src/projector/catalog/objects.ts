@@ -40,6 +40,8 @@ export interface CatalogSequence {
   cache: string;
   cycle: boolean;
   owner: { table: string; column: string } | null;
+  /** Whether its owner counts by it as identity. */
+  isIdentity: boolean;
 }
 
 export interface CatalogObjects {
@@ -49,6 +51,8 @@ export interface CatalogObjects {
   types: ReadonlyMap<string, readonly UsedType[]>;
   /** All of the schema, by name. */
   sequences: ReadonlyMap<string, CatalogSequence>;
+  /** By the table whose columns own them, by name. */
+  owned: ReadonlyMap<string, readonly CatalogSequence[]>;
   /** All of the database. */
   extensions: ReadonlySet<string>;
 }
@@ -68,7 +72,19 @@ type TypeRow = [
   labels: string[] | null,
   checks: UsedType['checks'] | null,
 ];
-type SequenceRow = [string, string, string, string, string, string, string, boolean, string | null, string | null];
+type SequenceRow = [
+  string,
+  string,
+  string,
+  string,
+  string,
+  string,
+  string,
+  boolean,
+  string | null,
+  string | null,
+  boolean | null,
+];
 
 /** Four queries in one flight, whatever the number of tables. @param tables only what these use; all when absent */
 export function readObjects(
@@ -94,9 +110,20 @@ export function objectsReading(schema: string, tables?: readonly string[]): Read
       const types = grouped(await rows<TypeRow>(), toType);
       const sequences = (await rows<SequenceRow>()).map(toSequence);
       const extensions = new Set((await rows<[string]>()).map(([name]) => name));
-      return { uses, types, sequences: new Map(sequences.map((each) => [each.name, each])), extensions };
+      const byName = new Map(sequences.map((each) => [each.name, each]));
+      return { uses, types, sequences: byName, owned: byOwner(sequences), extensions };
     },
   };
+}
+
+function byOwner(sequences: readonly CatalogSequence[]) {
+  const owned = new Map<string, CatalogSequence[]>();
+  for (const sequence of sequences) {
+    if (sequence.owner === null) continue;
+    const { table } = sequence.owner;
+    owned.set(table, [...(owned.get(table) ?? []), sequence]);
+  }
+  return owned;
 }
 
 function grouped<Row extends [string, ...unknown[]], T>(rows: readonly Row[], toValue: (row: Row) => T) {
@@ -130,7 +157,8 @@ function toSequence([
   cycle,
   table,
   column,
+  isIdentity,
 ]: SequenceRow): CatalogSequence {
   const owner = table === null || column === null ? null : { table, column };
-  return { name, type, start, increment, min, max, cache, cycle, owner };
+  return { name, type, start, increment, min, max, cache, cycle, owner, isIdentity: isIdentity === true };
 }

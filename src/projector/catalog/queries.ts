@@ -28,13 +28,14 @@ FROM wanted w
 ORDER BY w.relname COLLATE "C"`;
 
 export const COLUMNS_QUERY: Sql = sql`${TABLES}, owned AS (
-  SELECT d.refobjid, d.refobjsubid, min(n.nspname::text) AS schema, min(s.relname::text) AS name
+  SELECT DISTINCT ON (d.refobjid, d.refobjsubid) d.refobjid, d.refobjsubid, n.nspname::text AS schema, s.relname::text AS name
   FROM pg_catalog.pg_depend d
   JOIN pg_catalog.pg_class s ON s.oid = d.objid AND s.relkind = 'S'
   JOIN pg_catalog.pg_namespace n ON n.oid = s.relnamespace
   WHERE d.classid = 'pg_catalog.pg_class'::regclass AND d.refclassid = 'pg_catalog.pg_class'::regclass
     AND d.deptype IN ('a', 'i') AND d.refobjsubid > 0
-  GROUP BY d.refobjid, d.refobjsubid
+  -- That of the identity, if there are more.
+  ORDER BY d.refobjid, d.refobjsubid, d.deptype DESC, s.relname
 )
 SELECT a.attrelid, a.attnum, a.attname::text, pg_catalog.format_type(a.atttypid, a.atttypmod), a.attndims,
   t.typtype::text, t.typnamespace = 'pg_catalog'::regnamespace, a.attnotnull, a.attidentity::text, a.attgenerated::text,
@@ -43,7 +44,8 @@ SELECT a.attrelid, a.attnum, a.attname::text, pg_catalog.format_type(a.atttypid,
   -- Not joined: until the catalog is analysed, PostgreSQL would search all comments for each column.
   (SELECT d.description FROM pg_catalog.pg_description d
     WHERE d.objoid = a.attrelid AND d.classoid = 'pg_catalog.pg_class'::regclass AND d.objsubid = a.attnum),
-  o.schema, o.name, a.attinhcount > 0, nn.conname::text
+  o.schema, o.name, a.attinhcount > 0, nn.conname::text,
+  nullif(concat_ws(' ', CASE WHEN nn.connoinherit THEN 'NO INHERIT' END, CASE WHEN NOT nn.convalidated THEN 'NOT VALID' END), '')
 FROM wanted w
 JOIN pg_catalog.pg_attribute a ON a.attrelid = w.oid AND a.attnum > 0 AND NOT a.attisdropped
 JOIN pg_catalog.pg_type t ON t.oid = a.atttypid

@@ -62,13 +62,14 @@ export type ColumnRow = [
   sequence: string | null,
   inherited: boolean,
   notNullName: string | null,
+  notNullMore: string | null,
 ];
 
 const IDENTITIES = { '': null, a: 'always', d: 'by default' } as const;
 
 export function toColumn(row: ColumnRow): CatalogColumn {
   const [, , name, type, dimensions, typeKind, builtIn, notNull, identity, generated, expression] = row;
-  const [, , , , , , , , , , , collation, comment, sequenceSchema, sequence, inherited, notNullName] = row;
+  const [, , , , , , , , , , , collation, comment, sequenceSchema, sequence, inherited, notNullName, more] = row;
   return {
     name,
     type,
@@ -84,7 +85,7 @@ export function toColumn(row: ColumnRow): CatalogColumn {
     comment,
     sequence: sequenceSchema === null || sequence === null ? null : { schema: sequenceSchema, name: sequence },
     inherited,
-    notNullName,
+    notNull: notNullName === null ? null : { name: notNullName, more },
   };
 }
 

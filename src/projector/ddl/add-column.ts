@@ -4,6 +4,7 @@ import type { Statement } from '../statement.js';
 import { type Change, statement } from './change.js';
 import { type ColumnField, columnDefinition, needsUnique } from './column.js';
 import { isVolatileDefault } from './default.js';
+import { createNeeds, needsOfColumn, ownSequences } from './needs.js';
 import { addPrimaryKey, addUnique, columnComment, createIndex, label, tableOf } from './parts.js';
 import { ident, sql } from './sql.js';
 
@@ -23,7 +24,13 @@ function columnAddition(change: Change, field: ColumnField): Statement {
 
 /** ADD COLUMN with everything that hangs on the column: keys, unique, index, comment. */
 export function addColumn(change: Change, field: ColumnField): Statement[] {
-  return [columnAddition(change, field), ...columnParts(change, field)];
+  const needs = needsOfColumn(change, field.field);
+  return [
+    ...createNeeds(change, needs),
+    columnAddition(change, field),
+    ...ownSequences(change, needs),
+    ...columnParts(change, field),
+  ];
 }
 
 function columnParts(change: Change, field: ColumnField): Statement[] {

@@ -2,7 +2,7 @@
  * A changed column that isn't generated, or stays as it is generated, in the order that works for every combination:
  *
  * 1. what no longer holds goes: primary key, unique, index (foreign keys in the way went with earlier events)
- * 2. DROP IDENTITY, alone: PostgreSQL checks the new type against it before it has dropped it
+ * 2. DROP IDENTITY, alone: PostgreSQL checks the new type against it before it has dropped it; then a sequence of its own
  * 3. one ALTER TABLE with type, nullability, default (alter-attributes.ts)
  * 4. the new identity, alone: PostgreSQL checks the column's type before it has run step 3; then its sequence
  * 5. what now holds is added: primary key, unique, index; the comment
@@ -15,6 +15,7 @@ import { alterAttributes } from './alter-attributes.js';
 import { type Change, statement } from './change.js';
 import { type ColumnField, identity, needsUnique } from './column.js';
 import { primaryKeyColumns } from './create-table.js';
+import { createNeeds, needsOfColumn, ownSequences } from './needs.js';
 import {
   addPrimaryKey,
   becomeUnique,
@@ -37,6 +38,7 @@ export function alterColumn(change: FieldUpdate, old: ColumnField, now: ColumnFi
   return [
     ...dropParts(change, old, now),
     ...dropIdentity(change, old, now),
+    ...ownSequence(change, now),
     ...alterAttributes(change, old, now),
     ...addIdentity(change, old, now),
     ...renameParts(change, old, now),
@@ -70,9 +72,15 @@ function addParts(change: FieldUpdate, old: ColumnField, now: ColumnField): Stat
 
 function dropIdentity(change: FieldUpdate, old: ColumnField, now: ColumnField): Statement[] {
   if (!startsCounting(now, old)) return [];
-  const text = sql`ALTER TABLE ${tableOf(change)} ALTER COLUMN ${ident(now.field)} DROP IDENTITY`;
+  const text = sql`ALTER TABLE ${tableOf(change)} ALTER COLUMN ${ident(now.field)} DROP IDENTITY IF EXISTS`;
   const costs = { lock: 'ACCESS EXCLUSIVE', lock_entries: 3 } as const;
   return [statement(change, text, `let ${label(now)} no longer count on its own`, costs)];
+}
+
+/** The sequence of its identity is gone by now: the column's own may bear the same name. */
+function ownSequence(change: FieldUpdate, { field }: ColumnField): Statement[] {
+  const needs = needsOfColumn(change, field);
+  return [...createNeeds(change, needs), ...ownSequences(change, needs)];
 }
 
 /**

@@ -5,7 +5,7 @@ import { parentOf } from '../../schema/order.js';
 import type { CollectionNode } from '../../schema/state.js';
 import type { Statement } from '../statement.js';
 import { type Change, statement } from './change.js';
-import { createNeeds, ownSequences } from './needs.js';
+import { createNeeds, isReady, ownSequences } from './needs.js';
 import { tableOf } from './parts.js';
 import { constraintDefinition, ident, indexDefinition, literal, partitionBound, qualified, sql } from './sql.js';
 
@@ -36,7 +36,9 @@ export function changeExtras(change: Change<'collection.updated'>): Statement[] 
   if (old === now) return [];
   const constraints = changes(old.constraints, now.constraints);
   const indexes = changes(old.indexes, now.indexes);
-  const needs = (now.needs ?? []).filter((need) => !old.needs?.some((each) => jsonEqual(each, need)));
+  const node = change.after.collections.get(change.event.collection);
+  const fresh = (now.needs ?? []).filter((need) => !old.needs?.some((each) => jsonEqual(each, need)));
+  const needs = fresh.filter((need) => isReady(need, node));
   return [
     ...constraints.gone.filter((each) => !isInherited(change, each)).map((each) => dropConstraint(change, each)),
     ...indexes.gone.map((each) => dropIndex(change, each)),

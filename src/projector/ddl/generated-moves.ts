@@ -99,7 +99,7 @@ function planArrivals(run: FieldRun): Statement[] {
 const about = (change: Change, field: string): Change => ({ ...change, about: field });
 
 function dropExpression(change: Change, field: ColumnField): Statement {
-  const text = sql`ALTER TABLE ${tableOf(change)} ALTER COLUMN ${ident(field.field)} DROP EXPRESSION`;
+  const text = sql`ALTER TABLE ${tableOf(change)} ALTER COLUMN ${ident(field.field)} DROP EXPRESSION IF EXISTS`;
   return statement(change, text, `let ${label(field)} keep its values`, { lock: 'ACCESS EXCLUSIVE' });
 }
 

@@ -1,5 +1,6 @@
 /** What must be there before a table: made where it is missing. PostgreSQL has no IF NOT EXISTS for types. */
-import type { Domain, Need } from '../../schema/extras.js';
+import { type Domain, type Need, isIdentity } from '../../schema/extras.js';
+import type { CollectionNode } from '../../schema/state.js';
 import type { Statement } from '../statement.js';
 import { type Change, statement } from './change.js';
 import { sequenceOptions } from './sequence.js';
@@ -35,7 +36,7 @@ export function createNeed(need: Need, schema: string): Sql {
         sql`CREATE TYPE ${qualified(schema, need.name)} AS ENUM (${join(need.labels.map(literal), sql`, `)})`,
       );
     case 'domain':
-      return unlessThere(sql`CREATE DOMAIN ${qualified(schema, need.name)} ${domain(need)}`);
+      return unlessThere(domain(qualified(schema, need.name), need));
     case 'sequence': {
       const { kind: _, name, owned_by: __, ...options } = need;
       return sql`CREATE SEQUENCE IF NOT EXISTS ${qualified(schema, name)} ${sequenceOptions(options)}`;
@@ -45,15 +46,19 @@ export function createNeed(need: Need, schema: string): Sql {
   }
 }
 
-function domain({ type, collation, not_null, default: value, checks = [] }: Domain): Sql {
-  const parts = [sql`AS ${typeName(type)}`];
+/** CREATE DOMAIN takes no check that is NOT VALID: those follow. */
+function domain(name: Sql, { type, collation, not_null, default: value, checks = [] }: Domain): Sql {
+  const parts = [sql`CREATE DOMAIN ${name} AS ${typeName(type)}`];
   if (collation !== undefined) parts.push(sql`COLLATE ${collationName(collation)}`);
   if (value !== undefined) parts.push(sql`DEFAULT ${expression(value)}`);
   if (not_null === true) parts.push(sql`NOT NULL`);
-  for (const { name, definition } of checks) {
-    parts.push(sql`CONSTRAINT ${ident(name)} ${constraintDefinition(definition)}`);
+  const later: Sql[] = [];
+  for (const check of checks) {
+    const text = sql`CONSTRAINT ${ident(check.name)} ${constraintDefinition(check.definition)}`;
+    if (check.definition.endsWith(' NOT VALID')) later.push(sql`; ALTER DOMAIN ${name} ADD ${text}`);
+    else parts.push(text);
   }
-  return join(parts, sql` `);
+  return sql`${join(parts, sql` `)}${join(later, sql``)}`;
 }
 
 /** The statement inside a block of its own, as a literal: quoted like any other text. */
@@ -69,6 +74,24 @@ export function ownSequences(change: Change, needs: readonly Need[]): Statement[
     const text = ownSequence({ name: need.name, owned_by: need.owned_by }, change.schema, collection);
     return [statement(change, text, `give sequence ${need.name} to ${collection}.${need.owned_by}`, { lock: 'none' })];
   });
+}
+
+/** A sequence that is its column's can't be given to it before that is there, nor while it is made in another way. */
+export function isReady(need: Need, node: CollectionNode | undefined): boolean {
+  return need.kind !== 'sequence' || need.owned_by === undefined || mayOwn(node, need.owned_by);
+}
+
+function mayOwn(node: CollectionNode | undefined, column: string): boolean {
+  const schema = node?.fields.get(column)?.schema ?? null;
+  return schema !== null && schema.generation_expression === null && !isIdentity(schema);
+}
+
+/** What waited for the column: see isReady. It may have been made and gone again with what the column was. */
+export function needsOfColumn({ event, before, after }: Change, field: string): Need[] {
+  const [old, node] = [before, after].map(({ collections }) => collections.get(event.collection));
+  if (mayOwn(old, field) || !mayOwn(node, field)) return [];
+  const needs = node?.collection.schema?.extras?.needs ?? [];
+  return needs.filter((need) => need.kind === 'sequence' && need.owned_by === field);
 }
 
 export function ownSequence(need: { name: string; owned_by: string }, schema: string, collection: string): Sql {

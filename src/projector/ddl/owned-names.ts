@@ -1,6 +1,6 @@
 /** The names of a table's own constraints and indexes: the service's, unless they were adopted with others. */
 import { isIdentity } from '../../schema/extras.js';
-import { indexName, primaryKeyName, uniqueName } from '../../schema/constraint-names.js';
+import { indexName, postgresName, primaryKeyName, uniqueName } from '../../schema/constraint-names.js';
 import type { CollectionNode } from '../../schema/state.js';
 import { primaryKeyOf } from '../../schema/state.js';
 import { type ColumnField, hasColumn, needsUnique } from './column.js';
@@ -38,6 +38,6 @@ function columnNames(field: ColumnField): string[] {
     ...(needsUnique(field) ? [uniqueNameOf(field)] : []),
     ...(schema.is_indexed ? [indexNameOf(field)] : []),
     // PostgreSQL's own name for it, unless it was given another.
-    ...(isIdentity(schema) ? [schema.extras?.sequence?.name ?? `${collection}_${name}_seq`] : []),
+    ...(isIdentity(schema) ? [schema.extras?.sequence?.name ?? postgresName(collection, name, '_seq')] : []),
   ];
 }

@@ -68,7 +68,7 @@ export function addUnique(change: Change, field: ColumnField): Statement {
 }
 
 export function dropUnique(change: Change, field: ColumnField): Statement {
-  const text = sql`ALTER TABLE ${tableOf(change)} DROP CONSTRAINT ${ident(uniqueNameOf(field))}`;
+  const text = sql`ALTER TABLE ${tableOf(change)} DROP CONSTRAINT IF EXISTS ${ident(uniqueNameOf(field))}`;
   const summary = `let values of ${label(field)} repeat`;
   return statement(change, text, summary, { lock: 'ACCESS EXCLUSIVE', lock_entries: 3 });
 }
@@ -85,7 +85,7 @@ export function addPrimaryKey(change: Change, node: CollectionNode): Statement[]
 
 export function dropPrimaryKey(change: Change, node: CollectionNode): Statement[] {
   if (primaryKeyColumns(node).length === 0) return [];
-  const text = sql`ALTER TABLE ${tableOf(change)} DROP CONSTRAINT ${ident(primaryKeyNameOf(node))}`;
+  const text = sql`ALTER TABLE ${tableOf(change)} DROP CONSTRAINT IF EXISTS ${ident(primaryKeyNameOf(node))}`;
   const summary = `drop the primary key of ${change.event.collection}`;
   return [statement(change, text, summary, { lock: 'ACCESS EXCLUSIVE', lock_entries: 3 })];
 }

@@ -1,5 +1,6 @@
 /** Other names for a column's constraints and index, and the other kind of identity, where the parts themselves stay. */
 import { isIdentity } from '../../schema/extras.js';
+import { postgresName } from '../../schema/constraint-names.js';
 import { jsonEqual } from '../../schema/json.js';
 import type { Statement } from '../statement.js';
 import { type Change, statement } from './change.js';
@@ -7,13 +8,14 @@ import { type ColumnField, needsUnique } from './column.js';
 import { primaryKeyColumns } from './create-table.js';
 import { indexNameOf, primaryKeyNameOf, uniqueNameOf } from './owned-names.js';
 import { label, tableOf } from './parts.js';
-import { ident, qualified, sql } from './sql.js';
+import { ident, literal, qualified, sql } from './sql.js';
 
 export function renameParts(change: Change, old: ColumnField, now: ColumnField): Statement[] {
   return [
     ...renamePrimaryKey(change, old, now),
     ...renameUnique(change, old, now),
     ...renameIndex(change, old, now),
+    ...renameNotNull(change, old, now),
     ...changeIdentity(change, old, now),
   ];
 }
@@ -46,6 +48,24 @@ function renameIndex(change: Change, old: ColumnField, now: ColumnField): Statem
   const index = qualified(change.schema, indexNameOf(old));
   const text = sql`ALTER INDEX ${index} RENAME TO ${ident(indexNameOf(now))}`;
   return [statement(change, text, `rename the index of ${label(now)}`, costs)];
+}
+
+/**
+ * From PostgreSQL 18 on, and only there, NOT NULL has a name: PostgreSQL is asked for it, because it may also have been
+ * made a moment ago, by SET NOT NULL.
+ */
+function renameNotNull(change: Change, old: ColumnField, now: ColumnField): Statement[] {
+  const [from, to] = [old, now].map(({ schema }) => schema.extras?.not_null_name);
+  if (now.schema.is_nullable || (from === to && !old.schema.is_nullable)) return [];
+  if (to === undefined && old.schema.is_nullable) return [];
+  const name = literal(to ?? postgresName(now.collection, now.field, '_not_null'));
+  const table = sql`pg_catalog.to_regclass(${literal(tableOf(change))})`;
+  const body = sql`DECLARE found name := (SELECT c.conname FROM pg_catalog.pg_constraint c
+      JOIN pg_catalog.pg_attribute a ON a.attrelid = c.conrelid AND c.conkey = ARRAY[a.attnum]
+      WHERE c.conrelid = ${table} AND c.contype = 'n' AND a.attname = ${literal(now.field)});
+    BEGIN IF found <> ${name} THEN
+      EXECUTE format('ALTER TABLE %s RENAME CONSTRAINT %I TO %I', ${table}, found, ${name}); END IF; END`;
+  return [statement(change, sql`DO ${literal(body)}`, `rename the NOT NULL of ${label(now)}`, costs)];
 }
 
 const isAlways = ({ schema }: ColumnField): boolean => schema.extras?.identity === 'always';

@@ -55,9 +55,9 @@ function defaultOf({ type, schema }: ColumnField, column: CatalogColumn): Json {
 }
 
 /** What NOT NULL is called matters only where it is said, and where it has a name at all. */
-function notNullNames({ extras }: ColumnSchema, { notNullName }: CatalogColumn): [Json, Json] {
+function notNullNames({ extras }: ColumnSchema, { notNull }: CatalogColumn): [Json, Json] {
   const wanted = extras?.not_null_name ?? null;
-  return wanted === null || notNullName === null ? [null, null] : [wanted, notNullName];
+  return wanted === null || notNull === null ? [null, null] : [wanted, notNull.name];
 }
 
 function countingWanted(schema: ColumnSchema): Json {

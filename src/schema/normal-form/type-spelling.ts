@@ -12,12 +12,19 @@ export function spellingFault(text: string): string | null {
   if (!text.startsWith('"') && /^\s|\s$|[[\]]|\barray\b/i.test(element)) {
     return 'must be written as PostgreSQL shows it: an array is its element and []';
   }
-  const written = parseDataType(element);
-  if (written === null || dataType(written.name) === undefined) return null;
+  const written = namedType(element);
+  if (written === null) return null;
   const usual = rendered(written);
   const { type } = typeFromColumn(usual);
   if (element === text && type !== UNKNOWN_TYPE) return `is a type with a name here: use ${type}`;
   return element === usual ? null : `must be written as PostgreSQL shows it: ${usual}${text.slice(element.length)}`;
+}
+
+function namedType(element: string): WrittenType | null {
+  const written = parseDataType(element);
+  // `bpchar` has no length: it is `character` only together with one.
+  const isOther = written === null || (element === 'bpchar' && written.parameters.length === 0);
+  return isOther || dataType(written.name) === undefined ? null : written;
 }
 
 /** Precisions of times stand behind the first word: `timestamp(3) with time zone`. */

@@ -32,7 +32,7 @@ describe('a generated column', () => {
 
   it('keeps its values when it stops being generated', () => {
     expect(texts(alter(g('lower(a)'), column('g', 'string'), a))).to.deep.equal([
-      `ALTER TABLE ${T} ALTER COLUMN "g" DROP EXPRESSION`,
+      `ALTER TABLE ${T} ALTER COLUMN "g" DROP EXPRESSION IF EXISTS`,
       `ALTER TABLE ${T} ALTER COLUMN "g" TYPE character varying(255)`,
     ]);
   });

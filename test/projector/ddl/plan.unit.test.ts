@@ -170,7 +170,7 @@ describe('a changed column', () => {
     const plain = column('a', 'integer');
     const keyed = column('a', 'string', { is_unique: true, is_indexed: true, comment: 'x' });
     expect(texts(alter(keyed, plain))).to.deep.equal([
-      `ALTER TABLE ${T} DROP CONSTRAINT "t_a_unique"`,
+      `ALTER TABLE ${T} DROP CONSTRAINT IF EXISTS "t_a_unique"`,
       `DROP INDEX IF EXISTS "public"."t_a_index"`,
       `ALTER TABLE ${T} ALTER COLUMN "a" TYPE integer USING "a"::integer`,
       `COMMENT ON COLUMN ${T}."a" IS NULL`,
@@ -225,11 +225,11 @@ describe('identity, old × new', () => {
 
   it('yes × no: dropped alone and before the type', () => {
     expect(texts(alter(counting, column('a', 'text', { default_value: 'x' })))).to.deep.equal([
-      `ALTER TABLE ${T} ALTER COLUMN "a" DROP IDENTITY`,
+      `ALTER TABLE ${T} ALTER COLUMN "a" DROP IDENTITY IF EXISTS`,
       `ALTER TABLE ${T} ALTER COLUMN "a" DROP NOT NULL, ALTER COLUMN "a" TYPE text USING "a"::text, ` +
         `ALTER COLUMN "a" SET DEFAULT 'x'`,
     ]);
-    expect(texts(alter(counting, plain))).to.deep.equal([`ALTER TABLE ${T} ALTER COLUMN "a" DROP IDENTITY`]);
+    expect(texts(alter(counting, plain))).to.deep.equal([`ALTER TABLE ${T} ALTER COLUMN "a" DROP IDENTITY IF EXISTS`]);
   });
 
   it('yes × yes: the type alone, the sequence follows', () => {
@@ -248,7 +248,7 @@ describe('a primary key that moves', () => {
     const state = after(created('t', [key('a', true), key('b', false)]));
     const statements = plan(state, changed(key('a', true), key('a', false)), changed(key('b', false), key('b', true)));
     expect(texts(statements)).to.deep.equal([
-      `ALTER TABLE ${T} DROP CONSTRAINT "t_pkey"`,
+      `ALTER TABLE ${T} DROP CONSTRAINT IF EXISTS "t_pkey"`,
       `ALTER TABLE ${T} ADD CONSTRAINT "t_pkey" PRIMARY KEY ("b")`,
     ]);
   });
@@ -257,7 +257,7 @@ describe('a primary key that moves', () => {
     const state = after(created('t', [key('a', true)]));
     const statements = plan(state, changed(key('a', true), column('a', 'integer')));
     expect(texts(statements)).to.deep.equal([
-      `ALTER TABLE ${T} DROP CONSTRAINT "t_pkey"`,
+      `ALTER TABLE ${T} DROP CONSTRAINT IF EXISTS "t_pkey"`,
       `ALTER TABLE ${T} ALTER COLUMN "a" DROP NOT NULL`,
     ]);
   });
