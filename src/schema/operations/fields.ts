@@ -157,9 +157,14 @@ function merge(state: State, node: CollectionNode, { field, body, at }: FieldCha
   return refuse(invalid([...at, ...(isObject(body['schema']) ? ['schema', member] : ['type'])], message));
 }
 
+/** Members of fields; other places are those of a relation that no longer fits, which stands in no body here. */
+const OWN_PLACE = /^(?:schema|meta)\b/;
+
 function locate(problem: Problem, changes: FieldChange[]): Problem {
+  const { path = '', ...rest } = problem;
+  if (!OWN_PLACE.test(path)) return rest;
   const index = changes.find((change) => change.field === problem.field)?.at[0];
-  return index === undefined ? problem : { ...problem, path: `[${index}].${problem.path ?? ''}` };
+  return index === undefined ? problem : { ...problem, path: `[${index}].${path}` };
 }
 
 export interface DeleteField {
