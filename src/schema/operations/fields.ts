@@ -5,7 +5,7 @@ import type { NewEvent } from '../events.js';
 import { isObject } from '../json.js';
 import type { Field, Json } from '../model.js';
 import { mergeField, readNewField } from '../normal-form/index.js';
-import { type Path, type Problem, type Result, allOf, invalid, ok, refuse, repeated } from '../problem.js';
+import { type Path, type Problem, type Result, allOf, invalid, ok, refuse, renderPath, repeated } from '../problem.js';
 import type { CollectionNode, State } from '../state.js';
 import type { Steps } from '../steps.js';
 import { neededBy } from './needed-by.js';
@@ -145,7 +145,10 @@ function sameNames(body: { [member: string]: Json }, collection: string, field: 
 
 function merge(state: State, node: CollectionNode, { field, body, at }: FieldChange): Result<Field> {
   const existing = node.fields.get(field);
-  if (existing === undefined) return refuse(missingField(node.collection.collection, field));
+  if (existing === undefined) {
+    const missing = missingField(node.collection.collection, field);
+    return refuse(at.length === 0 ? missing : { ...missing, path: renderPath([...at, 'field']) });
+  }
   const merged = mergeField(existing, body, at, { foreign: false });
   const derived = referenceProblems(keyTarget(state, node, field), body['schema'], at);
   if (!merged.ok) return refuse(...merged.problems, ...derived);

@@ -286,6 +286,22 @@ describe('a change that can not be made in place', function () {
     ]);
   });
 
+  it('a field of several that is not there is named with its place', async () => {
+    const body = [{ field: 'a', meta: { note: 'x' } }, { field: 'nope' }];
+    await api.refused({ status: 404, code: 'NOT_FOUND', at: '[1].field' }, 'PATCH', '/fields/t', body);
+    const { extensions } = await api.refused({ status: 404, code: 'NOT_FOUND' }, 'PATCH', '/fields/t/nope', {});
+    expect(extensions).not.to.have.property('path');
+  });
+
+  it('digits beyond the scale stay in a default, and are rounded in the rows', async () => {
+    const fields = [key('id'), plain('d', 'decimal', { default_value: 1.234567 })];
+    await api.ok('POST', '/collections', { collection: 'rounded', schema: {}, fields });
+    const { data } = await api.ok<{ data: { schema: object } }>('GET', '/fields/rounded/d');
+    expect(data.schema).to.include({ default_value: 1.234567, numeric_scale: 5 });
+    await api.sql('INSERT INTO rounded (id) VALUES (1)');
+    expect(await api.sql('SELECT d::text FROM rounded')).to.deep.equal([{ d: '1.23457' }]);
+  });
+
   it('a field that can not be made is refused', async () => {
     const bodies: [object, string][] = [
       [{ type: 'string' }, 'field'],
