@@ -1,9 +1,10 @@
 /** What is added to PostgreSQL's refusal once the transaction has given back its locks. */
 import type pg from 'pg';
 import { sendScript } from '../postgres/exchange.js';
-import { ident, join, sql } from '../projector/ddl/sql.js';
-import { offendersOf, withCount } from '../projector/offenders.js';
+import { type Sql, ident, join, sql } from '../projector/ddl/sql.js';
+import { type Refused, offendersOf, withCount } from '../projector/offenders.js';
 import { namingExtension } from '../projector/missing-extension.js';
+import { type Taken, takenParts, withTaken } from '../projector/taken-names.js';
 import type { Problem } from '../schema/problem.js';
 import type { State } from '../schema/state.js';
 import { SAVEPOINT } from './begin.js';
@@ -22,16 +23,34 @@ export interface Explained {
 /** A transaction that failed is taken back here. It holds no lock on a table any more, and without `keeps` none at all. */
 export async function explained(client: pg.ClientBase, problem: Problem, how: Explained): Promise<Problem> {
   const named = namingExtension(problem, how.after);
-  const offenders = offendersOf({ ...how, problem: named });
-  if (offenders === null) return named;
+  const inquiry = inquiryOf({ ...how, problem: named });
+  if (inquiry === null) return named;
   const back = how.keeps ? sql`ROLLBACK TO SAVEPOINT ${ident(SAVEPOINT)}` : sql`ROLLBACK`;
   const start = how.keeps ? back : sql`${back}; BEGIN READ ONLY`;
   try {
-    const script = join([start, LIMITS, offenders.question, back], sql`; `);
+    const script = join([start, LIMITS, inquiry.question, back], sql`; `);
     const results = await sendScript(client, script);
-    return withCount(named, offenders, Number(results.at(-2)?.rows[0]?.['count'] ?? 0));
+    return inquiry.told(results.at(-2)?.rows ?? []);
   } catch {
     await sendScript(client, back).catch(() => undefined);
     return named;
   }
+}
+
+interface Inquiry {
+  question: Sql;
+  /** The problem with the answer in it. */
+  told: (rows: readonly unknown[]) => Problem;
+}
+
+/** What the database can say of a refusal: the rows in the way, or what has a name. */
+function inquiryOf(refused: Refused): Inquiry | null {
+  const { problem } = refused;
+  const offenders = offendersOf(refused);
+  if (offenders !== null) {
+    const count = (rows: readonly unknown[]) => Number((rows[0] as { count?: unknown } | undefined)?.count ?? 0);
+    return { question: offenders.question, told: (rows) => withCount(problem, offenders, count(rows)) };
+  }
+  const question = takenParts(refused);
+  return question && { question, told: (rows) => withTaken(problem, rows as readonly Taken[]) };
 }

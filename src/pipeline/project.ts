@@ -1,12 +1,13 @@
 /** A batch on its way into the tables: the DDL, and what PostgreSQL's refusal of it means. */
 import type pg from 'pg';
-import { ExchangeError, SQLSTATE, driverError, isRetryable, sqlState } from '../postgres/errors.js';
+import { ExchangeError, driverError, isRetryable, sqlState } from '../postgres/errors.js';
 import { sendScript } from '../postgres/exchange.js';
 import { runScript } from '../postgres/script.js';
-import { type Sql, join, literal, sql } from '../projector/ddl/sql.js';
+import type { Sql } from '../projector/ddl/sql.js';
 import { ddlFailure } from '../projector/errors.js';
 import { type LockSettings, isLockTableFull, readLockSettings } from '../projector/lock-table.js';
 import type { Statement } from '../projector/statement.js';
+import { type Taken, articled, isNameTaken, takenByOthers } from '../projector/taken-names.js';
 import type { NewEvent } from '../schema/events.js';
 import type { Problem } from '../schema/problem.js';
 import type { State } from '../schema/state.js';
@@ -48,7 +49,7 @@ async function refusals(
   { error, asked }: { error: ExchangeError; asked: 0 | 1 },
 ): Promise<Problem[]> {
   const settings = isLockTableFull(driverError(error)) ? await lockSettings(client, projection.pool) : undefined;
-  const problems = problemsOf(error, { statements: projection.statements, settings, asked });
+  const problems = problemsOf(error, { ...projection, settings, asked });
   return Promise.all(problems.map((problem) => explained(client, problem, projection)));
 }
 
@@ -67,31 +68,26 @@ async function lockSettings(client: pg.ClientBase, pool: pg.Pool): Promise<LockS
 
 interface Failed {
   statements: readonly Statement[];
+  after: State;
   settings: LockSettings | undefined;
   /** Statements ahead of those of the batch: the question for taken names, or none. */
   asked: 0 | 1;
 }
 
-function problemsOf(error: ExchangeError, { statements, settings, asked }: Failed): Problem[] {
-  const taken = asked === 1 ? (error.results[0]?.rows ?? []) : [];
-  if (sqlState(error) === SQLSTATE.duplicate_table && taken.length > 0) {
-    return (taken as readonly Taken[]).map(unmanaged);
-  }
+function problemsOf(error: ExchangeError, { statements, settings, asked, after }: Failed): Problem[] {
+  const rows = asked === 1 ? ((error.results[0]?.rows ?? []) as readonly Taken[]) : [];
+  const taken = rows.filter(({ name }) => !isFolder(after, name));
+  if (isNameTaken(sqlState(error)) && taken.length > 0) return taken.map(unmanaged);
   return [ddlFailure(error, statements, Math.max(0, error.results.length - asked), settings)];
-}
-
-interface Taken {
-  name: string;
-  table: boolean;
 }
 
 /** PostgreSQL has nothing against a folder that is called like a table it would hide. */
 function hiddenByFolders({ after }: Projection, rows: readonly unknown[]): Problem[] | null {
-  const hidden = (rows as Taken[]).filter(
-    ({ name, table }) => table && after.collections.get(name)?.collection.schema === null,
-  );
+  const hidden = (rows as Taken[]).filter(({ name, kind }) => kind === 'table' && isFolder(after, name));
   return hidden.length === 0 ? null : hidden.map(unmanaged);
 }
+
+const isFolder = ({ collections }: State, name: string): boolean => collections.get(name)?.collection.schema === null;
 
 /**
  * Which of the new collections' names something else has. It goes ahead of the DDL in the same message and costs no
@@ -102,16 +98,14 @@ function takenNames({ before, events, schema }: Projection): Sql | null {
     .filter((event) => event.type === 'collection.created')
     .map((event) => event.collection)
     .filter((name) => before.collections.get(name)?.collection.schema == null);
-  if (names.length === 0) return null;
-  return sql`SELECT c.relname::text AS name, c.relkind IN ('r', 'p') AS "table"
-  FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
- WHERE n.nspname = ${literal(schema)} AND c.relname IN (${join(names.map(literal), sql`, `)})
- ORDER BY c.relname`;
+  return names.length === 0 ? null : takenByOthers(names, schema);
 }
 
-function unmanaged({ name, table }: Taken): Problem {
-  const message = table
-    ? `A table "${name}" exists in the database and is not managed yet: adopt it, or choose another name.`
-    : `Something that is not a table is called "${name}" in the database already: choose another name.`;
-  return { code: 'ALREADY_EXISTS', message, collection: name, ...(table ? { details: { adopt: name } } : {}) };
+function unmanaged({ name, kind }: Taken): Problem {
+  if (kind === 'table') {
+    const message = `A table "${name}" exists in the database and is not managed yet: adopt it, or choose another name.`;
+    return { code: 'ALREADY_EXISTS', message, collection: name, details: { adopt: name } };
+  }
+  const message = `${JSON.stringify(name)} is the name of ${articled(kind)} in the database already: choose another name.`;
+  return { code: 'ALREADY_EXISTS', message, collection: name, details: { taken: [{ name, kind }] } };
 }

@@ -7,6 +7,7 @@ export const SQLSTATE = {
   insufficient_privilege: '42501',
   duplicate_table: '42P07',
   duplicate_object: '42710',
+  duplicate_column: '42701',
   dependent_objects_still_exist: '2BP01',
   undefined_table: '42P01',
   unique_violation: '23505',

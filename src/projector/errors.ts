@@ -10,6 +10,7 @@ import {
 import type { Problem } from '../schema/problem.js';
 import { type LockSettings, isLockTableFull, lockEntriesOf, tooFewLocks } from './lock-table.js';
 import type { Statement } from './statement.js';
+import { isNameTaken } from './taken-names.js';
 
 /** SQLSTATEs that say something about the moment, not about the statement. Deadlocks come here after their retries. */
 const MOMENTARY = new Set<string>([
@@ -57,7 +58,8 @@ function refused(error: unknown, sqlstate: string | undefined, statement: Statem
   };
   const needs = sqlstate === SQLSTATE.dependent_objects_still_exist ? dependentsOf(driverError(error)) : [];
   if (needs.length > 0) return inUse(what, needs, details);
-  return { code: 'DATABASE_REFUSED', message: `PostgreSQL refused ${what}: ${reason}`, details };
+  const code = isNameTaken(sqlstate) ? 'ALREADY_EXISTS' : 'DATABASE_REFUSED';
+  return { code, message: `PostgreSQL refused ${what}: ${reason}`, details };
 }
 
 /** What is left of a change that takes away what views, functions or unmanaged tables still need. */

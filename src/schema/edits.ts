@@ -1,6 +1,6 @@
 /** Edits of a draft that take along what can't stay: the chains of a delete. */
 import type { Draft } from './draft.js';
-import type { Relation } from './model.js';
+import type { NewRelation, Relation } from './model.js';
 import { withoutColumns, withoutReferences } from './table-extras.js';
 import { type State, groupedIn, relationsTo } from './state.js';
 
@@ -46,6 +46,17 @@ export function dropRelation(draft: Draft, relation: Relation): void {
   for (const other of draft.relationsOf(many_collection)) {
     if (other.junction_field === many_field) draft.putRelation({ ...other, junction_field: null });
   }
+}
+
+/**
+ * Puts a changed relation. One that points elsewhere now is another relation: the alias field that showed it where it
+ * pointed goes with it, as it does with one that is removed.
+ */
+export function changeRelation(draft: Draft, before: Relation, after: NewRelation): void {
+  const { one_collection, one_field } = before;
+  draft.putRelation(after);
+  if (one_collection === null || one_field === null || one_collection === after.one_collection) return;
+  dropAlias(draft, one_collection, one_field);
 }
 
 /**

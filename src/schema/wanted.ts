@@ -2,9 +2,10 @@
 import { Draft } from './draft.js';
 import { dropCollection, dropRelation } from './edits.js';
 import { invariantProblemsInSteps } from './invariants/index.js';
-import { jsonEqual } from './json.js';
+import { isObject, jsonEqual } from './json.js';
 import type { NewRelation, Relation } from './model.js';
 import {
+  asSent,
   mergeCollection,
   mergeField,
   mergeRelation,
@@ -201,7 +202,7 @@ function withId(
 }
 
 /** Problems of the result name what they are about; the caller wants the place in the snapshot. */
-function located({ places }: Reading, problem: Problem): Problem {
+function located({ places, parts }: Reading, problem: Problem): Problem {
   const { collection = '', field } = problem;
   const candidates =
     field === undefined
@@ -212,5 +213,7 @@ function located({ places }: Reading, problem: Problem): Problem {
   const at = candidates.map((candidate) => places.get(candidate)).find((found) => found !== undefined);
   if (at === undefined) return problem;
   const [part, index] = at;
-  return { ...problem, path: `${part}[${index}]${problem.path ? `.${problem.path}` : ''}` };
+  const relation = part === 'relations' ? parts.relations?.[Number(index)] : undefined;
+  const sent = isObject(relation) ? asSent(problem, relation, []) : problem;
+  return { ...sent, path: `${part}[${index}]${sent.path ? `.${sent.path}` : ''}` };
 }

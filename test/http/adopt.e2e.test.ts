@@ -218,7 +218,7 @@ describe('POST /schema/adopt, GET /schema/drift', function () {
     await api.sql(`INSERT INTO people (name) VALUES ('Ann'); INSERT INTO pets ("of") VALUES (1);
       ALTER TABLE pets ADD COLUMN by_hand integer`);
     const field = { field: 'by_hand', type: 'integer', meta: { interface: 'input' } };
-    await api.refused({ status: 422, code: 'DATABASE_REFUSED' }, 'POST', '/fields/pets', field);
+    await api.refused({ status: 409, code: 'ALREADY_EXISTS' }, 'POST', '/fields/pets', field);
     await api.sql('ALTER TABLE pets RENAME TO aside');
     await api.ok('DELETE', '/collections/pets');
     expect(await api.ok<Found>('GET', '/schema/drift')).to.deep.include({ ok: true, unmanaged: [' odd', 'aside'] });

@@ -156,7 +156,38 @@ describe('relations over HTTP', function () {
     ]);
     await api.ok('DELETE', '/fields/other/list');
     await api.ok('DELETE', '/collections/one');
-    await api.refused({ ...INVALID, at: 'one_field' }, 'PATCH', AT, { meta: { one_field: 'list' } });
+    await api.refused({ ...INVALID, at: 'meta.one_field' }, 'PATCH', AT, { meta: { one_field: 'list' } });
+  });
+
+  it('pointed elsewhere takes along the alias that showed it, in one batch, with what named that', async () => {
+    await api.ok('POST', '/fields/one', { ...plain('inside', 'string'), meta: { group: 'list' } });
+    await post({ collection: 'many', field: 'ref', related_collection: 'one', meta: { one_field: 'list' } });
+    // Without an alias there, nothing happens here.
+    await api.ok('DELETE', '/fields/other/list');
+    const { message } = await api.refused({ ...INVALID, at: 'one_field' }, 'PATCH', AT, { one_collection: 'other' });
+    expect(message).to.equal('"list" is not an alias field of "other"; name one, or null');
+    await api.ok('POST', '/fields/other', alias('manies'));
+    await api.appends(
+      ['relation.deleted many.ref', 'field.updated one.inside', 'field.deleted one.list', 'relation.created many.ref'],
+      'PATCH',
+      AT,
+      { one_collection: 'other', one_field: 'manies' },
+    );
+    // An alias that is only let go stays: another relation can be shown there.
+    await api.appends(['relation.updated many.ref'], 'PATCH', AT, { one_field: null });
+    await patch({ one_field: 'manies' });
+    const any = {
+      one_collection: null,
+      one_field: null,
+      one_allowed_collections: ['one'],
+      one_collection_field: 'kind',
+    };
+    await api.appends(
+      ['relation.deleted many.ref', 'field.deleted other.manies', 'relation.created many.ref'],
+      'PATCH',
+      AT,
+      any,
+    );
   });
 
   it('becomes many-to-any and back', async () => {
@@ -192,7 +223,7 @@ describe('relations over HTTP', function () {
     await api.refused(forbidden, 'POST', '/relations', body);
     await api.refused(forbidden, 'PATCH', '/relations/service_tokens/user_id', {});
     await api.refused(forbidden, 'DELETE', '/relations/service_tokens/user_id');
-    await api.refused({ ...INVALID, at: 'one_collection' }, 'POST', '/relations', {
+    await api.refused({ ...INVALID, at: 'related_collection' }, 'POST', '/relations', {
       collection: 'many',
       field: 'ref',
       related_collection: 'service_events',
@@ -243,6 +274,93 @@ describe('relations over HTTP', function () {
       await api.refused({ status: 404, code: 'NOT_FOUND' }, 'PATCH', path, {});
       await api.refused({ status: 404, code: 'NOT_FOUND' }, 'DELETE', path);
     }
+  });
+
+  it('have a field of its own for each thing they hold', async () => {
+    for (const field of [plain('item', 'string'), plain('doc', 'json')]) await api.ok('POST', '/fields/many', field);
+    const base = { many_collection: 'many', many_field: 'ref', one_collection: 'one' };
+    const any = {
+      many_collection: 'many',
+      many_field: 'item',
+      one_collection: null,
+      one_allowed_collections: ['one'],
+      one_collection_field: 'kind',
+    };
+    const refusals: [body: object, at: string, reason: RegExp][] = [
+      [{ ...any, one_collection_field: 'item' }, 'one_collection_field', /"item" holds the key of the other side/],
+      [{ ...base, junction_field: 'ref' }, 'junction_field', /"ref" holds the key of the other side/],
+      [{ ...base, sort_field: 'ref' }, 'sort_field', /"ref" holds the key of the other side/],
+      [{ ...any, sort_field: 'kind' }, 'sort_field', /"kind" holds the name of the collection/],
+      [{ ...any, junction_field: 'kind' }, 'junction_field', /"kind" holds the name of the collection/],
+      [{ ...base, junction_field: 'sort', sort_field: 'sort' }, 'sort_field', /"sort" holds the other half/],
+      [{ ...base, sort_field: 'x' }, 'sort_field', /is an alias/],
+      [{ ...base, junction_field: 'x' }, 'junction_field', /is an alias/],
+      [{ ...base, sort_field: 'doc' }, 'sort_field', /can't put anything in order: json/],
+      [{ ...any, one_allowed_collections: [] }, 'one_allowed_collections', /at least one/],
+      [{ ...any, one_field: 'list' }, 'one_field', /no one_field/],
+    ];
+    for (const [body, at, reason] of refusals) {
+      const { message } = await api.refused({ ...INVALID, at }, 'POST', '/relations', body);
+      expect(message).to.match(reason);
+    }
+    await post({ ...base, sort_field: 'sort' });
+    await post(any);
+    await api.refused({ ...INVALID, at: 'sort_field' }, 'PATCH', AT, { sort_field: 'ref' });
+    const anyAt = '/relations/many/item';
+    await api.refused({ ...INVALID, at: 'one_collection_field' }, 'PATCH', anyAt, { one_collection_field: 'item' });
+    await api.refused({ ...INVALID, at: 'one_allowed_collections' }, 'PATCH', anyAt, { one_allowed_collections: [] });
+    // The field is changed, not the relation: its places stand in no body.
+    const { message, extensions } = await api.refused(INVALID, 'PATCH', '/fields/many/sort', { type: 'json' });
+    expect(message).to.include(`"sort" can't put anything in order`);
+    expect(extensions).to.include({ collection: 'many', field: 'ref' }).and.not.have.property('path');
+    // A delete may leave none to point at, and what is there can be said again, here and in a snapshot.
+    await api.ok('DELETE', '/relations/many/ref');
+    await api.ok('DELETE', '/collections/one');
+    expect((await api.ok<{ data: Shown }>('GET', anyAt)).data['one_allowed_collections']).to.deep.equal([]);
+    await api.appends([], 'PATCH', anyAt, { one_allowed_collections: [] });
+    await api.ok('POST', '/schema/diff', await api.ok('GET', '/schema/snapshot'));
+  });
+
+  it('name the place in the body as it was sent, in either shape', async () => {
+    const nested = { collection: 'many', field: 'ref', related_collection: 'one' };
+    const refusals: [body: object, at: string][] = [
+      [{ ...nested, collection: 'nope' }, 'collection'],
+      [{ ...nested, field: 'nope' }, 'field'],
+      [{ ...nested, related_collection: 'nope' }, 'related_collection'],
+      [{ ...nested, meta: { one_field: 'nope' } }, 'meta.one_field'],
+      [{ ...nested, one_field: 'nope' }, 'one_field'],
+      [{ ...nested, meta: { one_field: 1 } }, 'meta.one_field'],
+      [{ ...nested, meta: { sort_field: 'ref' } }, 'meta.sort_field'],
+      [{ ...nested, meta: { one_deselect_action: 'drop' } }, 'meta.one_deselect_action'],
+      [{ collection: 'many', related_collection: 'one' }, 'field'],
+      [{ field: 'ref', related_collection: 'one' }, 'collection'],
+      [{ collection: 'many', field: 'ref' }, 'related_collection'],
+      [
+        {
+          ...nested,
+          related_collection: null,
+          meta: { one_allowed_collections: ['nope'], one_collection_field: 'kind' },
+        },
+        'meta.one_allowed_collections[0]',
+      ],
+      [
+        {
+          ...nested,
+          related_collection: null,
+          meta: { one_allowed_collections: ['one'], one_collection_field: 'ref' },
+        },
+        'meta.one_collection_field',
+      ],
+    ];
+    for (const [body, at] of refusals) await api.refused({ ...INVALID, at }, 'POST', '/relations', body);
+    await post(nested);
+    await api.refused({ ...INVALID, at: 'meta.one_field' }, 'PATCH', AT, { meta: { one_field: 'name' } });
+    await api.refused({ ...INVALID, at: 'related_collection' }, 'PATCH', AT, { related_collection: 'nope' });
+    await api.refused({ ...INVALID, at: 'related_collection' }, 'PATCH', AT, { related_collection: null });
+    const snapshot = await api.ok<{ relations: object[] }>('GET', '/schema/snapshot');
+    const relations = [{ ...nested, meta: { one_field: 'nope' } }];
+    const at = 'relations[0].meta.one_field';
+    await api.refused({ ...INVALID, at }, 'POST', '/schema/diff', { ...snapshot, relations });
   });
 
   it('fit when PostgreSQL can compare the two types', async () => {

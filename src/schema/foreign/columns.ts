@@ -66,6 +66,7 @@ export function readColumn(input: ColumnInput, into: Import): Column {
   }
   Object.assign(result, readColumnDefault(schema, { type: ours, column: numbers, result, place }, into));
   dropImpossibleIncrement(result, ours);
+  settleKey(result);
   return { ...(ours === undefined || type === undefined ? {} : { type: ours }), schema: result };
 }
 
@@ -178,4 +179,13 @@ const INTEGERS: ReadonlySet<string | undefined> = new Set(['integer', 'bigIntege
 function dropImpossibleIncrement(result: Record<string, unknown>, type: string | undefined): void {
   if (result['has_auto_increment'] === true && type !== undefined && !INTEGERS.has(type))
     result['has_auto_increment'] = false;
+}
+
+/** Other vendors don't report of a key what goes without saying, or report its index apart. */
+function settleKey(result: Record<string, unknown>): void {
+  if (result['is_primary_key'] !== true) return;
+  const settled = { is_nullable: false, is_unique: true, is_indexed: false };
+  for (const [member, value] of Object.entries(settled)) {
+    if (result[member] !== undefined) result[member] = value;
+  }
 }

@@ -141,8 +141,9 @@ type Many = Pick<RelationDocument, 'many_collection' | 'many_field'>;
 function manyToAny(many: Many, given: Given, into: Import): RelationDocument | null {
   const { one_allowed_collections: allowed, one_collection_field: pointer } = given;
   if (allowed === null) return leave(given, 'it points at no collection', into);
-  const isColumn = typeof pointer === 'string' && hasField(many.many_collection, pointer, into);
-  if (pointer !== undefined && !isColumn) return leave(given, 'no field says which collection an item points at', into);
+  const isColumn = typeof pointer === 'string' && canHold(many.many_collection, pointer, into);
+  if (pointer !== undefined && (!isColumn || pointer === many.many_field))
+    return leave(given, 'no field says which collection an item points at', into);
   return {
     ...many,
     ...(pointer === undefined ? {} : { one_collection_field: pointer }),
@@ -172,7 +173,7 @@ function weakMembers(relation: RelationDocument, given: Given, into: Import): Pa
   for (const member of WEAK) {
     const name = given[member];
     if (name === undefined) continue;
-    const found = typeof name === 'string' && name !== '' && isThere(member, name, relation, into);
+    const found = typeof name === 'string' && name !== '' && isThere(member, name, { ...relation, ...members }, into);
     members[member] = found ? name : null;
     if (found || name === null) continue;
     const message = `${member} of the relation of ${quoted(place.collection, place.field)} names ${JSON.stringify(name)}, which is not a field of the file it could be; it becomes null.`;
@@ -184,12 +185,21 @@ function weakMembers(relation: RelationDocument, given: Given, into: Import): Pa
 }
 
 function isThere(member: (typeof WEAK)[number], name: string, relation: RelationDocument, into: Import): boolean {
-  if (member !== 'one_field') return hasField(relation.many_collection, name, into);
+  if (member !== 'one_field') return isFree(name, relation) && canHold(relation.many_collection, name, into);
   const one = relation.one_collection;
   // A many-to-any relation has no one side, and system collections have no fields of the file's.
   if (one == null) return false;
   const document = into.fields.get(one)?.get(name);
   return document === undefined ? !isSystem(one, into) && hasField(one, name, into) : isAlias(document, into) !== false;
+}
+
+/** A column holds one thing of a relation. */
+const isFree = (name: string, { many_field, one_collection_field, junction_field }: RelationDocument): boolean =>
+  ![many_field, one_collection_field, junction_field].includes(name);
+
+function canHold(collection: string, name: string, into: Import): boolean {
+  const document = into.fields.get(collection)?.get(name);
+  return hasField(collection, name, into) && (document === undefined || isAlias(document, into) !== true);
 }
 
 /** The foreign key, if the file says anything of it. */

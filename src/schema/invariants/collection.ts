@@ -25,8 +25,7 @@ export function collectionProblems(state: State, node: CollectionNode, groups: G
   if (schema === null && node.fields.size > 0) {
     problems.push(problem(['fields'], `${quoted(collection)} is a folder (schema null) and can't have fields`));
   }
-  const several = keysProblem(node);
-  if (several !== undefined) problems.push(problem(['fields'], several));
+  problems.push(...keysProblems(node));
   problems.push(
     ...extrasFaults(state, node).map(([member, message]) => problem(['schema', 'extras', member], message)),
   );
@@ -34,12 +33,17 @@ export function collectionProblems(state: State, node: CollectionNode, groups: G
 }
 
 /** Several columns make a key only where it was adopted so. */
-function keysProblem(node: CollectionNode): string | undefined {
-  const keys = primaryKeyOf(node);
+function keysProblems(node: CollectionNode): Problem[] {
+  const [first, ...others] = primaryKeyOf(node);
   const { collection, schema } = node.collection;
-  if (keys.length <= 1 || schema?.extras?.primary_key !== undefined) return undefined;
-  const names = keys.map((field) => quoted(field.field)).join(', ');
-  return `${quoted(collection)} has several primary keys (${names}); keep one`;
+  if (first === undefined || others.length === 0 || schema?.extras?.primary_key !== undefined) return [];
+  return others.map(({ field }) => secondKey(collection, first.field, field));
+}
+
+/** That `field` is a primary key beside `first`. */
+export function secondKey(collection: string, first: string, field: string): Problem {
+  const message = `${quoted(field)} can't be the primary key of ${quoted(collection)}: ${quoted(first)} is, and a collection has one`;
+  return { code: 'INVALID_PAYLOAD', message, path: renderPath(['schema', 'is_primary_key']), collection, field };
 }
 
 /** For the checks of one state: who was found to stand in groups that are right is not asked again. */

@@ -4,7 +4,7 @@ import type { ColumnSchema } from '../model.js';
 export type Fault = [member: keyof ColumnSchema, message: string];
 
 /** PostgreSQL has no way to compare two values of these. */
-const INCOMPARABLE = new Map([
+export const INCOMPARABLE = new Map([
   ['json', 'json values can not be compared, so they are neither unique nor indexed; data_type "jsonb" can'],
 ]);
 

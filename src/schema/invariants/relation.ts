@@ -4,6 +4,7 @@ import type { ColumnSchema, Relation } from '../model.js';
 import { type Problem, renderPath } from '../problem.js';
 import { type State, getField, primaryKeyOf } from '../state.js';
 import { REFERABLE_SYSTEM_COLLECTIONS, isSystemCollection } from '../system-collections.js';
+import { INCOMPARABLE } from './column.js';
 import { quoted } from './quoted.js';
 
 type Fault = { path: (string | number)[]; message: string };
@@ -109,24 +110,47 @@ function anyFaults(state: State, relation: Relation): Fault[] {
 
 /** Names of fields that may be null, but must not dangle. */
 function weakFaults(state: State, relation: Relation): Fault[] {
-  const faults: Fault[] = [];
+  const faults: Fault[] = [...roleFaults(relation)];
   for (const member of ['junction_field', 'sort_field'] as const) {
-    const name = relation[member];
-    if (name !== null && getField(state, relation.many_collection, name) === undefined) {
-      faults.push({
-        path: [member],
-        message: `there is no field ${quoted(name)} in ${quoted(relation.many_collection)}`,
-      });
-    }
+    const message = columnFault(state, relation, member);
+    if (message !== undefined) faults.push({ path: [member], message });
   }
   const { one_field, one_collection } = relation;
   if (one_field !== null && one_collection !== null && getField(state, one_collection, one_field)?.schema !== null) {
     faults.push({
       path: ['one_field'],
-      message: `${quoted(one_field)} is not an alias field of ${quoted(one_collection)}`,
+      message: `${quoted(one_field)} is not an alias field of ${quoted(one_collection)}; name one, or null`,
     });
   }
   return faults;
+}
+
+/** What each column of the many side holds, as one sentence goes on. */
+const ROLES = [
+  ['many_field', 'the key of the other side'],
+  ['one_collection_field', 'the name of the collection that an item is in'],
+  ['junction_field', 'the other half of the junction'],
+  ['sort_field', 'the place in the order'],
+] as const;
+
+/** A column can't hold two of these. */
+function roleFaults(relation: Relation): Fault[] {
+  return ROLES.flatMap(([member], index) => {
+    const name = relation[member];
+    const other = ROLES.slice(0, index).find(([before]) => name !== null && relation[before] === name);
+    if (other === undefined) return [];
+    return [{ path: [member], message: `${quoted(name)} holds ${other[1]} already (${other[0]}); name another field` }];
+  });
+}
+
+function columnFault(state: State, relation: Relation, member: 'junction_field' | 'sort_field'): string | undefined {
+  const { many_collection, [member]: name } = relation;
+  if (name === null) return undefined;
+  const field = getField(state, many_collection, name);
+  if (field === undefined) return `there is no field ${quoted(name)} in ${quoted(many_collection)}`;
+  if (field.schema === null) return `${quoted(name)} is an alias, which holds nothing; name a column, or null`;
+  const order = member === 'sort_field' ? INCOMPARABLE.get(field.schema.data_type) : undefined;
+  return order === undefined ? undefined : `${quoted(name)} can't put anything in order: ${order}`;
 }
 
 /** PostgreSQL keeps the names of a table's constraints apart. */

@@ -3,6 +3,7 @@ import { checkExpression, checkTypeText } from '../expression.js';
 import { type ColumnExtras, isIdentity } from '../extras.js';
 import type { ColumnSchema, Json } from '../model.js';
 import { type Check, complain, flag, nullableText, type Reading, Wrong } from './checks.js';
+import { checkFlags } from './column-flags.js';
 import { type GivenColumn, readColumnType } from './column-type.js';
 import { dataType } from './data-types.js';
 import { isFunctionDefault, readDefault } from './default-value.js';
@@ -47,6 +48,7 @@ export function normaliseColumn(change: ColumnChange, reading: Reading): ColumnS
   if (extras !== undefined) column.extras = extras;
   // PostgreSQL makes identity columns NOT NULL, whatever is asked for.
   if (increments && isIdentity(column)) column.is_nullable = false;
+  checkFlags(column, given, reading);
   return column;
 }
 

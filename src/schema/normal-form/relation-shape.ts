@@ -1,5 +1,6 @@
 /** The two shapes a relation comes in: flat (ours) and nested (`collection`, `field`, `related_collection`, `meta`). */
 import { isObject, jsonEqual } from '../json.js';
+import { type Path, type Problem, renderPath } from '../problem.js';
 import { complain, type Reading } from './checks.js';
 
 export interface FlatRelation {
@@ -63,4 +64,28 @@ function gather(
       complain(reading, [...part, name], `must not differ from the other place where ${member} is given`);
     }
   }
+}
+
+/** Where a member of the flat shape stands in a body, or would stand. */
+function placeOf(member: string, input: Record<string, unknown>): string[] {
+  const other = [...NESTED].find(([, flat]) => flat === member)?.[0];
+  if (other !== undefined && input[other] !== undefined) return [other];
+  if (input[member] !== undefined) return [member];
+  const meta = input['meta'];
+  if (isObject(meta) && meta[member] !== undefined) return ['meta', member];
+  // Not sent: in the shape of what was.
+  const isNested = [...NESTED.keys(), 'meta'].some((name) => input[name] !== undefined);
+  if (!isNested || Object.keys(input).some((name) => FLAT.has(name))) return [member];
+  return other === undefined ? ['meta', member] : [other];
+}
+
+/** A problem of the flat shape at `at`, told in terms of the body as it was sent. */
+export function asSent(problem: Problem, input: Record<string, unknown>, at: Path): Problem {
+  const { path } = problem;
+  for (const member of FLAT) {
+    const flat = renderPath([...at, member]);
+    if (path !== flat && !path?.startsWith(`${flat}[`)) continue;
+    return { ...problem, path: renderPath([...at, ...placeOf(member, input)]) + path.slice(flat.length) };
+  }
+  return problem;
 }

@@ -6,7 +6,7 @@ import { type Check, complain, nullableName, oneOf, type Reading, Wrong } from '
 import { foreignKeyDefaults, readForeignKey } from './foreign-key.js';
 import { type ReadOptions, startReading } from './options.js';
 import { checkTable, overlay } from './overlay.js';
-import { flattenRelation } from './relation-shape.js';
+import { asSent, flattenRelation } from './relation-shape.js';
 
 const NOT_COLLECTIONS = new Wrong('must be an array of different collection names, or null');
 
@@ -64,6 +64,7 @@ export function readNewRelation(input: unknown, at: Path, options: ReadOptions):
   const base = foreignKeyDefaults(relation);
   return finish(
     { ...relation, schema: given === null ? null : readForeignKey(given, base, relation, reading) },
+    input,
     reading,
   );
 }
@@ -85,7 +86,7 @@ export function mergeRelation(existing: Relation, input: unknown, at: Path, opti
   // A relation that points at several tables can't have kept its foreign key.
   const kept = relation.one_collection === null && existing.one_collection !== null ? null : before;
   const merged = { ...relation, schema: mergeForeignKey(kept, schema, relation, reading) };
-  const result = finish(merged, reading);
+  const result = finish(merged, input, reading);
   return result.ok && jsonEqual({ ...merged, id: existing.id }, existing) ? ok(existing) : result;
 }
 
@@ -113,7 +114,7 @@ function readEnds(members: Record<string, unknown>, base: Ends, reading: Reading
   return overlay(base, { input, table: ENDS, others: () => false, part: [] }, reading);
 }
 
-function finish(relation: NewRelation, reading: Reading): Result<NewRelation> {
+function finish(relation: NewRelation, input: Record<string, unknown>, reading: Reading): Result<NewRelation> {
   const { one_collection, one_collection_field, one_allowed_collections, schema } = relation;
   if (one_collection === null) {
     if (one_allowed_collections === null || one_collection_field === null) {
@@ -127,5 +128,6 @@ function finish(relation: NewRelation, reading: Reading): Result<NewRelation> {
       'must be null with one_allowed_collections or one_collection_field, which are for many-to-any relations';
     complain(reading, ['one_collection'], message);
   }
-  return reading.problems.length > 0 ? refuse(...reading.problems) : ok(relation);
+  if (reading.problems.length === 0) return ok(relation);
+  return refuse(...reading.problems.map((problem) => asSent(problem, input, reading.at)));
 }

@@ -177,7 +177,7 @@ function withPrimaryKey(fields: Field[], collection: string, path: Path): Result
   const taken = fields.findIndex((field) => field.field === id.field);
   if (taken < 0) return ok([id, ...fields]);
   const message = `no field is the primary key, and the name of the one that would be added, "${id.field}", is taken: mark a field with is_primary_key`;
-  return refuse(invalid([...path, taken], message));
+  return refuse(invalid([...path, taken, 'schema', 'is_primary_key'], message));
 }
 
 /** Fields keep the order they were sent in: a missing sort is the running number within the field's group. */

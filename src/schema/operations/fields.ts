@@ -5,11 +5,13 @@ import type { NewEvent } from '../events.js';
 import { isObject } from '../json.js';
 import type { Field, Json } from '../model.js';
 import { mergeField, readNewField } from '../normal-form/index.js';
-import { type Path, type Problem, type Result, allOf, invalid, ok, refuse, repeated } from '../problem.js';
+import { type Path, type Problem, type Result, allOf, invalid, ok, refuse, renderPath, repeated } from '../problem.js';
 import type { CollectionNode, State } from '../state.js';
 import type { Steps } from '../steps.js';
 import { neededBy } from './needed-by.js';
+import { inPlaceFault, keyProblems, referenceProblems } from './field-changes.js';
 import { type Operation, decideDraft } from './operation.js';
+import { keyTarget } from '../present.js';
 import { missingCollection, missingField, systemCollection } from './refusals.js';
 
 export interface CreateField {
@@ -59,10 +61,16 @@ function last(node: CollectionNode, field: Field): Field {
   return { ...field, meta: { ...field.meta, sort: highest + 1 } };
 }
 
+export interface FieldChange {
+  field: string;
+  body: { [member: string]: Json };
+  at: Path;
+}
+
 /** Changes of one field or of several, all or nothing. */
 export interface UpdateFields {
   collection: string;
-  changes: { field: string; body: { [member: string]: Json }; at: Path }[];
+  changes: FieldChange[];
   concurrentIndexes: boolean;
 }
 
@@ -99,17 +107,17 @@ export const updateFields: Operation<'update-fields', UpdateFieldsInput, UpdateF
     const draft = new Draft(state);
     const problems: Problem[] = [];
     for (const change of changes) {
-      const merged = merge(node, change);
+      const merged = merge(state, node, change);
       if (merged.ok) draft.putField(merged.value);
       else problems.push(...merged.problems);
     }
-    problems.push(...keyProblems(node, draft));
+    problems.push(...keyProblems(node, draft, changes));
     if (problems.length > 0) return refuse(...problems);
     return yield* decideDraft(state, draft, { concurrentIndexes }, (problem) => locate(problem, changes));
   },
 };
 
-function readChange(element: unknown, collection: string, index: number): Result<UpdateFields['changes'][number]> {
+function readChange(element: unknown, collection: string, index: number): Result<FieldChange> {
   const field: unknown = isObject(element) ? element['field'] : undefined;
   if (!isObject(element) || typeof field !== 'string') {
     return refuse(invalid([index, 'field'], 'field is required, a string'));
@@ -135,11 +143,16 @@ function sameNames(body: { [member: string]: Json }, collection: string, field: 
   return problems;
 }
 
-function merge(node: CollectionNode, { field, body, at }: UpdateFields['changes'][number]): Result<Field> {
+function merge(state: State, node: CollectionNode, { field, body, at }: FieldChange): Result<Field> {
   const existing = node.fields.get(field);
-  if (existing === undefined) return refuse(missingField(node.collection.collection, field));
+  if (existing === undefined) {
+    const missing = missingField(node.collection.collection, field);
+    return refuse(at.length === 0 ? missing : { ...missing, path: renderPath([...at, 'field']) });
+  }
   const merged = mergeField(existing, body, at, { foreign: false });
-  if (!merged.ok) return merged;
+  const derived = referenceProblems(keyTarget(state, node, field), body['schema'], at);
+  if (!merged.ok) return refuse(...merged.problems, ...derived);
+  if (derived.length > 0) return refuse(...derived);
   const fault = inPlaceFault(existing, merged.value);
   if (fault === null) return merged;
   const [member, becomes] = fault;
@@ -147,29 +160,14 @@ function merge(node: CollectionNode, { field, body, at }: UpdateFields['changes'
   return refuse(invalid([...at, ...(isObject(body['schema']) ? ['schema', member] : ['type'])], message));
 }
 
-/** What PostgreSQL can only do by a drop of the column, with all it holds: nobody means that by a change. */
-function inPlaceFault(existing: Field, now: Field): [member: string, becomes: string] | null {
-  if (existing.schema === null)
-    return now.schema === null ? null : ['data_type', "is an alias and can't become a column"];
-  if (now.schema === null) return ['data_type', "is a column and can't become an alias"];
-  if (existing.schema.generation_expression !== null || now.schema.generation_expression === null) return null;
-  return ['generation_expression', "holds values of its own and can't become a generated column"];
-}
+/** Members of fields; other places are those of a relation that no longer fits, which stands in no body here. */
+const OWN_PLACE = /^(?:schema|meta)\b/;
 
-/** The primary key can move to another column of the same batch, but not go. */
-function keyProblems(node: CollectionNode, draft: Draft): Problem[] {
-  const { collection } = node.collection;
-  const isKey = (field: Field) => field.schema?.is_primary_key === true;
-  const had = [...node.fields.values()].find(isKey);
-  const has = [...(draft.get(collection)?.fields.values() ?? [])].some(isKey);
-  if (had === undefined || has) return [];
-  const message = `${JSON.stringify(had.field)} is the primary key of ${JSON.stringify(collection)}; make another field the primary key in the same request`;
-  return [{ code: 'IN_USE', message, collection, field: had.field }];
-}
-
-function locate(problem: Problem, changes: UpdateFields['changes']): Problem {
+function locate(problem: Problem, changes: FieldChange[]): Problem {
+  const { path = '', ...rest } = problem;
+  if (!OWN_PLACE.test(path)) return rest;
   const index = changes.find((change) => change.field === problem.field)?.at[0];
-  return index === undefined ? problem : { ...problem, path: `[${index}].${problem.path ?? ''}` };
+  return index === undefined ? problem : { ...problem, path: `[${index}].${path}` };
 }
 
 export interface DeleteField {

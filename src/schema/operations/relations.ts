@@ -1,9 +1,9 @@
 /** create-relation, update-relation, delete-relation. */
 import { Draft } from '../draft.js';
-import { dropRelation } from '../edits.js';
+import { changeRelation, dropRelation } from '../edits.js';
 import { isObject } from '../json.js';
 import type { Json, NewRelation, Relation } from '../model.js';
-import { mergeRelation, readNewRelation } from '../normal-form/index.js';
+import { asSent, mergeRelation, readNewRelation } from '../normal-form/index.js';
 import { type Problem, type Result, invalid, ok, refuse } from '../problem.js';
 import { type State, getField, getRelation } from '../state.js';
 import { type Operation, decideDraft } from './operation.js';
@@ -11,6 +11,8 @@ import { missingCollection, missingField, systemCollection } from './refusals.js
 
 export interface CreateRelation {
   relation: NewRelation;
+  /** As it was sent, in either shape: problems are told in its terms. */
+  body: { [member: string]: Json };
 }
 
 export interface CreateRelationInput {
@@ -21,11 +23,14 @@ export const createRelation: Operation<'create-relation', CreateRelationInput, C
   name: 'create-relation',
 
   parse({ body }) {
+    if (!isObject(body)) return refuse(invalid([], 'a relation is a JSON object'));
     const relation = readNewRelation(body, [], { foreign: false, foreignKeyByDefault: true });
-    return relation.ok ? ok({ relation: relation.value }) : relation;
+    if (!relation.ok) return relation;
+    const empty = emptyChoice(relation.value, body);
+    return empty === undefined ? ok({ relation: relation.value, body }) : refuse(empty);
   },
 
-  *decide(state, { relation }) {
+  *decide(state, { relation, body }) {
     const { many_collection: collection, many_field: field } = relation;
     const system = systemCollection(collection);
     if (system !== undefined) return refuse(system);
@@ -34,11 +39,12 @@ export const createRelation: Operation<'create-relation', CreateRelationInput, C
       return refuse({ code: 'ALREADY_EXISTS', message, collection, field });
     }
     if (!state.collections.has(collection)) {
-      return refuse(invalid(['many_collection'], `there is no collection ${JSON.stringify(collection)}`));
+      const missing = invalid(['many_collection'], `there is no collection ${JSON.stringify(collection)}`);
+      return refuse(asSent(missing, body, []));
     }
     const draft = new Draft(state);
     draft.putRelation(relation);
-    return yield* decideDraft(state, draft);
+    return yield* decideDraft(state, draft, {}, (problem) => located(problem, relation, body));
   },
 };
 
@@ -75,11 +81,26 @@ export const updateRelation: Operation<'update-relation', UpdateRelationInput, U
     if (!existing.ok) return existing;
     const merged = mergeRelation(existing.value, body, [], { foreign: false });
     if (!merged.ok) return merged;
+    const empty = merged.value === existing.value ? undefined : emptyChoice(merged.value, body);
+    if (empty !== undefined) return refuse(empty);
     const draft = new Draft(state);
-    draft.putRelation(merged.value);
-    return yield* decideDraft(state, draft);
+    changeRelation(draft, existing.value, merged.value);
+    return yield* decideDraft(state, draft, {}, (problem) => located(problem, existing.value, body));
   },
 };
+
+type Body = UpdateRelation['body'];
+
+/** Problems of the result are about any relation near by; those of this one stand in the body. */
+function located(problem: Problem, { many_collection, many_field }: NewRelation, body: Body): Problem {
+  return problem.collection === many_collection && problem.field === many_field ? asSent(problem, body, []) : problem;
+}
+
+/** Deletes of collections may leave a relation none to point at; nobody asks for such a one. */
+function emptyChoice({ one_allowed_collections: allowed }: NewRelation, body: Body): Problem | undefined {
+  if (allowed?.length !== 0) return undefined;
+  return asSent(invalid(['one_allowed_collections'], 'one_allowed_collections must name at least one'), body, []);
+}
 
 export interface DeleteRelation {
   collection: string;

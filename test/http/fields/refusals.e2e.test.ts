@@ -162,8 +162,12 @@ describe('a change that can not be made in place', function () {
         plain('n', 'integer'),
         plain('g', 'integer', { generation_expression: 'n * 2' }),
         alias('links'),
+        plain('counter', 'integer', { has_auto_increment: true }),
+        plain('u', 'uuid'),
+        plain('parent', 'integer'),
       ],
     });
+    await api.ok('POST', '/relations', { collection: 't', field: 'parent', related_collection: 't' });
     await api.ok('POST', '/collections', { collection: 'folder', schema: null });
   });
   after(async () => {
@@ -202,20 +206,72 @@ describe('a change that can not be made in place', function () {
     ['a group that is a column', 'a', { meta: { group: 'n' } }, 'meta.group', /only an alias field/],
     ['a group that is not there', 'a', { meta: { group: 'nope' } }, 'meta.group', /no field/],
     ['a wrong width', 'a', { meta: { width: 'wide' } }, 'meta.width', /half/],
-    ['the key without another', 'id', { schema: { is_primary_key: false } }, '', /same request/],
+    ['the key without another', 'id', { schema: { is_primary_key: false } }, 'schema.is_primary_key', /same request/],
+    ['nulls in the key', 'id', { schema: { is_nullable: true } }, 'schema.is_nullable', /must be false.*primary key/],
+    ['a key that is not unique', 'id', { schema: { is_unique: false } }, 'schema.is_unique', /must be true/],
+    ['another index on the key', 'id', { schema: { is_indexed: true } }, 'schema.is_indexed', /its own index/],
+    ['nulls in what counts', 'counter', { schema: { is_nullable: true } }, 'schema.is_nullable', /counts up/],
+    ['a length of a uuid', 'u', { schema: { max_length: 36 } }, 'schema.max_length', /no length/],
+    [
+      'a precision of an integer',
+      'n',
+      { schema: { numeric_precision: 5 } },
+      'schema.numeric_precision',
+      /must be null/,
+    ],
+    ['a foreign key', 'n', { schema: { foreign_key_table: 't' } }, 'schema.foreign_key_table', /field's relation$/],
+    [
+      'another foreign key',
+      'parent',
+      { schema: { foreign_key_column: 'n' } },
+      'schema.foreign_key_column',
+      /must be "id", or left out/,
+    ],
   ];
   for (const [what, field, patch, at, reason] of refusals) {
     it(`${what} is refused with the reason`, async () => {
       const inUse = what === 'the key without another';
-      const expected = inUse ? { status: 409, code: 'IN_USE' } : { ...INVALID, at };
+      const expected = inUse ? { status: 409, code: 'IN_USE', at } : { ...INVALID, at };
       const { message } = await api.refused(expected, 'PATCH', `/fields/t/${field}`, patch);
       expect(message).to.match(reason);
     });
   }
 
-  it('a second primary key is refused', async () => {
-    await api.refused(INVALID, 'PATCH', '/fields/t/a', { schema: { is_primary_key: true } });
-    await api.refused(INVALID, 'POST', '/fields/t', key('other'));
+  it('a second primary key is refused where it is asked for', async () => {
+    const at = 'schema.is_primary_key';
+    await api.refused({ ...INVALID, at }, 'PATCH', '/fields/t/a', { schema: { is_primary_key: true } });
+    await api.refused({ ...INVALID, at }, 'POST', '/fields/t', key('other'));
+    await api.refused({ ...INVALID, at: `[1].${at}` }, 'PATCH', '/fields/t', [
+      { field: 'n', meta: { note: 'x' } },
+      { field: 'a', schema: { is_primary_key: true } },
+    ]);
+    const snapshot = await api.ok<{ fields: { field: string; schema: object }[] }>('GET', '/schema/snapshot');
+    const index = snapshot.fields.findIndex(({ field }) => field === 'u');
+    const key2 = { is_primary_key: true, is_nullable: false, is_unique: true };
+    Object.assign(snapshot.fields[index]?.schema ?? {}, key2);
+    await api.refused({ ...INVALID, at: `fields[${index}].${at}` }, 'POST', '/schema/diff', snapshot);
+  });
+
+  it('what is so already can be said again, the whole field as it was read', async () => {
+    for (const field of ['id', 'counter', 'parent', 'u', 'n', 'g', 'links']) {
+      const { data } = await api.ok<{ data: object }>('GET', `/fields/t/${field}`);
+      await api.appends([], 'PATCH', `/fields/t/${field}`, data);
+    }
+    const { data } = await api.ok<{ data: object[] }>('GET', '/fields/t');
+    await api.appends([], 'PATCH', '/fields/t', data);
+  });
+
+  it('a new field can not ask for them either', async () => {
+    const refused: [object, string][] = [
+      [{ is_primary_key: true, is_nullable: true }, 'is_nullable'],
+      [{ is_primary_key: true, is_unique: false }, 'is_unique'],
+      [{ is_primary_key: true, is_indexed: true }, 'is_indexed'],
+      [{ has_auto_increment: true, is_nullable: true }, 'is_nullable'],
+    ];
+    for (const [schema, member] of refused) {
+      const body = { collection: 'keyed', schema: {}, fields: [plain('k', 'integer', schema)] };
+      await api.refused({ ...INVALID, at: `fields[0].schema.${member}` }, 'POST', '/collections', body);
+    }
   });
 
   it('a body that is no change is refused', async () => {
@@ -228,6 +284,22 @@ describe('a change that can not be made in place', function () {
       { field: 'a', meta: { note: 'x' } },
       { field: 'n', schema: { max_length: 3 } },
     ]);
+  });
+
+  it('a field of several that is not there is named with its place', async () => {
+    const body = [{ field: 'a', meta: { note: 'x' } }, { field: 'nope' }];
+    await api.refused({ status: 404, code: 'NOT_FOUND', at: '[1].field' }, 'PATCH', '/fields/t', body);
+    const { extensions } = await api.refused({ status: 404, code: 'NOT_FOUND' }, 'PATCH', '/fields/t/nope', {});
+    expect(extensions).not.to.have.property('path');
+  });
+
+  it('digits beyond the scale stay in a default, and are rounded in the rows', async () => {
+    const fields = [key('id'), plain('d', 'decimal', { default_value: 1.234567 })];
+    await api.ok('POST', '/collections', { collection: 'rounded', schema: {}, fields });
+    const { data } = await api.ok<{ data: { schema: object } }>('GET', '/fields/rounded/d');
+    expect(data.schema).to.include({ default_value: 1.234567, numeric_scale: 5 });
+    await api.sql('INSERT INTO rounded (id) VALUES (1)');
+    expect(await api.sql('SELECT d::text FROM rounded')).to.deep.equal([{ d: '1.23457' }]);
   });
 
   it('a field that can not be made is refused', async () => {

@@ -101,6 +101,20 @@ describe('foreign relations', () => {
     expect(result.warnings).to.deep.equal(['REFERENCE_LEFT_OUT a.item', 'REFERENCE_LEFT_OUT a.item']);
   });
 
+  it('lose names of fields that hold something else, or nothing', () => {
+    const fields = [column('a.b', 'integer'), alias('a.al'), column('a.kind', 'string'), column('a.item', 'string')];
+    const meta = { junction_field: 'b', sort_field: 'al' };
+    const result = read(parts(fields, [relation('a.b', 'b', meta)]));
+    expect(result.relations[0]).to.include({ junction_field: null, sort_field: null });
+    expect(result.warnings).to.deep.equal(['REFERENCE_LEFT_OUT a.b', 'REFERENCE_LEFT_OUT a.b']);
+    const any = { one_allowed_collections: ['b'], one_collection_field: 'kind', sort_field: 'kind' };
+    const kept = read(parts(fields, [relation('a.item', null, any, null)]));
+    expect(kept.relations[0]).to.include({ one_collection_field: 'kind', sort_field: null });
+    const same = read(parts(fields, [relation('a.item', null, { ...any, one_collection_field: 'item' }, null)]));
+    expect(same.relations).to.deep.equal([]);
+    expect(same.warnings).to.deep.equal(['RELATION_LEFT_OUT a.item']);
+  });
+
   it('and groups take for an alias what the instance has as one', () => {
     const fields = [
       key('a'),

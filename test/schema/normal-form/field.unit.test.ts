@@ -134,8 +134,14 @@ describe('columns of new fields', () => {
   });
 
   it('makes primary keys unique and not nullable, without another index', () => {
-    const key = column('uuid', { is_primary_key: true, is_nullable: true, is_unique: false, is_indexed: true });
-    expect(key).to.include({ is_primary_key: true, is_nullable: false, is_unique: true, is_indexed: false });
+    const normal = { is_primary_key: true, is_nullable: false, is_unique: true, is_indexed: false };
+    expect(column('uuid', { is_primary_key: true })).to.include(normal);
+    expect(column('uuid', normal)).to.include(normal);
+    const other = { is_primary_key: true, is_nullable: true, is_unique: false, is_indexed: true };
+    expect(column('uuid', other, FORCED)).to.include(normal);
+    expect(faultsOf(field({ type: 'uuid', schema: other })).join()).to.match(
+      /is_nullable must be false.*is_unique must be true.*is_indexed must be false/,
+    );
   });
 
   it('knows auto increment by its name and by its sequence', () => {

@@ -47,6 +47,12 @@ const columnFlags = fc.record(
   { requiredKeys: [], noNullPrototype: true },
 );
 
+/** A key can't be told to be otherwise. */
+function possible(schema: Record<string, unknown>): object {
+  const { is_nullable: _, is_unique: __, is_indexed: ___, ...rest } = schema;
+  return schema['is_primary_key'] === true ? rest : schema;
+}
+
 const document = fc
   .tuple(fieldMeta, givenColumn, columnFlags)
   .map(([meta, { type, schema }, flags]: [object, GivenColumn, object]) => ({
@@ -54,7 +60,7 @@ const document = fc
     field: 'title',
     type,
     meta,
-    schema: { ...flags, ...schema },
+    schema: possible({ ...flags, ...schema }),
   }))
   .map(sent);
 

@@ -129,7 +129,9 @@ describe('changes to fields', () => {
       is_unique: false,
       is_nullable: false,
     });
-    expect(schemaAfter(key, { schema: { is_nullable: true } })).to.equal(key.schema);
+    const stays = { is_primary_key: true, is_nullable: false, is_unique: true, is_indexed: false };
+    expect(schemaAfter(key, { schema: stays })).to.equal(key.schema);
+    expect(faultsOf(changed(key, { schema: { is_nullable: true } })).join()).to.include('is_nullable must be false');
   });
 
   it('turn columns into aliases and back', () => {

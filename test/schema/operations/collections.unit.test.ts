@@ -150,7 +150,7 @@ describe('create-collection', () => {
     const field = { field: 'id', type: 'string', interface: 'x' };
     given()
       .when('create-collection', table('t', [field]))
-      .thenRefused('INVALID_PAYLOAD', 'fields[0]');
+      .thenRefused('INVALID_PAYLOAD', 'fields[0].schema.is_primary_key');
   });
 
   it('refuses a name that is taken', () => {

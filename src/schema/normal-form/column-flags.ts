@@ -1,0 +1,28 @@
+/** What a column can't be told, because its key or its counting says otherwise. */
+import { isIdentity } from '../extras.js';
+import type { ColumnSchema } from '../model.js';
+import { complain, type Reading } from './checks.js';
+import type { GivenColumn } from './column-type.js';
+
+type Flag = 'is_nullable' | 'is_unique' | 'is_indexed';
+type Rule = readonly [member: Flag, impossible: boolean, message: string];
+
+const OF_A_KEY: readonly Rule[] = [
+  ['is_nullable', true, 'must be false, or left out: a primary key has a value in every row'],
+  ['is_unique', false, 'must be true, or left out: a primary key is unique'],
+  ['is_indexed', true, 'must be false, or left out: a primary key brings its own index'],
+];
+
+const OF_IDENTITY: readonly Rule[] = [
+  ['is_nullable', true, 'must be false, or left out: a column that counts up has a value in every row'],
+];
+
+/** Normal form has the only possible value by itself; another one that was asked for is refused, not overheard. */
+export function checkFlags(column: ColumnSchema, given: GivenColumn, reading: Reading): void {
+  if (reading.foreign) return;
+  const isCounting = column.has_auto_increment && isIdentity(column);
+  const rules = column.is_primary_key ? OF_A_KEY : isCounting ? OF_IDENTITY : [];
+  for (const [member, impossible, message] of rules) {
+    if (given[member] === impossible) complain(reading, ['schema', member], message);
+  }
+}

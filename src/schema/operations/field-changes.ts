@@ -1,0 +1,49 @@
+/** What a change of fields can't ask for, whatever the rest of the schema is. */
+import type { Draft } from '../draft.js';
+import { secondKey } from '../invariants/collection.js';
+import { isObject } from '../json.js';
+import type { Field, Json } from '../model.js';
+import type { KeyTarget } from '../present.js';
+import { type Path, type Problem, invalid, renderPath } from '../problem.js';
+import { type CollectionNode, primaryKeyOf } from '../state.js';
+
+/** What PostgreSQL can only do by a drop of the column, with all it holds: nobody means that by a change. */
+export function inPlaceFault(existing: Field, now: Field): [member: string, becomes: string] | null {
+  if (existing.schema === null)
+    return now.schema === null ? null : ['data_type', "is an alias and can't become a column"];
+  if (now.schema === null) return ['data_type', "is a column and can't become an alias"];
+  if (existing.schema.generation_expression !== null || now.schema.generation_expression === null) return null;
+  return ['generation_expression', "holds values of its own and can't become a generated column"];
+}
+
+/** `foreign_key_table` and `foreign_key_column` show the relation, which alone can change them. */
+export function referenceProblems(target: KeyTarget | null, schema: Json | undefined, at: Path): Problem[] {
+  if (!isObject(schema)) return [];
+  const shown = { foreign_key_table: target?.table ?? null, foreign_key_column: target?.column ?? null };
+  return Object.entries(shown).flatMap(([member, now]) => {
+    if (schema[member] === undefined || schema[member] === now) return [];
+    const message = `${member} must be ${JSON.stringify(now)}, or left out: it follows from the field's relation`;
+    return [invalid([...at, 'schema', member], message)];
+  });
+}
+
+type Change = { field: string; at: Path };
+
+/** The primary key can move to another column of the same batch, but not go, and not be two. */
+export function keyProblems(node: CollectionNode, draft: Draft, changes: readonly Change[]): Problem[] {
+  const { collection, schema } = node.collection;
+  const [had] = primaryKeyOf(node);
+  const keys = primaryKeyOf(draft.get(collection) ?? node);
+  const path = (field: string): { path?: string } => {
+    const change = changes.find((each) => each.field === field);
+    return change === undefined ? {} : { path: renderPath([...change.at, 'schema', 'is_primary_key']) };
+  };
+  if (had !== undefined && keys.length === 0) {
+    const message = `${JSON.stringify(had.field)} is the primary key of ${JSON.stringify(collection)}; make another field the primary key in the same request`;
+    return [{ code: 'IN_USE', message, ...path(had.field), collection, field: had.field }];
+  }
+  if (keys.length < 2 || schema?.extras?.primary_key !== undefined) return [];
+  const [first] = had !== undefined && keys.some(({ field }) => field === had.field) ? [had] : keys;
+  const others = keys.filter(({ field }) => field !== first?.field);
+  return others.map(({ field }) => ({ ...secondKey(collection, first?.field ?? '', field), ...path(field) }));
+}

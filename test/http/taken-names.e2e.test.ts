@@ -1,0 +1,102 @@
+/** Names that something else in the database has: 409, saying what it is. */
+import { expect } from 'chai';
+import { expectConsistent } from '../faults/consistent.js';
+import { type Api, createApi } from '../support/api.js';
+import { type TestService, startService } from '../support/service.js';
+import { key, plain } from './fields/columns.js';
+
+const TAKEN = { status: 409, code: 'ALREADY_EXISTS' };
+
+describe('a name that is taken in the database', function () {
+  this.timeout(60_000);
+  let service: TestService;
+  let api: Api;
+
+  beforeEach(async () => {
+    service = await startService();
+    api = createApi(service);
+  });
+  afterEach(async () => {
+    await expectConsistent(service.databaseUrl);
+    await api.stop();
+    await service.stop();
+  });
+
+  const others: [kind: string, sql: string][] = [
+    ['an enum type', `CREATE TYPE x AS ENUM ('a')`],
+    ['a domain', 'CREATE DOMAIN x AS text'],
+    ['a range type', 'CREATE TYPE x AS RANGE (subtype = int4)'],
+    ['a composite type', 'CREATE TYPE x AS (a int)'],
+    ['a sequence', 'CREATE SEQUENCE x'],
+    ['a view', 'CREATE VIEW x AS SELECT 1 AS a'],
+    ['a materialized view', 'CREATE MATERIALIZED VIEW x AS SELECT 1 AS a'],
+    ['an index', 'CREATE TABLE y (a int); CREATE INDEX x ON y (a)'],
+  ];
+  for (const [kind, text] of others) {
+    it(`of ${kind} is refused to a table, and free for a folder`, async () => {
+      await api.sql(text);
+      const { message, extensions } = await api.refused(TAKEN, 'POST', '/collections', { collection: 'x', schema: {} });
+      expect(message).to.equal(`"x" is the name of ${kind} in the database already: choose another name.`);
+      const taken = [{ name: 'x', kind: kind.replace(/^an? /, '') }];
+      expect(extensions).to.deep.include({ collection: 'x', taken });
+      await api.refused(TAKEN, 'POST', '/collections', [
+        { collection: 'free', schema: {} },
+        { collection: 'x', schema: {} },
+      ]);
+      await api.ok('POST', '/collections', { collection: 'x', schema: null });
+    });
+  }
+
+  it('is found in an apply, and in its dry run', async () => {
+    await api.ok('POST', '/collections', { collection: 'x', schema: {} });
+    const snapshot = await api.ok<object>('GET', '/schema/snapshot');
+    await api.ok('DELETE', '/collections/x');
+    const diff = await api.ok<object>('POST', '/schema/diff', snapshot);
+    await api.sql(`CREATE TYPE x AS ENUM ('a')`);
+    const plan = await api.ok<{ accepted: boolean }>('POST', '/schema/apply?dry_run', diff);
+    expect(plan.accepted).to.equal(false);
+    expect(JSON.stringify(plan)).to.include('is the name of an enum type');
+    await api.refused(TAKEN, 'POST', '/schema/apply', diff);
+  });
+
+  it('is not blamed on a folder that is called like a view', async () => {
+    await api.sql('CREATE VIEW folder AS SELECT 1 AS a; CREATE TABLE t_pkey (a int)');
+    const { message } = await api.refused(TAKEN, 'POST', '/collections', [
+      { collection: 'folder', schema: null },
+      { collection: 't', schema: {} },
+    ]);
+    expect(message).to.include('"t_pkey" is the name of a table').and.not.to.include('folder');
+  });
+
+  it('of an index, a constraint, a foreign key or a column is refused to a field or relation', async () => {
+    const fields = [key('id'), plain('a', 'integer'), plain('b', 'integer', { is_unique: true })];
+    await api.ok('POST', '/collections', { collection: 't', schema: {}, fields });
+    await api.sql(`CREATE TABLE t_a_index (a int); CREATE VIEW t_a_unique AS SELECT 1 AS a`);
+    await api.sql(`ALTER TABLE t ADD CONSTRAINT "by hand" CHECK (a > 0), ADD COLUMN there int`);
+    const at = '/fields/t/a';
+    const indexed = await api.refused(TAKEN, 'PATCH', at, { schema: { is_indexed: true } });
+    expect(indexed.message).to.match(/\("t_a_index" is the name of a table\)$/);
+    expect(indexed.extensions).to.deep.include({ collection: 't', field: 'a', sqlstate: '42P07' });
+    const unique = await api.refused(TAKEN, 'PATCH', at, { schema: { is_unique: true } });
+    expect(unique.message).to.match(/\("t_a_unique" is the name of a view\)$/);
+    for (const constraint_name of ['by hand', 't_pkey', 't_b_unique']) {
+      const body = { collection: 't', field: 'a', related_collection: 't', schema: { constraint_name } };
+      const { message } = await api.refused(TAKEN, 'POST', '/relations', body);
+      expect(message).to.include(`("${constraint_name}" is the name of a constraint of the table)`);
+    }
+    await api.refused(TAKEN, 'POST', '/fields/t', plain('there', 'integer'));
+    await api.sql('DROP TABLE t_a_index; DROP VIEW t_a_unique');
+    await api.sql('ALTER TABLE t DROP CONSTRAINT "by hand", DROP COLUMN there');
+  });
+
+  it('is answered the same again with an Idempotency-Key', async () => {
+    await api.sql('CREATE TABLE t_pkey (a int)');
+    const send = { method: 'POST', body: JSON.stringify({ collection: 't', schema: {} }) };
+    const headers = { 'content-type': 'application/json', 'idempotency-key': 'taken' };
+    const first = await api.client('/collections', { ...send, headers });
+    expect(first.text).to.include('is the name of a table');
+    await api.sql('DROP TABLE t_pkey');
+    expect((await api.client('/collections', { ...send, headers })).text).to.equal(first.text);
+    await api.ok('POST', '/collections', { collection: 't', schema: {} });
+  });
+});
