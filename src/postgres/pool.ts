@@ -77,10 +77,21 @@ export async function withClient<T>(pool: pg.Pool, work: (client: pg.PoolClient)
   }
 }
 
+/** What PostgreSQL's spelling of values and definitions depends on, whatever a database or an account sets. */
+const SPELLING = {
+  TimeZone: 'UTC',
+  DateStyle: 'ISO',
+  IntervalStyle: 'postgres',
+  bytea_output: 'hex',
+  extra_float_digits: '1',
+  standard_conforming_strings: 'on',
+  quote_all_identifiers: 'off',
+};
+
 /** `public` follows: extensions usually put their types there. */
 function startupOptions(schema: string): string {
   const path = schema === 'public' ? 'public' : `"${schema.replaceAll('"', '""')}",public`;
-  const settings = { search_path: path, TimeZone: 'UTC', DateStyle: 'ISO', client_min_messages: 'warning' };
+  const settings = { search_path: path, client_min_messages: 'warning', ...SPELLING };
   return Object.entries(settings)
     .map(([name, value]) => `-c ${name}=${value.replaceAll(/[\\\s]/g, (found) => `\\${found}`)}`)
     .join(' ');
