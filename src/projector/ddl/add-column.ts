@@ -59,7 +59,7 @@ function givesValue({ schema }: ColumnField): boolean {
 export function dropColumn(change: Change, field: ColumnField): Statement {
   return statement(
     change,
-    sql`ALTER TABLE ${tableOf(change)} DROP COLUMN IF EXISTS ${ident(field.field)}`,
+    sql`ALTER TABLE IF EXISTS ${tableOf(change)} DROP COLUMN IF EXISTS ${ident(field.field)}`,
     `drop column ${label(field)}`,
     {
       lock: 'ACCESS EXCLUSIVE',

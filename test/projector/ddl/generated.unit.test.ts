@@ -24,7 +24,7 @@ describe('a generated column', () => {
   it('is made anew for another expression, and loses nothing', () => {
     const statements = alter(g('lower(a)'), g('upper(a)'), a);
     expect(texts(statements)).to.deep.equal([
-      `ALTER TABLE ${T} DROP COLUMN IF EXISTS "g"`,
+      `ALTER TABLE IF EXISTS ${T} DROP COLUMN IF EXISTS "g"`,
       `ALTER TABLE ${T} ADD COLUMN "g" text GENERATED ALWAYS AS (upper(a)) STORED`,
     ]);
     expect(statements.map((statement) => statement.loses_data)).to.deep.equal([false, false]);
@@ -43,7 +43,7 @@ describe('a generated column', () => {
     const state = after(created('t', [a, indexed]));
     const statements = plan(state, changed(a, column('a', 'string')));
     expect(texts(statements)).to.deep.equal([
-      `ALTER TABLE ${T} DROP COLUMN IF EXISTS "g"`,
+      `ALTER TABLE IF EXISTS ${T} DROP COLUMN IF EXISTS "g"`,
       `ALTER TABLE ${T} ALTER COLUMN "a" TYPE character varying(255)`,
       `ALTER TABLE ${T} ADD COLUMN "g" text GENERATED ALWAYS AS (lower(a)) STORED`,
       `ALTER TABLE ${T} ADD CONSTRAINT "t_g_unique" UNIQUE ("g")`,
@@ -58,8 +58,8 @@ describe('a generated column', () => {
     const b = column('b', 'text');
     const statements = plan(state, dropped(a), changed(g('lower(a)'), g('lower(b)')), added(b));
     expect(texts(statements)).to.deep.equal([
-      `ALTER TABLE ${T} DROP COLUMN IF EXISTS "g"`,
-      `ALTER TABLE ${T} DROP COLUMN IF EXISTS "a"`,
+      `ALTER TABLE IF EXISTS ${T} DROP COLUMN IF EXISTS "g"`,
+      `ALTER TABLE IF EXISTS ${T} DROP COLUMN IF EXISTS "a"`,
       `ALTER TABLE ${T} ADD COLUMN "b" text`,
       `ALTER TABLE ${T} ADD COLUMN "g" text GENERATED ALWAYS AS (lower(b)) STORED`,
     ]);
@@ -77,7 +77,7 @@ describe('a generated column', () => {
     const state = after(created('authors'), created('t', [one, generated]), related('t.g', 'authors'));
     const now = column('g', 'integer', { generation_expression: 'one + 1' });
     expect(texts(plan(state, changed(generated, now)))).to.deep.equal([
-      `ALTER TABLE ${T} DROP COLUMN IF EXISTS "g"`,
+      `ALTER TABLE IF EXISTS ${T} DROP COLUMN IF EXISTS "g"`,
       `ALTER TABLE ${T} ADD COLUMN "g" integer GENERATED ALWAYS AS (one + 1) STORED`,
       `ALTER TABLE ${T} ADD CONSTRAINT "t_g_foreign" FOREIGN KEY ("g") REFERENCES "public"."authors" ("id")`,
     ]);

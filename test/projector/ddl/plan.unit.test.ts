@@ -108,7 +108,7 @@ describe('a new column', () => {
   it('loses data when it goes again', () => {
     const field = column('a', 'integer');
     const [drop] = plan(after(created('t', [field])), dropped(field));
-    expect(drop).to.include({ sql: `ALTER TABLE ${T} DROP COLUMN IF EXISTS "a"`, loses_data: true });
+    expect(drop).to.include({ sql: `ALTER TABLE IF EXISTS ${T} DROP COLUMN IF EXISTS "a"`, loses_data: true });
   });
 });
 
@@ -205,7 +205,10 @@ describe('a changed column', () => {
     const plain = column('a', 'integer');
     const alias = column('a', 'alias', null);
     expect(texts(alter(alias, plain))).to.deep.equal([`ALTER TABLE ${T} ADD COLUMN "a" integer`]);
-    expect(alter(plain, alias)[0]).to.include({ sql: `ALTER TABLE ${T} DROP COLUMN IF EXISTS "a"`, loses_data: true });
+    expect(alter(plain, alias)[0]).to.include({
+      sql: `ALTER TABLE IF EXISTS ${T} DROP COLUMN IF EXISTS "a"`,
+      loses_data: true,
+    });
   });
 });
 
