@@ -1,5 +1,6 @@
 /** Names of the constraints and indexes that belong to a table: fixed by what they are for, so nobody stores them. */
 import { hash } from 'node:crypto';
+import type { ColumnExtras } from './extras.js';
 
 /** PostgreSQL cuts longer names off. */
 export const MAX_NAME_BYTES = 63;
@@ -40,6 +41,22 @@ function fitted(base: string, suffix: string, key: string): string {
 function withHash(base: string, suffix: string, key: string): string {
   const end = `_${hash('sha256', key).slice(0, 8)}${suffix}`;
   return cut(base, MAX_NAME_BYTES - end.length) + end;
+}
+
+interface Column {
+  collection: string;
+  field: string;
+  schema: { extras?: ColumnExtras | undefined };
+}
+
+/** The service's name, unless the field was adopted with another. */
+export function uniqueNameOf({ collection, field, schema }: Column): string {
+  return schema.extras?.unique_name ?? uniqueName(collection, field);
+}
+
+/** The service's name, unless the field was adopted with another. */
+export function indexNameOf({ collection, field, schema }: Column): string {
+  return schema.extras?.index_name ?? indexName(collection, field);
 }
 
 /**

@@ -1,6 +1,6 @@
 /** The names of a table's own constraints and indexes: the service's, unless they were adopted with others. */
 import { isIdentity } from '../../schema/extras.js';
-import { indexName, postgresName, primaryKeyName, uniqueName } from '../../schema/constraint-names.js';
+import { indexNameOf, postgresName, primaryKeyName, uniqueNameOf } from '../../schema/constraint-names.js';
 import type { CollectionNode } from '../../schema/state.js';
 import { primaryKeyOf } from '../../schema/state.js';
 import { type ColumnField, hasColumn, needsUnique } from './column.js';
@@ -10,14 +10,6 @@ export function primaryKeyNameOf(node: CollectionNode): string {
   const [only, ...more] = primaryKeyOf(node);
   const own = more.length === 0 ? only?.schema?.extras?.primary_key_name : undefined;
   return schema?.extras?.primary_key?.name ?? own ?? primaryKeyName(collection);
-}
-
-export function uniqueNameOf({ collection, field, schema }: ColumnField): string {
-  return schema.extras?.unique_name ?? uniqueName(collection, field);
-}
-
-export function indexNameOf({ collection, field, schema }: ColumnField): string {
-  return schema.extras?.index_name ?? indexName(collection, field);
 }
 
 /** Of all constraints, indexes and sequences that the table has. */

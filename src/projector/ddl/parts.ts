@@ -1,11 +1,12 @@
 /** Statements on one column's indexes, constraints and comment, shared by the planners. */
+import { indexNameOf, uniqueNameOf } from '../../schema/constraint-names.js';
 import type { ColumnSchema } from '../../schema/model.js';
 import type { CollectionNode } from '../../schema/state.js';
 import type { Statement } from '../statement.js';
 import { type Change, isNew, statement } from './change.js';
 import type { ColumnField } from './column.js';
 import { primaryKeyColumns, primaryKeyConstraint } from './create-table.js';
-import { indexNameOf, primaryKeyNameOf, uniqueNameOf } from './owned-names.js';
+import { primaryKeyNameOf } from './owned-names.js';
 import { type Sql, ident, literal, qualified, sql } from './sql.js';
 import { type Kind, kindOf } from './type-change.js';
 

@@ -1,9 +1,8 @@
 /** Makes one index be what the state wants it to be: there and valid, or not there. */
 import type pg from 'pg';
 import { sqlState } from '../../postgres/errors.js';
-import { indexName } from '../../schema/constraint-names.js';
+import { indexName, indexNameOf } from '../../schema/constraint-names.js';
 import { type State, getField } from '../../schema/state.js';
-import { indexIdent, qualifiedIndex } from '../ddl/names.js';
 import { type Sql, ident, qualified, sql } from '../ddl/sql.js';
 import type { IndexTarget } from './targets.js';
 
@@ -42,17 +41,34 @@ export function isWanted(state: State, { collection, field }: IndexTarget): bool
 
 async function settleOnce({ client, schema, currentState }: Settling, target: IndexTarget): Promise<Settled> {
   const { collection, field } = target;
-  const found = await findIndex(client, schema, target);
-  const wanted = isWanted(await currentState(), target);
-  if (wanted && found.valid === true) return 'as it should be';
-  if (found.valid !== null) {
-    await client.query(sql`DROP INDEX CONCURRENTLY IF EXISTS ${qualifiedIndex(schema, collection, field)}`);
-  }
-  if (!wanted) return found.valid === null ? 'as it should be' : 'dropped';
-  const on = sql`${indexIdent(collection, field)} ON ${qualified(schema, collection)} (${ident(field)})`;
+  const wanted = wantedIndex(await currentState(), target);
+  const name = wanted.name ?? indexName(collection, field);
+  const found = wanted.others.has(name) ? NONE : await findIndex(client, schema, target, name);
+  if (wanted.name !== null && found.valid === true) return 'as it should be';
+  const index = qualified(schema, name);
+  if (found.valid !== null) await client.query(sql`DROP INDEX CONCURRENTLY IF EXISTS ${index}`);
+  if (wanted.name === null) return found.valid === null ? 'as it should be' : 'dropped';
+  const on = sql`${ident(name)} ON ${qualified(schema, collection)} (${ident(field)})`;
   // A partitioned table has no CONCURRENTLY.
   await client.query(found.partitioned ? sql`CREATE INDEX ${on}` : sql`CREATE INDEX CONCURRENTLY ${on}`);
-  return 'built';
+  // What took it back meanwhile did not see it, and knows the name no longer.
+  if (wantedIndex(await currentState(), target).name === name) return 'built';
+  await client.query(sql`DROP INDEX CONCURRENTLY IF EXISTS ${index}`);
+  return 'dropped';
+}
+
+interface Wanted {
+  /** What the field's index is called; null: it has none. */
+  name: string | null;
+  /** Names of the table's other indexes. */
+  others: ReadonlySet<string>;
+}
+
+function wantedIndex(state: State, { collection, field }: IndexTarget): Wanted {
+  const others = state.collections.get(collection)?.collection.schema?.extras?.indexes ?? [];
+  const column = getField(state, collection, field);
+  const name = column?.schema?.is_indexed === true ? indexNameOf({ ...column, schema: column.schema }) : null;
+  return { name, others: new Set(others.map((each) => each.name)) };
 }
 
 interface Found {
@@ -61,17 +77,26 @@ interface Found {
   partitioned: boolean;
 }
 
+const NONE: Found = { valid: null, partitioned: false };
+
+/** One of the same name that is anything but a plain index of the column is somebody else's. */
 const FIND: Sql = sql`
 SELECT t.relkind = 'p' AS partitioned, x.valid
 FROM pg_catalog.pg_class t JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace
 LEFT JOIN LATERAL (
   SELECT i.indisvalid AND i.indisready AND i.indislive AS valid
   FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
-  WHERE i.indrelid = t.oid AND c.relname = $3
+  JOIN pg_catalog.pg_attribute a ON a.attrelid = t.oid AND a.attname = $4 AND i.indkey::text = a.attnum::text
+  WHERE i.indrelid = t.oid AND c.relname = $3 AND NOT i.indisunique AND i.indpred IS NULL
 ) x ON true
 WHERE n.nspname = $1 AND t.relname = $2 AND t.relkind IN ('r', 'p')`;
 
-async function findIndex(client: pg.ClientBase, schema: string, { collection, field }: IndexTarget): Promise<Found> {
-  const { rows } = await client.query<Found>(FIND, [schema, collection, indexName(collection, field)]);
-  return rows[0] ?? { valid: null, partitioned: false };
+async function findIndex(
+  client: pg.ClientBase,
+  schema: string,
+  { collection, field }: IndexTarget,
+  name: string,
+): Promise<Found> {
+  const { rows } = await client.query<Found>(FIND, [schema, collection, name, field]);
+  return rows[0] ?? NONE;
 }

@@ -4,6 +4,7 @@ import { type State, relationsTo } from '../state.js';
 import { type Steps, toEnd } from '../steps.js';
 import { collectionProblems, groupsOf } from './collection.js';
 import { fieldProblems } from './field.js';
+import { indexNameProblems } from './index-names.js';
 import { relationProblems } from './relation.js';
 import { shownOnceProblems } from './shown-once.js';
 import type { Relation } from '../model.js';
@@ -26,6 +27,7 @@ export function* invariantProblemsInSteps(state: State, touched: Iterable<string
     const node = state.collections.get(name);
     if (node !== undefined) {
       problems.push(...collectionProblems(state, node, groups), ...fieldProblems(state, node));
+      problems.push(...indexNameProblems(node));
       for (const relation of node.relations.values()) {
         relations.set(`${name}\0${relation.many_field}`, relation);
         problems.push(...relationProblems(state, relation));

@@ -1,0 +1,106 @@
+/** Indexes under other names than the service's, and the builder that comes after the commit. */
+import { expect } from 'chai';
+import { expectConsistent } from '../faults/consistent.js';
+import { until } from '../log/until.js';
+import { indexName } from '../../src/schema/constraint-names.js';
+import { type Api, createApi } from '../support/api.js';
+import { type TestService, startService } from '../support/service.js';
+
+const CONFLICT = { status: 409, code: 'ALREADY_EXISTS' };
+
+/** What the service would call the index of m.ix. */
+const OWN = indexName('m', 'ix');
+
+describe('indexes of other names', function () {
+  this.timeout(60_000);
+  let service: TestService;
+  let api: Api;
+
+  beforeEach(async () => {
+    service = await startService();
+    api = createApi(service);
+  });
+  afterEach(async () => {
+    await settled();
+    await expectConsistent(service.databaseUrl);
+    await api.stop();
+    await service.stop();
+  });
+
+  const adopt = async (sql: string): Promise<void> => {
+    await api.sql(`CREATE TABLE m (id int PRIMARY KEY, ix int, c int); ${sql}`);
+    await api.ok('POST', '/schema/adopt', { all: true });
+  };
+  /** The builder has seen everything. */
+  const settled = () =>
+    until('the builder is at the head', async () => {
+      const { data } = await api.ok<{ data: { name: string; lag: number }[] }>('GET', '/projections');
+      return data.find(({ name }) => name === 'indexes')?.lag === 0;
+    });
+  const indexes = async (): Promise<string[]> => {
+    await settled();
+    const rows = await api.sql<{ name: string }>(
+      `SELECT indexname AS name FROM pg_indexes WHERE tablename = 'm' AND indexname <> 'm_pkey' ORDER BY 1`,
+    );
+    return rows.map(({ name }) => name);
+  };
+  const setIndexed = (is_indexed: boolean, query = '', extras?: object) =>
+    api.ok('PATCH', `/fields/m/ix${query}`, { schema: { is_indexed, ...(extras && { extras }) } });
+
+  for (const [what, other] of [
+    ['a unique index', 'UNIQUE INDEX $ ON m (ix)'],
+    ['one of several columns', 'INDEX $ ON m (ix, c)'],
+    ['a partial one', 'INDEX $ ON m (ix) WHERE c > 0'],
+    ['another one of the column', 'INDEX $ ON m (ix DESC)'],
+  ] as const) {
+    it(`${what} that bears the service's name is not taken for its own`, async () => {
+      await adopt(`CREATE INDEX m_ixi ON m (ix); CREATE ${other.replace('$', OWN)}`);
+      expect(await indexes()).to.deep.equal([OWN, 'm_ixi'].sort());
+      await setIndexed(false);
+      expect(await indexes()).to.deep.equal([OWN]);
+      for (const query of ['', '?concurrentIndexCreation']) {
+        const { message, extensions } = await api.refused(CONFLICT, 'PATCH', `/fields/m/ix${query}`, {
+          schema: { is_indexed: true },
+        });
+        expect(message).to.include(`"${OWN}" is the name of another index`);
+        expect(extensions).to.deep.include({
+          path: 'schema.is_indexed',
+          taken: [{ name: OWN, kind: 'index of the table' }],
+        });
+      }
+      expect(await indexes()).to.deep.equal([OWN]);
+    });
+  }
+
+  it('is built under the name that is asked for, by a change, a new field and going back in time', async () => {
+    await adopt('CREATE INDEX m_ix ON m (ix)');
+    const [{ position } = { position: 0 }] = await api.sql<{ position: number }>(
+      'SELECT max(position)::int AS position FROM service_events',
+    );
+    await setIndexed(false);
+    expect(await indexes()).to.deep.equal([]);
+    const back = await api.ok<object>('GET', `/history/diff?from=now&to=${position}`);
+    await api.ok('POST', '/schema/apply', back);
+    expect(await indexes()).to.deep.equal(['m_ix']);
+    await setIndexed(false, '?concurrentIndexCreation');
+    expect(await indexes()).to.deep.equal([]);
+    await setIndexed(true, '?concurrentIndexCreation', { index_name: 'mine' });
+    await api.ok('POST', '/fields/m?concurrentIndexCreation', {
+      field: 'more',
+      type: 'string',
+      schema: { is_indexed: true, extras: { index_name: 'too' } },
+    });
+    expect(await indexes()).to.deep.equal(['mine', 'too']);
+    await setIndexed(false, '?concurrentIndexCreation');
+    expect(await indexes()).to.deep.equal(['too']);
+  });
+
+  it('no two parts of a table are given one name', async () => {
+    await adopt('');
+    await api.refused(CONFLICT, 'PATCH', '/fields/m', [
+      { field: 'ix', schema: { is_indexed: true, extras: { index_name: 'both' } } },
+      { field: 'c', schema: { is_unique: true, extras: { unique_name: 'both' } } },
+    ]);
+    expect(await indexes()).to.deep.equal([]);
+  });
+});
