@@ -6,7 +6,6 @@ import { ownNames } from './ddl/owned-names.js';
 import { type Sql, join, literal, qualified, sql } from './ddl/sql.js';
 import type { Refused } from './offenders.js';
 
-/** duplicate_column: one that was made by hand. */
 const TAKEN: ReadonlySet<unknown> = new Set([
   SQLSTATE.duplicate_table,
   SQLSTATE.duplicate_object,
@@ -45,30 +44,37 @@ const constraints = (names: readonly string[], table: Sql): Sql => sql`
 SELECT conname::text AS name, ${literal(CONSTRAINT)} AS kind FROM pg_catalog.pg_constraint
  WHERE conrelid = to_regclass(${literal(table)}) AND conname IN (${list(names)})`;
 
+/** One that was made by hand. */
+const column = (name: string, table: Sql): Sql => sql`
+SELECT attname::text AS name, 'column of the table' AS kind FROM pg_catalog.pg_attribute
+ WHERE attrelid = to_regclass(${literal(table)}) AND attname = ${literal(name)} AND NOT attisdropped`;
+
 /** Rows of `Taken`: what has the names of these collections. */
 export const takenByOthers = (names: readonly string[], schema: string): Sql =>
   sql`${relations(names, schema)} UNION ALL ${types(names, schema)} ORDER BY 1`;
 
-/** Rows of `Taken`: what has the names that a change gives to indexes and constraints. null: it gives none. */
+/** Rows of `Taken`: what has the names that a change gives to a column, to indexes and constraints. null: it gives none. */
 export function takenParts({ problem, before, after, schema }: Refused): Sql | null {
   const { collection = '', field = '', details } = problem;
   const node = after.collections.get(collection);
-  if (!isNameTaken(details?.['sqlstate']) || node === undefined) return null;
-  const names = newNames(before.collections.get(collection), node);
-  // A foreign key can be called like another part of its own table.
-  const key = node.relations.get(field)?.schema?.constraint_name;
-  if (key !== undefined) names.add(key);
-  if (names.size === 0) return null;
+  const state = details?.['sqlstate'];
+  if (!isNameTaken(state) || node === undefined) return null;
   const table = qualified(schema, collection);
+  if (state === SQLSTATE.duplicate_column) return column(field, table);
+  const names = newNames(before.collections.get(collection), node, field);
+  if (names.size === 0) return null;
   return sql`${constraints([...names], table)} UNION ALL ${relations([...names], schema)} ORDER BY 1`;
 }
 
-function newNames(before: CollectionNode | undefined, after: CollectionNode): Set<string> {
+function newNames(before: CollectionNode | undefined, after: CollectionNode, changed: string): Set<string> {
   const names = new Set(ownNames(after));
   const had = before === undefined ? [] : ownNames(before);
   for (const name of had) names.delete(name);
   // The sequence of an identity column takes another name by itself.
   for (const { collection, field } of after.fields.values()) names.delete(`${collection}_${field}_seq`);
+  // A foreign key can be called like another part of its own table.
+  const key = after.relations.get(changed)?.schema?.constraint_name;
+  if (key !== undefined) names.add(key);
   return names;
 }
 

@@ -110,7 +110,7 @@ const concurrent_indexes = z.boolean().optional();
 export const EVENT_SCHEMAS: Record<EventType, readonly z.ZodType[]> = {
   'collection.created': [z.strictObject({ collection: collectionV1, fields: z.array(fieldV1), concurrent_indexes })],
   'collection.adopted': [z.strictObject({ collection: collectionV1, fields: z.array(fieldV1) })],
-  'collection.updated': [z.strictObject({ patch })],
+  'collection.updated': [z.strictObject({ patch, adopted: z.boolean().optional() })],
   'collection.deleted': [nothing],
   'field.created': [z.strictObject({ field: fieldV1, concurrent_indexes })],
   'field.updated': [z.strictObject({ patch, concurrent_indexes })],

@@ -8,8 +8,8 @@ export interface EventData {
   'collection.created': { collection: Collection; fields: Field[]; concurrent_indexes?: boolean };
   /** A table that was there before, with all its columns. Nothing is done to it. */
   'collection.adopted': { collection: Collection; fields: Field[] };
-  /** An RFC 6902 patch of the collection's normal form. */
-  'collection.updated': { patch: Operation[] };
+  /** An RFC 6902 patch of the collection's normal form. `adopted`: what it adds to the table is there already. */
+  'collection.updated': { patch: Operation[]; adopted?: boolean };
   'collection.deleted': Record<string, never>;
   'field.created': { field: Field; concurrent_indexes?: boolean };
   /** An RFC 6902 patch of the field's normal form. */

@@ -1,12 +1,9 @@
 /** Adopted tables that are deleted again, and the log of it replayed into an empty database. */
 import { expect } from 'chai';
-import { replayInto } from '../../src/cli/replay.js';
-import { readRecordPages } from '../../src/log/read.js';
 import type { Outcome } from '../../src/pipeline/index.js';
 import type { InputOf, OperationName } from '../../src/schema/operations/index.js';
 import { CAUSE, type Instance, command, done, refusedWith } from '../pipeline/instance.js';
-import { createDatabase } from '../support/postgres.js';
-import { adopt, expectVerified, promote, startBench } from './round-trip.js';
+import { adopt, expectReplayed, expectVerified, promote, startBench } from './round-trip.js';
 
 function attempt<N extends OperationName>({ pipeline }: Instance, name: N, input: InputOf<N>): Promise<Outcome> {
   return pipeline.execute(name, command(name, input), { cause: { ...CAUSE, command: name } });
@@ -14,20 +11,6 @@ function attempt<N extends OperationName>({ pipeline }: Instance, name: N, input
 
 async function change<N extends OperationName>(instance: Instance, name: N, input: InputOf<N>): Promise<void> {
   done(await attempt(instance, name, input));
-}
-
-async function expectReplayed({ pool }: Instance): Promise<void> {
-  for (const tables of ['every-event', 'end-state'] as const) {
-    const target = await createDatabase();
-    try {
-      const pages = readRecordPages(pool, { after: 0 });
-      const { connectionString } = target;
-      const { verification } = await replayInto({ connectionString, schema: 'public', pages, tables });
-      expect(verification.differences, tables).to.deep.equal([]);
-    } finally {
-      await target.drop();
-    }
-  }
 }
 
 /** Adopts all of it and then deletes; what is left must be what the log says, here and elsewhere. */

@@ -1,6 +1,8 @@
 /** Load, adopt, take the snapshot, apply it to an empty instance, compare the catalogs. */
 import { expect } from 'chai';
 import pg from 'pg';
+import { replayInto } from '../../src/cli/replay.js';
+import { readRecordPages } from '../../src/log/read.js';
 import { readAdoption, type Adoption } from '../../src/projector/adopt/read.js';
 import { readFound } from '../../src/projector/adopt/read.js';
 import { verify } from '../../src/projector/verify.js';
@@ -64,6 +66,21 @@ export async function adopt({ pipeline, schema }: Instance, wish: Wish = { all: 
 export async function expectVerified({ pipeline, schema }: Instance): Promise<void> {
   const { differences } = await pipeline.underLock((client, { state }) => verify(client, state, schema));
   expect(differences, JSON.stringify(differences, null, 1)).to.deep.equal([]);
+}
+
+/** The log makes the same tables in an empty database, event by event and as they are at the end. */
+export async function expectReplayed({ pool }: Instance): Promise<void> {
+  for (const tables of ['every-event', 'end-state'] as const) {
+    const target = await createDatabase();
+    try {
+      const pages = readRecordPages(pool, { after: 0 });
+      const { connectionString } = target;
+      const { verification } = await replayInto({ connectionString, schema: 'public', pages, tables });
+      expect(verification.differences, tables).to.deep.equal([]);
+    } finally {
+      await target.drop();
+    }
+  }
 }
 
 /** @param exact what the snapshot has no extras for loses them: left out, they would stay */

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { expectConsistent } from '../faults/consistent.js';
 import { type Api, createApi } from '../support/api.js';
+import { testServer } from '../support/postgres.js';
 import { type TestService, startService } from '../support/service.js';
 import { key, plain } from './fields/columns.js';
 
@@ -84,7 +85,14 @@ describe('a name that is taken in the database', function () {
       const { message } = await api.refused(TAKEN, 'POST', '/relations', body);
       expect(message).to.include(`("${constraint_name}" is the name of a constraint of the table)`);
     }
-    await api.refused(TAKEN, 'POST', '/fields/t', plain('there', 'integer'));
+    const column = await api.refused(TAKEN, 'POST', '/fields/t', plain('there', 'integer'));
+    expect(column.message).to.match(/\("there" is the name of a column of the table\)$/);
+    expect(column.extensions).to.deep.include({ taken: [{ name: 'there', kind: 'column of the table' }] });
+    if ((await testServer()).majorVersion >= 18) {
+      const named = { is_nullable: false, extras: { not_null_name: 'by hand' } };
+      const notNull = await api.refused(TAKEN, 'POST', '/fields/t', plain('c', 'integer', named));
+      expect(notNull.message).to.include('("by hand" is the name of a constraint of the table)');
+    }
     await api.sql('DROP TABLE t_a_index; DROP VIEW t_a_unique');
     await api.sql('ALTER TABLE t DROP CONSTRAINT "by hand", DROP COLUMN there');
   });

@@ -14,6 +14,8 @@ export interface Keys {
   extras: Required<Pick<TableExtras, 'constraints' | 'indexes' | 'unmanaged'>> & Pick<TableExtras, 'primary_key'>;
 }
 
+type Constraint = NonNullable<TableExtras['constraints']>[number];
+
 type Building = { parts: Map<string, ColumnParts>; extras: Keys['extras'] };
 
 /** @param others foreign keys that are no relations */
@@ -37,7 +39,7 @@ export function keysOf(converting: Converting, others: readonly CatalogConstrain
 
 const isKey = ({ kind }: CatalogConstraint): boolean => kind === 'primary key';
 
-const byNames = (a: { name: string }, b: { name: string }): number => (a.name < b.name ? -1 : 1);
+export const byNames = (a: { name: string }, b: { name: string }): number => (a.name < b.name ? -1 : 1);
 
 /** Of several on the same column, the one that is named as the service would name it is the field's. */
 function ownFirst<T extends { name: string; columns: (string | null)[] }>(
@@ -99,12 +101,20 @@ function uniqueOfField({ parts }: Building, { table }: Converting, { name, colum
 
 /** One that is no relation. */
 function foreignKey(building: Building, converting: Converting, constraint: CatalogConstraint): void {
-  const { name, definition, references } = constraint;
+  const kept = keptReference(converting, constraint);
+  if (typeof kept !== 'string') building.extras.constraints.push(kept);
+  else leave(building, converting, { kind: 'constraint', name: constraint.name, fault: kept });
+}
+
+/** A foreign key as extras have it, or why they can't. */
+export function keptReference(
+  converting: Converting,
+  { name, definition, references }: CatalogConstraint,
+): Constraint | string {
   const target = references?.table ?? '';
   const isReachable = references?.schema === converting.schema && isManaged(converting, target);
   const fault = isReachable ? referenceFault(definition) : `points at ${quoted(target)}, which isn't managed`;
-  if (fault === null) building.extras.constraints.push({ name, definition, references: target });
-  else leave(building, converting, { kind: 'constraint', name, fault });
+  return fault ?? { name, definition, references: target };
 }
 
 function isManaged({ together, state }: Converting, table: string): boolean {
@@ -147,8 +157,12 @@ interface Left {
   fault: string;
 }
 
-function leave({ extras }: Building, converting: Converting, { kind, name, fault }: Left): void {
-  extras.unmanaged.push({ kind, name });
+function leave({ extras }: Building, converting: Converting, left: Left): void {
+  extras.unmanaged.push({ kind: left.kind, name: left.name });
+  noteLeft(converting, left);
+}
+
+export function noteLeft(converting: Converting, { kind, name, fault }: Left): void {
   const message = `${kind} ${quoted(name)} ${fault}: it stays as it is, and is part of no snapshot`;
   note(converting, { kind, name, code: `${kind.toUpperCase()}_NOT_REPRESENTED`, message });
 }

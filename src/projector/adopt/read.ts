@@ -11,6 +11,7 @@ import { catalogReading } from '../catalog/read.js';
 import { type Reading, readTogether } from '../catalog/reading.js';
 import { quoted } from './context.js';
 import { convertTable, refusalOf } from './convert.js';
+import { completeKeys, waitingTables } from './late-keys.js';
 import type { Note, Refused } from './note.js';
 import { besideReading, unrepresentedReading } from './unrepresented.js';
 
@@ -29,7 +30,7 @@ interface Place {
 /** In a transaction that holds the log's lock, where `state` is at the head. */
 export async function readAdoption({ client, schema, state }: Place, wish: Wish): Promise<Adoption> {
   const names = 'all' in wish ? undefined : wish.tables;
-  const [catalog, using, hanging, beside] = readFound(client, schema, names);
+  const [catalog, using, hanging, beside] = readFound(client, schema, names, waitingTables(state));
   const there = (await catalog).filter(({ name }) => !isOurs(name));
   const known = new Set(there.map(({ name }) => name));
   const unmanaged = there.filter(({ name }) => !state.collections.has(name));
@@ -39,23 +40,36 @@ export async function readAdoption({ client, schema, state }: Place, wish: Wish)
   // PostgreSQL looks for the rest while the tables are converted here.
   const found = await convertAll(tables, { schema, state, objects: await using, notes }, refused);
   const adopted = new Set(found.tables.map(({ collection }) => collection.collection));
+  const together = new Map([...tables].filter(([name]) => adopted.has(name)));
+  const late = completeKeys(there, { schema, state, objects: await using, notes, together });
   for (const each of await hanging) if (adopted.has(each.table ?? '')) notes.push(each);
   const managed = [...found.tables, ...state.collections.values()];
   const named = new Set([...representedBy(managed), ...notes.map(({ kind, name }) => `${kind} ${name}`)]);
   notes.push(...(await beside).filter(({ kind, name }) => !named.has(`${kind} ${name}`)));
   return {
-    ...found,
+    tables: found.tables,
+    relations: [...found.relations, ...late.relations],
+    completed: late.collections,
     missing: names?.filter((name) => !known.has(name)) ?? [],
     refused: [...refused.values()],
     notRepresented: notes,
   };
 }
 
-/** All that is read, in one flight. @param tables only these; all, and what stands beside them, when absent */
-export function readFound(client: pg.ClientBase, schema: string, tables?: readonly string[]) {
+/**
+ * All that is read, in one flight.
+ * @param tables only these; all, and what stands beside them, when absent
+ * @param more whose columns and keys are read too
+ */
+export function readFound(
+  client: pg.ClientBase,
+  schema: string,
+  tables?: readonly string[],
+  more: readonly string[] = [],
+) {
   return readTogether(
     client,
-    catalogReading(schema, tables),
+    catalogReading(schema, tables && [...tables, ...more]),
     objectsReading(schema, tables),
     unrepresentedReading(schema, tables),
     tables === undefined ? besideReading(schema) : NOTHING,

@@ -5,7 +5,7 @@ import { parentOf } from '../../schema/order.js';
 import type { CollectionNode } from '../../schema/state.js';
 import type { Statement } from '../statement.js';
 import { type Change, statement } from './change.js';
-import { createNeeds, isReady, ownSequences } from './needs.js';
+import { createNeeds, freedSequences, isReady, ownSequences } from './needs.js';
 import { tableOf } from './parts.js';
 import { constraintDefinition, ident, indexDefinition, literal, partitionBound, qualified, sql } from './sql.js';
 
@@ -43,6 +43,7 @@ export function changeExtras(change: Change<'collection.updated'>): Statement[] 
     ...constraints.gone.filter((each) => !isInherited(change, each)).map((each) => dropConstraint(change, each)),
     ...indexes.gone.map((each) => dropIndex(change, each)),
     ...createNeeds(change, needs),
+    ...freedSequences(change, old.needs ?? [], now.needs ?? []),
     ...ownSequences(change, needs),
     ...constraints.come.map((each) => addConstraint(change, each)),
     ...indexes.come.map((each) => createIndex(change, each)),

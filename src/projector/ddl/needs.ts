@@ -76,6 +76,17 @@ export function ownSequences(change: Change, needs: readonly Need[]): Statement[
   });
 }
 
+/** Sequences that were a column's and no longer end with it. */
+export function freedSequences(change: Change, old: readonly Need[], now: readonly Need[]): Statement[] {
+  const ownerless = now.filter((need) => need.kind === 'sequence' && need.owned_by === undefined);
+  const freed = new Set(ownerless.map(({ name }) => name));
+  return old.flatMap((need) => {
+    if (need.kind !== 'sequence' || need.owned_by === undefined || !freed.has(need.name)) return [];
+    const text = sql`ALTER SEQUENCE ${qualified(change.schema, need.name)} OWNED BY NONE`;
+    return [statement(change, text, `take sequence ${need.name} from its column`, { lock: 'none' })];
+  });
+}
+
 /** A sequence that is its column's can't be given to it before that is there, nor while it is made in another way. */
 export function isReady(need: Need, node: CollectionNode | undefined): boolean {
   return need.kind !== 'sequence' || need.owned_by === undefined || mayOwn(node, need.owned_by);

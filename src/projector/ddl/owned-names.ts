@@ -29,6 +29,7 @@ function columnNames(field: ColumnField): string[] {
   return [
     ...(needsUnique(field) ? [uniqueNameOf(field)] : []),
     ...(schema.is_indexed ? [indexNameOf(field)] : []),
+    ...(schema.is_nullable ? [] : [schema.extras?.not_null_name ?? []].flat()),
     // PostgreSQL's own name for it, unless it was given another.
     ...(isIdentity(schema) ? [schema.extras?.sequence?.name ?? postgresName(collection, name, '_seq')] : []),
   ];

@@ -58,6 +58,8 @@ function onEmptyTables(event: NewEvent): NewEvent {
       return { ...event, type: 'collection.created', version: 1 };
     case 'collection.created':
       return { ...event, data: { collection: event.data.collection, fields: event.data.fields } };
+    case 'collection.updated':
+      return { ...event, data: { patch: event.data.patch } };
     case 'field.created':
       return { ...event, data: { field: event.data.field } };
     case 'field.updated':

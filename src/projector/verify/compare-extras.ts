@@ -35,15 +35,17 @@ const labelOf = ({ kind, name }: Need): string => `${kind} ${name}`;
 
 /** @param found what the table uses: more than was wanted is no difference, its columns say so themselves */
 function compareNeed(need: Need, found: readonly Need[], objects: CatalogObjects): Member[] {
-  const other = found.find((each) => labelOf(each) === labelOf(need));
-  if (jsonEqual(need, other) || (other === undefined && isThere(need, objects))) return [];
+  const other = found.find((each) => labelOf(each) === labelOf(need)) ?? unused(need, objects);
+  if (jsonEqual(need, other)) return [];
   return [{ member: labelOf(need), expected: { ...need }, found: other === undefined ? null : { ...other } }];
 }
 
 /** What nothing of the table uses any longer is looked for by itself; a type's column is a difference already. */
-function isThere(need: Need, { extensions, sequences }: CatalogObjects): boolean {
-  if (need.kind === 'extension') return extensions.has(need.name);
-  return need.kind !== 'sequence' || sequences.has(need.name);
+function unused(need: Need, { extensions, sequences }: CatalogObjects): Need | undefined {
+  if (need.kind === 'extension') return extensions.has(need.name) ? need : undefined;
+  if (need.kind !== 'sequence') return need;
+  const sequence = sequences.get(need.name);
+  return sequence && { kind: 'sequence', name: need.name, ...sequenceOptions(sequence, 'bigint') };
 }
 
 /** The sequences of identity columns. What they are called matters only where it is said. */

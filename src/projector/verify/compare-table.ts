@@ -39,16 +39,19 @@ export function compareTable(node: CollectionNode, table: CatalogTable, context:
     differences.push({ ...here, member: 'schema.comment', expected: comment, found: table.comment });
   }
   differences.push(...compareColumns(node, table, context));
-  const foreign = foreignParts(node);
+  const wanted = { constraints: constraintsWanted(node, context), indexes: indexesWanted(node) };
+  const foreign = new Set(foreignParts(node));
+  // A part of the log's own is looked at, whatever of that name was left out before.
+  for (const { kind, name } of [...wanted.constraints, ...wanted.indexes]) foreign.delete(`${kind} ${name}`);
   const defined = definedConstraints(node);
   const constraints = table.constraints
     .filter(({ name }) => !foreign.has(`constraint ${name}`))
     .map((constraint) => toConstraintShape(constraint, defined));
-  const keys = compareNamed(constraintsWanted(node, context), constraints);
+  const keys = compareNamed(wanted.constraints, constraints);
   const free = table.indexes
     .filter(({ name, constraint }) => constraint === null && !foreign.has(`index ${name}`))
     .map((index) => toIndexShape(index, node));
-  const indexes = compareNamed(indexesWanted(node), free).filter(
+  const indexes = compareNamed(wanted.indexes, free).filter(
     ({ field, found }) => !(field !== undefined && !isBuilt(found) && context.isPending(collection, field)),
   );
   for (const each of [...keys, ...indexes, ...compareExtras(node, table, context)]) {

@@ -7,8 +7,8 @@ import { isObject } from '../json.js';
 import type { Collection, Field, NewRelation } from '../model.js';
 import { type Problem, type Result, invalid, ok, refuse, repeated, unknownMembers } from '../problem.js';
 import { neededFirst, partitionsFirst } from '../order.js';
-import type { State } from '../state.js';
-import { byName } from '../state.js';
+import { patchBetween } from '../patch.js';
+import { type CollectionNode, type State, byName } from '../state.js';
 import type { Operation } from './operation.js';
 
 /** Which tables: by name, or all that aren't managed yet. */
@@ -22,8 +22,10 @@ export interface FoundTable {
 
 export interface Found {
   tables: FoundTable[];
-  /** Foreign keys between them, and to what is managed. */
+  /** Foreign keys between them, to what is managed, and of what is managed to them. */
   relations: NewRelation[];
+  /** Managed tables with foreign keys that point at them and can't be relations, in their extras from now on. */
+  completed: Collection[];
   /** Names that were asked for and aren't tables. */
   missing: string[];
   /** Names that were asked for and can't be adopted, and why. */
@@ -60,10 +62,11 @@ export const adoptTables: Operation<'adopt-tables', AdoptTablesInput, AdoptTable
       for (const field of fields) draft.putField(field);
       yield;
     }
+    for (const collection of found.completed) draft.putCollection(collection);
     for (const relation of found.relations) draft.putRelation(relation);
     const wanted = draft.toState();
     const faults = yield* invariantProblemsInSteps(wanted, draft.touched);
-    return faults.length > 0 ? refuse(...faults) : ok([...eventsOf(found, wanted)]);
+    return faults.length > 0 ? refuse(...faults) : ok([...eventsOf(found, state, wanted)]);
   },
 };
 
@@ -110,13 +113,19 @@ function wishProblems(state: State, wish: Wish, { missing, refused }: Found): Pr
   });
 }
 
-/** Partitioned tables before their partitions; relations when all tables are there. */
-function* eventsOf({ tables, relations }: Found, wanted: State): Generator<NewEvent> {
+/** Partitioned tables before their partitions; foreign keys when all tables are there. */
+function* eventsOf({ tables, relations, completed }: Found, state: State, wanted: State): Generator<NewEvent> {
   const byTable = new Map(tables.map((table) => [table.collection.collection, table]));
   const parentOf = (name: string) => byTable.get(name)?.collection.schema?.extras?.partition_of?.table;
   for (const name of neededFirst(byTable.keys(), (each) => [parentOf(each) ?? []].flat())) {
     const { collection, fields } = byTable.get(name) as FoundTable;
     yield newEvent('collection.adopted', name, null, { collection, fields });
+  }
+  const inOrder = [...completed].sort((a, b) => byName(a.collection, b.collection));
+  for (const collection of partitionsFirst(inOrder, wanted, (each) => each.collection)) {
+    const name = collection.collection;
+    const patch = patchBetween((state.collections.get(name) as CollectionNode).collection, collection);
+    yield newEvent('collection.updated', name, null, { patch, adopted: true });
   }
   const ordered = [...relations].sort(
     (a, b) => byName(a.many_collection, b.many_collection) || byName(a.many_field, b.many_field),

@@ -295,6 +295,20 @@ describe('drift', function () {
     expect((await repair()).drift.tables.flatMap(({ differences }) => differences)).to.have.length(1);
   });
 
+  it('finds a sequence that ends with another column than the log says, or with none', async () => {
+    await byHand(`CREATE TABLE counted (id serial, n integer); CREATE SEQUENCE free;
+      CREATE TABLE apart (id integer DEFAULT nextval('free'))`);
+    await adopt(bench.instance);
+    const own = ['- sequence counted_id_seq'];
+    await foundAndRepaired('ALTER SEQUENCE counted_id_seq OWNED BY NONE', own);
+    await foundAndRepaired('ALTER SEQUENCE counted_id_seq OWNED BY counted.n', own);
+    await foundAndRepaired('ALTER SEQUENCE counted_id_seq OWNED BY authors.id', own);
+    await foundAndRepaired('ALTER SEQUENCE free OWNED BY apart.id', ['- sequence free']);
+    // Nothing of the table counts by it any longer either.
+    const both = `ALTER TABLE counted ALTER COLUMN id DROP DEFAULT; ALTER SEQUENCE counted_id_seq OWNED BY NONE`;
+    await foundAndRepaired(both, ['id schema.default_value', ...own]);
+  });
+
   it('finds the primary key of several columns renamed', async () => {
     await byHand('CREATE TABLE pairs (a integer, b integer, CONSTRAINT both_of_them PRIMARY KEY (b, a))');
     await adopt(bench.instance);
