@@ -55,7 +55,7 @@ export interface TableExtras {
   unmanaged?: { kind: 'constraint' | 'index' | 'default'; name: string }[];
 }
 
-/** Something beside the table that its columns use. Made where it is missing, never changed, never dropped. */
+/** Something beside the table that its columns use. Made where it is missing, never dropped. */
 export type Need =
   | { kind: 'extension'; name: string }
   | { kind: 'enum'; name: string; labels: string[] }

@@ -2,6 +2,7 @@
 import { type Need, type SequenceOptions, TRUSTED_EXTENSIONS } from '../../schema/extras.js';
 import { byName } from '../../schema/state.js';
 import type { CatalogSequence, Use, UsedType } from '../catalog/objects.js';
+import { usualBounds, usualStart } from '../ddl/sequence.js';
 import { type Converting, note, quoted } from './context.js';
 
 const usesOf = ({ objects, table }: Converting): readonly Use[] => objects.uses.get(table.name) ?? [];
@@ -62,27 +63,15 @@ function sequenceNeeds(converting: Converting): Need[] {
   });
 }
 
-const LARGEST: Readonly<Record<string, string>> = {
-  smallint: '32767',
-  integer: '2147483647',
-  bigint: '9223372036854775807',
-};
-
-const SMALLEST: Readonly<Record<string, string>> = {
-  smallint: '-32768',
-  integer: '-2147483648',
-  bigint: '-9223372036854775808',
-};
-
 /** What isn't as PostgreSQL makes a sequence unasked. @param type the one it has unasked */
 export function sequenceOptions(sequence: CatalogSequence, type: string): SequenceOptions {
-  const upwards = !sequence.increment.startsWith('-');
+  const { min, max } = usualBounds(sequence.type, sequence.increment);
   const said: [keyof SequenceOptions, value: string, usual: string | undefined][] = [
     ['type', sequence.type, type],
-    ['start', sequence.start, upwards ? sequence.min : sequence.max],
+    ['start', sequence.start, usualStart(sequence)],
     ['increment', sequence.increment, '1'],
-    ['min', sequence.min, upwards ? '1' : SMALLEST[sequence.type]],
-    ['max', sequence.max, upwards ? LARGEST[sequence.type] : '-1'],
+    ['min', sequence.min, min],
+    ['max', sequence.max, max],
     ['cache', sequence.cache, '1'],
   ];
   const unusual = said.filter(([, value, usual]) => value !== usual).map(([name, value]) => [name, value]);

@@ -42,7 +42,7 @@ export function changeExtras(change: Change<'collection.updated'>): Statement[] 
   return [
     ...constraints.gone.filter((each) => !isInherited(change, each)).map((each) => dropConstraint(change, each)),
     ...indexes.gone.map((each) => dropIndex(change, each)),
-    ...createNeeds(change, needs),
+    ...createNeeds(change, needs, old.needs),
     ...freedSequences(change, old.needs ?? [], now.needs ?? []),
     ...ownSequences(change, needs),
     ...constraints.come.map((each) => addConstraint(change, each)),

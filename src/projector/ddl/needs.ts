@@ -1,69 +1,19 @@
-/** What must be there before a table: made where it is missing. PostgreSQL has no IF NOT EXISTS for types. */
-import { type Domain, type Need, isIdentity } from '../../schema/extras.js';
+/** What must be there before a table, and the sequences that end with its columns. */
+import { type Need, isIdentity } from '../../schema/extras.js';
 import type { CollectionNode } from '../../schema/state.js';
 import type { Statement } from '../statement.js';
 import { type Change, statement } from './change.js';
-import { sequenceOptions } from './sequence.js';
-import {
-  type Sql,
-  collationName,
-  constraintDefinition,
-  expression,
-  ident,
-  join,
-  literal,
-  qualified,
-  sql,
-  typeName,
-} from './sql.js';
+import { createNeed } from './create-need.js';
+import { type Sql, ident, qualified, sql } from './sql.js';
 
-export function createNeeds(change: Change, needs: readonly Need[]): Statement[] {
-  return needs.map((need) =>
-    statement(change, createNeed(need, change.schema), `make sure of ${need.kind} ${need.name}`, {
-      lock: 'none',
-      lock_entries: 3,
-    }),
-  );
-}
-
-export function createNeed(need: Need, schema: string): Sql {
-  switch (need.kind) {
-    case 'extension':
-      // Where the extension's own types and functions are looked for: public is in every search path.
-      return sql`CREATE EXTENSION IF NOT EXISTS ${ident(need.name)}`;
-    case 'enum':
-      return unlessThere(
-        sql`CREATE TYPE ${qualified(schema, need.name)} AS ENUM (${join(need.labels.map(literal), sql`, `)})`,
-      );
-    case 'domain':
-      return unlessThere(domain(qualified(schema, need.name), need));
-    case 'sequence': {
-      const { kind: _, name, owned_by: __, ...options } = need;
-      return sql`CREATE SEQUENCE IF NOT EXISTS ${qualified(schema, name)} ${sequenceOptions(options)}`;
-    }
-    default:
-      return need satisfies never;
-  }
-}
-
-/** CREATE DOMAIN takes no check that is NOT VALID: those follow. */
-function domain(name: Sql, { type, collation, not_null, default: value, checks = [] }: Domain): Sql {
-  const parts = [sql`CREATE DOMAIN ${name} AS ${typeName(type)}`];
-  if (collation !== undefined) parts.push(sql`COLLATE ${collationName(collation)}`);
-  if (value !== undefined) parts.push(sql`DEFAULT ${expression(value)}`);
-  if (not_null === true) parts.push(sql`NOT NULL`);
-  const later: Sql[] = [];
-  for (const check of checks) {
-    const text = sql`CONSTRAINT ${ident(check.name)} ${constraintDefinition(check.definition)}`;
-    if (check.definition.endsWith(' NOT VALID')) later.push(sql`; ALTER DOMAIN ${name} ADD ${text}`);
-    else parts.push(text);
-  }
-  return sql`${join(parts, sql` `)}${join(later, sql``)}`;
-}
-
-/** The statement inside a block of its own, as a literal: quoted like any other text. */
-function unlessThere(create: Sql): Sql {
-  return sql`DO ${literal(sql`BEGIN ${create}; EXCEPTION WHEN duplicate_object THEN NULL; END`)}`;
+/** @param old as the table used them before */
+export function createNeeds(change: Change, needs: readonly Need[], old: readonly Need[] = []): Statement[] {
+  return needs.map((need) => {
+    const before = old.find(({ kind, name }) => kind === need.kind && name === need.name);
+    const text = createNeed(need, change.schema, before);
+    const costs = { lock: 'none', may_fail: true, lock_entries: 6 } as const;
+    return statement(change, text, `make sure of ${need.kind} ${need.name}`, costs);
+  });
 }
 
 /** Sequences that end with their column. */

@@ -3,7 +3,8 @@ import type pg from 'pg';
 import type { Need } from '../../schema/extras.js';
 import type { CollectionNode } from '../../schema/state.js';
 import type { CatalogObjects } from '../catalog/objects.js';
-import { createNeed, ownSequence } from '../ddl/needs.js';
+import { createNeed } from '../ddl/create-need.js';
+import { ownSequence } from '../ddl/needs.js';
 import type { Sides } from './sides.js';
 
 export interface Beside extends CatalogObjects {
