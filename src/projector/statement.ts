@@ -18,6 +18,8 @@ export interface Statement {
   may_fail: boolean;
   /** Entries of PostgreSQL's shared lock table that it holds until the commit: an upper estimate. */
   lock_entries: number;
+  /** What it makes can be used only in a later transaction. */
+  commit?: 'before it is used';
   /** The event it comes from: its index in the batch, and what it is about. */
   source: { event: number; type: EventType; collection: string; field: string | null };
 }

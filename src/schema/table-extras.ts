@@ -2,6 +2,7 @@
 import { constraintColumns, indexColumns } from './definition-columns.js';
 import type { TableExtras } from './extras.js';
 import { jsonEqual } from './json.js';
+import { needLabel } from './needs.js';
 import type { TableSchema } from './model.js';
 
 type Constraint = NonNullable<TableExtras['constraints']>[number];
@@ -45,8 +46,8 @@ export function withoutOthers(schema: TableSchema, wanted: TableSchema): TableSc
 /** With what `wanted` needs and the table didn't need before. */
 export function withNeeds(schema: TableSchema, wanted: TableSchema): TableSchema {
   const needs = schema.extras?.needs ?? [];
-  const known = new Set(needs.map(({ kind, name }) => `${kind} ${name}`));
-  const fresh = (wanted.extras?.needs ?? []).filter(({ kind, name }) => !known.has(`${kind} ${name}`));
+  const known = new Set(needs.map(needLabel));
+  const fresh = (wanted.extras?.needs ?? []).filter((need) => !known.has(needLabel(need)));
   return fresh.length === 0 ? schema : withExtras(schema, { ...schema.extras, needs: [...needs, ...fresh] });
 }
 

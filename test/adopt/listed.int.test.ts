@@ -49,6 +49,21 @@ describe('what is listed when tables are adopted', function () {
     ]);
   });
 
+  it('names what the rules of a domain need', async () => {
+    const listed = await listedOf(`
+      CREATE SEQUENCE q; CREATE TYPE g AS ENUM ('x'); CREATE EXTENSION hstore;
+      CREATE FUNCTION odd(integer) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT $1 % 2 = 1';
+      CREATE DOMAIN counted AS bigint DEFAULT nextval('q'); CREATE DOMAIN odds AS integer CHECK (odd(VALUE));
+      CREATE DOMAIN spelled AS text DEFAULT ('x'::g)::text; CREATE DOMAIN keyed AS hstore CHECK (VALUE ? 'a');
+      CREATE TABLE t (a counted, b odds[], c spelled, d keyed);`);
+    expect(listed).to.have.members([
+      't SEQUENCE_NEEDED q',
+      't FUNCTION_NEEDED function odd(integer)',
+      't TYPE_NEEDED g',
+      '- FUNCTION_NOT_REPRESENTED odd(integer)',
+    ]);
+  });
+
   it('names what hangs on tables, sequences and types', async () => {
     const listed = await listedOf(`
       CREATE SEQUENCE s; CREATE TYPE e AS ENUM ('a'); CREATE SCHEMA x; CREATE SEQUENCE x.far;

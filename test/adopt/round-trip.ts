@@ -90,12 +90,19 @@ export async function promote(from: Instance, to: Instance, how: { exact?: boole
   expect(snapshotHash(to.store.current(), RELEASE)).to.equal(snapshotHash(from.store.current(), RELEASE));
 }
 
-export function tryPromoting(from: Instance, to: Instance, { exact = false } = {}): Promise<Outcome> {
+interface Promoting {
+  exact?: boolean;
+  /** What is changed in the snapshot by hand. */
+  edit?: (snapshot: Snapshot) => void;
+}
+
+export function tryPromoting(from: Instance, to: Instance, { exact = false, edit }: Promoting = {}): Promise<Outcome> {
   const snapshot = JSON.parse(JSON.stringify(snapshotOf(from.store.current(), RELEASE))) as Snapshot;
   if (exact) {
     for (const { schema } of [...snapshot.collections, ...snapshot.fields]) withNull(schema, 'extras');
     for (const { schema } of snapshot.relations) withNull(schema, 'deferrable');
   }
+  edit?.(snapshot);
   const compared = compareSnapshot(to.store.current(), snapshot, { force: false, mode: 'mirror', release: RELEASE });
   if (!compared.ok) throw new Error(JSON.stringify(compared.problems, null, 1));
   const body = JSON.parse(JSON.stringify({ hash: compared.value.hash, diff: compared.value.diff })) as unknown;

@@ -56,7 +56,9 @@ function completeTable(holder: Holder): { relations: NewRelation[]; collection: 
   const named = new Set(relations.map(({ schema }) => schema?.constraint_name));
   const constraints = [...keys.values()].filter(({ name }) => !named.has(name)).flatMap((key) => keep(holder, key));
   const { schema } = like.collection;
-  const said = new Set([...named, ...constraints.map(({ name }) => name)]);
+  const there = new Set(table.constraints.map(({ name }) => name));
+  const gone = [...leftOut(like)].filter((name) => !there.has(name));
+  const said = new Set([...named, ...constraints.map(({ name }) => name), ...gone]);
   if (schema === null || said.size === 0) return { relations: [], collection: null };
   const extras = {
     ...schema.extras,

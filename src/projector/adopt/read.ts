@@ -12,6 +12,7 @@ import { type Reading, readTogether } from '../catalog/reading.js';
 import { quoted } from './context.js';
 import { convertTable, refusalOf } from './convert.js';
 import { completeKeys, waitingTables } from './late-keys.js';
+import { completeNeeds } from './late-needs.js';
 import type { Note, Refused } from './note.js';
 import { besideReading, unrepresentedReading } from './unrepresented.js';
 
@@ -49,7 +50,11 @@ export async function readAdoption({ client, schema, state }: Place, wish: Wish)
   return {
     tables: found.tables,
     relations: [...found.relations, ...late.relations],
-    completed: late.collections,
+    completed: completeNeeds(
+      found.tables.map(({ collection }) => collection),
+      state,
+      late.collections,
+    ),
     missing: names?.filter((name) => !known.has(name)) ?? [],
     refused: [...refused.values()],
     notRepresented: notes,

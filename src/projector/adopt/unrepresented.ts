@@ -94,6 +94,23 @@ SELECT DISTINCT w.relname::text, 'partition key', pg_catalog.pg_describe_object(
       'pg_catalog.pg_opclass'::regclass, 'pg_catalog.pg_collation'::regclass)
   WHERE w.relkind = 'p'
 UNION ALL
+-- What the default and the checks of a domain are made of.
+SELECT DISTINCT w.relname::text, CASE WHEN d.refclassid = 'pg_catalog.pg_class'::regclass THEN 'sequence'
+    WHEN d.refclassid = 'pg_catalog.pg_type'::regclass THEN 'type' ELSE 'function' END,
+    coalesce(s.relname::text, e.typname::text, pg_catalog.pg_describe_object(d.refclassid, d.refobjid, 0))
+  FROM wanted w JOIN pg_catalog.pg_attribute a ON a.attrelid = w.oid AND a.attnum > 0 AND NOT a.attisdropped
+  JOIN pg_catalog.pg_type c ON c.oid = a.atttypid
+  JOIN pg_catalog.pg_type t ON t.typtype = 'd' AND t.oid IN (c.oid, c.typelem)
+  JOIN pg_catalog.pg_depend d ON d.refobjid >= 16384 AND d.refobjid NOT IN (t.oid, t.typbasetype)
+    AND ((d.classid = 'pg_catalog.pg_type'::regclass AND d.objid = t.oid) OR (d.classid = 'pg_catalog.pg_constraint'::regclass
+      AND d.objid IN (SELECT k.oid FROM pg_catalog.pg_constraint k WHERE k.contypid = t.oid)))
+    AND d.refclassid IN ('pg_catalog.pg_proc'::regclass, 'pg_catalog.pg_operator'::regclass, 'pg_catalog.pg_class'::regclass,
+      'pg_catalog.pg_type'::regclass)
+  LEFT JOIN pg_catalog.pg_class s ON d.refclassid = 'pg_catalog.pg_class'::regclass AND s.oid = d.refobjid
+  LEFT JOIN pg_catalog.pg_type e ON d.refclassid = 'pg_catalog.pg_type'::regclass AND e.oid = d.refobjid
+  WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_depend x
+    WHERE x.classid = d.refclassid AND x.objid = d.refobjid AND x.deptype = 'e')
+UNION ALL
 SELECT w.relname::text, 'comment', 'constraint ' || c.conname FROM wanted w JOIN pg_catalog.pg_constraint c ON c.conrelid = w.oid
   JOIN pg_catalog.pg_description d ON d.objoid = c.oid AND d.classoid = 'pg_catalog.pg_constraint'::regclass
 UNION ALL
@@ -125,7 +142,7 @@ UNION ALL
 SELECT NULL, 'extension', extname FROM pg_catalog.pg_extension WHERE extname <> 'plpgsql'
 UNION ALL
 SELECT NULL, 'type', t.typname FROM pg_catalog.pg_type t JOIN place ON place.oid = t.typnamespace
-  WHERE t.typtype IN ('e', 'd', 'r', 'c') AND t.typcategory <> 'A'
+  WHERE t.typtype IN ('e', 'd', 'r', 'c')
     AND (t.typrelid = 0 OR EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid = t.typrelid AND c.relkind = 'c'))
     AND ('pg_catalog.pg_type'::regclass, t.oid) NOT IN (SELECT classid, objid FROM belongs)
 UNION ALL
@@ -168,6 +185,9 @@ export function besideReading(schema: string): Reading<Note[]> {
 const NEEDED: ReadonlyMap<string, string> = new Map([
   ['collation', 'COLLATION_NEEDED'],
   ['partition key', 'FUNCTION_NEEDED'],
+  ['function', 'FUNCTION_NEEDED'],
+  ['sequence', 'SEQUENCE_NEEDED'],
+  ['type', 'TYPE_NEEDED'],
 ]);
 
 function toNote([table, kind, name]: Row): Note {

@@ -60,7 +60,7 @@ SELECT u."table"::text, max(u.depth), t.typname::text, n.nspname::text, t.typtyp
   (SELECT json_agg(json_build_object('name', c.conname, 'definition', pg_catalog.pg_get_constraintdef(c.oid))
      ORDER BY c.conname) FROM pg_catalog.pg_constraint c WHERE c.contypid = t.oid AND c.contype = 'c')
 FROM used u
-JOIN pg_catalog.pg_type t ON t.oid = u.type AND t.oid ${OURS} AND t.typcategory <> 'A'
+JOIN pg_catalog.pg_type t ON t.oid = u.type AND t.oid ${OURS} AND (t.typtype = 'd' OR t.typcategory <> 'A')
 JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace
 LEFT JOIN pg_catalog.pg_type b ON b.oid = t.typbasetype
 LEFT JOIN pg_catalog.pg_depend e ON e.classid = 'pg_catalog.pg_type'::regclass AND e.objid = t.oid AND e.deptype = 'e'
@@ -81,5 +81,10 @@ LEFT JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_class'::regclass 
 LEFT JOIN pg_catalog.pg_class t ON t.oid = d.refobjid
 LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid
 ORDER BY 1`;
+
+/** All enums and domains of the schema, whoever uses them. */
+export const TYPE_NAMES_QUERY: Sql = sql`
+SELECT t.typname::text FROM pg_catalog.pg_type t
+JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace AND n.nspname = $1 WHERE t.typtype IN ('d', 'e')`;
 
 export const EXTENSIONS_QUERY: Sql = sql`SELECT extname::text FROM pg_catalog.pg_extension`;

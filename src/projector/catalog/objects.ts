@@ -1,7 +1,7 @@
 /** What tables use beside themselves, as PostgreSQL's catalog has it. */
 import type pg from 'pg';
 import { type Reading, readTogether } from './reading.js';
-import { EXTENSIONS_QUERY, SEQUENCES_QUERY, TYPES_QUERY, USES_QUERY } from './object-queries.js';
+import { EXTENSIONS_QUERY, SEQUENCES_QUERY, TYPE_NAMES_QUERY, TYPES_QUERY, USES_QUERY } from './object-queries.js';
 
 /** Something that hangs on a table, and something it uses. */
 export interface Use {
@@ -53,6 +53,8 @@ export interface CatalogObjects {
   sequences: ReadonlyMap<string, CatalogSequence>;
   /** By the table whose columns own them, by name. */
   owned: ReadonlyMap<string, readonly CatalogSequence[]>;
+  /** Of all enums and domains of the schema. */
+  typeNames: ReadonlySet<string>;
   /** All of the database. */
   extensions: ReadonlySet<string>;
 }
@@ -86,7 +88,7 @@ type SequenceRow = [
   boolean | null,
 ];
 
-/** Four queries in one flight, whatever the number of tables. @param tables only what these use; all when absent */
+/** Five queries in one flight, whatever the number of tables. @param tables only what these use; all when absent */
 export function readObjects(
   client: pg.ClientBase,
   schema: string,
@@ -103,15 +105,17 @@ export function objectsReading(schema: string, tables?: readonly string[]): Read
       { text: USES_QUERY, values },
       { text: TYPES_QUERY, values },
       { text: SEQUENCES_QUERY, values: [schema] },
+      { text: TYPE_NAMES_QUERY, values: [schema] },
       { text: EXTENSIONS_QUERY },
     ],
     async make(rows) {
       const uses = grouped(await rows<UseRow>(), toUse);
       const types = grouped(await rows<TypeRow>(), toType);
       const sequences = (await rows<SequenceRow>()).map(toSequence);
+      const typeNames = new Set((await rows<[string]>()).map(([name]) => name));
       const extensions = new Set((await rows<[string]>()).map(([name]) => name));
       const byName = new Map(sequences.map((each) => [each.name, each]));
-      return { uses, types, sequences: byName, owned: byOwner(sequences), extensions };
+      return { uses, types, sequences: byName, owned: byOwner(sequences), typeNames, extensions };
     },
   };
 }

@@ -2,6 +2,7 @@
 import type { EventType, NewEvent } from '../../schema/events.js';
 import type { State } from '../../schema/state.js';
 import type { Statement } from '../statement.js';
+import type { BatchNeeds } from './batch-needs.js';
 import type { Sql } from './sql.js';
 
 interface ChangeBy<E extends NewEvent> {
@@ -14,6 +15,7 @@ interface ChangeBy<E extends NewEvent> {
   schema: string;
   /** By collection, the index of the event of this batch that made its table. */
   createdAt: ReadonlyMap<string, number>;
+  needs: BatchNeeds;
   /** The field that statements are about, where it isn't the event's. */
   about?: string;
 }

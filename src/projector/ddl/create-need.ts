@@ -1,49 +1,44 @@
 /**
- * Makes a type, sequence or extension where it is missing, and otherwise makes sure that it is as it should be. What the
- * table used before is changed to that, as far as PostgreSQL can; what was there before the table is nobody's to change.
+ * Makes a type, sequence or extension where it is missing. What the tables used before is changed to what they use now,
+ * as far as PostgreSQL can; what was there before the tables is nobody's to change, and must be as they say.
  */
-import type { Domain, Need } from '../../schema/extras.js';
+import type { Need } from '../../schema/extras.js';
 import { jsonEqual } from '../../schema/json.js';
+import { changeNeed } from './change-need.js';
+import { createDomain } from './domain.js';
 import { everyOption, sequenceOptions } from './sequence.js';
-import {
-  type Sql,
-  collationName,
-  constraintDefinition,
-  expression,
-  ident,
-  join,
-  literal,
-  qualified,
-  sql,
-  typeName,
-} from './sql.js';
+import { type Sql, ident, join, literal, qualified, sql } from './sql.js';
 
 type Made = Exclude<Need, { kind: 'extension' }>;
 
-/** @param old as the table used it before */
-export function createNeed(need: Need, schema: string, old?: Need): Sql {
+export interface CreateNeed {
+  need: Need;
+  /** PostgreSQL's schema that holds the tables. */
+  schema: string;
+  /** The table that it is for. */
+  collection: string;
+  /** As tables used it before. */
+  old?: Need | undefined;
+  /** Whether what is there must be as `need` says. */
+  isCompared: boolean;
+}
+
+/** No handler of exceptions: PostgreSQL lets new labels be used at once only if no subtransaction made their type. */
+export function createNeed(wish: CreateNeed): Sql {
+  const { need, schema } = wish;
   // Where the extension's own types and functions are looked for: public is in every search path.
   if (need.kind === 'extension') return sql`CREATE EXTENSION IF NOT EXISTS ${ident(need.name)}`;
   const name = qualified(schema, need.name);
-  const like = qualified(schema, LIKE);
-  const changes = join(changesOf(need, name, old), sql``);
-  const fault = literal('it is there already, as %');
-  const body = sql`BEGIN
-  ${create(need, name)};
-EXCEPTION WHEN duplicate_object OR duplicate_table THEN
-  ${changes}${create(need, like)};
-  IF ${described(need, name)} IS DISTINCT FROM ${described(need, like)} THEN
-    RAISE EXCEPTION ${fault}, coalesce(${described(need, name)}::text, ${literal('something else')}) USING ERRCODE = ${literal('duplicate_object')};
-  END IF;
-  DROP ${KINDS[need.kind]} ${like};
-END`;
+  const found = need.kind === 'sequence' ? sql`to_regclass` : sql`to_regtype`;
+  const otherwise = [...changeNeed(need, name, wish.old), ...comparison(need, name, wish)];
+  const rest = otherwise.length === 0 ? sql`` : sql` ELSE ${join(otherwise, sql` `)}`;
+  const body = sql`BEGIN IF ${found}(${literal(name)}) IS NULL THEN ${create(need, name)};${rest} END IF; END`;
   return sql`DO ${literal(body)}`;
 }
 
-/** What is there is compared with one that is made for it: so PostgreSQL spells both. */
-const LIKE = 'service_compared';
-
-const KINDS: Record<Made['kind'], Sql> = { enum: sql`TYPE`, domain: sql`DOMAIN`, sequence: sql`SEQUENCE` };
+/** Whether it adds labels, which PostgreSQL lets nobody use before the commit. */
+export const addsLabels = ({ need, old }: Pick<CreateNeed, 'need' | 'old'>): boolean =>
+  need.kind === 'enum' && old?.kind === 'enum' && !jsonEqual(need.labels, old.labels);
 
 function create(need: Made, name: Sql): Sql {
   switch (need.kind) {
@@ -60,83 +55,53 @@ function create(need: Made, name: Sql): Sql {
   }
 }
 
-/** CREATE DOMAIN takes no check that is NOT VALID: those follow. */
-function createDomain(name: Sql, { type, collation, not_null, default: value, checks = [] }: Domain): Sql {
-  const parts = [sql`CREATE DOMAIN ${name} AS ${typeName(type)}`];
-  if (collation !== undefined) parts.push(sql`COLLATE ${collationName(collation)}`);
-  if (value !== undefined) parts.push(sql`DEFAULT ${expression(value)}`);
-  if (not_null === true) parts.push(sql`NOT NULL`);
-  const later: Sql[] = [];
-  for (const check of checks) {
-    if (check.definition.endsWith(' NOT VALID')) later.push(sql`; ALTER DOMAIN ${name} ADD ${checkOf(check)}`);
-    else parts.push(checkOf(check));
+/** Statements that end with a semicolon. */
+function comparison(need: Made, name: Sql, { schema, collection, old, isCompared }: CreateNeed): Sql[] {
+  if (!isCompared || (old !== undefined && jsonEqual(old, need))) return [];
+  if (need.kind === 'enum') {
+    const { labels } = need;
+    const wanted = literal(JSON.stringify({ kind: 'enum', ...(labels.length === 0 ? {} : { labels }) }));
+    return [unlessSame(describedType(name), sql`${wanted}::jsonb`)];
   }
-  return sql`${join(parts, sql` `)}${join(later, sql``)}`;
-}
-
-type Check = NonNullable<Domain['checks']>[number];
-
-const checkOf = ({ name, definition }: Check): Sql =>
-  sql`CONSTRAINT ${ident(name)} ${constraintDefinition(definition)}`;
-
-/** One JSON document; null where there is nothing of the kind. */
-function described({ kind }: Made, name: Sql): Sql {
-  return kind === 'sequence'
-    ? sql`(SELECT to_jsonb(q) - 'seqrelid' || jsonb_build_object('seqtypid', pg_catalog.format_type(q.seqtypid, NULL))
-    FROM pg_catalog.pg_sequence q WHERE q.seqrelid = to_regclass(${literal(name)}))`
-    : sql`(SELECT jsonb_strip_nulls(jsonb_build_object(
-      'labels', (SELECT jsonb_agg(l.enumlabel ORDER BY l.enumsortorder) FROM pg_catalog.pg_enum l WHERE l.enumtypid = t.oid),
-      'kind', CASE t.typtype WHEN 'e' THEN 'enum' WHEN 'd' THEN 'domain' ELSE 'type' END,
-      'type', CASE WHEN t.typtype = 'd' THEN pg_catalog.format_type(t.typbasetype, t.typtypmod) END,
-      'collation', CASE WHEN t.typtype = 'd' AND t.typcollation <> 0 THEN t.typcollation::regcollation::text END,
-      'not_null', nullif(t.typnotnull, false), 'default', pg_catalog.pg_get_expr(t.typdefaultbin, 0),
-      'checks', (SELECT jsonb_object_agg(c.conname, pg_catalog.pg_get_constraintdef(c.oid))
-        FROM pg_catalog.pg_constraint c WHERE c.contypid = t.oid AND c.contype = 'c')))
-    FROM pg_catalog.pg_type t WHERE t.oid = to_regtype(${literal(name)}))`;
-}
-
-/** Each ends with a semicolon. They may have been made by hand already. */
-function changesOf(need: Made, name: Sql, old: Need | undefined): Sql[] {
-  if (old?.kind === 'enum' && need.kind === 'enum') return newLabels(old.labels, need.labels, name);
-  if (old?.kind === 'domain' && need.kind === 'domain') return domainChanges(old, need, name);
-  if (old?.kind === 'sequence' && need.kind === 'sequence') return newOptions(old, need, name);
-  return [];
-}
-
-/** PostgreSQL can't take a label away, nor move it: then there is nothing to do but compare. */
-function newLabels(old: readonly string[], now: readonly string[], name: Sql): Sql[] {
-  const known = new Set(old);
-  const kept = now.filter((label) => known.has(label));
-  if (!jsonEqual(kept, [...old])) return [];
-  return now.flatMap((label, index) => {
-    if (known.has(label)) return [];
-    return [sql`ALTER TYPE ${name} ADD VALUE IF NOT EXISTS ${literal(label)}${placeOf(now[index - 1], old[0])}; `];
-  });
-}
-
-function placeOf(before: string | undefined, first: string | undefined): Sql {
-  if (before !== undefined) return sql` AFTER ${literal(before)}`;
-  return first === undefined ? sql`` : sql` BEFORE ${literal(first)}`;
-}
-
-/** Its base type and collation stay. */
-function domainChanges(old: Domain, now: Domain, name: Sql): Sql[] {
-  const changes: Sql[] = [];
-  if (old.default !== now.default) {
-    changes.push(now.default === undefined ? sql`DROP DEFAULT` : sql`SET DEFAULT ${expression(now.default)}`);
+  if (need.kind === 'domain') {
+    // PostgreSQL spells a domain only when it is there.
+    const like = qualified(schema, 'service_compared');
+    const compared = unlessSame(describedType(name), describedType(like));
+    return [sql`${createDomain(like, need)};`, compared, sql`DROP DOMAIN ${like};`];
   }
-  if (old.not_null !== now.not_null) changes.push(now.not_null === true ? sql`SET NOT NULL` : sql`DROP NOT NULL`);
-  const [before, after] = [old.checks ?? [], now.checks ?? []];
-  const isIn = (checks: readonly Check[]) => (check: Check) => checks.some((each) => jsonEqual(check, each));
-  const [gone, come] = [before.filter((each) => !isIn(after)(each)), after.filter((each) => !isIn(before)(each))];
-  for (const check of [...gone, ...come]) changes.push(sql`DROP CONSTRAINT IF EXISTS ${ident(check.name)}`);
-  changes.push(...come.map((check) => sql`ADD ${checkOf(check)}`));
-  return changes.map((change) => sql`ALTER DOMAIN ${name} ${change}; `);
+  const others =
+    need.owned_by === undefined || old !== undefined ? [] : [unlessOthers(name, qualified(schema, collection))];
+  return [unlessSame(describedSequence(name), literal(everyOption(need))), ...others];
 }
 
-type Sequence = Extract<Need, { kind: 'sequence' }>;
+const raise = (message: string, detail: Sql): Sql =>
+  sql`RAISE EXCEPTION ${literal(message)}, ${detail} USING ERRCODE = ${literal('duplicate_object')};`;
 
-function newOptions(old: Sequence, now: Sequence, name: Sql): Sql[] {
-  const [before, after] = [everyOption(old), everyOption(now)];
-  return before === after ? [] : [sql`ALTER SEQUENCE ${name} ${after}; `];
+const unlessSame = (found: Sql, wanted: Sql): Sql =>
+  sql`IF ${found} IS DISTINCT FROM ${wanted} THEN ${raise('it is there already, as %', sql`coalesce(${found}::text, ${literal('something else')})`)} END IF;`;
+
+/** A sequence that ends with a column of another table is that one's. */
+function unlessOthers(name: Sql, table: Sql): Sql {
+  const owner = sql`(SELECT d.refobjid::regclass::text FROM pg_catalog.pg_depend d
+    WHERE d.classid = 'pg_catalog.pg_class'::regclass AND d.objid = to_regclass(${literal(name)})
+    AND d.refclassid = 'pg_catalog.pg_class'::regclass AND d.refobjsubid > 0 AND d.deptype IN ('a', 'i')
+    AND d.refobjid IS DISTINCT FROM to_regclass(${literal(table)})::oid)`;
+  return sql`IF ${owner} IS NOT NULL THEN ${raise('it is there already, and ends with a column of %', owner)} END IF;`;
 }
+
+/** null where there is no sequence. */
+const describedSequence = (name: Sql): Sql => sql`(SELECT format(
+    'AS %s START WITH %s INCREMENT BY %s MINVALUE %s MAXVALUE %s CACHE %s %s', pg_catalog.format_type(q.seqtypid, NULL),
+    q.seqstart, q.seqincrement, q.seqmin, q.seqmax, q.seqcache, CASE WHEN q.seqcycle THEN 'CYCLE' ELSE 'NO CYCLE' END)
+  FROM pg_catalog.pg_sequence q WHERE q.seqrelid = to_regclass(${literal(name)}))`;
+
+/** One JSON document; null where there is no type. */
+export const describedType = (name: Sql): Sql => sql`(SELECT jsonb_strip_nulls(jsonb_build_object(
+    'labels', (SELECT jsonb_agg(l.enumlabel ORDER BY l.enumsortorder) FROM pg_catalog.pg_enum l WHERE l.enumtypid = t.oid),
+    'kind', CASE t.typtype WHEN 'e' THEN 'enum' WHEN 'd' THEN 'domain' ELSE 'type' END,
+    'type', CASE WHEN t.typtype = 'd' THEN pg_catalog.format_type(t.typbasetype, t.typtypmod) END,
+    'collation', CASE WHEN t.typtype = 'd' AND t.typcollation <> 0 THEN t.typcollation::regcollation::text END,
+    'not_null', nullif(t.typnotnull, false), 'default', pg_catalog.pg_get_expr(t.typdefaultbin, 0),
+    'checks', (SELECT jsonb_object_agg(c.conname, pg_catalog.pg_get_constraintdef(c.oid))
+      FROM pg_catalog.pg_constraint c WHERE c.contypid = t.oid AND c.contype = 'c')))
+  FROM pg_catalog.pg_type t WHERE t.oid = to_regtype(${literal(name)}))`;

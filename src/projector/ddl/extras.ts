@@ -4,7 +4,7 @@ import { jsonEqual } from '../../schema/json.js';
 import { parentOf } from '../../schema/order.js';
 import type { CollectionNode } from '../../schema/state.js';
 import type { Statement } from '../statement.js';
-import { type Change, statement } from './change.js';
+import { type Change, isNew, statement } from './change.js';
 import { createNeeds, freedSequences, isReady, ownSequences } from './needs.js';
 import { tableOf } from './parts.js';
 import { constraintDefinition, ident, indexDefinition, literal, partitionBound, qualified, sql } from './sql.js';
@@ -22,10 +22,21 @@ export function completeTable(change: Change<'collection.created'>, node: Collec
   const { constraints = [], indexes = [], needs = [], partition_of: partition } = extrasOf(node);
   return [
     ...ownSequences(change, needs),
-    ...constraints.filter((each) => each.references === undefined).map((each) => addConstraint(change, each)),
+    ...constraints
+      .filter((each) => each.references === undefined || goesBeforeAttaching(change, each))
+      .map((each) => addConstraint(change, each)),
     ...indexes.map((each) => createIndex(change, each)),
     ...(partition === undefined ? [] : [attach(change, partition)]),
   ];
+}
+
+/** A foreign key that the partitioned table has already: PostgreSQL would give it to the partition, under its own name. */
+export function goesBeforeAttaching(change: Change, { references, definition }: Constraint): boolean {
+  const { event, before, after } = change;
+  const parent = parentOf(after, event.collection);
+  if (references === undefined || parent === undefined || isNew(change, parent)) return false;
+  const above = extrasOf(before.collections.get(parent)).constraints ?? [];
+  return before.collections.has(references) && above.some((each) => each.definition === definition);
 }
 
 /** What differs in the extras of a table that stays. How it is partitioned never does. */
@@ -42,7 +53,7 @@ export function changeExtras(change: Change<'collection.updated'>): Statement[] 
   return [
     ...constraints.gone.filter((each) => !isInherited(change, each)).map((each) => dropConstraint(change, each)),
     ...indexes.gone.map((each) => dropIndex(change, each)),
-    ...createNeeds(change, needs, old.needs),
+    ...createNeeds(change, needs),
     ...freedSequences(change, old.needs ?? [], now.needs ?? []),
     ...ownSequences(change, needs),
     ...constraints.come.map((each) => addConstraint(change, each)),

@@ -7,8 +7,9 @@ import { newEvent } from '../../schema/change.js';
 import { partitionsFirst } from '../../schema/order.js';
 import type { State } from '../../schema/state.js';
 import type { Statement } from '../statement.js';
+import { batchNeeds } from './batch-needs.js';
 import type { Change } from './change.js';
-import { type Constraint, addConstraint, extrasOf } from './extras.js';
+import { type Constraint, addConstraint, extrasOf, goesBeforeAttaching } from './extras.js';
 
 /** A foreign key that isn't there yet, and the change that its statement is told to come from. */
 export interface LateReference {
@@ -45,7 +46,9 @@ export function lateReferences(awaited: readonly LateReference[]): LateReference
     },
     after(change) {
       if (change.event.type !== 'collection.created') return;
-      for (const constraint of referencesOf(change.after, change.event.collection)) wait({ change, constraint });
+      for (const constraint of referencesOf(change.after, change.event.collection)) {
+        if (!goesBeforeAttaching(change, constraint)) wait({ change, constraint });
+      }
     },
     *end(state) {
       for (const [, all] of partitionsFirst([...waiting], state, ([name]) => name)) yield* addReferences(all, state);
@@ -60,7 +63,8 @@ export function awaitedReferences(state: State, schema: string): LateReference[]
     for (const constraint of referencesOf(state, collection)) {
       if (hasTarget({ constraint }, state)) continue;
       const event = newEvent('collection.updated', collection, null, { patch: [] });
-      const change: Change = { event, index: 0, before: state, after: state, schema, createdAt: new Map() };
+      const needs = batchNeeds(state, false);
+      const change: Change = { event, index: 0, before: state, after: state, schema, createdAt: new Map(), needs };
       awaited.push({ change, constraint });
     }
   }

@@ -1,19 +1,30 @@
 /** What must be there before a table, and the sequences that end with its columns. */
 import { type Need, isIdentity } from '../../schema/extras.js';
+import { jsonEqual } from '../../schema/json.js';
+import { needsOfNode, ownerOf } from '../../schema/needs.js';
 import type { CollectionNode } from '../../schema/state.js';
 import type { Statement } from '../statement.js';
-import { type Change, statement } from './change.js';
-import { createNeed } from './create-need.js';
+import { type Change, type Costs, statement } from './change.js';
+import { addsLabels, createNeed } from './create-need.js';
 import { type Sql, ident, qualified, sql } from './sql.js';
 
-/** @param old as the table used them before */
-export function createNeeds(change: Change, needs: readonly Need[], old: readonly Need[] = []): Statement[] {
-  return needs.map((need) => {
-    const before = old.find(({ kind, name }) => kind === need.kind && name === need.name);
-    const text = createNeed(need, change.schema, before);
-    const costs = { lock: 'none', may_fail: true, lock_entries: 6 } as const;
-    return statement(change, text, `make sure of ${need.kind} ${need.name}`, costs);
+/** Each once in a batch. */
+export function createNeeds(change: Change, needs: readonly Need[]): Statement[] {
+  const { collection } = change.event;
+  return needs.flatMap((need) => {
+    const { old, isSettled } = change.needs.settle(need, collection);
+    if (isSettled) return [];
+    const { isCompared } = change.needs;
+    const text = createNeed({ need, schema: change.schema, collection, old, isCompared });
+    const made = statement(change, text, `make sure of ${need.kind} ${need.name}`, costsOf(need, old));
+    return [addsLabels({ need, old }) ? { ...made, commit: 'before it is used' as const } : made];
   });
+}
+
+/** PostgreSQL looks through the rows of all tables with the domain. */
+function costsOf(need: Need, old: Need | undefined): Costs {
+  const isChanged = old?.kind === 'domain' && !jsonEqual(old, need);
+  return isChanged ? { lock: 'SHARE', may_fail: true, lock_entries: 20 } : { lock: 'none', lock_entries: 5 };
 }
 
 /** Sequences that end with their column. */
@@ -26,14 +37,17 @@ export function ownSequences(change: Change, needs: readonly Need[]): Statement[
   });
 }
 
-/** Sequences that were a column's and no longer end with it. */
+/** Sequences that were a column's and no longer end with one, of whichever table. */
 export function freedSequences(change: Change, old: readonly Need[], now: readonly Need[]): Statement[] {
-  const ownerless = now.filter((need) => need.kind === 'sequence' && need.owned_by === undefined);
-  const freed = new Set(ownerless.map(({ name }) => name));
-  return old.flatMap((need) => {
-    if (need.kind !== 'sequence' || need.owned_by === undefined || !freed.has(need.name)) return [];
-    const text = sql`ALTER SEQUENCE ${qualified(change.schema, need.name)} OWNED BY NONE`;
-    return [statement(change, text, `take sequence ${need.name} from its column`, { lock: 'none' })];
+  const names = new Set(now.flatMap((need) => (ownerOf(need) === undefined ? need.name : [])));
+  const freed = old.filter((need) => ownerOf(need) !== undefined && names.has(need.name));
+  if (freed.length === 0) return [];
+  const all = [...change.after.collections.values()].flatMap(needsOfNode);
+  const owned = new Set(all.flatMap((need) => (ownerOf(need) === undefined ? [] : need.name)));
+  return freed.flatMap(({ name }) => {
+    if (owned.has(name)) return [];
+    const text = sql`ALTER SEQUENCE ${qualified(change.schema, name)} OWNED BY NONE`;
+    return [statement(change, text, `take sequence ${name} from its column`, { lock: 'none' })];
   });
 }
 

@@ -4,6 +4,7 @@ import type { NewEvent } from '../../schema/events.js';
 import type { State } from '../../schema/state.js';
 import { type Steps, toEnd } from '../../schema/steps.js';
 import type { Statement } from '../statement.js';
+import { batchNeeds } from './batch-needs.js';
 import type { Change } from './change.js';
 import {
   planCollectionAdopted,
@@ -18,20 +19,19 @@ import { planRelation } from './relation.js';
 
 /** The statements one event needs, in order, on tables that may hold rows. */
 export function planEvent(before: State, event: NewEvent, after: State, schema: string): Statement[] {
-  return toEnd(planChanges([{ event, index: 0, before, after, schema, createdAt: new Map() }]));
+  const needs = batchNeeds(before, true);
+  return toEnd(planChanges([{ event, index: 0, before, after, schema, createdAt: new Map(), needs }]));
 }
 
-/**
- * The statements of a batch in the order they must run, and the state after it.
- * @param awaited where the batch is a piece of a log: the foreign keys that earlier pieces left out
- */
-export function planBatch(
-  state: State,
-  events: readonly NewEvent[],
-  schema: string,
-  awaited: readonly LateReference[] = [],
-): BatchPlan {
-  return toEnd(planBatchInSteps(state, events, schema, awaited));
+/** Where the batch is a piece of a log that is replayed into an empty database. */
+export interface Replaying {
+  /** The foreign keys that earlier pieces left out. */
+  awaited: readonly LateReference[];
+}
+
+/** The statements of a batch in the order they must run, and the state after it. */
+export function planBatch(state: State, events: readonly NewEvent[], schema: string, replaying?: Replaying): BatchPlan {
+  return toEnd(planBatchInSteps(state, events, schema, replaying));
 }
 
 export interface BatchPlan {
@@ -44,19 +44,20 @@ export function* planBatchInSteps(
   state: State,
   events: readonly NewEvent[],
   schema: string,
-  awaited: readonly LateReference[] = [],
+  replaying?: Replaying,
 ): Steps<BatchPlan> {
+  const needs = batchNeeds(state, replaying === undefined);
   const createdAt = new Map<string, number>();
   const changes: Change[] = [];
   let before = state;
   for (const [index, event] of events.entries()) {
     const after = evolve(before, { ...event, position: before.position + 1 });
     if (event.type === 'collection.created' && !createdAt.has(event.collection)) createdAt.set(event.collection, index);
-    changes.push({ event, index, before, after, schema, createdAt });
+    changes.push({ event, index, before, after, schema, createdAt, needs });
     before = after;
     yield;
   }
-  return { statements: yield* planChanges(changes, awaited), after: before };
+  return { statements: yield* planChanges(changes, replaying?.awaited), after: before };
 }
 
 /** Event by event, except that generated columns step aside while the fields of their collection change. */

@@ -2,6 +2,7 @@
 import type { ColumnExtras, TableExtras } from '../../schema/extras.js';
 import { jsonEqual } from '../../schema/json.js';
 import type { ColumnSchema, Field } from '../../schema/model.js';
+import { needLabel } from '../../schema/needs.js';
 import type { CollectionNode } from '../../schema/state.js';
 import { withExtras } from '../../schema/table-extras.js';
 import type { Converted } from '../adopt/convert.js';
@@ -24,8 +25,8 @@ export function asKnown(found: Converted, node: CollectionNode, differences: rea
 
 /** What the table uses is looked at where the collection names it. */
 function extrasAsKnown(extras: TableExtras, known: TableExtras): TableExtras {
-  const named = new Set(known.needs?.map(({ kind, name }) => `${kind} ${name}`));
-  return { ...extras, needs: (extras.needs ?? []).filter(({ kind, name }) => named.has(`${kind} ${name}`)) };
+  const named = new Set(known.needs?.map(needLabel));
+  return { ...extras, needs: (extras.needs ?? []).filter((need) => named.has(needLabel(need))) };
 }
 
 function fieldAsKnown(field: ColumnField, known: ColumnField, differs: ReadonlySet<string>): Field {

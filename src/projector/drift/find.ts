@@ -3,7 +3,7 @@ import type pg from 'pg';
 import type { Note } from '../adopt/note.js';
 import { type Converted, convertTable } from '../adopt/convert.js';
 import type { CatalogColumn, CatalogTable } from '../catalog/model.js';
-import { readObjects } from '../catalog/objects.js';
+import { type CatalogObjects, readObjects } from '../catalog/objects.js';
 import { readCatalog } from '../catalog/read.js';
 import { ident, qualified, sql } from '../ddl/sql.js';
 import { type Difference, verifyCatalog } from '../verify.js';
@@ -13,7 +13,7 @@ import { SYSTEM_TABLES } from '../../schema/system-collections.js';
 import { asKnown } from './as-known.js';
 import { isConsequence } from './consequences.js';
 import { looseParts, displace, partOf } from './displaced.js';
-import { type Beside, readTypeNames, withoutIdle } from './idle.js';
+import { withoutIdle } from './idle.js';
 import type { Drift, DriftDifference, RepairStatement, TableDrift } from './model.js';
 import { renamedColumns, renamedTables, withNames } from './renames.js';
 import { type Sides, repairOf, repairOfAll, sidesOfDifferent, sidesOfMissing } from './sides.js';
@@ -22,7 +22,7 @@ interface Finding {
   state: State;
   schema: string;
   tables: ReadonlyMap<string, CatalogTable>;
-  beside: Beside;
+  beside: CatalogObjects;
   renamed: ReadonlyMap<string, CatalogTable>;
 }
 
@@ -40,10 +40,7 @@ export async function findDrift(client: pg.ClientBase, state: State, schema: str
     schema,
     tables,
     renamed,
-    beside: {
-      ...(await readObjects(client, schema, [...drifted.keys()])),
-      typeNames: await readTypeNames(client, schema),
-    },
+    beside: await readObjects(client, schema, [...drifted.keys()]),
   };
   const found = [...drifted].map(([name, each]) => tableDrift(finding, name, each));
   const names = unmanaged.map(({ name }) => name);

@@ -28,27 +28,38 @@ export function* groupsOf<E extends NewEvent>(
   let state = from;
   let group: Group<E> = { events: [], statements: [], after: state };
   let entries = 0;
-  for (let start = 0; start < events.length; start += SLICE) {
-    const slice = events.slice(start, start + SLICE);
-    const awaited = awaitedReferences(state, schema);
-    const { statements, after } = planBatch(state, slice.map(onEmptyTables), schema, awaited);
-    const needed = lockEntriesOf(statements);
+  for (let start = 0; start < events.length;) {
+    const piece = planPiece(state, events.slice(start, start + SLICE), schema);
+    const needed = lockEntriesOf(piece.statements);
     if (entries > 0 && entries + needed > LOCK_ENTRIES) {
       yield group;
       group = { events: [], statements: [], after: state };
       entries = 0;
     }
     const offset = group.events.length;
-    group.events.push(...slice);
-    for (const each of statements) {
+    group.events.push(...piece.events);
+    for (const each of piece.statements) {
       group.statements.push({ ...each, source: { ...each.source, event: each.source.event + offset } });
     }
-    group.after = after;
-    entries += needed;
-    state = after;
+    group.after = piece.after;
+    // What has to be committed before it is used is the last of its group.
+    entries = piece.statements.some(({ commit }) => commit !== undefined) ? LOCK_ENTRIES : entries + needed;
+    state = piece.after;
+    start += piece.events.length;
   }
   if (group.events.length > 0) yield group;
   return state;
+}
+
+/** The events, or the first of them, up to one that has to be committed before others use what it makes. */
+function planPiece<E extends NewEvent>(state: State, events: E[], schema: string): Group<E> {
+  const plan = (some: E[]) =>
+    planBatch(state, some.map(onEmptyTables), schema, { awaited: awaitedReferences(state, schema) });
+  const all = plan(events);
+  const last = all.statements.find(({ commit }) => commit !== undefined)?.source.event ?? events.length - 1;
+  if (last === events.length - 1) return { events, ...all };
+  const first = events.slice(0, last + 1);
+  return { events: first, ...plan(first) };
 }
 
 /** Tables are empty, and none was there before: indexes are made at once, and what was adopted is made. */

@@ -3,6 +3,7 @@ import type { Need } from '../../schema/extras.js';
 import { jsonEqual } from '../../schema/json.js';
 import type { Json } from '../../schema/model.js';
 import type { CollectionNode, State } from '../../schema/state.js';
+import { needLabel } from '../../schema/needs.js';
 import { needsOf, sequenceOptions } from '../adopt/needs.js';
 import type { CatalogTable } from '../catalog/model.js';
 import type { CatalogObjects } from '../catalog/objects.js';
@@ -31,19 +32,17 @@ export function compareExtras(node: CollectionNode, table: CatalogTable, context
   return [...members, ...needs, ...compareSequences(node, table, objects)];
 }
 
-const labelOf = ({ kind, name }: Need): string => `${kind} ${name}`;
-
 /** @param found what the table uses: more than was wanted is no difference, its columns say so themselves */
 function compareNeed(need: Need, found: readonly Need[], objects: CatalogObjects): Member[] {
-  const other = found.find((each) => labelOf(each) === labelOf(need)) ?? unused(need, objects);
+  const other = found.find((each) => needLabel(each) === needLabel(need)) ?? unused(need, objects);
   if (jsonEqual(need, other)) return [];
-  return [{ member: labelOf(need), expected: { ...need }, found: other === undefined ? null : { ...other } }];
+  return [{ member: needLabel(need), expected: { ...need }, found: other === undefined ? null : { ...other } }];
 }
 
-/** What nothing of the table uses any longer is looked for by itself; a type's column is a difference already. */
-function unused(need: Need, { extensions, sequences }: CatalogObjects): Need | undefined {
+/** What nothing of the table uses any longer is looked for by itself; of a type only whether it is there. */
+function unused(need: Need, { extensions, sequences, typeNames }: CatalogObjects): Need | undefined {
   if (need.kind === 'extension') return extensions.has(need.name) ? need : undefined;
-  if (need.kind !== 'sequence') return need;
+  if (need.kind !== 'sequence') return typeNames.has(need.name) ? need : undefined;
   const sequence = sequences.get(need.name);
   return sequence && { kind: 'sequence', name: need.name, ...sequenceOptions(sequence, 'bigint') };
 }

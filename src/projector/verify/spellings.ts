@@ -5,7 +5,10 @@
  */
 import type pg from 'pg';
 import { isObject, jsonEqual } from '../../schema/json.js';
+import type { Need } from '../../schema/extras.js';
 import type { Json } from '../../schema/model.js';
+import { describedType } from '../ddl/create-need.js';
+import { createDomain } from '../ddl/domain.js';
 import { type Sql, constraintDefinition, ident, indexDefinition, qualified, sql } from '../ddl/sql.js';
 import type { Difference } from './difference.js';
 
@@ -18,7 +21,9 @@ export async function withoutSpellings(
   const real: Difference[] = [];
   for (const difference of differences) {
     const pair = spelledTwice(difference);
-    if (pair === null || (await spelled(client, schema, pair)) !== pair.found) real.push(difference);
+    const domain = domainOf(difference);
+    const isSame = pair !== null && (await spelled(client, schema, pair)) === pair.found;
+    if (!isSame && !(domain !== null && (await isSpelled(client, schema, domain)))) real.push(difference);
   }
   return real;
 }
@@ -45,16 +50,36 @@ function definitionOf(side: Json | undefined): { definition: string; rest: objec
   return typeof definition === 'string' ? { definition, rest } : null;
 }
 
+type DomainNeed = Extract<Need, { kind: 'domain' }>;
+
+/** Of a table's needs, where it is there. */
+function domainOf({ member, expected, found }: Difference): DomainNeed | null {
+  return member.startsWith('domain ') && isObject(expected) && isObject(found)
+    ? (expected as unknown as DomainNeed)
+    : null;
+}
+
 const NAME = ident('dps_spelling');
 const COPY = qualified('pg_temp', 'dps_spelling_of');
 
-/** undefined: PostgreSQL doesn't take it (any longer), or not in a copy. */
 async function spelled(client: pg.ClientBase, schema: string, pair: Pair): Promise<string | undefined> {
+  const copy = sql`CREATE TABLE ${COPY} (LIKE ${qualified(schema, pair.collection)}); ${addition(pair)}`;
+  return tried<string>(client, copy, SPELLING[pair.kind]);
+}
+
+/** Whether the domain that is there is as ours would be. */
+async function isSpelled(client: pg.ClientBase, schema: string, domain: DomainNeed): Promise<boolean> {
+  const [there, ours] = [describedType(qualified(schema, domain.name)), describedType(COPY)];
+  return (await tried<boolean>(client, createDomain(COPY, domain), sql`SELECT ${there} = ${ours} AS answer`)) === true;
+}
+
+/** What the question answers after the statements, which are taken back. undefined: PostgreSQL doesn't take them. */
+async function tried<T>(client: pg.ClientBase, statements: Sql, question: Sql): Promise<T | undefined> {
   await client.query('SAVEPOINT dps_spelling');
   try {
-    await client.query(sql`CREATE TABLE ${COPY} (LIKE ${qualified(schema, pair.collection)}); ${addition(pair)}`);
-    const { rows } = await client.query<{ text: string }>(SPELLING[pair.kind]);
-    return rows[0]?.text;
+    await client.query(statements);
+    const { rows } = await client.query<{ answer: T }>(question);
+    return rows[0]?.answer;
   } catch {
     return undefined;
   } finally {
@@ -70,10 +95,10 @@ function addition({ kind, wanted }: Pair): Sql {
 
 const SPELLING: Record<Pair['kind'], Sql> = {
   constraint: sql`
-SELECT pg_catalog.pg_get_constraintdef(c.oid) AS text FROM pg_catalog.pg_constraint c
+SELECT pg_catalog.pg_get_constraintdef(c.oid) AS answer FROM pg_catalog.pg_constraint c
  WHERE c.conname = 'dps_spelling' AND c.connamespace = pg_catalog.pg_my_temp_schema()`,
   index: sql`
-SELECT substring(d.text FROM position(' USING ' IN d.text) + 1) AS text
+SELECT substring(d.text FROM position(' USING ' IN d.text) + 1) AS answer
   FROM pg_catalog.pg_class c, pg_catalog.pg_get_indexdef(c.oid) AS d (text)
  WHERE c.relname = 'dps_spelling' AND c.relnamespace = pg_catalog.pg_my_temp_schema()`,
 };

@@ -5,6 +5,7 @@ import { type Steps, toEnd } from '../steps.js';
 import { collectionProblems, groupsOf } from './collection.js';
 import { fieldProblems } from './field.js';
 import { indexNameProblems } from './index-names.js';
+import { needProblems } from './needs.js';
 import { relationProblems } from './relation.js';
 import { shownOnceProblems } from './shown-once.js';
 import type { Relation } from '../model.js';
@@ -22,7 +23,8 @@ export function* invariantProblemsInSteps(state: State, touched: Iterable<string
   const problems: Problem[] = [];
   const relations = new Map<string, Relation>();
   const groups = groupsOf(state);
-  for (const name of touched) {
+  const names = new Set(touched);
+  for (const name of names) {
     if (problems.length >= MAX_PROBLEMS) break;
     const node = state.collections.get(name);
     if (node !== undefined) {
@@ -40,6 +42,6 @@ export function* invariantProblemsInSteps(state: State, touched: Iterable<string
     }
     yield;
   }
-  problems.push(...shownOnceProblems(state, [...relations.values()]));
+  problems.push(...needProblems(state, names), ...shownOnceProblems(state, [...relations.values()]));
   return problems;
 }

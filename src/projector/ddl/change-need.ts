@@ -1,0 +1,38 @@
+/** A type or sequence that tables use already, made as they use it now. */
+import type { Need } from '../../schema/extras.js';
+import { jsonEqual } from '../../schema/json.js';
+import { alterDomain } from './domain.js';
+import { everyOption } from './sequence.js';
+import { type Sql, literal, sql } from './sql.js';
+
+/** Statements that end with a semicolon. What they change may have been changed by hand already. */
+export function changeNeed(need: Need, name: Sql, old: Need | undefined): Sql[] {
+  switch (need.kind) {
+    case 'enum':
+      return old?.kind === 'enum' ? newLabels(old.labels, need.labels, name) : [];
+    case 'domain':
+      return old?.kind === 'domain' ? alterDomain(old, need, name) : [];
+    case 'sequence':
+      return old?.kind === 'sequence' ? newOptions(everyOption(old), everyOption(need), name) : [];
+    default:
+      return [];
+  }
+}
+
+const newOptions = (old: Sql, now: Sql, name: Sql): Sql[] => (old === now ? [] : [sql`ALTER SEQUENCE ${name} ${now};`]);
+
+/** PostgreSQL can't take a label away, nor move it: then there is nothing to do but compare. */
+function newLabels(old: readonly string[], now: readonly string[], name: Sql): Sql[] {
+  const known = new Set(old);
+  const kept = now.filter((label) => known.has(label));
+  if (!jsonEqual(kept, [...old])) return [];
+  return now.flatMap((label, index) => {
+    if (known.has(label)) return [];
+    return [sql`ALTER TYPE ${name} ADD VALUE IF NOT EXISTS ${literal(label)}${placeOf(now[index - 1], old[0])};`];
+  });
+}
+
+function placeOf(before: string | undefined, first: string | undefined): Sql {
+  if (before !== undefined) return sql` AFTER ${literal(before)}`;
+  return first === undefined ? sql`` : sql` BEFORE ${literal(first)}`;
+}

@@ -1,0 +1,60 @@
+/** What several tables use is the same in each of them, and a sequence ends with one column. */
+import type { Need } from '../extras.js';
+import { isSameNeed, needLabel, needsOfNode, ownerOf } from '../needs.js';
+import { type Problem, renderPath } from '../problem.js';
+import type { CollectionNode, State } from '../state.js';
+import { quoted } from './quoted.js';
+
+interface Known {
+  need: Need;
+  collection: string;
+  /** The collection with whose column it ends. */
+  owner?: string;
+}
+
+/** Of the touched ones; the others are looked through only where one of these has needs. */
+export function needProblems(state: State, touched: ReadonlySet<string>): Problem[] {
+  const holders = [...touched].flatMap((name) => {
+    const node = state.collections.get(name);
+    return node !== undefined && needsOfNode(node).length > 0 ? [node] : [];
+  });
+  if (holders.length === 0) return [];
+  const known = new Map<string, Known>();
+  for (const [name, node] of state.collections) if (!touched.has(name)) note(known, node);
+  return holders.flatMap((node) => {
+    const problems = problemsOf(node, known);
+    note(known, node);
+    return problems;
+  });
+}
+
+function note(known: Map<string, Known>, node: CollectionNode): void {
+  const { collection } = node.collection;
+  for (const need of needsOfNode(node)) {
+    const label = needLabel(need);
+    const found = known.get(label) ?? { need, collection };
+    known.set(label, found);
+    if (ownerOf(need) !== undefined) found.owner ??= collection;
+  }
+}
+
+function problemsOf(node: CollectionNode, known: ReadonlyMap<string, Known>): Problem[] {
+  const { collection } = node.collection;
+  const seen = new Set<string>();
+  return needsOfNode(node).flatMap((need, index) => {
+    const label = needLabel(need);
+    const fault = seen.has(label) ? 'is there already' : faultOf(need, known.get(label));
+    seen.add(label);
+    if (fault === null) return [];
+    const path = renderPath(['schema', 'extras', 'needs', index]);
+    return [{ code: 'INVALID_PAYLOAD', message: `${need.kind} ${quoted(need.name)} ${fault}`, path, collection }];
+  });
+}
+
+function faultOf(need: Need, known: Known | undefined): string | null {
+  if (known === undefined) return null;
+  if (!isSameNeed(need, known.need))
+    return `is not as ${quoted(known.collection)} has it: it is the same for every table`;
+  if (ownerOf(need) === undefined || known.owner === undefined) return null;
+  return `ends with a column of ${quoted(known.owner)} already`;
+}
