@@ -6,6 +6,7 @@ import { collectionProblems, groupsOf } from './collection.js';
 import { fieldProblems } from './field.js';
 import { indexNameProblems } from './index-names.js';
 import { needProblems } from './needs.js';
+import { ownNameProblems } from './own-names.js';
 import { relationProblems } from './relation.js';
 import { shownOnceProblems } from './shown-once.js';
 import type { Relation } from '../model.js';
@@ -29,7 +30,7 @@ export function* invariantProblemsInSteps(state: State, touched: Iterable<string
     const node = state.collections.get(name);
     if (node !== undefined) {
       problems.push(...collectionProblems(state, node, groups), ...fieldProblems(state, node));
-      problems.push(...indexNameProblems(node));
+      problems.push(...indexNameProblems(node), ...ownNameProblems(state, node));
       for (const relation of node.relations.values()) {
         relations.set(`${name}\0${relation.many_field}`, relation);
         problems.push(...relationProblems(state, relation));

@@ -1,0 +1,70 @@
+/**
+ * Names that PostgreSQL gives by itself, and evades where they are taken: the sequence of an identity column, and a NOT
+ * NULL. Made elsewhere in another order, what has such a name would meet it.
+ */
+import { postgresName } from '../constraint-names.js';
+import { isIdentity } from '../extras.js';
+import type { Field } from '../model.js';
+import { type Problem, renderPath } from '../problem.js';
+import type { CollectionNode, State } from '../state.js';
+import { quoted } from './quoted.js';
+
+export function ownNameProblems(state: State, node: CollectionNode): Problem[] {
+  return [...sequenceProblems(state, node), ...notNullProblems(node)];
+}
+
+interface Taken {
+  name: string;
+  kind: string;
+  /** Whose it is. */
+  of: string;
+}
+
+function problem({ name, kind, of }: Taken, at: Pick<Problem, 'path' | 'collection' | 'field'>): Problem {
+  const message = `${quoted(name)} is the name of ${kind} ${of}: choose another name`;
+  const taken = [{ name, kind: kind.replace(/^the /, '') }];
+  return { code: 'ALREADY_EXISTS', message, ...at, details: { taken } };
+}
+
+/** null: it has none, or one of another name. */
+function sequenceOf({ collection, field, schema }: Field): string | null {
+  if (schema === null || !isIdentity(schema) || schema.extras?.sequence?.name !== undefined) return null;
+  return postgresName(collection, field, '_seq');
+}
+
+const hasTable = ({ collections }: State, name: string): boolean =>
+  (collections.get(name)?.collection.schema ?? null) !== null;
+
+/** The other way round PostgreSQL says so itself. */
+function sequenceProblems(state: State, node: CollectionNode): Problem[] {
+  const { collection } = node.collection;
+  return [...node.fields.values()].flatMap((field) => {
+    const name = sequenceOf(field);
+    if (name === null || !hasTable(state, name)) return [];
+    const taken = { name, kind: 'the table', of: 'that the sequence of this column would be called like' };
+    return [problem(taken, { path: renderPath(['schema', 'has_auto_increment']), collection, field: field.field })];
+  });
+}
+
+function notNullProblems(node: CollectionNode): Problem[] {
+  const { collection } = node.collection;
+  if (node.relations.size === 0) return [];
+  const names = new Map([...node.fields.values()].flatMap(notNullOf));
+  return [...node.relations.values()].flatMap(({ many_field: field, schema }) => {
+    const name = schema?.constraint_name ?? '';
+    const column = names.get(name);
+    if (column === undefined) return [];
+    const of = `of ${quoted(column)}`;
+    return [
+      problem(
+        { name, kind: 'the NOT NULL', of },
+        { path: renderPath(['schema', 'constraint_name']), collection, field },
+      ),
+    ];
+  });
+}
+
+function notNullOf({ collection, field, schema }: Field): [string, string][] {
+  if (schema === null || schema.is_nullable || schema.extras?.not_null_name !== undefined) return [];
+  return [[postgresName(collection, field, '_not_null'), field]];
+}

@@ -1,0 +1,78 @@
+/** Names that PostgreSQL gives by itself: it would evade a taken one, and the snapshot could be applied nowhere else. */
+import { expect } from 'chai';
+import { type Api, createApi } from '../support/api.js';
+import { type TestService, startService } from '../support/service.js';
+import { plain } from './fields/columns.js';
+
+const TAKEN = { status: 409, code: 'ALREADY_EXISTS' };
+
+describe('a name that PostgreSQL gives by itself', function () {
+  this.timeout(60_000);
+  let service: TestService;
+  let api: Api;
+
+  before(async () => {
+    service = await startService();
+    api = createApi(service);
+  });
+  after(async () => {
+    await api.stop();
+    await service.stop();
+  });
+
+  const create = (collection: string) => ['POST', '/collections', { collection, schema: {} }] as const;
+
+  for (const [table, sequence] of [
+    ['ts', 'ts_id_seq'],
+    ['a_b_c', 'a_b_c_id_seq'],
+  ] as const) {
+    it(`is no collection's when it is a sequence's, and the other way round: ${sequence}`, async () => {
+      await api.ok(...create(sequence));
+      const { message, extensions } = await api.refused(TAKEN, ...create(table));
+      expect(message).to.include(`"${sequence}" is the name of the table`);
+      expect(extensions).to.deep.include({ field: 'id', taken: [{ name: sequence, kind: 'table' }] });
+      await api.ok('DELETE', `/collections/${sequence}`);
+      await api.ok(...create(table));
+      const second = await api.refused(TAKEN, ...create(sequence));
+      expect(second.message).to.equal(
+        `"${sequence}" is the name of a sequence in the database already: choose another name.`,
+      );
+      for (const names of [
+        [table, sequence],
+        [sequence, table],
+      ]) {
+        await api.ok('DELETE', `/collections/${table}`);
+        const both = names.map((collection) => ({ collection, schema: {} }));
+        await api.refused(TAKEN, 'POST', '/collections', both);
+        await api.ok(...create(table));
+      }
+      await api.ok('POST', '/collections', { collection: sequence, schema: null });
+      await api.ok('DELETE', `/collections/${sequence}`);
+      const [{ name } = { name: '' }] = await api.sql<{ name: string }>(
+        `SELECT relname AS name FROM pg_class WHERE relname = '${sequence}'`,
+      );
+      expect(name).to.equal(sequence);
+    });
+  }
+
+  it('is no foreign key’s when it is a NOT NULL’s', async () => {
+    await api.ok(...create('fn'));
+    await api.ok('POST', '/fields/fn', plain('a', 'integer'));
+    await api.ok('POST', '/fields/fn', plain('c', 'integer', { is_nullable: false, default_value: 1 }));
+    const body = {
+      collection: 'fn',
+      field: 'a',
+      related_collection: 'fn',
+      schema: { constraint_name: 'fn_c_not_null' },
+    };
+    const { extensions } = await api.refused(TAKEN, 'POST', '/relations', body);
+    expect(extensions).to.deep.include({
+      path: 'schema.constraint_name',
+      taken: [{ name: 'fn_c_not_null', kind: 'NOT NULL' }],
+    });
+    await api.ok('DELETE', '/fields/fn/c');
+    await api.ok('POST', '/relations', body);
+    const column = plain('c', 'integer', { is_nullable: false, default_value: 1 });
+    await api.refused(TAKEN, 'POST', '/fields/fn', column);
+  });
+});
