@@ -94,6 +94,10 @@ function nulls(asked: Asked): Offenders {
 }
 
 function repetitions({ table, column, old, now }: Asked): Offenders | null {
+  if (!hasColumn(old) && hasColumn(now) && now.schema.generation_expression === null) {
+    const words = ['row would have the same value', 'rows would have the same value'] as const;
+    return { question: counting(sql`SELECT FROM ${table}`), kind: 'repeated', words };
+  }
   if (!hasColumn(old) || !hasColumn(now) || columnType(old.schema) !== columnType(now.schema)) return null;
   const repeated = sql`SELECT FROM ${table} WHERE ${column} IS NOT NULL GROUP BY ${column} HAVING count(*) > 1`;
   const words = ['value is there more than once', 'values are there more than once'] as const;
@@ -161,8 +165,15 @@ function beyond({ data_type, numeric_precision, numeric_scale }: ColumnSchema, v
     const bound = sql`(2::numeric ^ ${integer(bits)})`;
     return sql`round(${value}) NOT BETWEEN - ${bound} AND ${bound} - 1`;
   }
+  if (data_type === 'real') return beyondReal(value);
   if (data_type !== 'numeric' || numeric_precision === null) return null;
   const scale = numeric_scale ?? 0;
   const digits = integer(String(numeric_precision - scale));
-  return sql`abs(round(${value}, ${integer(String(scale))})) >= 10::numeric ^ ${digits}`;
+  return sql`abs(round(${value}, ${integer(String(scale))})) >= 10::numeric ^ ${digits} AND ${value} <> 'NaN'`;
+}
+
+/** What IEEE 754 rounds to infinity or to zero as binary32: PostgreSQL refuses both. */
+function beyondReal(value: Sql): Sql {
+  const large = sql`abs(${value}) >= 2::numeric ^ 128 - 2::numeric ^ 103 AND abs(${value}) < 'Infinity'`;
+  return sql`${large} OR ${value} <> 0 AND abs(${value}) <= 2::numeric ^ -150`;
 }

@@ -99,6 +99,34 @@ describe('a change that the rows do not allow', function () {
     expect(message).to.match(/\(2 values can't be numeric\(3,1\)\)$/);
   });
 
+  it('a smaller floating-point number: how many become infinite or nothing, and none that are so already', async () => {
+    const doubles = `VALUES (1), (1e39), (-3.5e38), (3.4e38), (1e-50), (0), ('NaN'), ('Infinity')`;
+    const table = await tableWith(
+      'float',
+      { data_type: 'double precision' },
+      `SELECT v::float8 FROM (${doubles}) AS d (v)`,
+    );
+    expect((await refusedChange(table, { schema: { data_type: 'real' } })).message).to.match(
+      /\(3 values can't be real\)$/,
+    );
+  });
+
+  it('a decimal of fewer digits: NaN is one', async () => {
+    const table = await tableWith('float', {}, `VALUES (123456), (1), ('NaN'::float8)`);
+    const { message } = await refusedChange(table, {
+      type: 'decimal',
+      schema: { numeric_precision: 5, numeric_scale: 2 },
+    });
+    expect(message).to.match(/\(1 value can't be numeric\(5,2\)\)$/);
+  });
+
+  it('a unique field with one default for all: every row', async () => {
+    const table = await tableWith('string', {}, `VALUES ('a'), ('b')`);
+    const body = plain('same', 'integer', { is_unique: true, default_value: 1 });
+    const { message } = await api.refused(REFUSED, 'POST', `/fields/${table}`, body);
+    expect(message).to.match(/\(2 rows would have the same value\)$/);
+  });
+
   it('a required field on a table with rows: every row lacks it', async () => {
     const table = await tableWith('string', {}, `VALUES ('a'), ('b'), ('c')`);
     const { message } = await api.refused(
