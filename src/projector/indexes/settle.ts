@@ -39,7 +39,8 @@ export function isWanted(state: State, { collection, field }: IndexTarget): bool
   return getField(state, collection, field)?.schema?.is_indexed === true;
 }
 
-async function settleOnce({ client, schema, currentState }: Settling, target: IndexTarget): Promise<Settled> {
+async function settleOnce(settling: Settling, target: IndexTarget): Promise<Settled> {
+  const { client, schema, currentState } = settling;
   const { collection, field } = target;
   const wanted = wantedIndex(await currentState(), target);
   const name = wanted.name ?? indexName(collection, field);
@@ -51,10 +52,16 @@ async function settleOnce({ client, schema, currentState }: Settling, target: In
   const on = sql`${ident(name)} ON ${qualified(schema, collection)} (${ident(field)})`;
   // A partitioned table has no CONCURRENTLY.
   await client.query(found.partitioned ? sql`CREATE INDEX ${on}` : sql`CREATE INDEX CONCURRENTLY ${on}`);
-  // What took it back meanwhile did not see it, and knows the name no longer.
-  if (wantedIndex(await currentState(), target).name === name) return 'built';
-  await client.query(sql`DROP INDEX CONCURRENTLY IF EXISTS ${index}`);
-  return 'dropped';
+  return afterBuild(settling, target, name);
+}
+
+/** What took the index back or renamed it meanwhile did not see it, and knows the name it was built under no longer. */
+async function afterBuild(settling: Settling, target: IndexTarget, name: string): Promise<Settled> {
+  const { client, schema, currentState } = settling;
+  const { name: now } = wantedIndex(await currentState(), target);
+  if (now === name) return 'built';
+  await client.query(sql`DROP INDEX CONCURRENTLY IF EXISTS ${qualified(schema, name)}`);
+  return now === null ? 'dropped' : settleOnce(settling, target);
 }
 
 interface Wanted {
@@ -87,7 +94,8 @@ LEFT JOIN LATERAL (
   SELECT i.indisvalid AND i.indisready AND i.indislive AS valid
   FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
   JOIN pg_catalog.pg_attribute a ON a.attrelid = t.oid AND a.attname = $4 AND i.indkey::text = a.attnum::text
-  WHERE i.indrelid = t.oid AND c.relname = $3 AND NOT i.indisunique AND i.indpred IS NULL
+  WHERE i.indrelid = t.oid AND c.relname = $3 AND NOT i.indisunique AND NOT i.indisexclusion
+    AND i.indpred IS NULL
 ) x ON true
 WHERE n.nspname = $1 AND t.relname = $2 AND t.relkind IN ('r', 'p')`;
 

@@ -1,8 +1,8 @@
 /** What has an index in a table has a name of its own there, whoever named it. */
-import { indexNameOf, uniqueNameOf } from '../constraint-names.js';
+import { indexNameOf, primaryKeyNameOf, uniqueNameOf } from '../constraint-names.js';
 import type { Field } from '../model.js';
 import { type Problem, renderPath } from '../problem.js';
-import type { CollectionNode } from '../state.js';
+import { type CollectionNode, primaryKeyOf } from '../state.js';
 import { quoted } from './quoted.js';
 
 type Kind = 'index' | 'constraint';
@@ -33,10 +33,11 @@ export function indexNameProblems(node: CollectionNode): Problem[] {
 const WITH_INDEX = /^(?:UNIQUE|PRIMARY KEY|EXCLUDE)\b/i;
 
 /** Of what the fields don't say. */
-function otherNames({ collection: { schema } }: CollectionNode): Map<string, Kind> {
-  const { indexes = [], constraints = [] } = schema?.extras ?? {};
+function otherNames(node: CollectionNode): Map<string, Kind> {
+  const { indexes = [], constraints = [] } = node.collection.schema?.extras ?? {};
   const indexing = constraints.filter(({ definition }) => WITH_INDEX.test(definition));
   return new Map<string, Kind>([
+    ...(primaryKeyOf(node).length === 0 ? [] : [[primaryKeyNameOf(node), 'constraint'] as const]),
     ...indexes.map(({ name }) => [name, 'index'] as const),
     ...indexing.map(({ name }) => [name, 'constraint'] as const),
   ]);
