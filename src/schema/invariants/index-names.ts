@@ -1,8 +1,8 @@
-/** What has an index in a table has a name of its own there, whoever named it. */
+/** What has an index has a name of its own: in its table, and beside the tables and other indexes of the schema. */
 import { indexNameOf, primaryKeyNameOf, uniqueNameOf } from '../constraint-names.js';
 import type { Field } from '../model.js';
 import { type Problem, renderPath } from '../problem.js';
-import { type CollectionNode, primaryKeyOf } from '../state.js';
+import { type CollectionNode, type State, primaryKeyOf } from '../state.js';
 import { quoted } from './quoted.js';
 
 type Kind = 'index' | 'constraint';
@@ -14,7 +14,11 @@ interface Part {
   kind: Kind;
 }
 
-export function indexNameProblems(node: CollectionNode): Problem[] {
+export function indexNameProblems(state: State, node: CollectionNode): Problem[] {
+  return [...problemsWithin(node), ...problemsBeyond(state, node)];
+}
+
+function problemsWithin(node: CollectionNode): Problem[] {
   const { collection } = node.collection;
   const taken = otherNames(node);
   return [...node.fields.values()].flatMap(partsOf).flatMap(({ field, member, name, kind }) => {
@@ -27,6 +31,47 @@ export function indexNameProblems(node: CollectionNode): Problem[] {
     const details = { taken: [{ name, kind: `${other} of the table` }] };
     return [{ code: 'ALREADY_EXISTS', message, path: renderPath(['schema', member]), collection, field, details }];
   });
+}
+
+interface Claim extends Pick<Problem, 'path' | 'field'> {
+  name: string;
+  /** Who may have an index of that name. */
+  own: string | null;
+}
+
+/** PostgreSQL would say so too, but not of an index that is yet to be built. */
+function problemsBeyond(state: State, node: CollectionNode): Problem[] {
+  const { collection, schema } = node.collection;
+  if (schema === null) return [];
+  return claimsOf(node).flatMap(({ name, own, ...at }) => {
+    const other = otherThan(state, name, own);
+    if (other === null) return [];
+    const { kind, said } = other;
+    const message = `${quoted(name)} is the name of ${said} already: choose another name`;
+    return [{ code: 'ALREADY_EXISTS', message, collection, ...at, details: { taken: [{ name, kind }] } }];
+  });
+}
+
+function claimsOf(node: CollectionNode): Claim[] {
+  const own = node.collection.collection;
+  return [
+    { name: own, own: null, path: 'collection' },
+    ...[...node.fields.values()].flatMap(partsOf).map(({ field, member, name }) => ({
+      name,
+      own,
+      field,
+      path: renderPath(['schema', member]),
+    })),
+    ...[...otherNames(node).keys()].map((name) => ({ name, own })),
+  ];
+}
+
+/** What has the name: an index of a collection other than `own`, or a table where an index of `own` is to have it. */
+function otherThan(state: State, name: string, own: string | null): { kind: string; said: string } | null {
+  const holder = state.indexNames.get(name);
+  if (holder !== undefined && holder !== own) return { kind: 'index', said: `an index of ${quoted(holder)}` };
+  const hidden = own !== null && holder === own && state.collections.get(name)?.collection.schema != null;
+  return hidden ? { kind: 'table', said: 'a table' } : null;
 }
 
 /** Constraints that PostgreSQL keeps with an index of the same name. */

@@ -81,6 +81,26 @@ describe('the name of an index that is built after the commit', function () {
     expect(await indexes()).to.deep.equal(['ex_renamed on ex', 'ey_x_index on ey']);
   });
 
+  it('is kept from the acceptance on, not only from the building', async () => {
+    const fields = [key('id'), plain('x', 'integer', { is_indexed: true })];
+    const both = await api.refused(TAKEN, 'POST', `/collections${LATER}`, [
+      { collection: 'ts', schema: {}, fields },
+      { collection: 'ts_x_index', schema: {}, fields: [key('id')] },
+    ]);
+    expect(both.extensions['taken']).to.deep.equal([{ name: 'ts_x_index', kind: 'table' }]);
+    await api.ok('POST', `/collections${LATER}`, { collection: 'ts', schema: {}, fields });
+    const table = await api.refused(TAKEN, 'POST', '/collections', { collection: 'ts_x_index', schema: {} });
+    expect(table.message).to.equal('"ts_x_index" is the name of an index of "ts" already: choose another name');
+    const named = { is_unique: true, extras: { unique_name: 'ts_x_index' } };
+    await create('other', plain('y', 'integer'));
+    await api.refused({ ...TAKEN, at: 'schema.is_unique' }, 'PATCH', '/fields/other/y', { schema: named });
+    await api.ok('POST', '/collections', { collection: 'ts_x_index', schema: null });
+    await api.refused(TAKEN, 'PATCH', '/fields/other/y', indexed(true, { index_name: 'ts_x_index' }));
+    await api.ok('DELETE', '/collections/ts');
+    await api.ok('PATCH', `/fields/other/y${LATER}`, indexed(true, { index_name: 'ts_x_index' }));
+    expect(await indexes()).to.deep.equal(['ts_x_index on other']);
+  });
+
   it('is not that of the primary key', async () => {
     await create('pk1', plain('x', 'integer'));
     const { message } = await api.refused(
