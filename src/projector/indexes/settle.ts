@@ -1,6 +1,7 @@
 /** Makes one index be what the state wants it to be: there and valid, or not there. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import { sqlState } from '../../postgres/errors.js';
+import { SQLSTATE, sqlState } from '../../postgres/errors.js';
 import { indexName, indexNameOf } from '../../schema/constraint-names.js';
 import { type State, getField } from '../../schema/state.js';
 import { type Sql, ident, qualified, sql } from '../ddl/sql.js';
@@ -12,6 +13,7 @@ export interface Settling {
   schema: string;
   /** The state at the head of the log at the moment of the call, or later. */
   currentState: () => Promise<State>;
+  stopping?: () => boolean;
 }
 
 export type Settled = 'built' | 'dropped' | 'as it should be';
@@ -20,17 +22,27 @@ export type Settled = 'built' | 'dropped' | 'as it should be';
 const MOVED = new Set(['42P01', '42703', '42P07', '42704']);
 const LOOKS = 3;
 
+/** They say something about who else was at the table just then, not about the index. */
+const MOMENTARY = new Set<string>([SQLSTATE.deadlock_detected, SQLSTATE.lock_not_available]);
+/** Milliseconds before each further try. Longer than that, and people should hear of it. */
+const PAUSES = [100, 300, 1_000, 3_000];
+
 /**
  * The state decides, not the event: what a later event changed again is not done first. A valid index stays, an
  * invalid one is the rest of a build that failed and goes. Idempotent.
  * @throws what PostgreSQL says when it can't build the index
  */
 export async function settleIndex(settling: Settling, target: IndexTarget): Promise<Settled> {
-  for (let look = 1; ; look += 1) {
+  const pauses = PAUSES.values();
+  for (let look = 1; ;) {
     try {
       return await settleOnce(settling, target);
     } catch (error) {
-      if (look === LOOKS || !MOVED.has(sqlState(error) ?? '')) throw error;
+      const state = sqlState(error) ?? '';
+      const pause = MOMENTARY.has(state) ? pauses.next().value : undefined;
+      if (pause !== undefined && settling.stopping?.() !== true) await sleep(pause);
+      else if (look < LOOKS && MOVED.has(state)) look += 1;
+      else throw error;
     }
   }
 }
