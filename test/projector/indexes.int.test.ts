@@ -168,6 +168,18 @@ describe('indexes built after the commit', () => {
     await expectVerified();
   });
 
+  it('an index whose name was taken by hand meanwhile can be given up', async () => {
+    await create('articles', [field('title', 'string', { is_indexed: true })]);
+    await instance.pool.query(`CREATE TABLE ${indexName('articles', 'title')} (a int)`);
+    const projection = start();
+    await until('it has failed', () => projection.status().status === 'failed');
+    expect(projection.status().lastError).to.include({ field: 'title', sqlstate: '42P07' });
+    await setIndexed('articles', 'title', false);
+    projection.wake();
+    await until('it has caught up', async () => (await caughtUp()) && projection.status().lastError === null);
+    await instance.pool.query(`SELECT a FROM ${indexName('articles', 'title')}`);
+  });
+
   it('stops in the middle of a build; the next start builds it', async () => {
     await create('articles', [field('title', 'string', { is_indexed: true })]);
     const holder = await hold();
