@@ -3,6 +3,8 @@ import { expect } from 'chai';
 import { expectConsistent } from '../../faults/consistent.js';
 import { until } from '../../log/until.js';
 import { type Api, createApi } from '../../support/api.js';
+import { dps } from '../../support/dps.js';
+import { createDatabase } from '../../support/postgres.js';
 import { type TestService, startService } from '../../support/service.js';
 import { key, plain } from './columns.js';
 
@@ -21,6 +23,7 @@ describe('the name of an index that is built after the commit', function () {
   afterEach(async () => {
     await settled();
     await expectConsistent(service.databaseUrl);
+    await expectReplayed();
     await api.stop();
     await service.stop();
   });
@@ -30,6 +33,14 @@ describe('the name of an index that is built after the commit', function () {
       const { data } = await api.ok<{ data: { name: string; lag: number }[] }>('GET', '/projections');
       return data.find(({ name }) => name === 'indexes')?.lag === 0;
     });
+  /** Where every index is made at once. */
+  const expectReplayed = async (): Promise<void> => {
+    const { connectionString, drop } = await createDatabase();
+    const settings = { DATABASE_URL: service.databaseUrl };
+    const { code, out, err } = await dps(['rebuild', 'tables', '--into', connectionString], settings);
+    expect(code, out + err).to.equal(0);
+    await drop();
+  };
   const create = (collection: string, ...fields: object[]) =>
     api.ok('POST', '/collections', { collection, schema: {}, fields: [key('id'), ...fields] });
   const indexed = (is_indexed: boolean, extras?: object | null) => ({
