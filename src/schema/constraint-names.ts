@@ -1,12 +1,21 @@
 /** Names of the constraints and indexes that belong to a table: fixed by what they are for, so nobody stores them. */
 import { hash } from 'node:crypto';
 import type { ColumnExtras } from './extras.js';
+import { type CollectionNode, primaryKeyOf } from './state.js';
 
 /** PostgreSQL cuts longer names off. */
 export const MAX_NAME_BYTES = 63;
 
 export function primaryKeyName(collection: string): string {
   return fitted(collection, '_pkey', collection);
+}
+
+/** The service's name, unless it was adopted with another. */
+export function primaryKeyNameOf(node: CollectionNode): string {
+  const { collection, schema } = node.collection;
+  const [only, ...more] = primaryKeyOf(node);
+  const own = more.length === 0 ? only?.schema?.extras?.primary_key_name : undefined;
+  return schema?.extras?.primary_key?.name ?? own ?? primaryKeyName(collection);
 }
 
 export function uniqueName(collection: string, field: string): string {

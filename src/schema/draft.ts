@@ -1,5 +1,6 @@
 /** A wanted state under construction: edits are free here; `invariants` judge the result, `transition` orders it. */
 import type { Collection, Field, NewRelation, Relation } from './model.js';
+import { type ChangedFields, renameIndexes } from './index-names.js';
 import { reindex } from './reference-index.js';
 import type { CollectionNode, State } from './state.js';
 
@@ -64,14 +65,18 @@ export class Draft {
   /** The draft as a state (at the base's position). */
   toState(): State {
     let { referencedBy } = this.#base;
+    const changed: ChangedFields[] = [];
     const collections = this.#base.collections.withMutations((map) => {
       for (const [name, node] of this.#open) {
-        referencedBy = reindex(referencedBy, name, this.#base.collections.get(name)?.relations, node?.relations);
+        const before = this.#base.collections.get(name);
+        referencedBy = reindex(referencedBy, name, before?.relations, node?.relations);
+        changed.push({ collection: name, before: before?.fields, after: node?.fields });
         if (node === undefined) map.delete(name);
         else map.set(name, node);
       }
     });
-    return { position: this.#base.position, collections, referencedBy };
+    const indexNames = renameIndexes(this.#base.indexNames, changed);
+    return { position: this.#base.position, collections, referencedBy, indexNames };
   }
 
   #edit(name: string): OpenNode | undefined {

@@ -3,6 +3,7 @@ import type { Operation } from 'fast-json-patch';
 import type { NewEvent } from './events.js';
 import type { Collection, Field, Relation } from './model.js';
 import { applyPatch } from './patch.js';
+import { type ChangedFields, renameIndexes } from './index-names.js';
 import { reindex } from './reference-index.js';
 import { type CollectionNode, type State, initialState } from './state.js';
 
@@ -42,7 +43,7 @@ export interface Folding {
  */
 export function startFolding(from: State): Folding {
   const open = new Map<string, OpenNode | undefined>();
-  let { position, collections, referencedBy } = from;
+  let { position, collections, referencedBy, indexNames } = from;
 
   const nodeOf = (name: string): OpenNode | undefined => {
     if (open.has(name)) return open.get(name);
@@ -64,14 +65,17 @@ export function startFolding(from: State): Folding {
       if (after !== before) open.set(event.collection, after);
     },
     state() {
+      const changed: ChangedFields[] = [];
       collections = collections.withMutations((map) => {
         for (const [name, node] of open) {
+          changed.push({ collection: name, before: map.get(name)?.fields, after: node?.fields });
           if (node === undefined) map.delete(name);
           else map.set(name, node);
         }
       });
       open.clear();
-      return { position, collections, referencedBy };
+      indexNames = renameIndexes(indexNames, changed);
+      return { position, collections, referencedBy, indexNames };
     },
   };
 }

@@ -17,10 +17,12 @@ export interface State {
   readonly collections: PersistentMap<string, CollectionNode>;
   /** one side → the many collections with a relation that points at it (one_collection or one_allowed_collections). */
   readonly referencedBy: PersistentMap<string, PersistentSet<string>>;
+  /** The name of a field's index, built or yet to be → its collection. */
+  readonly indexNames: PersistentMap<string, string>;
 }
 
 export function initialState(): State {
-  return { position: 0, collections: PersistentMap(), referencedBy: PersistentMap() };
+  return { position: 0, collections: PersistentMap(), referencedBy: PersistentMap(), indexNames: PersistentMap() };
 }
 
 export function getField(state: State, collection: string, field: string): Field | undefined {

@@ -23,6 +23,7 @@ import { groupsFirst, neededFirst, parentOf, partitionsFirst, relationsInOrder }
 import { patchBetween } from './patch.js';
 import { isReplacedCollection, isReplacedRelation, removalsBetween } from './removals.js';
 import { type Steps, toEnd } from './steps.js';
+import { updateOrder } from './update-order.js';
 import { type CollectionNode, type State, byName, getRelation } from './state.js';
 
 /**
@@ -163,7 +164,7 @@ function* updateFields(change: Change, held: ReadonlyMap<string, Field>): Genera
   for (const { name, before, after } of surviving(change)) {
     const gone = change.removals.fields.get(name);
     const kept = [...after.fields.keys()].filter((field) => before.fields.has(field) && !gone?.has(field));
-    for (const each of groupsFirst(kept, (field) => after.fields.get(field)?.meta.group)) {
+    for (const each of updateOrder(kept, before.fields, after.fields)) {
       const field = after.fields.get(each) as Field;
       const now = held.get(holderKey(name, each)) ?? before.fields.get(each) ?? field;
       const patch = now === field ? [] : patchBetween(now, field);

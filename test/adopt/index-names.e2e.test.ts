@@ -95,6 +95,32 @@ describe('indexes of other names', function () {
     expect(await indexes()).to.deep.equal(['too']);
   });
 
+  it('may be handed on within one batch, whatever the fields are called', async () => {
+    await api.sql('CREATE TABLE m (id int PRIMARY KEY, a int, b int)');
+    await api.ok('POST', '/schema/adopt', { all: true });
+    const none = { is_indexed: false, extras: null };
+    const own = { is_indexed: true };
+    const named = { is_indexed: true, extras: { index_name: indexName('m', 'a') } };
+    for (const query of ['', '?concurrentIndexCreation']) {
+      await api.ok('PATCH', `/fields/m${query}`, [{ field: 'b', schema: named }]);
+      expect(await indexes()).to.deep.equal(['m_a_index']);
+      await api.ok('PATCH', `/fields/m${query}`, [
+        { field: 'b', schema: none },
+        { field: 'a', schema: own },
+      ]);
+      await api.ok('PATCH', `/fields/m${query}`, [
+        { field: 'a', schema: none },
+        { field: 'b', schema: named },
+      ]);
+      expect(await indexes()).to.deep.equal(['m_a_index']);
+      await api.refused(CONFLICT, 'PATCH', `/fields/m${query}`, [
+        { field: 'a', schema: { ...own, extras: { index_name: 'x' } } },
+        { field: 'b', schema: { extras: { index_name: 'x' } } },
+      ]);
+      await api.ok('PATCH', '/fields/m/b', { schema: none });
+    }
+  });
+
   it('no two parts of a table are given one name', async () => {
     await adopt('');
     await api.refused(CONFLICT, 'PATCH', '/fields/m', [

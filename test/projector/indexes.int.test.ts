@@ -26,14 +26,14 @@ describe('indexes built after the commit', () => {
     await database.drop();
   });
 
-  function start(): IndexProjection {
+  function start(logger = silent): IndexProjection {
     const { pool, store, schema } = instance;
     const projection = createIndexProjection({
       pool,
       connection: { connectionString: database.connectionString, schema },
       database: new URL(database.connectionString).pathname.slice(1),
       currentState: () => Promise.resolve(store.current()),
-      logger: silent,
+      logger,
       pauses: { gather: 5, busy: 20, retry: 20, maximum: 100 },
     });
     started.push(projection);
@@ -168,6 +168,18 @@ describe('indexes built after the commit', () => {
     await expectVerified();
   });
 
+  it('an index whose name was taken by hand meanwhile can be given up', async () => {
+    await create('articles', [field('title', 'string', { is_indexed: true })]);
+    await instance.pool.query(`CREATE TABLE ${indexName('articles', 'title')} (a int)`);
+    const projection = start();
+    await until('it has failed', () => projection.status().status === 'failed');
+    expect(projection.status().lastError).to.include({ field: 'title', sqlstate: '42P07' });
+    await setIndexed('articles', 'title', false);
+    projection.wake();
+    await until('it has caught up', async () => (await caughtUp()) && projection.status().lastError === null);
+    await instance.pool.query(`SELECT a FROM ${indexName('articles', 'title')}`);
+  });
+
   it('stops in the middle of a build; the next start builds it', async () => {
     await create('articles', [field('title', 'string', { is_indexed: true })]);
     const holder = await hold();
@@ -192,6 +204,21 @@ describe('indexes built after the commit', () => {
     );
     await holder.query('COMMIT');
     await until('the index is built', async () => (await isValid('articles', 'title')) === true && (await caughtUp()));
+  });
+
+  it('a deadlock in the middle of a build is over by itself', async () => {
+    await create('articles', [field('title', 'string', { is_indexed: true })]);
+    const holder = await hold();
+    // It waits for longer than the builder before it looks for a deadlock: the builder is the one that meets it.
+    await holder.query(`SET deadlock_timeout = '1min'; SELECT count(*) FROM articles`);
+    const failures: string[] = [];
+    start({ ...silent, error: (message: string) => failures.push(message) });
+    await until('it builds', isBuilding);
+    await holder.query('ALTER TABLE articles SET (fillfactor = 100)');
+    await holder.query('COMMIT');
+    await until('the index is built', async () => (await isValid('articles', 'title')) === true && (await caughtUp()));
+    expect(failures).to.deep.equal([]);
+    await expectVerified();
   });
 
   it('one process builds at a time; another one takes over', async () => {

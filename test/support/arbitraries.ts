@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { Draft } from '../../src/schema/draft.js';
 import { invariantProblems } from '../../src/schema/invariants/index.js';
 import type { Collection, Field, Json } from '../../src/schema/model.js';
+import { holdsText } from '../../src/schema/normal-form/data-types.js';
 import {
   defaultPrimaryKey,
   readNewCollection,
@@ -314,7 +315,8 @@ function manyToAny(draft: Draft, many: string, { name }: Thread, tables: string[
   draft.putField(must(readNewField({ collection: many, field: name, type: 'string' }, [], own)));
   if (!draft.get(many)?.fields.has('kind'))
     draft.putField(must(readNewField({ collection: many, field: 'kind', type: 'string' }, [], own)));
-  if (draft.get(many)?.fields.get('kind')?.schema === null) return;
+  const kind = draft.get(many)?.fields.get('kind')?.schema;
+  if (!kind || kind.generation_expression !== null || !holdsText(kind.data_type)) return;
   const relation = {
     many_collection: many,
     many_field: name,

@@ -5,6 +5,7 @@ import { type Change, statement } from './change.js';
 import { type ColumnField, columnDefinition, needsUnique } from './column.js';
 import { isVolatileDefault } from './default.js';
 import { createNeeds, needsOfColumn, ownSequences } from './needs.js';
+import { keepIndexName } from './own-index.js';
 import { addPrimaryKey, addUnique, columnComment, createIndex, label, tableOf } from './parts.js';
 import { ident, sql } from './sql.js';
 
@@ -40,15 +41,20 @@ function columnParts(change: Change, field: ColumnField): Statement[] {
     parts.push(...addPrimaryKey(change, after.collections.get(event.collection) as CollectionNode));
   }
   if (needsUnique(field)) parts.push(addUnique(change, field));
-  if (field.schema.is_indexed && !isIndexedLater(change)) parts.push(createIndex(change, field));
+  if (field.schema.is_indexed) parts.push(addIndex(change, field));
   if (field.schema.comment !== null) parts.push(columnComment(change, field));
   return parts;
 }
 
-/** Whether the event leaves its field's index to be built after the commit. */
-export function isIndexedLater({ event, about }: Change): boolean {
-  if (event.type !== 'field.created' && event.type !== 'field.updated') return false;
-  return event.data.concurrent_indexes === true && (about === undefined || about === event.field);
+/** The index of a column that gets one: made now, or where the event leaves it for later, sure of its name. */
+export function addIndex(change: Change, field: ColumnField): Statement {
+  return isIndexedLater(change) ? keepIndexName(change, field) : createIndex(change, field);
+}
+
+/** Whether the event leaves the index to be built after the commit. */
+function isIndexedLater({ event, about }: Change): boolean {
+  if (!('concurrent_indexes' in event.data) || event.data.concurrent_indexes !== true) return false;
+  return about === undefined || about === event.field;
 }
 
 function givesValue({ schema }: ColumnField): boolean {

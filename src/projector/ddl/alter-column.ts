@@ -10,21 +10,13 @@
 import { isIdentity } from '../../schema/extras.js';
 import type { CollectionNode } from '../../schema/state.js';
 import type { Statement } from '../statement.js';
-import { isIndexedLater } from './add-column.js';
+import { addIndex } from './add-column.js';
 import { alterAttributes } from './alter-attributes.js';
 import { type Change, statement } from './change.js';
 import { type ColumnField, identity, needsUnique } from './column.js';
 import { primaryKeyColumns } from './create-table.js';
 import { createNeeds, needsOfColumn, ownSequences } from './needs.js';
-import {
-  addPrimaryKey,
-  becomeUnique,
-  columnComment,
-  createIndex,
-  dropIndex,
-  dropPrimaryKey,
-  dropUnique,
-} from './parts.js';
+import { addPrimaryKey, becomeUnique, columnComment, dropIndex, dropPrimaryKey, dropUnique } from './parts.js';
 import { renameParts } from './rename-parts.js';
 import { label, tableOf } from './parts.js';
 import { ident, literal, sql } from './sql.js';
@@ -64,8 +56,7 @@ function addParts(change: FieldUpdate, old: ColumnField, now: ColumnField): Stat
   const key = primaryKeyChanges(change);
   const statements = key === null ? [] : addPrimaryKey(change, key.to);
   if (!needsUnique(old) && needsUnique(now)) statements.push(...becomeUnique(change, now));
-  if (!old.schema.is_indexed && now.schema.is_indexed && !isIndexedLater(change))
-    statements.push(createIndex(change, now));
+  if (!old.schema.is_indexed && now.schema.is_indexed) statements.push(addIndex(change, now));
   if (old.schema.comment !== now.schema.comment) statements.push(columnComment(change, now));
   return statements;
 }

@@ -6,7 +6,8 @@ import { hasColumn, needsUnique } from './column.js';
 import { createBareTable } from './create-table.js';
 import { changeExtras, completeTable, refuseWithPartitions } from './extras.js';
 import { createNeeds } from './needs.js';
-import { columnComment, createIndex } from './parts.js';
+import { addIndex } from './add-column.js';
+import { columnComment } from './parts.js';
 import { type Sql, literal, qualified, sql } from './sql.js';
 
 export function planCollectionCreated(change: Change<'collection.created'>): Statement[] {
@@ -18,7 +19,7 @@ export function planCollectionCreated(change: Change<'collection.created'>): Sta
   if (table.comment !== null) statements.push(tableComment(change, table.comment));
   for (const field of node.fields.values()) {
     if (!hasColumn(field)) continue;
-    if (field.schema.is_indexed && event.data.concurrent_indexes !== true) statements.push(createIndex(change, field));
+    if (field.schema.is_indexed) statements.push(addIndex(change, field));
     if (field.schema.comment !== null) statements.push(columnComment(change, field));
   }
   statements.push(...completeTable(change, node));

@@ -4,8 +4,7 @@ import { type CollectionNode, type State, primaryKeyOf } from '../../schema/stat
 import { REFERABLE_SYSTEM_COLLECTIONS } from '../../schema/system-collections.js';
 import { type ColumnField, columnDefinition, hasColumn, needsUnique } from './column.js';
 import { columnList } from './names.js';
-import { uniqueNameOf } from '../../schema/constraint-names.js';
-import { primaryKeyNameOf } from './owned-names.js';
+import { primaryKeyNameOf, uniqueNameOf } from '../../schema/constraint-names.js';
 import { type Sql, constraintDefinition, ident, join, partitionKey, qualified, sql } from './sql.js';
 
 /** A relation that has a foreign key. */

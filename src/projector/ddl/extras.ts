@@ -6,6 +6,7 @@ import type { CollectionNode } from '../../schema/state.js';
 import type { Statement } from '../statement.js';
 import { type Change, isNew, statement } from './change.js';
 import { createNeeds, freedSequences, isReady, ownSequences } from './needs.js';
+import { dropOwnIndex } from './own-index.js';
 import { tableOf } from './parts.js';
 import { constraintDefinition, ident, indexDefinition, literal, partitionBound, qualified, sql } from './sql.js';
 
@@ -98,9 +99,7 @@ function createIndex(change: Change, { name, unique, definition }: Index): State
 }
 
 function dropIndex(change: Change, { name }: Index): Statement {
-  const text = sql`DROP INDEX IF EXISTS ${qualified(change.schema, name)}`;
-  const costs = { lock: 'ACCESS EXCLUSIVE', lock_entries: 2 } as const;
-  return statement(change, text, `drop index ${name} of ${change.event.collection}`, costs);
+  return dropOwnIndex(change, name, `drop index ${name} of ${change.event.collection}`);
 }
 
 function attach(change: Change, { table, bound }: NonNullable<TableExtras['partition_of']>): Statement {

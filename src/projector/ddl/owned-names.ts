@@ -1,16 +1,9 @@
 /** The names of a table's own constraints and indexes: the service's, unless they were adopted with others. */
 import { isIdentity } from '../../schema/extras.js';
-import { indexNameOf, postgresName, primaryKeyName, uniqueNameOf } from '../../schema/constraint-names.js';
+import { indexNameOf, postgresName, primaryKeyNameOf, uniqueNameOf } from '../../schema/constraint-names.js';
 import type { CollectionNode } from '../../schema/state.js';
 import { primaryKeyOf } from '../../schema/state.js';
 import { type ColumnField, hasColumn, needsUnique } from './column.js';
-
-export function primaryKeyNameOf(node: CollectionNode): string {
-  const { collection, schema } = node.collection;
-  const [only, ...more] = primaryKeyOf(node);
-  const own = more.length === 0 ? only?.schema?.extras?.primary_key_name : undefined;
-  return schema?.extras?.primary_key?.name ?? own ?? primaryKeyName(collection);
-}
 
 /** Of all constraints, indexes and sequences that the table has. */
 export function ownNames(node: CollectionNode): ReadonlySet<string> {

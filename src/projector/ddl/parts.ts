@@ -1,12 +1,12 @@
 /** Statements on one column's indexes, constraints and comment, shared by the planners. */
-import { indexNameOf, uniqueNameOf } from '../../schema/constraint-names.js';
+import { indexNameOf, primaryKeyNameOf, uniqueNameOf } from '../../schema/constraint-names.js';
 import type { ColumnSchema } from '../../schema/model.js';
 import type { CollectionNode } from '../../schema/state.js';
 import type { Statement } from '../statement.js';
 import { type Change, isNew, statement } from './change.js';
 import type { ColumnField } from './column.js';
 import { primaryKeyColumns, primaryKeyConstraint } from './create-table.js';
-import { primaryKeyNameOf } from './owned-names.js';
+import { dropOwnIndex } from './own-index.js';
 import { type Sql, ident, literal, qualified, sql } from './sql.js';
 import { type Kind, kindOf } from './type-change.js';
 
@@ -37,10 +37,8 @@ function canOutgrowIndex({ data_type, max_length, numeric_precision }: ColumnSch
 
 const FIXED_SIZE: ReadonlySet<Kind> = new Set<Kind>(['number', 'boolean', 'temporal']);
 
-/** IF EXISTS: an index that is built after the commit may not be there yet. */
 export function dropIndex(change: Change, field: ColumnField): Statement {
-  const text = sql`DROP INDEX IF EXISTS ${qualified(change.schema, indexNameOf(field))}`;
-  return statement(change, text, `drop index on ${label(field)}`, { lock: 'ACCESS EXCLUSIVE', lock_entries: 2 });
+  return dropOwnIndex(change, indexNameOf(field), `drop index on ${label(field)}`);
 }
 
 /**

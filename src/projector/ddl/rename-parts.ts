@@ -1,14 +1,14 @@
 /** Other names for a column's constraints and index, and the other kind of identity, where the parts themselves stay. */
 import { isIdentity } from '../../schema/extras.js';
-import { indexNameOf, postgresName, uniqueNameOf } from '../../schema/constraint-names.js';
+import { indexNameOf, postgresName, primaryKeyNameOf, uniqueNameOf } from '../../schema/constraint-names.js';
 import { jsonEqual } from '../../schema/json.js';
 import type { Statement } from '../statement.js';
 import { type Change, statement } from './change.js';
 import { type ColumnField, needsUnique } from './column.js';
 import { primaryKeyColumns } from './create-table.js';
-import { primaryKeyNameOf } from './owned-names.js';
+import { renameOwnIndex } from './own-index.js';
 import { label, tableOf } from './parts.js';
-import { ident, literal, qualified, sql } from './sql.js';
+import { ident, literal, sql } from './sql.js';
 
 export function renameParts(change: Change, old: ColumnField, now: ColumnField): Statement[] {
   return [
@@ -43,12 +43,9 @@ function renameUnique(change: Change, old: ColumnField, now: ColumnField): State
   return [statement(change, text, `rename the constraint of ${label(now)}`, costs)];
 }
 
-/** IF EXISTS: it may still have to be built, under its new name then. */
 function renameIndex(change: Change, old: ColumnField, now: ColumnField): Statement[] {
   if (!old.schema.is_indexed || !now.schema.is_indexed || indexNameOf(old) === indexNameOf(now)) return [];
-  const index = qualified(change.schema, indexNameOf(old));
-  const text = sql`ALTER INDEX IF EXISTS ${index} RENAME TO ${ident(indexNameOf(now))}`;
-  return [statement(change, text, `rename the index of ${label(now)}`, costs)];
+  return [renameOwnIndex(change, [indexNameOf(old), indexNameOf(now)], `rename the index of ${label(now)}`)];
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Field } from '../../schema/model.js';
 import { type CollectionNode, primaryKeyOf } from '../../schema/state.js';
 import { withExtras } from '../../schema/table-extras.js';
 import { primaryKeyConstraint } from '../ddl/create-table.js';
-import { primaryKeyNameOf } from '../ddl/owned-names.js';
+import { primaryKeyNameOf } from '../../schema/constraint-names.js';
 import { ident, qualified, sql } from '../ddl/sql.js';
 import type { Sides } from './sides.js';
 

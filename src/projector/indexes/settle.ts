@@ -1,6 +1,7 @@
 /** Makes one index be what the state wants it to be: there and valid, or not there. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import { sqlState } from '../../postgres/errors.js';
+import { SQLSTATE, sqlState } from '../../postgres/errors.js';
 import { indexName, indexNameOf } from '../../schema/constraint-names.js';
 import { type State, getField } from '../../schema/state.js';
 import { type Sql, ident, qualified, sql } from '../ddl/sql.js';
@@ -12,6 +13,7 @@ export interface Settling {
   schema: string;
   /** The state at the head of the log at the moment of the call, or later. */
   currentState: () => Promise<State>;
+  stopping?: () => boolean;
 }
 
 export type Settled = 'built' | 'dropped' | 'as it should be';
@@ -20,17 +22,27 @@ export type Settled = 'built' | 'dropped' | 'as it should be';
 const MOVED = new Set(['42P01', '42703', '42P07', '42704']);
 const LOOKS = 3;
 
+/** They say something about who else was at the table just then, not about the index. */
+const MOMENTARY = new Set<string>([SQLSTATE.deadlock_detected, SQLSTATE.lock_not_available]);
+/** Milliseconds before each further try. Longer than that, and people should hear of it. */
+const PAUSES = [100, 300, 1_000, 3_000];
+
 /**
  * The state decides, not the event: what a later event changed again is not done first. A valid index stays, an
  * invalid one is the rest of a build that failed and goes. Idempotent.
  * @throws what PostgreSQL says when it can't build the index
  */
 export async function settleIndex(settling: Settling, target: IndexTarget): Promise<Settled> {
-  for (let look = 1; ; look += 1) {
+  const pauses = PAUSES.values();
+  for (let look = 1; ;) {
     try {
       return await settleOnce(settling, target);
     } catch (error) {
-      if (look === LOOKS || !MOVED.has(sqlState(error) ?? '')) throw error;
+      const state = sqlState(error) ?? '';
+      const pause = MOMENTARY.has(state) ? pauses.next().value : undefined;
+      if (pause !== undefined && settling.stopping?.() !== true) await sleep(pause);
+      else if (look < LOOKS && MOVED.has(state)) look += 1;
+      else throw error;
     }
   }
 }
@@ -39,7 +51,8 @@ export function isWanted(state: State, { collection, field }: IndexTarget): bool
   return getField(state, collection, field)?.schema?.is_indexed === true;
 }
 
-async function settleOnce({ client, schema, currentState }: Settling, target: IndexTarget): Promise<Settled> {
+async function settleOnce(settling: Settling, target: IndexTarget): Promise<Settled> {
+  const { client, schema, currentState } = settling;
   const { collection, field } = target;
   const wanted = wantedIndex(await currentState(), target);
   const name = wanted.name ?? indexName(collection, field);
@@ -51,10 +64,16 @@ async function settleOnce({ client, schema, currentState }: Settling, target: In
   const on = sql`${ident(name)} ON ${qualified(schema, collection)} (${ident(field)})`;
   // A partitioned table has no CONCURRENTLY.
   await client.query(found.partitioned ? sql`CREATE INDEX ${on}` : sql`CREATE INDEX CONCURRENTLY ${on}`);
-  // What took it back meanwhile did not see it, and knows the name no longer.
-  if (wantedIndex(await currentState(), target).name === name) return 'built';
-  await client.query(sql`DROP INDEX CONCURRENTLY IF EXISTS ${index}`);
-  return 'dropped';
+  return afterBuild(settling, target, name);
+}
+
+/** What took the index back or renamed it meanwhile did not see it, and knows the name it was built under no longer. */
+async function afterBuild(settling: Settling, target: IndexTarget, name: string): Promise<Settled> {
+  const { client, schema, currentState } = settling;
+  const { name: now } = wantedIndex(await currentState(), target);
+  if (now === name) return 'built';
+  await client.query(sql`DROP INDEX CONCURRENTLY IF EXISTS ${qualified(schema, name)}`);
+  return now === null ? 'dropped' : settleOnce(settling, target);
 }
 
 interface Wanted {
@@ -87,7 +106,8 @@ LEFT JOIN LATERAL (
   SELECT i.indisvalid AND i.indisready AND i.indislive AS valid
   FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
   JOIN pg_catalog.pg_attribute a ON a.attrelid = t.oid AND a.attname = $4 AND i.indkey::text = a.attnum::text
-  WHERE i.indrelid = t.oid AND c.relname = $3 AND NOT i.indisunique AND i.indpred IS NULL
+  WHERE i.indrelid = t.oid AND c.relname = $3 AND NOT i.indisunique AND NOT i.indisexclusion
+    AND i.indpred IS NULL
 ) x ON true
 WHERE n.nspname = $1 AND t.relname = $2 AND t.relkind IN ('r', 'p')`;
 

@@ -5,8 +5,7 @@ import type { CollectionNode, State } from '../../schema/state.js';
 import type { CatalogConstraint, CatalogIndex } from '../catalog/model.js';
 import { hasColumn, needsUnique } from '../ddl/column.js';
 import { type ForeignKeyRelation, hasForeignKey, primaryKeyColumns, referencedColumns } from '../ddl/create-table.js';
-import { indexNameOf, uniqueNameOf } from '../../schema/constraint-names.js';
-import { primaryKeyNameOf } from '../ddl/owned-names.js';
+import { indexNameOf, primaryKeyNameOf, uniqueNameOf } from '../../schema/constraint-names.js';
 import type { Difference } from './difference.js';
 
 /** `shape`: what is compared. `field`: the one it is about, where it is about one. */

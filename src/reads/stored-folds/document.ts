@@ -4,6 +4,7 @@
  */
 import type { Collection, CollectionMeta, ColumnSchema, Field, FieldMeta, Relation } from '../../schema/model.js';
 import { createPace } from '../../turns.js';
+import { renameIndexes } from '../../schema/index-names.js';
 import { reindex } from '../../schema/reference-index.js';
 import { type CollectionNode, type State, initialState } from '../../schema/state.js';
 
@@ -99,7 +100,7 @@ export async function writeState(state: State): Promise<string> {
 export async function readState(text: string, position: number): Promise<State> {
   const pace = createPace();
   const nodes: [string, CollectionNode][] = [];
-  let { collections, referencedBy } = initialState();
+  let { collections, referencedBy, indexNames } = initialState();
   const first = lineAt(text, 0);
   const kinds = (JSON.parse(first) as unknown[]).map((kind) => grow(kind, COLUMN));
   for (let from = first.length + 1; from < text.length;) {
@@ -108,13 +109,14 @@ export async function readState(text: string, position: number): Promise<State> 
     const name = node.collection.collection;
     nodes.push([name, node]);
     if (node.relations.size > 0) referencedBy = reindex(referencedBy, name, undefined, node.relations);
+    indexNames = renameIndexes(indexNames, [{ collection: name, before: undefined, after: node.fields }]);
     from += line.length + 1;
     if (pace.due()) await pace.turn();
   }
   collections = collections.withMutations((map) => {
     for (const [name, node] of nodes) map.set(name, node);
   });
-  return { position, collections, referencedBy };
+  return { position, collections, referencedBy, indexNames };
 }
 
 function lineAt(text: string, from: number): string {

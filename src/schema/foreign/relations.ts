@@ -1,5 +1,7 @@
 import { isObject } from '../json.js';
 import { REFERENTIAL_ACTIONS } from '../model.js';
+import { holdsText } from '../normal-form/data-types.js';
+import { dataTypesOf } from '../normal-form/field-types.js';
 import { identifierFault } from '../normal-form/names.js';
 import { isSystemCollection, SYSTEM_PREFIX } from '../system-collections.js';
 import { isFolder } from './collections.js';
@@ -141,7 +143,7 @@ type Many = Pick<RelationDocument, 'many_collection' | 'many_field'>;
 function manyToAny(many: Many, given: Given, into: Import): RelationDocument | null {
   const { one_allowed_collections: allowed, one_collection_field: pointer } = given;
   if (allowed === null) return leave(given, 'it points at no collection', into);
-  const isColumn = typeof pointer === 'string' && canHold(many.many_collection, pointer, into);
+  const isColumn = typeof pointer === 'string' && canHoldText(many.many_collection, pointer, into);
   if (pointer !== undefined && (!isColumn || pointer === many.many_field))
     return leave(given, 'no field says which collection an item points at', into);
   return {
@@ -200,6 +202,13 @@ const isFree = (name: string, { many_field, one_collection_field, junction_field
 function canHold(collection: string, name: string, into: Import): boolean {
   const document = into.fields.get(collection)?.get(name);
   return hasField(collection, name, into) && (document === undefined || isAlias(document, into) !== true);
+}
+
+/** By what the file says of its type. */
+function canHoldText(collection: string, name: string, into: Import): boolean {
+  const { type, schema } = into.fields.get(collection)?.get(name) ?? {};
+  const holds = dataTypesOf(type ?? '')?.some(holdsText) ?? true;
+  return holds && schema?.['generation_expression'] == null && canHold(collection, name, into);
 }
 
 /** The foreign key, if the file says anything of it. */

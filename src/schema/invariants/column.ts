@@ -8,8 +8,12 @@ export const INCOMPARABLE = new Map([
   ['json', 'json values can not be compared, so they are neither unique nor indexed; data_type "jsonb" can'],
 ]);
 
+/** PostgreSQL keeps none of its values. */
+const VIRTUAL =
+  'a virtual generated column is computed when it is read, so it is neither unique nor indexed; a stored one (extras.virtual left out) can be';
+
 export function columnFaults(schema: ColumnSchema): Fault[] {
-  const message = INCOMPARABLE.get(schema.data_type);
+  const message = INCOMPARABLE.get(schema.data_type) ?? (schema.extras?.virtual === true ? VIRTUAL : undefined);
   if (message === undefined) return [];
   const members = (['is_primary_key', 'is_unique', 'is_indexed'] as const).filter((member) => schema[member]);
   return members.slice(0, 1).map((member) => [member, message]);

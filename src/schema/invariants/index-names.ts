@@ -1,8 +1,8 @@
-/** What has an index in a table has a name of its own there, whoever named it. */
-import { indexNameOf, uniqueNameOf } from '../constraint-names.js';
+/** What has an index has a name of its own: in its table, and beside the tables and other indexes of the schema. */
+import { indexNameOf, primaryKeyNameOf, uniqueNameOf } from '../constraint-names.js';
 import type { Field } from '../model.js';
 import { type Problem, renderPath } from '../problem.js';
-import type { CollectionNode } from '../state.js';
+import { type CollectionNode, type State, primaryKeyOf } from '../state.js';
 import { quoted } from './quoted.js';
 
 type Kind = 'index' | 'constraint';
@@ -14,7 +14,11 @@ interface Part {
   kind: Kind;
 }
 
-export function indexNameProblems(node: CollectionNode): Problem[] {
+export function indexNameProblems(state: State, node: CollectionNode): Problem[] {
+  return [...problemsWithin(node), ...problemsBeyond(state, node)];
+}
+
+function problemsWithin(node: CollectionNode): Problem[] {
   const { collection } = node.collection;
   const taken = otherNames(node);
   return [...node.fields.values()].flatMap(partsOf).flatMap(({ field, member, name, kind }) => {
@@ -29,14 +33,56 @@ export function indexNameProblems(node: CollectionNode): Problem[] {
   });
 }
 
+interface Claim extends Pick<Problem, 'path' | 'field'> {
+  name: string;
+  /** Who may have an index of that name. */
+  own: string | null;
+}
+
+/** PostgreSQL would say so too, but not of an index that is yet to be built. */
+function problemsBeyond(state: State, node: CollectionNode): Problem[] {
+  const { collection, schema } = node.collection;
+  if (schema === null) return [];
+  return claimsOf(node).flatMap(({ name, own, ...at }) => {
+    const other = otherThan(state, name, own);
+    if (other === null) return [];
+    const { kind, said } = other;
+    const message = `${quoted(name)} is the name of ${said} already: choose another name`;
+    return [{ code: 'ALREADY_EXISTS', message, collection, ...at, details: { taken: [{ name, kind }] } }];
+  });
+}
+
+function claimsOf(node: CollectionNode): Claim[] {
+  const own = node.collection.collection;
+  return [
+    { name: own, own: null, path: 'collection' },
+    ...[...node.fields.values()].flatMap(partsOf).map(({ field, member, name }) => ({
+      name,
+      own,
+      field,
+      path: renderPath(['schema', member]),
+    })),
+    ...[...otherNames(node).keys()].map((name) => ({ name, own })),
+  ];
+}
+
+/** What has the name: an index of a collection other than `own`, or a table where an index of `own` is to have it. */
+function otherThan(state: State, name: string, own: string | null): { kind: string; said: string } | null {
+  const holder = state.indexNames.get(name);
+  if (holder !== undefined && holder !== own) return { kind: 'index', said: `an index of ${quoted(holder)}` };
+  const hidden = own !== null && holder === own && state.collections.get(name)?.collection.schema != null;
+  return hidden ? { kind: 'table', said: 'a table' } : null;
+}
+
 /** Constraints that PostgreSQL keeps with an index of the same name. */
 const WITH_INDEX = /^(?:UNIQUE|PRIMARY KEY|EXCLUDE)\b/i;
 
 /** Of what the fields don't say. */
-function otherNames({ collection: { schema } }: CollectionNode): Map<string, Kind> {
-  const { indexes = [], constraints = [] } = schema?.extras ?? {};
+function otherNames(node: CollectionNode): Map<string, Kind> {
+  const { indexes = [], constraints = [] } = node.collection.schema?.extras ?? {};
   const indexing = constraints.filter(({ definition }) => WITH_INDEX.test(definition));
   return new Map<string, Kind>([
+    ...(primaryKeyOf(node).length === 0 ? [] : [[primaryKeyNameOf(node), 'constraint'] as const]),
     ...indexes.map(({ name }) => [name, 'index'] as const),
     ...indexing.map(({ name }) => [name, 'constraint'] as const),
   ]);

@@ -30,7 +30,7 @@ export function* invariantProblemsInSteps(state: State, touched: Iterable<string
     const node = state.collections.get(name);
     if (node !== undefined) {
       problems.push(...collectionProblems(state, node, groups), ...fieldProblems(state, node));
-      problems.push(...indexNameProblems(node), ...ownNameProblems(state, node));
+      problems.push(...indexNameProblems(state, node), ...ownNameProblems(state, node));
       for (const relation of node.relations.values()) {
         relations.set(`${name}\0${relation.many_field}`, relation);
         problems.push(...relationProblems(state, relation));

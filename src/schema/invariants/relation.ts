@@ -1,4 +1,4 @@
-import { keyFamily } from '../normal-form/data-types.js';
+import { holdsText, keyFamily } from '../normal-form/data-types.js';
 import { columnType } from '../normal-form/index.js';
 import type { ColumnSchema, Relation } from '../model.js';
 import { type Problem, renderPath } from '../problem.js';
@@ -96,16 +96,23 @@ function anyFaults(state: State, relation: Relation): Fault[] {
       message: 'one_collection is null, so the allowed collections must be listed',
     });
   }
-  const pointer = relation.one_collection_field;
-  if (pointer === null || !getField(state, relation.many_collection, pointer)?.schema) {
-    const message = `a many-to-any relation needs one_collection_field, a column of ${quoted(relation.many_collection)} that holds the collection's name`;
-    faults.push({ path: ['one_collection_field'], message });
-  }
+  const pointer = pointerFault(state, relation);
+  if (pointer !== null) faults.push({ path: ['one_collection_field'], message: pointer });
   for (const [index, name] of (relation.one_allowed_collections ?? []).entries()) {
     const key = keyOf(state, name);
     if (typeof key === 'string') faults.push({ path: ['one_allowed_collections', index], message: key });
   }
   return faults;
+}
+
+function pointerFault(state: State, { many_collection, one_collection_field: name }: Relation): string | null {
+  const schema = name === null ? undefined : getField(state, many_collection, name)?.schema;
+  if (name === null || !schema) {
+    return `a many-to-any relation needs one_collection_field, a column of ${quoted(many_collection)} that holds the collection's name`;
+  }
+  if (schema.generation_expression !== null) return `${quoted(name)} is generated, so nobody can put a name in it`;
+  if (holdsText(schema.data_type)) return null;
+  return `${quoted(name)} is ${columnType(schema)}, which can't hold the name of a collection; name a column for text`;
 }
 
 /** Names of fields that may be null, but must not dangle. */

@@ -63,7 +63,9 @@ export function nullableName(value: unknown): string | null | Wrong {
   return value === null || (typeof value === 'string' && value !== '') ? value : NOT_A_NAME;
 }
 
-const NOT_A_SORT = new Wrong('must be an integer from -2147483648 to 2147483647, or null');
+export const MAX_SORT = 2_147_483_647;
+
+const NOT_A_SORT = new Wrong(`must be an integer from -2147483648 to ${MAX_SORT}, or null`);
 
 export function nullableSort(value: unknown): number | null | Wrong {
   return value === null || (typeof value === 'number' && (value | 0) === value) ? plainZero(value) : NOT_A_SORT;

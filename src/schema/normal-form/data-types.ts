@@ -36,6 +36,13 @@ const DATA_TYPES: ReadonlyMap<string, DataType> = new Map<string, DataType>([
   ['geometry', PLAIN],
 ]);
 
+const TEXTS: ReadonlySet<string> = new Set(['character varying', 'character', 'text', 'citext']);
+
+/** Whether a column of the type can hold any word. Of types that aren't known here it is believed. */
+export function holdsText(name: string): boolean {
+  return TEXTS.has(name) || !DATA_TYPES.has(name);
+}
+
 /** Those that an extension brings, in whatever schema it was put. */
 export const EXTENSION_TYPES: ReadonlySet<string> = new Set(['citext', 'geometry']);
 

@@ -1,5 +1,6 @@
 /** Every document from outside becomes normal form here, and nowhere else. */
 export { defaultFromCatalog } from './catalog-default.js';
+export { MAX_SORT } from './checks.js';
 export { mergeCollection, readNewCollection } from './collection.js';
 export { columnType } from './data-types.js';
 export { isFunctionDefault } from './default-value.js';

@@ -4,7 +4,7 @@ import { dropField } from '../edits.js';
 import type { NewEvent } from '../events.js';
 import { isObject } from '../json.js';
 import type { Field, Json } from '../model.js';
-import { mergeField, readNewField } from '../normal-form/index.js';
+import { MAX_SORT, mergeField, readNewField } from '../normal-form/index.js';
 import { type Path, type Problem, type Result, allOf, invalid, ok, refuse, renderPath, repeated } from '../problem.js';
 import type { CollectionNode, State } from '../state.js';
 import type { Steps } from '../steps.js';
@@ -52,13 +52,13 @@ export const createField: Operation<'create-field', CreateFieldInput, CreateFiel
   },
 };
 
-/** Without a sort of its own, a new field comes after the others of its group. */
+/** Without a sort of its own, a new field comes after the others of its group, as far as numbers go. */
 function last(node: CollectionNode, field: Field): Field {
   let highest = 0;
   for (const { meta } of node.fields.values()) {
     if (meta.group === field.meta.group) highest = Math.max(highest, meta.sort ?? 0);
   }
-  return { ...field, meta: { ...field.meta, sort: highest + 1 } };
+  return { ...field, meta: { ...field.meta, sort: Math.min(highest + 1, MAX_SORT) } };
 }
 
 export interface FieldChange {

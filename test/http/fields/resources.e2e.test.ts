@@ -166,6 +166,14 @@ describe('fields and relations as resources', function () {
     expect(list.data.at(-1)?.field).to.equal('code');
   });
 
+  it('a new field after the last number has the last number too', async () => {
+    await api.ok('PATCH', '/fields/many/extra', { meta: { sort: 2_147_483_647 } });
+    const { data } = await api.ok<{ data: { meta: object } }>('POST', '/fields/many', plain('code', 'string'));
+    expect(data.meta).to.include({ sort: 2_147_483_647 });
+    const snapshot = await api.ok<object>('GET', '/schema/snapshot');
+    await api.ok('POST', '/schema/diff', snapshot);
+  });
+
   it('fields are put in another order in one batch', async () => {
     const order = ['extra', 'ref', 'id'];
     const body = order.map((field, index) => ({ field, meta: { sort: index + 1 } }));

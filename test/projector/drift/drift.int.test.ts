@@ -230,8 +230,8 @@ describe('drift', function () {
       ['CREATE INDEX "articles_views_index" ON "public"."articles" ("views")', false],
     ]);
     expect(difference?.repair.log.map(({ type, field: name }) => `${type} ${name}`)).to.deep.equal([
-      'field.updated title',
       'field.updated views',
+      'field.updated title',
     ]);
     const careful = await repair();
     expect(careful.made).to.deep.equal([]);

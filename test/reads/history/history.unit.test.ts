@@ -71,6 +71,7 @@ describe('states as text', () => {
       expect([...(read.collections.get(name)?.fields.keys() ?? [])]).to.deep.equal([...node.fields.keys()]);
     }
     expect(read.referencedBy.equals(state.referencedBy)).to.equal(true);
+    expect(read.indexNames.equals(state.indexNames)).to.equal(true);
   };
 
   it('are read back as they were', async () => {

@@ -113,6 +113,8 @@ describe('foreign relations', () => {
     const same = read(parts(fields, [relation('a.item', null, { ...any, one_collection_field: 'item' }, null)]));
     expect(same.relations).to.deep.equal([]);
     expect(same.warnings).to.deep.equal(['RELATION_LEFT_OUT a.item']);
+    const counted = read(parts(fields, [relation('a.item', null, { ...any, one_collection_field: 'b' }, null)]));
+    expect(counted.warnings).to.deep.equal(['RELATION_LEFT_OUT a.item']);
   });
 
   it('and groups take for an alias what the instance has as one', () => {

@@ -1,0 +1,63 @@
+/** Relations that point at several collections. */
+import { expect } from 'chai';
+import { expectConsistent } from '../faults/consistent.js';
+import { type Api, createApi } from '../support/api.js';
+import { type TestService, startService } from '../support/service.js';
+import { key, plain } from './fields/columns.js';
+
+describe('a many-to-any relation', function () {
+  this.timeout(60_000);
+  let service: TestService;
+  let api: Api;
+
+  beforeEach(async () => {
+    service = await startService();
+    api = createApi(service);
+    for (const collection of ['one', 'many']) {
+      await api.ok('POST', '/collections', { collection, schema: {}, fields: [key('id')] });
+    }
+  });
+  afterEach(async () => {
+    await expectConsistent(service.databaseUrl);
+    await api.stop();
+    await service.stop();
+  });
+
+  it('keeps the name of a collection where one fits', async () => {
+    await api.sql(`CREATE TYPE mood AS ENUM ('one')`);
+    for (const field of [
+      plain('kind', 'string'),
+      plain('item', 'string'),
+      plain('number', 'integer'),
+      plain('flag', 'boolean'),
+      plain('doc', 'json'),
+      plain('counted', 'integer', { has_auto_increment: true, is_nullable: false }),
+      plain('made', 'string', { generation_expression: 'upper(kind)' }),
+      plain('long', 'text'),
+      plain('short', 'string', { data_type: 'character', max_length: 10 }),
+      plain('mood', 'unknown', { data_type: 'mood' }),
+    ]) {
+      await api.ok('POST', '/fields/many', field);
+    }
+    const many = {
+      many_collection: 'many',
+      many_field: 'item',
+      one_collection: null,
+      one_allowed_collections: ['one'],
+    };
+    const refused = { status: 400, code: 'INVALID_PAYLOAD', at: 'one_collection_field' };
+    for (const name of ['number', 'flag', 'doc', 'counted', 'made', 'id']) {
+      const body = { ...many, one_collection_field: name };
+      const { message } = await api.refused(refused, 'POST', '/relations', body);
+      expect(message).to.include(`"${name}" is `);
+    }
+    for (const name of ['long', 'short', 'mood', 'kind']) {
+      await api.ok('POST', '/relations', { ...many, one_collection_field: name });
+      if (name !== 'kind') await api.ok('DELETE', '/relations/many/item');
+    }
+    await api.refused({ status: 400, code: 'INVALID_PAYLOAD' }, 'PATCH', '/fields/many/kind', {
+      type: 'integer',
+      schema: { data_type: 'integer' },
+    });
+  });
+});
