@@ -42,10 +42,22 @@ export function fieldRuns(changes: readonly Change[]): FieldRun[] {
   for (const change of changes) {
     const { collection } = change.event;
     if (isFieldChange(change)) gathered.set(collection, [...(gathered.get(collection) ?? []), change]);
-    else if (change.event.type !== 'collection.updated') close(collection);
+    else [collection, ...pointedAt(change)].forEach(close);
   }
   for (const collection of gathered.keys()) close(collection);
   return runs;
+}
+
+/** The tables that foreign keys of the event's table point at: what these rest on must be there when they change. */
+function pointedAt({ event, before, after }: Change): string[] {
+  const nodes = [before, after].flatMap(({ collections }) => collections.get(event.collection) ?? []);
+  const relation = (node: CollectionNode) => node.relations.get(event.field ?? '')?.one_collection ?? [];
+  return nodes
+    .flatMap((node) => [
+      relation(node),
+      (node.collection.schema?.extras?.constraints ?? []).flatMap(({ references }) => references ?? []),
+    ])
+    .flat();
 }
 
 const isFieldChange = (change: Change): change is FieldChange => change.event.type.startsWith('field.');

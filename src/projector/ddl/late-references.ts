@@ -21,6 +21,8 @@ export interface LateReferences {
   before(change: Change): Statement[];
   /** What the change makes wait. */
   after(change: Change): void;
+  /** What was taken away for a while. */
+  wait(reference: LateReference): void;
   /** All that have a target at the end of the batch; the others are left out. */
   end(state: State): Iterable<Statement>;
 }
@@ -30,7 +32,9 @@ export function lateReferences(awaited: readonly LateReference[]): LateReference
   const waiting = new Map<string, LateReference[]>();
   const wait = (each: LateReference): void => {
     const { collection } = each.change.event;
-    waiting.set(collection, [...(waiting.get(collection) ?? []), each]);
+    const there = waiting.get(collection) ?? [];
+    if (there.some(({ constraint: { name } }) => name === each.constraint.name)) return;
+    waiting.set(collection, [...there, each]);
   };
   awaited.forEach(wait);
   return {
@@ -47,6 +51,7 @@ export function lateReferences(awaited: readonly LateReference[]): LateReference
       if (change.event.type !== 'collection.created') return;
       for (const constraint of referencesOf(change.after, change.event.collection)) wait({ change, constraint });
     },
+    wait,
     *end(state) {
       for (const [, all] of partitionsFirst([...waiting], state, ([name]) => name)) yield* addReferences(all, state);
     },
