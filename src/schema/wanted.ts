@@ -56,7 +56,7 @@ export function* wantedState(state: State, parts: SnapshotParts, options: Wanted
   yield* readRelations(reading, relations);
   if (reading.problems.length > 0) return refuse(...reading.problems);
   const wanted = { state: reading.draft.toState(), touched: reading.draft.touched };
-  const problems = yield* invariantProblemsInSteps(wanted.state, wanted.touched);
+  const problems = yield* invariantProblemsInSteps(wanted.state, wanted.touched, state);
   return problems.length > 0 ? refuse(...problems.map((problem) => located(reading, problem))) : ok(wanted);
 }
 

@@ -171,6 +171,14 @@ describe('deleting a field', function () {
       expect(extensions['needed_by']).to.deep.equal(['t.gross']);
       expect(message).to.include('"gross" is computed from');
     }
+    await create(
+      'u',
+      ['gross', 'twice']
+        .map((name) => plain(name, 'integer', { generation_expression: 'net * 2' }))
+        .concat([plain('net', 'integer')]),
+    );
+    const { message: both } = await api.refused(IN_USE, 'DELETE', '/fields/u/net');
+    expect(both).to.equal('"gross", "twice" are computed from "net"; delete or change them first');
     await api.ok('PATCH', '/fields/t/gross', { schema: { generation_expression: 'net' } });
     await api.ok('DELETE', '/fields/t/tax');
     await api.ok('DELETE', '/fields/t/gross');
