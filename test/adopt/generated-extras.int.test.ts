@@ -178,6 +178,22 @@ describe('what hangs on generated columns that step aside', function () {
   const FOREIGN: [what: string, sql: string, dependent: RegExp][] = [
     ['statistics', 'CREATE STATISTICS mine ON g, h FROM g2', /statistics object mine depends on column g/],
     ['a privilege', 'GRANT SELECT (g) ON g2 TO PUBLIC', /privilege SELECT of PUBLIC depends on column g/],
+    ['a comment on its index', `COMMENT ON INDEX g2_g_h_key IS 'x'`, /comment on index g2_g_h_key depends on column g/],
+    [
+      'a comment on its constraint',
+      `COMMENT ON CONSTRAINT g2_g_h_key ON g2 IS 'x'`,
+      /comment on constraint g2_g_h_key/,
+    ],
+    [
+      'the replica identity',
+      'ALTER TABLE g2 ALTER g SET NOT NULL, ALTER h SET NOT NULL, REPLICA IDENTITY USING INDEX g2_g_h_key',
+      /replica identity, clustering or tablespace of constraint g2_g_h_key on table g2 depends on column g/,
+    ],
+    [
+      'a target of statistics',
+      'ALTER TABLE g2 ALTER g SET STATISTICS 500',
+      /setting of the column depends on column g/,
+    ],
     ['an index made by hand', 'CREATE INDEX by_hand ON g2 (h, g)', /index by_hand depends on column g/],
     ['a check made by hand', 'ALTER TABLE g2 ADD CONSTRAINT hand CHECK (g > h)', /constraint hand on table g2 depends/],
     ['a sequence', 'CREATE SEQUENCE counts OWNED BY g2.g', /sequence counts depends on column g/],
