@@ -69,7 +69,7 @@ function toRun(changes: readonly FieldChange[]): FieldRun | null {
   if (first === undefined || last === undefined || from === undefined || to === undefined) return null;
   const generated = everGenerated(changes, from);
   if (generated.size === 0) return null;
-  const disturbed = disturbedColumns(changes, { from, to }, generated);
+  const disturbed = disturbedColumns(changes, generated);
   const moved = new Set([...generated].filter((name) => !stays(name, { from, to }, disturbed)));
   return moved.size === 0 ? null : { changes, first, last, from, to, moved };
 }
@@ -89,18 +89,14 @@ interface Span {
   to: CollectionNode;
 }
 
-/** Columns that are another column afterwards, or none, or of another type; dropped and made again counts too. */
-function disturbedColumns(
-  changes: readonly FieldChange[],
-  { from, to }: Span,
-  generated: ReadonlySet<string>,
-): ReadonlySet<string> {
+/** Columns that an event makes another column, or none, or of another type, whatever they are at the end. */
+function disturbedColumns(changes: readonly FieldChange[], generated: ReadonlySet<string>): ReadonlySet<string> {
   const names = new Set<string>();
-  for (const { event } of changes) {
+  for (const { event, before, after } of changes) {
     const name = event.field ?? '';
-    const [old, now] = [from.fields.get(name), to.fields.get(name)];
+    const [old, now] = [before, after].map(({ collections }) => collections.get(event.collection)?.fields.get(name));
     const same = hasColumn(old) && hasColumn(now) && columnType(old.schema) === columnType(now.schema);
-    if (!same || event.type === 'field.deleted') names.add(name);
+    if (!same) names.add(name);
     else if (generated.has(name) && !isComputedAlike(old, now)) names.add(name);
   }
   return names;
