@@ -17,11 +17,9 @@ export interface KeyDefinition {
   isPlain: boolean;
 }
 
-/** What the definition of a primary key says: `PRIMARY KEY (id) INCLUDE (name)`. */
+/** What the definition of a primary key says, or of a unique constraint: `PRIMARY KEY (id) INCLUDE (name)`. */
 export function keyDefinition(definition: string): KeyDefinition {
-  const parsed = parseStatement(`ALTER TABLE t ADD CONSTRAINT c ${definition}`);
-  const command = typeof parsed === 'string' ? undefined : only(member(parsed, 'AlterTableStmt')?.['cmds']);
-  const key = member(member(member(command, 'AlterTableCmd'), 'def'), 'Constraint') ?? {};
+  const key = constraintOf(definition);
   const names = (of: string) => list(key[of]).flatMap((name) => stringOf(name) ?? []);
   return {
     keys: names('keys'),
@@ -31,6 +29,17 @@ export function keyDefinition(definition: string): KeyDefinition {
 }
 
 const PLAIN_KEY: ReadonlySet<string> = new Set(['contype', 'conname', 'keys', 'location']);
+
+/** The columns of the other table that a foreign key points at. */
+export function targetColumns(definition: string): string[] {
+  return list(constraintOf(definition)['pk_attrs']).flatMap((name) => stringOf(name) ?? []);
+}
+
+function constraintOf(definition: string): Record<string, unknown> {
+  const parsed = parseStatement(`ALTER TABLE t ADD CONSTRAINT c ${definition}`);
+  const command = typeof parsed === 'string' ? undefined : only(member(parsed, 'AlterTableStmt')?.['cmds']);
+  return member(member(member(command, 'AlterTableCmd'), 'def'), 'Constraint') ?? {};
+}
 
 /** Lists of plain names, where a column isn't a reference. */
 const NAME_LISTS = ['keys', 'including', 'fk_attrs'] as const;

@@ -83,7 +83,7 @@ export function dropField(draft: Draft, state: State, collection: string, name: 
 }
 
 /** Constraints and indexes beyond what fields say, where they name the column. */
-function dropDefinitions(draft: Draft, collection: string, column: string): void {
+export function dropDefinitions(draft: Draft, collection: string, column: string): void {
   const table = draft.get(collection)?.collection;
   if (!table?.schema?.extras) return;
   draft.putCollection({ ...table, schema: withoutColumns(table.schema, (name) => name === column) });

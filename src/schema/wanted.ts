@@ -1,6 +1,6 @@
 /** A submitted snapshot → the state it asks for. What it leaves out says nothing. */
 import { Draft } from './draft.js';
-import { dropCollection, dropRelation } from './edits.js';
+import { dropCollection, dropDefinitions, dropRelation } from './edits.js';
 import { invariantProblemsInSteps } from './invariants/index.js';
 import { isObject, jsonEqual } from './json.js';
 import type { NewRelation, Relation } from './model.js';
@@ -52,10 +52,11 @@ export function* wantedState(state: State, parts: SnapshotParts, options: Wanted
   if (options.mode === 'mirror') yield* removeMissing(reading, names, fields, relations);
   yield* readCollections(reading, names);
   yield* readFields(reading, fields);
+  takeAlong(reading, names);
   yield* readRelations(reading, relations);
   if (reading.problems.length > 0) return refuse(...reading.problems);
   const wanted = { state: reading.draft.toState(), touched: reading.draft.touched };
-  const problems = yield* invariantProblemsInSteps(wanted.state, wanted.touched);
+  const problems = yield* invariantProblemsInSteps(wanted.state, wanted.touched, state);
   return problems.length > 0 ? refuse(...problems.map((problem) => located(reading, problem))) : ok(wanted);
 }
 
@@ -153,6 +154,23 @@ function* readFields(reading: Reading, documents: Documents): Steps<void> {
       put: (value) => draft.putField(value),
     });
   }
+}
+
+/** What names a column that is none any longer goes with it, as it does with a delete; unless the snapshot says it itself. */
+function takeAlong({ state, draft }: Reading, documents: Documents): void {
+  for (const name of draft.touched) {
+    const schema = documents.get(name)?.input['schema'];
+    if (isObject(schema) && schema['extras'] !== undefined) continue;
+    for (const column of lostColumns(state.collections.get(name), draft.get(name))) {
+      dropDefinitions(draft, name, column);
+    }
+  }
+}
+
+function lostColumns(before: CollectionNode | undefined, after: CollectionNode | undefined): string[] {
+  if (before === undefined || after === undefined) return [];
+  const columns = [...before.fields.values()].filter(({ schema }) => schema !== null);
+  return columns.map(({ field }) => field).filter((field) => !after.fields.get(field)?.schema);
 }
 
 /** The shown fields of a collection, by name; looked up once per collection. */

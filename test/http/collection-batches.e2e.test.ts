@@ -74,6 +74,20 @@ describe('several collections in one request', function () {
     expect(await names()).to.deep.equal(['there']);
   });
 
+  it('are told where one is not there, or is the service’s', async () => {
+    await api.ok('POST', '/collections', [table('a')]);
+    for (const [name, status, code] of [
+      ['nobody', 404, 'NOT_FOUND'],
+      ['service_users', 403, 'FORBIDDEN'],
+    ] as const) {
+      const body = [
+        { collection: 'a', meta: {} },
+        { collection: name, meta: {} },
+      ];
+      await api.refused({ status, code, at: '[1].collection' }, 'PATCH', '/collections', body);
+    }
+  });
+
   it('are changed in one batch, all or none', async () => {
     await api.ok('POST', '/collections', [table('a'), table('b'), { collection: 'folder', schema: null }]);
     const { data } = await api.appends<Several>(

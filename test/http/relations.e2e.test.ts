@@ -21,7 +21,7 @@ describe('relations over HTTP', function () {
   beforeEach(async () => {
     service = await startService();
     api = createApi(service);
-    await create('one', [key('id'), alias('list'), plain('name', 'string')]);
+    await create('one', [key('id'), alias('list'), alias('other_list'), plain('name', 'string')]);
     await create('other', [key('id'), alias('list')]);
     await create('many', [
       key('id'),
@@ -61,6 +61,11 @@ describe('relations over HTTP', function () {
     });
     await api.ok('PATCH', '/relations/many/sort', { one_collection: 'one', one_field: null });
     await api.refused(at, 'PATCH', '/relations/many/sort', { one_field: 'list' });
+    await api.ok('PATCH', '/relations/many/sort', { one_field: 'other_list' });
+    // The change is told, not the relation that is younger and was there.
+    const { message: older, extensions } = await api.refused(at, 'PATCH', AT, { one_field: 'other_list' });
+    expect(older).to.include('"other_list" of "one" shows the relation "many.sort" already');
+    expect(extensions['field']).to.equal('ref');
     const snapshot = await api.ok<{ relations: Shown[] }>('GET', '/schema/snapshot');
     for (const relation of snapshot.relations) relation['one_field'] = 'list';
     const diff = await api.ok<object>('POST', '/schema/diff', snapshot).catch((error: Error) => error.message);

@@ -4,6 +4,7 @@ import { expectConsistent } from '../faults/consistent.js';
 import { type Api, createApi } from '../support/api.js';
 import { testServer } from '../support/postgres.js';
 import { type TestService, startService } from '../support/service.js';
+import { json } from './client.js';
 import { key, plain } from './fields/columns.js';
 
 const TAKEN = { status: 409, code: 'ALREADY_EXISTS' };
@@ -106,5 +107,25 @@ describe('a name that is taken in the database', function () {
     await api.sql('DROP TABLE t_pkey');
     expect((await api.client('/collections', { ...send, headers })).text).to.equal(first.text);
     await api.ok('POST', '/collections', { collection: 't', schema: {} });
+  });
+
+  it('of another relation’s foreign key: one problem, of the relation that is sent', async () => {
+    const fields = [key('id'), plain('a', 'integer'), plain('b', 'integer')];
+    await api.ok('POST', '/collections', { collection: 't', schema: {}, fields });
+    const relation = (field: string, constraint_name: string) => ({
+      collection: 't',
+      field,
+      related_collection: 't',
+      schema: { constraint_name },
+    });
+    await api.ok('POST', '/relations', relation('a', 'fk'));
+    const at = { ...TAKEN, at: 'schema.constraint_name' };
+    const { extensions } = await api.refused(at, 'POST', '/relations', relation('b', 'fk'));
+    expect(extensions).to.deep.include({ field: 'b', taken: [{ name: 'fk', kind: 'constraint of the table' }] });
+    await api.ok('POST', '/relations', relation('b', 'other'));
+    // The elder, now that it is the one that changes.
+    const reply = await api.client('/relations/t/a', json({ schema: { constraint_name: 'other' } }, 'PATCH'));
+    const { errors } = reply.json as { errors: { extensions: object }[] };
+    expect(errors.map(({ extensions: { field } }: { extensions: { field?: string } }) => field)).to.deep.equal(['a']);
   });
 });

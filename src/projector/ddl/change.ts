@@ -18,6 +18,8 @@ interface ChangeBy<E extends NewEvent> {
   needs: BatchNeeds;
   /** The field that statements are about, where it isn't the event's. */
   about?: string;
+  /** The primary key steps aside while the event runs: its statements are planned around that. */
+  keyMoves?: boolean;
 }
 
 /** `T`: the event's type. */

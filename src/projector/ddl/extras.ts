@@ -11,7 +11,7 @@ import { tableOf } from './parts.js';
 import { constraintDefinition, ident, indexDefinition, literal, partitionBound, qualified, sql } from './sql.js';
 
 export type Constraint = NonNullable<TableExtras['constraints']>[number];
-type Index = NonNullable<TableExtras['indexes']>[number];
+export type Index = NonNullable<TableExtras['indexes']>[number];
 
 export const extrasOf = (node: CollectionNode | undefined): TableExtras => node?.collection.schema?.extras ?? {};
 
@@ -71,7 +71,7 @@ function changes<T extends { name: string }>(old: readonly T[] | undefined, now:
 }
 
 /** The foreign key of a partition that its partitioned table has too is PostgreSQL's to drop with that. */
-function isInherited({ event, before }: Change, { references, definition }: Constraint): boolean {
+export function isInherited({ event, before }: Change, { references, definition }: Constraint): boolean {
   if (references === undefined) return false;
   const above = extrasOf(before.collections.get(parentOf(before, event.collection) ?? ''));
   return above.constraints?.some((each) => each.definition === definition) === true;
@@ -85,20 +85,20 @@ export function addConstraint(change: Change, { name, definition, references }: 
 }
 
 /** IF EXISTS: it went along if its column or its table was dropped by hand. */
-function dropConstraint(change: Change, { name }: Constraint): Statement {
+export function dropConstraint(change: Change, { name }: Constraint): Statement {
   const text = sql`ALTER TABLE IF EXISTS ${tableOf(change)} DROP CONSTRAINT IF EXISTS ${ident(name)}`;
   const costs = { lock: 'ACCESS EXCLUSIVE', lock_entries: 4 } as const;
   return statement(change, text, `drop constraint ${name} of ${change.event.collection}`, costs);
 }
 
-function createIndex(change: Change, { name, unique, definition }: Index): Statement {
+export function createIndex(change: Change, { name, unique, definition }: Index): Statement {
   const kind = unique === true ? sql`CREATE UNIQUE INDEX` : sql`CREATE INDEX`;
   const text = sql`${kind} ${ident(name)} ON ${tableOf(change)} ${indexDefinition(definition)}`;
   const costs = { lock: 'SHARE', may_fail: true, lock_entries: 2 } as const;
   return statement(change, text, `create index ${name} on ${change.event.collection}`, costs);
 }
 
-function dropIndex(change: Change, { name }: Index): Statement {
+export function dropIndex(change: Change, { name }: Index): Statement {
   return dropOwnIndex(change, name, `drop index ${name} of ${change.event.collection}`);
 }
 

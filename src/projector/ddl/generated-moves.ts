@@ -1,5 +1,5 @@
 /** The statements of a run in which generated columns step aside (generated.ts says why). */
-import { type CollectionNode, getRelation, relationsTo } from '../../schema/state.js';
+import { getRelation } from '../../schema/state.js';
 import type { Statement } from '../statement.js';
 import { addColumn, dropColumn } from './add-column.js';
 import { alterColumn } from './alter-column.js';
@@ -7,18 +7,22 @@ import { type Change, statement } from './change.js';
 import { type ColumnField, hasColumn } from './column.js';
 import { hasForeignKey } from './create-table.js';
 import { type FieldRun, fieldRuns, isGenerated } from './generated.js';
-import { dropPrimaryKey, label, tableOf } from './parts.js';
-import { addForeignKey, dropForeignKey } from './relation.js';
+import type { LateReference } from './late-references.js';
+import { label, tableOf } from './parts.js';
+import { addForeignKey } from './relation.js';
 import { ident, sql } from './sql.js';
+import { type Aside, steppingAside } from './stepping-aside.js';
 
 /** A run with its progress: which of the moved fields have a column at the moment. */
-export interface MovingRun extends Pick<FieldRun, 'first' | 'last' | 'moved'> {
+export interface MovingRun extends Pick<FieldRun, 'first' | 'last' | 'moved'>, Pick<Aside, 'keyMoves'> {
   /** Before the first event. */
   depart(): Statement[];
   /** For an event on a moved field. */
   step(change: Change): Statement[];
   /** After the last event. */
   arrive(): Statement[];
+  /** Foreign keys that went, to be made again when all else is. */
+  references: readonly LateReference[];
 }
 
 /** By the index of each of their events. */
@@ -26,16 +30,38 @@ export function movingRuns(changes: readonly Change[]): ReadonlyMap<number, Movi
   const runs = new Map<number, MovingRun>();
   for (const run of fieldRuns(changes)) {
     const present = new Set<string>();
+    const aside = steppingAside(run, dropped(run), arriving(run));
     const moving = {
       ...run,
-      depart: () => planDepartures(run, present),
+      keyMoves: aside.keyMoves,
+      references: aside.references,
+      depart: () => [...aside.depart(), ...planDepartures(run, present)],
       step: (change: Change) => planMoved(change, present),
-      arrive: () => planArrivals(run),
+      arrive: () => [...planArrivals(run, aside), ...aside.arrive()],
     };
     for (const { index } of run.changes) runs.set(index, moving);
   }
   return runs;
 }
+
+/** Columns that are made again: they were there before, and are still wanted after having been dropped. */
+function dropped({ changes, moved, from, to }: FieldRun): Set<string> {
+  const isDropped = (field: ColumnField): boolean => {
+    const steps = changes.filter(({ event }) => event.field === field.field);
+    const [next, ...later] = steps.map((change) => fieldOf(change.after, change, field.field));
+    const keeps = isGenerated(field) ? hasColumn(next) && !isGenerated(next) : true;
+    return !keeps || [next, ...later].some((each) => isGenerated(each));
+  };
+  const fields = [...from.fields.values()].filter(hasColumn);
+  return new Set(
+    fields
+      .filter((field) => moved.has(field.field) && hasColumn(to.fields.get(field.field)) && isDropped(field))
+      .map(({ field }) => field),
+  );
+}
+
+const arriving = ({ moved, to }: FieldRun): Set<string> =>
+  new Set([...moved].filter((name) => isGenerated(to.fields.get(name))));
 
 /** One event of a run. `present`: the moved fields that have a column now; it is kept up. */
 function planMoved(change: Change, present: Set<string>): Statement[] {
@@ -76,21 +102,21 @@ function planDepartures(run: FieldRun, present: Set<string>): Statement[] {
     if (hasColumn(next) && !isGenerated(next)) {
       present.add(field.field);
       statements.push(dropExpression(change, field));
-    } else statements.push(...depart({ ...change, before: run.first.before }, run.from, field));
+    } else statements.push(dropColumn({ ...change, before: run.first.before }, field));
   }
   return statements;
 }
 
 /** After the last event: what is generated then is added, in the order of the fields. */
-function planArrivals(run: FieldRun): Statement[] {
+function planArrivals(run: FieldRun, { keyMoves }: Aside): Statement[] {
   const statements: Statement[] = [];
   for (const field of run.to.fields.values()) {
     if (!run.moved.has(field.field) || !isGenerated(field)) continue;
     const own = run.changes.findLast(({ event }) => event.field === field.field);
-    const change = { ...about(own ?? run.last, field.field), after: run.last.after };
+    const change = { ...about(own ?? run.last, field.field), after: run.last.after, keyMoves };
     statements.push(
       ...addColumn(change, field),
-      ...keysOn(run, field).map((relation) => addForeignKey(change, relation)),
+      ...keyOf(run, field).map((relation) => addForeignKey(change, relation)),
     );
   }
   return statements;
@@ -103,23 +129,9 @@ function dropExpression(change: Change, field: ColumnField): Statement {
   return statement(change, text, `let ${label(field)} keep its values`, { lock: 'ACCESS EXCLUSIVE' });
 }
 
-/** Foreign keys of others rest on the primary key; dropping its column must not meet them. */
-function depart(change: Change, node: CollectionNode, field: ColumnField): Statement[] {
-  const key = field.schema.is_primary_key;
-  const inward = key ? relationsTo(change.before, field.collection).filter(hasForeignKey) : [];
-  return [
-    ...inward.map((relation) => dropForeignKey(change, relation)),
-    ...(key ? dropPrimaryKey(change, node) : []),
-    dropColumn(change, field),
-  ];
-}
-
-/** The foreign keys that went with the column and are still wanted: its own, and those that point at it. */
-function keysOn({ first, last, from }: FieldRun, field: ColumnField) {
-  if (!isGenerated(from.fields.get(field.field))) return [];
-  const own = [getRelation(last.after, field.collection, field.field)].filter(hasForeignKey);
-  const others = field.schema.is_primary_key ? relationsTo(last.after, field.collection).filter(hasForeignKey) : [];
-  const stood = (relation: { many_collection: string; many_field: string }): boolean =>
-    hasForeignKey(getRelation(first.before, relation.many_collection, relation.many_field));
-  return [...new Map([...own, ...others].map((relation) => [relation.id, relation])).values()].filter(stood);
+/** The foreign key that went with the column and is still wanted. */
+function keyOf({ first, last, from }: FieldRun, { collection, field }: ColumnField) {
+  if (!isGenerated(from.fields.get(field))) return [];
+  const stood = hasForeignKey(getRelation(first.before, collection, field));
+  return [getRelation(last.after, collection, field)].filter(hasForeignKey).filter(() => stood);
 }

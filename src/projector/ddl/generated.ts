@@ -42,10 +42,22 @@ export function fieldRuns(changes: readonly Change[]): FieldRun[] {
   for (const change of changes) {
     const { collection } = change.event;
     if (isFieldChange(change)) gathered.set(collection, [...(gathered.get(collection) ?? []), change]);
-    else if (change.event.type !== 'collection.updated') close(collection);
+    else [collection, ...pointedAt(change)].forEach(close);
   }
   for (const collection of gathered.keys()) close(collection);
   return runs;
+}
+
+/** The tables that foreign keys of the event's table point at: what these rest on must be there when they change. */
+function pointedAt({ event, before, after }: Change): string[] {
+  const nodes = [before, after].flatMap(({ collections }) => collections.get(event.collection) ?? []);
+  const relation = (node: CollectionNode) => node.relations.get(event.field ?? '')?.one_collection ?? [];
+  return nodes
+    .flatMap((node) => [
+      relation(node),
+      (node.collection.schema?.extras?.constraints ?? []).flatMap(({ references }) => references ?? []),
+    ])
+    .flat();
 }
 
 const isFieldChange = (change: Change): change is FieldChange => change.event.type.startsWith('field.');
@@ -57,7 +69,7 @@ function toRun(changes: readonly FieldChange[]): FieldRun | null {
   if (first === undefined || last === undefined || from === undefined || to === undefined) return null;
   const generated = everGenerated(changes, from);
   if (generated.size === 0) return null;
-  const disturbed = disturbedColumns(changes, { from, to }, generated);
+  const disturbed = disturbedColumns(changes, generated);
   const moved = new Set([...generated].filter((name) => !stays(name, { from, to }, disturbed)));
   return moved.size === 0 ? null : { changes, first, last, from, to, moved };
 }
@@ -77,18 +89,14 @@ interface Span {
   to: CollectionNode;
 }
 
-/** Columns that are another column afterwards, or none, or of another type; dropped and made again counts too. */
-function disturbedColumns(
-  changes: readonly FieldChange[],
-  { from, to }: Span,
-  generated: ReadonlySet<string>,
-): ReadonlySet<string> {
+/** Columns that an event makes another column, or none, or of another type, whatever they are at the end. */
+function disturbedColumns(changes: readonly FieldChange[], generated: ReadonlySet<string>): ReadonlySet<string> {
   const names = new Set<string>();
-  for (const { event } of changes) {
+  for (const { event, before, after } of changes) {
     const name = event.field ?? '';
-    const [old, now] = [from.fields.get(name), to.fields.get(name)];
+    const [old, now] = [before, after].map(({ collections }) => collections.get(event.collection)?.fields.get(name));
     const same = hasColumn(old) && hasColumn(now) && columnType(old.schema) === columnType(now.schema);
-    if (!same || event.type === 'field.deleted') names.add(name);
+    if (!same) names.add(name);
     else if (generated.has(name) && !isComputedAlike(old, now)) names.add(name);
   }
   return names;

@@ -22,6 +22,8 @@ export interface LateReferences {
   before(change: Change): Statement[];
   /** What the change makes wait. */
   after(change: Change): void;
+  /** What was taken away for a while. */
+  wait(reference: LateReference): void;
   /** All that have a target at the end of the batch; the others are left out. */
   end(state: State): Iterable<Statement>;
 }
@@ -31,7 +33,9 @@ export function lateReferences(awaited: readonly LateReference[]): LateReference
   const waiting = new Map<string, LateReference[]>();
   const wait = (each: LateReference): void => {
     const { collection } = each.change.event;
-    waiting.set(collection, [...(waiting.get(collection) ?? []), each]);
+    const there = waiting.get(collection) ?? [];
+    if (there.some(({ constraint: { name } }) => name === each.constraint.name)) return;
+    waiting.set(collection, [...there, each]);
   };
   awaited.forEach(wait);
   return {
@@ -50,6 +54,7 @@ export function lateReferences(awaited: readonly LateReference[]): LateReference
         if (!goesBeforeAttaching(change, constraint)) wait({ change, constraint });
       }
     },
+    wait,
     *end(state) {
       for (const [, all] of partitionsFirst([...waiting], state, ([name]) => name)) yield* addReferences(all, state);
     },

@@ -70,6 +70,7 @@ function* planChanges(changes: readonly Change[], awaited: readonly LateReferenc
     statements.push(...late.before(change));
     for (const each of run === undefined ? planChange(change) : planInRun(change, run)) statements.push(each);
     late.after(change);
+    if (run?.last.index === change.index) run.references.forEach(late.wait);
     yield;
   }
   const end = changes.at(-1)?.after;
@@ -83,7 +84,8 @@ function* planChanges(changes: readonly Change[], awaited: readonly LateReferenc
 function planInRun(change: Change, run: MovingRun): Statement[] {
   const statements = change.index === run.first.index ? run.depart() : [];
   const moves = run.moved.has(change.event.field ?? '');
-  statements.push(...(moves ? run.step(change) : planChange(change)));
+  const among = { ...change, keyMoves: run.keyMoves };
+  statements.push(...(moves ? run.step(among) : planChange(among)));
   if (change.index === run.last.index) statements.push(...run.arrive());
   return statements;
 }

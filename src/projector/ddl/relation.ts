@@ -21,15 +21,18 @@ export function planRelation(change: RelationChange): Statement[] {
   const old = getRelation(before, event.collection, name);
   const now = getRelation(after, event.collection, name);
   if (hasForeignKey(old) && hasForeignKey(now)) return replaceForeignKey(change, old, now);
-  if (hasForeignKey(old)) return isInherited(before, old) ? [] : [dropForeignKey(change, old)];
-  return !hasForeignKey(now) || isInherited(after, now) ? [] : [addForeignKey(change, now)];
+  if (hasForeignKey(old)) return isInheritedRelation(before, old) ? [] : [dropForeignKey(change, old)];
+  return !hasForeignKey(now) || isInheritedRelation(after, now) ? [] : [addForeignKey(change, now)];
 }
 
 /**
  * A foreign key of a partitioned table is PostgreSQL's to keep on the partitions too, and to drop there: events that end
  * one tell of the partitions first.
  */
-function isInherited(state: State, { many_collection, many_field, one_collection }: ForeignKeyRelation): boolean {
+export function isInheritedRelation(
+  state: State,
+  { many_collection, many_field, one_collection }: ForeignKeyRelation,
+): boolean {
   const parent = parentOf(state, many_collection);
   const theirs = parent === undefined ? undefined : getRelation(state, parent, many_field);
   return hasForeignKey(theirs) && theirs.one_collection === one_collection;

@@ -1,5 +1,5 @@
 /** What extras say must fit the fields and the other tables. */
-import { keyDefinition } from '../definition-columns.js';
+import { constraintColumns, indexColumns, keyDefinition } from '../definition-columns.js';
 import type { TableExtras } from '../extras.js';
 import { type CollectionNode, type State, primaryKeyOf } from '../state.js';
 import { quoted } from './quoted.js';
@@ -11,7 +11,12 @@ type Fault = [member: keyof TableExtras, message: string];
 export function extrasFaults(state: State, node: CollectionNode): Fault[] {
   const extras = node.collection.schema?.extras;
   if (extras === undefined) return [];
-  return [...keyFaults(node, extras), ...partitionFaults(state, extras), ...referenceFaults(state, extras)];
+  return [
+    ...keyFaults(node, extras),
+    ...nameFaults(node, extras),
+    ...partitionFaults(state, extras),
+    ...referenceFaults(state, extras),
+  ];
 }
 
 /** The fields that are marked are those of the key, and nothing changes one without the other. */
@@ -33,6 +38,23 @@ function includedFaults({ fields }: CollectionNode, { name, definition }: Key): 
     ['primary_key', `the primary key ${quoted(name)} includes ${gone.map(quoted).join(', ')}, which must be there`],
   ];
 }
+
+/** PostgreSQL drops what names a column with the column, so it must not be said without. */
+function nameFaults({ fields }: CollectionNode, { constraints = [], indexes = [] }: TableExtras): Fault[] {
+  const isGone = (column: string): boolean => !SYSTEM_COLUMNS.has(column) && !fields.get(column)?.schema;
+  const faults = (member: 'constraints' | 'indexes', name: string, columns: ReadonlySet<string>): Fault[] => {
+    const gone = [...columns].filter(isGone);
+    if (gone.length === 0) return [];
+    return [[member, `${quoted(name)} names ${gone.map(quoted).join(', ')}, and there is no such column`]];
+  };
+  return [
+    ...constraints.flatMap(({ name, definition }) => faults('constraints', name, constraintColumns(definition))),
+    ...indexes.flatMap(({ name, definition }) => faults('indexes', name, indexColumns(definition))),
+  ];
+}
+
+/** Those that every table has. */
+const SYSTEM_COLUMNS: ReadonlySet<string> = new Set(['tableoid', 'ctid', 'xmin', 'xmax', 'cmin', 'cmax']);
 
 function partitionFaults({ collections }: State, { partition_of: partition }: TableExtras): Fault[] {
   if (partition === undefined) return [];

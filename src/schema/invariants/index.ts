@@ -14,13 +14,18 @@ import type { Relation } from '../model.js';
 /**
  * Everything wrong with the `touched` collections of `state` and the relations that point at them.
  * Problems name collection and field; a caller that knows where in the request they stand adds the path.
+ * @param from the state before the change: of two that are in each other's way, the changed one is told
  */
-export function invariantProblems(state: State, touched: Iterable<string>): Problem[] {
-  return toEnd(invariantProblemsInSteps(state, touched));
+export function invariantProblems(state: State, touched: Iterable<string>, from?: State): Problem[] {
+  return toEnd(invariantProblemsInSteps(state, touched, from));
 }
 
 /** `invariantProblems` of many collections. */
-export function* invariantProblemsInSteps(state: State, touched: Iterable<string>): Steps<Problem[]> {
+export function* invariantProblemsInSteps(
+  state: State,
+  touched: Iterable<string>,
+  from: State = state,
+): Steps<Problem[]> {
   const problems: Problem[] = [];
   const relations = new Map<string, Relation>();
   const groups = groupsOf(state);
@@ -33,16 +38,16 @@ export function* invariantProblemsInSteps(state: State, touched: Iterable<string
       problems.push(...indexNameProblems(state, node), ...ownNameProblems(state, node));
       for (const relation of node.relations.values()) {
         relations.set(`${name}\0${relation.many_field}`, relation);
-        problems.push(...relationProblems(state, relation));
+        problems.push(...relationProblems(state, relation, from));
       }
     }
     for (const relation of relationsTo(state, name)) {
       const key = `${relation.many_collection}\0${relation.many_field}`;
-      if (!relations.has(key)) problems.push(...relationProblems(state, relation));
+      if (!relations.has(key)) problems.push(...relationProblems(state, relation, from));
       relations.set(key, relation);
     }
     yield;
   }
-  problems.push(...needProblems(state, names), ...shownOnceProblems(state, [...relations.values()]));
+  problems.push(...needProblems(state, names), ...shownOnceProblems(state, [...relations.values()], from));
   return problems;
 }

@@ -1,23 +1,24 @@
 import { holdsText, keyFamily } from '../normal-form/data-types.js';
 import { columnType } from '../normal-form/index.js';
 import type { ColumnSchema, Relation } from '../model.js';
-import { type Problem, renderPath } from '../problem.js';
+import { type Problem, type ProblemCode, renderPath } from '../problem.js';
 import { type State, getField, primaryKeyOf } from '../state.js';
 import { REFERABLE_SYSTEM_COLLECTIONS, isSystemCollection } from '../system-collections.js';
+import { isToBlame } from './blame.js';
 import { INCOMPARABLE } from './column.js';
 import { quoted } from './quoted.js';
 
-type Fault = { path: (string | number)[]; message: string };
+type Fault = Pick<Problem, 'message' | 'details'> & { path: (string | number)[]; code?: ProblemCode };
 
-export function relationProblems(state: State, relation: Relation): Problem[] {
+export function relationProblems(state: State, relation: Relation, from: State): Problem[] {
   const faults = manyFaults(state, relation);
   if (faults.length === 0) {
     faults.push(...(relation.one_collection === null ? anyFaults(state, relation) : oneFaults(state, relation)));
-    faults.push(...weakFaults(state, relation), ...constraintNameFaults(state, relation));
+    faults.push(...weakFaults(state, relation), ...constraintNameFaults(state, relation, from));
   }
-  return faults.map(({ path, message }) => ({
+  return faults.map(({ path, ...fault }) => ({
     code: 'INVALID_PAYLOAD',
-    message,
+    ...fault,
     path: renderPath(path),
     collection: relation.many_collection,
     field: relation.many_field,
@@ -161,14 +162,16 @@ function columnFault(state: State, relation: Relation, member: 'junction_field' 
 }
 
 /** PostgreSQL keeps the names of a table's constraints apart. */
-function constraintNameFaults(state: State, relation: Relation): Fault[] {
+function constraintNameFaults(state: State, relation: Relation, from: State): Fault[] {
   const name = relation.schema?.constraint_name;
   if (name === undefined) return [];
   const others = state.collections.get(relation.many_collection)?.relations.values() ?? [];
   for (const other of others) {
     if (other.many_field === relation.many_field || other.schema?.constraint_name !== name) continue;
+    if (!isToBlame(relation, other, from)) continue;
     const message = `constraint ${quoted(name)} is the foreign key of ${quoted(other.many_field)} already`;
-    return [{ path: ['schema', 'constraint_name'], message }];
+    const details = { taken: [{ name, kind: 'constraint of the table' }] };
+    return [{ code: 'ALREADY_EXISTS', path: ['schema', 'constraint_name'], message, details }];
   }
   return [];
 }

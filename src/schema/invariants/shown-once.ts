@@ -2,35 +2,33 @@
 import type { Relation } from '../model.js';
 import { type Problem, renderPath } from '../problem.js';
 import { type State, relationsTo } from '../state.js';
+import { isToBlame, nameOf } from './blame.js';
 import { quoted } from './quoted.js';
 
 /** @param relations those that the change touches: of two with the same alias, one of them is told */
-export function shownOnceProblems(state: State, relations: readonly Relation[]): Problem[] {
+export function shownOnceProblems(state: State, relations: readonly Relation[], from: State): Problem[] {
   const shown = new Map<string, ReadonlyMap<string, Relation>>();
   return relations.flatMap((relation) => {
     const { many_collection, many_field, one_collection: one, one_field: alias } = relation;
     if (one === null || alias === null) return [];
     let known = shown.get(one);
-    if (known === undefined) shown.set(one, (known = firstByAlias(state, one)));
+    if (known === undefined) shown.set(one, (known = firstByAlias(state, one, from)));
     const first = known.get(alias);
     if (first === undefined || first === relation) return [];
-    const message = `${quoted(alias)} of ${quoted(one)} shows the relation ${quoted(`${first.many_collection}.${first.many_field}`)} already`;
+    const message = `${quoted(alias)} of ${quoted(one)} shows the relation ${quoted(nameOf(first))} already`;
     const path = renderPath(['one_field']);
     return [{ code: 'INVALID_PAYLOAD', message, path, collection: many_collection, field: many_field }];
   });
 }
 
-/** A relation that isn't in the log yet has the id 0. */
-const age = ({ id }: Relation): number => (id === 0 ? Infinity : id);
-
-/** Of the relations that point at `one`, the oldest for each alias. */
-function firstByAlias(state: State, one: string): ReadonlyMap<string, Relation> {
+/** Of the relations that point at `one`, that for each alias which the others find in their way. */
+function firstByAlias(state: State, one: string, from: State): ReadonlyMap<string, Relation> {
   const first = new Map<string, Relation>();
   for (const relation of relationsTo(state, one)) {
     const { one_collection, one_field: alias } = relation;
     if (one_collection !== one || alias === null) continue;
     const other = first.get(alias);
-    if (other === undefined || age(relation) < age(other)) first.set(alias, relation);
+    if (other === undefined || isToBlame(other, relation, from)) first.set(alias, relation);
   }
   return first;
 }

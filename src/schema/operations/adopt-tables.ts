@@ -65,7 +65,7 @@ export const adoptTables: Operation<'adopt-tables', AdoptTablesInput, AdoptTable
     for (const collection of found.completed) draft.putCollection(collection);
     for (const relation of found.relations) draft.putRelation(relation);
     const wanted = draft.toState();
-    const faults = yield* invariantProblemsInSteps(wanted, draft.touched);
+    const faults = yield* invariantProblemsInSteps(wanted, draft.touched, state);
     return faults.length > 0 ? refuse(...faults) : ok([...eventsOf(found, state, wanted)]);
   },
 };

@@ -42,6 +42,10 @@ export const createField: Operation<'create-field', CreateFieldInput, CreateFiel
   *decide(state, { field, concurrentIndexes }) {
     const node = state.collections.get(field.collection);
     if (node === undefined) return refuse(systemCollection(field.collection) ?? missingCollection(field.collection));
+    if (node.collection.schema === null) {
+      const message = `${JSON.stringify(field.collection)} is a folder (schema null) and can't have fields`;
+      return refuse({ code: 'INVALID_PAYLOAD', message, collection: field.collection, field: field.field });
+    }
     if (node.fields.has(field.field)) {
       const message = `${JSON.stringify(field.collection)} has a field ${JSON.stringify(field.field)} already`;
       return refuse({ code: 'ALREADY_EXISTS', message, collection: field.collection, field: field.field });

@@ -41,7 +41,8 @@ function inExpressions(node: CollectionNode, collection: string, field: string):
     .filter((other) => other.field !== field && other.schema !== null && readsFrom(other.schema, field))
     .map((other) => other.field);
   if (readers.length === 0) return [];
-  const message = `${readers.map(quoted).join(', ')} is computed from ${quoted(field)}; delete or change that first`;
+  const [are, them] = readers.length === 1 ? ['is', 'that'] : ['are', 'them'];
+  const message = `${readers.map(quoted).join(', ')} ${are} computed from ${quoted(field)}; delete or change ${them} first`;
   return [[message, readers.map((reader) => `${collection}.${reader}`)]];
 }
 

@@ -27,7 +27,10 @@ export function* decideDraft(
 ): Steps<Result<NewEvent[]>> {
   const wanted = draft.toState();
   const touched = draft.touched;
-  const problems = [...frozenProblems(state, wanted, touched), ...(yield* invariantProblemsInSteps(wanted, touched))];
+  const problems = [
+    ...frozenProblems(state, wanted, touched),
+    ...(yield* invariantProblemsInSteps(wanted, touched, state)),
+  ];
   if (problems.length > 0) return refuse(...problems.map(locate));
   return ok(yield* transitionInSteps(state, wanted, touched, options));
 }

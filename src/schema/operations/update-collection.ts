@@ -3,7 +3,7 @@ import { Draft } from '../draft.js';
 import { isObject } from '../json.js';
 import type { Collection, Json } from '../model.js';
 import { mergeCollection } from '../normal-form/index.js';
-import { type Path, type Problem, invalid, ok, refuse, unknownMembers } from '../problem.js';
+import { type Path, type Problem, invalid, ok, refuse, renderPath, unknownMembers } from '../problem.js';
 import type { State } from '../state.js';
 import { type Operation, decideDraft } from './operation.js';
 import { missingCollection, systemCollection } from './refusals.js';
@@ -57,7 +57,10 @@ export function applyUpdate(
   at: Path,
 ): Problem[] {
   const node = state.collections.get(collection);
-  if (node === undefined) return [systemCollection(collection) ?? missingCollection(collection)];
+  if (node === undefined) {
+    const problem = systemCollection(collection) ?? missingCollection(collection);
+    return [at.length === 0 ? problem : { ...problem, path: renderPath([...at, 'collection']) }];
+  }
   const problems = schema === undefined ? [] : schemaProblems(schema, node.collection, [...at, 'schema']);
   const merged = mergeCollection(node.collection, { collection, meta }, at, { foreign: false });
   if (!merged.ok) return [...problems, ...merged.problems];

@@ -171,10 +171,34 @@ describe('deleting a field', function () {
       expect(extensions['needed_by']).to.deep.equal(['t.gross']);
       expect(message).to.include('"gross" is computed from');
     }
+    await create(
+      'u',
+      ['gross', 'twice']
+        .map((name) => plain(name, 'integer', { generation_expression: 'net * 2' }))
+        .concat([plain('net', 'integer')]),
+    );
+    const { message: both } = await api.refused(IN_USE, 'DELETE', '/fields/u/net');
+    expect(both).to.equal('"gross", "twice" are computed from "net"; delete or change them first');
     await api.ok('PATCH', '/fields/t/gross', { schema: { generation_expression: 'net' } });
     await api.ok('DELETE', '/fields/t/tax');
     await api.ok('DELETE', '/fields/t/gross');
     await api.ok('DELETE', '/fields/t/net');
+  });
+
+  it('a column of an adopted table that a view, a trigger or another default needs: refused, naming that', async () => {
+    await api.sql(`CREATE TABLE held (id int PRIMARY KEY, v int, t int, n serial, m int);
+      ALTER TABLE held ALTER m SET DEFAULT nextval('held_n_seq'); CREATE VIEW shows AS SELECT v FROM held;
+      CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN new; END';
+      CREATE TRIGGER watches BEFORE UPDATE OF t ON held FOR EACH ROW EXECUTE FUNCTION f()`);
+    await api.ok('POST', '/schema/adopt', { tables: ['held'] });
+    for (const [field, dependent] of [
+      ['v', 'view shows'],
+      ['t', 'trigger watches'],
+      ['n', 'default value for column m'],
+    ] as const) {
+      const { message } = await api.refused(IN_USE, 'DELETE', `/fields/held/${field}`);
+      expect(message).to.include(dependent);
+    }
   });
 
   it('a column of an adopted table: the constraints and indexes that name it go with it, the others stay', async () => {

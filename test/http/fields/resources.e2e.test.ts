@@ -141,6 +141,16 @@ describe('fields and relations as resources', function () {
     expect(data.schema).to.include({ foreign_key_table: 'one', foreign_key_column: 'id', table: 'many', name: 'ref' });
   });
 
+  it('a folder has no fields; that is no fault of a place in the body', async () => {
+    await api.ok('POST', '/collections', { collection: 'only_folder', schema: null });
+    const invalid = { status: 400, code: 'INVALID_PAYLOAD' };
+    const body = { field: 'a', type: 'string' };
+    const { message, extensions } = await api.refused(invalid, 'POST', '/fields/only_folder', body);
+    expect(message).to.include('"only_folder" is a folder');
+    expect(extensions).not.to.have.property('path');
+    await api.ok('DELETE', '/collections/only_folder');
+  });
+
   it('a new field comes last, and takes everything at once', async () => {
     const body = plain('code', 'string', {
       is_unique: true,

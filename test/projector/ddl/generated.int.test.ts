@@ -1,8 +1,13 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { planBatch } from '../../../src/projector/ddl/plan.js';
+import type { NewEvent } from '../../../src/schema/events.js';
+import { transition } from '../../../src/schema/transition.js';
 import { Draft } from '../../../src/schema/draft.js';
 import { type State, initialState } from '../../../src/schema/state.js';
+import type { TableExtras } from '../../../src/schema/extras.js';
 import type { Field } from '../../../src/schema/model.js';
+import { withExtras } from '../../../src/schema/table-extras.js';
 import { defaultPrimaryKey } from '../../../src/schema/normal-form/index.js';
 import { ident } from '../../../src/projector/ddl/sql.js';
 import { column, tableOf } from '../columns.js';
@@ -42,15 +47,36 @@ const generated = fc.record({
   comment: fc.option(fc.constantFrom('x', "it's"), { nil: null }),
 });
 
-/** One table whose generated columns read its plain ones. */
+/** What hangs on two columns, whatever these are. */
+const part = fc.record({ kind: fc.constantFrom('index', 'partial', 'unique', 'check'), x: fc.nat(10), y: fc.nat(10) });
+
+/** As PostgreSQL writes it: it is compared with what that says. */
+const written = (name: string): string => (/^(?!select$)[a-z]+$/.test(name) ? name : ident(name));
+
+function extrasOf(columns: readonly string[], parts: readonly { kind: string; x: number; y: number }[]): TableExtras {
+  const extras: Required<Pick<TableExtras, 'constraints' | 'indexes'>> = { constraints: [], indexes: [] };
+  for (const [index, { kind, x, y }] of parts.entries()) {
+    const name = `part${index}`;
+    const [one, other] = [x, y].map((each) => written(columns[each % columns.length] as string)) as [string, string];
+    const pair = [...new Set(['id', one, other])].join(', ');
+    if (kind === 'unique') extras.constraints.push({ name, definition: `UNIQUE (${pair})` });
+    else if (kind === 'check')
+      extras.constraints.push({ name, definition: `CHECK (((${one} IS NULL) OR (${other} IS NOT NULL) OR (id > 0)))` });
+    else if (kind === 'index') extras.indexes.push({ name, definition: `USING btree (${one} DESC, ${other})` });
+    else extras.indexes.push({ name, definition: `USING btree (${one}) WHERE (${other} IS NOT NULL)` });
+  }
+  return extras;
+}
+
+/** One table whose generated columns read its plain ones, with what hangs on any of them. */
 const table: fc.Arbitrary<State> = fc
   .record({
     plain: fc.uniqueArray(plain, { selector: ({ name }) => name, maxLength: 4 }),
     generated: fc.uniqueArray(generated, { selector: ({ name }) => name, maxLength: 3 }),
+    extras: fc.array(part, { maxLength: 4 }),
   })
   .map((parts) => {
     const draft = new Draft(initialState());
-    draft.putCollection(tableOf('t'));
     const fields = new Map([['id', defaultPrimaryKey('t')]]);
     for (const { name, type, alias } of parts.plain) {
       const isAlias = alias && name === 'b';
@@ -65,6 +91,9 @@ const table: fc.Arbitrary<State> = fc
       const [generation_expression, type] = expressions[how % expressions.length] as [string, string];
       fields.set(name, column(name, type, { ...schema, is_unique: false, generation_expression }));
     }
+    const columns = [...fields.values()].filter(({ schema }) => schema !== null).map(({ field }) => field);
+    const bare = tableOf('t');
+    draft.putCollection({ ...bare, schema: withExtras({ comment: null }, extrasOf(columns, parts.extras)) });
     for (const field of fields.values()) draft.putField(field);
     return draft.toState();
   });
@@ -93,6 +122,25 @@ describe('generated columns in a batch', () => {
         expect(rows).to.be.a('number');
       }),
       { numRuns: Number(process.env['RUNS'] ?? 80), endOnFailure: true },
+    );
+  });
+
+  it('several changes planned as one, as a replay does, lead to the same', async function () {
+    this.timeout(120_000);
+    await fc.assert(
+      fc.asyncProperty(fc.array(table, { minLength: 2, maxLength: 4 }), async (targets) => {
+        await projected.become(initialState());
+        const events: NewEvent[] = [];
+        let state = projected.state();
+        for (const target of targets) {
+          const next = transition(state, target, ['t']);
+          state = planBatch(state, next, 'public').after;
+          events.push(...next);
+        }
+        await projected.project(events);
+        await projected.expectVerified();
+      }),
+      { numRuns: Number(process.env['RUNS'] ?? 40), endOnFailure: true },
     );
   });
 });
