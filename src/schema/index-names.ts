@@ -12,7 +12,9 @@ export interface ChangedFields {
 }
 
 /** The names after the fields of collections changed. All that is given up goes before anything comes. */
-export function renameIndexes(names: State['indexNames'], changes: readonly ChangedFields[]): State['indexNames'] {
+export function renameIndexes(names: State['indexNames'], all: readonly ChangedFields[]): State['indexNames'] {
+  const changes = all.filter(({ before, after }) => before !== after);
+  if (changes.length === 0) return names;
   return names.withMutations((map) => {
     for (const { collection, before, after } of changes) {
       for (const name of namesOnlyIn(before, after)) {

@@ -42,7 +42,7 @@ export function fieldRuns(changes: readonly Change[]): FieldRun[] {
   for (const change of changes) {
     const { collection } = change.event;
     if (isFieldChange(change)) gathered.set(collection, [...(gathered.get(collection) ?? []), change]);
-    else [collection, ...pointedAt(change)].forEach(close);
+    else if (gathered.size > 0) [collection, ...pointedAt(change)].forEach(close);
   }
   for (const collection of gathered.keys()) close(collection);
   return runs;

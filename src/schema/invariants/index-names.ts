@@ -15,13 +15,16 @@ interface Part {
 }
 
 export function indexNameProblems(state: State, node: CollectionNode): Problem[] {
-  return [...problemsWithin(node), ...problemsBeyond(state, node)];
+  const parts = [...node.fields.values()].flatMap(partsOf);
+  const problems = parts.length === 0 ? [] : problemsWithin(node, parts);
+  // Without any index of a field there is nothing that PostgreSQL doesn't see itself.
+  return state.indexNames.size === 0 ? problems : [...problems, ...problemsBeyond(state, node, parts)];
 }
 
-function problemsWithin(node: CollectionNode): Problem[] {
+function problemsWithin(node: CollectionNode, parts: readonly Part[]): Problem[] {
   const { collection } = node.collection;
   const taken = otherNames(node);
-  return [...node.fields.values()].flatMap(partsOf).flatMap(({ field, member, name, kind }) => {
+  return parts.flatMap(({ field, member, name, kind }) => {
     const other = taken.get(name);
     if (other === undefined) {
       taken.set(name, kind);
@@ -40,10 +43,10 @@ interface Claim extends Pick<Problem, 'path' | 'field'> {
 }
 
 /** PostgreSQL would say so too, but not of an index that is yet to be built. */
-function problemsBeyond(state: State, node: CollectionNode): Problem[] {
+function problemsBeyond(state: State, node: CollectionNode, parts: readonly Part[]): Problem[] {
   const { collection, schema } = node.collection;
   if (schema === null) return [];
-  return claimsOf(node).flatMap(({ name, own, ...at }) => {
+  return claimsOf(node, parts).flatMap(({ name, own, ...at }) => {
     const other = otherThan(state, name, own);
     if (other === null) return [];
     const { kind, said } = other;
@@ -52,11 +55,11 @@ function problemsBeyond(state: State, node: CollectionNode): Problem[] {
   });
 }
 
-function claimsOf(node: CollectionNode): Claim[] {
+function claimsOf(node: CollectionNode, parts: readonly Part[]): Claim[] {
   const own = node.collection.collection;
   return [
     { name: own, own: null, path: 'collection' },
-    ...[...node.fields.values()].flatMap(partsOf).map(({ field, member, name }) => ({
+    ...parts.map(({ field, member, name }) => ({
       name,
       own,
       field,

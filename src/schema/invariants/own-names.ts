@@ -46,11 +46,14 @@ function sequenceProblems(state: State, node: CollectionNode): Problem[] {
   });
 }
 
+const NOT_NULL = '_not_null';
+
 function notNullProblems(node: CollectionNode): Problem[] {
   const { collection } = node.collection;
-  if (node.relations.size === 0) return [];
+  const suspects = [...node.relations.values()].filter(({ schema }) => schema?.constraint_name?.endsWith(NOT_NULL));
+  if (suspects.length === 0) return [];
   const names = new Map([...node.fields.values()].flatMap(notNullOf));
-  return [...node.relations.values()].flatMap(({ many_field: field, schema }) => {
+  return suspects.flatMap(({ many_field: field, schema }) => {
     const name = schema?.constraint_name ?? '';
     const column = names.get(name);
     if (column === undefined) return [];
@@ -66,5 +69,5 @@ function notNullProblems(node: CollectionNode): Problem[] {
 
 function notNullOf({ collection, field, schema }: Field): [string, string][] {
   if (schema === null || schema.is_nullable || schema.extras?.not_null_name !== undefined) return [];
-  return [[postgresName(collection, field, '_not_null'), field]];
+  return [[postgresName(collection, field, NOT_NULL), field]];
 }
