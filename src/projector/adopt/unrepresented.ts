@@ -4,8 +4,32 @@ import { TABLES } from '../catalog/queries.js';
 import type { Reading } from '../catalog/reading.js';
 import type { Note } from './note.js';
 
+/**
+ * What the defaults and checks of domains are made of. Few, if any: so they are looked for before the columns, and each
+ * domain by itself (OFFSET), as PostgreSQL otherwise goes through all dependencies for each.
+ */
+const RULES: Sql = sql`parts AS (
+  SELECT t.oid AS domain, 'pg_catalog.pg_type'::regclass AS class, t.oid AS part FROM pg_catalog.pg_type t
+    WHERE t.typtype = 'd' AND t.oid >= 16384
+  UNION ALL SELECT c.contypid, 'pg_catalog.pg_constraint'::regclass, c.oid FROM pg_catalog.pg_constraint c
+    WHERE c.contypid >= 16384
+), rules AS MATERIALIZED (
+  SELECT p.domain, t.typarray AS array_type, d.kind, d.what FROM parts p JOIN pg_catalog.pg_type t ON t.oid = p.domain
+  JOIN LATERAL (SELECT CASE WHEN s.oid IS NOT NULL THEN 'sequence' WHEN e.oid IS NOT NULL THEN 'type' ELSE 'function' END AS kind,
+      coalesce(s.relname::text, e.typname::text, pg_catalog.pg_describe_object(d.refclassid, d.refobjid, 0)) AS what
+    FROM pg_catalog.pg_depend d
+    LEFT JOIN pg_catalog.pg_class s ON d.refclassid = 'pg_catalog.pg_class'::regclass AND s.oid = d.refobjid
+    LEFT JOIN pg_catalog.pg_type e ON d.refclassid = 'pg_catalog.pg_type'::regclass AND e.oid = d.refobjid
+    WHERE d.classid = p.class AND d.objid = p.part AND d.refobjid >= 16384 AND d.refobjid NOT IN (t.oid, t.typbasetype)
+      AND d.refclassid IN ('pg_catalog.pg_proc'::regclass, 'pg_catalog.pg_operator'::regclass, 'pg_catalog.pg_class'::regclass,
+        'pg_catalog.pg_type'::regclass)
+      AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend x
+        WHERE x.classid = d.refclassid AND x.objid = d.refobjid AND x.deptype = 'e')
+    OFFSET 0) d ON true
+)`;
+
 /** One row each: table, kind, name. Objects that belong to an extension or to PostgreSQL itself are none of them. */
-const FOUND: Sql = sql`${TABLES}
+const FOUND: Sql = sql`${TABLES}, ${RULES}
 SELECT w.relname::text, 'trigger', t.tgname::text FROM wanted w
   JOIN pg_catalog.pg_trigger t ON t.tgrelid = w.oid AND NOT t.tgisinternal AND t.tgparentid = 0
 UNION ALL
@@ -94,22 +118,9 @@ SELECT DISTINCT w.relname::text, 'partition key', pg_catalog.pg_describe_object(
       'pg_catalog.pg_opclass'::regclass, 'pg_catalog.pg_collation'::regclass)
   WHERE w.relkind = 'p'
 UNION ALL
--- What the default and the checks of a domain are made of.
-SELECT DISTINCT w.relname::text, CASE WHEN d.refclassid = 'pg_catalog.pg_class'::regclass THEN 'sequence'
-    WHEN d.refclassid = 'pg_catalog.pg_type'::regclass THEN 'type' ELSE 'function' END,
-    coalesce(s.relname::text, e.typname::text, pg_catalog.pg_describe_object(d.refclassid, d.refobjid, 0))
-  FROM wanted w JOIN pg_catalog.pg_attribute a ON a.attrelid = w.oid AND a.attnum > 0 AND NOT a.attisdropped
-  JOIN pg_catalog.pg_type c ON c.oid = a.atttypid
-  JOIN pg_catalog.pg_type t ON t.typtype = 'd' AND t.oid IN (c.oid, c.typelem)
-  JOIN pg_catalog.pg_depend d ON d.refobjid >= 16384 AND d.refobjid NOT IN (t.oid, t.typbasetype)
-    AND ((d.classid = 'pg_catalog.pg_type'::regclass AND d.objid = t.oid) OR (d.classid = 'pg_catalog.pg_constraint'::regclass
-      AND d.objid IN (SELECT k.oid FROM pg_catalog.pg_constraint k WHERE k.contypid = t.oid)))
-    AND d.refclassid IN ('pg_catalog.pg_proc'::regclass, 'pg_catalog.pg_operator'::regclass, 'pg_catalog.pg_class'::regclass,
-      'pg_catalog.pg_type'::regclass)
-  LEFT JOIN pg_catalog.pg_class s ON d.refclassid = 'pg_catalog.pg_class'::regclass AND s.oid = d.refobjid
-  LEFT JOIN pg_catalog.pg_type e ON d.refclassid = 'pg_catalog.pg_type'::regclass AND e.oid = d.refobjid
-  WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_depend x
-    WHERE x.classid = d.refclassid AND x.objid = d.refobjid AND x.deptype = 'e')
+SELECT DISTINCT w.relname::text, r.kind, r.what FROM rules r
+  JOIN pg_catalog.pg_attribute a ON a.atttypid IN (r.domain, r.array_type) AND a.attnum > 0 AND NOT a.attisdropped
+  JOIN wanted w ON w.oid = a.attrelid
 UNION ALL
 SELECT w.relname::text, 'comment', 'constraint ' || c.conname FROM wanted w JOIN pg_catalog.pg_constraint c ON c.conrelid = w.oid
   JOIN pg_catalog.pg_description d ON d.objoid = c.oid AND d.classoid = 'pg_catalog.pg_constraint'::regclass
