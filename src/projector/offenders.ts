@@ -172,8 +172,8 @@ function beyond({ data_type, numeric_precision, numeric_scale }: ColumnSchema, v
   return sql`abs(round(${value}, ${integer(String(scale))})) >= 10::numeric ^ ${digits} AND ${value} <> 'NaN'`;
 }
 
-/** What IEEE 754 rounds to infinity or to zero as binary32: PostgreSQL refuses both. */
+/** What IEEE 754 rounds to infinity or to zero (to 2^-150) as binary32: PostgreSQL refuses both. */
 function beyondReal(value: Sql): Sql {
   const large = sql`abs(${value}) >= 2::numeric ^ 128 - 2::numeric ^ 103 AND abs(${value}) < 'Infinity'`;
-  return sql`${large} OR ${value} <> 0 AND abs(${value}) <= 2::numeric ^ -150`;
+  return sql`${large} OR ${value} <> 0 AND abs(${value}) <= 7.00649232162408535461864791644958e-46`;
 }
