@@ -15,8 +15,8 @@ DATA_DIR), with the service's own settings, while the service runs or not.
 
   dps doctor
 
-Nothing is changed. Exit code 1 when something is wrong; warnings alone leave it 0. Every finding has a code that the
-README explains.
+Nothing is changed. Exit code 1 when something is wrong; warnings alone leave it 0. Every finding has a code that
+docs/doctor.md explains.
 
   --data-dir DIR     instead of DATA_DIR
   --json             print for machines`,

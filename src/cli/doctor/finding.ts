@@ -1,4 +1,4 @@
-/** What `dps doctor` can find, and how each is mended. The README has a row for each code. */
+/** What `dps doctor` can find, and how each is mended. docs/doctor.md has a row for each code. */
 
 export type Severity = 'error' | 'warning';
 
