@@ -8,7 +8,7 @@ CREATE TABLE service_events (
   batch         uuid        NOT NULL,
   type          text        NOT NULL,
   version       integer     NOT NULL CHECK (version > 0),
-  collection    text        NOT NULL,
+  collection    text,
   field         text,
   data          jsonb       NOT NULL CHECK (jsonb_typeof(data) = 'object'),
   actor         jsonb       NOT NULL CHECK (jsonb_typeof(actor) = 'object'),
@@ -19,13 +19,20 @@ CREATE TABLE service_events (
   user_agent    text,
   occurred_at   timestamptz(3) NOT NULL,
   previous_hash text        NOT NULL CHECK (previous_hash ~ '^[0-9a-f]{64}$'),
-  hash          text        NOT NULL CHECK (hash ~ '^[0-9a-f]{64}$')
+  hash          text        NOT NULL CHECK (hash ~ '^[0-9a-f]{64}$'),
+  -- What else is known of the request.
+  context       jsonb       CHECK (jsonb_typeof(context) = 'object'),
+  -- What it is about other than a collection: its kind and its id.
+  subject       jsonb       CHECK (subject IS NULL
+    OR (jsonb_typeof(subject -> 'kind') = 'string' AND jsonb_typeof(subject -> 'id') = 'string') IS TRUE)
 );
 
 COMMENT ON TABLE service_events IS 'Append-only, hash-chained log of every change of the managed schema.';
 
 CREATE INDEX service_events_batch ON service_events (batch);
 CREATE INDEX service_events_collection ON service_events (collection, position);
+CREATE INDEX service_events_subject ON service_events ((subject ->> 'kind'), (subject ->> 'id'), position)
+  WHERE subject IS NOT NULL;
 CREATE INDEX service_events_occurred_at ON service_events (occurred_at, position);
 
 -- What is accepted stays as it is. ALWAYS: in a session that replays replication too. A statement is refused even when
@@ -198,5 +205,5 @@ SELECT r.id, r.many_collection, r.many_field, r.one_collection, r.one_field, r.o
 
 -- Who changed what, when and why, one row an event.
 CREATE VIEW service_v_history AS
-SELECT e.position, e.occurred_at, e.type, e.collection, e.field, e.actor ->> 'name' AS actor, e.command, e.reason, e.batch
+SELECT e.position, e.occurred_at, e.type, e.collection, e.field, e.subject, e.actor ->> 'name' AS actor, e.command, e.reason, e.batch
   FROM service_events e;

@@ -16,8 +16,9 @@ export interface ShownEvent {
   position: number;
   batch: string;
   type: string;
-  collection: string;
+  collection: string | null;
   field: string | null;
+  subject?: { kind: string; id: string };
   actor: { id: string; name: string };
   command: string;
   reason: string | null;
@@ -62,10 +63,11 @@ export function describeBatch(batch: ShownBatch, paint: Paint): string {
 
 /** Everything that is known of an event, and the change it made. */
 export function describeEvent(event: ShownEvent, change: DiffDocument['diff'], paint: Paint): string {
-  const { position, type, collection, field, actor, occurred_at } = event;
-  const subject = field === null ? collection : `${collection}.${field}`;
+  const { position, type, collection, field, subject, actor, occurred_at } = event;
+  const names = [collection, field].filter((name) => name !== null).join('.');
+  const about = [names, subject && `${subject.kind} ${subject.id}`].filter(Boolean).join(', ');
   const lines = [
-    `${paint.position(`event ${position}`)}  ${type} ${oneLine(subject)}`,
+    `${paint.position(`event ${position}`)}  ${type} ${oneLine(about)}`.trimEnd(),
     `when     ${paint.time(shownTime(occurred_at))}`,
     `who      ${paint.actor(oneLine(actor.name))} (${actor.id})`,
     `from     ${

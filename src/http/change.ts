@@ -4,7 +4,7 @@ import type { Command, Done, Outcome, Refusal, RequestContext, StoredAnswer } fr
 import type { CommandOf, OperationName } from '../schema/operations/index.js';
 import { type Answer, refusal } from './answer.js';
 import type { HttpDeps } from './deps.js';
-import { addressOf, idempotencyKeyOf, ifMatchOf, reasonOf, userAgentOf } from './request-headers.js';
+import { addressOf, idempotencyKeyOf, ifMatchOf, reasonOf, traceparentOf, userAgentOf } from './request-headers.js';
 import type { Call } from './route.js';
 
 /** Runs `command` and answers with what `render` makes of the outcome. */
@@ -33,6 +33,7 @@ export function contextOf(
 ): RequestContext {
   const key = idempotencyKeyOf(req);
   const ifMatch = ifMatchOf(req);
+  const traceparent = traceparentOf(req);
   return {
     cause: {
       actor: { id: caller.id, name: caller.name },
@@ -41,6 +42,7 @@ export function contextOf(
       request_id: requestId,
       ip: addressOf(req),
       user_agent: userAgentOf(req),
+      ...(traceparent !== undefined && { context: { traceparent } }),
     },
     ...(ifMatch !== undefined && { ifMatch }),
     ...(key !== null && {

@@ -12,7 +12,14 @@ export function planAnswer(run: DryRun, further: readonly Warning[] = []): Answe
   const plan = {
     accepted,
     ...(problem !== undefined && errorBody([problem])),
-    events: events.map(({ type, version, collection, field, data }) => ({ type, version, collection, field, data })),
+    events: events.map(({ type, version, collection, field, data, subject }) => ({
+      type,
+      version,
+      collection,
+      field,
+      data,
+      ...(subject && { subject }),
+    })),
     statements: statements.map(({ sql, summary, lock, loses_data, rewrites_table, may_fail, source }) => ({
       sql,
       summary,

@@ -62,6 +62,19 @@ export function userAgentOf(req: IncomingMessage): string | null {
   return Array.from(text).slice(0, MAX_USER_AGENT).join('') || null;
 }
 
+const TRACEPARENT = /^(?!ff)([0-9a-f]{2})-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?=$|-)/;
+
+/**
+ * The trace that the request is part of (W3C Trace Context), as far as this version of that standard goes. What isn't
+ * valid is ignored, as the standard wants it.
+ */
+export function traceparentOf(req: IncomingMessage): string | undefined {
+  const given = String(req.headers['traceparent'] ?? '');
+  const [valid, version] = TRACEPARENT.exec(given) ?? [];
+  // Only later versions may have more behind it.
+  return version === '00' && valid !== given ? undefined : valid;
+}
+
 /** The address of the peer; IPv4 as such on a socket for both kinds. */
 export function addressOf(req: IncomingMessage): string | null {
   return req.socket.remoteAddress?.replace(/^::ffff:/, '') ?? null;

@@ -1,7 +1,7 @@
 /** Writing to the log. Only a transaction that holds the log's lock may do it. */
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import type { Cause, NewEvent, StoredEvent } from '../schema/events.js';
+import type { Cause, LogEvent, StoredEvent } from '../schema/events.js';
 import { type Parameterised, sendBatch } from '../postgres/exchange.js';
 import { createCanonicalWriter } from '../schema/canonical-writer.js';
 import { createHasher } from './hash-chain.js';
@@ -11,7 +11,7 @@ import { createPace, nextTurn } from '../turns.js';
 export interface Append {
   /** The end of the log, read under the lock. */
   head: LogHead;
-  events: readonly NewEvent[];
+  events: readonly LogEvent[];
   cause: Cause;
   /** uuid of the batch; a new one when absent. */
   batch?: string;
@@ -32,11 +32,11 @@ const CHARACTERS_PER_INSERT = 8_000_000;
 
 const INSERT = `
   INSERT INTO service_events (position, id, batch, type, version, collection, field, data, actor, command, reason,
-                              request_id, ip, user_agent, occurred_at, previous_hash, hash)
+                              request_id, ip, user_agent, context, subject, occurred_at, previous_hash, hash)
   SELECT e.position, e.id, $2::uuid, e.type, e.version, e.collection, e.field, e.data, $3::jsonb, $4::text,
-         $5::text, $6::text, $7::text, $8::text, $9::timestamptz, e.previous_hash, e.hash
+         $5::text, $6::text, $7::text, $8::text, $9::jsonb, e.subject, $10::timestamptz, e.previous_hash, e.hash
     FROM jsonb_to_recordset($1) AS e (position bigint, id uuid, type text, version integer, collection text,
-                                      field text, data jsonb, previous_hash text, hash text)`;
+                                      field text, data jsonb, subject jsonb, previous_hash text, hash text)`;
 
 /**
  * Gives events their places, ids and hashes. No I/O; it begins in a later turn of the event loop, when what the caller
@@ -64,7 +64,7 @@ export async function prepareEvents(append: Append): Promise<Prepared> {
     rows.push(
       `{"position":${position},"id":"${placed.id}","type":"${event.type}","version":${event.version},` +
         `"collection":${JSON.stringify(event.collection)},"field":${JSON.stringify(event.field)},` +
-        `"previous_hash":"${placed.previous_hash}","hash":"${hash}","data":${data}}`,
+        `"subject":${JSON.stringify(event.subject ?? null)},"previous_hash":"${placed.previous_hash}","hash":"${hash}","data":${data}}`,
     );
   }
   const shared = [
@@ -75,6 +75,7 @@ export async function prepareEvents(append: Append): Promise<Prepared> {
     common.request_id,
     common.ip,
     common.user_agent,
+    common.context === undefined ? null : JSON.stringify(common.context),
     occurred_at,
   ];
   return {
@@ -91,7 +92,7 @@ export async function prepareEvents(append: Append): Promise<Prepared> {
 export async function appendEvents(
   client: pg.ClientBase,
   head: LogHead,
-  events: readonly NewEvent[],
+  events: readonly LogEvent[],
   cause: Cause,
 ): Promise<StoredEvent[]> {
   const prepared = await prepareEvents({ head, events, cause });
@@ -125,6 +126,7 @@ function storable(cause: Cause): Cause {
     request_id: optionalText(cause.request_id),
     ip: optionalText(cause.ip),
     user_agent: optionalText(cause.user_agent),
+    ...(cause.context && { context: cause.context }),
   };
 }
 

@@ -11,7 +11,7 @@ export interface EventText {
 /** In the order they are shown in. */
 const COLUMNS =
   'position, id, batch, type, version, collection, field, data, actor, command, reason, request_id, ip, user_agent, ' +
-  'occurred_at, hash, previous_hash';
+  'context, subject, occurred_at, hash, previous_hash';
 
 /** Fragments of SQL with places for values: `text` numbers them from $1. */
 export interface Selection {
@@ -27,7 +27,14 @@ export async function selectEventTexts(db: Queryable, selection: Selection): Pro
     text: `SELECT ${COLUMNS} FROM service_events e WHERE ${where} ORDER BY e.position ${order} LIMIT ${limit}`,
     values: [...values],
   });
-  return rows.map((row) => ({ position: row.position, text: JSON.stringify(row) }));
+  return rows.map((row) => ({ position: row.position, text: textOf(row) }));
+}
+
+/** What most events don't have is no member of those. */
+function textOf(row: EventRow): string {
+  row.context ??= undefined;
+  row.subject ??= undefined;
+  return JSON.stringify(row);
 }
 
 /** Events after `after`, up to and with `upTo`, in order. */

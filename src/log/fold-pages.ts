@@ -18,7 +18,7 @@ export interface FoldPage {
 
 const PAGE = 2_000;
 
-type Row = [number, string, number, string, string | null, unknown, string, string, string];
+type Row = [number, string, number, string | null, string | null, unknown, string, string, string];
 
 const QUERY = {
   name: 'log-fold-page',

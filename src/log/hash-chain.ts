@@ -24,13 +24,18 @@ export function createHasher(write: (value: unknown) => string): (event: Omit<Ha
     // The members in the order of canonical JSON.
     const text =
       `{"actor":${write(event.actor)},"batch":"${event.batch}","collection":${JSON.stringify(event.collection)},` +
-      `"command":${JSON.stringify(event.command)},"data":${data},"field":${JSON.stringify(event.field)},` +
+      `"command":${JSON.stringify(event.command)},${optional('context', event.context, write)}"data":${data},"field":${JSON.stringify(event.field)},` +
       `"id":"${event.id}","ip":${JSON.stringify(event.ip)},"occurred_at":"${event.occurred_at}",` +
       `"position":${event.position},"reason":${JSON.stringify(event.reason)},` +
-      `"request_id":${JSON.stringify(event.request_id)},"type":${JSON.stringify(event.type)},` +
+      `"request_id":${JSON.stringify(event.request_id)},${optional('subject', event.subject, write)}"type":${JSON.stringify(event.type)},` +
       `"user_agent":${JSON.stringify(event.user_agent)},"version":${event.version}}`;
     return hash('sha256', event.previous_hash + text);
   };
+}
+
+/** A member that is hashed when it is there, and only then: the hashes of events without it are what they always were. */
+function optional(name: string, value: unknown, write: (value: unknown) => string): string {
+  return value == null ? '' : `"${name}":${write(value)},`;
 }
 
 export interface Verification {

@@ -1,5 +1,5 @@
 /** Reading the log in order, in pages. */
-import type { Cause, StoredEvent } from '../schema/events.js';
+import type { Cause, Context, StoredEvent, Subject } from '../schema/events.js';
 import { readEvent } from '../schema/upcasting.js';
 import type { Queryable } from '../postgres/pool.js';
 import { createPace, mapInTurns } from '../turns.js';
@@ -11,7 +11,7 @@ export interface EventRecord {
   batch: string;
   type: string;
   version: number;
-  collection: string;
+  collection: string | null;
   field: string | null;
   data: unknown;
   actor: Cause['actor'];
@@ -20,6 +20,9 @@ export interface EventRecord {
   request_id: string | null;
   ip: string | null;
   user_agent: string | null;
+  context?: Context | undefined;
+  /** What it is about other than a collection. */
+  subject?: Subject | undefined;
   occurred_at: string;
   previous_hash: string;
   hash: string;
@@ -40,13 +43,15 @@ const PAGE = 1_000;
 /** Columns as `toEventRecord` needs them. */
 export const EVENT_COLUMNS =
   'position, id, batch, type, version, collection, field, data, actor, command, reason, request_id, ip, user_agent, ' +
-  'occurred_at, previous_hash, hash';
+  'context, subject, occurred_at, previous_hash, hash';
 
 export type EventRow = Omit<EventRecord, 'occurred_at'> & { occurred_at: Date };
 
 /** A row of service_events as an event. */
 export function toEventRecord(row: EventRow): EventRecord {
-  return { ...row, occurred_at: row.occurred_at.toISOString() };
+  const { context, subject, ...always } = row;
+  const occurred_at = row.occurred_at.toISOString();
+  return { ...always, ...(context && { context }), ...(subject && { subject }), occurred_at };
 }
 
 /**

@@ -1,14 +1,14 @@
 /** What of a large batch doesn't wait for its end. */
 import type pg from 'pg';
 import type { Parameterised } from '../postgres/exchange.js';
-import type { NewEvent } from '../schema/events.js';
+import type { LogEvent } from '../schema/events.js';
 import type { Problem } from '../schema/problem.js';
 import { createPace, mapInTurns, nextTurn } from '../turns.js';
 import { sendLimited } from './commit.js';
 import type { PipelineOptions } from './types.js';
 
 /** Where writing the rows takes longer than a round trip. */
-export const isLarge = (events: readonly NewEvent[]): boolean => events.length > 100;
+export const isLarge = (events: readonly LogEvent[]): boolean => events.length > 100;
 
 interface Ahead {
   /** The DDL; answers why PostgreSQL refused it, or null. */

@@ -8,7 +8,8 @@ import { metadataStatements } from '../projector/metadata.js';
 import { planBatchInSteps } from '../projector/ddl/plan.js';
 import type { Statement } from '../projector/statement.js';
 import type { Point } from '../reads/store.js';
-import type { NewEvent } from '../schema/events.js';
+import { collectionsChanged } from '../schema/event-schemas.js';
+import type { LogEvent } from '../schema/events.js';
 import type { Problem } from '../schema/problem.js';
 import { snapshotHash } from '../schema/snapshot.js';
 import type { State } from '../schema/state.js';
@@ -94,7 +95,7 @@ function projectionOf({ pool, place }: PipelineOptions, batch: Omit<Projection, 
 
 interface Rehearsed {
   point: Point;
-  events: NewEvent[];
+  events: LogEvent[];
   statements: Statement[];
   problems: Problem[] | null;
 }
@@ -111,7 +112,7 @@ async function preparedJob(client: pg.ClientBase, job: Job, state: State): Promi
   return job.prepare === undefined ? job : { ...job, decide: await job.prepare(client, state) };
 }
 
-type Decided = { kind: 'decided'; events: NewEvent[] } | Refusal;
+type Decided = { kind: 'decided'; events: LogEvent[] } | Refusal;
 
 async function judge(state: State, { decide, request }: Job, release: string): Promise<Decided> {
   if (request.ifMatch !== undefined && request.ifMatch !== snapshotHash(state, release)) {
@@ -132,12 +133,12 @@ interface Preparing {
   options: PipelineOptions;
   request: RequestContext;
   point: Point;
-  events: readonly NewEvent[];
+  events: readonly LogEvent[];
   after: State;
 }
 
 function metadataOf({ point, events, after }: Preparing): Iterable<Parameterised> {
-  return metadataStatements(point.state, after, new Set(events.map((event) => event.collection)));
+  return metadataStatements(point.state, after, collectionsChanged(events));
 }
 
 /** Everything of a batch but what is sent ahead. */
@@ -243,8 +244,6 @@ async function rollback<T>(client: pg.ClientBase, outcome: T): Promise<T> {
 }
 
 function preconditionFailed(): Problem {
-  return {
-    code: 'PRECONDITION_FAILED',
-    message: 'The schema is not the one that If-Match names: read it again and decide anew.',
-  };
+  const message = 'The schema is not the one that If-Match names: read it again and decide anew.';
+  return { code: 'PRECONDITION_FAILED', message };
 }

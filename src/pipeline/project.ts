@@ -8,7 +8,7 @@ import { ddlFailure } from '../projector/errors.js';
 import { type LockSettings, isLockTableFull, readLockSettings } from '../projector/lock-table.js';
 import type { Statement } from '../projector/statement.js';
 import { type Taken, articled, isNameTaken, takenByOthers } from '../projector/taken-names.js';
-import type { NewEvent } from '../schema/events.js';
+import type { LogEvent } from '../schema/events.js';
 import type { Problem } from '../schema/problem.js';
 import type { State } from '../schema/state.js';
 import { explained } from './explain.js';
@@ -17,7 +17,7 @@ export interface Projection {
   pool: pg.Pool;
   before: State;
   after: State;
-  events: readonly NewEvent[];
+  events: readonly LogEvent[];
   statements: readonly Statement[];
   schema: string;
   /** The transaction goes on after a refusal, from its savepoint. */

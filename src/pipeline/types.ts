@@ -3,7 +3,7 @@ import type pg from 'pg';
 import type { Logger } from '../postgres/logger.js';
 import type { Statement } from '../projector/statement.js';
 import type { Point, Store } from '../reads/store.js';
-import type { Cause, NewEvent, StoredEvent } from '../schema/events.js';
+import type { Cause, LogEvent, StoredEvent } from '../schema/events.js';
 import type { Json } from '../schema/model.js';
 import type { CommandOf, OperationName } from '../schema/operations/index.js';
 import type { Problem, Result } from '../schema/problem.js';
@@ -84,7 +84,7 @@ export type Outcome = Done | Refusal | Replay;
 
 export interface Plan {
   kind: 'planned';
-  events: NewEvent[];
+  events: LogEvent[];
   statements: Statement[];
   /** Whether PostgreSQL ran all statements. */
   accepted: boolean;
@@ -107,6 +107,6 @@ export type Prepare<C> = (client: pg.ClientBase, state: State) => Promise<C>;
 export interface Job {
   /** What there is to ask the database before; undefined: nothing. */
   prepare?: (client: pg.ClientBase, state: State) => Promise<Job['decide']>;
-  decide(state: State): Steps<Result<NewEvent[]>>;
+  decide(state: State): Steps<Result<LogEvent[]>>;
   request: RequestContext;
 }

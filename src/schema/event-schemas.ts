@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { columnExtrasV1, tableExtrasV1 } from './extras-schemas.js';
 import { DEFERRABLES, FIELD_WIDTHS, REFERENTIAL_ACTIONS } from './model.js';
-import type { EventType } from './events.js';
+import type { EventType, LogEvent, SchemaEventType } from './events.js';
 
 const text = z.string();
 const textOrNull = z.string().nullable();
@@ -106,16 +106,48 @@ const patch = z.array(
 const nothing = z.strictObject({});
 const concurrent_indexes = z.boolean().optional();
 
-/** Index 0 is version 1. */
-export const EVENT_SCHEMAS: Record<EventType, readonly z.ZodType[]> = {
-  'collection.created': [z.strictObject({ collection: collectionV1, fields: z.array(fieldV1), concurrent_indexes })],
-  'collection.adopted': [z.strictObject({ collection: collectionV1, fields: z.array(fieldV1) })],
-  'collection.updated': [z.strictObject({ patch, adopted: z.boolean().optional() })],
-  'collection.deleted': [nothing],
-  'field.created': [z.strictObject({ field: fieldV1, concurrent_indexes })],
-  'field.updated': [z.strictObject({ patch, concurrent_indexes })],
-  'field.deleted': [nothing],
-  'relation.created': [z.strictObject({ relation: relationV1, adopted: z.boolean().optional() })],
-  'relation.updated': [z.strictObject({ patch })],
-  'relation.deleted': [nothing],
+const divergence = z.strictObject({ seen: logPlace(), found: logPlace(), noticed_at: text });
+
+function logPlace() {
+  return z.strictObject({ position: z.int().nonnegative(), hash: textOrNull });
+}
+
+/** A type of event. */
+export interface EventKind<T extends EventType = EventType> {
+  /** False: the schema's fold passes over it, and nothing that shows the schema changes with it. */
+  changesSchema: T extends SchemaEventType ? true : false;
+  /** The shape of its payload; index 0 is version 1. */
+  versions: readonly z.ZodType[];
+}
+
+const schemaEvent = (...versions: z.ZodType[]) => ({ changesSchema: true, versions }) as const;
+const otherEvent = (...versions: z.ZodType[]) => ({ changesSchema: false, versions }) as const;
+
+/** Every type of event there is. */
+export const EVENT_KINDS: { readonly [T in EventType]: EventKind<T> } = {
+  'collection.created': schemaEvent(
+    z.strictObject({ collection: collectionV1, fields: z.array(fieldV1), concurrent_indexes }),
+  ),
+  'collection.adopted': schemaEvent(z.strictObject({ collection: collectionV1, fields: z.array(fieldV1) })),
+  'collection.updated': schemaEvent(z.strictObject({ patch, adopted: z.boolean().optional() })),
+  'collection.deleted': schemaEvent(nothing),
+  'field.created': schemaEvent(z.strictObject({ field: fieldV1, concurrent_indexes })),
+  'field.updated': schemaEvent(z.strictObject({ patch, concurrent_indexes })),
+  'field.deleted': schemaEvent(nothing),
+  'relation.created': schemaEvent(z.strictObject({ relation: relationV1, adopted: z.boolean().optional() })),
+  'relation.updated': schemaEvent(z.strictObject({ patch })),
+  'relation.deleted': schemaEvent(nothing),
+  'log.acknowledged': otherEvent(z.strictObject({ divergences: z.array(divergence) })),
 };
+
+/** Whether the schema's fold looks at an event. */
+export function changesSchema<E extends { type: EventType }>(event: E): event is Extract<E, { type: SchemaEventType }> {
+  return EVENT_KINDS[event.type].changesSchema;
+}
+
+/** The collections whose schema the events change. */
+export function collectionsChanged(events: Iterable<LogEvent>): Set<string> {
+  const names = new Set<string>();
+  for (const event of events) if (changesSchema(event)) names.add(event.collection);
+  return names;
+}

@@ -1,6 +1,7 @@
 /** evolve: state × event → state. Pure and total over the events the log accepts; an impossible one is our bug. */
 import type { Operation } from 'fast-json-patch';
-import type { NewEvent } from './events.js';
+import { changesSchema } from './event-schemas.js';
+import type { LogEvent, NewEvent } from './events.js';
 import type { Collection, Field, Relation } from './model.js';
 import { applyPatch } from './patch.js';
 import { type ChangedFields, renameIndexes } from './index-names.js';
@@ -8,13 +9,17 @@ import { reindex } from './reference-index.js';
 import { type CollectionNode, type State, initialState } from './state.js';
 
 /** An event with its place in the log. */
-export type PlacedEvent = NewEvent & { position: number };
+export type PlacedEvent = LogEvent & { position: number };
+
+type SchemaChange = NewEvent & { position: number };
 
 /** An event that can't follow the state it meets: the log was written by something that isn't this service. */
 export class ImpossibleEventError extends Error {
-  constructor(event: PlacedEvent, why: string) {
+  readonly position: number;
+  constructor(event: SchemaChange, why: string) {
     super(`event ${event.position} (${event.type} ${event.collection}${event.field ? '.' + event.field : ''}): ${why}`);
     this.name = 'ImpossibleEventError';
+    this.position = event.position;
   }
 }
 
@@ -55,10 +60,12 @@ export function startFolding(from: State): Folding {
 
   return {
     add(event) {
+      position = event.position;
+      // What changes no schema leaves every part of the state as it is: whoever keeps something about one keeps it.
+      if (!changesSchema(event)) return;
       const before = nodeOf(event.collection);
       const relations = before?.relations;
       const after = evolveNode(before, event);
-      position = event.position;
       if (relations !== after?.relations) {
         referencedBy = reindex(referencedBy, event.collection, relations, after?.relations);
       }
@@ -88,7 +95,7 @@ interface OpenNode extends CollectionNode {
 }
 
 /** @returns the node after the event, which is `node` itself unless it comes or goes */
-function evolveNode(node: OpenNode | undefined, event: PlacedEvent): OpenNode | undefined {
+function evolveNode(node: OpenNode | undefined, event: SchemaChange): OpenNode | undefined {
   if (event.type === 'collection.created' || event.type === 'collection.adopted') return created(node, event);
   if (node === undefined) throw new ImpossibleEventError(event, 'there is no such collection');
   if (event.type === 'collection.deleted') return undefined;
@@ -122,9 +129,9 @@ function created(
   return { collection, fields: new Map(fields.map((field) => [field.field, field])), relations: new Map() };
 }
 
-type Placed<T extends NewEvent['type']> = Extract<PlacedEvent, { type: T }>;
-type FieldEvent = Extract<PlacedEvent, { type: `field.${string}` }>;
-type RelationEvent = Extract<PlacedEvent, { type: `relation.${string}` }>;
+type Placed<T extends NewEvent['type']> = Extract<SchemaChange, { type: T }>;
+type FieldEvent = Extract<SchemaChange, { type: `field.${string}` }>;
+type RelationEvent = Extract<SchemaChange, { type: `relation.${string}` }>;
 
 function evolveFields(fields: Map<string, Field>, event: FieldEvent): void {
   const name = event.field ?? '';
@@ -145,12 +152,12 @@ function evolveRelations(
   return next;
 }
 
-function present<T>(value: T | undefined, event: PlacedEvent): T {
+function present<T>(value: T | undefined, event: SchemaChange): T {
   if (value === undefined) throw new ImpossibleEventError(event, 'there is nothing of that name to change');
   return value;
 }
 
-function patched<T extends object>(document: T, event: PlacedEvent, patch: readonly Operation[]): T {
+function patched<T extends object>(document: T, event: SchemaChange, patch: readonly Operation[]): T {
   try {
     return applyPatch(document, patch);
   } catch (error) {

@@ -1,7 +1,7 @@
 /** Reading events back: parsed with the schema of their version, then brought to the newest one, step by step. */
 import type { z } from 'zod';
-import { EVENT_SCHEMAS } from './event-schemas.js';
-import type { NewEvent } from './events.js';
+import { EVENT_KINDS } from './event-schemas.js';
+import type { LogEvent } from './events.js';
 import { isObject } from './json.js';
 
 /** From version n to n + 1 of a payload; index 0 is from version 1. */
@@ -25,17 +25,21 @@ export interface RawEvent {
   position: number;
   type: string;
   version: number;
-  collection: string;
+  collection: string | null;
   field: string | null;
   data: unknown;
 }
 
+/** What a reader has to know of each type. */
+export type Kinds = Readonly<Record<string, { changesSchema: boolean; versions: readonly z.ZodType[] }>>;
+
 /** Makes a reader of stored payloads. Throws UnreadableEventError for an unknown type, version or shape. */
-export function createEventReader(schemas: Readonly<Record<string, readonly z.ZodType[]>>, upcasters: Upcasters) {
-  return <E extends RawEvent>(event: E): Omit<E, keyof RawEvent> & NewEvent & { position: number } => {
+export function createEventReader(kinds: Kinds, upcasters: Upcasters) {
+  return <E extends RawEvent>(event: E): Omit<E, keyof RawEvent> & LogEvent & { position: number } => {
     const { position, type, version } = event;
-    const versions = Object.hasOwn(schemas, type) ? schemas[type] : undefined;
-    if (versions === undefined) throw new UnreadableEventError(position, `its type ${JSON.stringify(type)} is unknown`);
+    const kind = Object.hasOwn(kinds, type) ? kinds[type] : undefined;
+    if (kind === undefined) throw new UnreadableEventError(position, `its type ${JSON.stringify(type)} is unknown`);
+    const { versions } = kind;
     const schema = versions[version - 1];
     if (schema === undefined) {
       throw new UnreadableEventError(
@@ -43,6 +47,8 @@ export function createEventReader(schemas: Readonly<Record<string, readonly z.Zo
         `version ${version} of ${type} is unknown; this release knows 1 to ${versions.length}`,
       );
     }
+    if (kind.changesSchema && event.collection === null)
+      throw new UnreadableEventError(position, 'it names no collection');
     if (!isReplacement(event.data) || !PATCHED.test(type)) check(schema, event);
     // What was stored, not what zod copied: a copy would lose a member named __proto__.
     if (version === versions.length) return event as never;
@@ -82,4 +88,4 @@ function isReplacement(data: unknown): boolean {
 }
 
 /** Reads an event of the log into the newest version of its type. */
-export const readEvent = createEventReader(EVENT_SCHEMAS, UPCASTERS);
+export const readEvent = createEventReader(EVENT_KINDS, UPCASTERS);

@@ -8,6 +8,7 @@ import {
   ifMatchOf,
   reasonOf,
   requestIdOf,
+  traceparentOf,
   userAgentOf,
 } from '../../src/http/request-headers.js';
 
@@ -34,6 +35,26 @@ describe('request headers', () => {
       expect(requestIdOf(request({ 'x-request-id': id })), id).match(/^[0-9a-f-]{36}$/);
     }
     expect(requestIdOf(request({}))).match(/^[0-9a-f-]{36}$/);
+  });
+
+  it('traceparent is kept where it is valid, and ignored where it is not', () => {
+    const trace = `${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
+    const kept = (traceparent: string) => traceparentOf(request({ traceparent }));
+    expect(kept(`00-${trace}`)).equal(`00-${trace}`);
+    expect(kept(`cc-${trace}-later`)).equal(`cc-${trace}`);
+    expect(traceparentOf(request({}))).equal(undefined);
+    const wrong = [
+      `ff-${trace}`,
+      `00-${trace}-more`,
+      `cc-${trace}more`,
+      `00-${trace.toUpperCase()}`,
+      `00-${'0'.repeat(32)}-${'b'.repeat(16)}-01`,
+      `00-${'a'.repeat(32)}-${'0'.repeat(16)}-01`,
+      `00-${trace}, 00-${trace}`,
+      `00-${trace.slice(1)}`,
+      '',
+    ];
+    for (const each of wrong) expect(kept(each), each).equal(undefined);
   });
 
   it('Authorization is a bearer token, or something that is refused', () => {

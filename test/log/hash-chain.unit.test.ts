@@ -1,7 +1,9 @@
+import { hash } from 'node:crypto';
 import { expect } from 'chai';
 import { eventHash } from '../../src/log/hash-chain.js';
 import { GENESIS_HASH } from '../../src/log/head.js';
 import type { EventRecord } from '../../src/log/read.js';
+import { canonicalJson } from '../../src/schema/canonical.js';
 
 const EVENT: Omit<EventRecord, 'hash'> = {
   position: 1,
@@ -25,6 +27,14 @@ const EVENT: Omit<EventRecord, 'hash'> = {
 describe('eventHash', () => {
   it('is the same on every release: stored logs depend on it', () => {
     expect(eventHash(EVENT)).to.equal('16df86354906cf99481346ce9c823899585911413a3738017ad93b4640203316');
+  });
+
+  it('is that of today for what may be there and is not', () => {
+    expect(eventHash({ ...EVENT, context: undefined, subject: undefined })).to.equal(eventHash(EVENT));
+    const all = { ...EVENT, collection: null, context: { b: 1, a: 'x' }, subject: { kind: 'log', id: '7' } };
+    // sha256 of the previous hash and the event's canonical JSON, without `hash` and `previous_hash`.
+    const { previous_hash, ...members } = all;
+    expect(eventHash(all)).to.equal(hash('sha256', previous_hash + canonicalJson(members)));
   });
 
   it('does not depend on the order of members', () => {
@@ -52,8 +62,15 @@ describe('eventHash', () => {
       { occurred_at: '2026-01-01T00:00:00.001Z' },
       { previous_hash: '1'.repeat(64) },
     ];
-    const hashes = others.map((other) => eventHash({ ...EVENT, ...other }));
-    expect(new Set([...hashes, eventHash(EVENT)]).size).to.equal(others.length + 1);
+    const more: Partial<EventRecord>[] = [
+      { collection: null },
+      { context: {} },
+      { context: { traceparent: 'a' } },
+      { subject: { kind: 'log', id: '1' } },
+      { subject: { kind: 'log', id: '2' } },
+    ];
+    const hashes = [...others, ...more].map((other) => eventHash({ ...EVENT, ...other }));
+    expect(new Set([...hashes, eventHash(EVENT)]).size).to.equal(others.length + more.length + 1);
     expect(Object.keys(EVENT)).to.have.length(others.length);
   });
 });

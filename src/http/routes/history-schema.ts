@@ -55,7 +55,7 @@ function snapshotRoute({ history, rendered, config: { release } }: HttpDeps, poi
       const { position } = head;
       const ifNoneMatch = req.headers['if-none-match'];
       if (query.export === undefined) {
-        const { body } = rendered.get(state, 'history', () => textOf(state, () => true));
+        const { body } = rendered.get(state.collections, 'history', () => textOf(state, () => true));
         const etag = `"${snapshotHash(state, release)}"`;
         return representationAnswer({ body, etag, type: JSON_TYPE, position }, ifNoneMatch);
       }
@@ -64,7 +64,7 @@ function snapshotRoute({ history, rendered, config: { release } }: HttpDeps, poi
         query.export === 'sql'
           ? { type: 'application/sql; charset=utf-8', write: () => history.script(point) }
           : FORMATS[query.export];
-      const found = rendered.get(state, `history ${query.export}`, () => write(snapshotOf(state, release)));
+      const found = rendered.get(state.collections, `history ${query.export}`, () => write(snapshotOf(state, release)));
       return representationAnswer({ ...found, type, position }, ifNoneMatch, name);
     },
   });

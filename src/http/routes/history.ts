@@ -18,6 +18,11 @@ const filters = {
   collection: z.string().optional(),
   actor: z.string().optional(),
   command: z.string().optional(),
+  /** `log`, or with an id `log:42`. */
+  subject: z
+    .string()
+    .regex(/^[^:]+(?::|$)/, { error: 'must be a kind of subject (log), or one with its id (log:42).' })
+    .optional(),
   since: moment.optional(),
   until: moment.optional(),
 };
@@ -74,10 +79,22 @@ const lower = (a: number | undefined, b: number | undefined): number | undefined
 
 /** Times become positions: they never decrease along the log. */
 async function filterOf(history: HttpDeps['history'], query: Filters): Promise<EventFilter> {
-  const { since, until, ...filter } = query;
+  const { since, until, subject, ...filter } = query;
   const after = since && (await boundOf(history, since, 'since'));
   const last = until && (await boundOf(history, until, 'until'));
-  return { ...filter, ...(after !== undefined && { after }), ...(last !== undefined && { before: last + 1 }) };
+  return {
+    ...filter,
+    ...subjectFilter(subject),
+    ...(after !== undefined && { after }),
+    ...(last !== undefined && { before: last + 1 }),
+  };
+}
+
+/** An id may hold colons, a kind doesn't. */
+function subjectFilter(given: string | undefined): Pick<EventFilter, 'subjectKind' | 'subjectId'> {
+  const colon = given?.indexOf(':') ?? -1;
+  if (given === undefined || colon < 0) return { subjectKind: given };
+  return { subjectKind: given.slice(0, colon), subjectId: given.slice(colon + 1) };
 }
 
 /** The position that `since` begins after, or that `until` ends with. */

@@ -56,10 +56,10 @@ function snapshotRoute({ store, rendered, config: { release } }: HttpDeps): Rout
       if (query.export !== undefined) {
         const { type, write } = FORMATS[query.export];
         const file = () => write(snapshotOf(state, release, include));
-        const found = rendered.get(state, `snapshot ${filter} ${query.export}`, file);
+        const found = rendered.get(state.collections, `snapshot ${filter} ${query.export}`, file);
         return send(found, type, ['Content-Disposition', attachment(query.export, new Date())]);
       }
-      const found = rendered.get(state, `snapshot ${filter}`, () => textOf(state, include));
+      const found = rendered.get(state.collections, `snapshot ${filter}`, () => textOf(state, include));
       // The tag of the whole schema is its hash: what If-Match takes, and what a diff starts from.
       const whole = query.includeCollections === undefined && query.excludeCollections === undefined;
       return send(whole ? { ...found, etag: `"${snapshotHash(state, release)}"` } : found, JSON_TYPE);

@@ -1,5 +1,5 @@
 /** What the planners get: one event of a batch with the states around it; and how they say what a statement costs. */
-import type { EventType, NewEvent } from '../../schema/events.js';
+import type { NewEvent, SchemaEventType } from '../../schema/events.js';
 import type { State } from '../../schema/state.js';
 import type { Statement } from '../statement.js';
 import type { BatchNeeds } from './batch-needs.js';
@@ -23,7 +23,7 @@ interface ChangeBy<E extends NewEvent> {
 }
 
 /** `T`: the event's type. */
-export type Change<T extends EventType = EventType> = ChangeBy<Extract<NewEvent, { type: T }>>;
+export type Change<T extends SchemaEventType = SchemaEventType> = ChangeBy<Extract<NewEvent, { type: T }>>;
 
 /** Whether the table was made by this batch: it is empty then, and nobody else can see or lock it. */
 export function isNew({ createdAt, index }: Change, collection: string): boolean {

@@ -1,6 +1,7 @@
 /** events → statements. Pure; a batch is planned against the state that each of its events meets. */
+import { changesSchema } from '../../schema/event-schemas.js';
+import type { LogEvent, NewEvent } from '../../schema/events.js';
 import { evolve } from '../../schema/evolve.js';
-import type { NewEvent } from '../../schema/events.js';
 import type { State } from '../../schema/state.js';
 import { type Steps, toEnd } from '../../schema/steps.js';
 import type { Statement } from '../statement.js';
@@ -30,7 +31,7 @@ export interface Replaying {
 }
 
 /** The statements of a batch in the order they must run, and the state after it. */
-export function planBatch(state: State, events: readonly NewEvent[], schema: string, replaying?: Replaying): BatchPlan {
+export function planBatch(state: State, events: readonly LogEvent[], schema: string, replaying?: Replaying): BatchPlan {
   return toEnd(planBatchInSteps(state, events, schema, replaying));
 }
 
@@ -42,7 +43,7 @@ export interface BatchPlan {
 /** `planBatch` of many events. */
 export function* planBatchInSteps(
   state: State,
-  events: readonly NewEvent[],
+  events: readonly LogEvent[],
   schema: string,
   replaying?: Replaying,
 ): Steps<BatchPlan> {
@@ -52,10 +53,12 @@ export function* planBatchInSteps(
   let before = state;
   for (const [index, event] of events.entries()) {
     const after = evolve(before, { ...event, position: before.position + 1 });
-    if (event.type === 'collection.created' && !createdAt.has(event.collection)) createdAt.set(event.collection, index);
-    changes.push({ event, index, before, after, schema, createdAt, needs });
+    const between = before;
     before = after;
     yield;
+    if (!changesSchema(event)) continue;
+    if (event.type === 'collection.created' && !createdAt.has(event.collection)) createdAt.set(event.collection, index);
+    changes.push({ event, index, before: between, after, schema, createdAt, needs });
   }
   return { statements: yield* planChanges(changes, replaying?.awaited), after: before };
 }

@@ -1,5 +1,5 @@
 /** Which indexes an event may have left to be built, or to be dropped, after its commit. Pure. */
-import type { NewEvent } from '../../schema/events.js';
+import type { LogEvent, NewEvent } from '../../schema/events.js';
 
 export interface IndexTarget {
   collection: string;
@@ -10,7 +10,7 @@ export interface IndexTarget {
  * Events that asked for an index to be built after the commit; and those that took an index away, because one may have
  * been under construction then, where DROP INDEX doesn't see it.
  */
-export function indexTargets(event: NewEvent): IndexTarget[] {
+export function indexTargets(event: LogEvent): IndexTarget[] {
   switch (event.type) {
     case 'collection.created':
       if (event.data.concurrent_indexes !== true) return [];

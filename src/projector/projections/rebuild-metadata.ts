@@ -8,7 +8,7 @@ import { advisoryKey } from '../../postgres/advisory.js';
 import { ProblemError, environmentProblem } from '../../postgres/errors.js';
 import { type ConnectionOptions, connectionConfig } from '../../postgres/pool.js';
 import { type FoldLogOptions, type Point, foldLog, foldPage, startPoint } from '../../reads/fold-log.js';
-import type { StoredEvent } from '../../schema/events.js';
+import { collectionsChanged } from '../../schema/event-schemas.js';
 import { sql } from '../ddl/sql.js';
 import { type StagedRows, createStaging, restage, stage, switchRows } from './staging.js';
 
@@ -102,13 +102,9 @@ async function follow(client: pg.Client, from: Point): Promise<Followed> {
   let point = from;
   for await (const page of readEventPages(client, { after: from.head.position })) {
     point = foldPage(point, page);
-    note(page, touched);
+    for (const name of collectionsChanged(page)) touched.add(name);
   }
   return { point, touched, events: point.head.position - from.head.position };
-}
-
-function note(page: readonly StoredEvent[], touched: Set<string>): void {
-  for (const { collection } of page) touched.add(collection);
 }
 
 /** So few events to go that it doesn't matter to take them along under the lock. */

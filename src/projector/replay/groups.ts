@@ -1,12 +1,12 @@
 /** Events in groups that one transaction can take: PostgreSQL's lock table has a fixed size. */
-import type { NewEvent } from '../../schema/events.js';
+import type { LogEvent } from '../../schema/events.js';
 import type { State } from '../../schema/state.js';
 import { awaitedReferences } from '../ddl/late-references.js';
 import { planBatch } from '../ddl/plan.js';
 import { lockEntriesOf } from '../lock-table.js';
 import type { Statement } from '../statement.js';
 
-export interface Group<E extends NewEvent> {
+export interface Group<E extends LogEvent> {
   events: E[];
   statements: Statement[];
   /** The state after it. */
@@ -20,7 +20,7 @@ const LOCK_ENTRIES = 1_500;
 const SLICE = 50;
 
 /** Groups in order, planned for tables that hold nothing. A statement's source is the event's index in its group. */
-export function* groupsOf<E extends NewEvent>(
+export function* groupsOf<E extends LogEvent>(
   from: State,
   events: readonly E[],
   schema: string,
@@ -52,7 +52,7 @@ export function* groupsOf<E extends NewEvent>(
 }
 
 /** The events, or the first of them, up to one that has to be committed before others use what it makes. */
-function planPiece<E extends NewEvent>(state: State, events: E[], schema: string): Group<E> {
+function planPiece<E extends LogEvent>(state: State, events: E[], schema: string): Group<E> {
   const plan = (some: E[]) =>
     planBatch(state, some.map(onEmptyTables), schema, { awaited: awaitedReferences(state, schema) });
   const all = plan(events);
@@ -63,7 +63,7 @@ function planPiece<E extends NewEvent>(state: State, events: E[], schema: string
 }
 
 /** Tables are empty, and none was there before: indexes are made at once, and what was adopted is made. */
-function onEmptyTables(event: NewEvent): NewEvent {
+function onEmptyTables(event: LogEvent): LogEvent {
   switch (event.type) {
     case 'collection.adopted':
       return { ...event, type: 'collection.created', version: 1 };

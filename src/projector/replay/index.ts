@@ -13,7 +13,7 @@ import { restoreEvents } from '../../log/restore.js';
 import { logChannel } from '../../postgres/advisory.js';
 import { unmarkRestoring } from '../../postgres/restoring.js';
 import { runScript } from '../../postgres/script.js';
-import type { NewEvent } from '../../schema/events.js';
+import type { LogEvent } from '../../schema/events.js';
 import { evolve } from '../../schema/evolve.js';
 import { type State, initialState } from '../../schema/state.js';
 import { transition } from '../../schema/transition.js';
@@ -109,7 +109,7 @@ async function makeTables(run: Run): Promise<void> {
   }
 }
 
-async function runGroup(run: Run, { events, statements }: Group<NewEvent & { position?: number }>): Promise<void> {
+async function runGroup(run: Run, { events, statements }: Group<LogEvent & { position?: number }>): Promise<void> {
   try {
     await runScript(
       run.target.client,

@@ -7,6 +7,9 @@ export interface EventFilter {
   /** Id or name of whoever did it. */
   actor?: string | undefined;
   batch?: string | undefined;
+  /** What it is about other than a collection: its kind. */
+  subjectKind?: string | undefined;
+  subjectId?: string | undefined;
   command?: string | undefined;
   /** Events after this position. */
   after?: number | undefined;
@@ -21,6 +24,8 @@ const CONDITIONS: Record<keyof EventFilter, Condition> = {
   field: (place) => `e.field = ${place}`,
   type: (place) => `e.type = ${place}`,
   actor: (place) => `(e.actor ->> 'id' = ${place} OR e.actor ->> 'name' = ${place})`,
+  subjectKind: (place) => `e.subject ->> 'kind' = ${place}`,
+  subjectId: (place) => `e.subject ->> 'id' = ${place}`,
   batch: (place) => `e.batch = ${place}`,
   command: (place) => `e.command = ${place}`,
   after: (place) => `e.position > ${place}`,

@@ -2,7 +2,7 @@
 import { type EventText, readEventTexts, selectEventTexts } from '../../log/event-text.js';
 import type { Verification } from '../../log/hash-chain.js';
 import type { Queryable } from '../../postgres/pool.js';
-import type { NewEvent } from '../../schema/events.js';
+import type { LogEvent } from '../../schema/events.js';
 import type { Warning } from '../../schema/warning.js';
 import type { Point } from '../fold-log.js';
 import type { Store } from '../store.js';
@@ -42,7 +42,7 @@ export interface History {
   /** The schema as a SQL script. */
   script(point: Point): string;
   /** What a plan makes anew and can't fill again. */
-  notRestored(events: readonly NewEvent[]): Promise<Warning[]>;
+  notRestored(events: readonly LogEvent[]): Promise<Warning[]>;
   verify(): Promise<Verification>;
   /** The log up to a position, in pages, as long as somebody asks for the next one. */
   pages(upTo: number): AsyncGenerator<readonly EventText[], void, undefined>;

@@ -1,6 +1,6 @@
 /** What a plan makes anew under an old name: it comes back empty, and whoever goes back in time should know. */
 import type { Queryable } from '../../postgres/pool.js';
-import type { NewEvent } from '../../schema/events.js';
+import type { LogEvent } from '../../schema/events.js';
 import type { Warning } from '../../schema/warning.js';
 
 interface Gone {
@@ -33,7 +33,7 @@ const COLUMNS = `
    GROUP BY d.collection, d.field`;
 
 /** A warning for each table and column that `events` make and that the log once deleted, or that they delete first. */
-export async function notRestored(db: Queryable, events: readonly NewEvent[]): Promise<Warning[]> {
+export async function notRestored(db: Queryable, events: readonly LogEvent[]): Promise<Warning[]> {
   const { tables, columns } = madeBy(events);
   if (tables.length + columns.length === 0) return [];
   const { rows } = await db.query<Gone>(`${TABLES} UNION ALL ${COLUMNS} ORDER BY collection, field NULLS FIRST`, [
@@ -56,7 +56,7 @@ function goneNow({ collection, field }: { collection: string; field: string }): 
   return { code: 'DATA_NOT_RESTORED', collection, field, message };
 }
 
-function madeBy(events: readonly NewEvent[]) {
+function madeBy(events: readonly LogEvent[]) {
   const tables: string[] = [];
   const columns: { collection: string; field: string; deleted: boolean }[] = [];
   const deleted = new Set<string>();

@@ -5,7 +5,7 @@ export interface TypeCount {
   type: string;
   count: number;
   /** Of the event, when there is only one. */
-  collection: string;
+  collection: string | null;
   field: string | null;
 }
 
@@ -18,7 +18,8 @@ export function summarise(counts: readonly TypeCount[]): string {
 function phrase({ type, count, collection, field }: TypeCount): string {
   const [kind = '', verb = ''] = type.split('.');
   if (count > 1) return `${verb} ${count} ${kind}s`;
-  return `${verb} ${kind} ${field === null ? collection : `${collection}.${field}`}`;
+  const name = [collection, field].filter((part) => part !== null).join('.');
+  return name === '' ? `${verb} ${kind}` : `${verb} ${kind} ${name}`;
 }
 
 function rank(type: string): number {

@@ -1,0 +1,47 @@
+/** Events put into a log past the service, as another process of it would. */
+import pg from 'pg';
+import { appendEvents } from '../../src/log/append.js';
+import { emptyHead } from '../../src/log/head.js';
+import { HEAD_QUERY } from '../../src/log/read.js';
+import { connectionConfig } from '../../src/postgres/pool.js';
+import type { Cause, LogEvent, StoredEvent } from '../../src/schema/events.js';
+
+const NOBODY: Cause = {
+  actor: { id: 'test', name: 'Test' },
+  command: 'test',
+  reason: null,
+  request_id: null,
+  ip: null,
+  user_agent: null,
+};
+
+/** Appends in a transaction of its own, with right hashes. */
+export async function append(
+  connectionString: string,
+  events: readonly LogEvent[],
+  cause: Partial<Cause> = {},
+): Promise<StoredEvent[]> {
+  const client = new pg.Client(connectionConfig({ connectionString, schema: 'public' }));
+  await client.connect();
+  try {
+    await client.query('BEGIN');
+    const { rows } = await client.query<{ position: number; hash: string; occurred_at: Date }>(HEAD_QUERY);
+    const [last] = rows;
+    const head = last === undefined ? emptyHead() : { ...last, occurred_at: last.occurred_at.toISOString() };
+    const stored = await appendEvents(client, head, events, { ...NOBODY, ...cause });
+    await client.query('COMMIT');
+    return stored;
+  } finally {
+    await client.end();
+  }
+}
+
+/** An event that changes no schema. */
+export const ACKNOWLEDGED: LogEvent = {
+  type: 'log.acknowledged',
+  version: 1,
+  collection: null,
+  field: null,
+  subject: { kind: 'log', id: '7' },
+  data: { divergences: [] },
+};
