@@ -58,8 +58,18 @@ export function createPool(options: PoolOptions): pg.Pool {
 }
 
 /**
+ * What a transaction may have left on its session: DISCARD ALL without the prepared statements, which are ours. DDL runs
+ * functions of others (of an adopted index, of an event trigger), and what these set would meet the next request.
+ */
+const CLEAN = `SET SESSION AUTHORIZATION DEFAULT; RESET ALL; CLOSE ALL; UNLISTEN *; SELECT pg_advisory_unlock_all();
+  DISCARD TEMP; DISCARD SEQUENCES`;
+
+/** Milliseconds after which a connection that doesn't answer is closed instead. */
+const CLEAN_LIMIT = 5_000;
+
+/**
  * Runs `work` on a client of the pool. After an error the connection is closed, not reused: whatever state it is in,
- * nobody meets it.
+ * nobody meets it. Otherwise it is cleaned before it is used again, and nobody waits for that.
  */
 export async function withClient<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();
@@ -72,9 +82,27 @@ export async function withClient<T>(pool: pg.Pool, work: (client: pg.PoolClient)
     broken = client.getTransactionStatus() !== 'I';
     return result;
   } finally {
-    client.removeListener('error', ignore);
-    client.release(broken);
+    void cleaned(client, broken).then((clean) => {
+      client.removeListener('error', ignore);
+      client.release(!clean);
+    });
   }
+}
+
+/** Whether the next user of the connection meets none of what was done on it. */
+async function cleaned(client: pg.PoolClient, broken: boolean): Promise<boolean> {
+  if (broken) return false;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(resolve, CLEAN_LIMIT, false);
+  });
+  const done = client.query(CLEAN).then(
+    () => true,
+    () => false,
+  );
+  const clean = await Promise.race([done, late]);
+  clearTimeout(timer);
+  return clean;
 }
 
 /** What PostgreSQL's spelling of values and definitions depends on, whatever a database or an account sets. */

@@ -9,7 +9,7 @@ import type { Examined } from '../../src/cli/doctor/index.js';
 import { clientOf, json } from '../http/client.js';
 import { until } from '../log/until.js';
 import { dps } from '../support/dps.js';
-import { type TestDatabase, createDatabase, testServer } from '../support/postgres.js';
+import { type TestDatabase, asSuperuser, createDatabase, testServer } from '../support/postgres.js';
 import { startService } from '../support/service.js';
 
 describe('dps doctor', () => {
@@ -185,7 +185,7 @@ describe('dps doctor', () => {
   it('finds a user without rights', async () => {
     const connectionString = await lived();
     const role = new URL(connectionString).pathname.slice(1);
-    await sql(
+    await asSuperuser(
       connectionString,
       `create role ${role} login password 'secret'`,
       `revoke create on schema public from public`,
@@ -197,7 +197,7 @@ describe('dps doctor', () => {
     try {
       await expectFound({ DATABASE_URL: url.href }, 'SCHEMA_NOT_WRITABLE', 'TABLES_NOT_OWNED');
     } finally {
-      await sql(connectionString, `drop owned by ${role}`, `drop role ${role}`);
+      await asSuperuser(connectionString, `drop owned by ${role}`, `drop role ${role}`);
     }
   });
 

@@ -53,7 +53,7 @@ describe('embedded PostgreSQL', function () {
     expect(await recordedConnection(dataDir)).to.equal(second.connectionString);
     await second.stop();
     expect(rows).to.deep.equal([{ answer: 42 }]);
-    for (const name of ['password', 'connection']) {
+    for (const name of ['password', 'service-password', 'connection']) {
       expect((await stat(join(dataDir, name))).mode & 0o077, name).to.equal(0);
     }
   });
@@ -67,6 +67,56 @@ describe('embedded PostgreSQL', function () {
     );
     await embedded.stop();
     expect(row).to.deep.equal({ encoding: 'UTF8', lower: 'äω', zone: 'UTC', sorted: ['B', 'a', 'b', 'ä'] });
+  });
+
+  it('lets the service work as the owner of its database, who is no superuser', async () => {
+    const embedded = await start();
+    const { connectionString, superuserConnectionString } = embedded;
+    const account =
+      'select rolsuper, rolcreaterole, rolcreatedb, rolreplication, rolbypassrls from pg_roles where rolname = current_user';
+    const nothing = {
+      rolsuper: false,
+      rolcreaterole: false,
+      rolcreatedb: false,
+      rolreplication: false,
+      rolbypassrls: false,
+    };
+    try {
+      expect(await query(connectionString, account)).to.deep.equal([nothing]);
+      await query(connectionString, 'create extension citext; create table public.mine (name citext)');
+      for (const text of [
+        "select pg_read_file('PG_VERSION')",
+        "copy (select 1) to program 'true'",
+        "select lo_export(lo_creat(-1), '/tmp/dps-export')",
+        'create extension plpython3u',
+        "set session_replication_role = 'replica'",
+      ]) {
+        expect(await refusal(query(connectionString, text)), text).to.match(/permission denied|must be superuser/);
+      }
+      expect(
+        await query(
+          superuserConnectionString,
+          'select usesuper, current_database()::text as name from pg_user where usename = current_user',
+        ),
+      ).to.deep.equal([{ usesuper: true, name: 'dps' }]);
+    } finally {
+      await embedded.stop();
+    }
+  });
+
+  it('gives its account the password of the file at each start, and refuses what a superuser wrote before', async () => {
+    const first = await start();
+    await query(first.superuserConnectionString, "alter role dps password 'other'");
+    const url = new URL(first.superuserConnectionString);
+    url.pathname = '/postgres';
+    await first.stop();
+    const second = await start();
+    expect(await query(second.connectionString, 'select 1 as one')).to.deep.equal([{ one: 1 }]);
+    url.port = new URL(second.connectionString).port;
+    await query(url.href, 'create table service_migrations (number int)');
+    await second.stop();
+    expect(await refusal(start())).to.contain('development version');
+    await serverGone(join(dataDir, 'postgres'));
   });
 
   it('refuses a second service on the same data, naming the first', async () => {
@@ -111,11 +161,8 @@ describe('embedded PostgreSQL', function () {
     if (process.platform !== 'linux') this.skip();
     const killed = host();
     const { connectionString = '' } = await killed.said;
-    const [row] = await query(
-      connectionString,
-      `select split_part(pg_read_file('/proc/' || split_part(pg_read_file('postmaster.pid'), E'\\n', 1) || '/stat'), ' ', 4)::int as pid`,
-    );
-    const group = row!['pid'] as number;
+    const postmaster = (await readPostmaster(join(dataDir, 'postgres')))!;
+    const group = Number((await readFile(`/proc/${postmaster.pid}/stat`, 'utf8')).split(' ')[3]);
     for (const pid of await childrenOf(group)) process.kill(pid, 'SIGKILL');
     process.kill(group, 'SIGKILL');
     await end(killed.process, 'SIGKILL');
@@ -161,7 +208,13 @@ describe('embedded PostgreSQL', function () {
     while (!(await readdir(dataDir)).some((name) => name.includes('.draft-'))) await sleep(5);
     await end(early.process, 'SIGKILL');
     await (await start()).stop();
-    expect((await readdir(dataDir)).sort()).to.deep.equal(['connection', 'lock', 'password', 'postgres']);
+    expect((await readdir(dataDir)).sort()).to.deep.equal([
+      'connection',
+      'lock',
+      'password',
+      'postgres',
+      'service-password',
+    ]);
     expect(await readdir(join(dataDir, 'lock'))).to.deep.equal([]);
   });
 

@@ -8,7 +8,7 @@ import { readDatabase } from '../../src/postgres/database.js';
 import { migrate } from '../../src/postgres/migrate.js';
 import { createPool } from '../../src/postgres/pool.js';
 import { silent } from '../pipeline/instance.js';
-import { type TestDatabase, createDatabase } from '../support/postgres.js';
+import { type TestDatabase, asSuperuser, createDatabase } from '../support/postgres.js';
 
 describe('migrate', () => {
   let database: TestDatabase;
@@ -67,12 +67,13 @@ describe('migrate', () => {
   });
 
   it('refuses a schema that the user may not use, instead of filling another one', async () => {
-    await onPool('public', async (pool) => {
-      await pool.query('CREATE SCHEMA closed');
-      await pool.query(`DO $$ BEGIN CREATE ROLE dps_test_stranger LOGIN PASSWORD 'x';
-        EXCEPTION WHEN duplicate_object THEN NULL; END $$`);
-      await pool.query('GRANT CREATE ON SCHEMA public TO dps_test_stranger');
-    });
+    await asSuperuser(
+      database.connectionString,
+      'CREATE SCHEMA closed',
+      `DO $$ BEGIN CREATE ROLE dps_test_stranger LOGIN PASSWORD 'x';
+        EXCEPTION WHEN duplicate_object THEN NULL; END $$`,
+      'GRANT CREATE ON SCHEMA public TO dps_test_stranger',
+    );
     const url = new URL(database.connectionString);
     url.username = 'dps_test_stranger';
     url.password = 'x';
@@ -84,7 +85,7 @@ describe('migrate', () => {
       expect((error as Error).message).to.match(/"closed".*USAGE/);
     } finally {
       await pool.end();
-      await onPool('public', (owner) => owner.query('DROP OWNED BY dps_test_stranger; DROP ROLE dps_test_stranger'));
+      await asSuperuser(database.connectionString, 'DROP OWNED BY dps_test_stranger', 'DROP ROLE dps_test_stranger');
     }
   });
 

@@ -10,6 +10,7 @@ import pg from 'pg';
 import { startEmbedded } from '../../src/postgres/embedded/index.js';
 
 export interface TestDatabase {
+  /** As the database's owner, who is no superuser: what the service works as. */
   connectionString: string;
   /** Drops it, open connections or not. */
   drop(): Promise<void>;
@@ -41,6 +42,19 @@ export async function createDatabase(): Promise<TestDatabase> {
   return (await testServer()).createDatabase();
 }
 
+/** Runs SQL on the database of `connectionString` as a superuser: for what its owner may not do. */
+export async function asSuperuser(connectionString: string, ...statements: string[]): Promise<void> {
+  const url = new URL((await testServer()).connectionString);
+  url.pathname = new URL(connectionString).pathname;
+  const client = new pg.Client(url.href);
+  await client.connect();
+  try {
+    for (const statement of statements) await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
 /** For the root hook: after the last test. */
 export async function stopTestServer(): Promise<void> {
   const server = await running;
@@ -60,7 +74,7 @@ async function start(): Promise<Running> {
   if (given !== undefined && given !== '') return onServer(given, () => Promise.resolve());
   const dataDir = await temporaryDirectory();
   const embedded = await startEmbedded({ dataDir, connections: 200, throwaway: true });
-  return onServer(embedded.connectionString, async () => {
+  return onServer(embedded.superuserConnectionString, async () => {
     await embedded.stop();
     await rm(dataDir, { recursive: true, force: true });
   });
@@ -73,16 +87,22 @@ async function onServer(connectionString: string, stop: () => Promise<void>): Pr
   const { rows } = await maintenance.query<{ version: number }>(
     "select current_setting('server_version_num')::int / 10000 as version",
   );
+  const owner = { name: `dps_test_${randomBytes(6).toString('hex')}`, password: randomBytes(12).toString('hex') };
+  await maintenance.query(`create role ${owner.name} login password '${owner.password}'`);
   return {
     connectionString,
     majorVersion: rows[0]?.version ?? 0,
     async createDatabase() {
       const name = `dps_test_${randomBytes(6).toString('hex')}`;
-      await maintenance.query(`create database ${name} template template0 encoding 'UTF8' lc_collate 'C' lc_ctype 'C'`);
+      await maintenance.query(
+        `create database ${name} owner ${owner.name} template template0 encoding 'UTF8' lc_collate 'C' lc_ctype 'C'`,
+      );
       const url = new URL(connectionString);
       url.pathname = `/${name}`;
+      const asOwner = new URL(url);
+      [asOwner.username, asOwner.password] = [owner.name, owner.password];
       return {
-        connectionString: url.toString(),
+        connectionString: asOwner.toString(),
         async drop() {
           await disconnected(maintenance, name);
           await maintenance.query(`drop database if exists ${name} with (force)`);
@@ -90,6 +110,7 @@ async function onServer(connectionString: string, stop: () => Promise<void>): Pr
       };
     },
     async stop() {
+      await maintenance.query(`drop role if exists ${owner.name}`).catch(() => undefined);
       await maintenance.end();
       await stop();
     },

@@ -5,10 +5,11 @@ import { join, resolve } from 'node:path';
 import { OperatorError } from '../../operator-error.js';
 import { type Account, serverAccount } from './account.js';
 import { findBinaries } from './binaries.js';
-import { type Server, startServer, stopOrphan } from './cluster.js';
-import { SUPERUSER, initialise } from './initialise.js';
+import { startServer, stopOrphan } from './cluster.js';
+import { initialise } from './initialise.js';
 import { type DataLock, isLock, takeLock } from './lock.js';
 import { existingHome, reachableHome, reachablePrograms } from './place.js';
+import { ensureServiceAccount } from './service-account.js';
 import { THROWAWAY_SETTINGS, serverSettings } from './settings.js';
 
 /** Another process has the data directory. */
@@ -23,7 +24,10 @@ export interface EmbeddedOptions {
 }
 
 export interface EmbeddedPostgres {
+  /** As the service's account, which is no superuser, to the database that it owns. */
   connectionString: string;
+  /** As the superuser, to the same database: for what only one may do. The service itself has no use for it. */
+  superuserConnectionString: string;
   /** Where the server's files are; usually in the data directory. */
   home: string;
   /** A server that a crashed service had left behind was stopped first. */
@@ -51,16 +55,21 @@ async function startLocked(dataDir: string, options: EmbeddedOptions, lock: Data
   const account = await serverAccount(found ?? link);
   const binaries = await findBinaries();
   const programs = await reachablePrograms(binaries, account);
-  const password = await readPassword(dataDir, found !== null);
+  const password = await readPassword(join(dataDir, 'password'), found !== null);
   const home = found ?? (await create(link, { programs, account, password, durable: options.throwaway !== true }));
   await checkRelease(home, binaries.version);
   const orphanStopped = await stopOrphan(home);
   const settings = { ...serverSettings(options.connections), ...(options.throwaway ? THROWAWAY_SETTINGS : {}) };
   const server = await startServer({ programs, account, home, settings });
-  const connectionString = connectionTo(server, password);
-  await writeSecret(join(dataDir, 'connection'), connectionString);
+  const passwords = { superuser: password, service: await readPassword(join(dataDir, 'service-password'), false) };
+  const addresses = await ensureServiceAccount(server.port, passwords).catch(async (error: unknown) => {
+    await server.stop();
+    throw error;
+  });
+  await writeSecret(join(dataDir, 'connection'), addresses.service);
   return {
-    connectionString,
+    connectionString: addresses.service,
+    superuserConnectionString: addresses.superuser,
     home,
     orphanStopped,
     ended: server.ended,
@@ -78,10 +87,6 @@ async function create(
   const home = await reachableHome(link, cluster.account);
   await initialise({ ...cluster, home, link });
   return home;
-}
-
-function connectionTo(server: Server, password: string): string {
-  return `postgresql://${SUPERUSER}:${password}@127.0.0.1:${server.port}/postgres`;
 }
 
 /** The connection of the server that runs on `dataDir`, as its service noted it; null when there is none. */
@@ -117,12 +122,11 @@ async function lockDataDir(dataDir: string): Promise<DataLock> {
   );
 }
 
-/** The superuser's password: random, made with the files and as old as they are. */
-async function readPassword(dataDir: string, filesExist: boolean): Promise<string> {
-  const file = join(dataDir, 'password');
+/** A password of the server, random. The superuser's is made with the files: @param needed it must be there */
+async function readPassword(file: string, needed: boolean): Promise<string> {
   const known = await readFile(file, 'utf8').catch(() => null);
   if (known !== null) return known.trim();
-  if (filesExist) {
+  if (needed) {
     throw new OperatorError(
       `${file} holds the password of the embedded PostgreSQL and is missing: bring it back, or move the data directory away to start anew.`,
     );

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { expectConsistent } from '../../faults/consistent.js';
 import { type Api, createApi } from '../../support/api.js';
+import { asSuperuser } from '../../support/postgres.js';
 import { type TestService, startService } from '../../support/service.js';
 import { catalogColumn, key, plain } from './columns.js';
 
@@ -53,7 +54,7 @@ describe('geometry with PostGIS', function () {
     target = createApi(other);
     const [available] = await api.sql(`SELECT FROM pg_available_extensions WHERE name = 'postgis'`);
     if (available === undefined) this.skip();
-    for (const each of [api, target]) await each.sql('CREATE EXTENSION postgis');
+    for (const each of [service, other]) await asSuperuser(each.databaseUrl, 'CREATE EXTENSION postgis');
   });
   after(async () => {
     for (const { databaseUrl } of [service, other]) await expectConsistent(databaseUrl);

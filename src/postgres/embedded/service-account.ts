@@ -1,0 +1,66 @@
+/**
+ * The account that the service works as in its embedded server. It owns its database and is no superuser: a text that
+ * gets past every check still reads no file and runs no program. Extensions that PostgreSQL trusts can be made by it.
+ */
+import pg from 'pg';
+import { OperatorError } from '../../operator-error.js';
+import { SUPERUSER } from './initialise.js';
+
+/** The account's name, and its database's. */
+export const SERVICE_ACCOUNT = 'dps';
+
+export interface Addresses {
+  /** Of the service's account, to its database. */
+  service: string;
+  /** Of the superuser, to the same database. */
+  superuser: string;
+}
+
+/** Makes the account and its database where they are missing, and answers where they are. */
+export async function ensureServiceAccount(
+  port: number,
+  passwords: { superuser: string; service: string },
+): Promise<Addresses> {
+  const superuser = (database: string) => addressOf({ user: SUPERUSER, password: passwords.superuser, port, database });
+  const client = new pg.Client({ connectionString: superuser('postgres') });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    await refuseEarlierLayout(client);
+    await ensureRole(client, passwords.service);
+    await ensureDatabase(client);
+  } finally {
+    await client.end();
+  }
+  const service = addressOf({ user: SERVICE_ACCOUNT, password: passwords.service, port, database: SERVICE_ACCOUNT });
+  return { service, superuser: superuser(SERVICE_ACCOUNT) };
+}
+
+function addressOf(to: { user: string; password: string; port: number; database: string }): string {
+  return `postgresql://${to.user}:${to.password}@127.0.0.1:${to.port}/${to.database}`;
+}
+
+/** Before 0.1.0 the superuser's own database held everything. */
+async function refuseEarlierLayout(client: pg.Client): Promise<void> {
+  const { rowCount } = await client.query(`SELECT FROM pg_tables WHERE tablename = 'service_migrations'`);
+  if (rowCount === 0) return;
+  throw new OperatorError(
+    'The data directory was written by a development version, which worked as a superuser: dump its database "postgres" with that version, and move the directory away to start anew.',
+  );
+}
+
+/** The password is set at each start: it is as the file says, whatever was done to the role. */
+async function ensureRole(client: pg.Client, password: string): Promise<void> {
+  const name = client.escapeIdentifier(SERVICE_ACCOUNT);
+  const found = await client.query('SELECT FROM pg_roles WHERE rolname = $1', [SERVICE_ACCOUNT]);
+  if (found.rowCount === 0) {
+    await client.query(`CREATE ROLE ${name} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS`);
+  }
+  await client.query(`ALTER ROLE ${name} PASSWORD ${client.escapeLiteral(password)}`);
+}
+
+async function ensureDatabase(client: pg.Client): Promise<void> {
+  const name = client.escapeIdentifier(SERVICE_ACCOUNT);
+  const found = await client.query('SELECT FROM pg_database WHERE datname = $1', [SERVICE_ACCOUNT]);
+  if (found.rowCount === 0) await client.query(`CREATE DATABASE ${name} OWNER ${name}`);
+}
