@@ -2,6 +2,7 @@
 FROM node:22-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
+COPY scripts/prepare.mjs scripts/
 RUN npm ci
 COPY tsconfig.json tsconfig.build.json ./
 COPY src src

@@ -1,6 +1,8 @@
 /** How results are shown: columns for people, JSON for machines. */
+import { writeFile } from 'node:fs/promises';
 import { OperatorError } from '../operator-error.js';
 import type { Result } from '../schema/problem.js';
+import { type Invocation, text } from './command.js';
 
 /** Rows in columns, as wide as their widest cell. */
 export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
@@ -18,4 +20,19 @@ export function json(value: unknown): string {
 export function accepted<T>(result: Result<T>): T {
   if (result.ok) return result.value;
   throw new OperatorError(result.problems.map((problem) => problem.message).join(' '));
+}
+
+/** To the file of --output, or to stdout. @param content without its last line end */
+export async function deliver({ values, terminal }: Invocation, content: string): Promise<void> {
+  const output = text(values, 'output');
+  if (output === undefined) return terminal.print(content);
+  await writeOutput(output, `${content}\n`);
+  terminal.note(`written to ${output}`);
+}
+
+/** @throws OperatorError when the file can't be written */
+export async function writeOutput(file: string, content: string): Promise<void> {
+  await writeFile(file, content).catch((cause: Error) => {
+    throw new OperatorError(`${file} can't be written (${cause.message}).`, { cause });
+  });
 }

@@ -5,7 +5,7 @@ import { OperatorError } from '../operator-error.js';
 import { readDatabase } from '../postgres/database.js';
 import { createStore } from '../reads/store.js';
 import { readRelease } from '../release.js';
-import type { Invocation } from './command.js';
+import { type Invocation, text } from './command.js';
 import { withDatabase } from './database.js';
 import { silentLogger } from './silent-logger.js';
 
@@ -29,10 +29,12 @@ export function withPipeline<T>(invocation: Invocation, work: (place: Workplace)
 }
 
 /** Commands from a shell have no user of the service behind them. */
-export function operatorsRequest(command: string, { environment }: Invocation): RequestContext {
+export function operatorsRequest(command: string, { environment, values }: Invocation): RequestContext {
   const name = environment['USER'] ?? environment['LOGNAME'] ?? 'operator';
   const actor = { id: 'dps', name: `${name} (dps)` };
-  return { cause: { actor, command, reason: null, request_id: null, ip: null, user_agent: 'dps' } };
+  return {
+    cause: { actor, command, reason: text(values, 'reason') ?? null, request_id: null, ip: null, user_agent: 'dps' },
+  };
 }
 
 /** A refusal as an error for the operator, one line for each problem. */

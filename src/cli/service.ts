@@ -1,49 +1,96 @@
 /** A running service, for commands that talk to it. */
-import { readFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { type IncomingMessage, request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { text as readText } from 'node:stream/consumers';
 import { OperatorError } from '../operator-error.js';
 import { type Invocation, text } from './command.js';
-
-export const SERVICE_OPTIONS = { url: { type: 'string' }, token: { type: 'string' } } as const;
-
-export const SERVICE_HELP = `  --url URL          where the service runs; DPS_URL, else http://127.0.0.1:8055
-  --token TOKEN      a token of an admin; better in DPS_TOKEN, where other users of this machine don't see it`;
 
 export interface ServiceRequest {
   method?: 'GET' | 'POST';
   query?: Readonly<Record<string, string | undefined>>;
   /** With its content type. */
   body?: { type: string; content: Buffer };
+  headers?: Readonly<Record<string, string>>;
+}
+
+export interface Answered {
+  text: string;
+  headers: IncomingMessage['headers'];
 }
 
 /** Sends one request and returns the answer's text. @throws OperatorError when it isn't a success */
 export async function ask(invocation: Invocation, path: string, request: ServiceRequest = {}): Promise<string> {
-  const answer = await send(invocation, path, request);
-  const content = await answer.text();
-  if (!answer.ok) throw new OperatorError(refusal(answer.status, content));
-  return content;
+  return (await askFully(invocation, path, request)).text;
 }
 
-/** Sends one request and returns its answer, whatever it is. @throws OperatorError when there is none */
-export function send(invocation: Invocation, path: string, request: ServiceRequest = {}): Promise<Response> {
-  const url = address(invocation, path, request.query ?? {});
-  const token = text(invocation.values, 'token') ?? invocation.environment['DPS_TOKEN'];
-  const headers: Record<string, string> = {};
-  if (token) headers['authorization'] = `Bearer ${token}`;
-  if (request.body) headers['content-type'] = request.body.type;
-  const init = { method: request.method ?? 'GET', headers, body: request.body?.content ?? null };
-  return fetch(url, init).catch((cause: unknown) => {
-    throw new OperatorError(`No service answers at ${url.origin}: start it, or name another address with --url.`, {
-      cause,
-    });
+/** The same, with the answer's headers. */
+export async function askFully(invocation: Invocation, path: string, request: ServiceRequest = {}): Promise<Answered> {
+  const answer = await send(invocation, path, request);
+  const status = answer.statusCode ?? 0;
+  const content = await readText(answer).catch((cause: Error) => {
+    throw new OperatorError(`The answer of the service broke off (${cause.message}).`, { cause });
   });
+  if (status < 200 || status > 299) throw new OperatorError(refusal(status, content));
+  return { text: content, headers: answer.headers };
+}
+
+/** Sends one request and returns its answer, whatever it is. It may take its time. @throws OperatorError when there is none */
+export async function send(
+  invocation: Invocation,
+  path: string,
+  request: ServiceRequest = {},
+): Promise<IncomingMessage> {
+  const url = address(invocation, path, request.query ?? {});
+  const { body, method = 'GET' } = request;
+  const headers: Record<string, string | number> = { ...request.headers, ...authorization(invocation) };
+  if (body) Object.assign(headers, { 'content-type': body.type, 'content-length': body.content.length });
+  // Not fetch: that gives up after five minutes, which is not long for a change of large tables.
+  const sent = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, { method, headers });
+  sent.end(body?.content);
+  try {
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+    return answer;
+  } catch (cause) {
+    throw unanswered(url, cause);
+  }
+}
+
+/** Before anything was sent, or after: then it may have been done. */
+const NEVER_REACHED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT']);
+
+function unanswered(url: URL, cause: unknown): OperatorError {
+  const { code = '', message } = cause as NodeJS.ErrnoException;
+  const what = NEVER_REACHED.has(code)
+    ? `No service answers at ${url.origin}: start it, or name another address with --url.`
+    : `${url.origin} gave no answer (${message}). If it was a change, "dps history" says whether it was made.`;
+  return new OperatorError(what, { cause });
+}
+
+function authorization({ values, environment }: Invocation): Record<string, string> {
+  const token = text(values, 'token') ?? environment['DPS_TOKEN'];
+  if (!token) return {};
+  if (!/^[\x21-\x7E]+$/.test(token)) throw new OperatorError('The token has characters that no token has.');
+  return { authorization: `Bearer ${token}` };
 }
 
 function address(invocation: Invocation, path: string, query: Readonly<Record<string, string | undefined>>): URL {
-  const base = text(invocation.values, 'url') ?? (invocation.environment['DPS_URL'] || 'http://127.0.0.1:8055');
-  if (!URL.canParse(base)) throw new OperatorError(`"${base}" is no address: write it like http://127.0.0.1:8055.`);
-  const url = new URL(path.replace(/^\//, ''), base.endsWith('/') ? base : `${base}/`);
+  const base = baseOf(text(invocation.values, 'url') ?? (invocation.environment['DPS_URL'] || 'http://127.0.0.1:8055'));
+  const url = new URL(path.replace(/^\//, ''), base);
   for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, value);
   return url;
+}
+
+/** What is wrong is never repeated: it may hold a password. */
+function baseOf(given: string): string {
+  if (!URL.canParse(given) || !['http:', 'https:'].includes(new URL(given).protocol)) {
+    throw new OperatorError('The address of the service is none: write it like http://127.0.0.1:8055.');
+  }
+  const { username, password } = new URL(given);
+  if (username !== '' || password !== '') {
+    throw new OperatorError('The address of the service holds no user and password: use a token (DPS_TOKEN).');
+  }
+  return given.endsWith('/') ? given : `${given}/`;
 }
 
 /** The service's own sentences, as far as it is one. */
@@ -57,18 +104,4 @@ function refusal(status: number, content: string): string {
   } catch {
     return `The answer was ${status}, and not from this service.`;
   }
-}
-
-/** A JSON or YAML document from a file, or from stdin (`-`). */
-export async function readDocument(invocation: Invocation, file: string): Promise<{ type: string; content: Buffer }> {
-  const content = file === '-' ? Buffer.from(await invocation.terminal.read()) : await readNamed(file);
-  // Every JSON document is YAML too, but JSON is read faster and more strictly.
-  const type = /^\s*[{[]/.test(content.toString('utf8', 0, 1024)) ? 'application/json' : 'application/yaml';
-  return { type, content };
-}
-
-async function readNamed(file: string): Promise<Buffer> {
-  return readFile(file).catch((cause: Error) => {
-    throw new OperatorError(`${file} can't be read (${cause.message}).`, { cause });
-  });
 }

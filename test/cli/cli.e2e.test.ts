@@ -95,19 +95,21 @@ describe('dps', () => {
       [['users', 'remove', 'admin@example.com'], 'last active admin'],
       [['users', 'remove', 'nobody@example.com'], 'There is no user "nobody@example.com"'],
       [['users', 'add', 'nobody', '--role', 'reader'], '"nobody" is no e-mail address'],
-      [['users', 'add', 'nobody@example.com'], '--role is missing'],
-      [['users', 'add', 'nobody@example.com', '--role', 'king'], '--role must be one of admin, auditor, reader'],
+      [['users', 'add', 'nobody@example.com'], "required option '--role <role>' not specified"],
+      [['users', 'add', 'nobody@example.com', '--role', 'king'], 'Allowed choices are admin, auditor, reader'],
       [['users', 'add', 'nobody@example.com', '--role', 'reader', '--password-stdin'], '8 to 256 characters'],
       [['users', 'set', 'admin@example.com', '--new-password', '--no-password'], 'exclude each other'],
       [['users', 'set', 'admin@example.com'], 'Say what to change'],
-      [['users', 'list', 'all'], '"all" is too much'],
-      [['users', 'list', '--frob'], "Unknown option '--frob'"],
-      [['users', 'constructor'], 'Say what to do: list, add, set, remove'],
+      [['users', 'list', 'all'], "too many arguments for 'list'"],
+      [['users', 'list', '--frob'], "unknown option '--frob'"],
+      [['users', 'constructor'], "unknown command 'constructor'"],
       [['tokens', 'revoke', 'admin@example.com', 'none'], 'no token "none"'],
       [['tokens', 'add', 'admin@example.com', '--expires', 'soon'], '--expires must be a time'],
       [['tokens', 'add', 'admin@example.com', '--expires', '2001-01-01'], 'in the future'],
-      [['frobnicate'], 'There is no command "frobnicate"'],
-      [[], 'Usage: dps COMMAND'],
+      [['frobnicate'], "unknown command 'frobnicate'"],
+      [['snapshto'], 'Did you mean snapshot?'],
+      [['users', 'list', '--data-dir', 'x', '--database-url', 'y'], 'cannot be used with option'],
+      [[], 'Usage: dps [options] [command]'],
     ] as const) {
       it(`refuses "${args.join(' ')}"`, async () => {
         const { code, out, err } = await dps([...args]);
@@ -139,7 +141,10 @@ describe('dps', () => {
       expect(found).to.deep.include({ code: 1, out: '~ collection promoted: meta.note' });
       expect((await dps(['apply', diff, '--dry-run'])).code).to.equal(0);
       expect((await dps(['diff', snapshot])).code).to.equal(1);
-      expect(await dps(['apply', diff])).to.deep.include({ code: 0, out: 'Applied.' });
+      const applied = await dps(['apply', diff, '--reason', 'größer']);
+      expect(applied.code, applied.err).to.equal(0);
+      expect(applied.out).to.match(/Applied: 1 event, 0 statements; position \d+, batch [0-9a-f-]{36}\.$/);
+      expect((await dps(['history'])).out).to.contain('why: größer');
       expect((await dps(['diff', snapshot])).code).to.equal(0);
 
       const stale = await dps(['apply', diff]);

@@ -205,7 +205,7 @@ describe('backup and restore', () => {
       '--into goes with "tables"',
     );
     expect((await dps(['rebuild', 'everything'], { DATABASE_URL: source })).err).to.contain(
-      'must be one of tables, metadata, indexes',
+      'Allowed choices are tables, metadata, indexes',
     );
   });
 });

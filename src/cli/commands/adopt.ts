@@ -1,42 +1,24 @@
 import { type Adopting, type AdoptionReport, adopting } from '../../pipeline/adopt.js';
 import type { Note } from '../../projector/adopt/note.js';
 import { operations } from '../../schema/operations/index.js';
-import { type Command, type Invocation, UsageError } from '../command.js';
+import { type ExitCode, type Invocation, UsageError } from '../command.js';
 import { accepted, json } from '../output.js';
 import { operatorsRequest, refusedByService, withPipeline } from '../pipeline.js';
 
-export const adopt: Command = {
-  name: 'adopt',
-  summary: 'bring tables that exist under management, as they are',
-  help: `dps adopt: tables that exist become collections; nothing is done to them. On the service's database
-(DATABASE_URL, or the embedded server of DATA_DIR), while the service runs or not.
-
-  dps adopt TABLE… [--dry-run]
-  dps adopt --all [--dry-run]
-
-What can't be part of a snapshot (triggers, views, functions …) is listed, and stays as it is. Exit code 1 when --all
-left tables out.
-
-  --all              every table that isn't managed yet
-  --dry-run          only say what would be adopted
-  --data-dir DIR     instead of DATA_DIR
-  --json             print for machines`,
-  options: { all: { type: 'boolean' }, 'dry-run': { type: 'boolean' }, 'data-dir': { type: 'string' } },
-  async run(invocation) {
-    const { values, terminal } = invocation;
-    const { wish } = accepted(operations['adopt-tables'].parse({ body: wishOf(invocation) }));
-    const report = await withPipeline(invocation, async ({ pipeline, schema }) => {
-      const work = adopting(wish, schema);
-      const request = operatorsRequest('adopt-tables', invocation);
-      const run = values['dry-run'] === true ? pipeline.dryRun : pipeline.execute;
-      const outcome = await run('adopt-tables', work.command, request);
-      if (outcome.kind === 'refused') throw refusedByService(outcome);
-      return reportOf(work, values['dry-run'] === true);
-    });
-    terminal.print(values['json'] === true ? json(report) : describe(report));
-    return report.refused.length > 0 ? 1 : 0;
-  },
-};
+export async function adopt(invocation: Invocation): Promise<ExitCode> {
+  const { values, terminal } = invocation;
+  const { wish } = accepted(operations['adopt-tables'].parse({ body: wishOf(invocation) }));
+  const report = await withPipeline(invocation, async ({ pipeline, schema }) => {
+    const work = adopting(wish, schema);
+    const request = operatorsRequest('adopt-tables', invocation);
+    const run = values['dryRun'] === true ? pipeline.dryRun : pipeline.execute;
+    const outcome = await run('adopt-tables', work.command, request);
+    if (outcome.kind === 'refused') throw refusedByService(outcome);
+    return reportOf(work, values['dryRun'] === true);
+  });
+  terminal.print(values['json'] === true ? json(report) : describe(report));
+  return report.refused.length > 0 ? 1 : 0;
+}
 
 type Report = AdoptionReport & { dry_run?: true };
 

@@ -1,51 +1,155 @@
-import { type Command, takePositionals } from '../command.js';
-import { type Warning, describeWarning } from '../diff-document.js';
+import { OperatorError } from '../../operator-error.js';
+import { type ExitCode, type Invocation, UsageError, text, texts } from '../command.js';
+import { type DiffDocument, type Warning, describeWarning, isEmpty } from '../diff-document.js';
+import { type DocumentBody, parseDocument, readDocument } from '../document.js';
 import { json } from '../output.js';
-import { SERVICE_HELP, SERVICE_OPTIONS, ask, readDocument } from '../service.js';
+import { ask, askFully } from '../service.js';
 
+/** What a dry run answers. */
 interface Plan {
   accepted?: boolean;
-  events?: unknown[];
-  statements?: { summary?: string; sql?: string }[];
+  events: unknown[];
+  statements: PlannedStatement[];
   warnings?: Warning[];
-  refusal?: { message?: string };
+  /** Why PostgreSQL did not take it. */
+  errors?: { message: string; extensions?: { collection?: string; field?: string } }[];
 }
 
-export const apply: Command = {
-  name: 'apply',
-  summary: 'apply a diff to a running service',
-  help: `dps apply: apply a diff, whole or not at all
+interface PlannedStatement {
+  summary: string;
+  loses_data: boolean;
+  collection: string;
+  field: string | null;
+}
 
-  dps apply DIFF [--dry-run]
+interface Applied {
+  batch: string | null;
+  position: number;
+  events: number;
+  statements: number;
+}
 
-DIFF is what "dps diff --output FILE" wrote, or - for stdin.
+export async function apply(invocation: Invocation): Promise<ExitCode> {
+  const { values, terminal } = invocation;
+  const reason = reasonOf(invocation);
+  const body = await readDiff(invocation);
+  if (body === null) return nothingToDo(invocation);
+  const plan = JSON.parse(
+    await ask(invocation, '/schema/apply', { method: 'POST', query: { dry_run: 'true' }, body }),
+  ) as Plan;
+  const asJson = values['json'] === true;
+  if (plan.accepted === false || values['dryRun'] === true) {
+    terminal.print(asJson ? json(plan) : describePlan(plan));
+    return plan.accepted === false ? 2 : 0;
+  }
+  if (!asJson) terminal.print(describePlan(plan));
+  if (!(await mayBegin(invocation, plan))) {
+    terminal.note('Nothing was changed.');
+    return 2;
+  }
+  const applied = await carryOut(invocation, { body, plan, reason });
+  terminal.print(asJson ? json({ applied: true, ...applied }) : describeApplied(applied));
+  return 0;
+}
 
-  --dry-run          run it, roll it back, and print the plan; exit code 1 when PostgreSQL would refuse it
-${SERVICE_HELP}
-  --json             print for machines`,
-  options: { ...SERVICE_OPTIONS, 'dry-run': { type: 'boolean' } },
-  async run(invocation) {
-    const [file = ''] = takePositionals(invocation, 'DIFF');
-    const { values, terminal } = invocation;
-    const dryRun = values['dry-run'] === true;
-    const answer = await ask(invocation, '/schema/apply', {
-      method: 'POST',
-      query: { dry_run: dryRun ? 'true' : undefined },
-      body: await readDocument(invocation, file),
-    });
-    if (!dryRun) {
-      terminal.print(values['json'] === true ? json({ applied: true }) : 'Applied.');
-      return 0;
-    }
-    const plan = JSON.parse(answer) as Plan;
-    terminal.print(values['json'] === true ? json(plan) : describePlan(plan));
-    return plan.accepted === false ? 1 : 0;
-  },
-};
+/** The diff to send; null when a snapshot says what is there already. */
+async function readDiff(invocation: Invocation): Promise<DocumentBody | null> {
+  const [file = ''] = invocation.positionals;
+  const { values } = invocation;
+  const body = await readDocument(invocation, file);
+  const isDiff = 'diff' in parseDocument(body, file);
+  const mode = text(values, 'mode');
+  if (isDiff) {
+    if (mode !== undefined || values['force'] === true) throw new UsageError('--mode and --force go with a snapshot.');
+    return body;
+  }
+  const query = { mode, force: values['force'] === true ? 'true' : undefined };
+  const answer = await ask(invocation, '/schema/diff', { method: 'POST', query, body });
+  const document = JSON.parse(answer) as DiffDocument;
+  // What was left out of a foreign snapshot is no part of the plan.
+  const remarks = (document.warnings ?? []).filter(({ code }) => /LEFT_OUT|IGNORED/.test(code));
+  for (const remark of remarks) invocation.terminal.note(`! ${describeWarning(remark)}`);
+  if (isEmpty(document)) return null;
+  return { type: 'application/json', content: Buffer.from(answer) };
+}
 
-function describePlan({ events = [], statements = [], warnings = [], accepted, refusal }: Plan): string {
-  const lines = statements.map((statement) => statement.summary ?? statement.sql ?? '');
+function nothingToDo({ values, terminal }: Invocation): ExitCode {
+  terminal.print(
+    values['json'] === true ? json({ applied: false, events: 0 }) : 'Nothing to do: the schema is so already.',
+  );
+  return 0;
+}
+
+/** Whoever is there is asked; what would be lost needs a word of its own. */
+async function mayBegin({ values, terminal }: Invocation, plan: Plan): Promise<boolean> {
+  const allowed = new Set(texts(values, 'allowDrop'));
+  const lost = lossesOf(plan).filter((name) => !allowed.has(name));
+  if (terminal.ask === undefined) {
+    if (lost.length > 0) throw new OperatorError(lossRefused(lost));
+    return true;
+  }
+  if (lost.length > 0) {
+    const answer = await terminal.ask(`The data of ${lost.join(', ')} will be lost. To go on, type "lose it": `);
+    return answer.trim() === 'lose it';
+  }
+  if (values['yes'] === true) return true;
+  return /^y(es)?$/i.test((await terminal.ask('Apply it? [y/N] ')).trim());
+}
+
+/** `posts`, `articles.title`: as --allow-drop takes them. */
+function lossesOf({ statements }: Plan): string[] {
+  const names = statements
+    .filter((statement) => statement.loses_data)
+    .map(({ collection, field }) => (field === null ? collection : `${collection}.${field}`));
+  return [...new Set(names)];
+}
+
+function lossRefused(lost: readonly string[]): string {
+  const options = lost.map((name) => `--allow-drop ${/^[\w.-]+$/.test(name) ? name : quote(name)}`);
+  return `Nothing was changed: the data of ${lost.join(', ')} would be lost. To allow it: ${options.join(' ')}`;
+}
+
+const quote = (name: string): string => `'${name.replaceAll("'", String.raw`'\''`)}'`;
+
+function reasonOf({ values }: Invocation): string | undefined {
+  const reason = text(values, 'reason');
+  if (reason !== undefined && /\p{Cc}/u.test(reason)) throw new UsageError('--reason is one line of text.');
+  return reason;
+}
+
+interface Work {
+  body: DocumentBody;
+  plan: Plan;
+  reason: string | undefined;
+}
+
+async function carryOut(invocation: Invocation, { body, plan, reason }: Work): Promise<Applied> {
+  const { headers } = await askFully(invocation, '/schema/apply', {
+    method: 'POST',
+    body,
+    // Headers are bytes.
+    headers: reason === undefined ? {} : { 'x-reason': Buffer.from(reason).toString('latin1') },
+  });
+  const batch = headers['x-batch-id'];
+  return {
+    batch: typeof batch === 'string' ? batch : null,
+    position: Number(headers['x-log-position']),
+    events: plan.events.length,
+    statements: plan.statements.length,
+  };
+}
+
+function describeApplied({ batch, position, events, statements }: Applied): string {
+  return `Applied: ${count(events, 'event')}, ${count(statements, 'statement')}; position ${position}, batch ${batch ?? 'none'}.`;
+}
+
+const count = (number: number, what: string): string => `${number} ${what}${number === 1 ? '' : 's'}`;
+
+function describePlan({ events, statements, warnings = [], accepted, errors = [] }: Plan): string {
+  const lines = statements.map(({ summary }) => summary);
   for (const warning of warnings) lines.push(`! ${describeWarning(warning)}`);
-  const verdict = accepted === false ? `Refused: ${refusal?.message ?? ''}` : 'PostgreSQL accepts it.';
-  return [...lines, `Events: ${events.length}, statements: ${statements.length}. ${verdict}`].join('\n');
+  const verdict = accepted === false ? 'PostgreSQL refuses it:' : 'PostgreSQL accepts it.';
+  lines.push(`Plan: ${count(events.length, 'event')}, ${count(statements.length, 'statement')}. ${verdict}`);
+  if (accepted === false) lines.push(...errors.map(({ message }) => `  ${message}`));
+  return lines.join('\n');
 }

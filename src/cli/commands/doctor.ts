@@ -1,35 +1,19 @@
 import { OperatorError } from '../../operator-error.js';
 import { holdsServer } from '../../postgres/embedded/index.js';
-import { type Command, type Invocation, takePositionals } from '../command.js';
+import { type ExitCode, type Invocation } from '../command.js';
 import { openPool, withServer } from '../database.js';
 import { type Finding, finding } from '../doctor/finding.js';
 import { type Examined, examine } from '../doctor/index.js';
 import { json } from '../output.js';
 import { openBench } from '../projections.js';
 
-export const doctor: Command = {
-  name: 'doctor',
-  summary: 'check the database, its settings, the log and the projections',
-  help: `dps doctor: what is wrong, and how to mend it. On the service's database (DATABASE_URL, or the embedded server of
-DATA_DIR), with the service's own settings, while the service runs or not.
-
-  dps doctor
-
-Nothing is changed. Exit code 1 when something is wrong; warnings alone leave it 0. Every finding has a code that
-docs/doctor.md explains.
-
-  --data-dir DIR     instead of DATA_DIR
-  --json             print for machines`,
-  options: { 'data-dir': { type: 'string' } },
-  async run(invocation) {
-    takePositionals(invocation);
-    const { values, terminal } = invocation;
-    const examined = await visit(invocation);
-    const ok = examined.every(({ result }) => result === 'ok' || result === 'warning');
-    terminal.print(values['json'] === true ? json({ ok, checks: examined }) : describe(examined));
-    return ok ? 0 : 1;
-  },
-};
+export async function doctor(invocation: Invocation): Promise<ExitCode> {
+  const { values, terminal } = invocation;
+  const examined = await visit(invocation);
+  const ok = examined.every(({ result }) => result === 'ok' || result === 'warning');
+  terminal.print(values['json'] === true ? json({ ok, checks: examined }) : describe(examined));
+  return ok ? 0 : 1;
+}
 
 async function visit(invocation: Invocation): Promise<Examined[]> {
   const config = invocation.config();

@@ -1,36 +1,18 @@
 import { findDrift } from '../../projector/drift/find.js';
 import type { Drift, DriftDifference, TableDrift } from '../../projector/drift/model.js';
 import { type Repaired, repairDrift } from '../../projector/drift/repair.js';
-import { type Command, type ExitCode, type Invocation, UsageError, takePositionals } from '../command.js';
+import { type ExitCode, type Invocation, UsageError } from '../command.js';
 import { json } from '../output.js';
 import { type Workplace, withPipeline } from '../pipeline.js';
 
-export const drift: Command = {
-  name: 'drift',
-  summary: 'find what was changed in the database behind the log, and put it right',
-  help: `dps drift: PostgreSQL's catalog against the log, table by table, with what would end each difference on either
-side. On the service's database (DATABASE_URL, or the embedded server of DATA_DIR), while the service runs or not.
-
-  dps drift
-  dps drift --repair [--allow-drop]
-
-Tables that nobody manages are named and no drift. Exit code 1 when something differs, after a repair: still differs.
-
-  --repair           make the database as the log says, as far as the service can; never by dropping something …
-  --allow-drop       … unless this allows it: columns, constraints and indexes that the log knows nothing of go
-  --data-dir DIR     instead of DATA_DIR
-  --json             print for machines`,
-  options: { repair: { type: 'boolean' }, 'allow-drop': { type: 'boolean' }, 'data-dir': { type: 'string' } },
-  async run(invocation) {
-    takePositionals(invocation);
-    const { values } = invocation;
-    if (values['allow-drop'] === true && values['repair'] !== true)
-      throw new UsageError('--allow-drop goes with --repair.');
-    return withPipeline(invocation, (place) =>
-      values['repair'] === true ? repair(invocation, place) : show(invocation, place),
-    );
-  },
-};
+export async function drift(invocation: Invocation): Promise<ExitCode> {
+  const { values } = invocation;
+  if (values['allowDrop'] === true && values['repair'] !== true)
+    throw new UsageError('--allow-drop goes with --repair.');
+  return withPipeline(invocation, (place) =>
+    values['repair'] === true ? repair(invocation, place) : show(invocation, place),
+  );
+}
 
 async function show({ values, terminal }: Invocation, { pipeline, schema }: Workplace): Promise<ExitCode> {
   const found = await pipeline.underLock((client, { state }) => findDrift(client, state, schema));
@@ -39,7 +21,7 @@ async function show({ values, terminal }: Invocation, { pipeline, schema }: Work
 }
 
 async function repair({ values, terminal }: Invocation, { pipeline, schema }: Workplace): Promise<ExitCode> {
-  const allowDrop = values['allow-drop'] === true;
+  const allowDrop = values['allowDrop'] === true;
   const repaired = await pipeline.underLock((client, { state }) => repairDrift({ client, state, schema, allowDrop }));
   terminal.print(values['json'] === true ? json(repaired) : describeRepair(repaired));
   return repaired.drift.ok ? 0 : 1;

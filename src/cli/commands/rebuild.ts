@@ -7,39 +7,21 @@ import {
   type Rebuilt,
   isProjectionName,
 } from '../../projector/projections/index.js';
-import { type Command, type ExitCode, type Invocation, UsageError, takePositionals, text } from '../command.js';
+import { type ExitCode, type Invocation, UsageError, text } from '../command.js';
 import { countDifferences, describeDifference } from '../differences.js';
 import { json } from '../output.js';
 import { createProgress } from '../progress.js';
 import { type Bench, withProjections } from '../projections.js';
 import { replayInto, showReplayed } from '../replay.js';
 
-export const rebuild: Command = {
-  name: 'rebuild',
-  summary: 'make a projection anew, or replay the log into an empty database',
-  help: `dps rebuild: a projection anew from the log, on the service's database (DATABASE_URL, or the embedded server of
-DATA_DIR), while the service runs or not
-
-  dps rebuild metadata                   the rows of service_collections, service_fields, service_relations
-  dps rebuild tables                     make what is missing, mend what differs; nothing is dropped ("dps drift" can)
-  dps rebuild indexes                    go on with the indexes that are built after their commit, at once
-  dps rebuild tables --into URL          replay the whole log, DDL included, into an empty database, and verify it
-
-Exit code 1 when differences are left.
-
-  --into URL         postgres://… of an empty database; the log is copied with its hashes
-  --data-dir DIR     instead of DATA_DIR
-  --json             print for machines`,
-  options: { into: { type: 'string' }, 'data-dir': { type: 'string' } },
-  async run(invocation) {
-    const [name = ''] = takePositionals(invocation, 'The projection');
-    if (!isProjectionName(name)) throw new UsageError(`The projection must be one of ${PROJECTION_NAMES.join(', ')}.`);
-    const into = text(invocation.values, 'into');
-    if (into === undefined) return withProjections(invocation, (bench) => rebuildHere(invocation, bench, name));
-    if (name !== 'tables') throw new UsageError('--into goes with "tables".');
-    return withProjections(invocation, (bench) => rebuildInto(invocation, bench, into));
-  },
-};
+export async function rebuild(invocation: Invocation): Promise<ExitCode> {
+  const [name = ''] = invocation.positionals;
+  if (!isProjectionName(name)) throw new UsageError(`The projection must be one of ${PROJECTION_NAMES.join(', ')}.`);
+  const into = text(invocation.values, 'into');
+  if (into === undefined) return withProjections(invocation, (bench) => rebuildHere(invocation, bench, name));
+  if (name !== 'tables') throw new UsageError('--into goes with "tables".');
+  return withProjections(invocation, (bench) => rebuildInto(invocation, bench, into));
+}
 
 async function rebuildHere({ values, terminal }: Invocation, bench: Bench, name: ProjectionName): Promise<ExitCode> {
   if (name !== 'metadata') await bench.load();

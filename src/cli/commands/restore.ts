@@ -3,37 +3,18 @@ import { stat } from 'node:fs/promises';
 import type { EventRecord } from '../../log/read.js';
 import { readNdjsonPages } from '../../log/ndjson.js';
 import { OperatorError } from '../../operator-error.js';
-import { type Command, type ExitCode, type Invocation, UsageError, takePositionals, text } from '../command.js';
+import { type ExitCode, type Invocation, UsageError, text } from '../command.js';
 import { withServer } from '../database.js';
 import { type Progress, createProgress } from '../progress.js';
 import { replayInto, showReplayed } from '../replay.js';
 
-export const restore: Command = {
-  name: 'restore',
-  summary: 'make an empty database what an exported log says',
-  help: `dps restore: the log and the schema from an export alone, into an empty database
-
-  dps restore --file FILE [--into URL]
-
-The events are taken over as they are: positions, ids, times, hashes. The chain is checked while the file is read; then
-the tables are made as they were at the end, and everything is verified. Items, users and tokens are not in the log: the
-next start of the service creates its admin anew. A restore that is broken off leaves a database that no service starts
-on: drop it.
-
-  --file FILE        what GET /history/export answered (one event a line)
-  --into URL         postgres://… of an empty database; DATABASE_URL, or the embedded server of DATA_DIR, by default
-  --data-dir DIR     instead of DATA_DIR
-  --json             print for machines`,
-  options: { file: { type: 'string' }, into: { type: 'string' }, 'data-dir': { type: 'string' } },
-  async run(invocation) {
-    takePositionals(invocation);
-    const file = text(invocation.values, 'file');
-    if (file === undefined) throw new UsageError('--file is missing.');
-    const into = text(invocation.values, 'into');
-    const work = (connectionString: string) => restoreFile(invocation, file, connectionString);
-    return into === undefined ? withServer(invocation.config(), work, true) : work(into);
-  },
-};
+export async function restore(invocation: Invocation): Promise<ExitCode> {
+  const file = text(invocation.values, 'file');
+  if (file === undefined) throw new UsageError('--file is missing.');
+  const into = text(invocation.values, 'into');
+  const work = (connectionString: string) => restoreFile(invocation, file, connectionString);
+  return into === undefined ? withServer(invocation.config(), work, true) : work(into);
+}
 
 async function restoreFile(invocation: Invocation, file: string, connectionString: string): Promise<ExitCode> {
   const { terminal } = invocation;

@@ -2,31 +2,17 @@ import type pg from 'pg';
 import { readDatabase } from '../../postgres/database.js';
 import { type ProjectionStatus, listProjections } from '../../projector/projections/list.js';
 import { readRelease } from '../../release.js';
-import { type Command, takePositionals } from '../command.js';
+import { type ExitCode, type Invocation } from '../command.js';
 import { withDatabase } from '../database.js';
 import { json, table } from '../output.js';
 
-export const status: Command = {
-  name: 'status',
-  summary: 'how far the log and the projections are',
-  help: `dps status: the log and its projections, on the service's database (DATABASE_URL, or the embedded server of DATA_DIR)
-
-  dps status
-
-Exit code 1 when a projection has stopped; what stopped it and what to do next is shown.
-
-  --data-dir DIR     instead of DATA_DIR
-  --json             print for machines`,
-  options: { 'data-dir': { type: 'string' } },
-  async run(invocation) {
-    takePositionals(invocation);
-    const { values, terminal } = invocation;
-    const config = invocation.config();
-    const found = await withDatabase(config, (pool) => readStatus(pool, config.schema));
-    terminal.print(values['json'] === true ? json(found) : describe(found));
-    return found.projections.some((projection) => projection.status === 'failed') ? 1 : 0;
-  },
-};
+export async function status(invocation: Invocation): Promise<ExitCode> {
+  const { values, terminal } = invocation;
+  const config = invocation.config();
+  const found = await withDatabase(config, (pool) => readStatus(pool, config.schema));
+  terminal.print(values['json'] === true ? json(found) : describe(found));
+  return found.projections.some((projection) => projection.status === 'failed') ? 1 : 0;
+}
 
 interface Status {
   release: string;

@@ -1,31 +1,11 @@
 import type { Token } from '../../auth/tokens.js';
 import { findUser, withAccounts } from '../accounts.js';
-import { runAction } from '../actions.js';
-import { type Command, type ExitCode, type Invocation, UsageError, takePositionals, text } from '../command.js';
+import { type ExitCode, type Invocation, UsageError, text } from '../command.js';
 import { OperatorError } from '../../operator-error.js';
 import { accepted, json, table } from '../output.js';
 
-export const tokens: Command = {
-  name: 'tokens',
-  summary: "list, add and revoke users' static tokens",
-  help: `dps tokens: static bearer tokens of users, on the service's database (DATABASE_URL, or the embedded server of DATA_DIR)
-
-  dps tokens list USER
-  dps tokens add USER [--name NAME] [--expires WHEN]     the token is printed once
-  dps tokens revoke USER TOKEN
-
-USER is an e-mail address or an id, TOKEN a token's id or its name.
-
-  --name NAME        what the token is for
-  --expires WHEN     a time (2030-01-31, 2030-01-31T12:00:00Z) or a number of days (90d); never by default
-  --data-dir DIR     instead of DATA_DIR
-  --json             print for machines`,
-  options: { name: { type: 'string' }, expires: { type: 'string' }, 'data-dir': { type: 'string' } },
-  run: (invocation) => runAction(invocation, { list, add, revoke }),
-};
-
-async function list(invocation: Invocation): Promise<ExitCode> {
-  const [named = ''] = takePositionals(invocation, 'USER');
+export async function list(invocation: Invocation): Promise<ExitCode> {
+  const [named = ''] = invocation.positionals;
   const found = await withAccounts(invocation, async (accounts) => {
     const user = await findUser(accounts.users, named);
     return accepted(await accounts.tokens.list(user.id));
@@ -35,8 +15,8 @@ async function list(invocation: Invocation): Promise<ExitCode> {
   return 0;
 }
 
-async function add(invocation: Invocation): Promise<ExitCode> {
-  const [named = ''] = takePositionals(invocation, 'USER');
+export async function add(invocation: Invocation): Promise<ExitCode> {
+  const [named = ''] = invocation.positionals;
   const expiry = text(invocation.values, 'expires');
   const token = {
     name: text(invocation.values, 'name'),
@@ -50,8 +30,8 @@ async function add(invocation: Invocation): Promise<ExitCode> {
   return 0;
 }
 
-async function revoke(invocation: Invocation): Promise<ExitCode> {
-  const [named = '', wanted = ''] = takePositionals(invocation, 'USER', 'TOKEN');
+export async function revoke(invocation: Invocation): Promise<ExitCode> {
+  const [named = '', wanted = ''] = invocation.positionals;
   const revoked = await withAccounts(invocation, async (accounts) => {
     const user = await findUser(accounts.users, named);
     const token = pick(accepted(await accounts.tokens.list(user.id)), wanted);

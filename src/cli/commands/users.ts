@@ -1,48 +1,13 @@
 import { z } from 'zod';
-import { ROLES, USER_STATUSES } from '../../auth/caller.js';
+import type { Role, UserStatus } from '../../auth/caller.js';
 import { PASSWORD_LENGTH } from '../../auth/passwords.js';
 import { randomSecret } from '../../auth/secrets.js';
 import type { User } from '../../auth/user.js';
 import { findUser, withAccounts } from '../accounts.js';
-import { runAction } from '../actions.js';
-import { type Command, type ExitCode, type Invocation, UsageError, choice, takePositionals, text } from '../command.js';
+import { type ExitCode, type Invocation, UsageError, text } from '../command.js';
 import { accepted, json, table } from '../output.js';
 
-export const users: Command = {
-  name: 'users',
-  summary: 'list, add, remove and change users',
-  help: `dps users: the users of the service, on its database (DATABASE_URL, or the embedded server of DATA_DIR)
-
-  dps users list
-  dps users add EMAIL --role ROLE [--name NAME] [--password-stdin | --no-password]
-  dps users set USER [--email EMAIL] [--name NAME] [--role ROLE] [--status STATUS]
-                     [--password-stdin | --new-password | --no-password]
-  dps users remove USER
-
-USER is an e-mail address or an id.
-
-  --role ROLE        admin (everything), auditor (reads everything), reader (reads collections)
-  --status STATUS    active, suspended
-  --password-stdin   the password is read from stdin
-  --new-password     a password is generated and printed once; "add" does so unless told otherwise
-  --no-password      no login; tokens work
-  --data-dir DIR     instead of DATA_DIR
-  --json             print for machines`,
-  options: {
-    role: { type: 'string' },
-    name: { type: 'string' },
-    email: { type: 'string' },
-    status: { type: 'string' },
-    'password-stdin': { type: 'boolean' },
-    'new-password': { type: 'boolean' },
-    'no-password': { type: 'boolean' },
-    'data-dir': { type: 'string' },
-  },
-  run: (invocation) => runAction(invocation, { list, add, set, remove }),
-};
-
-async function list(invocation: Invocation): Promise<ExitCode> {
-  takePositionals(invocation);
+export async function list(invocation: Invocation): Promise<ExitCode> {
   const found = await withAccounts(invocation, ({ users: all }) => all.list());
   show(invocation, found.users, () =>
     table(
@@ -53,10 +18,10 @@ async function list(invocation: Invocation): Promise<ExitCode> {
   return 0;
 }
 
-async function add(invocation: Invocation): Promise<ExitCode> {
-  const [email = ''] = takePositionals(invocation, 'EMAIL');
-  const role = choice(invocation.values, 'role', ROLES);
-  if (!role) throw new UsageError('--role is missing.');
+export async function add(invocation: Invocation): Promise<ExitCode> {
+  const [email = ''] = invocation.positionals;
+  // The declaration asks for it, and knows which there are.
+  const role = text(invocation.values, 'role') as Role;
   const { password, shown } = await choosePassword(invocation, 'generate');
   const name = text(invocation.values, 'name');
   const user = await withAccounts(invocation, async (accounts) =>
@@ -66,15 +31,15 @@ async function add(invocation: Invocation): Promise<ExitCode> {
   return 0;
 }
 
-async function set(invocation: Invocation): Promise<ExitCode> {
-  const [named = ''] = takePositionals(invocation, 'USER');
+export async function set(invocation: Invocation): Promise<ExitCode> {
+  const [named = ''] = invocation.positionals;
   const email = text(invocation.values, 'email');
   const { password, shown } = await choosePassword(invocation, 'keep');
   const changes = {
     email: email === undefined ? undefined : checkEmail(email),
     name: text(invocation.values, 'name'),
-    role: choice(invocation.values, 'role', ROLES),
-    status: choice(invocation.values, 'status', USER_STATUSES),
+    role: text(invocation.values, 'role') as Role | undefined,
+    status: text(invocation.values, 'status') as UserStatus | undefined,
     password,
   };
   if (Object.values(changes).every((value) => value === undefined)) throw new UsageError('Say what to change.');
@@ -86,8 +51,8 @@ async function set(invocation: Invocation): Promise<ExitCode> {
   return 0;
 }
 
-async function remove(invocation: Invocation): Promise<ExitCode> {
-  const [named = ''] = takePositionals(invocation, 'USER');
+export async function remove(invocation: Invocation): Promise<ExitCode> {
+  const [named = ''] = invocation.positionals;
   const user = await withAccounts(invocation, async (accounts) => {
     const found = await findUser(accounts.users, named);
     accepted(await accounts.users.remove(found.id));
@@ -108,11 +73,13 @@ async function choosePassword(
   { values, terminal }: Invocation,
   otherwise: 'generate' | 'keep',
 ): Promise<ChosenPassword> {
-  const given = ['password-stdin', 'new-password', 'no-password'].filter((name) => values[name] === true);
-  if (given.length > 1) throw new UsageError(`--${given.join(' and --')} exclude each other.`);
-  if (values['no-password'] === true) return { password: null, shown: null };
-  if (values['password-stdin'] === true) return { password: checkPassword(await terminal.read()), shown: null };
-  if (values['new-password'] !== true && otherwise === 'keep') return { password: undefined, shown: null };
+  const given = ['passwordStdin', 'newPassword'].filter((name) => values[name] === true);
+  if (given.length + (values['password'] === false ? 1 : 0) > 1) {
+    throw new UsageError('--password-stdin, --new-password and --no-password exclude each other.');
+  }
+  if (values['password'] === false) return { password: null, shown: null };
+  if (values['passwordStdin'] === true) return { password: checkPassword(await terminal.read()), shown: null };
+  if (values['newPassword'] !== true && otherwise === 'keep') return { password: undefined, shown: null };
   const password = randomSecret();
   return { password, shown: password };
 }

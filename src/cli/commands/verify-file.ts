@@ -50,12 +50,12 @@ async function compare(invocation: Invocation, url: string, file: string): Promi
   const service = { ...invocation, values: { ...invocation.values, url } };
   const info = JSON.parse(await ask(service, '/server/info')) as { data: { position: number } };
   const answer = await send(service, '/history/export');
-  if (!answer.ok || answer.body === null) {
+  if (answer.statusCode !== 200) {
     // The same question again, for its refusal in words.
     await ask(service, '/history/export');
     throw new OperatorError(`The service at ${url} does not export its log.`);
   }
-  const theirs = readLines(answer.body);
+  const theirs = readLines(answer);
   const difference = await firstDifference(readLines(createReadStream(file)), theirs);
   return { url, ok: difference === null, head: info.data.position, ...difference };
 }

@@ -2,48 +2,20 @@ import type { Verification as ChainVerification } from '../../log/hash-chain.js'
 import { emptyHead } from '../../log/head.js';
 import { verifyLog } from '../../log/verify-log.js';
 import type { Verified } from '../../projector/projections/index.js';
-import { type Command, type Invocation, takePositionals } from '../command.js';
+import { type ExitCode, type Invocation } from '../command.js';
 import { countDifferences, describeDifference } from '../differences.js';
 import { json } from '../output.js';
 import { createProgress } from '../progress.js';
 import { type Bench, withProjections } from '../projections.js';
 import { verifyFile } from './verify-file.js';
 
-export const verify: Command = {
-  name: 'verify',
-  summary: 'check the hash chain, and that fold, metadata rows and catalog say the same',
-  help: `dps verify: is the log whole, and is the database what it says? On the service's database (DATABASE_URL, or the
-embedded server of DATA_DIR), while the service runs or not.
-
-  dps verify
-  dps verify --file FILE [--against URL]
-
-Recomputes the hash chain, folds the log, and compares the fold with the metadata rows and with PostgreSQL's catalog.
-Exit code 1 when something differs; everything that differs is named.
-
-With --file, the chain of an exported log is recomputed, without service and database: a changed byte, a missing,
-doubled or reordered event is named by its position.
-
-  --file FILE        what GET /history/export answered; - for stdin
-  --against URL      also compare the file with the log of the service that runs there
-  --token TOKEN      of an admin or auditor of that service; better in DPS_TOKEN
-  --data-dir DIR     instead of DATA_DIR
-  --json             print for machines`,
-  options: {
-    'data-dir': { type: 'string' },
-    file: { type: 'string' },
-    against: { type: 'string' },
-    token: { type: 'string' },
-  },
-  async run(invocation) {
-    takePositionals(invocation);
-    const { values, terminal } = invocation;
-    if (values['file'] !== undefined || values['against'] !== undefined) return verifyFile(invocation);
-    const result = await withProjections(invocation, (bench) => verifyAll(invocation, bench));
-    terminal.print(values['json'] === true ? json(result) : describe(result));
-    return result.ok ? 0 : 1;
-  },
-};
+export async function verify(invocation: Invocation): Promise<ExitCode> {
+  const { values, terminal } = invocation;
+  if (values['file'] !== undefined || values['against'] !== undefined) return verifyFile(invocation);
+  const result = await withProjections(invocation, (bench) => verifyAll(invocation, bench));
+  terminal.print(values['json'] === true ? json(result) : describe(result));
+  return result.ok ? 0 : 1;
+}
 
 interface Result {
   ok: boolean;

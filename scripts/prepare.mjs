@@ -1,0 +1,17 @@
+/** Builds the program after `npm ci`, where there is something to build it from and with. */
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+
+const root = new URL('../', import.meta.url);
+const isThere = (path) => existsSync(new URL(path, root));
+
+// `prepack` builds what is packed; an image's first layer has no sources, a production install no compiler.
+const packing = ['pack', 'publish'].includes(process.env.npm_command ?? '');
+if (!packing && isThere('src') && isThere('node_modules/typescript')) {
+  const { status } = spawnSync('npm', ['run', '--silent', 'build'], {
+    cwd: root,
+    stdio: 'inherit',
+    shell: process.platform === 'win32',
+  });
+  process.exitCode = status ?? 1;
+}

@@ -1,0 +1,17 @@
+import type { ExitCode, Invocation } from '../command.js';
+import { text } from '../command.js';
+import { withPlace } from '../place.js';
+
+/** The service in this process. It ends it itself, by a signal or when it can't go on. */
+export async function start({ values, environment }: Invocation): Promise<ExitCode> {
+  const options = { HOST: text(values, 'host'), PORT: text(values, 'port') };
+  const settings = { ...withPlace(environment, values) };
+  for (const [name, value] of Object.entries(options)) if (value !== undefined) settings[name] = value;
+  for (const [name, value] of Object.entries(settings)) {
+    if (value === undefined) delete process.env[name];
+    else process.env[name] = value;
+  }
+  process.setSourceMapsEnabled(true);
+  await import('../../main.js');
+  return 0;
+}

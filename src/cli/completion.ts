@@ -1,0 +1,102 @@
+/**
+ * Completion scripts of shells. They hold all there is to complete, so that a key press starts no process and nothing
+ * that is typed is ever evaluated; where no option or command fits, files are offered.
+ */
+import type { Command } from 'commander';
+
+/** A command, by what is typed before: `''`, `users`, `users add`. */
+interface Place {
+  path: string;
+  commands: { name: string; summary: string }[];
+  options: { flags: string[]; summary: string; takesValue: boolean; choices: readonly string[] }[];
+  /** Of its first argument. */
+  choices: readonly string[];
+}
+
+/** @param shell bash, zsh or fish */
+export function completionOf(program: Command, shell: string): string {
+  const places = placesOf(program, '');
+  if (shell === 'fish') return fish(places);
+  return shell === 'zsh' ? zsh(places) : bash(places);
+}
+
+function placesOf(command: Command, path: string): Place[] {
+  const help = command.createHelp();
+  const commands = help.visibleCommands(command);
+  const place: Place = {
+    path,
+    commands: commands.map((each) => ({ name: each.name(), summary: help.subcommandDescription(each) })),
+    options: help.visibleOptions(command).map((option) => ({
+      flags: [option.long, option.short].filter((flag) => flag !== undefined),
+      summary: option.description,
+      takesValue: option.required || option.optional,
+      choices: option.argChoices ?? [],
+    })),
+    choices: command.registeredArguments[0]?.argChoices ?? [],
+  };
+  const below = commands.filter((each) => each.name() !== 'help');
+  return [place, ...below.flatMap((each) => placesOf(each, `${path} ${each.name()}`.trim()))];
+}
+
+const quote = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
+
+const wordsOf = ({ commands, options, choices }: Place): string =>
+  [...commands.map(({ name }) => name), ...choices, ...options.flatMap(({ flags }) => flags)].join(' ');
+
+function bash(places: readonly Place[]): string {
+  const paths = places.filter(({ path }) => path !== '').map(({ path }) => quote(path));
+  const values = places.flatMap(({ path, options }) =>
+    options
+      .filter(({ takesValue }) => takesValue)
+      .flatMap(({ flags, choices }) =>
+        flags.map((flag) => `    ${quote(`${path}:${flag}`)}) found=${quote(choices.join(' '))} ;;`),
+      ),
+  );
+  return `# completion of dps for bash
+_dps() {
+  local path='' word found='' i
+  local current="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}"
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    word="\${path:+$path }\${COMP_WORDS[i]}"
+    case "$word" in
+      ${paths.join('|')}) path="$word" ;;
+    esac
+  done
+  case "$path:$before" in
+${values.join('\n')}
+    *)
+      case "$path" in
+${places.map((place) => `        ${quote(place.path)}) found=${quote(wordsOf(place))} ;;`).join('\n')}
+      esac ;;
+  esac
+  COMPREPLY=($(compgen -W "$found" -- "$current"))
+}
+complete -o default -F _dps dps`;
+}
+
+function zsh(places: readonly Place[]): string {
+  return `#compdef dps\nautoload -U +X bashcompinit && bashcompinit\n${bash(places)}`;
+}
+
+/** One line each. Where a command is already there, only what follows it is offered. */
+function fish(places: readonly Place[]): string {
+  const lines = places.flatMap(({ path, commands, options, choices }) => {
+    const after = path.split(' ').filter((name) => name !== '');
+    const names = commands.map(({ name }) => name).join(' ');
+    const seen = after.map((name) => `__fish_seen_subcommand_from ${name}`);
+    const here = names === '' ? seen : [...seen, `not __fish_seen_subcommand_from ${names}`];
+    const at = (conditions: string[]) => (conditions.length === 0 ? '' : ` -n ${quote(conditions.join('; and '))}`);
+    return [
+      ...commands.map(({ name, summary }) => `complete -c dps -f${at(here)} -a ${quote(name)} -d ${quote(summary)}`),
+      ...(choices.length === 0 ? [] : [`complete -c dps -f${at(seen)} -a ${quote(choices.join(' '))}`]),
+      ...options.map((option) => `complete -c dps${at(seen)} ${fishOption(option)}`),
+    ];
+  });
+  return ['# completion of dps for fish', ...lines].join('\n');
+}
+
+function fishOption({ flags, summary, takesValue, choices }: Place['options'][number]): string {
+  const names = flags.map((flag) => (flag.startsWith('--') ? `-l ${flag.slice(2)}` : `-s ${flag.slice(1)}`));
+  const value = takesValue ? [choices.length === 0 ? '-r' : `-x -a ${quote(choices.join(' '))}`] : [];
+  return [...names, ...value, `-d ${quote(summary)}`].join(' ');
+}

@@ -1,0 +1,143 @@
+/** Running, checking and repairing: what operators do. */
+import type { Command } from 'commander';
+import { type Does, onDatabase, reason } from './options.js';
+
+const PLACE =
+  "On the service's database (DATABASE_URL, or the embedded server of DATA_DIR), while the service runs or not.";
+
+export function declareOperations(program: Command, does: Does): void {
+  program.commandsGroup('Running it:');
+  const start = program
+    .command('start')
+    .summary('start the service')
+    .description(
+      'Starts the service with the settings of the environment, as "npm start" does, and stays in front of the terminal.',
+    )
+    .option('--host <host>', 'instead of HOST')
+    .option('--port <port>', 'instead of PORT; 0 is any that is free');
+  does(onDatabase(start), async () => (await import('../commands/start.js')).start);
+
+  const status = program
+    .command('status')
+    .summary('how far the log and the projections are')
+    .description(
+      `The log and its projections. ${PLACE}\n\nExit code 1 when a projection has stopped; what stopped it and what to do next is shown.`,
+    );
+  does(onDatabase(status), async () => (await import('../commands/status.js')).status);
+
+  const doctor = program
+    .command('doctor')
+    .summary('check the database, its settings, the log and the projections')
+    .description(
+      `What is wrong, and how to mend it. ${PLACE} With the service's own settings.\n\nNothing is changed. Exit code 1 when something is wrong; warnings alone leave it 0. Every finding has a code that the documentation explains.`,
+    );
+  does(onDatabase(doctor), async () => (await import('../commands/doctor.js')).doctor);
+
+  declareChecks(program, does);
+  declareRepairs(program, does);
+}
+
+function declareChecks(program: Command, does: Does): void {
+  const verify = program
+    .command('verify')
+    .summary('check the hash chain, and that fold, metadata rows and catalog say the same')
+    .description(
+      `Is the log whole, and is the database what it says? ${PLACE}
+
+Recomputes the hash chain, folds the log, and compares the fold with the metadata rows and with PostgreSQL's catalog.
+Exit code 1 when something differs; everything that differs is named.
+
+With --file, the chain of an exported log is recomputed, without service and database: a changed byte, a missing,
+doubled or reordered event is named by its position.`,
+    )
+    .option('--file <file>', 'what GET /history/export answered; - for stdin')
+    .option('--against <url>', 'also compare the file with the log of the service that runs there')
+    .option('--token <token>', 'of an admin or auditor of that service; better in DPS_TOKEN');
+  does(onDatabase(verify), async () => (await import('../commands/verify.js')).verify);
+
+  const drift = program
+    .command('drift')
+    .summary('find what was changed in the database behind the log, and put it right')
+    .description(
+      `PostgreSQL's catalog against the log, table by table, with what would end each difference on either side. ${PLACE}
+
+Tables that nobody manages are named and no drift. Exit code 1 when something differs, after a repair: still differs.`,
+    )
+    .option('--repair', 'make the database as the log says, as far as the service can; never by dropping something …')
+    .option(
+      '--allow-drop',
+      '… unless this allows it: columns, constraints and indexes that the log knows nothing of go',
+    );
+  does(onDatabase(drift), async () => (await import('../commands/drift.js')).drift);
+}
+
+function declareRepairs(program: Command, does: Does): void {
+  const adopt = program
+    .command('adopt')
+    .summary('bring tables that exist under management, as they are')
+    .description(
+      `Tables that exist become collections; nothing is done to them. ${PLACE}
+
+What can't be part of a snapshot (triggers, views, functions …) is listed, and stays as it is. Exit code 1 when --all
+left tables out.`,
+    )
+    .argument('[table...]', 'the tables')
+    .option('--all', "every table that isn't managed yet")
+    .option('--dry-run', 'only say what would be adopted')
+    .addOption(reason());
+  does(onDatabase(adopt), async () => (await import('../commands/adopt.js')).adopt);
+
+  const rebuild = program
+    .command('rebuild')
+    .summary('make a projection anew, or replay the log into an empty database')
+    .description(
+      `A projection anew from the log. ${PLACE}
+
+  metadata            the rows of service_collections, service_fields, service_relations
+  tables              make what is missing, mend what differs; nothing is dropped ("dps drift" can)
+  indexes             go on with the indexes that are built after their commit, at once
+  tables --into URL   replay the whole log, DDL included, into an empty database, and verify it
+
+Exit code 1 when differences are left.`,
+    )
+    .argument('<projection>', 'what to make anew')
+    .option('--into <url>', 'postgres://… of an empty database; the log is copied with its hashes');
+  rebuild.registeredArguments[0]?.choices(['tables', 'metadata', 'indexes']);
+  does(onDatabase(rebuild), async () => (await import('../commands/rebuild.js')).rebuild);
+
+  const restore = program
+    .command('restore')
+    .summary('make an empty database what an exported log or a backup says')
+    .description(
+      `An empty database becomes what an exported log says: the events are taken over as they are (positions, ids, times,
+hashes), the chain is checked while the file is read; then the tables are made as they were at the end, and everything
+is verified. Items, users and tokens are not in the log: the next start of the service creates its admin anew. A restore
+that is broken off leaves a database that no service starts on: drop it.`,
+    )
+    .option('--file <file>', 'what GET /history/export answered (one event a line)')
+    .option(
+      '--into <url>',
+      'postgres://… of an empty database; DATABASE_URL, or the embedded server of DATA_DIR, by default',
+    );
+  does(onDatabase(restore), async () => (await import('../commands/restore.js')).restore);
+
+  const completion = program
+    .command('completion')
+    .summary('print the completion of a shell')
+    .description(
+      `Prints a script that completes commands and options.
+
+  bash   source <(dps completion bash)                                    in ~/.bashrc
+  zsh    source <(dps completion zsh)                                     in ~/.zshrc, after compinit
+  fish   dps completion fish > ~/.config/fish/completions/dps.fish        once`,
+    )
+    .argument('<shell>', 'whose');
+  completion.registeredArguments[0]?.choices(['bash', 'zsh', 'fish']);
+  does(completion, async () => {
+    const { completionOf } = await import('../completion.js');
+    return ({ positionals: [shell = ''], terminal }) => {
+      terminal.print(completionOf(program, shell));
+      return 0;
+    };
+  });
+}

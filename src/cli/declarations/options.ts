@@ -1,0 +1,45 @@
+/** Options that several commands take. */
+import { type Command, Option } from 'commander';
+import type { Run } from '../command.js';
+
+/** Gives a command what it does: loaded when it is called, so that help and completion start at once. */
+export type Does = (command: Command, load: () => Promise<Run>) => void;
+
+/** A command on the service's database. */
+export function onDatabase(command: Command): Command {
+  return command
+    .addOption(
+      new Option('--database-url <url>', "instead of DATABASE_URL, which other users of this machine don't see"),
+    )
+    .addOption(
+      new Option('--data-dir <dir>', "the embedded server's, instead of DATA_DIR and DATABASE_URL").conflicts(
+        'databaseUrl',
+      ),
+    )
+    .option('--json', 'print for machines');
+}
+
+/** A command that asks a running service. @param role who may */
+export function onService(command: Command, role = 'an admin'): Command {
+  return command
+    .option('--url <url>', 'where the service runs; DPS_URL, else http://127.0.0.1:8055')
+    .option('--token <token>', `a token of ${role}; better in DPS_TOKEN, where other users don't see it`)
+    .option('--json', 'print for machines');
+}
+
+export const reason = (): Option => new Option('--reason <text>', 'why, kept with the events');
+
+export const output = (what = 'write there instead of stdout'): Option => new Option('-o, --output <file>', what);
+
+/** @param choices all values there are */
+export function oneOf(flags: string, description: string, choices: readonly string[]): Option {
+  return new Option(flags, description).choices(choices);
+}
+
+/** An option that may be given several times. */
+export function repeatable(flags: string, description: string): Option {
+  return new Option(flags, description).argParser((value: string, before: string[] | undefined) => [
+    ...(before ?? []),
+    value,
+  ]);
+}

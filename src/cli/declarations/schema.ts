@@ -1,0 +1,97 @@
+/** The schema and its history, on a running service. */
+import { Argument, type Command } from 'commander';
+import { type Does, onService, oneOf, output, reason, repeatable } from './options.js';
+
+const FORMATS = ['json', 'yaml', 'csv', 'csv_utf8', 'xml'];
+const MODES = ['mirror', 'merge'];
+const MODE = 'mirror (also remove what the snapshot lacks), merge (never remove); mirror by default';
+const FORCE = 'accept the snapshot of another release, another database or another vendor';
+const MOMENT = 'a position (42), a time (2026-11-21T08:00:00Z, 2026-11-21) or now';
+
+export function declareSchema(program: Command, does: Does): void {
+  program.commandsGroup('The schema of a running service:');
+  const snapshot = program
+    .command('snapshot')
+    .summary('write the schema to a file')
+    .description('The schema of a running service as a document.')
+    .addOption(oneOf('--format <format>', 'json by default, yaml for a file that ends in .yaml or .yml', FORMATS))
+    .option('--include <names>', 'only these collections (comma-separated)')
+    .option('--exclude <names>', 'all but these collections')
+    .addOption(output());
+  does(onService(snapshot), async () => (await import('../commands/snapshot.js')).snapshot);
+
+  const diff = program
+    .command('diff')
+    .summary('compare a snapshot with the schema')
+    .description(
+      `What it would take to bring a running service to a snapshot.\n\nExit code 1 when there are differences, 0 when there are none.`,
+    )
+    .argument('<snapshot>', 'a JSON or YAML file, or - for stdin')
+    .option('--force', FORCE)
+    .addOption(oneOf('--mode <mode>', MODE, MODES))
+    .addOption(output('write the diff there, for "dps apply"'));
+  does(onService(diff), async () => (await import('../commands/diff.js')).diff);
+
+  const apply = program
+    .command('apply')
+    .summary('apply a diff or a snapshot, whole or not at all')
+    .description(
+      `Brings a running service to a snapshot, or carries out a diff, whole or not at all.
+
+The plan is shown first. At a terminal it asks before it begins, and before anything is lost; elsewhere it begins, and
+what would be lost is refused unless --allow-drop names it.`,
+    )
+    .argument('<file>', 'a snapshot, or what "dps diff --output" wrote, as JSON or YAML; - for stdin')
+    .option('--dry-run', 'run it, roll it back, and print the plan; exit code 2 when it would be refused')
+    .option('-y, --yes', 'answer every question but that for losses')
+    .addOption(
+      repeatable('--allow-drop <name>', 'this collection, or this field (posts.title), may lose its data; repeatable'),
+    )
+    .option('--force', `of a snapshot: ${FORCE}`)
+    .addOption(oneOf('--mode <mode>', `of a snapshot: ${MODE}`, MODES))
+    .addOption(reason());
+  does(onService(apply), async () => (await import('../commands/apply.js')).apply);
+
+  declareHistory(program, does);
+}
+
+function declareHistory(program: Command, does: Does): void {
+  const history = program
+    .command('history')
+    .summary('who changed what, when and why')
+    .description(
+      `The history of a running service's schema. Without a command: accepted commands, newest first.
+
+To go back to position 40:  dps history diff now 40 --output back.json  and then  dps apply back.json`,
+    );
+  const load = () => import('../commands/history.js');
+
+  const list = history
+    .command('list', { isDefault: true })
+    .description('Accepted commands, newest first.')
+    .option('--collection <name>', 'only commands that touched this collection')
+    .option('--since <moment>', 'only commands from there on, all of them unless --limit says otherwise')
+    .option('--limit <n>', 'so many commands; 20 by default');
+  does(onService(list, 'an admin or auditor'), async () => (await load()).list);
+
+  const show = history
+    .command('show')
+    .description('One event and the change it made.')
+    .argument('<position>', 'its number');
+  does(onService(show, 'an admin or auditor'), async () => (await load()).show);
+
+  const diff = history
+    .command('diff')
+    .description('What changed between two moments.')
+    .argument('<from>', MOMENT)
+    .addArgument(new Argument('[to]', `${MOMENT}; now when absent`))
+    .addOption(output());
+  does(onService(diff, 'an admin or auditor'), async () => (await load()).diff);
+
+  const sql = history
+    .command('sql')
+    .description('The schema of a moment as a SQL script.')
+    .argument('[moment]', `${MOMENT}; now when absent`)
+    .addOption(output());
+  does(onService(sql, 'an admin or auditor'), async () => (await load()).sql);
+}

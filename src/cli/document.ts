@@ -1,0 +1,41 @@
+/** Documents that commands send: snapshots and diffs, JSON or YAML, from a file or from stdin (`-`). */
+import { readFile } from 'node:fs/promises';
+import { load } from 'js-yaml';
+import { OperatorError } from '../operator-error.js';
+import type { Invocation } from './command.js';
+
+export interface DocumentBody {
+  type: string;
+  content: Buffer;
+}
+
+export async function readDocument(invocation: Invocation, file: string): Promise<DocumentBody> {
+  const content = file === '-' ? Buffer.from(await invocation.terminal.read()) : await readNamed(file);
+  // Every JSON document is YAML too, but JSON is read faster and more strictly.
+  const type = /^\s*[{[]/.test(content.toString('utf8', 0, 1024)) ? 'application/json' : 'application/yaml';
+  return { type, content };
+}
+
+/** What is in it. @throws OperatorError when it is neither JSON nor YAML, or no object */
+export function parseDocument({ type, content }: DocumentBody, file: string): Readonly<Record<string, unknown>> {
+  const found = parse(type, content.toString('utf8'), file);
+  if (typeof found === 'object' && found !== null && !Array.isArray(found)) return found as Record<string, unknown>;
+  throw new OperatorError(`${nameOf(file)} is neither a snapshot nor a diff.`);
+}
+
+function parse(type: string, content: string, file: string): unknown {
+  try {
+    return type === 'application/json' ? JSON.parse(content) : load(content);
+  } catch (cause) {
+    const [line = ''] = (cause as Error).message.split('\n');
+    throw new OperatorError(`${nameOf(file)} is neither JSON nor YAML: ${line}`, { cause });
+  }
+}
+
+const nameOf = (file: string): string => (file === '-' ? 'What stdin holds' : file);
+
+function readNamed(file: string): Promise<Buffer> {
+  return readFile(file).catch((cause: Error) => {
+    throw new OperatorError(`${file} can't be read (${cause.message}).`, { cause });
+  });
+}

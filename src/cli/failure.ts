@@ -1,0 +1,67 @@
+/** What went wrong, for the person at the terminal: a sentence where it is a mistake, a stack only where it is our bug. */
+import { OperatorError } from '../operator-error.js';
+import { type Values, UsageError } from './command.js';
+
+/** @param environment its secrets, and those of the options, are never shown */
+export function explain(
+  error: unknown,
+  environment: Readonly<Record<string, string | undefined>>,
+  values: Values,
+): string {
+  return hide(describe(error), [environment['DPS_TOKEN'], values['token'], ...passwords(environment, values)]);
+}
+
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return `dps failed: ${String(error)}`;
+  if (error instanceof UsageError) return `${error.message} See "dps COMMAND --help".`;
+  if (error instanceof OperatorError || error.name === 'ProblemError') return error.message;
+  if (isSystemError(error)) return `dps failed: ${error.message}.`;
+  const state = sqlStateOf(error);
+  if (state !== undefined) return `PostgreSQL refused it: ${error.message} (SQLSTATE ${state}).`;
+  if (/^(Connection terminated|timeout exceeded when trying to connect|Client has encountered)/.test(error.message)) {
+    return `The connection to the database was lost: ${error.message}.`;
+  }
+  return `dps failed, and this is a bug: ${error.stack ?? error.message}`;
+}
+
+/** Of the file system or the network: `ENOENT: no such file or directory, open '…'`. */
+const isSystemError = (error: Error): boolean =>
+  'code' in error && typeof error.code === 'string' && 'syscall' in error && error.message !== '';
+
+/** The state of PostgreSQL's error, wherever in the chain of causes. */
+function sqlStateOf(error: unknown, depth = 0): string | undefined {
+  if (!(error instanceof Error) || depth > 4) return undefined;
+  if ('severity' in error && 'code' in error && typeof error.code === 'string') return error.code;
+  return sqlStateOf(error.cause, depth + 1);
+}
+
+const DATABASE_URLS = ['DATABASE_URL', 'LISTEN_DATABASE_URL'];
+
+function passwords(environment: Readonly<Record<string, string | undefined>>, values: Values): string[] {
+  const urls = [
+    ...DATABASE_URLS.map((name) => environment[name]),
+    values['databaseUrl'],
+    values['into'],
+    values['url'],
+  ];
+  return urls.flatMap((url) => {
+    if (typeof url !== 'string' || !URL.canParse(url)) return [];
+    const { password } = new URL(url);
+    return [password, decoded(password)];
+  });
+}
+
+function hide(text: string, secrets: readonly unknown[]): string {
+  let shown = text.replaceAll(/(\w:\/\/[^\s:@/]*):[^\s@/]*@/g, '$1:…@');
+  for (const secret of secrets)
+    if (typeof secret === 'string' && secret.length > 3) shown = shown.replaceAll(secret, '…');
+  return shown;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,36 @@
+/** The command line as a whole: what there is, and how it is called. Nothing is loaded here that a command needs. */
+import { Command } from 'commander';
+import { readRelease } from '../release.js';
+import { declareAccounts } from './declarations/accounts.js';
+import { declareOperations } from './declarations/operations.js';
+import type { Does } from './declarations/options.js';
+import { declareSchema } from './declarations/schema.js';
+
+/** Where commander's own texts go: help to `print`, mistakes to `note`. */
+export interface Voice {
+  print(text: string): void;
+  note(text: string): void;
+}
+
+/** @param does told of every command that does something */
+export function createProgram({ print, note }: Voice, does: Does): Command {
+  const program = new Command('dps')
+    .description("The operators' command of the Data Platform Service.")
+    .version(readRelease(), '-V, --version', 'print the release')
+    .helpOption('-h, --help', 'print this')
+    .helpCommand('help [command]', 'print how a command is used')
+    .addHelpText(
+      'after',
+      '\nEvery command takes --json, to print for machines. Exit codes: 0 fine, 1 differences found, 2 wrong usage or failure.',
+    )
+    // Settings first: a command takes over those that its parent has when it is made.
+    .exitOverride()
+    .configureOutput({ writeOut: (text) => print(trimmed(text)), writeErr: (text) => note(trimmed(text)) })
+    .showHelpAfterError('See "dps help" and "dps COMMAND --help".');
+  declareOperations(program, does);
+  declareAccounts(program, does);
+  declareSchema(program, does);
+  return program;
+}
+
+const trimmed = (text: string): string => text.replace(/\n+$/, '');

@@ -1,0 +1,55 @@
+/** The terminal, or whatever stands in its place. What can't be written is a failure, never a success. */
+import { createInterface } from 'node:readline/promises';
+import { text as readStream } from 'node:stream/consumers';
+import { OperatorError } from '../operator-error.js';
+import type { ExitCode, Terminal } from './command.js';
+
+type Streams = Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr' | 'env'>;
+
+export interface OpenTerminal {
+  terminal: Terminal;
+  /** Waits for the last bytes. @returns the code, or 2 when results could not be written */
+  finish(code: ExitCode): Promise<ExitCode>;
+}
+
+export function createTerminal({ stdin, stdout, stderr, env }: Streams): OpenTerminal {
+  let broken: NodeJS.ErrnoException | null = null;
+  stdout.on('error', (error: NodeJS.ErrnoException) => (broken ??= error));
+  // Nobody is left to be told.
+  stderr.on('error', () => undefined);
+  const note = (text: string): void => void stderr.write(`${text}\n`);
+  const terminal: Terminal = {
+    print(text) {
+      if (broken !== null) throw new OutputLost(broken);
+      stdout.write(`${text}\n`);
+    },
+    note,
+    ...(stderr.isTTY && { rewrite: (line: string) => void stderr.write(`\r\u001B[2K${line}`) }),
+    ...(stdin.isTTY && stderr.isTTY && { ask: (question: string) => askOn(stdin, stderr, question) }),
+    colours: stdout.isTTY && !env['NO_COLOR'],
+    read: () => readStream(stdin),
+  };
+  const finish = async (code: ExitCode): Promise<ExitCode> => {
+    await new Promise<void>((resolve) => stdout.write('', () => resolve()));
+    if (broken === null) return code;
+    // Whoever closed a pipe knows it.
+    if (code !== 2 && broken.code !== 'EPIPE') note(new OutputLost(broken).message);
+    return 2;
+  };
+  return { terminal, finish };
+}
+
+class OutputLost extends OperatorError {
+  constructor(cause: NodeJS.ErrnoException) {
+    super(`The results can't be written (${cause.message}).`, { cause });
+  }
+}
+
+async function askOn(input: NodeJS.ReadStream, output: NodeJS.WriteStream, question: string): Promise<string> {
+  const lines = createInterface({ input, output });
+  try {
+    return await lines.question(question);
+  } finally {
+    lines.close();
+  }
+}
