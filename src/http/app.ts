@@ -17,7 +17,7 @@ import { historyRoutes } from './routes/history.js';
 import { metricsRoutes } from './routes/metrics.js';
 import { projectionRoutes } from './routes/projections.js';
 import { schemaRoutes } from './routes/schema.js';
-import { openApiRoute, serverRoutes } from './routes/server.js';
+import { openApiRoutes, serverRoutes } from './routes/server.js';
 import { userRoutes } from './routes/users.js';
 import { serve, type Serving } from './serve.js';
 
@@ -40,7 +40,7 @@ export function createHttp(deps: HttpDeps): Express {
     ...projectionRoutes(deps),
     ...metricsRoutes(deps),
   ];
-  const routes = [...described, openApiRoute(described, deps.config.release)];
+  const routes = [...described, ...openApiRoutes(described, deps.config.release)];
   for (const path of new Set(routes.map((route) => route.path))) {
     mount(
       app,

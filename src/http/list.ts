@@ -1,24 +1,34 @@
 /** Lists: the page that was asked for, and counts beside it. */
 import { z } from 'zod';
+import { membersOf, pickText } from './members.js';
 import { count, type MetaMember, metaMembers } from './query.js';
 
-export const listQuery = z.strictObject({
-  offset: count.default(0),
-  limit: count.optional(),
-  meta: metaMembers.optional(),
-});
+/** `members`: those of an item, which `fields` may choose from. */
+export const listQueryOf = <const M extends string>(members: readonly M[]) =>
+  z.strictObject({
+    offset: count.default(0),
+    limit: count.optional(),
+    meta: metaMembers.optional(),
+    fields: membersOf(members).optional(),
+  });
 
-export type ListQuery = z.output<typeof listQuery>;
+export interface ListQuery {
+  offset: number;
+  limit?: number | undefined;
+  meta?: readonly MetaMember[] | undefined;
+  fields?: readonly string[] | undefined;
+}
 
 /** What tells the pages of one list apart. */
-export function pageKey({ offset, limit, meta }: ListQuery): string {
-  return `${offset} ${limit ?? ''} ${meta?.join() ?? ''}`;
+export function pageKey({ offset, limit, meta, fields }: ListQuery): string {
+  return `${offset} ${limit ?? ''} ${meta?.join() ?? ''} ${fields?.join() ?? ''}`;
 }
 
 /** The answer's JSON. `all`: the JSON of every item, in order. */
-export function listText(all: readonly string[], { offset, limit, meta }: ListQuery): string {
+export function listText(all: readonly string[], { offset, limit, meta, fields }: ListQuery): string {
   const page = all.slice(offset, limit === undefined ? undefined : offset + limit);
-  const data = `"data":[${page.join(',')}]`;
+  const shown = fields === undefined ? page : page.map((text) => pickText(text, fields));
+  const data = `"data":[${shown.join(',')}]`;
   return meta === undefined ? `{${data}}` : `{${data},"meta":${JSON.stringify(counts(meta, all.length))}}`;
 }
 

@@ -1,4 +1,4 @@
-/** Query parameters: read strictly, then checked by a zod shape. Unknown and repeated ones are refused. */
+/** Query parameters: read strictly, then checked by a zod shape. Unknown and repeated ones are refused, but for lists. */
 import { z } from 'zod';
 import { invalidQuery, Refused, type EdgeProblem } from './errors.js';
 
@@ -21,11 +21,16 @@ function parameters(url: string): Record<string, string> {
     if (pair === '') continue;
     const equals = pair.indexOf('=');
     const name = decode(equals < 0 ? pair : pair.slice(0, equals));
-    if (name in found) throw invalidQuery(name, `${JSON.stringify(name)} is given more than once.`);
-    found[name] = equals < 0 ? '' : decode(pair.slice(equals + 1));
+    const value = equals < 0 ? '' : decode(pair.slice(equals + 1));
+    if (!(name in found)) found[name] = value;
+    else if (LISTS.has(name)) found[name] += `,${value}`;
+    else throw invalidQuery(name, `${JSON.stringify(name)} is given more than once.`);
   }
   return found;
 }
+
+/** Said several times, they say all of it. */
+const LISTS: ReadonlySet<string> = new Set(['fields']);
 
 function decode(text: string): string {
   try {

@@ -1,6 +1,6 @@
 /** Normal form → the documents that are shown, with their derived members, in the interface's order of members. */
 import type { ColumnExtras, TableExtras } from './extras.js';
-import type { Collection, CollectionMeta, ColumnSchema, Field, FieldMeta } from './model.js';
+import type { Collection, CollectionMeta, ColumnSchema, Field, FieldMeta, ForeignKey, Relation } from './model.js';
 import { type CollectionNode, type State, primaryKeyOf } from './state.js';
 import { REFERABLE_SYSTEM_COLLECTIONS } from './system-collections.js';
 
@@ -86,4 +86,59 @@ export function keyTarget(state: State, node: CollectionNode, field: string): Ke
   const column =
     one === undefined ? REFERABLE_SYSTEM_COLLECTIONS.get(relation.one_collection)?.field : primaryKeyOf(one)[0]?.field;
   return { table: relation.one_collection, column: column ?? null };
+}
+
+type RelationEnds = Omit<Relation, 'schema'>;
+
+export type ShownForeignKey = Pick<ForeignKey, 'constraint_name'> & {
+  table: string;
+  column: string;
+  foreign_key_table: string;
+  foreign_key_column: string | null;
+} & Omit<ForeignKey, 'constraint_name'>;
+
+/** A relation as /relations shows it: the flat members, and beside them the nested ones that clients of the peer read. */
+export type ShownRelation = RelationEnds & {
+  schema: ShownForeignKey | null;
+  collection: string;
+  field: string;
+  related_collection: string | null;
+  meta: RelationEnds;
+};
+
+/** Members in one order, whatever order the relation came in. `target`: where its foreign key points, if it has one. */
+export function presentRelation(relation: Relation, target: KeyTarget | null): ShownRelation {
+  const ends: RelationEnds = {
+    id: relation.id,
+    many_collection: relation.many_collection,
+    many_field: relation.many_field,
+    one_collection: relation.one_collection,
+    one_field: relation.one_field,
+    one_collection_field: relation.one_collection_field,
+    one_allowed_collections: relation.one_allowed_collections,
+    junction_field: relation.junction_field,
+    sort_field: relation.sort_field,
+    one_deselect_action: relation.one_deselect_action,
+  };
+  return {
+    ...ends,
+    schema: relation.schema === null ? null : presentForeignKey(relation, relation.schema, target),
+    collection: ends.many_collection,
+    field: ends.many_field,
+    related_collection: ends.one_collection,
+    meta: ends,
+  };
+}
+
+function presentForeignKey({ many_collection, many_field }: Relation, key: ForeignKey, target: KeyTarget | null) {
+  return {
+    constraint_name: key.constraint_name,
+    table: many_collection,
+    column: many_field,
+    foreign_key_table: target?.table ?? '',
+    foreign_key_column: target?.column ?? null,
+    on_update: key.on_update,
+    on_delete: key.on_delete,
+    ...(key.deferrable === undefined ? {} : { deferrable: key.deferrable }),
+  };
 }

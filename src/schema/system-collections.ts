@@ -22,3 +22,12 @@ type KeyColumn = Pick<ColumnSchema, 'data_type' | 'max_length' | 'numeric_precis
 export const REFERABLE_SYSTEM_COLLECTIONS: ReadonlyMap<string, KeyColumn> = new Map([
   ['service_users', { field: 'id', data_type: 'uuid', max_length: null, numeric_precision: null, numeric_scale: null }],
 ]);
+
+/** What the peer calls the system collections that a relation may point at. */
+const PEER_NAMES: ReadonlyMap<unknown, string> = new Map([['directus_users', 'service_users']]);
+
+/** Our name of a collection that a client of the peer names, where no collection has the peer's name. */
+export function ownName<T>(name: T, exists: (collection: string) => boolean): T | string {
+  const own = PEER_NAMES.get(name);
+  return own === undefined || exists(name as string) ? name : own;
+}

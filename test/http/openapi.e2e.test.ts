@@ -34,7 +34,7 @@ describe('the OpenAPI document', () => {
 
   it('names the parameters of a path and of a query', () => {
     const parameters = document.paths['/collections/{id}']?.['get']?.parameters ?? [];
-    expect(parameters.map(({ name }) => name)).deep.equal(['id', 'meta', 'id']);
+    expect(parameters.map(({ name }) => name)).deep.equal(['id', 'meta', 'fields', 'id']);
     const snapshot = document.paths['/schema/snapshot']?.['get']?.parameters ?? [];
     expect(snapshot.map(({ name }) => name)).deep.equal(['export', 'includeCollections', 'excludeCollections']);
   });

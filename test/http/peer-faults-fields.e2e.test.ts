@@ -64,7 +64,7 @@ describe('faults known from the peer do not happen to fields and relations', fun
     const meta = { collection: 'other', field: 'x' };
     await api.refused({ ...INVALID, at: 'meta.collection' }, 'POST', '/fields/t', { ...plain('x', 'string'), meta });
     await api.refused({ ...INVALID, at: 'schema.name' }, 'POST', '/fields/t', plain('x', 'string', { name: 'y' }));
-    await api.refused({ ...INVALID, at: 'meta.id' }, 'POST', '/fields/t', { ...plain('x', 'string'), meta: { id: 1 } });
+    await api.refused({ ...INVALID, at: 'meta.ID' }, 'POST', '/fields/t', { ...plain('x', 'string'), meta: { ID: 1 } });
   });
 
   it('5.1: a type alone changes the column, and what was set of it stays', async () => {

@@ -124,6 +124,7 @@ export const OPERATIONS: Readonly<Record<string, OperationDoc>> = {
 
   'GET /users': { summary: 'List users', answer: page(ref('User')) },
   'POST /users': { summary: 'Create a user', body: newUser, answer: data(ref('User')) },
+  'GET /users/me': { summary: 'Retrieve the user whose token is used', answer: data(ref('User')) },
   'GET /users/:id': { summary: 'Retrieve a user', answer: data(ref('User')) },
   'PATCH /users/:id': { summary: 'Update a user', body: userChanges, answer: data(ref('User')) },
   'DELETE /users/:id': { summary: 'Delete a user with its tokens and sessions' },
@@ -160,4 +161,5 @@ export const OPERATIONS: Readonly<Record<string, OperationDoc>> = {
   'GET /server/health': { summary: 'Whether the service can work; 503 when it cannot', answer: ref('Health') },
   'GET /server/info': { summary: 'What runs here, and the state of the schema', answer: data(ref('Info')) },
   'GET /server/openapi.json': { summary: 'This document', answer: {} },
+  'GET /server/specs/oas': { summary: 'This document, where clients of the peer look for it', answer: {} },
 };

@@ -8,7 +8,9 @@ import { change } from '../change.js';
 import { type CollectionTexts, createCollectionTexts } from '../collection-texts.js';
 import type { HttpDeps } from '../deps.js';
 import { invalidQuery, Refused } from '../errors.js';
-import { listQuery, listText, pageKey } from '../list.js';
+import { listQueryOf, listText, pageKey } from '../list.js';
+import { inManagedSchema } from '../managed-schema.js';
+import { COLLECTION_MEMBERS, membersOf, pickText } from '../members.js';
 import { flag, metaMembers } from '../query.js';
 import { createRead } from '../read.js';
 import { type Call, route, type Route } from '../route.js';
@@ -17,9 +19,12 @@ const PATH = '/collections';
 const ONE = '/collections/:id';
 
 /** `meta` is part of the interface on every route, and adds something to lists only. */
-const createQuery = z.strictObject({ concurrentIndexCreation: flag, meta: metaMembers.optional() });
-const severalQuery = z.strictObject({ meta: metaMembers.optional() });
-const oneQuery = z.strictObject({ meta: metaMembers.optional(), id: z.string().optional() });
+const shownQuery = { meta: metaMembers.optional(), fields: membersOf(COLLECTION_MEMBERS).optional() };
+const listQuery = listQueryOf(COLLECTION_MEMBERS);
+const createQuery = z.strictObject({ concurrentIndexCreation: flag, ...shownQuery });
+const severalQuery = z.strictObject(shownQuery);
+const oneQuery = z.strictObject({ ...shownQuery, id: z.string().optional() });
+const deleteQuery = oneQuery.pick({ id: true });
 
 type OneQuery = z.output<typeof oneQuery>;
 
@@ -46,30 +51,38 @@ function readingRoutes(deps: HttpDeps, texts: CollectionTexts): Route[] {
       query: oneQuery,
       handle(call) {
         const id = idOf(call);
-        return read(call, `collection ${id}`, (state) => {
+        const { fields } = call.query;
+        return read(call, `collection ${JSON.stringify([id, fields])}`, (state) => {
           const text = texts.one(state, id);
           if (text === undefined) throw new Refused([missingCollection(id)]);
-          return `{"data":${text}}`;
+          return `{"data":${pickText(text, fields)}}`;
         });
       },
     }),
   ];
 }
 
-function changingRoutes({ pipeline }: HttpDeps, texts: CollectionTexts): Route[] {
-  const shown = (state: State, name: string): Answer => ({
-    ...textAnswer(200, `{"data":${texts.one(state, name) ?? 'null'}}`, ['Content-Type', JSON_TYPE]),
+/** What the answer to a change shows: collections, and which of their members. */
+type Shown = Call<{ fields?: readonly string[] | undefined }>;
+
+function changingRoutes({ pipeline, config: { schema } }: HttpDeps, texts: CollectionTexts): Route[] {
+  const textOf = (state: State, name: string, { query: { fields } }: Shown): string => {
+    const text = texts.one(state, name);
+    return text === undefined ? 'null' : pickText(text, fields);
+  };
+  const shown = (state: State, name: string, call: Shown): Answer => ({
+    ...textAnswer(200, `{"data":${textOf(state, name, call)}}`, ['Content-Type', JSON_TYPE]),
     position: state.position,
   });
-  const severalShown = (state: State, names: readonly string[]): Answer => {
-    const data = names.map((name) => texts.one(state, name) ?? 'null');
+  const severalShown = (state: State, names: readonly string[], call: Shown): Answer => {
+    const data = names.map((name) => textOf(state, name, call));
     const answer = textAnswer(200, `{"data":[${data.join(',')}]}`, ['Content-Type', JSON_TYPE]);
     return { ...answer, position: state.position };
   };
-  const createSeveral = (call: Call<unknown>, input: { body: unknown[]; concurrentIndexes: boolean }) => {
+  const createSeveral = (call: Shown, input: { body: unknown[]; concurrentIndexes: boolean }) => {
     const command = unwrap(operations['create-collections'].parse(input));
     const names = command.creates.map(({ collection }) => collection.collection);
-    const render = ({ state }: { state: State }) => severalShown(state, names);
+    const render = ({ state }: { state: State }) => severalShown(state, names, call);
     return change(pipeline, call, { name: 'create-collections', command, render });
   };
   return [
@@ -80,9 +93,9 @@ function changingRoutes({ pipeline }: HttpDeps, texts: CollectionTexts): Route[]
       query: severalQuery,
       body: 'json',
       handle(call) {
-        const command = unwrap(operations['update-collections'].parse({ body: call.body }));
+        const command = unwrap(operations['update-collections'].parse({ body: inManagedSchema(call.body, schema) }));
         const names = command.updates.map(({ collection }) => collection);
-        const render = ({ state }: { state: State }) => severalShown(state, names);
+        const render = ({ state }: { state: State }) => severalShown(state, names, call);
         return change(pipeline, call, { name: 'update-collections', command, render });
       },
     }),
@@ -93,12 +106,12 @@ function changingRoutes({ pipeline }: HttpDeps, texts: CollectionTexts): Route[]
       query: createQuery,
       body: 'json',
       handle(call) {
-        const { body, query } = call;
-        const concurrentIndexes = query.concurrentIndexCreation;
+        const body = inManagedSchema(call.body, schema);
+        const concurrentIndexes = call.query.concurrentIndexCreation;
         if (Array.isArray(body)) return createSeveral(call, { body, concurrentIndexes });
         const command = unwrap(operations['create-collection'].parse({ body, concurrentIndexes }));
         const name = command.collection.collection;
-        const render = ({ state }: { state: State }) => shown(state, name);
+        const render = ({ state }: { state: State }) => shown(state, name, call);
         return change(pipeline, call, { name: 'create-collection', command, render });
       },
     }),
@@ -110,8 +123,9 @@ function changingRoutes({ pipeline }: HttpDeps, texts: CollectionTexts): Route[]
       body: 'json',
       handle(call) {
         const collection = idOf(call);
-        const command = unwrap(operations['update-collection'].parse({ collection, body: call.body }));
-        const render = ({ state }: { state: State }) => shown(state, collection);
+        const body = inManagedSchema(call.body, schema);
+        const command = unwrap(operations['update-collection'].parse({ collection, body }));
+        const render = ({ state }: { state: State }) => shown(state, collection, call);
         return change(pipeline, call, { name: 'update-collection', command, render });
       },
     }),
@@ -119,7 +133,7 @@ function changingRoutes({ pipeline }: HttpDeps, texts: CollectionTexts): Route[]
       method: 'delete',
       path: ONE,
       access: 'admin',
-      query: oneQuery.omit({ meta: true }),
+      query: deleteQuery,
       handle(call) {
         const command = unwrap(operations['delete-collection'].parse({ collection: idOf(call) }));
         const render = ({ position }: { position: number }) => noContent(position);

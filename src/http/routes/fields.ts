@@ -10,7 +10,9 @@ import { type Answer, JSON_TYPE, noContent, textAnswer, unwrap } from '../answer
 import { change } from '../change.js';
 import type { HttpDeps } from '../deps.js';
 import { Refused } from '../errors.js';
-import { listQuery, listText, pageKey } from '../list.js';
+import { listQueryOf, listText, pageKey } from '../list.js';
+import { inManagedSchema } from '../managed-schema.js';
+import { FIELD_MEMBERS, membersOf, pickText } from '../members.js';
 import { flag } from '../query.js';
 import { createRead } from '../read.js';
 import { type Call, route, type Route } from '../route.js';
@@ -20,7 +22,10 @@ const OF = '/fields/:collection';
 const ONE = '/fields/:collection/:field';
 
 const noQuery = z.strictObject({});
-const changeQuery = z.strictObject({ concurrentIndexCreation: flag });
+const shownQuery = { fields: membersOf(FIELD_MEMBERS).optional() };
+const listQuery = listQueryOf(FIELD_MEMBERS);
+const oneQuery = z.strictObject(shownQuery);
+const changeQuery = z.strictObject({ concurrentIndexCreation: flag, ...shownQuery });
 
 export function fieldRoutes(deps: HttpDeps): Route[] {
   const textsOf = createFieldTexts();
@@ -88,17 +93,18 @@ function readingRoutes(deps: HttpDeps, textsOf: FieldTexts): Route[] {
       method: 'get',
       path: ONE,
       access: 'reader',
-      query: noQuery,
+      query: oneQuery,
       handle(call) {
         const names = namesOf(call);
-        const key = `field ${JSON.stringify([names.collection, names.field])}`;
-        return read(call, key, (state) => `{"data":${oneText(textsOf, { state, ...names })}}`);
+        const { fields } = call.query;
+        const key = `field ${JSON.stringify([names.collection, names.field, fields])}`;
+        return read(call, key, (state) => `{"data":${pickText(oneText(textsOf, { state, ...names }), fields)}}`);
       },
     }),
   ];
 }
 
-function changingRoutes({ pipeline }: HttpDeps, textsOf: FieldTexts): Route[] {
+function changingRoutes({ pipeline, config: { schema } }: HttpDeps, textsOf: FieldTexts): Route[] {
   const answer = (state: State, data: string): Answer => ({
     ...textAnswer(200, `{"data":${data}}`, ['Content-Type', JSON_TYPE]),
     position: state.position,
@@ -112,10 +118,12 @@ function changingRoutes({ pipeline }: HttpDeps, textsOf: FieldTexts): Route[] {
       body: 'json',
       handle(call) {
         const { collection } = namesOf(call);
-        const concurrentIndexes = call.query.concurrentIndexCreation;
-        const command = unwrap(operations['create-field'].parse({ collection, body: call.body, concurrentIndexes }));
+        const { concurrentIndexCreation: concurrentIndexes, fields } = call.query;
+        const body = inManagedSchema(call.body, schema);
+        const command = unwrap(operations['create-field'].parse({ collection, body, concurrentIndexes }));
         const { field } = command.field;
-        const render = ({ state }: { state: State }) => answer(state, oneText(textsOf, { state, collection, field }));
+        const render = ({ state }: { state: State }) =>
+          answer(state, pickText(oneText(textsOf, { state, collection, field }), fields));
         return change(pipeline, call, { name: 'create-field', command, render });
       },
     }),
@@ -127,10 +135,13 @@ function changingRoutes({ pipeline }: HttpDeps, textsOf: FieldTexts): Route[] {
       body: 'json',
       handle(call) {
         const { collection } = namesOf(call);
-        const concurrentIndexes = call.query.concurrentIndexCreation;
-        const command = unwrap(operations['update-fields'].parse({ collection, body: call.body, concurrentIndexes }));
+        const { concurrentIndexCreation: concurrentIndexes, fields } = call.query;
+        const body = inManagedSchema(call.body, schema);
+        const command = unwrap(operations['update-fields'].parse({ collection, body, concurrentIndexes }));
         const render = ({ state }: { state: State }) => {
-          const texts = command.changes.map(({ field }) => oneText(textsOf, { state, collection, field }));
+          const texts = command.changes.map(({ field }) =>
+            pickText(oneText(textsOf, { state, collection, field }), fields),
+          );
           return answer(state, `[${texts.join(',')}]`);
         };
         return change(pipeline, call, { name: 'update-fields', command, render });
@@ -144,9 +155,11 @@ function changingRoutes({ pipeline }: HttpDeps, textsOf: FieldTexts): Route[] {
       body: 'json',
       handle(call) {
         const names = namesOf(call);
-        const input = { ...names, body: call.body, concurrentIndexes: call.query.concurrentIndexCreation };
+        const { concurrentIndexCreation: concurrentIndexes, fields } = call.query;
+        const input = { ...names, body: inManagedSchema(call.body, schema), concurrentIndexes };
         const command = unwrap(operations['update-fields'].parse(input));
-        const render = ({ state }: { state: State }) => answer(state, oneText(textsOf, { state, ...names }));
+        const render = ({ state }: { state: State }) =>
+          answer(state, pickText(oneText(textsOf, { state, ...names }), fields));
         return change(pipeline, call, { name: 'update-fields', command, render });
       },
     }),

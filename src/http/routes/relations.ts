@@ -1,16 +1,18 @@
 /** /relations: named by their many side. */
 import { z } from 'zod';
-import type { Relation } from '../../schema/model.js';
 import { operations } from '../../schema/operations/index.js';
 import { noFieldsShown } from '../../schema/operations/refusals.js';
 import { existingRelation } from '../../schema/operations/relations.js';
 import { collectionsInOrder, relationsInOrder } from '../../schema/order.js';
-import type { State } from '../../schema/state.js';
+import { keyTarget, presentRelation, type ShownRelation } from '../../schema/present.js';
+import type { CollectionNode, State } from '../../schema/state.js';
 import { type Answer, jsonAnswer, noContent, unwrap } from '../answer.js';
 import { change } from '../change.js';
 import type { HttpDeps } from '../deps.js';
 import { Refused } from '../errors.js';
-import { listQuery, listText, pageKey } from '../list.js';
+import { listQueryOf, listText, pageKey } from '../list.js';
+import { inManagedSchema } from '../managed-schema.js';
+import { membersOf, pick, RELATION_MEMBERS } from '../members.js';
 import { createRead } from '../read.js';
 import { type Call, route, type Route } from '../route.js';
 
@@ -19,17 +21,36 @@ const OF = '/relations/:collection';
 const ONE = '/relations/:collection/:field';
 
 const noQuery = z.strictObject({});
+const listQuery = listQueryOf(RELATION_MEMBERS);
+const oneQuery = z.strictObject({ fields: membersOf(RELATION_MEMBERS).optional() });
 
 export function relationRoutes(deps: HttpDeps): Route[] {
   return [...readingRoutes(deps), ...changingRoutes(deps)];
 }
 
-const textsOf = (relations: readonly Relation[]): string[] => relations.map((relation) => JSON.stringify(relation));
+const shownOf = (state: State, node: CollectionNode): ShownRelation[] =>
+  relationsInOrder(node).map((relation) => presentRelation(relation, keyTarget(state, node, relation.many_field)));
 
-function heldBy(state: State, collection: string): Relation[] {
+const textsOf = (state: State, nodes: readonly CollectionNode[]): string[] =>
+  nodes.flatMap((node) => shownOf(state, node)).map((relation) => JSON.stringify(relation));
+
+function nodeOf(state: State, collection: string): CollectionNode {
   const node = state.collections.get(collection);
   if (node === undefined) throw new Refused([noFieldsShown(collection)]);
-  return relationsInOrder(node);
+  return node;
+}
+
+interface Wanted {
+  collection: string;
+  field: string;
+  /** The members that are shown; undefined: all. */
+  fields?: readonly string[] | undefined;
+}
+
+/** Throws `Refused` where there is no such relation. */
+function oneShown(state: State, { collection, field, fields }: Wanted): Partial<ShownRelation> {
+  const relation = unwrap(existingRelation(state, collection, field));
+  return pick(presentRelation(relation, keyTarget(state, nodeOf(state, collection), field)), fields);
 }
 
 function readingRoutes(deps: HttpDeps): Route[] {
@@ -42,7 +63,7 @@ function readingRoutes(deps: HttpDeps): Route[] {
       query: listQuery,
       handle: (call) =>
         read(call, `relations ${pageKey(call.query)}`, (state) =>
-          listText(textsOf(collectionsInOrder(state).flatMap(relationsInOrder)), call.query),
+          listText(textsOf(state, collectionsInOrder(state)), call.query),
         ),
     }),
     route({
@@ -53,29 +74,30 @@ function readingRoutes(deps: HttpDeps): Route[] {
       handle(call) {
         const { collection } = namesOf(call);
         const key = `relations of ${JSON.stringify(collection)} ${pageKey(call.query)}`;
-        return read(call, key, (state) => listText(textsOf(heldBy(state, collection)), call.query));
+        return read(call, key, (state) => listText(textsOf(state, [nodeOf(state, collection)]), call.query));
       },
     }),
     route({
       method: 'get',
       path: ONE,
       access: 'reader',
-      query: noQuery,
+      query: oneQuery,
       handle(call) {
         const { collection, field } = namesOf(call);
-        const key = `relation ${JSON.stringify([collection, field])}`;
+        const { fields } = call.query;
+        const key = `relation ${JSON.stringify([collection, field, fields])}`;
         return read(call, key, (state) => {
-          if (!state.collections.has(collection)) throw new Refused([noFieldsShown(collection)]);
-          return JSON.stringify({ data: unwrap(existingRelation(state, collection, field)) });
+          nodeOf(state, collection);
+          return JSON.stringify({ data: oneShown(state, { collection, field, fields }) });
         });
       },
     }),
   ];
 }
 
-function changingRoutes({ pipeline }: HttpDeps): Route[] {
-  const answer = (state: State, { collection, field }: { collection: string; field: string }): Answer => ({
-    ...jsonAnswer(200, { data: unwrap(existingRelation(state, collection, field)) }),
+function changingRoutes({ pipeline, config: { schema } }: HttpDeps): Route[] {
+  const answer = (state: State, wanted: Wanted): Answer => ({
+    ...jsonAnswer(200, { data: oneShown(state, wanted) }),
     position: state.position,
   });
   return [
@@ -83,12 +105,12 @@ function changingRoutes({ pipeline }: HttpDeps): Route[] {
       method: 'post',
       path: ALL,
       access: 'admin',
-      query: noQuery,
+      query: oneQuery,
       body: 'json',
       handle(call) {
-        const command = unwrap(operations['create-relation'].parse({ body: call.body }));
+        const command = unwrap(operations['create-relation'].parse({ body: inManagedSchema(call.body, schema) }));
         const { many_collection: collection, many_field: field } = command.relation;
-        const render = ({ state }: { state: State }) => answer(state, { collection, field });
+        const render = ({ state }: { state: State }) => answer(state, { collection, field, ...call.query });
         return change(pipeline, call, { name: 'create-relation', command, render });
       },
     }),
@@ -96,12 +118,13 @@ function changingRoutes({ pipeline }: HttpDeps): Route[] {
       method: 'patch',
       path: ONE,
       access: 'admin',
-      query: noQuery,
+      query: oneQuery,
       body: 'json',
       handle(call) {
         const names = namesOf(call);
-        const command = unwrap(operations['update-relation'].parse({ ...names, body: call.body }));
-        const render = ({ state }: { state: State }) => answer(state, names);
+        const body = inManagedSchema(call.body, schema);
+        const command = unwrap(operations['update-relation'].parse({ ...names, body }));
+        const render = ({ state }: { state: State }) => answer(state, { ...names, ...call.query });
         return change(pipeline, call, { name: 'update-relation', command, render });
       },
     }),

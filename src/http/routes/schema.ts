@@ -17,6 +17,7 @@ import type { HttpDeps } from '../deps.js';
 import { invalidQuery } from '../errors.js';
 import { attachment, EXPORTS, FORMATS } from '../formats/export.js';
 import { planAnswer } from '../plan-answer.js';
+import { documentInManagedSchema } from '../managed-schema.js';
 import { flag, nameList } from '../query.js';
 import { representationAnswer } from '../representation.js';
 import { type Call, route, type Route } from '../route.js';
@@ -87,6 +88,7 @@ function diffRoute({ store, config: { release, schema } }: HttpDeps): Route {
     body: 'document',
     async handle({ query, head, body }) {
       const state = await store.atHead(head);
+      if (!query.force) await documentInManagedSchema(body, schema);
       const comparison = unwrap(await inTurns(compareSnapshotInSteps(state, body, { ...query, release })));
       const { hash, diff } = comparison;
       const warnings = [...comparison.warnings, ...(await costs(state, comparison, schema))];
@@ -103,7 +105,7 @@ async function costs(state: State, { diff, wanted }: Comparison, schema: string)
   return warningsOf((await inTurns(planBatchInSteps(state, events, schema))).statements);
 }
 
-function applyRoute({ pipeline, history, config: { release } }: HttpDeps): Route {
+function applyRoute({ pipeline, history, config: { release, schema } }: HttpDeps): Route {
   const dryRun = async (call: Call<unknown>, command: CommandOf<'apply-diff'>): Promise<Answer> => {
     // Nothing is kept: neither the change nor, under its key, the answer.
     const { idempotency: _, ...context } = contextOf('apply-diff', call, () => noContent());
@@ -116,8 +118,9 @@ function applyRoute({ pipeline, history, config: { release } }: HttpDeps): Route
     access: 'admin',
     query: applyQuery,
     body: 'document',
-    handle(call) {
-      const command = unwrap(operations['apply-diff'].parse({ release, body: call.body }));
+    async handle(call) {
+      const body = await documentInManagedSchema(call.body, schema);
+      const command = unwrap(operations['apply-diff'].parse({ release, body }));
       if (call.query.dry_run) return dryRun(call, command);
       const render = ({ position }: { position: number }) => noContent(position);
       return change(pipeline, call, { name: 'apply-diff', command, render });

@@ -2,10 +2,10 @@
 import { z } from 'zod';
 import { snapshotHash, VENDOR } from '../../schema/snapshot.js';
 import { toRendered } from '../../reads/rendered.js';
-import { JSON_TYPE, jsonAnswer, textAnswer } from '../answer.js';
+import { type Answer, JSON_TYPE, jsonAnswer, textAnswer } from '../answer.js';
 import type { HttpDeps } from '../deps.js';
 import { openApiDocument } from '../openapi/document.js';
-import { representationAnswer } from '../representation.js';
+import { type Representation, representationAnswer } from '../representation.js';
 import { openRoute, route, type Route } from '../route.js';
 
 const noQuery = z.strictObject({});
@@ -45,15 +45,21 @@ export function serverRoutes({ health, store, config }: HttpDeps): Route[] {
   ];
 }
 
-/** The OpenAPI document of `routes`, itself included. */
-export function openApiRoute(routes: readonly Route[], release: string): Route {
-  const self: Route = route({
-    method: 'get',
-    path: '/server/openapi.json',
-    access: 'reader',
-    query: noQuery,
-    handle: ({ req }) => representationAnswer(document, req.headers['if-none-match']),
-  });
-  const document = { ...toRendered(JSON.stringify(openApiDocument([...routes, self], release))), type: JSON_TYPE };
-  return self;
+/** Where ours is looked for, and where clients of the peer look. */
+const DOCUMENT_PATHS = ['/server/openapi.json', '/server/specs/oas'];
+
+/** The OpenAPI document of `routes`, its own among them. */
+export function openApiRoutes(routes: readonly Route[], release: string): Route[] {
+  const own: Route[] = DOCUMENT_PATHS.map((path) =>
+    route({
+      method: 'get',
+      path,
+      access: 'reader',
+      query: noQuery,
+      handle: ({ req }): Answer => representationAnswer(document, req.headers['if-none-match']),
+    }),
+  );
+  const text = JSON.stringify(openApiDocument([...routes, ...own], release));
+  const document: Representation = { ...toRendered(text), type: JSON_TYPE };
+  return own;
 }

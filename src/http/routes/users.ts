@@ -5,11 +5,13 @@ import { PASSWORD_LENGTH } from '../../auth/passwords.js';
 import { jsonAnswer, noContent, unwrap } from '../answer.js';
 import { readShape } from '../body/shape.js';
 import type { HttpDeps } from '../deps.js';
-import { count, metaMembers } from '../query.js';
+import { listQueryOf } from '../list.js';
+import { membersOf, pick, USER_MEMBERS } from '../members.js';
 import { type Call, route, type Route } from '../route.js';
 
 const noQuery = z.strictObject({});
-const listQuery = z.strictObject({ offset: count.default(0), limit: count.optional(), meta: metaMembers.optional() });
+const listQuery = listQueryOf(USER_MEMBERS);
+const oneQuery = z.strictObject({ fields: membersOf(USER_MEMBERS).optional() });
 
 const email = z.email().max(320);
 const name = z.string().min(1).max(255);
@@ -30,13 +32,27 @@ export const newToken = z.strictObject({
 });
 
 export function userRoutes(deps: HttpDeps): Route[] {
-  return [...allUsers(deps), ...oneUser(deps), ...tokensOfUser(deps)];
+  // `me` is no id: its path is asked first.
+  return [...allUsers(deps), ownUser(deps), ...oneUser(deps), ...tokensOfUser(deps)];
 }
 
 /** What all of these routes have in common. */
 const admin = { access: 'admin', query: noQuery } as const;
 
 const idOf = ({ params }: Call<unknown>): string => params['id'] ?? '';
+
+/** The caller as a user, whatever its role. */
+function ownUser({ auth: { users } }: HttpDeps): Route {
+  return route({
+    method: 'get',
+    path: '/users/me',
+    access: 'reader',
+    query: oneQuery,
+    async handle({ caller, query: { fields } }) {
+      return jsonAnswer(200, { data: pick(unwrap(await users.get(caller.id)), fields) });
+    },
+  });
+}
 
 function allUsers({ auth: { users } }: HttpDeps): Route[] {
   const path = '/users';
@@ -46,19 +62,21 @@ function allUsers({ auth: { users } }: HttpDeps): Route[] {
       path,
       access: 'admin',
       query: listQuery,
-      async handle({ query: { offset, limit, meta } }) {
-        const { users: data, total } = await users.list({ offset, limit: limit ?? null });
+      async handle({ query: { offset, limit, meta, fields } }) {
+        const { users: found, total } = await users.list({ offset, limit: limit ?? null });
+        const data = found.map((user) => pick(user, fields));
         const counts = meta && Object.fromEntries(meta.map((member) => [member, total]));
         return jsonAnswer(200, { data, ...(counts && { meta: counts }) });
       },
     }),
     route({
       ...admin,
+      query: oneQuery,
       method: 'post',
       path,
       body: 'json',
-      async handle({ body }) {
-        return jsonAnswer(200, { data: unwrap(await users.create(readShape(newUser, body))) });
+      async handle({ body, query: { fields } }) {
+        return jsonAnswer(200, { data: pick(unwrap(await users.create(readShape(newUser, body))), fields) });
       },
     }),
   ];
@@ -69,19 +87,22 @@ function oneUser({ auth: { users } }: HttpDeps): Route[] {
   return [
     route({
       ...admin,
+      query: oneQuery,
       method: 'get',
       path,
       async handle(call) {
-        return jsonAnswer(200, { data: unwrap(await users.get(idOf(call))) });
+        return jsonAnswer(200, { data: pick(unwrap(await users.get(idOf(call))), call.query.fields) });
       },
     }),
     route({
       ...admin,
+      query: oneQuery,
       method: 'patch',
       path,
       body: 'json',
       async handle(call) {
-        return jsonAnswer(200, { data: unwrap(await users.update(idOf(call), readShape(userChanges, call.body))) });
+        const user = unwrap(await users.update(idOf(call), readShape(userChanges, call.body)));
+        return jsonAnswer(200, { data: pick(user, call.query.fields) });
       },
     }),
     route({

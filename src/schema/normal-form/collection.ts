@@ -156,6 +156,7 @@ function readMeta(given: unknown, base: CollectionMeta, collection: string, read
   return overlay(base, { input: given, table: COLLECTION_META_TABLE, others, part: ['meta'] }, reading);
 }
 
+const NOT_A_TEXT = new Wrong('must be a string, or left out');
 const NEW_TABLE: TableSchema = Object.freeze({ comment: null });
 const SCHEMA_TABLE = checkTable<Omit<TableSchema, 'extras'>>({ comment: commentText });
 
@@ -166,7 +167,9 @@ function readSchema(given: unknown, base: TableSchema, collection: string, readi
   }
   const others: Others = (name, value) => {
     if (name === 'name') return mustEqual(value, collection);
-    return name === 'sql' ? typeof value === 'string' || new Wrong('must be a string, or left out') : name === 'extras';
+    // Whether `schema` is the one that is managed is asked at the edge.
+    if (name === 'sql' || name === 'schema') return typeof value === 'string' || NOT_A_TEXT;
+    return name === 'extras';
   };
   const schema = overlay(base, { input: given, table: SCHEMA_TABLE, others, part: ['schema'] }, reading);
   return given['extras'] === undefined ? schema : withExtras(schema, given['extras'], reading);

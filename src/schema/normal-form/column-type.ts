@@ -29,7 +29,7 @@ export function readColumnType(input: ColumnTypeInput, reading: Reading): Column
   const named = readDataType(input, reading);
   if (named === null) return null;
   const rule = input.type === UNKNOWN_TYPE ? UNKNOWN_RULE : (dataType(named.data_type) ?? UNKNOWN_RULE);
-  const given = withParameters(input.given, named, rule, reading);
+  const given = withParameters(withLength(input.given, rule, reading), named, rule, reading);
   const base = input.base;
   return {
     data_type: named.data_type,
@@ -68,6 +68,21 @@ function readTypeText(text: string, { base, checkTypeText }: ColumnTypeInput, re
   if (fault === null) return { data_type: text, parameters: [] };
   complain(reading, ['schema', 'data_type'], fault);
   return null;
+}
+
+/** `length` is max_length where the type has one, and says nothing otherwise; said twice, they must agree. */
+function withLength({ length, ...given }: GivenColumn, rule: DataType, reading: Reading): GivenColumn {
+  if (length === undefined || length === null) return given;
+  if (!isInteger(length, 0, Number.MAX_SAFE_INTEGER)) {
+    complain(reading, ['schema', 'length'], 'must be an integer or null');
+    return given;
+  }
+  if (rule.length === 'none') return given;
+  if (given['max_length'] === undefined) return { ...given, max_length: length };
+  if (given['max_length'] !== length) {
+    complain(reading, ['schema', 'length'], 'must not differ from max_length: give one of them');
+  }
+  return given;
 }
 
 /** `varchar(50)` says max_length 50; said twice, it must agree. */

@@ -25,6 +25,8 @@ const MEMBERS: ReadonlySet<string> = new Set([
   'data_type',
   'default_value',
   'max_length',
+  // Clients of the peer say max_length so.
+  'length',
   'numeric_precision',
   'numeric_scale',
   'is_nullable',
@@ -158,6 +160,9 @@ function derived(
       return mustEqual(value, names.field);
     case 'table':
       return mustEqual(value, names.collection);
+    case 'schema':
+    case 'foreign_key_schema':
+    // Whether it is the schema that is managed is asked at the edge.
     case 'foreign_key_table':
     case 'foreign_key_column':
       // Whether it agrees with the relations is asked where the relations are known.
@@ -174,7 +179,7 @@ interface Written {
 
 /** What another vendor says of the column's type, in our terms. */
 function translated({ type, given }: Written, existing: Field | undefined): Written {
-  const { data_type, max_length, numeric_precision, numeric_scale, ...rest } = given;
+  const { data_type, max_length, numeric_precision, numeric_scale, length: _, ...rest } = given;
   const isUnsaid = type === undefined || ((type === UNKNOWN_TYPE || type === null) && data_type === undefined);
   const numbers = { data_type, max_length, numeric_precision, numeric_scale };
   // A type of PostgreSQL that we have no name for comes from a snapshot of ours, and stays.

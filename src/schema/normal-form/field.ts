@@ -109,9 +109,17 @@ function derivedMembers(names: Record<string, string>, foreign: boolean): Others
   return (name, value) => {
     if (name === 'collection' || name === 'field') return mustEqual(value, names[name] ?? '');
     if (name === 'system') return value === false ? true : new Wrong('must be false, or left out');
-    return name === 'id' && foreign;
+    if (name === 'searchable') return typeof value === 'boolean' || NOT_A_FLAG;
+    if (name === 'id') return isRowId(value, foreign) || NOT_AN_ID;
+    return false;
   };
 }
+
+const NOT_A_FLAG = new Wrong('must be true or false, or left out');
+const NOT_AN_ID = new Wrong('must be an integer or null, or left out');
+
+/** The peer's rows are numbered; the number says nothing here. */
+const isRowId = (value: unknown, foreign: boolean): boolean => foreign || value === null || Number.isSafeInteger(value);
 
 /** Members of meta that stand at the top level, where that is allowed; others there are unknown. */
 function topLevelMeta(

@@ -14,6 +14,9 @@ import { checkTable, mustEqual, type Others, overlay } from './overlay.js';
 
 type Ends = Omit<NewRelation, 'schema'>;
 
+/** `was`: the collection that the relation pointed at before. What is shown of that may come back with a change. */
+export type KeyedEnds = Ends & { was?: string | null };
+
 export function foreignKeyDefaults({ many_collection, many_field }: Ends): ForeignKey {
   return {
     constraint_name: foreignKeyName(many_collection, many_field),
@@ -42,7 +45,7 @@ const TABLE = checkTable<Omit<ForeignKey, 'deferrable'>>({
 });
 
 /** `base` with what `given` says. Derived members must agree with the relation's ends. */
-export function readForeignKey(given: unknown, base: ForeignKey, relation: Ends, reading: Reading): ForeignKey {
+export function readForeignKey(given: unknown, base: ForeignKey, relation: KeyedEnds, reading: Reading): ForeignKey {
   if (!isObject(given)) {
     complain(reading, ['schema'], 'must be an object (a foreign key) or null (none)');
     return base;
@@ -62,15 +65,17 @@ function withDeferrable({ deferrable, ...key }: ForeignKey, given: unknown, read
   return given === null || deferrable === undefined ? key : { ...key, deferrable };
 }
 
-const NOT_A_COLUMN = new Wrong('must be a string or null');
+const NOT_A_NAME_OR_NULL = new Wrong('must be a string or null');
+const isTextOrNull = (value: unknown): boolean => typeof value === 'string' || value === null;
 
-function derivedMembers({ many_collection, many_field, one_collection }: Ends): Others {
+function derivedMembers({ many_collection, many_field, one_collection, was }: KeyedEnds): Others {
   return (name, value) => {
     if (name === 'table') return mustEqual(value, many_collection);
     if (name === 'column') return mustEqual(value, many_field);
-    if (name === 'foreign_key_table') return mustEqual(value, one_collection ?? '');
-    // Which column that is follows from the primary key, known where the whole schema is.
-    if (name === 'foreign_key_column') return typeof value === 'string' || value === null || NOT_A_COLUMN;
+    if (name === 'foreign_key_table') return value === was || mustEqual(value, one_collection ?? '');
+    // Which column that is follows from the primary key, known where the whole schema is; which schema, at the edge.
+    if (name === 'foreign_key_column' || name === 'foreign_key_schema')
+      return isTextOrNull(value) || NOT_A_NAME_OR_NULL;
     return name === 'deferrable';
   };
 }

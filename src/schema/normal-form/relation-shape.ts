@@ -29,12 +29,20 @@ const NESTED: ReadonlyMap<string, string> = new Map([
   ['related_collection', 'one_collection'],
 ]);
 
-/** What is said twice must agree; unknown members are problems (unless foreign); ids are ignored. */
-export function flattenRelation(input: Record<string, unknown>, reading: Reading): FlatRelation {
-  const members: Record<string, unknown> = {};
+/**
+ * What is said twice must agree; unknown members are problems (unless foreign); ids are ignored. Of a relation as it was
+ * read, one of the shapes may be edited: where two places differ, the one that says what is there says nothing.
+ */
+export function flattenRelation(
+  input: Record<string, unknown>,
+  reading: Reading,
+  existing?: Readonly<Record<string, unknown>>,
+): FlatRelation {
+  const into: Gathered = { members: {}, reading, existing };
+  const { members } = into;
   const { meta, schema, ...top } = input;
-  gather(top, NESTED, [], { members, reading });
-  if (isObject(meta)) gather(meta, NO_OTHER_NAMES, ['meta'], { members, reading });
+  gather(top, NESTED, [], into);
+  if (isObject(meta)) gather(meta, NO_OTHER_NAMES, ['meta'], into);
   else if (meta !== undefined && meta !== null) complain(reading, ['meta'], 'must be an object or null');
   return { members, schema };
 }
@@ -44,6 +52,8 @@ const NO_OTHER_NAMES: ReadonlyMap<string, string> = new Map();
 interface Gathered {
   members: Record<string, unknown>;
   reading: Reading;
+  /** The relation as it is; undefined: a new one. */
+  existing: Readonly<Record<string, unknown>> | undefined;
 }
 
 function gather(
@@ -52,19 +62,25 @@ function gather(
   part: string[],
   into: Gathered,
 ): void {
-  const { members, reading } = into;
   for (const name of Object.keys(from)) {
     const member = names.get(name) ?? (FLAT.has(name) ? name : undefined);
     const value = from[name];
     if (name === 'id' || value === undefined) continue;
-    if (member === undefined) {
-      if (!reading.foreign) complain(reading, [...part, name], 'is not a known member');
-    } else if (members[member] === undefined) members[member] = value;
-    else if (!jsonEqual(members[member], value)) {
-      complain(reading, [...part, name], `must not differ from the other place where ${member} is given`);
-    }
+    if (member !== undefined) put(member, value, [...part, name], into);
+    else if (!into.reading.foreign) complain(into.reading, [...part, name], 'is not a known member');
   }
 }
+
+function put(member: string, value: unknown, place: string[], { members, reading, existing }: Gathered): void {
+  const other = members[member];
+  if (other === undefined || isAsItWas(existing, member, other)) members[member] = value;
+  else if (!jsonEqual(other, value) && !isAsItWas(existing, member, value)) {
+    complain(reading, place, `must not differ from the other place where ${member} is given`);
+  }
+}
+
+const isAsItWas = (existing: Gathered['existing'], member: string, value: unknown): boolean =>
+  existing !== undefined && jsonEqual(existing[member], value);
 
 /** Where a member of the flat shape stands in a body, or would stand. */
 function placeOf(member: string, input: Record<string, unknown>): string[] {

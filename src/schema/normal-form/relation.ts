@@ -3,7 +3,7 @@ import { isObject, jsonEqual } from '../json.js';
 import type { ForeignKey, NewRelation, Relation } from '../model.js';
 import { invalid, ok, type Path, refuse, type Result } from '../problem.js';
 import { type Check, complain, nullableName, oneOf, type Reading, Wrong } from './checks.js';
-import { foreignKeyDefaults, readForeignKey } from './foreign-key.js';
+import { foreignKeyDefaults, type KeyedEnds, readForeignKey } from './foreign-key.js';
 import { type ReadOptions, startReading } from './options.js';
 import { checkTable, overlay } from './overlay.js';
 import { asSent, flattenRelation } from './relation-shape.js';
@@ -76,7 +76,7 @@ export function readNewRelation(input: unknown, at: Path, options: ReadOptions):
 export function mergeRelation(existing: Relation, input: unknown, at: Path, options: ReadOptions): Result<NewRelation> {
   if (!isObject(input)) return refuse(invalid(at, 'a relation is a JSON object'));
   const reading = startReading(at, options);
-  const { members, schema } = flattenRelation(input, reading);
+  const { members, schema } = flattenRelation(input, reading, { ...existing });
   for (const name of ['many_collection', 'many_field'] as const) {
     if (members[name] === undefined || members[name] === existing[name]) continue;
     complain(reading, [name], `must be ${JSON.stringify(existing[name])}, or left out: it identifies the relation`);
@@ -85,17 +85,16 @@ export function mergeRelation(existing: Relation, input: unknown, at: Path, opti
   const relation = { ...present, ...readEnds(members, present, reading) };
   // A relation that points at several tables can't have kept its foreign key.
   const kept = relation.one_collection === null && existing.one_collection !== null ? null : before;
-  const merged = { ...relation, schema: mergeForeignKey(kept, schema, relation, reading) };
+  const ends = { ...relation, was: existing.one_collection };
+  const merged = { ...relation, schema: mergeForeignKey(kept, schema, ends, reading) };
   const result = finish(merged, input, reading);
   return result.ok && jsonEqual({ ...merged, id: existing.id }, existing) ? ok(existing) : result;
 }
 
-type Unkeyed = Omit<NewRelation, 'schema'>;
-
 function mergeForeignKey(
   before: ForeignKey | null,
   given: unknown,
-  relation: Unkeyed,
+  relation: KeyedEnds,
   reading: Reading,
 ): ForeignKey | null {
   if (given === undefined || given === null) return given === null ? null : before;

@@ -8,6 +8,7 @@ import { type Problem, type Result, invalid, ok, refuse } from '../problem.js';
 import { type State, getField, getRelation } from '../state.js';
 import { type Operation, decideDraft } from './operation.js';
 import { missingCollection, missingField, systemCollection } from './refusals.js';
+import { ownName } from '../system-collections.js';
 
 export interface CreateRelation {
   relation: NewRelation;
@@ -30,7 +31,8 @@ export const createRelation: Operation<'create-relation', CreateRelationInput, C
     return empty === undefined ? ok({ relation: relation.value, body }) : refuse(empty);
   },
 
-  *decide(state, { relation, body }) {
+  *decide(state, { relation: read, body }) {
+    const relation = { ...read, one_collection: ownName(read.one_collection, has(state)) };
     const { many_collection: collection, many_field: field } = relation;
     const system = systemCollection(collection);
     if (system !== undefined) return refuse(system);
@@ -79,7 +81,7 @@ export const updateRelation: Operation<'update-relation', UpdateRelationInput, U
   *decide(state, { collection, field, body }) {
     const existing = existingRelation(state, collection, field);
     if (!existing.ok) return existing;
-    const merged = mergeRelation(existing.value, body, [], { foreign: false });
+    const merged = mergeRelation(existing.value, withOwnNames(body, has(state)), [], { foreign: false });
     if (!merged.ok) return merged;
     const empty = merged.value === existing.value ? undefined : emptyChoice(merged.value, body);
     if (empty !== undefined) return refuse(empty);
@@ -90,6 +92,29 @@ export const updateRelation: Operation<'update-relation', UpdateRelationInput, U
 };
 
 type Body = UpdateRelation['body'];
+
+const has =
+  (state: State) =>
+  (collection: string): boolean =>
+    state.collections.has(collection);
+
+/** The body with our names wherever it says what the relation points at. */
+function withOwnNames(body: Body, exists: (collection: string) => boolean): Body {
+  const own = (part: Body, ...members: string[]): Body =>
+    Object.fromEntries(
+      Object.entries(part).map(([member, value]) => [
+        member,
+        members.includes(member) ? ownName(value, exists) : value,
+      ]),
+    );
+  const inner = (part: 'meta' | 'schema', member: string): Body =>
+    isObject(body[part]) ? { [part]: own(body[part], member) } : {};
+  return {
+    ...own(body, 'one_collection', 'related_collection'),
+    ...inner('meta', 'one_collection'),
+    ...inner('schema', 'foreign_key_table'),
+  };
+}
 
 /** Problems of the result are about any relation near by; those of this one stand in the body. */
 function located(problem: Problem, { many_collection, many_field }: NewRelation, body: Body): Problem {

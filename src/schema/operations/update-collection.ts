@@ -23,7 +23,7 @@ export interface UpdateCollectionInput {
 }
 
 const MEMBERS = new Set(['collection', 'meta', 'schema']);
-const SCHEMA_MEMBERS = new Set(['name', 'sql', 'comment']);
+const SCHEMA_MEMBERS = new Set(['name', 'schema', 'sql', 'comment']);
 
 export const updateCollection: Operation<'update-collection', UpdateCollectionInput, UpdateCollection> = {
   name: 'update-collection',

@@ -204,7 +204,8 @@ describe('new fields', () => {
     [JSON.parse('{"__proto__": 1}') as Record<string, unknown>, '__proto__ is not a known member'],
     [{ collection: 'other' }, 'collection must be "articles"'],
     [{ field: 'other' }, 'field must be "title"'],
-    [{ id: 5 }, 'id is not a known member'],
+    [{ id: 'five' }, 'id must be an integer or null'],
+    [{ searchable: 1 }, 'searchable must be true or false'],
     [{ system: true }, 'system must be false'],
   ];
   for (const [given, message] of meta) {

@@ -1,0 +1,64 @@
+/**
+ * Clients of the peer say which database schema a table is in: `schema.schema`, `schema.foreign_key_schema`. Only the
+ * edge knows the name of the one that is managed; the domain passes over these members.
+ */
+import { isObject } from '../schema/json.js';
+import { MAX_PROBLEMS, type Path, type Problem, invalid } from '../schema/problem.js';
+import { type Steps, toEnd } from '../schema/steps.js';
+import { inTurns } from '../turns.js';
+import { Refused } from './errors.js';
+
+const MEMBERS = ['schema', 'foreign_key_schema'] as const;
+
+/** `body` itself. Throws `Refused` with one problem for each place that names another schema than `managed`. */
+export function inManagedSchema<T>(body: T, managed: string): T {
+  return refusing(body, toEnd(otherSchemasInSteps(body, managed)));
+}
+
+/** The same of a large body. */
+export async function documentInManagedSchema<T>(body: T, managed: string): Promise<T> {
+  return refusing(body, await inTurns(otherSchemasInSteps(body, managed)));
+}
+
+function refusing<T>(body: T, problems: Problem[]): T {
+  if (problems.length > 0) throw new Refused(problems);
+  return body;
+}
+
+/** Documents looked at in one step. */
+const STEP = 1_000;
+
+function* otherSchemasInSteps(body: unknown, managed: string): Steps<Problem[]> {
+  const problems: Problem[] = [];
+  let seen = 0;
+  for (const [document, at] of documentsIn(body, [])) {
+    if (isObject(document['schema'])) problems.push(...otherNames(document['schema'], [...at, 'schema'], managed));
+    if (problems.length >= MAX_PROBLEMS) break;
+    seen += 1;
+    if (seen % STEP === 0) yield;
+  }
+  return problems;
+}
+
+function otherNames(schema: object, at: Path, managed: string): Problem[] {
+  return MEMBERS.flatMap((member) => {
+    const name = (schema as Record<string, unknown>)[member];
+    if (typeof name !== 'string' || name === managed) return [];
+    const message = `${member} must be ${JSON.stringify(managed)}, the schema that is managed here, or left out`;
+    return [invalid([...at, member], message)];
+  });
+}
+
+type Place = [document: Record<string, unknown>, at: Path];
+
+/** A collection with its fields, a field, a relation; several of them; or the documents of a snapshot or a diff. */
+function* documentsIn(body: unknown, at: Path): Generator<Place> {
+  if (Array.isArray(body)) {
+    for (const [index, item] of body.entries()) yield* documentsIn(item, [...at, index]);
+  } else if (isObject(body)) {
+    yield [body, at];
+    for (const part of ['collections', 'fields', 'relations', 'diff', 'rhs']) {
+      if (Object.hasOwn(body, part)) yield* documentsIn(body[part], [...at, part]);
+    }
+  }
+}

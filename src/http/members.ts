@@ -1,0 +1,69 @@
+/** The query parameter `fields`: which top-level members the objects of an answer show. */
+import { z } from 'zod';
+import type { User } from '../auth/user.js';
+import type { ShownCollection, ShownField, ShownRelation } from '../schema/present.js';
+
+/** Names with commas between them, or the parameter several times; `*`: all of them. In the order of the document. */
+export const membersOf = <const M extends string>(members: readonly M[]) =>
+  z
+    .string()
+    .transform((text, context): readonly M[] => {
+      const names = text.split(',').map((name) => name.trim());
+      if (names.includes('*') && names.every((name) => name === '*' || isOneOf(name, members))) return members;
+      if (names.every((name) => isOneOf(name, members))) return members.filter((member) => names.includes(member));
+      context.addIssue(`must be names of members with commas between them: ${members.join(', ')}, or *.`);
+      return z.NEVER;
+    })
+    .pipe(z.array(z.enum(members)).readonly());
+
+const isOneOf = (name: string, members: readonly string[]): boolean => members.includes(name);
+
+/** `value` with the chosen members alone. */
+export function pick<T extends object>(value: T, members: readonly string[] | undefined): Partial<T> {
+  if (members === undefined) return value;
+  const chosen = members.filter((member) => Object.hasOwn(value, member));
+  return Object.fromEntries(chosen.map((member) => [member, value[member as keyof T]])) as Partial<T>;
+}
+
+/** The same of an object's JSON. */
+export function pickText(text: string, members: readonly string[] | undefined): string {
+  return members === undefined ? text : JSON.stringify(pick(JSON.parse(text) as object, members));
+}
+
+export const COLLECTION_MEMBERS = [
+  'collection',
+  'meta',
+  'schema',
+] as const satisfies readonly (keyof ShownCollection)[];
+export const FIELD_MEMBERS = [
+  'collection',
+  'field',
+  'type',
+  'meta',
+  'schema',
+] as const satisfies readonly (keyof ShownField)[];
+export const USER_MEMBERS = [
+  'id',
+  'email',
+  'name',
+  'role',
+  'status',
+  'created_at',
+] as const satisfies readonly (keyof User)[];
+export const RELATION_MEMBERS = [
+  'id',
+  'many_collection',
+  'many_field',
+  'one_collection',
+  'one_field',
+  'one_collection_field',
+  'one_allowed_collections',
+  'junction_field',
+  'sort_field',
+  'one_deselect_action',
+  'schema',
+  'collection',
+  'field',
+  'related_collection',
+  'meta',
+] as const satisfies readonly (keyof ShownRelation)[];
