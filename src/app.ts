@@ -4,7 +4,7 @@ import type { FirstAdmin } from './auth/first-admin.js';
 import { type Config, weaknesses } from './config.js';
 import { createHealth } from './health.js';
 import { createHttp } from './http/app.js';
-import { listen } from './listen.js';
+import { type ListeningServer, listen } from './listen.js';
 import { type Listener, createListener } from './log/listener.js';
 import { OperatorError } from './operator-error.js';
 import { createPipeline } from './pipeline/index.js';
@@ -59,14 +59,17 @@ export async function createService(config: Config, logger: Logger): Promise<Ser
 
 async function start(config: Config, logger: Logger, shutdown: Shutdown): Promise<Service> {
   for (const weakness of weaknesses(config)) logger.warn(weakness);
+  const server = await listen(config.host, config.port);
+  // A failed start gives it back; a stop closes it before, with the requests that run.
+  shutdown.add('address', () => server.close(0));
   const connections = config.poolSize + SPARE_CONNECTIONS;
   const source = await openDatabase({ ...config, connections, logger });
   shutdown.add('database server', () => source.stop());
 
   const base = { ...config, logger, connectionString: source.connectionString };
-  const { url, admin } = await startOn(base, shutdown);
+  const admin = await startOn(base, server, shutdown);
   return {
-    url,
+    url: server.url,
     admin,
     databaseLost: source.ended,
     stopping: () => shutdown.begun(),
@@ -86,7 +89,7 @@ function explained(error: unknown): unknown {
 type OnDatabase = Config & ConnectionOptions & { logger: Logger };
 
 /** Everything above the database: migrations, accounts, the state, then whoever depends on it. */
-async function startOn(options: OnDatabase, shutdown: Shutdown): Promise<Pick<Service, 'url' | 'admin'>> {
+async function startOn(options: OnDatabase, server: ListeningServer, shutdown: Shutdown): Promise<FirstAdmin> {
   const { logger, schema } = options;
   const pool = createPool({ ...options, max: options.poolSize });
   shutdown.add('pool', () => pool.end());
@@ -96,7 +99,6 @@ async function startOn(options: OnDatabase, shutdown: Shutdown): Promise<Pick<Se
 
   const auth = await createAuth({ pool, secret: options.tokenSecret });
   shutdown.add('accounts', () => auth.stop());
-  const admin = await auth.ensureAdmin(options.admin);
 
   const folds = createStoredFolds({ pool, logger });
   const store = createStore({ pool, logger, folds });
@@ -149,10 +151,12 @@ async function startOn(options: OnDatabase, shutdown: Shutdown): Promise<Pick<Se
     logger,
     config: httpConfig(options, database, release),
   });
-  const server = await listen(http, options.host, options.port);
+  // Late: what is generated here is shown once, by a start that nothing ends any more.
+  const admin = await auth.ensureAdmin(options.admin);
+  server.serve(http);
   shutdown.add('http', () => server.close(GRACE));
   shutdown.add('history streams', () => history.tail.close());
-  return { url: server.url, admin };
+  return admin;
 }
 
 function httpConfig({ schema, maxBody, log }: OnDatabase, { version }: Database, release: string) {

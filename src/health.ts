@@ -1,5 +1,6 @@
 /** Whether the service can do its work: for load balancers and people. */
 import type { HealthCheck, HealthReport } from './http/deps.js';
+import { inTime } from './kernel/in-time.js';
 import type { Queryable } from './postgres/pool.js';
 import type { Freshness } from './reads/freshness.js';
 import type { Store } from './reads/store.js';
@@ -28,7 +29,7 @@ export function createHealth({ freshness, store, pool }: HealthDeps): () => Prom
 }
 
 async function check(work: Promise<unknown>, failure: string): Promise<HealthCheck> {
-  return inTime(work).then(
+  return inTime(work, LIMIT_MS).then(
     () => ({ ok: true }),
     () => ({ ok: false, message: failure }),
   );
@@ -47,23 +48,11 @@ const STOPPED = `
 
 async function checkProjections(pool: Queryable): Promise<HealthCheck> {
   try {
-    const { rows } = await inTime(pool.query<Stopped>(STOPPED));
+    const { rows } = await inTime(pool.query<Stopped>(STOPPED), LIMIT_MS);
     if (rows.length === 0) return { ok: true };
     const stopped = rows.map(({ name, at, sqlstate }) => `${name} at event ${at} (SQLSTATE ${sqlstate ?? 'none'})`);
     return { ok: false, message: `Stopped: ${stopped.join(', ')}. GET /projections or "dps status" say what to do.` };
   } catch {
     return { ok: false, message: 'The projections can not be read.' };
-  }
-}
-
-async function inTime<T>(work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('not in time')), LIMIT_MS);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
   }
 }

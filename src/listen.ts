@@ -1,20 +1,26 @@
 /** The HTTP server: where it listens, and how it stops. */
-import { type RequestListener, type Server, createServer } from 'node:http';
+import { type IncomingMessage, type RequestListener, type Server, type ServerResponse, createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OperatorError } from './operator-error.js';
 
 export interface ListeningServer {
   /** For clients on this machine: `http://127.0.0.1:8055`. */
   url: string;
+  /** From now on requests are answered by `handler`; until then with 503. */
+  serve(handler: RequestListener): void;
   /** Stops accepting, waits for the requests that run, at most `grace` milliseconds, then cuts them off. */
   close(grace: number): Promise<void>;
 }
 
 const POLL_MS = 25;
 
-/** @throws OperatorError when the address can't be had */
-export async function listen(handler: RequestListener, host: string, port: number): Promise<ListeningServer> {
+/**
+ * Takes the address, before anything is done that a taken one would make useless or lose the words of.
+ * @throws OperatorError when it can't be had
+ */
+export async function listen(host: string, port: number): Promise<ListeningServer> {
   let closing = false;
+  let handler: RequestListener = notReady;
   const server = createServer((request, response) => {
     if (closing) response.setHeader('Connection', 'close');
     handler(request, response);
@@ -25,11 +31,22 @@ export async function listen(handler: RequestListener, host: string, port: numbe
   });
   return {
     url: urlOf(server, host),
+    serve(ready) {
+      handler = ready;
+    },
     async close(grace) {
       closing = true;
       await closeGracefully(server, grace);
     },
   };
+}
+
+const STARTING = JSON.stringify({
+  errors: [{ message: 'The service is starting.', extensions: { code: 'UNAVAILABLE' } }],
+});
+
+function notReady(_request: IncomingMessage, response: ServerResponse): void {
+  response.writeHead(503, { 'Content-Type': 'application/json; charset=utf-8', 'Retry-After': '1' }).end(STARTING);
 }
 
 /** A connection that falls idle after `close` is not closed by Node: it would hold the process for seconds. */

@@ -16,6 +16,9 @@ const CANNOT_START = 2;
  */
 const SAME_SIGNAL = 1_000;
 
+// Whoever reads what we print may go away (`npm start 2>&1 | head -1`); that is no reason to end.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+
 try {
   const config = readConfig(process.env);
   const logger = createLogger({ ...config.log, secrets: secretsOf(config) });

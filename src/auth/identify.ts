@@ -10,7 +10,14 @@ import { isUuid } from './user.js';
  * `epoch` is the number that the database counts up with every change of users, tokens and sessions: callers read it
  * in the same query as the log's head, so that a revocation holds on every process from its commit on.
  */
-export type Identify = (token: string, epoch: number) => Promise<Caller | null>;
+export interface Identify {
+  (token: string, epoch: number): Promise<Caller | null>;
+  /**
+   * Who the token belonged to when this process last asked: for what has to be answered while the database can't be
+   * asked. A revocation made meanwhile isn't seen.
+   */
+  lastKnown(token: string): Caller | null;
+}
 
 export interface IdentifyDeps {
   pool: Pick<Pool, 'query'>;
@@ -37,6 +44,8 @@ interface Row {
 export function createIdentify({ pool, accessTokens, clock, capacity = 10_000 }: IdentifyDeps): Identify {
   let known = new Map<string, Known>();
   let knownEpoch = -1;
+  /** Outlives changes of other accounts: the next look-up of a token decides on its entry. */
+  const last = new Map<string, Known>();
 
   async function lookUp(token: string): Promise<Known | null> {
     if (looksLikeAccessToken(token)) {
@@ -70,7 +79,15 @@ export function createIdentify({ pool, accessTokens, clock, capacity = 10_000 }:
     return rows[0] ? remembered(rows[0], claims.expiresAt) : null;
   }
 
-  return async (token, epoch) => {
+  const current = (entry: Known | null | undefined): Caller | null =>
+    entry && entry.expiresAt > clock() ? entry.caller : null;
+
+  const keepLast = (token: string, entry: Known | null): void => {
+    last.delete(token);
+    if (entry && last.size < capacity) last.set(token, entry);
+  };
+
+  const identify = async (token: string, epoch: number): Promise<Caller | null> => {
     if (epoch !== knownEpoch) {
       known = new Map();
       knownEpoch = epoch;
@@ -79,11 +96,13 @@ export function createIdentify({ pool, accessTokens, clock, capacity = 10_000 }:
     let entry = into.get(token) ?? null;
     if (!entry) {
       entry = await lookUp(token);
+      keepLast(token, entry);
       // A change that came during the look-up has put another map in place of `into`; this entry is lost with the old.
       if (entry && into.size < capacity) into.set(token, entry);
     }
-    return entry && entry.expiresAt > clock() ? entry.caller : null;
+    return current(entry);
   };
+  return Object.assign(identify, { lastKnown: (token: string) => current(last.get(token)) });
 }
 
 function remembered({ id, name, role, expires_at }: Row, expiresAt: number): Known {

@@ -1,7 +1,6 @@
 /** Who is calling, and whether that is enough. */
 import type { IncomingMessage } from 'node:http';
 import { allows, type Access, type Caller } from '../auth/caller.js';
-import type { Identify } from '../auth/identify.js';
 import { refused, Refused } from './errors.js';
 import { bearerToken } from './request-headers.js';
 
@@ -11,12 +10,12 @@ const CHALLENGE = 'Bearer realm="data-platform-service"';
 export async function authenticate(
   req: IncomingMessage,
   access: Access,
-  { identify, epoch }: { identify: Identify; epoch: number },
+  identify: (token: string) => Promise<Caller | null>,
 ): Promise<Caller> {
   const token = bearerToken(req);
   if (token === null) throw unauthenticated('This needs a token: send Authorization: Bearer and the token.');
   if (token === undefined) throw unauthenticated('Authorization must be Bearer and a token.', 'invalid_request');
-  const caller = await identify(token, epoch);
+  const caller = await identify(token);
   if (caller === null) throw unauthenticated('The token is unknown, expired or revoked.', 'invalid_token');
   if (!allows(caller.role, access)) {
     throw refused('FORBIDDEN', `This needs the role ${access}; yours is ${caller.role}.`);

@@ -33,6 +33,8 @@ interface Spec<Query, Who> {
   query: z.ZodType<Query>;
   /** What kind of body the route takes; without, it takes none. */
   body?: 'json' | 'document';
+  /** Also answered while the database is away, to whoever was known before. */
+  whileDatabaseIsAway?: true;
   handle: (call: Call<Query, Who>) => Answer | Promise<Answer>;
 }
 
@@ -43,6 +45,7 @@ export interface Route {
   query: z.ZodType;
   /** What kind of body the route takes. */
   body: 'json' | 'document' | undefined;
+  whileDatabaseIsAway: boolean;
   /** Reads query and body, then answers. `caller` is null on routes for anyone. */
   answer(exchange: Exchange, caller: Caller | null, limits: BodyLimits): Promise<Answer>;
 }
@@ -76,8 +79,8 @@ export function openRoute<Query>(spec: Spec<Query, null>): Route {
 }
 
 function described(spec: Omit<Spec<unknown, never>, 'handle'>, access: Access): Omit<Route, 'answer'> {
-  const { method, path, query, body } = spec;
-  return { method, path, access, query, body };
+  const { method, path, query, body, whileDatabaseIsAway = false } = spec;
+  return { method, path, access, query, body, whileDatabaseIsAway };
 }
 
 function requestReader<Query>({ query, body }: Pick<Spec<Query, never>, 'query' | 'body'>) {

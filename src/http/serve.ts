@@ -1,6 +1,9 @@
 /** One request from end to end: who, then what, then the answer and its line in the log. */
 import type { Request, Response } from 'express';
 import type { Caller } from '../auth/caller.js';
+import type { Identify } from '../auth/identify.js';
+import { inTime } from '../kernel/in-time.js';
+import { ProblemError, unavailable } from '../postgres/errors.js';
 import type { Answer } from './answer.js';
 import { authenticate } from './authenticate.js';
 import { ClientGone } from './body/raw.js';
@@ -18,6 +21,20 @@ export interface Serving {
   log: RequestLog;
 }
 
+/** Milliseconds that the database gets to show that it is there. */
+const ANSWER_LIMIT = 2_000;
+
+function orNull<T>(answer: Promise<T>): Promise<T | null> {
+  return inTime(answer, ANSWER_LIMIT).catch(() => null);
+}
+
+/** Nobody can be looked up now: who isn't known may be right, so this is no 401. */
+function knownBefore(identify: Identify, token: string): Promise<Caller> {
+  const caller = identify.lastKnown(token);
+  if (caller !== null) return Promise.resolve(caller);
+  throw new ProblemError(unavailable('The database can not be read, and this process does not know the token.'));
+}
+
 /** The express handler of a route. It never rejects. */
 export function serve(route: Route, { deps, log }: Serving): Handler {
   const { access, path } = route;
@@ -31,9 +48,11 @@ export function serve(route: Route, { deps, log }: Serving): Handler {
     try {
       let head = 0;
       if (access !== 'anyone') {
-        const fresh = await freshness.check();
-        head = fresh.head;
-        caller = await authenticate(req, access, { identify: auth.identify, epoch: fresh.authEpoch });
+        const fresh = await (route.whileDatabaseIsAway ? orNull(freshness.check()) : freshness.check());
+        head = fresh?.head ?? 0;
+        caller = await authenticate(req, access, (token) =>
+          fresh ? auth.identify(token, fresh.authEpoch) : knownBefore(auth.identify, token),
+        );
       }
       const exchange = { req, requestId, params: req.params as Record<string, string>, head };
       answer = await route.answer(exchange, caller, config.maxBody);

@@ -1,5 +1,6 @@
 /** What is read off the service when Prometheus asks. */
 import { Gauge, type Registry } from 'prom-client';
+import { inTime } from '../kernel/in-time.js';
 import type { ProjectionStatus } from '../projector/projections/index.js';
 import type { State } from '../schema/state.js';
 
@@ -61,14 +62,28 @@ function shared<T>(ask: () => Promise<T>): () => Promise<T> {
   };
 }
 
+/** Milliseconds that the database gets to answer a scrape, which must be answered without it all the same. */
+const ANSWER_LIMIT = 2_000;
+
+/** While the database doesn't answer these have no value, rather than an old one. */
 function addProjections(registry: Registry, sources: Sources): void {
-  const read = shared(() => sources.projections());
+  const read = shared(() => inTime(sources.projections(), ANSWER_LIMIT).catch(() => null));
+  void new Gauge({
+    name: 'dps_database_up',
+    help: '1 while the database answers, 0 while it does not.',
+    registers: [registry],
+    async collect() {
+      this.set((await read()) === null ? 0 : 1);
+    },
+  });
   void new Gauge({
     name: 'dps_log_head_position',
     help: 'Position of the newest event in the log.',
     registers: [registry],
     async collect() {
-      this.set((await read()).head);
+      const found = await read();
+      if (found === null) this.remove();
+      else this.set(found.head);
     },
   });
   const labelled = (name: string, help: string, valueOf: (projection: ProjectionStatus) => number): void => {
@@ -78,7 +93,8 @@ function addProjections(registry: Registry, sources: Sources): void {
       labelNames: ['projection'] as const,
       registers: [registry],
       async collect() {
-        for (const each of (await read()).projections) this.set({ projection: each.name }, valueOf(each));
+        this.reset();
+        for (const each of (await read())?.projections ?? []) this.set({ projection: each.name }, valueOf(each));
       },
     });
   };

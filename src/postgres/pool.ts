@@ -1,5 +1,6 @@
 /** Connections to the database, all alike: the same schema first in the search path, UTC, ISO dates. */
 import pg from 'pg';
+import { inTime } from '../kernel/in-time.js';
 import type { Logger } from './logger.js';
 
 export interface ConnectionOptions {
@@ -92,17 +93,10 @@ export async function withClient<T>(pool: pg.Pool, work: (client: pg.PoolClient)
 /** Whether the next user of the connection meets none of what was done on it. */
 async function cleaned(client: pg.PoolClient, broken: boolean): Promise<boolean> {
   if (broken) return false;
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<false>((resolve) => {
-    timer = setTimeout(resolve, CLEAN_LIMIT, false);
-  });
-  const done = client.query(CLEAN).then(
+  return inTime(client.query(CLEAN), CLEAN_LIMIT).then(
     () => true,
     () => false,
   );
-  const clean = await Promise.race([done, late]);
-  clearTimeout(timer);
-  return clean;
 }
 
 /** What PostgreSQL's spelling of values and definitions depends on, whatever a database or an account sets. */

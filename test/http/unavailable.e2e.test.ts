@@ -53,4 +53,30 @@ describe('a database that is away', function () {
     const { state } = await expectConsistent(database.connectionString);
     expect([...state.collections.keys()].sort()).to.deep.equal(['after', 'before']);
   });
+
+  it('leaves the metrics answering those who were known before, and says that it is away', async () => {
+    const measures = (token?: string | null) => client('/metrics', token === undefined ? {} : { token });
+    const before = await measures();
+    expect(before.text)
+      .to.match(/^dps_database_up 1$/m)
+      .and.match(/^dps_log_head_position [1-9]/m);
+    for (const how of ['refused', 'never'] as const) {
+      proxy.answer(how);
+      if (how === 'refused') proxy.cut();
+      else proxy.fallSilent();
+      const { status, text } = await measures();
+      expect(status, text).to.equal(200);
+      expect(text)
+        .to.match(/^dps_database_up 0$/m)
+        .and.match(/^process_cpu_seconds_total /m);
+      // An old value would be a wrong one.
+      expect(text).not.to.match(/^dps_log_head_position|^dps_projection_(lag_events|failed)\{/m);
+      expect((await measures(null)).status).to.equal(401);
+      const unknown = await measures('dps_unknown-token-0123456789');
+      expect([unknown.status, ...unknown.codes]).to.deep.equal([503, 'UNAVAILABLE']);
+      proxy.answer('through');
+      proxy.cut();
+      await until('the database is back', async () => (await measures()).text.includes('dps_database_up 1'));
+    }
+  });
 });

@@ -121,6 +121,36 @@ describe('the service as a process', function () {
     expect(await running).to.be.an.instanceOf(Error);
   });
 
+  it('leaves nothing behind on a taken port, so that the next start shows its credentials', async () => {
+    const taken = await takenPort();
+    for (let round = 0; round < 2; round += 1) expect((await start(taken).ended()).code).to.equal(2);
+    expect(existsSync(dataDir)).to.equal(false);
+    const { token, password } = await start().ready();
+    expect(token).to.match(/^dps_/);
+    expect(password).to.be.a('string');
+  });
+
+  it('answers 503 until it is ready', async () => {
+    const [, port] = Object.entries(await freePort())[0]!;
+    const service = start({ PORT: port });
+    const early = await answered(`http://127.0.0.1:${port}/server/ping`);
+    expect(early.status).to.equal(503);
+    expect(early.headers.get('retry-after')).to.equal('1');
+    expect(await early.json()).to.have.nested.property('errors[0].extensions.code', 'UNAVAILABLE');
+    await service.ready();
+    expect((await fetch(`http://127.0.0.1:${port}/server/ping`)).status).to.equal(200);
+  });
+
+  it('goes on when whoever reads what it prints goes away', async () => {
+    const service = start({ LOG_LEVEL: 'debug' });
+    const { url, token } = await service.ready();
+    service.child.stdout!.destroy();
+    service.child.stderr!.destroy();
+    for (const name of ['one', 'two', 'three']) expect((await create(url, token!, name)).status).to.equal(200);
+    expect((await get(url, token!, '/collections/three')).status).to.equal(200);
+    expect((await service.end('SIGTERM')).code).to.equal(0);
+  });
+
   it('ends when its embedded server has ended', async () => {
     const service = start();
     await service.ready();
@@ -197,6 +227,11 @@ describe('the service as a process', function () {
         () => settings({ DATA_DIR: '/dev/null/data' }),
         /^DATA_DIR \/dev\/null\/data can't be used by this user .*\.$/,
       ],
+      [
+        'DATA_DIR where nothing can be made',
+        () => settings({ DATA_DIR: '/proc/x/y' }),
+        /^DATA_DIR \/proc\/x\/y can't be used by this user .*\.$/,
+      ],
     ];
     for (const [name, environment, sentence] of cases) {
       it(name, async () => {
@@ -215,6 +250,23 @@ async function takenPort(): Promise<Record<string, string>> {
   const server = createServer().unref();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return { PORT: String((server.address() as AddressInfo).port) };
+}
+
+async function freePort(): Promise<Record<string, string>> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return { PORT: String(port) };
+}
+
+/** The first answer at `url`, from the moment on that somebody listens there. */
+async function answered(url: string): Promise<Response> {
+  for (;;) {
+    const answer = await fetch(url).catch(() => null);
+    if (answer) return answer;
+    await sleep(5);
+  }
 }
 
 async function onServer(change: (url: URL) => unknown): Promise<Record<string, string>> {

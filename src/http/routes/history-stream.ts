@@ -19,7 +19,7 @@ export function historyStreamRoute({ history, store, freshness, auth }: HttpDeps
   const allowed = async (req: IncomingMessage): Promise<boolean> => {
     const { head, authEpoch } = await freshness.check();
     void store.atHead(head).catch(() => undefined);
-    return authenticate(req, ACCESS, { identify: auth.identify, epoch: authEpoch }).then(
+    return authenticate(req, ACCESS, (token) => auth.identify(token, authEpoch)).then(
       () => true,
       (error: unknown) => !(error instanceof Refused),
     );

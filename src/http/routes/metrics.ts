@@ -16,6 +16,8 @@ export function metricsRoutes({ metrics }: { metrics: MetricsSource }): Route[] 
       path: '/metrics',
       access: 'auditor',
       query: z.strictObject({}),
+      // What fails then is what they are read for.
+      whileDatabaseIsAway: true,
       handle: async () => textAnswer(200, await metrics.text(), ['Content-Type', metrics.contentType]),
     }),
   ];

@@ -1,7 +1,7 @@
 /** The embedded PostgreSQL: everything in one data directory, one service at a time, nothing left behind. */
 import { randomBytes } from 'node:crypto';
 import { access, chmod, constants, lstat, mkdir, readFile, realpath, rename, stat, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { OperatorError } from '../../operator-error.js';
 import { type Account, serverAccount } from './account.js';
 import { findBinaries } from './binaries.js';
@@ -103,7 +103,7 @@ export async function holdsServer(dataDir: string): Promise<boolean> {
 async function prepareDataDir(path: string): Promise<string> {
   const dataDir = resolve(path);
   try {
-    await mkdir(dataDir, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
+    await makeDirectory(dataDir, process.getuid?.() === 0 ? 0o711 : 0o700);
     await access(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
     return await realpath(dataDir);
   } catch (cause) {
@@ -112,6 +112,17 @@ async function prepareDataDir(path: string): Promise<string> {
       { cause },
     );
   }
+}
+
+/** Node's own `recursive` never ends where the system denies that the parent it has just seen is there (/proc). */
+async function makeDirectory(path: string, mode: number): Promise<void> {
+  if ((await stat(path).catch(() => null))?.isDirectory()) return;
+  const parent = dirname(path);
+  if (parent !== path) await makeDirectory(parent, mode);
+  await mkdir(path, { mode }).catch((error: NodeJS.ErrnoException) => {
+    // Another service may be starting on it.
+    if (error.code !== 'EEXIST') throw error;
+  });
 }
 
 async function lockDataDir(dataDir: string): Promise<DataLock> {
