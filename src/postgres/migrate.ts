@@ -44,8 +44,12 @@ export async function migrate(options: MigrateOptions): Promise<void> {
 
 /** The newest migration that was applied, and the newest of this release. Only reads. */
 export async function migrationsOf(db: Queryable, directory = DIRECTORY): Promise<{ applied: number; known: number }> {
-  const known = (await readMigrations(directory)).at(-1)?.number ?? 0;
-  return { applied: await newestApplied(db), known };
+  return { applied: await newestApplied(db), known: await newestMigration(directory) };
+}
+
+/** The number of this release's newest migration. */
+export async function newestMigration(directory = DIRECTORY): Promise<number> {
+  return (await readMigrations(directory)).at(-1)?.number ?? 0;
 }
 
 /** The migrations of this release, by number. */

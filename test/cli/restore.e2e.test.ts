@@ -133,7 +133,7 @@ describe('backup and restore', () => {
     await sql(
       connectionString,
       `drop database ${nameOf(copy)}`,
-      `create database ${nameOf(copy)} template ${nameOf(source)}`,
+      `create database ${nameOf(copy)} owner ${new URL(source).username} template ${nameOf(source)}`,
     );
     await expectSame(copy);
   });

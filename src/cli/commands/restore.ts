@@ -1,6 +1,11 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { EventRecord } from '../../log/read.js';
+import { readBackupFile } from '../../backup/file.js';
+import { openBackup } from '../../backup/format.js';
+import { restoreFrom } from '../../backup/restore.js';
+import { type Config, readConfig } from '../../config.js';
+import { newestMigration } from '../../postgres/migrate.js';
 import { readNdjsonPages } from '../../log/ndjson.js';
 import { OperatorError } from '../../operator-error.js';
 import { type ExitCode, type Invocation, UsageError, text } from '../command.js';
@@ -9,11 +14,50 @@ import { type Progress, createProgress } from '../progress.js';
 import { replayInto, showReplayed } from '../replay.js';
 
 export async function restore(invocation: Invocation): Promise<ExitCode> {
-  const file = text(invocation.values, 'file');
-  if (file === undefined) throw new UsageError('--file is missing.');
-  const into = text(invocation.values, 'into');
-  const work = (connectionString: string) => restoreFile(invocation, file, connectionString);
-  return into === undefined ? withServer(invocation.config(), work, true) : work(into);
+  const { values } = invocation;
+  const [file, backup, into] = [text(values, 'file'), text(values, 'backup'), text(values, 'into')];
+  if ((file === undefined) === (backup === undefined)) throw new UsageError('Name a --file or a --backup.');
+  // The whole file before anything is touched.
+  if (backup !== undefined) await checkBackup(invocation, backup);
+  const work = (connectionString: string) =>
+    file === undefined
+      ? restoreBackup(invocation, backup ?? '', connectionString)
+      : restoreFile(invocation, file, connectionString);
+  const config = into === undefined ? invocation.config() : configOf(invocation, into);
+  return withServer(config, work, true);
+}
+
+/** An address is judged like that of DATABASE_URL. */
+function configOf({ environment }: Invocation, into: string): Config {
+  return readConfig({ ...environment, DATABASE_URL: into });
+}
+
+async function checkBackup({ terminal }: Invocation, file: string): Promise<void> {
+  const size = await sizeOf(file);
+  const progress = createProgress(terminal, 'checking');
+  const source = readBackupFile(file, (read) => progress.at(read, size));
+  const opened = await openBackup(source);
+  if (opened.header.migration > (await newestMigration())) {
+    throw new OperatorError(
+      `The backup was written by a newer release (${opened.header.release}): restore it with that one.`,
+    );
+  }
+  for await (const _ of opened.sections());
+  progress.end();
+}
+
+async function restoreBackup(invocation: Invocation, file: string, connectionString: string): Promise<ExitCode> {
+  const { terminal } = invocation;
+  const { schema } = invocation.config();
+  const size = await sizeOf(file);
+  const reading = createProgress(terminal, 'restoring');
+  const opened = await openBackup(readBackupFile(file, (read) => reading.at(read, size)));
+  const { pages, fill } = restoreFrom(opened);
+  const replayed = await replayInto({ connectionString, schema, pages, tables: 'end-state', fill });
+  reading.end();
+  const left = Object.entries(opened.header.not_included).map(([kind, names]) => `${kind}: ${names.join(', ')}`);
+  if (left.length > 0) terminal.note(`Not in the backup: ${left.join('; ')}.`);
+  return showReplayed(invocation, replayed);
 }
 
 async function restoreFile(invocation: Invocation, file: string, connectionString: string): Promise<ExitCode> {
@@ -29,13 +73,16 @@ async function restoreFile(invocation: Invocation, file: string, connectionStrin
 
 /** Pages of the file; how far they are is told in bytes. */
 async function open(file: string, progress: Progress): Promise<AsyncIterable<EventRecord[]>> {
-  const size = await stat(file).then(
-    (found) => found.size,
-    (cause: Error) => {
-      throw new OperatorError(`${file} can't be read (${cause.message}).`, { cause });
-    },
-  );
-  return readThrough(file, size, progress);
+  return readThrough(file, await sizeOf(file), progress);
+}
+
+/** In bytes. @throws OperatorError when there is no such file */
+async function sizeOf(file: string): Promise<number> {
+  const found = await stat(file).catch((cause: Error) => {
+    throw new OperatorError(`${file} can't be read (${cause.message}).`, { cause });
+  });
+  if (!found.isFile()) throw new OperatorError(`${file} can't be read: it is no file.`);
+  return found.size;
 }
 
 async function* readThrough(file: string, size: number, progress: Progress): AsyncGenerator<EventRecord[]> {

@@ -115,11 +115,26 @@ is verified. Items, users and tokens are not in the log: the next start of the s
 that is broken off leaves a database that no service starts on: drop it.`,
     )
     .option('--file <file>', 'what GET /history/export answered (one event a line)')
+    .option('--backup <file>', 'what "dps backup" wrote: items, users and tokens too')
     .option(
       '--into <url>',
       'postgres://… of an empty database; DATABASE_URL, or the embedded server of DATA_DIR, by default',
     );
   does(onDatabase(restore), async () => (await import('../commands/restore.js')).restore);
+
+  const backup = program
+    .command('backup')
+    .summary('write log, schema, items, users and tokens to a file')
+    .description(
+      `Everything that the service manages, as it is at one moment, in one file: the log, the rows of all collections, the
+values of sequences, users and tokens. ${PLACE}
+
+It works with any server and needs no pg_dump. Schema changes wait while it runs; reads and writes of items go on. What is
+in the database and not managed is named and not in it. The file is written whole or not at all, and holds hashes of
+passwords: keep it as you keep the database.`,
+    )
+    .argument('<file>', 'where to; replaced when it is there');
+  does(onDatabase(backup), async () => (await import('../commands/backup.js')).backup);
 
   const completion = program
     .command('completion')

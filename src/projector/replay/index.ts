@@ -3,6 +3,7 @@
  * transactions, because one would need a lock for every table there is; a mark in the database says that it is not
  * whole yet, no service starts on it, and the last transaction takes the mark away. So it is all there or unusable.
  */
+import type pg from 'pg';
 import { sendBatch } from '../../postgres/exchange.js';
 import { ExchangeError } from '../../postgres/errors.js';
 import { OperatorError } from '../../operator-error.js';
@@ -40,6 +41,8 @@ export interface ReplayOptions {
   onReplayed?: (position: number) => void;
   /** Told of tables made at the end. */
   onTables?: (done: number, total: number) => void;
+  /** Fills the tables that were made, before the database counts as whole. */
+  fill?: (client: pg.ClientBase, schema: string) => Promise<void>;
 }
 
 export interface Replayed {
@@ -60,6 +63,7 @@ export async function replay(options: ReplayOptions): Promise<Replayed> {
     else await keepPage(run, page);
   }
   if (tables === 'end-state') await makeTables(run);
+  await options.fill?.(target.client, target.schema);
   const head = run.chain.head();
   await finish(run, head);
   const verification = await verify(target.client, run.state, target.schema);

@@ -1,0 +1,44 @@
+/**
+ * Foreign keys, and constraints that are not validated: rows that come back table by table can't meet the first before
+ * all are there, and need not meet the others at all. They step aside, and return as they were.
+ */
+import pg from 'pg';
+import { type Sql, sql } from '../projector/ddl/sql.js';
+
+interface Released {
+  table: string;
+  name: string;
+  definition: string;
+  comment: string | null;
+}
+
+/** Those of partitions come and go with their parent's. */
+const RELEASED: Sql = sql`
+SELECT c.conrelid::regclass::text AS table, c.conname::text AS name, pg_catalog.pg_get_constraintdef(c.oid) AS definition,
+       pg_catalog.obj_description(c.oid, 'pg_constraint') AS comment
+FROM pg_catalog.pg_constraint c
+JOIN pg_catalog.pg_class r ON r.oid = c.conrelid
+JOIN pg_catalog.pg_namespace n ON n.oid = r.relnamespace
+WHERE n.nspname = $1 AND c.conparentid = 0 AND c.coninhcount = 0 AND NOT starts_with(r.relname, 'service_')
+  AND (c.contype = 'f' OR NOT c.convalidated)
+ORDER BY r.relname COLLATE "C", c.conname COLLATE "C"`;
+
+/** Takes them away. @returns how they come back; PostgreSQL then reads the rows once for each foreign key */
+export async function releaseConstraints(client: pg.ClientBase, schema: string): Promise<{ restore(): Promise<void> }> {
+  const { rows } = await client.query<Released>(RELEASED, [schema]);
+  for (const { table, name } of rows) {
+    await client.query(`ALTER TABLE ${table} DROP CONSTRAINT ${pg.escapeIdentifier(name)}`);
+  }
+  return {
+    restore: async () => {
+      for (const each of rows) await restore(client, each);
+    },
+  };
+}
+
+async function restore(client: pg.ClientBase, { table, name, definition, comment }: Released): Promise<void> {
+  const constraint = pg.escapeIdentifier(name);
+  await client.query(`ALTER TABLE ${table} ADD CONSTRAINT ${constraint} ${definition}`);
+  if (comment === null) return;
+  await client.query(`COMMENT ON CONSTRAINT ${constraint} ON ${table} IS ${pg.escapeLiteral(comment)}`);
+}

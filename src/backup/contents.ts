@@ -1,0 +1,87 @@
+/** What a database holds, as a backup looks at it: tables with their columns, sequences, and what it leaves out. */
+import type pg from 'pg';
+import { type Sql, sql } from '../projector/ddl/sql.js';
+import { type State, byName } from '../schema/state.js';
+
+export interface TableRows {
+  table: string;
+  /** Those that hold something: no generated ones. */
+  columns: string[];
+}
+
+/** Partitioned tables hold nothing themselves: their partitions do. */
+const COLUMNS: Sql = sql`
+SELECT c.relname::text AS table,
+       coalesce(json_agg(a.attname ORDER BY a.attnum) FILTER (WHERE a.attnum IS NOT NULL), '[]') AS columns
+FROM pg_catalog.pg_class c
+JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+LEFT JOIN pg_catalog.pg_attribute a
+  ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
+WHERE n.nspname = $1 AND c.relkind = 'r' AND c.relname = ANY ($2)
+GROUP BY c.relname
+ORDER BY c.relname COLLATE "C"`;
+
+/** The tables among `names` that hold rows. */
+export async function tablesWithRows(
+  client: pg.ClientBase,
+  schema: string,
+  names: readonly string[],
+): Promise<TableRows[]> {
+  const { rows } = await client.query<TableRows>(COLUMNS, [schema, names]);
+  return rows;
+}
+
+export const tablesOf = (state: State): string[] =>
+  [...state.collections.values()]
+    .filter(({ collection }) => collection.schema !== null)
+    .map(({ collection }) => collection.collection)
+    .sort(byName);
+
+const SEQUENCES: Sql = sql`
+SELECT c.relname::text AS name
+FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+WHERE n.nspname = $1 AND c.relkind = 'S'
+  AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e')
+ORDER BY c.relname COLLATE "C"`;
+
+export async function sequenceNames(client: pg.ClientBase, schema: string): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>(SEQUENCES, [schema]);
+  return rows.map(({ name }) => name);
+}
+
+/** Of one schema, without what extensions bring along and what the service has there for itself. */
+const LEFT_OUT: Sql = sql`
+WITH own AS (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = $1)
+SELECT kind, coalesce(json_agg(name ORDER BY name COLLATE "C"), '[]') AS names FROM (
+  SELECT CASE c.relkind WHEN 'v' THEN 'views' WHEN 'm' THEN 'materialized views' WHEN 'f' THEN 'foreign tables'
+           ELSE 'tables' END AS kind, c.relname::text AS name, c.oid AS object
+    FROM pg_catalog.pg_class c JOIN own ON own.oid = c.relnamespace
+   WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relname = ANY ($2) AND NOT starts_with(c.relname, 'service_')
+  UNION ALL
+  SELECT 'functions', p.proname::text, p.oid
+    FROM pg_catalog.pg_proc p JOIN own ON own.oid = p.pronamespace WHERE NOT starts_with(p.proname, 'service_')
+  UNION ALL
+  SELECT 'triggers', format('%s on %s', t.tgname, c.relname), t.oid
+    FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid JOIN own ON own.oid = c.relnamespace
+   WHERE NOT t.tgisinternal AND c.relname = ANY ($2)
+  UNION ALL
+  SELECT 'row security policies', format('%s on %s', p.polname, c.relname), p.oid
+    FROM pg_catalog.pg_policy p JOIN pg_catalog.pg_class c ON c.oid = p.polrelid JOIN own ON own.oid = c.relnamespace
+  UNION ALL
+  SELECT 'schemas', n.nspname::text, n.oid FROM pg_catalog.pg_namespace n
+   WHERE n.nspname NOT IN ($1, 'information_schema', 'public') AND NOT starts_with(n.nspname, 'pg_')
+  UNION ALL
+  SELECT 'large objects', l.oid::text, l.oid FROM (SELECT oid FROM pg_catalog.pg_largeobject_metadata LIMIT 100) l
+) found
+WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.objid = found.object AND d.deptype = 'e')
+GROUP BY kind ORDER BY kind`;
+
+/** What a backup of `managed` does not hold, by kind. */
+export async function leftOut(
+  client: pg.ClientBase,
+  schema: string,
+  managed: readonly string[],
+): Promise<Record<string, string[]>> {
+  const { rows } = await client.query<{ kind: string; names: string[] }>(LEFT_OUT, [schema, managed]);
+  return Object.fromEntries(rows.map(({ kind, names }) => [kind, names]));
+}

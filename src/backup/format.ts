@@ -1,0 +1,197 @@
+/**
+ * The file of a backup: text, compressed by gzip, so that it can be looked at with zcat. The first line is its header,
+ * then come sections, and the last line ends it with a checksum of everything before. A section is a line of JSON, its
+ * content, and a line `\.`, which neither an event nor a row of COPY's text format can be.
+ */
+import { type Hash, createHash } from 'node:crypto';
+import { z } from 'zod';
+import { OperatorError } from '../operator-error.js';
+
+export const FORMAT_VERSION = 1;
+
+const count = z.int().nonnegative();
+
+export const HEADER = z.object({
+  format: z.literal('dps-backup'),
+  version: z.int(),
+  release: z.string(),
+  /** The newest migration of the service's own tables. */
+  migration: count,
+  database: z.object({ name: z.string(), version: z.string() }),
+  schema: z.string(),
+  /** ISO 8601. */
+  taken_at: z.string(),
+  head: z.object({ position: count, hash: z.string() }),
+  /** What the database holds and the backup doesn't: kinds of objects with their names. */
+  not_included: z.record(z.string(), z.array(z.string())),
+});
+export type Header = z.output<typeof HEADER>;
+
+export const SECTION = z.discriminatedUnion('section', [
+  z.object({ section: z.literal('events') }),
+  /** Rows of a table, in COPY's text format. No columns: a table without any that hold something. */
+  z.object({ section: z.literal('account-rows'), table: z.string(), columns: z.array(z.string()) }),
+  z.object({ section: z.literal('rows'), table: z.string(), columns: z.array(z.string()) }),
+  /** One a line. */
+  z.object({ section: z.literal('sequences') }),
+]);
+export type Section = z.output<typeof SECTION>;
+
+export const SEQUENCE = z.object({ name: z.string(), last_value: z.string(), is_called: z.boolean() });
+export type SequenceValue = z.output<typeof SEQUENCE>;
+
+const END = z.object({ end: z.literal(true), sections: count, sha256: z.string() });
+
+const END_OF_SECTION = '\\.\n';
+
+export interface Contents {
+  header: Header;
+  sections: AsyncIterable<{ section: Section; content: AsyncIterable<Buffer> | Iterable<Buffer> }>;
+}
+
+/** The bytes of a backup before compression. */
+export async function* writeBackup({ header, sections }: Contents): AsyncGenerator<Buffer, void, undefined> {
+  const hash = createHash('sha256');
+  const hashed = (bytes: Buffer): Buffer => {
+    hash.update(bytes);
+    return bytes;
+  };
+  const line = (value: object): Buffer => Buffer.from(`${JSON.stringify(value)}\n`);
+  let written = 0;
+  yield hashed(line(header));
+  for await (const { section, content } of sections) {
+    yield hashed(line(section));
+    for await (const chunk of content) yield hashed(chunk);
+    yield hashed(Buffer.from(END_OF_SECTION));
+    written += 1;
+  }
+  yield line({ end: true, sections: written, sha256: hash.digest('hex') });
+}
+
+export interface OpenedBackup {
+  header: Header;
+  /** One after the other: the content of each must be read to its end, or is passed over. */
+  sections(): AsyncGenerator<{ section: Section; content: AsyncGenerator<Buffer, void, undefined> }, void, undefined>;
+}
+
+/**
+ * Reads what `writeBackup` wrote.
+ * @throws OperatorError where it is damaged, cut off, or none; at its end when the checksum differs
+ */
+export async function openBackup(bytes: AsyncIterable<Buffer>): Promise<OpenedBackup> {
+  const reader = new Reader(bytes);
+  const first = parsed(z.object({ format: z.literal('dps-backup'), version: z.int() }), await reader.line());
+  if (first.version > FORMAT_VERSION)
+    throw new OperatorError('The backup was written by a newer release: use that one.');
+  const header = parsed(HEADER, reader.last);
+  return { header, sections: () => sectionsOf(reader) };
+}
+
+async function* sectionsOf(reader: Reader): ReturnType<OpenedBackup['sections']> {
+  for (let read = 0; ; read += 1) {
+    // Of everything before the line that says it.
+    const sha256 = reader.digest();
+    const line = await reader.line();
+    if (line?.startsWith('{"end":')) {
+      const end = parsed(END, line);
+      if (end.sections !== read || end.sha256 !== sha256 || (await reader.line()) !== null) throw damaged();
+      return;
+    }
+    const content = reader.content();
+    yield { section: parsed(SECTION, line), content };
+    for await (const _ of content);
+  }
+}
+
+function parsed<T>(schema: z.ZodType<T>, line: string | null): T {
+  if (line === null) throw new OperatorError('The backup is cut off: its end is missing.');
+  const found = schema.safeParse(jsonOf(line));
+  if (!found.success) throw damaged();
+  return found.data;
+}
+
+function jsonOf(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}
+
+const damaged = (cause?: unknown): OperatorError =>
+  new OperatorError('The file is no backup, or it is damaged: nothing of it can be trusted.', { cause });
+
+/** A line of JSON is never longer; rows are no lines to us. */
+const LONGEST_LINE = 64 * 1024 ** 2;
+
+/** Lines and contents, one after the other, from chunks of any size. */
+class Reader {
+  last: string | null = null;
+  readonly #chunks: AsyncIterator<Buffer>;
+  readonly #hash: Hash = createHash('sha256');
+  #rest: Buffer = Buffer.alloc(0);
+
+  constructor(bytes: AsyncIterable<Buffer>) {
+    this.#chunks = bytes[Symbol.asyncIterator]();
+  }
+
+  /** Of all that was read so far. */
+  digest(): string {
+    return this.#hash.copy().digest('hex');
+  }
+
+  /** Without its end; null at the end of the file. */
+  async line(): Promise<string | null> {
+    let end = this.#rest.indexOf(10);
+    while (end < 0) {
+      if (this.#rest.length > LONGEST_LINE) throw damaged();
+      if (!(await this.#more())) {
+        if (this.#rest.length > 0) throw new OperatorError('The backup is cut off in the middle of a line.');
+        this.last = null;
+        return null;
+      }
+      end = this.#rest.indexOf(10);
+    }
+    this.last = this.#take(end + 1).toString('utf8', 0, end);
+    return this.last;
+  }
+
+  /** Up to the line that ends a section. */
+  async *content(): AsyncGenerator<Buffer, void, undefined> {
+    while (this.#rest.length < END_OF_SECTION.length) if (!(await this.#more())) throw cutOff();
+    if (this.#rest.toString('latin1', 0, END_OF_SECTION.length) === END_OF_SECTION) {
+      this.#take(END_OF_SECTION.length);
+      return;
+    }
+    for (;;) {
+      const end = this.#rest.indexOf(`\n${END_OF_SECTION}`);
+      if (end >= 0) {
+        yield this.#take(end + 1);
+        this.#take(END_OF_SECTION.length);
+        return;
+      }
+      // The end may begin in the last bytes.
+      const sure = this.#rest.length - END_OF_SECTION.length;
+      if (sure > 0) yield this.#take(sure);
+      if (!(await this.#more())) throw cutOff();
+    }
+  }
+
+  #take(length: number): Buffer {
+    const taken = this.#rest.subarray(0, length);
+    this.#hash.update(taken);
+    this.#rest = this.#rest.subarray(length);
+    return taken;
+  }
+
+  async #more(): Promise<boolean> {
+    const { value, done } = await this.#chunks.next().catch((cause: unknown) => {
+      throw damaged(cause);
+    });
+    if (done === true) return false;
+    this.#rest = this.#rest.length === 0 ? value : Buffer.concat([this.#rest, value]);
+    return true;
+  }
+}
+
+const cutOff = (): OperatorError => new OperatorError('The backup is cut off: the end of a section is missing.');

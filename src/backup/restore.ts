@@ -1,0 +1,69 @@
+/** A backup into an empty database: the log and the tables as a replay makes them, then what they held. */
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import pg from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
+import { readLines } from '../log/lines.js';
+import { readNdjsonPages } from '../log/ndjson.js';
+import type { EventRecord } from '../log/read.js';
+import { OperatorError } from '../operator-error.js';
+import { type OpenedBackup, SEQUENCE, type Section } from './format.js';
+import { sequenceNames } from './contents.js';
+import { releaseConstraints } from './constraints.js';
+import { COPY_SETTINGS, copyIn } from './rows.js';
+
+type Sections = ReturnType<OpenedBackup['sections']>;
+
+/** The two halves of a restore; the second begins where the first has ended. */
+export interface RestoredBackup {
+  /** The log, for a replay. */
+  pages: AsyncIterable<EventRecord[]>;
+  /** Rows, accounts and sequences, into the tables that the replay has made. */
+  fill(client: pg.ClientBase, schema: string): Promise<void>;
+}
+
+export function restoreFrom(backup: OpenedBackup): RestoredBackup {
+  const sections = backup.sections();
+  return { pages: eventPages(sections), fill: (client, schema) => fill(client, schema, sections) };
+}
+
+async function* eventPages(sections: Sections): AsyncGenerator<EventRecord[], void, undefined> {
+  const { value } = await sections.next();
+  if (!value || value.section.section !== 'events') throw new OperatorError('The backup does not begin with the log.');
+  yield* readNdjsonPages(Readable.from(value.content, { objectMode: false }));
+}
+
+async function fill(client: pg.ClientBase, schema: string, sections: Sections): Promise<void> {
+  const constraints = await releaseConstraints(client, schema);
+  for await (const { section, content } of sections) await fillSection(client, schema, { section, content });
+  await constraints.restore();
+}
+
+interface Filled {
+  section: Section;
+  content: AsyncGenerator<Buffer, void, undefined>;
+}
+
+/** Each in a transaction of its own: nothing uses the database before the last one has taken the mark away. */
+async function fillSection(client: pg.ClientBase, schema: string, { section, content }: Filled): Promise<void> {
+  if (section.section === 'events') throw new OperatorError('The backup holds two logs.');
+  await client.query('BEGIN');
+  await client.query(COPY_SETTINGS);
+  if (section.section === 'sequences') await setSequences(client, schema, content);
+  else await pipeline(Readable.from(content, { objectMode: false }), client.query(copyFrom(copyIn(schema, section))));
+  await client.query('COMMIT');
+}
+
+/** Those of tables that nobody managed have not been made, and stay away. */
+async function setSequences(client: pg.ClientBase, schema: string, content: AsyncIterable<Buffer>): Promise<void> {
+  const missing = new Set(await sequenceNames(client, schema));
+  for await (const line of readLines(Readable.from(content, { objectMode: false }))) {
+    if (line === '') continue;
+    const { name, last_value, is_called } = SEQUENCE.parse(JSON.parse(line));
+    if (!missing.delete(name)) continue;
+    const sequence = `${pg.escapeIdentifier(schema)}.${pg.escapeIdentifier(name)}`;
+    await client.query('SELECT setval($1::regclass, $2, $3)', [sequence, last_value, is_called]);
+  }
+  const [first] = missing;
+  if (first !== undefined) throw new OperatorError(`The backup lacks the value of the sequence "${first}".`);
+}

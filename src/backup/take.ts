@@ -1,0 +1,132 @@
+/** Taking a backup: what one moment held, while the service goes on. */
+import pg from 'pg';
+import { to as copyTo } from 'pg-copy-streams';
+import { readEventTexts } from '../log/event-text.js';
+import { OperatorError } from '../operator-error.js';
+import { isLockTableFull } from '../projector/lock-table.js';
+import { type SequenceValue, type Contents, FORMAT_VERSION, type Section } from './format.js';
+import { type TableRows, leftOut, sequenceNames, tablesWithRows } from './contents.js';
+import { COPY_SETTINGS, copyOut } from './rows.js';
+
+/**
+ * Accounts travel as they are stored: as hashes. Left out is what must not come back to life or would let a finder of
+ * the file in: sessions, kept answers, and the secret that access tokens are signed with.
+ */
+const ACCOUNT_TABLES = ['service_users', 'service_tokens'];
+
+export interface Moment {
+  schema: string;
+  head: { position: number; hash: string };
+  /** The tables whose rows are wanted. */
+  tables: readonly string[];
+  /** Milliseconds that a table may keep us waiting. */
+  lockTimeout: number;
+}
+
+/**
+ * Begins the transaction whose moment is backed up, and keeps its tables from being changed. To be called under the
+ * log's lock, so that no change comes between; the lock may then be given up.
+ * @throws OperatorError when a table can't be had
+ */
+export async function beginMoment(client: pg.ClientBase, { schema, tables, lockTimeout }: Moment): Promise<void> {
+  if (client.getTransactionStatus() !== 'I') await client.query('ROLLBACK');
+  await client.query(
+    `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${COPY_SETTINGS}; SET LOCAL statement_timeout = 0;
+     SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL lock_timeout = ${Math.ceil(lockTimeout)}`,
+  );
+  // The first query takes the moment.
+  await client.query('SELECT');
+  for (let start = 0; start < tables.length; start += LOCKED_AT_ONCE) {
+    const some = tables.slice(start, start + LOCKED_AT_ONCE);
+    const names = some.map((name) => `ONLY ${pg.escapeIdentifier(schema)}.${pg.escapeIdentifier(name)}`);
+    await client.query(`LOCK TABLE ${names.join(', ')} IN ACCESS SHARE MODE`).catch(explainLock);
+  }
+}
+
+const LOCKED_AT_ONCE = 500;
+
+function explainLock(cause: unknown): never {
+  if (isLockTableFull(cause)) {
+    throw new OperatorError(
+      'PostgreSQL ran out of lock slots: a backup locks each table against changes. Raise max_locks_per_transaction and restart PostgreSQL.',
+      { cause },
+    );
+  }
+  throw cause;
+}
+
+/** The contents of a backup, read while they are written. @param onRows told of each table that begins */
+export async function contentsOf(
+  client: pg.ClientBase,
+  moment: Moment,
+  more: Pick<Contents['header'], 'release' | 'migration' | 'database'> & {
+    onRows: (done: number, total: number) => void;
+  },
+): Promise<Contents> {
+  const { schema, head, tables } = moment;
+  const { onRows, ...about } = more;
+  const accounts = await tablesWithRows(client, schema, ACCOUNT_TABLES);
+  const rows = await tablesWithRows(client, schema, tables);
+  const header = {
+    format: 'dps-backup' as const,
+    version: FORMAT_VERSION,
+    ...about,
+    schema,
+    taken_at: new Date().toISOString(),
+    head,
+    not_included: await leftOut(client, schema, tables),
+  };
+  return { header, sections: sectionsOf(client, moment, { accounts, rows, onRows }) };
+}
+
+interface Tables {
+  accounts: TableRows[];
+  rows: TableRows[];
+  onRows: (done: number, total: number) => void;
+}
+
+async function* sectionsOf(
+  client: pg.ClientBase,
+  { schema, head }: Moment,
+  { accounts, rows, onRows }: Tables,
+): AsyncGenerator<{ section: Section; content: AsyncIterable<Buffer> }, void, undefined> {
+  yield { section: { section: 'events' }, content: eventsOf(client, head.position) };
+  // Users before their tokens.
+  for (const table of accounts.toSorted((a, b) => ACCOUNT_TABLES.indexOf(a.table) - ACCOUNT_TABLES.indexOf(b.table))) {
+    yield { section: { section: 'account-rows', ...table }, content: rowsOf(client, schema, table) };
+  }
+  for (const [index, table] of rows.entries()) {
+    onRows(index, rows.length);
+    yield { section: { section: 'rows', ...table }, content: rowsOf(client, schema, table) };
+  }
+  onRows(rows.length, rows.length);
+  // Last: a sequence belongs to no moment, and must not be behind the rows.
+  yield { section: { section: 'sequences' }, content: sequencesOf(client, schema) };
+}
+
+const EVENTS_AT_ONCE = 500;
+
+async function* eventsOf(client: pg.ClientBase, upTo: number): AsyncGenerator<Buffer, void, undefined> {
+  for (let after = 0; after < upTo;) {
+    const page = await readEventTexts(client, { after, upTo, limit: EVENTS_AT_ONCE });
+    const last = page.at(-1);
+    if (last === undefined)
+      throw new OperatorError(`The log has no event after position ${after}: "dps verify" says more.`);
+    yield Buffer.from(page.map(({ text }) => `${text}\n`).join(''));
+    after = last.position;
+  }
+}
+
+function rowsOf(client: pg.ClientBase, schema: string, table: TableRows): AsyncIterable<Buffer> {
+  return client.query(copyTo(copyOut(schema, table)));
+}
+
+async function* sequencesOf(client: pg.ClientBase, schema: string): AsyncGenerator<Buffer, void, undefined> {
+  for (const name of await sequenceNames(client, schema)) {
+    const from = `${pg.escapeIdentifier(schema)}.${pg.escapeIdentifier(name)}`;
+    const { rows } = await client.query<Omit<SequenceValue, 'name'>>(
+      `SELECT last_value::text AS last_value, is_called FROM ${from}`,
+    );
+    yield Buffer.from(`${JSON.stringify({ name, ...rows[0] })}\n`);
+  }
+}

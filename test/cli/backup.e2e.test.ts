@@ -1,0 +1,327 @@
+import { mkdtemp, readFile, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import pg from 'pg';
+import { catalogText } from '../adopt/catalog-text.js';
+import { HARD_SCHEMA } from '../adopt/hard-schema.js';
+import { clientOf, json } from '../http/client.js';
+import { type Ran, dps } from '../support/dps.js';
+import { type TestDatabase, createDatabase, temporaryDirectory } from '../support/postgres.js';
+import { type TestService, startService } from '../support/service.js';
+
+const HOSTILE = ['a b', "it's", 'say "hi"', '\\.', '__proto__', 'constructor', 'select', 'ünï.cöde', '{"end":true'];
+
+const HARD_ROWS = String.raw`
+INSERT INTO "Or ders" ("shop id", number, "select", name, price, span, negative, feeling, stars)
+  SELECT i, i, E'tab\t nl\n \\. \\N ' || i, 'n' || i, i, tstzrange(to_timestamp(i * 1000), to_timestamp(i * 1000 + 1)), -i, 'happy', 5
+    FROM generate_series(1, 300) i;
+INSERT INTO lines (id, "shop id", number, parent, by_name, short_name)
+  SELECT i, i, i, nullif(301 - i, i), 'n' || i, chr(92) || '.' FROM generate_series(1, 1) i;
+INSERT INTO lines (id, "shop id", number, by_name) SELECT i, i, i, 'n' || i FROM generate_series(2, 300) i;
+UPDATE lines SET parent = 301 - id;
+INSERT INTO counters (line) SELECT i FROM generate_series(1, 50) i;
+INSERT INTO no_key VALUES (1, E'\\.'), (2, ''), (3, NULL), (4, E'\\N'), (NULL, NULL);
+INSERT INTO no_columns SELECT FROM generate_series(1, 7);
+INSERT INTO events SELECT i, DATE '2023-11-01' + i, 'happy', 'x' FROM generate_series(1, 400) i;
+INSERT INTO to_events SELECT i, i, DATE '2023-11-01' + i FROM generate_series(1, 400) i;
+INSERT INTO hashed SELECT i, i FROM generate_series(1, 100) i;
+INSERT INTO listed VALUES ('sad', 1), (NULL, 2);
+`;
+
+describe('dps backup', () => {
+  let service: TestService;
+  let source: string;
+  let directory: string;
+  let file: string;
+  const databases: TestDatabase[] = [];
+
+  before(async function () {
+    this.timeout(120_000);
+    directory = await mkdtemp(join(tmpdir(), 'dps-backup-'));
+    source = await emptyDatabase();
+    service = await startService({ DATABASE_URL: source });
+    await sql(source, HARD_SCHEMA, HARD_ROWS);
+    // A row that the key, which nobody validated, does not allow.
+    await sql(
+      source,
+      `ALTER TABLE counters DROP CONSTRAINT b_second, DROP CONSTRAINT a_first`,
+      `UPDATE counters SET twice = 424242 WHERE line = 1`,
+      `ALTER TABLE counters ADD CONSTRAINT b_second FOREIGN KEY (twice) REFERENCES lines NOT VALID`,
+      `CREATE VIEW a_view AS SELECT 1 AS one`,
+      `CREATE FUNCTION of_somebody() RETURNS int LANGUAGE sql AS 'SELECT 1'`,
+    );
+    await call('/schema/adopt', { all: true });
+    await sql(source, `CREATE TABLE unmanaged (id int)`);
+    for (const collection of HOSTILE) {
+      const fields = [{ field: `${collection} value`, type: 'text', interface: 'input' }];
+      await call('/collections', { collection, schema: {}, fields });
+      const [table, column] = [pg.escapeIdentifier(collection), pg.escapeIdentifier(`${collection} value`)];
+      await sql(
+        source,
+        `INSERT INTO ${table} (${column}) VALUES (${pg.escapeLiteral(collection)}), ('\\.'), (E'\\n\\\\.\\n')`,
+      );
+    }
+    await call('/collections', {
+      collection: 'large',
+      schema: {},
+      fields: [{ field: 'body', type: 'text', interface: 'input' }],
+    });
+    await sql(source, `INSERT INTO large (body) SELECT repeat(md5(i::text), 8) FROM generate_series(1, 100000) i`);
+    await sql(source, `SELECT nextval('invoice_numbers') FROM generate_series(1, 5)`);
+    file = join(directory, 'backup.dps');
+    const { code, out, err } = await backup(file);
+    expect(code, err).to.equal(0);
+    expect(out).to.contain('views: a_view').and.contain('functions: of_somebody').and.contain('tables: unmanaged');
+  });
+
+  after(async () => {
+    await service.stop();
+    for (const database of databases) await database.drop();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  const backup = (to: string, from = source): Promise<Ran> => dps(['backup', to], { DATABASE_URL: from });
+  const restore = (from: string, into: string): Promise<Ran> =>
+    dps(['restore', '--backup', from, '--json'], { DATABASE_URL: into });
+
+  async function emptyDatabase(): Promise<string> {
+    const database = await createDatabase();
+    databases.push(database);
+    return database.connectionString;
+  }
+
+  async function call(path: string, body: object): Promise<void> {
+    const reply = await clientOf(service)(path, json(body));
+    expect(reply.status, `${path}: ${reply.text}`).to.equal(200);
+  }
+
+  it('is restored with everything as it was', async function () {
+    this.timeout(120_000);
+    const target = await emptyDatabase();
+    const { code, out, err } = await restore(file, target);
+    expect(code, `${out}\n${err}`).to.equal(0);
+    expect(JSON.parse(out)).to.deep.include({ ok: true, differences: [] });
+    expect(await managedCatalog(target)).to.deep.equal(await managedCatalog(source));
+    expect(await rowsOf(target)).to.deep.equal(await rowsOf(source));
+    expect(await sequencesOf(target)).to.deep.equal(await sequencesOf(source));
+    const restored = await startService({ DATABASE_URL: target });
+    try {
+      const [log, same] = [await clientOf(service)('/history/export'), await clientOf(restored)('/history/export')];
+      expect(same.text).to.equal(log.text);
+      expect(same.status).to.equal(200);
+      const created = await clientOf(restored)('/collections', json({ collection: 'after', schema: {} }));
+      expect(created.status, created.text).to.equal(200);
+      expect((await dps(['verify'], { DATABASE_URL: target })).code).to.equal(0);
+    } finally {
+      await restored.stop();
+    }
+  });
+
+  it('holds no secret that lets its finder in, and is for its owner alone', async () => {
+    expect((await stat(file)).mode & 0o777).to.equal(0o600);
+    const content = gunzipSync(await readFile(file)).toString();
+    const secrets = await query(source, `SELECT value FROM service_settings`);
+    for (const { value } of secrets as { value: unknown }[]) {
+      for (const text of JSON.stringify(value).match(/[\w+/=-]{20,}/g) ?? []) expect(content).not.to.contain(text);
+    }
+    expect(content).not.to.contain(service.adminToken).and.not.contain(service.adminPassword);
+    expect(content).not.to.contain('service_sessions');
+    expect(content).to.contain('$argon2id$');
+    expect((await readdir(directory)).filter((name) => name.includes('partial'))).to.deep.equal([]);
+  });
+
+  it('shows one moment, whoever writes meanwhile', async function () {
+    this.timeout(60_000);
+    await sql(source, `CREATE TABLE IF NOT EXISTS moves (a int)`, `DROP TABLE moves`);
+    const writer = new pg.Client({ connectionString: source });
+    await writer.connect();
+    let running = true;
+    const writing = (async () => {
+      while (running) {
+        await writer.query('BEGIN');
+        await writer.query(`INSERT INTO "a b" ("a b value") VALUES ('both')`);
+        await writer.query(`INSERT INTO "select" ("select value") VALUES ('both')`);
+        await writer.query('COMMIT');
+      }
+    })();
+    const meanwhile = join(directory, 'meanwhile.dps');
+    try {
+      const { code, err } = await backup(meanwhile);
+      expect(code, err).to.equal(0);
+    } finally {
+      running = false;
+      await writing;
+      await writer.end();
+    }
+    const target = await emptyDatabase();
+    const { code, err } = await restore(meanwhile, target);
+    expect(code, err).to.equal(0);
+    const [both] = (await query(
+      target,
+      `SELECT (SELECT count(*) FROM "a b" WHERE "a b value" = 'both')::int AS one,
+              (SELECT count(*) FROM "select" WHERE "select value" = 'both')::int AS other`,
+    )) as { one: number; other: number }[];
+    expect(both?.one).to.equal(both?.other);
+  });
+
+  it('goes into an embedded server and out of it again', async function () {
+    this.timeout(120_000);
+    const dataDir = await temporaryDirectory();
+    const place = { DATA_DIR: join(dataDir, 'data') };
+    try {
+      const restored = await dps(['restore', '--backup', file], place);
+      expect(restored.code, restored.err).to.equal(0);
+      const again = join(directory, 'again.dps');
+      const taken = await dps(['backup', again], place);
+      expect(taken.code, taken.err).to.equal(0);
+      const bare = (path: string) =>
+        readFile(path).then((content) => gunzipSync(content).toString().split('\n').slice(1, -2));
+      expect(await bare(again)).to.deep.equal(await bare(file));
+    } finally {
+      await rm(dataDir, { recursive: true, force: true });
+    }
+  });
+
+  it('refuses what is damaged or cut off, and touches nothing then', async function () {
+    this.timeout(120_000);
+    const target = await emptyDatabase();
+    const small = join(directory, 'small.dps');
+    await smallBackup(small);
+    const whole = await readFile(small);
+    const plain = gunzipSync(whole);
+    const damaged = join(directory, 'damaged.dps');
+    const changed = Buffer.from(plain);
+    changed[Math.floor(plain.length / 2)]! ^= 1;
+    const lines = plain.toString().split('\n');
+    const cases: [string, Buffer][] = [
+      ['empty', Buffer.alloc(0)],
+      ['no backup', Buffer.from('hello')],
+      ['no backup, compressed', gzipSync('{"hello":1}\n')],
+      ['changed and compressed again', gzipSync(changed)],
+      ['a line less', gzipSync(lines.toSpliced(4, 1).join('\n'))],
+      ['no end', gzipSync(lines.slice(0, -2).join('\n'))],
+      ['something after its end', gzipSync(`${plain.toString()}more\n`)],
+      ['a newer format', gzipSync(plain.toString().replace('"version":1', '"version":99'))],
+      ['a newer release', gzipSync(plain.toString().replace(/"migration":\d+/, '"migration":999'))],
+    ];
+    for (let part = 1; part < 10; part += 1) {
+      cases.push([`cut at ${part}/10`, whole.subarray(0, Math.floor((whole.length * part) / 10))]);
+      const flipped = Buffer.from(whole);
+      flipped[Math.floor((whole.length * part) / 10)]! ^= 0x10;
+      cases.push([`a bit at ${part}/10`, flipped]);
+    }
+    for (const [what, content] of cases) {
+      await writeFile(damaged, content);
+      const { code, out, err } = await restore(damaged, target);
+      expect([code, out], `${what}: ${err}`).to.deep.equal([2, '']);
+      expect(err, what)
+        .to.match(/backup|file/)
+        .and.not.contain('    at ');
+      expect(await query(target, `SELECT relname FROM pg_class WHERE relname LIKE 'service%'`), what).to.deep.equal([]);
+    }
+    expect((await restore(small, target)).code).to.equal(0);
+  });
+
+  it('writes whole files or none', async () => {
+    const kept = join(directory, 'kept.dps');
+    await writeFile(kept, 'what was there');
+    await truncate(kept, 4);
+    for (const [place, message] of [
+      [join(directory, 'none', 'x'), "can't be written"],
+      [directory, 'it is no file'],
+      ['/dev/full', 'it is no file'],
+    ] as const) {
+      const { code, err } = await backup(place);
+      expect(code, err).to.equal(2);
+      expect(err).to.contain(message).and.not.contain('    at ');
+    }
+    const away = await dps(['backup', kept], { DATABASE_URL: 'postgresql://u:secret-word@127.0.0.1:9/x' });
+    expect(away.code).to.equal(2);
+    expect(away.err).to.contain('nothing listens').and.not.contain('secret-word');
+    expect(await readFile(kept, 'utf8')).to.equal('what');
+  });
+
+  it('refuses a database that is not what its log says', async () => {
+    await sql(source, `ALTER TABLE large ADD COLUMN by_hand int`);
+    const { code, err } = await backup(join(directory, 'drifted.dps'));
+    await sql(source, `ALTER TABLE large DROP COLUMN by_hand`);
+    expect(code).to.equal(2);
+    expect(err).to.contain('dps drift').and.contain('by_hand');
+    expect(await readdir(directory)).not.to.contain('drifted.dps');
+  });
+
+  it('refuses a target that is not empty', async () => {
+    const { code, err } = await restore(file, source);
+    expect(code).to.equal(2);
+    expect(err).to.match(/writing to the target|not empty/);
+  });
+
+  async function smallBackup(to: string): Promise<void> {
+    const from = await emptyDatabase();
+    const small = await startService({ DATABASE_URL: from });
+    try {
+      const made = await clientOf(small)('/collections', json({ collection: 'letters', schema: {} }));
+      expect(made.status, made.text).to.equal(200);
+    } finally {
+      await small.stop();
+    }
+    await sql(from, `INSERT INTO letters (id) SELECT generate_series(1, 500)`);
+    const { code, err } = await backup(to, from);
+    expect(code, err).to.equal(0);
+  }
+});
+
+async function query(connectionString: string, text: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString });
+  await client.connect();
+  try {
+    return (await client.query<Record<string, unknown>>(text)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+async function sql(connectionString: string, ...texts: string[]): Promise<void> {
+  for (const text of texts) await query(connectionString, text);
+}
+
+/** Of what is managed. */
+async function managedCatalog(connectionString: string): Promise<string[]> {
+  const client = new pg.Client({ connectionString });
+  await client.connect();
+  try {
+    return (await catalogText(client, 'public')).filter((line) => !/unmanaged/.test(line));
+  } finally {
+    await client.end();
+  }
+}
+
+/** A checksum of the rows of each table that has some; accounts too. */
+async function rowsOf(connectionString: string): Promise<Record<string, unknown>> {
+  const tables = (await query(
+    connectionString,
+    `SELECT c.oid::regclass::text AS name FROM pg_class c WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'
+        AND (relname NOT LIKE 'service%' OR relname IN ('service_users', 'service_tokens')) AND relname <> 'unmanaged'`,
+  )) as { name: string }[];
+  const found: Record<string, unknown> = {};
+  for (const { name } of tables) {
+    const text = `SELECT count(*)::int AS count, md5(string_agg(t::text, '|' ORDER BY t::text)) AS hash FROM ${name} t`;
+    [found[`table ${name}`]] = await query(connectionString, text);
+  }
+  expect(found).to.have.nested.property('table large.count', 100_000);
+  return found;
+}
+
+async function sequencesOf(connectionString: string): Promise<Record<string, unknown>> {
+  const names = (await query(
+    connectionString,
+    `SELECT oid::regclass::text AS name FROM pg_class WHERE relkind = 'S' AND relnamespace = 'public'::regnamespace`,
+  )) as { name: string }[];
+  const found: Record<string, unknown> = {};
+  for (const { name } of names)
+    [found[name]] = await query(connectionString, `SELECT last_value, is_called FROM ${name}`);
+  expect(names.length).to.be.greaterThan(5);
+  return found;
+}
