@@ -1,5 +1,5 @@
 /** Errors of the interface: codes, statuses, and the one shape they are answered in. */
-import type { Problem, ProblemCode } from '../schema/problem.js';
+import type { Problem, ProblemCode, Subject } from '../schema/problem.js';
 
 /** What the domain refuses, and what only the HTTP edge knows of. */
 export type ErrorCode =
@@ -71,17 +71,24 @@ export interface ErrorBody {
 
 export function errorBody(problems: readonly EdgeProblem[]): ErrorBody {
   return {
-    errors: problems.map(({ code, message, path, collection, field, details }) => ({
+    errors: problems.map(({ code, message, subject, path, collection, field, details }) => ({
       message,
       extensions: {
         code,
         ...(path !== undefined && path !== '' && { path }),
         ...(collection !== undefined && { collection }),
         ...(field !== undefined && { field }),
+        ...(subject && { subject: namesOf(subject) }),
         ...details,
       },
     })),
   };
+}
+
+/** The place in a snapshot is no name: in the body that was sent, the path says it. */
+function namesOf(subject: Subject): Omit<Subject, 'member'> {
+  const { member: _, ...names } = subject;
+  return names;
 }
 
 /** The status of an answer with these problems: the first one's, which is the one that was met first. */

@@ -50,7 +50,7 @@ export function* compareSnapshotInSteps(
   const foreign = body['service'] !== options.release || body['vendor'] !== VENDOR;
   const parts = foreign ? foreignParts(state, body, options.mode) : ownParts(body);
   if (!parts.ok) return parts;
-  const wanted = yield* wantedState(state, parts.value, { mode: options.mode, foreign });
+  const wanted = yield* wantedState(state, parts.value, { mode: options.mode, ...(foreign && { foreign: body }) });
   if (!wanted.ok) return wanted;
   return ok({
     hash: yield* snapshotHashInSteps(state, options.release),

@@ -4,7 +4,7 @@
  */
 import { jsonEqual } from './json.js';
 import type { ColumnSchema, Field, Relation } from './model.js';
-import type { Problem } from './problem.js';
+import { type Problem, about } from './problem.js';
 import { type CollectionNode, type State, byName } from './state.js';
 
 /** Changes between the two states that nobody may make. */
@@ -35,7 +35,9 @@ function orphanProblems(gone: CollectionNode, { collections }: State): Problem[]
   if (partitions.length === 0) return [];
   const names = partitions.map((node) => quoted(node.collection.collection)).sort(byName);
   const message = `${quoted(collection)} is divided into ${names.join(', ')}: delete these first`;
-  return [{ code: 'IN_USE', message, collection, details: { partitions: names.length } }];
+  return [
+    about({ kind: 'collection', collection }, message, { code: 'IN_USE', details: { partitions: names.length } }),
+  ];
 }
 
 function columnProblems(before: CollectionNode, after: CollectionNode): Problem[] {
@@ -47,7 +49,7 @@ function columnProblems(before: CollectionNode, after: CollectionNode): Problem[
     const message = isDivided && columnDiffers(old, now) ? DIVIDED : unknownFault(old, now);
     if (message === null) continue;
     const { collection } = before.collection;
-    problems.push({ code: 'INVALID_PAYLOAD', message, path: 'schema', collection, field: name });
+    problems.push(about({ kind: 'field', collection, field: name, member: ['schema'] }, message));
   }
   return problems;
 }
@@ -82,7 +84,7 @@ function foreignKeyProblems(
     const [old, now] = [foreignKey(before.relations.get(name)), foreignKey(after.relations.get(name))];
     if (jsonEqual(old, now) || (now === null && isDropped(old?.one_collection ?? ''))) continue;
     const { collection } = before.collection;
-    problems.push({ code: 'INVALID_PAYLOAD', message: DIVIDED_KEY, path: 'schema', collection, field: name });
+    problems.push(about({ kind: 'relation', collection, field: name, member: ['schema'] }, DIVIDED_KEY));
   }
   return problems;
 }
@@ -105,12 +107,10 @@ function unknownFault(old: Field | undefined, now: Field | undefined): string | 
 
 function partitioningProblems(before: CollectionNode, after: CollectionNode): Problem[] {
   const [old, now] = [extrasOf(before), extrasOf(after)];
+  const { collection } = before.collection;
   return (['partition_by', 'partition_of'] as const)
     .filter((member) => !jsonEqual(old?.[member], now?.[member]))
-    .map((member) => ({
-      code: 'INVALID_PAYLOAD',
-      message: 'how a table is partitioned can only be changed in the database',
-      path: `schema.extras.${member}`,
-      collection: before.collection.collection,
-    }));
+    .map((member) => about({ kind: 'collection', collection, member: ['schema', 'extras', member] }, PARTITIONING));
 }
+
+const PARTITIONING = 'how a table is partitioned can only be changed in the database';

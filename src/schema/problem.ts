@@ -17,11 +17,20 @@ export type ProblemCode =
 /** A place in a document: `['fields', 2, 'type']`, shown as `fields[2].type`. */
 export type Path = readonly (string | number)[];
 
+/** What a problem is about, by name. `member`: the place in its own document, as a snapshot shows it. */
+export type Subject = { member?: Path } & (
+  | { kind: 'collection'; collection: string }
+  | { kind: 'field' | 'relation'; collection: string; field: string }
+  | { kind: 'index' | 'constraint' | 'need'; collection: string; name: string }
+);
+
 export interface Problem {
   code: ProblemCode;
   /** What is wrong and what would be right, as one sentence for the caller. */
   message: string;
-  /** Where in the request, already rendered with `renderPath`. */
+  /** Of a problem of the schema that a command leads to. `locate` turns it into the path. */
+  subject?: Subject;
+  /** Where in the body that was sent, already rendered with `renderPath`; absent where the body doesn't name it. */
   path?: string;
   collection?: string;
   field?: string;
@@ -83,6 +92,17 @@ export function unknownMembers(object: object, known: ReadonlySet<string>, at: P
 /** A wrong member of a body, at `path`. */
 export function invalid(path: Path, message: string, details?: Record<string, unknown>): Problem {
   return { code: 'INVALID_PAYLOAD', message, path: renderPath(path), ...(details ? { details } : {}) };
+}
+
+/** Something wrong with the schema that a command leads to; its place in the body is found later, by `locate`. */
+export function about(
+  subject: Subject,
+  message: string,
+  { code = 'INVALID_PAYLOAD', details }: { code?: ProblemCode; details?: Record<string, unknown> } = {},
+): Problem {
+  const { collection } = subject;
+  const named = 'field' in subject ? { collection, field: subject.field } : { collection };
+  return { code, message, subject, ...named, ...(details && { details }) };
 }
 
 /** The indexes of names that stood in the list before. */

@@ -1,5 +1,7 @@
 /** The documents of a submitted snapshot, by the names they carry. */
 import { isObject } from './json.js';
+import { relationEnds } from './normal-form/index.js';
+import type { Place, Places } from './places/locate.js';
 import { MAX_PROBLEMS, type Path, type Problem, invalid } from './problem.js';
 import { isSystemCollection } from './system-collections.js';
 
@@ -10,17 +12,27 @@ export interface SnapshotParts {
   relations?: unknown[] | undefined;
 }
 
-interface Collecting {
+export interface Collecting {
   parts: SnapshotParts;
+  /** The parts were made from the snapshot that was sent, and have other indexes and shapes. */
+  foreign: boolean;
   problems: Problem[];
-  /** Where each document stands in the snapshot, for problems of the result. */
-  places: Map<string, Path>;
+  /** Of the snapshot as it was sent. */
+  places: Required<Places>;
 }
 
 /** Names joined by NUL, which can't be part of one. */
 export const key = (...names: string[]): string => names.join('\0');
 
-export type Documents = Map<string, { names: string[]; input: { [member: string]: unknown }; at: Path }>;
+interface Document {
+  names: string[];
+  input: { [member: string]: unknown };
+  at: Path;
+  /** Where members of `input` were sent, where that isn't where `input` has them. */
+  stepsTo: ((steps: Path) => Path) | undefined;
+}
+
+export type Documents = Map<string, Document>;
 
 /** The documents of a part by the names they carry; each name once. */
 export function documentsOf(reading: Collecting, part: 'collections' | 'fields', members: string[]): Documents {
@@ -35,8 +47,7 @@ export function documentsOf(reading: Collecting, part: 'collections' | 'fields',
 /** Relations name themselves flat (many_collection, many_field) or nested (collection, field). */
 export function relationDocuments(reading: Collecting): Documents {
   return collect(reading, 'relations', (input, at) => {
-    const collection = input['many_collection'] ?? input['collection'];
-    const field = input['many_field'] ?? input['field'];
+    const [collection, field] = relationEnds(input);
     if (typeof collection !== 'string')
       return invalid([...at, 'many_collection'], 'many_collection is required, a string');
     if (typeof field !== 'string') return invalid([...at, 'many_field'], 'many_field is required, a string');
@@ -45,10 +56,11 @@ export function relationDocuments(reading: Collecting): Documents {
 }
 
 function collect(
-  { parts, problems, places }: Collecting,
+  reading: Collecting,
   part: keyof SnapshotParts,
   namesOf: (input: { [member: string]: unknown }, at: Path) => string[] | Problem,
 ): Documents {
+  const { parts, problems } = reading;
   const documents: Documents = new Map();
   for (const [index, input] of (parts[part] ?? []).entries()) {
     if (problems.length >= MAX_PROBLEMS) break;
@@ -63,8 +75,19 @@ function collect(
       problems.push(invalid(at, `${JSON.stringify(names[0])} is a system collection; leave it out of the snapshot`));
     } else if (documents.has(id))
       problems.push(invalid(at, `${JSON.stringify(names.join('.'))} stands in ${part} twice`));
-    documents.set(id, { names, input: input as { [member: string]: unknown }, at });
-    places.set(key(part, ...names), at);
+    const place = sentPlace(reading, part, names as [string, string]) ?? { at, stepsTo: undefined };
+    documents.set(id, { names, input: input as { [member: string]: unknown }, ...place });
   }
   return documents;
+}
+
+/** Where a document of a part that was made from the snapshot stood in that. */
+function sentPlace(
+  { foreign, places }: Collecting,
+  part: keyof SnapshotParts,
+  [collection, field]: [string, string],
+): Place | undefined {
+  if (!foreign) return undefined;
+  if (part === 'collections') return places.collection(collection);
+  return part === 'fields' ? places.field(collection, field) : places.relation(collection, field);
 }

@@ -5,26 +5,35 @@ import { invariantProblemsInSteps } from './invariants/index.js';
 import { isObject, jsonEqual } from './json.js';
 import type { NewRelation, Relation } from './model.js';
 import {
-  asSent,
   mergeCollection,
   mergeField,
   mergeRelation,
   readNewCollection,
   readNewField,
   readNewRelation,
+  relationSteps,
 } from './normal-form/index.js';
-import { MAX_PROBLEMS, type Path, type Problem, type Result, invalid, ok, refuse } from './problem.js';
+import { snapshotPlaces } from './places/documents.js';
+import { locate } from './places/locate.js';
+import { MAX_PROBLEMS, type Result, invalid, ok, refuse } from './problem.js';
 import type { ShownField } from './present.js';
 import { shownCollection, shownFields } from './snapshot.js';
-import { type Documents, type SnapshotParts, documentsOf, key, relationDocuments } from './snapshot-documents.js';
+import {
+  type Collecting,
+  type Documents,
+  type SnapshotParts,
+  documentsOf,
+  key,
+  relationDocuments,
+} from './snapshot-documents.js';
 import { type CollectionNode, type State, getField, getRelation } from './state.js';
 import type { Steps } from './steps.js';
 
 export interface WantedOptions {
   /** mirror: what the snapshot lacks is removed. merge: nothing is removed. */
   mode: 'mirror' | 'merge';
-  /** The snapshot comes from elsewhere and was accepted with `force`. */
-  foreign: boolean;
+  /** The snapshot as it was sent, where it comes from elsewhere and was accepted with `force`: the parts are made from it. */
+  foreign?: unknown;
 }
 
 export interface Wanted {
@@ -32,19 +41,16 @@ export interface Wanted {
   touched: ReadonlySet<string>;
 }
 
-interface Reading {
+interface Reading extends Collecting {
   state: State;
   draft: Draft;
-  parts: SnapshotParts;
-  options: WantedOptions;
-  problems: Problem[];
-  /** Where each document stands in the snapshot, for problems of the result. */
-  places: Map<string, Path>;
 }
 
 /** The state that results when `state` becomes what the snapshot says. Problems carry the path in the snapshot. */
 export function* wantedState(state: State, parts: SnapshotParts, options: WantedOptions): Steps<Result<Wanted>> {
-  const reading: Reading = { state, draft: new Draft(state), parts, options, problems: [], places: new Map() };
+  const foreign = options.foreign !== undefined;
+  const places = snapshotPlaces(foreign ? options.foreign : parts);
+  const reading: Reading = { state, draft: new Draft(state), parts, foreign, places, problems: [] };
   const names = documentsOf(reading, 'collections', ['collection']);
   const fields = documentsOf(reading, 'fields', ['collection', 'field']);
   const relations = relationDocuments(reading);
@@ -57,7 +63,7 @@ export function* wantedState(state: State, parts: SnapshotParts, options: Wanted
   if (reading.problems.length > 0) return refuse(...reading.problems);
   const wanted = { state: reading.draft.toState(), touched: reading.draft.touched };
   const problems = yield* invariantProblemsInSteps(wanted.state, wanted.touched, state);
-  return problems.length > 0 ? refuse(...problems.map((problem) => located(reading, problem))) : ok(wanted);
+  return problems.length > 0 ? refuse(...problems.map((problem) => locate(problem, places))) : ok(wanted);
 }
 
 function* removeMissing(reading: Reading, names: Documents, fields: Documents, relations: Documents): Steps<void> {
@@ -114,8 +120,8 @@ function readDocument<T>({ problems }: Reading, input: unknown, subject: Subject
 }
 
 function* readCollections(reading: Reading, documents: Documents): Steps<void> {
-  const { state, draft, options } = reading;
-  for (const { names, input, at } of documents.values()) {
+  const { state, draft, foreign } = reading;
+  for (const { names, input, at, stepsTo } of documents.values()) {
     if (reading.problems.length >= MAX_PROBLEMS) return;
     yield;
     const [name] = names as [string];
@@ -124,17 +130,17 @@ function* readCollections(reading: Reading, documents: Documents): Steps<void> {
       held: draft.get(name)?.collection,
       base: node?.collection,
       shown: () => node && shownCollection(state, node),
-      fresh: (given) => readNewCollection(given, at, options),
-      merge: (existing, given) => mergeCollection(existing, given, at, options),
+      fresh: (given) => readNewCollection(given, at, { foreign, stepsTo }),
+      merge: (existing, given) => mergeCollection(existing, given, at, { foreign, stepsTo }),
       put: (collection) => draft.putCollection(collection),
     });
   }
 }
 
 function* readFields(reading: Reading, documents: Documents): Steps<void> {
-  const { state, draft, options, problems } = reading;
+  const { state, draft, foreign, problems } = reading;
   const shown = shownByName(state);
-  for (const { names, input, at } of documents.values()) {
+  for (const { names, input, at, stepsTo } of documents.values()) {
     if (reading.problems.length >= MAX_PROBLEMS) return;
     yield;
     const [collection, field] = names as [string, string];
@@ -149,8 +155,8 @@ function* readFields(reading: Reading, documents: Documents): Steps<void> {
       held: holder.fields.get(field),
       base: getField(state, collection, field),
       shown: () => shown(collection).get(field),
-      fresh: (given) => readNewField(given, at, options),
-      merge: (existing, given) => mergeField(existing, given, at, options),
+      fresh: (given) => readNewField(given, at, { foreign, stepsTo }),
+      merge: (existing, given) => mergeField(existing, given, at, { foreign, stepsTo }),
       put: (value) => draft.putField(value),
     });
   }
@@ -188,15 +194,16 @@ function shownByName(state: State) {
 }
 
 function* readRelations(reading: Reading, documents: Documents): Steps<void> {
-  const { state, draft, options, problems } = reading;
-  for (const { names, input, at } of documents.values()) {
+  const { state, draft, foreign, problems } = reading;
+  for (const { names, input, at, stepsTo } of documents.values()) {
     if (reading.problems.length >= MAX_PROBLEMS) return;
     yield;
     const [collection, field] = names as [string, string];
     const holder = draft.get(collection);
     if (holder === undefined) {
       const message = `there is no collection ${JSON.stringify(collection)} in the snapshot`;
-      problems.push(invalid([...at, 'many_collection'], message));
+      const steps = ['many_collection'];
+      problems.push(invalid([...at, ...(stepsTo?.(steps) ?? relationSteps(steps, input))], message));
       continue;
     }
     const base = getRelation(state, collection, field);
@@ -204,8 +211,9 @@ function* readRelations(reading: Reading, documents: Documents): Steps<void> {
       held: holder.relations.get(field),
       base,
       shown: () => base,
-      fresh: (given) => readNewRelation(given, at, options),
-      merge: (existing, given) => withId(existing, mergeRelation(existing as Relation, given, at, options)),
+      fresh: (given) => readNewRelation(given, at, { foreign, stepsTo }),
+      merge: (existing, given) =>
+        withId(existing, mergeRelation(existing as Relation, given, at, { foreign, stepsTo })),
       put: (relation) => draft.putRelation(relation),
     });
   }
@@ -217,21 +225,4 @@ function withId(
   read: Result<NewRelation>,
 ): Result<NewRelation & { id?: number }> {
   return read.ok && existing.id !== undefined ? ok({ id: existing.id, ...read.value }) : read;
-}
-
-/** Problems of the result name what they are about; the caller wants the place in the snapshot. */
-function located({ places, parts }: Reading, problem: Problem): Problem {
-  const { collection = '', field } = problem;
-  const candidates =
-    field === undefined
-      ? [key('collections', collection)]
-      : problem.path === 'meta.group'
-        ? [key('fields', collection, field)]
-        : [key('relations', collection, field), key('fields', collection, field)];
-  const at = candidates.map((candidate) => places.get(candidate)).find((found) => found !== undefined);
-  if (at === undefined) return problem;
-  const [part, index] = at;
-  const relation = part === 'relations' ? parts.relations?.[Number(index)] : undefined;
-  const sent = isObject(relation) ? asSent(problem, relation, []) : problem;
-  return { ...sent, path: `${part}[${index}]${sent.path ? `.${sent.path}` : ''}` };
 }

@@ -1,5 +1,6 @@
 /** A client for tests over HTTP: any method, any body, the answer in one value. */
 import { connect } from 'node:net';
+import { expectPlaces } from './places.js';
 import type { TestService } from '../support/service.js';
 
 export interface Reply {
@@ -31,6 +32,7 @@ export function clientOf({ url, adminToken }: TestService): Client {
     const answer = await fetch(url + path, init);
     const text = await answer.text();
     const json = parse(text);
+    expectPlaces({ path, headers, body }, answer.status, json);
     return { status: answer.status, headers: answer.headers, text, json, codes: codesOf(json) };
   };
 }

@@ -297,7 +297,11 @@ describe('faults known from the peer do not happen', function () {
     const tampered = {
       collections: [{ collection: 't', diff: [{ kind: 'E', path: ['meta', 'note'], lhs: 'other', rhs: 'x' }] }],
     };
-    await api.refused({ status: 409, code: 'SCHEMA_CHANGED' }, 'POST', '/schema/apply', { hash, diff: tampered });
+    const also = ['diff.collections[0].diff[0]'];
+    await api.refused({ status: 409, code: 'SCHEMA_CHANGED', also }, 'POST', '/schema/apply', {
+      hash,
+      diff: tampered,
+    });
   });
 
   it('15: what PostgreSQL refuses is 422 with its reason and the place, and nothing stays', async () => {

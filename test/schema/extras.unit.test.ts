@@ -118,7 +118,7 @@ describe('extras of a submitted snapshot', () => {
     const two = { primary_key: { name: 'k', columns: ['id', 'other'] } };
     expectRefused(snapshot(two), 'collections[0].schema.extras.primary_key');
     const gone = { name: 'f', definition: 'FOREIGN KEY (id) REFERENCES b(id)', references: 'b' };
-    expectRefused(snapshot({ constraints: [gone] }), 'collections[0].schema.extras.constraints');
+    expectRefused(snapshot({ constraints: [gone] }), 'collections[0].schema.extras.constraints[0]');
     expectRefused(
       snapshot({ partition_of: { table: 'b', bound: 'DEFAULT' } }),
       'collections[0].schema.extras.partition_of',

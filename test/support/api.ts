@@ -12,8 +12,10 @@ export interface ApiError {
 export interface Refused {
   status: number;
   code: string;
-  /** The place that the error must name. */
+  /** The place that the first error must name. */
   at?: string;
+  /** The places of the other errors; there are none otherwise. */
+  also?: readonly (string | undefined)[];
 }
 
 export interface Api {
@@ -71,7 +73,7 @@ export function createApi(service: TestService): Api {
       expect(await events(before), `${method} ${path}`).to.deep.equal(expected);
       return answer;
     },
-    async refused({ status, code, at }, method, path, body) {
+    async refused({ status, code, at, also }, method, path, body) {
       const before = await head();
       const reply = await send(method, path, body);
       const shown = `${method} ${path}: ${reply.status} ${reply.text}`;
@@ -79,6 +81,17 @@ export function createApi(service: TestService): Api {
       const { errors } = reply.json as { errors: [ApiError] };
       expect(errors[0].extensions.code, shown).to.equal(code);
       if (at !== undefined) expect(errors[0].extensions.path, shown).to.equal(at);
+      const told = errors.map(({ message, extensions }) => JSON.stringify([message, extensions.path]));
+      expect(new Set(told).size, `${shown}: it says something twice`).to.equal(told.length);
+      if (errors.length > 1 && also === undefined) {
+        const places = errors.slice(1).map(({ extensions }) => extensions.path ?? null);
+        expect.fail(`${shown}: it has further errors, at ${JSON.stringify(places)}: name them in "also"`);
+      }
+      if (also !== undefined)
+        expect(
+          errors.slice(1).map(({ extensions }) => extensions.path),
+          shown,
+        ).to.deep.equal(also);
       expect(reply.text, 'something internal leaks').not.to.match(/\.[jt]s:\d|SELECT |INSERT |node_modules/);
       expect(await head(), `${shown}: it left events behind`).to.equal(before);
       return errors[0];

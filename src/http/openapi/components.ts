@@ -221,7 +221,10 @@ const Health = object({
 
 const Errors = object({
   errors: list(
-    object({ message: text, extensions: object({ code: choice(...Object.keys(STATUS)), path: text }, ['code']) }),
+    object({
+      message: text,
+      extensions: object({ code: choice(...Object.keys(STATUS)), path: text, subject: anything }, ['code']),
+    }),
   ),
 });
 

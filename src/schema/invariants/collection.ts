@@ -1,17 +1,13 @@
-import { type Problem, renderPath } from '../problem.js';
+import { type Problem, about } from '../problem.js';
 import { type Grouping, groupFault } from './group.js';
 import { quoted } from './quoted.js';
-import { extrasFaults } from './extras.js';
+import { extrasProblems } from './extras.js';
 import { type CollectionNode, type State, primaryKeyOf } from '../state.js';
 
 export function collectionProblems(state: State, node: CollectionNode, groups: Grouping): Problem[] {
   const { collection, meta, schema } = node.collection;
-  const problem = (path: (string | number)[], message: string): Problem => ({
-    code: 'INVALID_PAYLOAD',
-    message,
-    path: renderPath(path),
-    collection,
-  });
+  const problem = (member: string[], message: string): Problem =>
+    about({ kind: 'collection', collection, member }, message);
   const problems: Problem[] = [];
   const group = groupFault(collection, meta.group, groups);
   if (group !== undefined) problems.push(problem(['meta', 'group'], group));
@@ -25,11 +21,7 @@ export function collectionProblems(state: State, node: CollectionNode, groups: G
   if (schema === null && node.fields.size > 0) {
     problems.push(problem(['fields'], `${quoted(collection)} is a folder (schema null) and can't have fields`));
   }
-  problems.push(...keysProblems(node));
-  problems.push(
-    ...extrasFaults(state, node).map(([member, message]) => problem(['schema', 'extras', member], message)),
-  );
-  return problems;
+  return [...problems, ...keysProblems(node), ...extrasProblems(state, node)];
 }
 
 /** Several columns make a key only where it was adopted so. */
@@ -43,7 +35,7 @@ function keysProblems(node: CollectionNode): Problem[] {
 /** That `field` is a primary key beside `first`. */
 export function secondKey(collection: string, first: string, field: string): Problem {
   const message = `${quoted(field)} can't be the primary key of ${quoted(collection)}: ${quoted(first)} is, and a collection has one`;
-  return { code: 'INVALID_PAYLOAD', message, path: renderPath(['schema', 'is_primary_key']), collection, field };
+  return about({ kind: 'field', collection, field, member: ['schema', 'is_primary_key'] }, message);
 }
 
 /** For the checks of one state: who was found to stand in groups that are right is not asked again. */

@@ -2,21 +2,33 @@
 import { constraintColumns, indexColumns, keyDefinition } from '../definition-columns.js';
 import type { TableExtras } from '../extras.js';
 import { type CollectionNode, type State, primaryKeyOf } from '../state.js';
+import { type Problem, type Subject, about } from '../problem.js';
 import { quoted } from './quoted.js';
 
 type Key = NonNullable<TableExtras['primary_key']>;
 
-type Fault = [member: keyof TableExtras, message: string];
+/** `name`: of the index or constraint that is meant. */
+type Fault = [member: keyof TableExtras, message: string, name?: string];
 
-export function extrasFaults(state: State, node: CollectionNode): Fault[] {
+export function extrasProblems(state: State, node: CollectionNode): Problem[] {
   const extras = node.collection.schema?.extras;
   if (extras === undefined) return [];
-  return [
+  const faults = [
     ...keyFaults(node, extras),
     ...nameFaults(node, extras),
     ...partitionFaults(state, extras),
     ...referenceFaults(state, extras),
   ];
+  return faults.map((fault) => about(subjectOf(node.collection.collection, extras, fault), fault[1]));
+}
+
+function subjectOf(collection: string, extras: TableExtras, [list, , name]: Fault): Subject {
+  const member = ['schema', 'extras', list];
+  if (name === undefined || (list !== 'indexes' && list !== 'constraints')) {
+    return { kind: 'collection', collection, member };
+  }
+  const index = (extras[list] ?? []).findIndex((each) => each.name === name);
+  return { kind: list === 'indexes' ? 'index' : 'constraint', collection, name, member: [...member, index] };
 }
 
 /** The fields that are marked are those of the key, and nothing changes one without the other. */
@@ -45,7 +57,7 @@ function nameFaults({ fields }: CollectionNode, { constraints = [], indexes = []
   const faults = (member: 'constraints' | 'indexes', name: string, columns: ReadonlySet<string>): Fault[] => {
     const gone = [...columns].filter(isGone);
     if (gone.length === 0) return [];
-    return [[member, `${quoted(name)} names ${gone.map(quoted).join(', ')}, and there is no such column`]];
+    return [[member, `${quoted(name)} names ${gone.map(quoted).join(', ')}, and there is no such column`, name]];
   };
   return [
     ...constraints.flatMap(({ name, definition }) => faults('constraints', name, constraintColumns(definition))),
@@ -66,6 +78,8 @@ function partitionFaults({ collections }: State, { partition_of: partition }: Ta
 function referenceFaults({ collections }: State, { constraints = [] }: TableExtras): Fault[] {
   return constraints.flatMap(({ name, references }): Fault[] => {
     if (references === undefined || collections.get(references)?.collection.schema) return [];
-    return [['constraints', `${quoted(name)} points at ${quoted(references)}, which is no collection with a table`]];
+    return [
+      ['constraints', `${quoted(name)} points at ${quoted(references)}, which is no collection with a table`, name],
+    ];
   });
 }

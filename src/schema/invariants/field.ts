@@ -1,4 +1,4 @@
-import { type Problem, renderPath } from '../problem.js';
+import { type Problem, about } from '../problem.js';
 import { EXTENSION_TYPES } from '../normal-form/data-types.js';
 import type { CollectionNode, State } from '../state.js';
 import type { ColumnSchema } from '../model.js';
@@ -11,13 +11,8 @@ export function fieldProblems(state: State, node: CollectionNode): Problem[] {
   const groups = groupsIn(node);
   const problems: Problem[] = [];
   for (const { field, meta, schema } of node.fields.values()) {
-    const problem = (path: string[], message: string): Problem => ({
-      code: 'INVALID_PAYLOAD',
-      message,
-      path: renderPath(path),
-      collection,
-      field,
-    });
+    const problem = (member: string[], message: string): Problem =>
+      about({ kind: 'field', collection, field, member }, message);
     const group = groupFault(field, meta.group, groups);
     if (group !== undefined) problems.push(problem(['meta', 'group'], group));
     if (schema === null) continue;

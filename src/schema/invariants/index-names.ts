@@ -1,7 +1,7 @@
 /** What has an index has a name of its own: in its table, and beside the tables and other indexes of the schema. */
 import { indexNameOf, primaryKeyNameOf, uniqueNameOf } from '../constraint-names.js';
 import type { Field } from '../model.js';
-import { type Problem, renderPath } from '../problem.js';
+import { type Problem, type Subject, about } from '../problem.js';
 import { type CollectionNode, type State, primaryKeyOf } from '../state.js';
 import { quoted } from './quoted.js';
 
@@ -32,40 +32,39 @@ function problemsWithin(node: CollectionNode, parts: readonly Part[]): Problem[]
     }
     const message = `${quoted(name)} is the name of another ${other} of ${quoted(collection)}; give one of them another name, in extras`;
     const details = { taken: [{ name, kind: `${other} of the table` }] };
-    return [{ code: 'ALREADY_EXISTS', message, path: renderPath(['schema', member]), collection, field, details }];
+    const subject = { kind: 'field', collection, field, member: ['schema', member] } as const;
+    return [about(subject, message, { code: 'ALREADY_EXISTS', details })];
   });
 }
 
-interface Claim extends Pick<Problem, 'path' | 'field'> {
+interface Claim {
   name: string;
+  subject: Subject;
   /** Who may have an index of that name. */
   own: string | null;
 }
 
 /** PostgreSQL would say so too, but not of an index that is yet to be built. */
 function problemsBeyond(state: State, node: CollectionNode, parts: readonly Part[]): Problem[] {
-  const { collection, schema } = node.collection;
-  if (schema === null) return [];
-  return claimsOf(node, parts).flatMap(({ name, own, ...at }) => {
+  if (node.collection.schema === null) return [];
+  return claimsOf(node, parts).flatMap(({ name, own, subject }) => {
     const other = otherThan(state, name, own);
     if (other === null) return [];
     const { kind, said } = other;
     const message = `${quoted(name)} is the name of ${said} already: choose another name`;
-    return [{ code: 'ALREADY_EXISTS', message, collection, ...at, details: { taken: [{ name, kind }] } }];
+    return [about(subject, message, { code: 'ALREADY_EXISTS', details: { taken: [{ name, kind }] } })];
   });
 }
 
 function claimsOf(node: CollectionNode, parts: readonly Part[]): Claim[] {
-  const own = node.collection.collection;
+  const collection = node.collection.collection;
+  const claim = (name: string, subject: Subject): Claim => ({ name, own: collection, subject });
   return [
-    { name: own, own: null, path: 'collection' },
-    ...parts.map(({ field, member, name }) => ({
-      name,
-      own,
-      field,
-      path: renderPath(['schema', member]),
-    })),
-    ...[...otherNames(node).keys()].map((name) => ({ name, own })),
+    { name: collection, own: null, subject: { kind: 'collection', collection, member: ['collection'] } },
+    ...parts.map(({ field, member, name }) =>
+      claim(name, { kind: 'field', collection, field, member: ['schema', member] }),
+    ),
+    ...[...otherNames(node)].map(([name, kind]) => claim(name, { kind, collection, name })),
   ];
 }
 

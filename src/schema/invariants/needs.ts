@@ -1,7 +1,7 @@
 /** What several tables use is the same in each of them, and a sequence ends with one column. */
 import type { Need } from '../extras.js';
 import { isSameNeed, needLabel, needsOfNode, ownerOf } from '../needs.js';
-import { type Problem, renderPath } from '../problem.js';
+import { type Problem, about } from '../problem.js';
 import type { CollectionNode, State } from '../state.js';
 import { quoted } from './quoted.js';
 
@@ -46,8 +46,9 @@ function problemsOf(node: CollectionNode, known: ReadonlyMap<string, Known>): Pr
     const fault = seen.has(label) ? 'is there already' : faultOf(need, known.get(label));
     seen.add(label);
     if (fault === null) return [];
-    const path = renderPath(['schema', 'extras', 'needs', index]);
-    return [{ code: 'INVALID_PAYLOAD', message: `${need.kind} ${quoted(need.name)} ${fault}`, path, collection }];
+    const member = ['schema', 'extras', 'needs', index];
+    const subject = { kind: 'need', collection, name: need.name, member } as const;
+    return [about(subject, `${need.kind} ${quoted(need.name)} ${fault}`)];
   });
 }
 

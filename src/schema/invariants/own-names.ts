@@ -5,7 +5,7 @@
 import { postgresName } from '../constraint-names.js';
 import { isIdentity } from '../extras.js';
 import type { Field } from '../model.js';
-import { type Problem, renderPath } from '../problem.js';
+import { type Problem, type Subject, about } from '../problem.js';
 import type { CollectionNode, State } from '../state.js';
 import { quoted } from './quoted.js';
 
@@ -20,10 +20,10 @@ interface Taken {
   of: string;
 }
 
-function problem({ name, kind, of }: Taken, at: Pick<Problem, 'path' | 'collection' | 'field'>): Problem {
+function problem({ name, kind, of }: Taken, subject: Subject): Problem {
   const message = `${quoted(name)} is the name of ${kind} ${of}: choose another name`;
   const taken = [{ name, kind: kind.replace(/^the /, '') }];
-  return { code: 'ALREADY_EXISTS', message, ...at, details: { taken } };
+  return about(subject, message, { code: 'ALREADY_EXISTS', details: { taken } });
 }
 
 /** null: it has none, or one of another name. */
@@ -42,7 +42,8 @@ function sequenceProblems(state: State, node: CollectionNode): Problem[] {
     const name = sequenceOf(field);
     if (name === null || !hasTable(state, name)) return [];
     const taken = { name, kind: 'the table', of: 'that the sequence of this column would be called like' };
-    return [problem(taken, { path: renderPath(['schema', 'has_auto_increment']), collection, field: field.field })];
+    const member = ['schema', 'has_auto_increment'];
+    return [problem(taken, { kind: 'field', collection, field: field.field, member })];
   });
 }
 
@@ -58,12 +59,8 @@ function notNullProblems(node: CollectionNode): Problem[] {
     const column = names.get(name);
     if (column === undefined) return [];
     const of = `of ${quoted(column)}`;
-    return [
-      problem(
-        { name, kind: 'the NOT NULL', of },
-        { path: renderPath(['schema', 'constraint_name']), collection, field },
-      ),
-    ];
+    const member = ['schema', 'constraint_name'];
+    return [problem({ name, kind: 'the NOT NULL', of }, { kind: 'relation', collection, field, member })];
   });
 }
 

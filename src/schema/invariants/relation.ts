@@ -1,14 +1,14 @@
 import { holdsText, keyFamily } from '../normal-form/data-types.js';
 import { columnType } from '../normal-form/index.js';
 import type { ColumnSchema, Relation } from '../model.js';
-import { type Problem, type ProblemCode, renderPath } from '../problem.js';
+import { type Path, type Problem, type ProblemCode, about } from '../problem.js';
 import { type State, getField, primaryKeyOf } from '../state.js';
 import { REFERABLE_SYSTEM_COLLECTIONS, isSystemCollection } from '../system-collections.js';
 import { isToBlame } from './blame.js';
 import { INCOMPARABLE } from './column.js';
 import { quoted } from './quoted.js';
 
-type Fault = Pick<Problem, 'message' | 'details'> & { path: (string | number)[]; code?: ProblemCode };
+type Fault = Pick<Problem, 'message' | 'details'> & { path: Path; code?: ProblemCode };
 
 export function relationProblems(state: State, relation: Relation, from: State): Problem[] {
   const faults = manyFaults(state, relation);
@@ -16,13 +16,10 @@ export function relationProblems(state: State, relation: Relation, from: State):
     faults.push(...(relation.one_collection === null ? anyFaults(state, relation) : oneFaults(state, relation)));
     faults.push(...weakFaults(state, relation), ...constraintNameFaults(state, relation, from));
   }
-  return faults.map(({ path, ...fault }) => ({
-    code: 'INVALID_PAYLOAD',
-    ...fault,
-    path: renderPath(path),
-    collection: relation.many_collection,
-    field: relation.many_field,
-  }));
+  const { many_collection: collection, many_field: field } = relation;
+  return faults.map(({ path: member, message, ...more }) =>
+    about({ kind: 'relation', collection, field, member }, message, more),
+  );
 }
 
 function manyFaults(state: State, { many_collection, many_field }: Relation): Fault[] {

@@ -1,6 +1,6 @@
 /** An alias field shows the items of one relation: two would be two lists in one place. */
 import type { Relation } from '../model.js';
-import { type Problem, renderPath } from '../problem.js';
+import { type Problem, about } from '../problem.js';
 import { type State, relationsTo } from '../state.js';
 import { isToBlame, nameOf } from './blame.js';
 import { quoted } from './quoted.js';
@@ -16,8 +16,8 @@ export function shownOnceProblems(state: State, relations: readonly Relation[], 
     const first = known.get(alias);
     if (first === undefined || first === relation) return [];
     const message = `${quoted(alias)} of ${quoted(one)} shows the relation ${quoted(nameOf(first))} already`;
-    const path = renderPath(['one_field']);
-    return [{ code: 'INVALID_PAYLOAD', message, path, collection: many_collection, field: many_field }];
+    const member = ['one_field'];
+    return [about({ kind: 'relation', collection: many_collection, field: many_field, member }, message)];
   });
 }
 

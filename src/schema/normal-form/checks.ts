@@ -20,12 +20,15 @@ export interface Reading {
   readonly at: Path;
   readonly foreign: boolean;
   readonly problems: Problem[];
+  /** Where the steps of a complaint lead in the body as it was sent, where that has another shape. */
+  readonly stepsTo?: ((steps: Path) => Path) | undefined;
 }
 
 /** `message` goes on from the member's name: `must be true or false`. */
 export function complain(reading: Reading, steps: Path, message: string): void {
   if (reading.problems.length >= MAX_PROBLEMS) return;
-  reading.problems.push(invalid([...reading.at, ...steps], `${steps.at(-1)} ${message}`));
+  const sent = reading.stepsTo?.(steps) ?? steps;
+  reading.problems.push(invalid([...reading.at, ...sent], `${steps.at(-1)} ${message}`));
 }
 
 /** A name that may not be one yet: its problem is reported apart, and reading goes on. */

@@ -10,4 +10,4 @@ export { checkJson } from './json.js';
 export { checkName } from './names.js';
 export type { FieldReadOptions, ReadOptions } from './options.js';
 export { mergeRelation, readNewRelation } from './relation.js';
-export { asSent } from './relation-shape.js';
+export { relationEnds, relationSteps } from './relation-shape.js';

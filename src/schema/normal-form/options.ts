@@ -8,6 +8,8 @@ export interface ReadOptions {
   topLevelMeta?: boolean;
   /** A new relation without `schema` gets a foreign key with the defaults (a request), instead of none (a snapshot). */
   foreignKeyByDefault?: boolean;
+  /** Where members of the document stand in the body that it was made from. */
+  stepsTo?: ((steps: Path) => Path) | undefined;
 }
 
 export interface FieldReadOptions extends ReadOptions {
@@ -16,5 +18,5 @@ export interface FieldReadOptions extends ReadOptions {
 }
 
 export function startReading(at: Path, options: ReadOptions): Reading {
-  return { at, foreign: options.foreign, problems: [] };
+  return { at, foreign: options.foreign, problems: [], stepsTo: options.stepsTo };
 }

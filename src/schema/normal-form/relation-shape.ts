@@ -1,6 +1,6 @@
 /** The two shapes a relation comes in: flat (ours) and nested (`collection`, `field`, `related_collection`, `meta`). */
 import { isObject, jsonEqual } from '../json.js';
-import { type Path, type Problem, renderPath } from '../problem.js';
+import type { Path } from '../problem.js';
 import { complain, type Reading } from './checks.js';
 
 export interface FlatRelation {
@@ -82,6 +82,21 @@ function put(member: string, value: unknown, place: string[], { members, reading
 const isAsItWas = (existing: Gathered['existing'], member: string, value: unknown): boolean =>
   existing !== undefined && jsonEqual(existing[member], value);
 
+/** The many side as a body in either shape names it; undefined where it doesn't. */
+export function relationEnds(input: Record<string, unknown>): [collection: unknown, field: unknown] {
+  const meta = isObject(input['meta']) ? input['meta'] : {};
+  return [
+    input['many_collection'] ?? input['collection'] ?? meta['many_collection'],
+    input['many_field'] ?? input['field'] ?? meta['many_field'],
+  ];
+}
+
+/** The steps to a member of the flat shape in a body as it was sent, or to where it would stand. */
+export function relationSteps(steps: Path, input: Record<string, unknown>): Path {
+  const [member, ...rest] = steps;
+  return typeof member === 'string' && FLAT.has(member) ? [...placeOf(member, input), ...rest] : steps;
+}
+
 /** Where a member of the flat shape stands in a body, or would stand. */
 function placeOf(member: string, input: Record<string, unknown>): string[] {
   const other = [...NESTED].find(([, flat]) => flat === member)?.[0];
@@ -93,15 +108,4 @@ function placeOf(member: string, input: Record<string, unknown>): string[] {
   const isNested = [...NESTED.keys(), 'meta'].some((name) => input[name] !== undefined);
   if (!isNested || Object.keys(input).some((name) => FLAT.has(name))) return [member];
   return other === undefined ? ['meta', member] : [other];
-}
-
-/** A problem of the flat shape at `at`, told in terms of the body as it was sent. */
-export function asSent(problem: Problem, input: Record<string, unknown>, at: Path): Problem {
-  const { path } = problem;
-  for (const member of FLAT) {
-    const flat = renderPath([...at, member]);
-    if (path !== flat && !path?.startsWith(`${flat}[`)) continue;
-    return { ...problem, path: renderPath([...at, ...placeOf(member, input)]) + path.slice(flat.length) };
-  }
-  return problem;
 }

@@ -6,7 +6,7 @@ import { type Check, complain, nullableName, oneOf, type Reading, Wrong } from '
 import { foreignKeyDefaults, type KeyedEnds, readForeignKey } from './foreign-key.js';
 import { type ReadOptions, startReading } from './options.js';
 import { checkTable, overlay } from './overlay.js';
-import { asSent, flattenRelation } from './relation-shape.js';
+import { flattenRelation, relationSteps } from './relation-shape.js';
 
 const NOT_COLLECTIONS = new Wrong('must be an array of different collection names, or null');
 
@@ -45,7 +45,10 @@ const END_DEFAULTS: Ends = {
  */
 export function readNewRelation(input: unknown, at: Path, options: ReadOptions): Result<NewRelation> {
   if (!isObject(input)) return refuse(invalid(at, 'a relation is a JSON object'));
-  const reading = startReading(at, options);
+  const reading = startReading(at, {
+    ...options,
+    stepsTo: options.stepsTo ?? ((steps) => relationSteps(steps, input)),
+  });
   const { members, schema } = flattenRelation(input, reading);
   const many_collection = requiredName('many_collection', members, reading);
   const many_field = requiredName('many_field', members, reading);
@@ -64,7 +67,6 @@ export function readNewRelation(input: unknown, at: Path, options: ReadOptions):
   const base = foreignKeyDefaults(relation);
   return finish(
     { ...relation, schema: given === null ? null : readForeignKey(given, base, relation, reading) },
-    input,
     reading,
   );
 }
@@ -75,7 +77,10 @@ export function readNewRelation(input: unknown, at: Path, options: ReadOptions):
  */
 export function mergeRelation(existing: Relation, input: unknown, at: Path, options: ReadOptions): Result<NewRelation> {
   if (!isObject(input)) return refuse(invalid(at, 'a relation is a JSON object'));
-  const reading = startReading(at, options);
+  const reading = startReading(at, {
+    ...options,
+    stepsTo: options.stepsTo ?? ((steps) => relationSteps(steps, input)),
+  });
   const { members, schema } = flattenRelation(input, reading, { ...existing });
   for (const name of ['many_collection', 'many_field'] as const) {
     if (members[name] === undefined || members[name] === existing[name]) continue;
@@ -87,7 +92,7 @@ export function mergeRelation(existing: Relation, input: unknown, at: Path, opti
   const kept = relation.one_collection === null && existing.one_collection !== null ? null : before;
   const ends = { ...relation, was: existing.one_collection };
   const merged = { ...relation, schema: mergeForeignKey(kept, schema, ends, reading) };
-  const result = finish(merged, input, reading);
+  const result = finish(merged, reading);
   return result.ok && jsonEqual({ ...merged, id: existing.id }, existing) ? ok(existing) : result;
 }
 
@@ -113,10 +118,11 @@ function readEnds(members: Record<string, unknown>, base: Ends, reading: Reading
   return overlay(base, { input, table: ENDS, others: () => false, part: [] }, reading);
 }
 
-function finish(relation: NewRelation, input: Record<string, unknown>, reading: Reading): Result<NewRelation> {
+function finish(relation: NewRelation, reading: Reading): Result<NewRelation> {
   const { one_collection, one_collection_field, one_allowed_collections, schema } = relation;
   if (one_collection === null) {
-    if (one_allowed_collections === null || one_collection_field === null) {
+    const told = reading.problems.length > 0;
+    if (!told && (one_allowed_collections === null || one_collection_field === null)) {
       const message =
         'must name a collection; a many-to-any relation needs one_allowed_collections and one_collection_field';
       complain(reading, ['one_collection'], message);
@@ -128,5 +134,5 @@ function finish(relation: NewRelation, input: Record<string, unknown>, reading: 
     complain(reading, ['one_collection'], message);
   }
   if (reading.problems.length === 0) return ok(relation);
-  return refuse(...reading.problems.map((problem) => asSent(problem, input, reading.at)));
+  return refuse(...reading.problems);
 }

@@ -5,7 +5,9 @@ import type { NewEvent } from '../events.js';
 import { invariantProblemsInSteps } from '../invariants/index.js';
 import { isObject } from '../json.js';
 import type { Collection, Field, NewRelation } from '../model.js';
-import { type Problem, type Result, invalid, ok, refuse, repeated, unknownMembers } from '../problem.js';
+import { locate } from '../places/locate.js';
+import { adoptPlaces } from '../places/request.js';
+import { type Problem, type Result, invalid, ok, refuse, renderPath, repeated, unknownMembers } from '../problem.js';
 import { neededFirst, partitionsFirst } from '../order.js';
 import { patchBetween } from '../patch.js';
 import { type CollectionNode, type State, byName } from '../state.js';
@@ -66,7 +68,9 @@ export const adoptTables: Operation<'adopt-tables', AdoptTablesInput, AdoptTable
     for (const relation of found.relations) draft.putRelation(relation);
     const wanted = draft.toState();
     const faults = yield* invariantProblemsInSteps(wanted, draft.touched, state);
-    return faults.length > 0 ? refuse(...faults) : ok([...eventsOf(found, state, wanted)]);
+    if (faults.length === 0) return ok([...eventsOf(found, state, wanted)]);
+    const places = adoptPlaces('all' in wish ? [] : wish.tables);
+    return refuse(...faults.map((fault) => locate(fault, places)));
   },
 };
 
@@ -98,7 +102,7 @@ function nameProblems(tables: unknown): Problem[] {
 function wishProblems(state: State, wish: Wish, { missing, refused }: Found): Problem[] {
   if ('all' in wish) return [];
   return wish.tables.flatMap((table, index): Problem[] => {
-    const place = { path: `tables[${index}]`, collection: table };
+    const place = { path: renderPath(['tables', index]), collection: table };
     const quoted = JSON.stringify(table);
     if (state.collections.has(table)) {
       return [{ code: 'ALREADY_EXISTS', message: `${quoted} is a collection already`, ...place }];

@@ -1,6 +1,7 @@
 /** apply-diff: carries out the entries of a diff, checked against the schema as strictly as any other command. */
 import type { SchemaDiff } from '../diff.js';
 import { Draft } from '../draft.js';
+import { diffPlaces } from '../places/documents.js';
 import { type Problem, type Result, ok, refuse } from '../problem.js';
 import { snapshotHashInSteps } from '../snapshot.js';
 import type { State } from '../state.js';
@@ -35,7 +36,7 @@ export const applyDiff: Operation<'apply-diff', ApplyDiffInput, ApplyDiff> = {
     const draft = yield* drafted(state, diff, judgement);
     if (hash !== current || judgement.conflicts.length > 0) return changed(hash !== current, current, judgement);
     if (judgement.problems.length > 0) return refuse(...judgement.problems);
-    return yield* decideDraft(state, draft, {}, (problem) => locate(problem, diff));
+    return yield* decideDraft(state, draft, {}, diffPlaces(diff));
   },
 };
 
@@ -64,23 +65,4 @@ function changed(stale: boolean, current: string, { conflicts, problems }: Judge
   // Entries that could never apply are the caller's mistake, not the schema's change.
   if (!stale && problems.length > 0) return refuse(...problems, ...conflicts);
   return refuse(first, ...conflicts);
-}
-
-/** Problems of the result name collection and field; the caller wants the entry they come from. */
-function locate(problem: Problem, diff: SchemaDiff): Problem {
-  const at = entryOf(problem, diff);
-  return at === undefined ? problem : { ...problem, path: `${at}${problem.path ? ` (${problem.path})` : ''}` };
-}
-
-function entryOf({ collection, field, path }: Problem, diff: SchemaDiff): string | undefined {
-  const find = (entries: { collection: string; field?: string }[]) =>
-    entries.findIndex((entry) => entry.collection === collection && entry.field === field);
-  if (field === undefined) {
-    const index = find(diff.collections);
-    return index < 0 ? undefined : `diff.collections[${index}]`;
-  }
-  const inRelations = find(diff.relations);
-  const inFields = find(diff.fields);
-  if (inRelations >= 0 && path !== 'meta.group') return `diff.relations[${inRelations}]`;
-  return inFields < 0 ? undefined : `diff.fields[${inFields}]`;
 }

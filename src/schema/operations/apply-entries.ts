@@ -6,6 +6,7 @@ import { type Entry, type Misfit, applyEntry, hasGap } from '../entries.js';
 import { copyJson, jsonEqual } from '../json.js';
 import type { Json } from '../model.js';
 import { readNewCollection, readNewField, readNewRelation } from '../normal-form/index.js';
+import { stepsInEntries } from '../places/documents.js';
 import { MAX_PROBLEMS, type Path, type Problem, type Result, invalid, refuse, renderPath } from '../problem.js';
 import type { State } from '../state.js';
 import type { Steps } from '../steps.js';
@@ -28,12 +29,11 @@ interface Target<T> {
   at: Path;
   /** The current normal form; undefined: there is none. */
   current: T | undefined;
-  read: (input: unknown, at: Path) => Result<T>;
+  /** `stepsTo`: where members of the input stand below `at`, where that isn't the input itself. */
+  read: (input: unknown, at: Path, stepsTo?: (steps: Path) => Path) => Result<T>;
   put: (value: T) => void;
   remove: () => void;
 }
-
-const STRICT = { foreign: false } as const;
 
 export function* applyCollectionEntries(context: ApplyContext, items: CollectionDiff[]): Steps<void> {
   for (const [index, item] of items.entries()) {
@@ -42,8 +42,12 @@ export function* applyCollectionEntries(context: ApplyContext, items: Collection
     applyEntries(context, item.diff, {
       at: ['diff', 'collections', index],
       current: context.draft.get(item.collection)?.collection,
-      read: (input, at) =>
-        named(readNewCollection(input, at, STRICT), at, (read) => read.collection === item.collection),
+      read: (input, at, stepsTo) =>
+        named(
+          readNewCollection(input, at, { foreign: false, stepsTo }),
+          at,
+          (read) => read.collection === item.collection,
+        ),
       put: (collection) => context.draft.putCollection(collection),
       remove: () => context.draft.removeCollection(item.collection),
     });
@@ -63,9 +67,9 @@ export function* applyFieldEntries(context: ApplyContext, items: FieldDiff[], ph
     applyEntries(context, diff, {
       at,
       current: context.draft.get(collection)?.fields.get(field),
-      read: (input, path) =>
+      read: (input, path, stepsTo) =>
         named(
-          readNewField(input, path, STRICT),
+          readNewField(input, path, { foreign: false, stepsTo }),
           path,
           (read) => read.collection === collection && read.field === field,
         ),
@@ -94,9 +98,9 @@ export function* applyRelationEntries(
     applyEntries(context, diff, {
       at,
       current: relation === undefined ? undefined : relationBody(relation),
-      read: (input, path) =>
+      read: (input, path, stepsTo) =>
         named(
-          readNewRelation(input, path, STRICT),
+          readNewRelation(input, path, { foreign: false, stepsTo }),
           path,
           (read) => read.many_collection === collection && read.many_field === field,
         ),
@@ -193,7 +197,7 @@ function changeMembers<T extends object>(
     problems.push(invalid(at, 'an array has a gap: elements are missing between those added'));
     return;
   }
-  const value = read(document, at);
+  const value = read(document, at, (steps) => stepsInEntries(diff, steps));
   if (value.ok) put(value.value);
   else problems.push(...value.problems);
 }

@@ -1,9 +1,12 @@
 /** create-collections and update-collections: several at once, all or nothing. */
 import { Draft } from '../draft.js';
+import { isObject } from '../json.js';
+import { locate } from '../places/locate.js';
+import { collectionPlaces } from '../places/request.js';
 import { type Problem, type Result, allOf, invalid, ok, problemsOfEach, refuse, repeated } from '../problem.js';
-import { type CreateCollection, createCollection, locateField } from './create-collection.js';
+import { type CreateCollection, createCollection, takenName } from './create-collection.js';
 import { type Operation, decideDraft } from './operation.js';
-import { type UpdateCollection, applyUpdate, updateCollection } from './update-collection.js';
+import { type UpdateCollection, applyUpdate, updateCollection, updatePlaces } from './update-collection.js';
 
 export interface CreateCollections {
   creates: CreateCollection[];
@@ -30,22 +33,17 @@ export const createCollections: Operation<'create-collections', CreateCollection
   *decide(state, { creates, concurrentIndexes }) {
     const draft = new Draft(state);
     const taken: Problem[] = [];
-    for (const [index, { collection, fields }] of creates.entries()) {
-      const name = collection.collection;
-      if (state.collections.has(name)) {
-        const message = `collection ${JSON.stringify(name)} exists already`;
-        taken.push({ code: 'ALREADY_EXISTS', message, path: `[${index}].collection`, collection: name });
+    const places = collectionPlaces(creates.map(({ collection: { collection }, sent }) => ({ collection, ...sent })));
+    for (const { collection, fields } of creates) {
+      if (state.collections.has(collection.collection)) {
+        taken.push(locate(takenName(collection), places));
         continue;
       }
       draft.putCollection(collection);
       for (const field of fields) draft.putField(field);
     }
     if (taken.length > 0) return refuse(...taken);
-    return yield* decideDraft(state, draft, { concurrentIndexes }, (problem) => {
-      const index = creates.findIndex((create) => create.collection.collection === problem.collection);
-      const create = creates[index];
-      return create === undefined ? problem : inElement(locateField(problem, create), index);
-    });
+    return yield* decideDraft(state, draft, { concurrentIndexes }, places);
   },
 };
 
@@ -65,7 +63,8 @@ export const updateCollections: Operation<'update-collections', UpdateCollection
       return refuse(invalid([], 'the body is an array of collections, each with its name and meta'));
     const updates = allOf(
       body.map((element: unknown, index): Result<UpdateCollection> => {
-        const name = (element as { collection?: unknown } | null)?.collection;
+        if (!isObject(element)) return refuse(invalid([index], 'a collection is an object with its name and meta'));
+        const name = element['collection'];
         if (typeof name !== 'string') return refuse(invalid([index, 'collection'], 'collection is required, a string'));
         return updateCollection.parse({ collection: name, body: element, at: [index] });
       }),
@@ -78,12 +77,9 @@ export const updateCollections: Operation<'update-collections', UpdateCollection
   *decide(state, { updates }) {
     const draft = new Draft(state);
     const problems: Problem[] = [];
-    for (const [index, update] of updates.entries()) {
-      problems.push(...applyUpdate(state, draft, update, [index]));
-    }
+    for (const update of updates) problems.push(...applyUpdate(state, draft, update));
     if (problems.length > 0) return refuse(...problems);
-    const place = (name: string | undefined) => updates.findIndex((update) => update.collection === name);
-    return yield* decideDraft(state, draft, {}, (problem) => inElement(problem, place(problem.collection)));
+    return yield* decideDraft(state, draft, {}, updatePlaces(updates));
   },
 };
 
@@ -91,8 +87,4 @@ function doubled(names: string[]): Problem[] {
   return problemsOfEach(repeated(names), (index) => [
     invalid([index, 'collection'], `${JSON.stringify(names[index])} stands in the array twice`),
   ]);
-}
-
-function inElement(problem: Problem, index: number): Problem {
-  return index < 0 ? problem : { ...problem, path: `[${index}]${problem.path ? `.${problem.path}` : ''}` };
 }

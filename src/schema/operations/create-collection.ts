@@ -4,15 +4,16 @@ import { isObject, jsonEqual } from '../json.js';
 import type { Collection, Field, Json } from '../model.js';
 import { defaultPrimaryKey, readNewCollection, readNewField } from '../normal-form/index.js';
 import { checkJson } from '../normal-form/json.js';
-import { type Path, type Problem, allOf, invalid, ok, refuse, renderPath, unknownMembers } from '../problem.js';
-import type { Result } from '../problem.js';
+import { locate } from '../places/locate.js';
+import { collectionPlaces, requestPlace } from '../places/request.js';
+import { type Path, type Problem, type Result, about, allOf, invalid, ok, refuse, unknownMembers } from '../problem.js';
 import { type Operation, decideDraft } from './operation.js';
 
 export interface CreateCollection {
   collection: Collection;
   fields: Field[];
-  /** How many of `fields` stand before those of the body: 1 where a primary key was put in front. */
-  added: number;
+  /** The body, and where in the request it stands: problems are told in its terms. */
+  sent: { at: Path; body: unknown };
   concurrentIndexes: boolean;
 }
 
@@ -51,30 +52,30 @@ export const createCollection: Operation<'create-collection', CreateCollectionIn
     const document: Record<string, Json> = { meta: meta.value };
     if (body['collection'] !== undefined) document['collection'] = body['collection'];
     if (body['schema'] !== undefined) document['schema'] = body['schema'];
-    const collection = readNewCollection(document, at, { foreign: false });
-    if (!collection.ok)
-      return refuse(...problems, ...collection.problems.map((problem) => atTopLevel(problem, body, at)));
+    const { stepsTo } = requestPlace(at, body);
+    const collection = readNewCollection(document, at, { foreign: false, stepsTo });
+    if (!collection.ok) return refuse(...problems, ...collection.problems);
     const fields = readFields(body['fields'], collection.value, at);
     if (!fields.ok) return refuse(...problems, ...fields.problems);
     if (problems.length > 0) return refuse(...problems);
-    const sent = Array.isArray(body['fields']) ? body['fields'].length : 0;
-    const added = fields.value.length - sent;
-    return ok({ collection: collection.value, fields: fields.value, added, concurrentIndexes });
+    return ok({ collection: collection.value, fields: fields.value, sent: { at, body }, concurrentIndexes });
   },
 
   *decide(state, command) {
     const { collection, fields, concurrentIndexes } = command;
-    const name = collection.collection;
-    if (state.collections.has(name)) {
-      const message = `collection ${JSON.stringify(name)} exists already`;
-      return refuse({ code: 'ALREADY_EXISTS', message, collection: name });
-    }
+    const places = collectionPlaces([{ collection: collection.collection, ...command.sent }]);
+    if (state.collections.has(collection.collection)) return refuse(locate(takenName(collection), places));
     const draft = new Draft(state);
     draft.putCollection(collection);
     for (const field of fields) draft.putField(field);
-    return yield* decideDraft(state, draft, { concurrentIndexes }, (problem) => locateField(problem, command));
+    return yield* decideDraft(state, draft, { concurrentIndexes }, places);
   },
 };
+
+export function takenName({ collection }: Collection): Problem {
+  const message = `collection ${JSON.stringify(collection)} exists already`;
+  return about({ kind: 'collection', collection, member: ['collection'] }, message, { code: 'ALREADY_EXISTS' });
+}
 
 type Body = { [member: string]: Json };
 
@@ -111,17 +112,6 @@ function readTranslation(value: Json, at: Path): Result<Json> {
   } catch {
     return refuse(invalid(at, 'translation is an object of names per language, or a string with that as JSON'));
   }
-}
-
-/** A problem with a member that the caller wrote at the top level is shown there. */
-function atTopLevel(problem: Problem, body: Body, at: Path): Problem {
-  for (const member of [...TOP_LEVEL_META, 'translation'] as const) {
-    const inner = renderPath([...at, 'meta', member === 'translation' ? 'translations' : member]);
-    const written = isObject(body['meta']) && Object.hasOwn(body['meta'], member);
-    if (body[member] === undefined || written || !problem.path?.startsWith(inner)) continue;
-    return { ...problem, path: renderPath([...at, member]) + problem.path.slice(inner.length) };
-  }
-  return problem;
 }
 
 function readFields(input: Json | undefined, collection: Collection, at: Path): Result<Field[]> {
@@ -188,11 +178,4 @@ function numbered(fields: Field[]): Field[] {
     count.set(field.meta.group, position);
     return field.meta.sort === null ? { ...field, meta: { ...field.meta, sort: position } } : field;
   });
-}
-
-/** Problems of the result name the field; the caller wants to know which element of `fields` it is. */
-export function locateField(problem: Problem, { fields, added }: CreateCollection): Problem {
-  const index = fields.findIndex((field) => field.field === problem.field) - added;
-  if (problem.field === undefined || index < 0) return problem;
-  return { ...problem, path: `fields[${index}].${problem.path ?? ''}` };
 }

@@ -5,17 +5,32 @@ import type { NewEvent } from '../events.js';
 import { isObject } from '../json.js';
 import type { Field, Json } from '../model.js';
 import { MAX_SORT, mergeField, readNewField } from '../normal-form/index.js';
-import { type Path, type Problem, type Result, allOf, invalid, ok, refuse, renderPath, repeated } from '../problem.js';
+import {
+  type Path,
+  type Problem,
+  type Result,
+  about,
+  allOf,
+  invalid,
+  ok,
+  refuse,
+  renderPath,
+  repeated,
+} from '../problem.js';
 import type { CollectionNode, State } from '../state.js';
 import type { Steps } from '../steps.js';
 import { neededBy } from './needed-by.js';
 import { inPlaceFault, keyProblems, referenceProblems } from './field-changes.js';
 import { type Operation, decideDraft } from './operation.js';
 import { keyTarget } from '../present.js';
+import { locate } from '../places/locate.js';
+import { fieldPlaces } from '../places/request.js';
 import { missingCollection, missingField, systemCollection } from './refusals.js';
 
 export interface CreateField {
   field: Field;
+  /** As it was sent. */
+  body: unknown;
   concurrentIndexes: boolean;
 }
 
@@ -36,10 +51,11 @@ export const createField: Operation<'create-field', CreateFieldInput, CreateFiel
     }
     if (problems.length > 0) return refuse(...problems);
     const field = readNewField(body, [], { foreign: false, topLevelMeta: true, collection });
-    return field.ok ? ok({ field: field.value, concurrentIndexes }) : field;
+    return field.ok ? ok({ field: field.value, body, concurrentIndexes }) : field;
   },
 
-  *decide(state, { field, concurrentIndexes }) {
+  *decide(state, { field, body, concurrentIndexes }) {
+    const places = fieldPlaces(field.collection, [{ field: field.field, body, at: [] }]);
     const node = state.collections.get(field.collection);
     if (node === undefined) return refuse(systemCollection(field.collection) ?? missingCollection(field.collection));
     if (node.collection.schema === null) {
@@ -48,11 +64,12 @@ export const createField: Operation<'create-field', CreateFieldInput, CreateFiel
     }
     if (node.fields.has(field.field)) {
       const message = `${JSON.stringify(field.collection)} has a field ${JSON.stringify(field.field)} already`;
-      return refuse({ code: 'ALREADY_EXISTS', message, collection: field.collection, field: field.field });
+      const subject = { kind: 'field', collection: field.collection, field: field.field, member: ['field'] } as const;
+      return refuse(locate(about(subject, message, { code: 'ALREADY_EXISTS' }), places));
     }
     const draft = new Draft(state);
     draft.putField(field.meta.sort === null ? last(node, field) : field);
-    return yield* decideDraft(state, draft, { concurrentIndexes });
+    return yield* decideDraft(state, draft, { concurrentIndexes }, places);
   },
 };
 
@@ -117,15 +134,14 @@ export const updateFields: Operation<'update-fields', UpdateFieldsInput, UpdateF
     }
     problems.push(...keyProblems(node, draft, changes));
     if (problems.length > 0) return refuse(...problems);
-    return yield* decideDraft(state, draft, { concurrentIndexes }, (problem) => locate(problem, changes));
+    return yield* decideDraft(state, draft, { concurrentIndexes }, fieldPlaces(collection, changes));
   },
 };
 
 function readChange(element: unknown, collection: string, index: number): Result<FieldChange> {
-  const field: unknown = isObject(element) ? element['field'] : undefined;
-  if (!isObject(element) || typeof field !== 'string') {
-    return refuse(invalid([index, 'field'], 'field is required, a string'));
-  }
+  if (!isObject(element)) return refuse(invalid([index], 'a field is an object with its name and what to change'));
+  const { field } = element;
+  if (typeof field !== 'string') return refuse(invalid([index, 'field'], 'field is required, a string'));
   const problems = sameNames(element, collection, field, [index]);
   return problems.length > 0 ? refuse(...problems) : ok({ field, body: element, at: [index] });
 }
@@ -162,16 +178,6 @@ function merge(state: State, node: CollectionNode, { field, body, at }: FieldCha
   const [member, becomes] = fault;
   const message = `${JSON.stringify(field)} ${becomes} in place; delete it and create it anew`;
   return refuse(invalid([...at, ...(isObject(body['schema']) ? ['schema', member] : ['type'])], message));
-}
-
-/** Members of fields; other places are those of a relation that no longer fits, which stands in no body here. */
-const OWN_PLACE = /^(?:schema|meta)\b/;
-
-function locate(problem: Problem, changes: FieldChange[]): Problem {
-  const { path = '', ...rest } = problem;
-  if (!OWN_PLACE.test(path)) return rest;
-  const index = changes.find((change) => change.field === problem.field)?.at[0];
-  return index === undefined ? problem : { ...problem, path: `[${index}].${path}` };
 }
 
 export interface DeleteField {

@@ -3,7 +3,8 @@ import type { Draft } from '../draft.js';
 import type { NewEvent } from '../events.js';
 import { frozenProblems } from '../frozen.js';
 import { invariantProblemsInSteps } from '../invariants/index.js';
-import { type Problem, type Result, ok, refuse } from '../problem.js';
+import { type Places, locate } from '../places/locate.js';
+import { type Result, ok, refuse } from '../problem.js';
 import type { State } from '../state.js';
 import type { Steps } from '../steps.js';
 import { transitionInSteps } from '../transition.js';
@@ -18,12 +19,12 @@ export interface Operation<Name extends string, Input, Command> {
   decide(state: State, command: Command): Steps<Result<NewEvent[]>>;
 }
 
-/** Judges the draft and, if it is a valid schema, orders the events that lead to it. */
+/** Judges the draft and, if it is a valid schema, orders the events that lead to it. `places`: of the body that was sent. */
 export function* decideDraft(
   state: State,
   draft: Draft,
   options: TransitionOptions = {},
-  locate: (problem: Problem) => Problem = (problem) => problem,
+  places: Places = {},
 ): Steps<Result<NewEvent[]>> {
   const wanted = draft.toState();
   const touched = draft.touched;
@@ -31,6 +32,6 @@ export function* decideDraft(
     ...frozenProblems(state, wanted, touched),
     ...(yield* invariantProblemsInSteps(wanted, touched, state)),
   ];
-  if (problems.length > 0) return refuse(...problems.map(locate));
+  if (problems.length > 0) return refuse(...problems.map((problem) => locate(problem, places)));
   return ok(yield* transitionInSteps(state, wanted, touched, options));
 }

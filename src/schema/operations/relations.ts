@@ -3,8 +3,10 @@ import { Draft } from '../draft.js';
 import { changeRelation, dropRelation } from '../edits.js';
 import { isObject } from '../json.js';
 import type { Json, NewRelation, Relation } from '../model.js';
-import { asSent, mergeRelation, readNewRelation } from '../normal-form/index.js';
-import { type Problem, type Result, invalid, ok, refuse } from '../problem.js';
+import { mergeRelation, readNewRelation } from '../normal-form/index.js';
+import { type Places, locate } from '../places/locate.js';
+import { relationPlaces } from '../places/request.js';
+import { type Problem, type Result, about, invalid, ok, refuse } from '../problem.js';
 import { type State, getField, getRelation } from '../state.js';
 import { type Operation, decideDraft } from './operation.js';
 import { missingCollection, missingField, systemCollection } from './refusals.js';
@@ -27,12 +29,13 @@ export const createRelation: Operation<'create-relation', CreateRelationInput, C
     if (!isObject(body)) return refuse(invalid([], 'a relation is a JSON object'));
     const relation = readNewRelation(body, [], { foreign: false, foreignKeyByDefault: true });
     if (!relation.ok) return relation;
-    const empty = emptyChoice(relation.value, body);
+    const empty = emptyChoice(relation.value, placesOf(relation.value, body));
     return empty === undefined ? ok({ relation: relation.value, body }) : refuse(empty);
   },
 
   *decide(state, { relation: read, body }) {
     const relation = { ...read, one_collection: ownName(read.one_collection, has(state)) };
+    const places = placesOf(relation, body);
     const { many_collection: collection, many_field: field } = relation;
     const system = systemCollection(collection);
     if (system !== undefined) return refuse(system);
@@ -41,12 +44,12 @@ export const createRelation: Operation<'create-relation', CreateRelationInput, C
       return refuse({ code: 'ALREADY_EXISTS', message, collection, field });
     }
     if (!state.collections.has(collection)) {
-      const missing = invalid(['many_collection'], `there is no collection ${JSON.stringify(collection)}`);
-      return refuse(asSent(missing, body, []));
+      const subject = { kind: 'relation', collection, field, member: ['many_collection'] } as const;
+      return refuse(locate(about(subject, `there is no collection ${JSON.stringify(collection)}`), places));
     }
     const draft = new Draft(state);
     draft.putRelation(relation);
-    return yield* decideDraft(state, draft, {}, (problem) => located(problem, relation, body));
+    return yield* decideDraft(state, draft, {}, places);
   },
 };
 
@@ -83,11 +86,12 @@ export const updateRelation: Operation<'update-relation', UpdateRelationInput, U
     if (!existing.ok) return existing;
     const merged = mergeRelation(existing.value, withOwnNames(body, has(state)), [], { foreign: false });
     if (!merged.ok) return merged;
-    const empty = merged.value === existing.value ? undefined : emptyChoice(merged.value, body);
+    const places = placesOf(existing.value, body);
+    const empty = merged.value === existing.value ? undefined : emptyChoice(merged.value, places);
     if (empty !== undefined) return refuse(empty);
     const draft = new Draft(state);
     changeRelation(draft, existing.value, merged.value);
-    return yield* decideDraft(state, draft, {}, (problem) => located(problem, existing.value, body));
+    return yield* decideDraft(state, draft, {}, places);
   },
 };
 
@@ -116,15 +120,15 @@ function withOwnNames(body: Body, exists: (collection: string) => boolean): Body
   };
 }
 
-/** Problems of the result are about any relation near by; those of this one stand in the body. */
-function located(problem: Problem, { many_collection, many_field }: NewRelation, body: Body): Problem {
-  return problem.collection === many_collection && problem.field === many_field ? asSent(problem, body, []) : problem;
-}
+const placesOf = ({ many_collection, many_field }: NewRelation, body: unknown): Places =>
+  relationPlaces(many_collection, many_field, body);
 
 /** Deletes of collections may leave a relation none to point at; nobody asks for such a one. */
-function emptyChoice({ one_allowed_collections: allowed }: NewRelation, body: Body): Problem | undefined {
+function emptyChoice(relation: NewRelation, places: Places): Problem | undefined {
+  const { many_collection: collection, many_field: field, one_allowed_collections: allowed } = relation;
   if (allowed?.length !== 0) return undefined;
-  return asSent(invalid(['one_allowed_collections'], 'one_allowed_collections must name at least one'), body, []);
+  const subject = { kind: 'relation', collection, field, member: ['one_allowed_collections'] } as const;
+  return locate(about(subject, 'one_allowed_collections must name at least one'), places);
 }
 
 export interface DeleteRelation {

@@ -3,6 +3,8 @@ import { Draft } from '../draft.js';
 import { isObject } from '../json.js';
 import type { Collection, Json } from '../model.js';
 import { mergeCollection } from '../normal-form/index.js';
+import type { Places } from '../places/locate.js';
+import { collectionPlaces } from '../places/request.js';
 import { type Path, type Problem, invalid, ok, refuse, renderPath, unknownMembers } from '../problem.js';
 import type { State } from '../state.js';
 import { type Operation, decideDraft } from './operation.js';
@@ -14,6 +16,8 @@ export interface UpdateCollection {
   meta: { [member: string]: Json };
   /** As read by the caller: accepted if it is still so. */
   schema?: Json;
+  /** Where in the request it stands. */
+  at: Path;
 }
 
 export interface UpdateCollectionInput {
@@ -39,23 +43,22 @@ export const updateCollection: Operation<'update-collection', UpdateCollectionIn
     if (!isObject(meta)) return refuse(...problems, invalid([...at, 'meta'], 'meta is an object'));
     return problems.length > 0
       ? refuse(...problems)
-      : ok({ collection, meta, ...(schema === undefined ? {} : { schema }) });
+      : ok({ collection, meta, at, ...(schema === undefined ? {} : { schema }) });
   },
 
   *decide(state, command) {
     const draft = new Draft(state);
-    const problems = applyUpdate(state, draft, command, []);
-    return problems.length > 0 ? refuse(...problems) : yield* decideDraft(state, draft);
+    const problems = applyUpdate(state, draft, command);
+    return problems.length > 0 ? refuse(...problems) : yield* decideDraft(state, draft, {}, updatePlaces([command]));
   },
 };
 
-/** Puts the update on the draft; what is wrong with it otherwise, with paths below `at`. */
-export function applyUpdate(
-  state: State,
-  draft: Draft,
-  { collection, meta, schema }: UpdateCollection,
-  at: Path,
-): Problem[] {
+/** Bodies of which no more than `meta` can be wrong in what it leads to. */
+export const updatePlaces = (updates: readonly UpdateCollection[]): Places =>
+  collectionPlaces(updates.map(({ collection, meta, at }) => ({ collection, at, body: { collection, meta } })));
+
+/** Puts the update on the draft; what is wrong with it otherwise. */
+export function applyUpdate(state: State, draft: Draft, { collection, meta, schema, at }: UpdateCollection): Problem[] {
   const node = state.collections.get(collection);
   if (node === undefined) {
     const problem = systemCollection(collection) ?? missingCollection(collection);

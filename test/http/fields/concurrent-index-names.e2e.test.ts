@@ -94,7 +94,7 @@ describe('the name of an index that is built after the commit', function () {
 
   it('is kept from the acceptance on, not only from the building', async () => {
     const fields = [key('id'), plain('x', 'integer', { is_indexed: true })];
-    const both = await api.refused(TAKEN, 'POST', `/collections${LATER}`, [
+    const both = await api.refused({ ...TAKEN, also: ['[1].collection'] }, 'POST', `/collections${LATER}`, [
       { collection: 'ts', schema: {}, fields },
       { collection: 'ts_x_index', schema: {}, fields: [key('id')] },
     ]);

@@ -181,7 +181,7 @@ describe('apply-diff', () => {
     [
       'a value that does not fit',
       entry('articles', [{ kind: 'E', path: ['meta', 'hidden'], lhs: false, rhs: 'abc' }]),
-      'diff.collections[0].meta.hidden',
+      'diff.collections[0].diff[0].rhs',
     ],
     [
       'a new field of a collection that is not there',
@@ -191,7 +191,7 @@ describe('apply-diff', () => {
     [
       'an unknown meta member',
       entry('articles', [{ kind: 'N', path: ['meta', 'foo'], rhs: 1 }]),
-      'diff.collections[0].meta.foo',
+      'diff.collections[0].diff[0].rhs',
     ],
     [
       'a document under another name',

@@ -1,0 +1,79 @@
+/** What every refusal must keep: each path it names is in the request that was refused. */
+import { expect } from 'chai';
+import { load } from 'js-yaml';
+
+interface Sent {
+  path: string;
+  headers: Record<string, string>;
+  body: unknown;
+}
+
+interface Told {
+  errors?: { extensions?: { code?: string; path?: string } }[];
+}
+
+const REFUSED: ReadonlySet<number> = new Set([400, 409, 422]);
+
+/** Fails when an error of a refusal names a place that the request doesn't have. */
+export function expectPlaces(sent: Sent, status: number, answer: unknown): void {
+  if (!REFUSED.has(status) || sent.body instanceof FormData) return;
+  for (const path of pathsOf(answer as Told)) {
+    expect(isPlace(path, documentOf(sent.body)), `${path} is not in the body that was sent: ${shown(sent.body)}`).equal(
+      true,
+    );
+  }
+}
+
+const pathsOf = ({ errors = [] }: Told): string[] =>
+  errors.flatMap(({ extensions: { code, path } = {} }) =>
+    path === undefined || code === 'INVALID_QUERY' || isHeader(path) ? [] : [path],
+  );
+
+/** Those whose values are refused with a place. */
+const isHeader = (path: string): boolean => ['X-Reason', 'Idempotency-Key', 'If-Match'].includes(path);
+
+const shown = (body: unknown): string => String(body).slice(0, 2000);
+
+/** Sent in `{ "data": … }`, a document's places are its own. */
+function documentOf(body: unknown): unknown {
+  const value = parsed(String(body));
+  if (typeof value !== 'object' || value === null) return value;
+  const [first, ...others] = Object.entries(value);
+  return others.length === 0 && first?.[0] === 'data' ? first[1] : value;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return load(text);
+  }
+}
+
+/** The place is there, or it is a member that is missing from an object that is there. */
+function isPlace(path: string, document: unknown): boolean {
+  const steps = stepsOf(path);
+  const last = steps.pop();
+  let value = document;
+  for (const step of steps) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return false;
+    value = (value as Record<string | number, unknown>)[step];
+  }
+  if (last === undefined || typeof value !== 'object' || value === null) return false;
+  return Object.hasOwn(value, last) || (typeof last === 'string' && !Array.isArray(value));
+}
+
+const STEP = /\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]|(?:^|\.)([A-Za-z_$][\w$-]*)/gy;
+
+/** `fields[2]["a b"].type` → `['fields', 2, 'a b', 'type']`; anything else is no path at all. */
+function stepsOf(path: string): (string | number)[] {
+  const steps: (string | number)[] = [];
+  let end = 0;
+  for (const [text, index, quoted, name] of path.matchAll(STEP)) {
+    end += text.length;
+    if (index !== undefined) steps.push(Number(index));
+    else steps.push(quoted === undefined ? (name as string) : (JSON.parse(quoted) as string));
+  }
+  expect(end, `${path} is no path`).to.equal(path.length);
+  return steps;
+}
