@@ -65,9 +65,15 @@ describe('a column that a snapshot takes away, and what names it', function () {
 
     it(`that ${what}: it is refused with the place where the snapshot still says them`, async () => {
       const { collections, fields, ...rest } = await api.ok<Snapshot>('GET', '/schema/snapshot');
-      const at = { status: 400, code: 'INVALID_PAYLOAD', at: 'collections[0].schema.extras.constraints' };
+      const extras = 'collections[0].schema.extras';
+      const places = { at: `${extras}.constraints[1]`, also: [`${extras}.indexes[0]`] };
       const wanted = { ...rest, collections, fields: of(fields) };
-      const { message } = await api.refused(at, 'POST', '/schema/diff', wanted);
+      const { message } = await api.refused(
+        { status: 400, code: 'INVALID_PAYLOAD', ...places },
+        'POST',
+        '/schema/diff',
+        wanted,
+      );
       expect(message).to.include('"k8_q_check" names "q"');
     });
   }

@@ -348,7 +348,7 @@ describe('relations over HTTP', function () {
         {
           ...nested,
           related_collection: null,
-          meta: { one_allowed_collections: ['one'], one_collection_field: 'ref' },
+          meta: { one_allowed_collections: ['one'], one_collection_field: 'id' },
         },
         'meta.one_collection_field',
       ],

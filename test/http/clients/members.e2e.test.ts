@@ -112,8 +112,9 @@ describe("members that the peer's answers hold", () => {
     const schema = { schema: 'other' };
     const one = { collection: 'x', schema, fields: [{ field: 'a', type: 'text', interface: 'input', schema }] };
     const refused = { ...INVALID, at: 'schema.schema' };
-    await api.refused(refused, 'POST', '/collections', one);
-    await api.refused({ ...INVALID, at: '[0].schema.schema' }, 'POST', '/collections', [one]);
+    await api.refused({ ...refused, also: ['fields[0].schema.schema'] }, 'POST', '/collections', one);
+    const first = { ...INVALID, at: '[0].schema.schema' };
+    await api.refused({ ...first, also: ['[0].fields[0].schema.schema'] }, 'POST', '/collections', [one]);
     await api.refused({ ...INVALID, at: 'fields[0].schema.schema' }, 'POST', '/collections', { ...one, schema: {} });
     await api.refused(refused, 'PATCH', '/collections/t', { schema });
     await api.refused({ ...INVALID, at: '[0].schema.schema' }, 'PATCH', '/collections', [{ collection: 't', schema }]);

@@ -230,7 +230,7 @@ describe('a change that can not be made in place', function () {
       /must/,
     ],
     ['an unknown member', 'a', { schema: { colour: 1 } }, 'schema.colour', /not a known member/],
-    ['an unknown member of meta', 'a', { meta: { searchable: true } }, 'meta.searchable', /not a known member/],
+    ['an unknown member of meta', 'a', { meta: { findable: true } }, 'meta.findable', /not a known member/],
     ['a group that is a column', 'a', { meta: { group: 'n' } }, 'meta.group', /only an alias field/],
     ['a group that is not there', 'a', { meta: { group: 'nope' } }, 'meta.group', /no field/],
     ['a wrong width', 'a', { meta: { width: 'wide' } }, 'meta.width', /half/],
@@ -278,7 +278,8 @@ describe('a change that can not be made in place', function () {
     const index = snapshot.fields.findIndex(({ field }) => field === 'u');
     const key2 = { is_primary_key: true, is_nullable: false, is_unique: true };
     Object.assign(snapshot.fields[index]?.schema ?? {}, key2);
-    await api.refused({ ...INVALID, at: `fields[${index}].${at}` }, 'POST', '/schema/diff', snapshot);
+    const also = ['relations[0].one_collection'];
+    await api.refused({ ...INVALID, at: `fields[${index}].${at}`, also }, 'POST', '/schema/diff', snapshot);
   });
 
   it('what is so already can be said again, the whole field as it was read', async () => {
