@@ -1,6 +1,9 @@
 /** The HTTP server: where it listens, and how it stops. */
 import { type IncomingMessage, type RequestListener, type Server, type ServerResponse, createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { answerParserErrors, missingHost } from './http/parser-errors.js';
+import { requestIdOf } from './http/request-headers.js';
+import { respond } from './http/respond.js';
 import { OperatorError } from './operator-error.js';
 
 export interface ListeningServer {
@@ -21,10 +24,14 @@ const POLL_MS = 25;
 export async function listen(host: string, port: number): Promise<ListeningServer> {
   let closing = false;
   let handler: RequestListener = notReady;
-  const server = createServer((request, response) => {
+  // Node would answer a missing Host itself, without a body.
+  const server = createServer({ requireHostHeader: false }, (request, response) => {
     if (closing) response.setHeader('Connection', 'close');
-    handler(request, response);
+    const refused = missingHost(request);
+    if (refused === null) handler(request, response);
+    else respond(request, response, requestIdOf(request), refused);
   });
+  answerParserErrors(server);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(refusal(error, host, port)));
     server.listen(port, host, resolve);

@@ -1,6 +1,7 @@
 /** The express application: routes in, handlers out. */
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import { type Answer, refusal } from './answer.js';
+import { createBodies } from './body/index.js';
 import type { HttpDeps } from './deps.js';
 import { failureAnswer } from './failure.js';
 import { requestIdOf } from './request-headers.js';
@@ -25,7 +26,7 @@ import { serve, type Serving } from './serve.js';
 export function createHttp(deps: HttpDeps): Express {
   const app = express();
   app.disable('x-powered-by').disable('etag').enable('case sensitive routing').set('query parser', false);
-  const serving: Serving = { deps, log: requestObserver(deps) };
+  const serving: Serving = { deps, log: requestObserver(deps), bodies: createBodies(deps.config.maxBody) };
   const described = [
     ...collectionRoutes(deps),
     ...fieldRoutes(deps),
@@ -49,7 +50,8 @@ export function createHttp(deps: HttpDeps): Express {
       serving,
     );
   }
-  app.use(anythingElse('(none)', unknownRoute, serving));
+  const everyMethod = allowed([...new Set(routes.map(({ method }) => method))]);
+  app.use(anythingElse('(none)', (req) => (isWholeServer(req) ? options(everyMethod) : unknownRoute()), serving));
   app.use((error: unknown, req: Request, res: Response, _next: NextFunction) => {
     const requestId = requestIdOf(req);
     respond(req, res, requestId, failureAnswer(error, requestId, deps.logger));
@@ -72,13 +74,18 @@ function mount(app: Express, path: string, routes: readonly Route[], serving: Se
   const allow = allowed(routes.map(({ method }) => method));
   const otherMethod = (req: Request): Answer =>
     req.method === 'OPTIONS'
-      ? { status: 204, headers: ['Allow', allow], body: null }
+      ? options(allow)
       : refusal(
           [{ code: 'METHOD_NOT_ALLOWED', message: `${req.method} is not possible here: ${allow} are.` }],
           ['Allow', allow],
         );
   app.all(path, anythingElse(path, otherMethod, serving));
 }
+
+const options = (allow: string): Answer => ({ status: 204, headers: ['Allow', allow], body: null });
+
+/** `OPTIONS *` asks about the server, not about a path. */
+const isWholeServer = (req: Request): boolean => req.method === 'OPTIONS' && req.url === '*';
 
 function allowed(methods: readonly Method[]): string {
   const names = methods.map((method) => method.toUpperCase());

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { z } from 'zod';
 import type { Access, Caller } from '../auth/caller.js';
 import type { Answer } from './answer.js';
-import { readDocumentBody, readJsonBody } from './body/index.js';
+import type { Bodies, ReadBody } from './body/index.js';
 import { readQuery } from './query.js';
 
 export type Method = 'get' | 'post' | 'patch' | 'delete';
@@ -47,13 +47,7 @@ export interface Route {
   body: 'json' | 'document' | undefined;
   whileDatabaseIsAway: boolean;
   /** Reads query and body, then answers. `caller` is null on routes for anyone. */
-  answer(exchange: Exchange, caller: Caller | null, limits: BodyLimits): Promise<Answer>;
-}
-
-/** Bytes. */
-export interface BodyLimits {
-  schema: number;
-  other: number;
+  answer(exchange: Exchange, caller: Caller | null, bodies: Bodies): Promise<Answer>;
 }
 
 /** A route for callers whose role is at least `access`. */
@@ -61,9 +55,9 @@ export function route<Query>(spec: Spec<Query, Caller> & { access: Exclude<Acces
   const read = requestReader(spec);
   return {
     ...described(spec, spec.access),
-    async answer(exchange, caller, limits) {
+    async answer(exchange, caller, bodies) {
       if (caller === null) throw new Error(`${spec.path} was called without a caller`);
-      return spec.handle({ ...exchange, ...(await read(exchange.req, limits)), caller });
+      return read(exchange.req, bodies, (given) => spec.handle({ ...exchange, ...given, caller }));
     },
   };
 }
@@ -73,8 +67,8 @@ export function openRoute<Query>(spec: Spec<Query, null>): Route {
   const read = requestReader(spec);
   return {
     ...described(spec, 'anyone'),
-    answer: async (exchange, _caller, limits) =>
-      spec.handle({ ...exchange, ...(await read(exchange.req, limits)), caller: null }),
+    answer: (exchange, _caller, bodies) =>
+      read(exchange.req, bodies, (given) => spec.handle({ ...exchange, ...given, caller: null })),
   };
 }
 
@@ -83,14 +77,28 @@ function described(spec: Omit<Spec<unknown, never>, 'handle'>, access: Access): 
   return { method, path, access, query, body, whileDatabaseIsAway };
 }
 
+interface Given<Query> {
+  query: Query;
+  body: unknown;
+}
+
+/** Reads query and body, and holds the body until `handle` has answered. */
 function requestReader<Query>({ query, body }: Pick<Spec<Query, never>, 'query' | 'body'>) {
   // Most requests have no query: what that means is worked out once.
   const empty = query.safeParse({});
-  return async (req: IncomingMessage, limits: BodyLimits): Promise<{ query: Query; body: unknown }> => {
+  return async (
+    req: IncomingMessage,
+    bodies: Bodies,
+    handle: (given: Given<Query>) => Answer | Promise<Answer>,
+  ): Promise<Answer> => {
     const url = req.url ?? '/';
     const read = empty.success && !url.includes('?') ? empty.data : readQuery(url, query);
-    if (body === undefined) return { query: read, body: undefined };
-    const parsed = body === 'json' ? readJsonBody(req, limits.other) : readDocumentBody(req, limits.schema);
-    return { query: read, body: await parsed };
+    if (body === undefined) return handle({ query: read, body: undefined });
+    const found: ReadBody = await bodies[body](req);
+    try {
+      return await handle({ query: read, body: found.value });
+    } finally {
+      found.release();
+    }
   };
 }

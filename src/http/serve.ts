@@ -6,6 +6,7 @@ import { inTime } from '../kernel/in-time.js';
 import { ProblemError, unavailable } from '../postgres/errors.js';
 import type { Answer } from './answer.js';
 import { authenticate } from './authenticate.js';
+import type { Bodies } from './body/index.js';
 import { ClientGone } from './body/raw.js';
 import type { HttpDeps } from './deps.js';
 import { failureAnswer } from './failure.js';
@@ -19,6 +20,7 @@ export type Handler = (req: Request, res: Response) => Promise<void>;
 export interface Serving {
   deps: HttpDeps;
   log: RequestLog;
+  bodies: Bodies;
 }
 
 /** Milliseconds that the database gets to show that it is there. */
@@ -36,9 +38,9 @@ function knownBefore(identify: Identify, token: string): Promise<Caller> {
 }
 
 /** The express handler of a route. It never rejects. */
-export function serve(route: Route, { deps, log }: Serving): Handler {
+export function serve(route: Route, { deps, log, bodies }: Serving): Handler {
   const { access, path } = route;
-  const { config, freshness, auth, logger } = deps;
+  const { freshness, auth, logger } = deps;
 
   return async (req, res) => {
     const started = performance.now();
@@ -55,7 +57,7 @@ export function serve(route: Route, { deps, log }: Serving): Handler {
         );
       }
       const exchange = { req, requestId, params: req.params as Record<string, string>, head };
-      answer = await route.answer(exchange, caller, config.maxBody);
+      answer = await route.answer(exchange, caller, bodies);
     } catch (error) {
       if (error instanceof ClientGone) {
         logger.info('client hung up', { method: req.method, route: path, request_id: requestId });

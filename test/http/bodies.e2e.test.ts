@@ -1,4 +1,4 @@
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { type TestService, startService } from '../support/service.js';
 import { type Client, clientOf, json, raw } from './client.js';
@@ -54,7 +54,8 @@ describe('bodies', () => {
       await diff(text, 'application/x-www-form-urlencoded'),
       await diff(text, 'application/json; charset=utf-16'),
       await diff(Buffer.from(text), undefined),
-      await diff(gzipSync(text), 'application/json', { 'content-encoding': 'gzip' }),
+      await diff(gzipSync(text), 'application/json', { 'content-encoding': 'zstd' }),
+      await diff(gzipSync(gzipSync(text)), 'application/json', { 'content-encoding': 'gzip, gzip' }),
       await upload([text, 'a.png', 'image/png']),
       await send('/collections', { method: 'POST', body: 'collection: a', headers: { 'content-type': 'text/yaml' } }),
     ];
@@ -134,6 +135,48 @@ describe('bodies', () => {
       const exact = big(MIB - Buffer.byteLength(big(0)));
       expect(Buffer.byteLength(exact)).equal(MIB);
       expect((await send('/collections', { ...json({}), body: exact })).status).equal(200);
+    });
+  });
+
+  describe('that are compressed', () => {
+    const codings = { gzip: gzipSync, br: brotliCompressSync, deflate: deflateSync, 'X-GZIP': gzipSync };
+
+    for (const [coding, compress] of Object.entries(codings)) {
+      it(`with ${coding} are read`, async () => {
+        const headers = { 'content-encoding': coding };
+        const text = JSON.stringify(snapshot);
+        expect((await diff(compress(text), 'application/json', headers)).status).equal(200);
+        const folder = { collection: `folder ${coding}`, schema: null };
+        const small = { ...json(folder), body: compress(JSON.stringify(folder)) };
+        small.headers = { ...small.headers, ...headers };
+        expect((await send('/collections', small)).status).equal(200);
+      });
+
+      it(`with ${coding} are refused when they are cut off, or something else`, async () => {
+        const compressed = compress(JSON.stringify(snapshot));
+        for (const body of [compressed.subarray(0, compressed.length - 8), Buffer.from('{}'), Buffer.alloc(0)]) {
+          const { status, codes } = await diff(body, 'application/json', { 'content-encoding': coding });
+          expect([status, codes[0]]).deep.equal([400, 'INVALID_PAYLOAD']);
+        }
+      });
+
+      it(`with ${coding} are counted as what they come to`, async () => {
+        const bomb = compress(Buffer.alloc(32 * MIB, 0x20));
+        expect(bomb.length).below(MIB);
+        const before = process.memoryUsage().rss;
+        const { status, codes } = await diff(bomb, 'application/json', { 'content-encoding': coding });
+        expect([status, codes[0]]).deep.equal([413, 'CONTENT_TOO_LARGE']);
+        expect(process.memoryUsage().rss - before).below(30 * MIB);
+      });
+    }
+
+    it('are read as a form too, and an unknown coding says which are known', async () => {
+      const body = ['--x', 'Content-Disposition: form-data; name="f"; filename="a.json"', '', JSON.stringify(snapshot)];
+      const form = gzipSync([...body, '--x--', ''].join('\r\n'));
+      const type = 'multipart/form-data; boundary=x';
+      expect((await diff(form, type, { 'content-encoding': 'gzip' })).status).equal(200);
+      const { headers } = await diff(form, type, { 'content-encoding': 'compress' });
+      expect(headers.get('accept-encoding')).equal('gzip, deflate, br, identity');
     });
   });
 

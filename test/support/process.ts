@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const TYPESCRIPT = new URL('./typescript.mjs', import.meta.url).href;
 
 export interface ServiceProcess {
   child: ChildProcess;
@@ -32,7 +33,7 @@ export interface Ended {
 
 /** Starts `src/main.ts` with these settings and none of our own. */
 export function spawnService(settings: Readonly<Record<string, string>>): ServiceProcess {
-  const child = spawn(process.execPath, ['--import', 'tsx', MAIN], {
+  const child = spawn(process.execPath, ['--import', TYPESCRIPT, MAIN], {
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], PORT: '0', LOG_FORMAT: 'json', ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

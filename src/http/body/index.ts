@@ -1,90 +1,134 @@
 /** Request bodies: JSON everywhere, YAML and uploads where a whole schema is sent. */
+import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import { checkJsonInSteps } from '../../schema/normal-form/json.js';
-import { inTurns } from '../../turns.js';
-import { refused, Refused } from '../errors.js';
-import { parseYaml, YamlError } from '../formats/yaml.js';
-import { parseJsonInSteps } from './large-json.js';
+import { refused } from '../errors.js';
+import { createBudget, type Share } from './budget.js';
+import { decoderOf } from './coding.js';
+import { parseJson } from './json.js';
+import { skipSpace } from './json-bytes.js';
 import { checkCharset, mediaType, type Notation, notationOf, notationOfFile, unsupported } from './media-type.js';
 import { readUpload } from './multipart.js';
-import { hasBody, readRaw } from './raw.js';
+import { expectedLength, hasBody, readRaw } from './raw.js';
+import { yamlToJson } from './yaml.js';
 
-/** Nesting of a body, in levels. */
-const MAX_DEPTH = 64;
-
-/** A JSON body of at most `limit` bytes, as a value that is safe to walk. Throws `Refused`. */
-export async function readJsonBody(req: IncomingMessage, limit: number): Promise<unknown> {
-  const { type, charset } = checkedType(req);
-  if (notationOf(type) !== 'json') throw unsupported(type, 'send application/json');
-  checkCharset(charset);
-  return parse('json', decode(await readRaw(req, limit)));
+/** Bytes of a body, decoded. */
+export interface BodyLimits {
+  /** Of schema documents. */
+  schema: number;
+  /** Of everything else. */
+  other: number;
 }
 
-/**
- * A schema document of at most `limit` bytes: JSON, YAML, or a form with one file of either. Stands in
- * `{ "data": … }` or alone. Throws `Refused`.
- */
-export async function readDocumentBody(req: IncomingMessage, limit: number): Promise<unknown> {
+/** A body as a value that is safe to walk. */
+export interface ReadBody {
+  value: unknown;
+  /** To be called when the value isn't needed any longer. Idempotent. */
+  release(): void;
+}
+
+export interface Bodies {
+  /** JSON. Throws `Refused`. */
+  json(req: IncomingMessage): Promise<ReadBody>;
+  /**
+   * A schema document: JSON, YAML, or a form with one file of either. Stands in `{ "data": … }` or alone. Throws
+   * `Refused`.
+   */
+  document(req: IncomingMessage): Promise<ReadBody>;
+}
+
+/** Of large bodies, what two of the largest take is held at once. */
+const LARGEST_AT_ONCE = 2;
+
+/** Bodies of at most `limits` bytes. Those that are larger than `limits.other` wait until their sum has room for them. */
+export function createBodies(limits: BodyLimits): Bodies {
+  const budget = createBudget(LARGEST_AT_ONCE * Math.max(limits.schema, limits.other));
+  return {
+    async json(req) {
+      const { type, charset } = checkedType(req);
+      if (notationOf(type) !== 'json') throw unsupported(type, 'send application/json');
+      checkCharset(charset);
+      const raw = await readRaw(req, limits.other);
+      return whileThere(req, async (gone) => ({ value: await parse('json', raw, gone), release: () => undefined }));
+    },
+    async document(req) {
+      const read = documentReader(req, limits.schema);
+      const length = expectedLength(req, limits.schema);
+      return whileThere(req, (gone) =>
+        length <= limits.other
+          ? unbudgeted(read, gone)
+          : budgeted(budget.take(length, gone), (held) => read(gone, held)),
+      );
+    },
+  };
+}
+
+/** Reads the value of a body; `held` is told the length of its bytes once that is known. */
+type Read = (gone: AbortSignal, held: (bytes: number) => void) => Promise<unknown>;
+
+async function unbudgeted(read: Read, gone: AbortSignal): Promise<ReadBody> {
+  return { value: await read(gone, () => undefined), release: () => undefined };
+}
+
+async function budgeted(
+  turn: Promise<Share>,
+  read: (held: (bytes: number) => void) => Promise<unknown>,
+): Promise<ReadBody> {
+  const share = await turn;
+  try {
+    return { value: await read((bytes) => share.shrink(bytes)), release: () => share.release() };
+  } catch (error) {
+    share.release();
+    throw error;
+  }
+}
+
+/** Runs `work` with a signal that is aborted when the connection of the request is closed. */
+async function whileThere<T>({ socket }: IncomingMessage, work: (gone: AbortSignal) => Promise<T>): Promise<T> {
+  const gone = new AbortController();
+  const onClose = (): void => gone.abort();
+  socket.once('close', onClose);
+  try {
+    return await work(gone.signal);
+  } finally {
+    socket.off('close', onClose);
+  }
+}
+
+/** Checks what the headers say, before anything of the body is read. */
+function documentReader(req: IncomingMessage, limit: number): Read {
   const { type, charset } = checkedType(req);
   const notation = notationOf(type);
   if (type !== 'multipart/form-data' && notation === undefined) {
     throw unsupported(type, 'send application/json, application/yaml, or multipart/form-data with one file of either');
   }
   checkCharset(charset);
-  const raw = await readRaw(req, limit);
-  if (notation !== undefined) return withoutWrapper(await parse(notation, decode(raw)));
-  const file = await readUpload(raw, req.headers['content-type'] ?? '');
-  const text = decode(file.content);
-  return withoutWrapper(await parse(notationOfFile(file.type, file.name, text), text));
+  return async (gone, held) => {
+    const raw = await readRaw(req, limit);
+    held(raw.length);
+    if (notation !== undefined) return withoutWrapper(await parse(notation, raw, gone));
+    const { type: fileType, name, content } = await readUpload(raw, req.headers['content-type'] ?? '');
+    return withoutWrapper(await parse(notationOfFile(fileType, name, content), content, gone));
+  };
 }
 
+/** Throws `Refused` for what is known to be wrong from the headers. */
 function checkedType(req: IncomingMessage) {
   if (!hasBody(req)) throw refused('INVALID_PAYLOAD', 'A body is needed.');
-  const coding = req.headers['content-encoding'] ?? 'identity';
-  if (coding.toLowerCase() !== 'identity') {
-    throw refused('UNSUPPORTED_MEDIA_TYPE', `The content coding ${JSON.stringify(coding)} is not supported.`, {
-      details: { content_encoding: coding },
-    });
-  }
+  decoderOf(req);
   return mediaType(req.headers['content-type']);
 }
 
-/** A byte-order mark in front is dropped. */
-function decode(bytes: Buffer): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    throw refused('INVALID_PAYLOAD', 'The body is not valid UTF-8.');
-  }
-}
+const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 
-async function parse(notation: Notation, text: string): Promise<unknown> {
-  if (text.trim() === '') throw refused('INVALID_PAYLOAD', 'The body is empty.');
-  const value = notation === 'json' ? await parseJson(text) : parseYamlBody(text);
-  const problems = await inTurns(checkJsonInSteps(value, { maxDepth: MAX_DEPTH }));
-  if (problems.length > 0) throw new Refused(problems);
-  return value;
-}
-
-async function parseJson(text: string): Promise<unknown> {
-  try {
-    return await inTurns(parseJsonInSteps(text));
-  } catch (error) {
-    throw refused('INVALID_PAYLOAD', `The body is not valid JSON: ${(error as Error).message}.`);
-  }
-}
-
-function parseYamlBody(text: string): unknown {
-  try {
-    return parseYaml(text);
-  } catch (error) {
-    if (!(error instanceof YamlError)) throw error;
-    throw refused('INVALID_PAYLOAD', `The body is not valid YAML: ${error.message}.`);
-  }
+async function parse(notation: Notation, raw: Buffer, gone: AbortSignal): Promise<unknown> {
+  const bytes = raw.subarray(0, 3).equals(BYTE_ORDER_MARK) ? raw.subarray(3) : raw;
+  if (skipSpace(bytes, 0) === bytes.length) throw refused('INVALID_PAYLOAD', 'The body is empty.');
+  if (!isUtf8(bytes)) throw refused('INVALID_PAYLOAD', 'The body is not valid UTF-8.');
+  return parseJson(notation === 'json' ? bytes : await yamlToJson(bytes, gone));
 }
 
 function withoutWrapper(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  const [member, ...others] = Object.entries(value);
-  return others.length === 0 && member?.[0] === 'data' ? member[1] : value;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const [member, ...others] = Object.keys(value);
+  return others.length === 0 && member === 'data' ? (value as { data: unknown }).data : value;
 }

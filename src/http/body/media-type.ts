@@ -1,6 +1,7 @@
 /** What a body is written in. */
 import { extname } from 'node:path/posix';
 import { refused } from '../errors.js';
+import { BYTE, skipSpace } from './json-bytes.js';
 
 export type Notation = 'json' | 'yaml';
 
@@ -39,12 +40,15 @@ export function notationOf(type: string): Notation | undefined {
 }
 
 /** The notation of an uploaded file, by its type, else its name, else its first character. */
-export function notationOfFile(type: string, name: string, text: string): Notation {
+export function notationOfFile(type: string, name: string, content: Uint8Array): Notation {
   const told = NOTATIONS.get(type) ?? BY_EXTENSION.get(extname(name).toLowerCase());
   if (told !== undefined) return told;
-  if (UNTOLD.has(type)) return text.trimStart().startsWith('{') ? 'json' : 'yaml';
+  if (UNTOLD.has(type)) return content[skipSpace(content, startOf(content))] === BYTE.openObject ? 'json' : 'yaml';
   throw unsupported(type, 'an uploaded file must be JSON or YAML');
 }
+
+/** Behind a byte-order mark. */
+const startOf = ([first]: Uint8Array): number => (first === 0xef ? 3 : 0);
 
 /** Only UTF-8, and ASCII as part of it. */
 export function checkCharset(charset: string | null): void {

@@ -1,5 +1,6 @@
 /** multipart/form-data with exactly one file. */
-import busboy from 'busboy';
+import { Busboy, type BusboyInstance } from '@fastify/busboy';
+import { createPace } from '../../turns.js';
 import { refused } from '../errors.js';
 
 export interface UploadedFile {
@@ -32,11 +33,25 @@ interface Parts {
   fields: string[];
 }
 
+/** One part is taken; a second is read only to be refused by its name. */
+const LIMITS = {
+  parts: 3,
+  files: 2,
+  fields: 2,
+  fieldNameSize: 256,
+  fieldSize: 1024,
+  headerPairs: 20,
+  headerSize: 8192,
+};
+
+/** Bytes that are parsed at once. */
+const SLICE = 256 * 1024;
+
 function readParts(raw: Buffer, contentType: string): Promise<Parts> {
   return new Promise((resolve, reject) => {
     const parts: Parts = { files: [], fields: [] };
-    const parser = busboy({ headers: { 'content-type': contentType }, defParamCharset: 'utf8', limits: { parts: 10 } });
-    parser.on('file', (_part, stream, { filename, mimeType }) => {
+    const parser = new Busboy({ headers: { 'content-type': contentType }, limits: LIMITS });
+    parser.on('file', (_part, stream, ...[filename, , mimeType]) => {
       const chunks: Buffer[] = [];
       stream.on('data', (chunk: Buffer) => chunks.push(chunk));
       stream.on('error', reject);
@@ -46,7 +61,16 @@ function readParts(raw: Buffer, contentType: string): Promise<Parts> {
     });
     parser.on('field', (name) => parts.fields.push(name));
     parser.on('error', (error) => reject(error instanceof Error ? error : new Error(String(error))));
-    parser.on('close', () => resolve(parts));
-    parser.end(raw);
+    parser.on('finish', () => resolve(parts));
+    feed(parser, raw).catch(reject);
   });
+}
+
+async function feed(parser: BusboyInstance, raw: Buffer): Promise<void> {
+  const pace = createPace();
+  for (let at = 0; at < raw.length && !parser.destroyed; at += SLICE) {
+    parser.write(raw.subarray(at, at + SLICE));
+    if (pace.due()) await pace.turn();
+  }
+  parser.end();
 }

@@ -4,22 +4,30 @@ import { constructFromEvents, CORE_SCHEMA, dump, type Event, EVENT_ID, parseEven
 /** Deeper than any document that is accepted, shallow enough for the parser's recursion. */
 const MAX_DEPTH = 100;
 const MAX_ALIASES = 10_000;
-/** Nodes of a document once its aliases are followed; the largest body holds fewer without any. */
-const MAX_NODES = 10_000_000;
+
+/** Of a document once its aliases are followed. */
+export interface YamlLimits {
+  values: number;
+  /** Of its text: an alias of a long string counts each time. */
+  characters: number;
+}
 
 /** Why a text is no YAML document that we take. */
 export class YamlError extends Error {
   override readonly name = 'YamlError';
 }
 
+/** YAML takes ten times the work and memory of JSON. */
+export const YAML_LIMITS: YamlLimits = { values: 1_000_000, characters: 64 * 1024 * 1024 };
+
 /**
  * The one document in `text`. No tags beyond the core schema's, no duplicate keys, and no more nodes behind aliases than
  * a document could hold without them. Throws `YamlError`.
  */
-export function parseYaml(text: string): unknown {
+export function parseYaml(text: string, limits: YamlLimits = YAML_LIMITS): unknown {
   try {
     const events = parseEvents(text, { maxDepth: MAX_DEPTH });
-    checkSize(events, text);
+    checkSize(events, text, limits);
     const documents = constructFromEvents(events, { source: text, schema: CORE_SCHEMA, maxAliases: MAX_ALIASES });
     if (documents.length === 1) return documents[0];
     throw new YamlError(`expected one document, found ${documents.length}`);
@@ -43,44 +51,55 @@ function describe({ reason, mark }: YAMLException): string {
 
 interface Open {
   anchor: string | null;
-  size: number;
+  values: number;
+  characters: number;
 }
 
+const nothing = (anchor: string | null): Open => ({ anchor, values: 0, characters: 0 });
+
 /** Counts nodes as if every alias were written out, without writing them out. */
-function checkSize(events: readonly Event[], source: string): void {
-  const sizes = new Map<string, number>();
-  const open: Open[] = [{ anchor: null, size: 0 }];
+function checkSize(events: readonly Event[], source: string, limits: YamlLimits): void {
+  const count: Count = { source, limits, sizes: new Map(), open: [nothing(null)] };
   for (const event of events) {
-    if (event.type === EVENT_ID.DOCUMENT) open.push({ anchor: null, size: 0 });
+    if (event.type === EVENT_ID.DOCUMENT) count.open.push(nothing(null));
     else if (event.type === EVENT_ID.SEQUENCE || event.type === EVENT_ID.MAPPING) {
-      open.push({ anchor: anchorOf(event, source), size: 1 });
-    } else close(event, { source, sizes, open });
+      count.open.push({ ...nothing(anchorOf(event, source)), values: 1 });
+    } else close(event, count);
   }
 }
 
 interface Count {
   source: string;
+  limits: YamlLimits;
   /** By anchor, of nodes that are complete. */
-  sizes: Map<string, number>;
+  sizes: Map<string, Open>;
   open: Open[];
 }
 
-function close(event: Event, { source, sizes, open }: Count): void {
-  const node = finished(event, { source, sizes, open });
+function close(event: Event, count: Count): void {
+  const { sizes, open, limits } = count;
+  const node = finished(event, count);
   const parent = open.at(-1);
-  if (node.anchor !== null) sizes.set(node.anchor, node.size);
-  if (parent !== undefined) parent.size += node.size;
-  if (parent !== undefined && parent.size > MAX_NODES) throw new YamlError('its aliases stand for too many nodes');
+  if (node.anchor !== null) sizes.set(node.anchor, node);
+  if (parent === undefined) return;
+  parent.values += node.values;
+  parent.characters += node.characters;
+  if (parent.values > limits.values) throw new YamlError(`it holds more than ${limits.values} values, aliases counted`);
+  if (parent.characters > limits.characters) {
+    throw new YamlError(`it holds more than ${limits.characters} characters, aliases counted`);
+  }
 }
 
 function finished(event: Event, { source, sizes, open }: Count): Open {
-  if (event.type === EVENT_ID.POP) return open.pop() ?? { anchor: null, size: 0 };
-  if (event.type === EVENT_ID.SCALAR) return { anchor: anchorOf(event, source), size: 1 };
-  if (event.type !== EVENT_ID.ALIAS) return { anchor: null, size: 0 };
+  if (event.type === EVENT_ID.POP) return open.pop() ?? nothing(null);
+  if (event.type === EVENT_ID.SCALAR) {
+    return { anchor: anchorOf(event, source), values: 1, characters: event.valueEnd - event.valueStart };
+  }
+  if (event.type !== EVENT_ID.ALIAS) return nothing(null);
   const name = source.slice(event.anchorStart, event.anchorEnd);
   // An anchor that is still open would make the value contain itself.
   if (open.some(({ anchor }) => anchor === name)) throw new YamlError(`the alias "${name}" stands inside its anchor`);
-  return { anchor: null, size: sizes.get(name) ?? 1 };
+  return { ...(sizes.get(name) ?? { ...nothing(null), values: 1 }), anchor: null };
 }
 
 function anchorOf(event: { anchorStart: number; anchorEnd: number }, source: string): string | null {

@@ -26,37 +26,42 @@ const LONE_SURROGATE = /\p{Cs}/u;
 
 /** Problems of a parsed document; empty when it is fine. Never recurses, however deep the document is. */
 export function checkJson(value: unknown, limits: JsonLimits = {}): Problem[] {
-  return toEnd(checkJsonInSteps(value, limits));
+  return toEnd(checkJsonInSteps(value, limits)).problems;
+}
+
+export interface JsonCheck {
+  problems: Problem[];
+  /** Members and elements at all levels, and the whole as one more; as far as was looked. */
+  values: number;
 }
 
 /** Values looked at in one step. */
 const STEP = 2_000;
 
 /** `checkJson` of a large document. */
-export function* checkJsonInSteps(value: unknown, limits: JsonLimits = {}): Steps<Problem[]> {
+export function* checkJsonInSteps(value: unknown, limits: JsonLimits = {}): Steps<JsonCheck> {
   if (isContainer(value)) return yield* checkContainers(value, limits);
   const fault = leafFault(value);
-  return fault === null ? [] : [invalid([], `the value ${fault}`)];
+  return { problems: fault === null ? [] : [invalid([], `the value ${fault}`)], values: 1 };
 }
 
 function* checkContainers(
   value: object,
   { maxDepth = MAX_DEPTH, maxValues = MAX_VALUES }: JsonLimits,
-): Steps<Problem[]> {
+): Steps<JsonCheck> {
   const problems: Problem[] = [];
   const open: Visit[] = [{ value, step: undefined, depth: 1, parent: undefined }];
-  let [values, stepped] = [0, 0];
+  let [values, stepped] = [1, 0];
   for (let visit = open.pop(); visit !== undefined; visit = open.pop()) {
     if (visit.depth <= maxDepth) values += checkChildren(visit, open, problems);
     else problems.push(invalid(pathOf(visit), `the document must not be nested deeper than ${maxDepth} levels`));
-    if (values > maxValues)
-      return [...problems, invalid([], `the document must not hold more than ${maxValues} values`)];
-    if (problems.length >= MAX_PROBLEMS) return problems;
+    if (values > maxValues) problems.push(invalid([], `the document must not hold more than ${maxValues} values`));
+    if (values > maxValues || problems.length >= MAX_PROBLEMS) break;
     if (values - stepped <= STEP) continue;
     stepped = values;
     yield;
   }
-  return problems;
+  return { problems, values };
 }
 
 function isContainer(value: unknown): value is object {

@@ -10,12 +10,12 @@ describe('media types', () => {
   });
 
   it('of a file come from its part, else its name, else its first character', () => {
-    expect(notationOfFile('application/json', 'a.yaml', 'x')).equal('json');
-    expect(notationOfFile('application/octet-stream', 'a.YML', '{}')).equal('yaml');
-    expect(notationOfFile('text/plain', 'a.json', '')).equal('json');
-    expect(notationOfFile('', 'snapshot', '  {"version": 1}')).equal('json');
-    expect(notationOfFile('text/plain', '', 'version: 1')).equal('yaml');
-    expect(() => notationOfFile('image/png', 'snapshot', '')).throw(Refused);
+    expect(notationOfFile('application/json', 'a.yaml', Buffer.from('x'))).equal('json');
+    expect(notationOfFile('application/octet-stream', 'a.YML', Buffer.from('{}'))).equal('yaml');
+    expect(notationOfFile('text/plain', 'a.json', Buffer.from(''))).equal('json');
+    expect(notationOfFile('', 'snapshot', Buffer.from('  {"version": 1}'))).equal('json');
+    expect(notationOfFile('text/plain', '', Buffer.from('version: 1'))).equal('yaml');
+    expect(() => notationOfFile('image/png', 'snapshot', Buffer.from(''))).throw(Refused);
   });
 
   it('are in UTF-8', () => {

@@ -1,0 +1,29 @@
+/** Codings that a body may be sent in (RFC 9110, 8.4). */
+import type { IncomingMessage } from 'node:http';
+import type { Transform } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { Refused } from '../errors.js';
+
+/** Bytes that a decoder gives at once. */
+const CHUNK = { chunkSize: 64 * 1024 };
+
+const DECODERS: ReadonlyMap<string, () => Transform> = new Map([
+  ['gzip', () => createGunzip(CHUNK)],
+  ['x-gzip', () => createGunzip(CHUNK)],
+  ['deflate', () => createInflate(CHUNK)],
+  ['br', () => createBrotliDecompress(CHUNK)],
+]);
+
+const TAKEN = ['gzip', 'deflate', 'br', 'identity'];
+
+/** What decodes the body; null: it is sent as it is. Throws `Refused` for a coding that isn't known, and for several. */
+export function decoderOf(req: IncomingMessage): (() => Transform) | null {
+  const coding = req.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
+  const found = coding === 'identity' || coding === '' ? null : DECODERS.get(coding);
+  if (found !== undefined) return found;
+  const message = `The content coding ${JSON.stringify(coding)} is not supported: send one of ${TAKEN.join(', ')}.`;
+  throw new Refused(
+    [{ code: 'UNSUPPORTED_MEDIA_TYPE', message, details: { content_encoding: coding } }],
+    ['Accept-Encoding', TAKEN.join(', ')],
+  );
+}

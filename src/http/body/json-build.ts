@@ -1,0 +1,44 @@
+/** The value of a JSON text that was scanned, built piece by piece. All building is JSON.parse's. */
+import type { Steps } from '../../schema/steps.js';
+import type { Cut, JsonScan } from './json-scan.js';
+
+type Container = unknown[] | Record<string, unknown>;
+
+/** @throws TypeError where the text is not UTF-8 */
+export function* buildJsonInSteps(bytes: Uint8Array, { cuts }: JsonScan): Steps<unknown> {
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  const textOf = (from: number, to: number): string => decoder.decode(bytes.subarray(from, to));
+  if (cuts.length === 0) return JSON.parse(textOf(0, bytes.length));
+
+  const open: Container[] = [];
+  let whole: Container | undefined;
+  for (const cut of cuts) {
+    const parent = open.at(-1);
+    if (parent !== undefined) addPiece(parent, textOf(cut.from, cut.to));
+    if (cut.kind === 'close') open.pop();
+    if (cut.kind === 'open') {
+      const container: Container = cut.isArray ? [] : {};
+      whole ??= container;
+      if (parent !== undefined) addOne(parent, container, nameOf(cut, textOf));
+      open.push(container);
+    }
+    yield;
+  }
+  return whole;
+}
+
+function nameOf({ name }: Cut, textOf: (from: number, to: number) => string): string | null {
+  return name === null ? null : (JSON.parse(textOf(...name)) as string);
+}
+
+function addPiece(container: Container, text: string): void {
+  if (Array.isArray(container)) for (const element of JSON.parse(`[${text}]`) as unknown[]) container.push(element);
+  else for (const [name, value] of Object.entries(JSON.parse(`{${text}}`) as object)) addOne(container, value, name);
+}
+
+/** Assigning to `__proto__` would change the object instead of giving it a member. */
+function addOne(container: Container, value: unknown, name: string | null): void {
+  if (Array.isArray(container)) container.push(value);
+  else if (name !== '__proto__') container[name as string] = value;
+  else Object.defineProperty(container, name, { value, enumerable: true, writable: true, configurable: true });
+}

@@ -1,0 +1,57 @@
+/** A JSON body as a value that is safe to walk, in turns with whoever else waits for the event loop. */
+import { checkJsonInSteps } from '../../schema/normal-form/json.js';
+import { renderPath } from '../../schema/problem.js';
+import { inTurns } from '../../turns.js';
+import { refused, Refused } from '../errors.js';
+import { buildJsonInSteps } from './json-build.js';
+import { placeInSteps } from './json-bytes.js';
+import { JsonFault, type JsonLimits } from './json-fault.js';
+import { type ScanOptions, scanJsonInSteps } from './json-scan.js';
+
+const MIB = 1024 * 1024;
+
+/** A schema of a thousand tables with thirty columns each holds two million values. */
+export const JSON_LIMITS: JsonLimits = {
+  values: 5_000_000,
+  depth: 64,
+  members: 10_000,
+  elements: 1_000_000,
+  scalar: 4 * MIB,
+};
+
+/** Bytes that are parsed at once. */
+const GROUP = 30_000;
+
+/** The value of `bytes`, which must be UTF-8. Throws `Refused` with the place. */
+export async function parseJson(bytes: Buffer, limits = JSON_LIMITS, group = GROUP): Promise<unknown> {
+  try {
+    return await parse(bytes, { limits, group });
+  } catch (error) {
+    throw error instanceof JsonFault ? await refusal(error, bytes, limits) : error;
+  }
+}
+
+async function parse(bytes: Buffer, options: ScanOptions): Promise<unknown> {
+  const scan = await inTurns(scanJsonInSteps(bytes, options));
+  const value = await inTurns(buildJsonInSteps(bytes, scan));
+  const { problems, values } = await inTurns(checkJsonInSteps(value, { maxDepth: options.limits.depth }));
+  if (problems.length > 0) throw new Refused(problems);
+  // JSON.parse takes the last of two members of one name: then less was built than there is.
+  if (values !== scan.values) await inTurns(scanJsonInSteps(bytes, { ...options, names: true }));
+  return value;
+}
+
+async function refusal({ kind, message, path, at }: JsonFault, bytes: Buffer, limits: JsonLimits): Promise<Refused> {
+  const place = path.length === 0 ? {} : { path: renderPath(path) };
+  if (kind === 'syntax') {
+    const { line, column } = await inTurns(placeInSteps(bytes, at ?? 0));
+    const where = `line ${line}, column ${column}`;
+    return refused('INVALID_PAYLOAD', `The body is not valid JSON: ${message} (${where}).`, {
+      ...place,
+      details: { line, column },
+    });
+  }
+  const sentence = `The body is not taken: ${message}.`;
+  if (kind === 'duplicate' || kind === 'depth') return refused('INVALID_PAYLOAD', sentence, place);
+  return refused('CONTENT_TOO_LARGE', sentence, { ...place, details: { limit: limits[kind], limited: kind } });
+}

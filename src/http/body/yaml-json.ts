@@ -1,0 +1,24 @@
+/** YAML text as JSON text, so that both go the same way from there. */
+import { checkJson } from '../../schema/normal-form/json.js';
+import type { Problem } from '../../schema/problem.js';
+import { parseYaml, YamlError, type YamlLimits } from '../formats/yaml.js';
+
+export type YamlRead =
+  | { kind: 'json'; bytes: Uint8Array<ArrayBuffer> }
+  /** It isn't YAML that is taken. */
+  | { kind: 'fault'; message: string }
+  /** It is YAML, and holds what JSON has no place for. */
+  | { kind: 'refused'; problems: Problem[] };
+
+/** `bytes` must be UTF-8. */
+export function readYamlAsJson(bytes: Uint8Array, limits: YamlLimits): YamlRead {
+  try {
+    const value = parseYaml(new TextDecoder().decode(bytes), limits);
+    const problems = checkJson(value);
+    if (problems.length > 0) return { kind: 'refused', problems };
+    return { kind: 'json', bytes: new TextEncoder().encode(JSON.stringify(value)) };
+  } catch (error) {
+    if (!(error instanceof YamlError)) throw error;
+    return { kind: 'fault', message: error.message };
+  }
+}

@@ -1,0 +1,57 @@
+/** YAML bodies: read in a worker, because nothing can interrupt its parser, and given back as JSON. */
+import { Worker } from 'node:worker_threads';
+import { refused, Refused } from '../errors.js';
+import { YAML_LIMITS } from '../formats/yaml.js';
+import { ClientGone } from './raw.js';
+import { readYamlAsJson, type YamlRead } from './yaml-json.js';
+
+/** Of what is read without a worker, because starting one takes longer. */
+const SMALL = { bytes: 16 * 1024, limits: { values: 10_000, characters: 1024 * 1024 } } as const;
+
+/** Milliseconds, and MiB of heap, that one document may take. */
+const BOUNDS = { time: 20_000, heap: 768 } as const;
+
+/** The document in `bytes`, which must be UTF-8, as JSON. Ends when `gone` is aborted. Throws `Refused`. */
+export async function yamlToJson(bytes: Buffer, gone: AbortSignal): Promise<Buffer> {
+  const read =
+    bytes.length <= SMALL.bytes ? readYamlAsJson(bytes, SMALL.limits) : await enqueue(() => inWorker(bytes, gone));
+  if (read.kind === 'json') return Buffer.from(read.bytes.buffer, read.bytes.byteOffset, read.bytes.byteLength);
+  if (read.kind === 'refused') throw new Refused(read.problems);
+  throw refused('INVALID_PAYLOAD', `The body is not valid YAML: ${read.message}.`);
+}
+
+let last: Promise<unknown> = Promise.resolve();
+
+/** One after another: each worker may take a whole processor, and hundreds of MiB. */
+function enqueue<T>(work: () => Promise<T>): Promise<T> {
+  const done = last.then(work);
+  last = done.catch(() => undefined);
+  return done;
+}
+
+function inWorker(bytes: Buffer, gone: AbortSignal): Promise<YamlRead> {
+  if (gone.aborted) return Promise.reject(new ClientGone('the client hung up'));
+  const worker = new Worker(new URL('./yaml-worker.js', import.meta.url), {
+    workerData: { bytes, limits: YAML_LIMITS },
+    resourceLimits: { maxOldGenerationSizeMb: BOUNDS.heap },
+  });
+  return new Promise<YamlRead>((resolve, reject) => {
+    const onGone = (): void => reject(new ClientGone('the client hung up'));
+    const timer = setTimeout(() => reject(tooMuch(`within ${BOUNDS.time / 1000} seconds`)), BOUNDS.time);
+    gone.addEventListener('abort', onGone);
+    worker.once('message', resolve);
+    worker.once('error', (error: NodeJS.ErrnoException) => {
+      reject(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? tooMuch(`in ${BOUNDS.heap} MiB of memory`) : error);
+    });
+    worker.once('exit', (code) => {
+      clearTimeout(timer);
+      gone.removeEventListener('abort', onGone);
+      reject(new Error(`the YAML worker ended with code ${code}`));
+    });
+  }).finally(() => void worker.terminate());
+}
+
+function tooMuch(how: string): Refused {
+  const message = `The YAML of the body can't be read ${how}: send fewer values, or the same as JSON.`;
+  return refused('CONTENT_TOO_LARGE', message, { details: { limit: YAML_LIMITS.values } });
+}

@@ -1,0 +1,110 @@
+/** Bodies that are cheap to send and dear to read, on a process of its own: it answers everybody else all the while. */
+import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { type TestDatabase, createDatabase } from '../support/postgres.js';
+import { type ServiceProcess, spawnService } from '../support/process.js';
+
+const MIB = 1024 * 1024;
+const TOKEN = 'hostile-bodies-admin-token-0123456789';
+
+/** Milliseconds: room for a machine that runs everything else as well. It was half a minute; alone it is under 100. */
+const PATIENCE = 3_000;
+
+/** MiB that six bodies may add, whatever they hold. Six of 24 MiB took 3 GiB each. */
+const MEMORY = 1_600;
+
+describe('hostile bodies', function () {
+  this.timeout(180_000);
+  let database: TestDatabase;
+  let service: ServiceProcess;
+  let url: string;
+
+  before(async () => {
+    database = await createDatabase();
+    service = spawnService({ DATABASE_URL: database.connectionString, ADMIN_TOKEN: TOKEN });
+    ({ url } = await service.ready());
+  });
+  after(async () => {
+    await service.end('SIGTERM');
+    await database.drop();
+  });
+
+  const send = async (body: string | Buffer, type: string, headers: Record<string, string> = {}) => {
+    const answer = await fetch(`${url}/schema/diff?force`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${TOKEN}`, 'content-type': type, ...headers },
+      body,
+    });
+    const { errors } = (await answer.json()) as { errors?: [{ message: string; extensions: { code: string } }] };
+    return { status: answer.status, message: errors?.[0].message ?? '', code: errors?.[0].extensions.code };
+  };
+
+  /** The longest wait of /server/ping while `work` runs, and the largest the process has ever been, in MiB. */
+  async function watched<T>(work: Promise<T>): Promise<{ result: T; wait: number; memory: number }> {
+    let [wait, over] = [0, false];
+    const done = work.finally(() => (over = true));
+    while (!over) {
+      const began = performance.now();
+      await fetch(`${url}/server/ping`).then((answer) => answer.text());
+      wait = Math.max(wait, performance.now() - began);
+      await sleep(10);
+    }
+    const status = await readFile(`/proc/${service.child.pid}/status`, 'utf8');
+    return { result: await done, wait, memory: Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) / 1024 };
+  }
+
+  const repeated = (text: string, bytes: number) => text.repeat(Math.floor(bytes / text.length));
+  const array = (element: string, bytes: number) => `[${repeated(`${element},`, bytes)}${element}]`;
+  const members = (count: number) => `{${Array.from({ length: count }, (_, index) => `"k${index}":1`).join()}}`;
+
+  const BODIES: Record<string, { body: () => string; type?: string; answer: number }> = {
+    'empty objects': { body: () => array('{}', 24 * MIB), answer: 413 },
+    'as many empty objects as are taken': {
+      body: () => `[${array(array('{}', 2_700_000), 11 * MIB)}]`,
+      answer: 400,
+    },
+    'members of many objects': {
+      body: () => `{"version":1,"fields":[${repeated(`${members(9_000)},`, 24 * MIB)}{}]}`,
+      answer: 400,
+    },
+    'white space and strings': {
+      body: () => `{"version":${repeated(' ', 3 * MIB)}"${repeated('\\u00e4', 28 * MIB)}"}`,
+      answer: 413,
+    },
+    'a sequence of YAML': { body: () => repeated('- a\n', 24 * MIB), type: 'application/yaml', answer: 413 },
+    'aliases of YAML': {
+      body: () =>
+        `a: &a [${repeated('x,', 20_000)}]\nb: &b [${repeated('*a,', 3_000)}]\nc: [${repeated('*b,', 1_500)}]\n`,
+      type: 'application/yaml',
+      answer: 400,
+    },
+  };
+
+  for (const [name, { body, type = 'application/json', answer }] of Object.entries(BODIES)) {
+    it(`${name}, six at once, hold nobody up`, async () => {
+      const text = Buffer.from(body());
+      const six = Array.from({ length: 6 }, () => send(text, type));
+      const { result, wait, memory } = await watched(Promise.all(six));
+      const shown = `${JSON.stringify(result)}, ping ${Math.round(wait)} ms, ${Math.round(memory)} MiB`;
+      // Who waited too long for the others is told so.
+      for (const { status } of result) expect([answer, 503], shown).include(status);
+      expect(
+        result.map(({ status }) => status),
+        shown,
+      ).include(answer);
+      expect(wait, shown).below(PATIENCE);
+      expect(memory, shown).below(MEMORY);
+    });
+  }
+
+  it('compressed a thousand times hold nobody up', async () => {
+    const bomb = gzipSync(Buffer.alloc(100 * MIB, '[]'));
+    const six = Array.from({ length: 6 }, () => send(bomb, 'application/json', { 'content-encoding': 'gzip' }));
+    const { result, wait, memory } = await watched(Promise.all(six));
+    expect(result.map(({ status }) => status)).deep.equal(Array.from({ length: 6 }, () => 413));
+    expect(wait).below(PATIENCE);
+    expect(memory).below(MEMORY);
+  });
+});

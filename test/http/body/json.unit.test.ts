@@ -1,0 +1,160 @@
+/** Cut or whole, JSON.parse decides; what it would take without a word is refused. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { buildJsonInSteps } from '../../../src/http/body/json-build.js';
+import { JSON_LIMITS, parseJson } from '../../../src/http/body/json.js';
+import { scanJsonInSteps } from '../../../src/http/body/json-scan.js';
+import { Refused } from '../../../src/http/errors.js';
+import { toEnd } from '../../../src/schema/steps.js';
+
+/** Deeper than any of these documents, and of any content. */
+const options = { limits: { ...JSON_LIMITS, depth: 1_000 }, group: 0 };
+
+const built = (text: string, group: number): { value: string } | 'refused' => {
+  const bytes = Buffer.from(text);
+  try {
+    return {
+      value: JSON.stringify(toEnd(buildJsonInSteps(bytes, toEnd(scanJsonInSteps(bytes, { ...options, group }))))),
+    };
+  } catch {
+    return 'refused';
+  }
+};
+
+const whole = (text: string): { value: string } | 'refused' => {
+  try {
+    return { value: JSON.stringify(JSON.parse(text)) };
+  } catch (error) {
+    expect(error).instanceOf(SyntaxError);
+    return 'refused';
+  }
+};
+
+/** Small enough that every container is cut, some between all of their elements. The text shows the order of members. */
+const expectSame = (text: string): void => {
+  for (const group of [0, 3, 50]) expect(built(text, group), text).deep.equal(whole(text));
+};
+
+async function refusalOf(text: string, limits = JSON_LIMITS) {
+  try {
+    await parseJson(Buffer.from(text), limits);
+  } catch (error) {
+    if (error instanceof Refused) return error.problems[0];
+    throw error;
+  }
+  throw new Error('accepted');
+}
+
+describe('JSON that is parsed in steps', () => {
+  it('is what JSON.parse makes of it', () => {
+    const documents = fc.json({ maxDepth: 6, depthSize: 'large' });
+    fc.assert(
+      fc.property(documents, fc.integer({ min: 0, max: 3 }), (text, indent) =>
+        expectSame(JSON.stringify(JSON.parse(text), null, indent)),
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  it('is refused as by JSON.parse where a character is missing, doubled or another one', () => {
+    const documents = fc.json({ maxDepth: 4 });
+    const change = fc.tuple(
+      fc.nat(),
+      fc.constantFrom('', ',', '[', ']', '{', '}', '"', '\\', '0', ' ,', 'x', '-', '.', 'e'),
+    );
+    fc.assert(
+      fc.property(documents, change, fc.boolean(), (text, [place, other], keep) => {
+        const at = place % text.length;
+        expectSame(text.slice(0, at) + other + text.slice(keep ? at : at + 1));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  for (const text of [
+    '',
+    '[]',
+    ' [ ] ',
+    '[,]',
+    '[1,]',
+    '[ ,1]',
+    '[1,,2]',
+    '[1 2]',
+    '[[1],[2,[3]],{"a":[{}]}]',
+    '{"a":{"b":{"c":{"d":[1,2]}}},"e":[]}',
+    '{"a":[1],"a":[2]}',
+    '{"__proto__":[1],"b":{"__proto__":{"c":[2]}}}',
+    String.raw`["\\","\"]",{"a\"[":"]"}]`,
+    '["a',
+    '[{]}]',
+    '{"a":[1}]',
+    '[1]]',
+    ']',
+    '{"a":[1]',
+    '\uFEFF[1]',
+    '-',
+    '-0',
+    '01',
+    '1.',
+    '1e5',
+    '1E+05',
+    '.5',
+    '"\\u00e4\\uZZZZ"',
+    '"\t"',
+    'nul',
+    'nulls',
+    'true false',
+  ]) {
+    it(`parses or refuses ${JSON.stringify(text)}`, () => expectSame(text));
+  }
+
+  it('pauses on the way', () => {
+    const bytes = Buffer.from(
+      JSON.stringify({ fields: Array.from({ length: 5_000 }, (_, index) => ({ index, text: 'x'.repeat(100) })) }),
+    );
+    const scan = toEnd(scanJsonInSteps(bytes, { ...options, group: 1_000 }));
+    let count = 0;
+    for (const steps = buildJsonInSteps(bytes, scan); steps.next().done !== true;) count += 1;
+    expect(count).above(300);
+  });
+
+  it('names the place of a character that has none', async () => {
+    expect(await refusalOf('{"a":\n [1,\n "ü" x]}')).deep.include({
+      code: 'INVALID_PAYLOAD',
+      message: 'The body is not valid JSON: "x" is not expected here (line 3, column 6).',
+      path: 'a[1]',
+      details: { line: 3, column: 6 },
+    });
+    expect(await refusalOf('[1,')).include({
+      message: 'The body is not valid JSON: it ends too early (line 1, column 4).',
+    });
+  });
+
+  it('holds no member twice', async () => {
+    expect(await refusalOf('{"fields":[{},{"a":{"type":1,"b":2,"type":1}}]}')).include({
+      code: 'INVALID_PAYLOAD',
+      message: 'The body is not taken: the member "type" stands twice in one object.',
+      path: 'fields[1].a.type',
+    });
+    // The same name in another spelling, and in objects that are built from several pieces.
+    expect(await refusalOf('{"a":1,"\\u0061":2}')).include({ path: 'a' });
+    const long = Array.from({ length: 9_000 }, (_, index) => `"member ${index}":${index}`).join();
+    expect(await refusalOf(`{"__proto__":1,${long},"__proto__":2}`)).include({ path: '__proto__' });
+    expect(await parseJson(Buffer.from(`{${long}}`))).property('member 8999', 8_999);
+  });
+
+  it('holds no more than it may, which is found before anything is built', async () => {
+    const limits = { values: 10, depth: 3, members: 3, elements: 5, scalar: 8 };
+    const tooLarge = { code: 'CONTENT_TOO_LARGE' };
+    expect(await refusalOf('[[1,2,3,4],[5,6,7,8]]', limits)).deep.include({
+      ...tooLarge,
+      details: { limit: 10, limited: 'values' },
+    });
+    expect(await refusalOf('[1,{"a":[0,1,2,3,4,5]}]', limits)).include({ ...tooLarge, path: '[1].a' });
+    expect(await refusalOf('[1,{"a":1,"b":2,"c":3,"d":4}]', limits)).include({ ...tooLarge, path: '[1]' });
+    expect(await refusalOf('[1,"123456789"]', limits)).include({ ...tooLarge, path: '[1]' });
+    expect(await refusalOf('[1,1234567890]', limits)).include({ ...tooLarge, path: '[1]' });
+    expect(await refusalOf('[1,[[[]]]]', limits)).include({ code: 'INVALID_PAYLOAD', path: '[1][0][0]' });
+    expect(await parseJson(Buffer.from('[[1,2,3],[{"a":"12345"}]]'), limits)).deep.equal([[1, 2, 3], [{ a: '12345' }]]);
+  });
+});
