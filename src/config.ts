@@ -75,6 +75,7 @@ const settings = z.object({
   LOG_FORMAT: z.enum(['json', 'pretty'], 'must be json or pretty').optional(),
   MAX_BODY: size.default(32 * KIB ** 2),
   LOCK_TIMEOUT: duration.default(10_000),
+  LOCK_WAIT: duration.default(200),
   STATEMENT_TIMEOUT: duration.default(600_000),
 });
 
@@ -100,8 +101,10 @@ export interface Config {
   log: { level: 'error' | 'warn' | 'info' | 'debug'; format: 'json' | 'pretty' };
   /** Bytes of a request body: of schema documents, and of everything else. */
   maxBody: { schema: number; other: number };
-  /** Milliseconds. */
+  /** Milliseconds that a change waits for its locks, all together. */
   lockTimeout: number;
+  /** Milliseconds that one try waits for a lock on a table, while others queue behind it. */
+  lockWait: number;
   /** Milliseconds. */
   statementTimeout: number;
 }
@@ -138,6 +141,7 @@ function toConfig(given: z.output<typeof settings>): Config {
     log: { level: given.LOG_LEVEL, format: given.LOG_FORMAT ?? (process.stderr.isTTY ? 'pretty' : 'json') },
     maxBody: { schema: given.MAX_BODY, other: Math.min(given.MAX_BODY, KIB ** 2) },
     lockTimeout: given.LOCK_TIMEOUT,
+    lockWait: given.LOCK_WAIT,
     statementTimeout: given.STATEMENT_TIMEOUT,
   };
 }

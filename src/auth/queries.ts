@@ -1,15 +1,41 @@
 /** Small helpers for queries. */
 import type { Pool, PoolClient } from 'pg';
+import { sendBatch } from '../postgres/exchange.js';
 import { withClient } from '../postgres/pool.js';
+import { REFUSE_OLDER_RELEASE } from '../postgres/release-guard.js';
 
-/** Commits what `work` did. When it throws, the connection is closed and all of it is rolled back. */
+/**
+ * Commits what `work` did. When it throws, the connection is closed and all of it is rolled back. Fails in a process of an
+ * older release than the database's.
+ */
 export function inTransaction<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
   return withClient(pool, async (client) => {
-    await client.query('begin');
+    await client.query(`begin; ${REFUSE_OLDER_RELEASE.text}`);
     const result = await work(client);
     await client.query('commit');
     return result;
   });
+}
+
+/** One statement that writes: the same in one round trip. */
+export function write<Row>(
+  pool: Pool,
+  text: string,
+  values: readonly (string | null | Date | Buffer | undefined)[],
+): Promise<{ rows: Row[]; rowCount: number }> {
+  return withClient(pool, async (client) => {
+    const statement = { text, values: values.map(asText) };
+    const results = await sendBatch(client, [{ text: 'begin' }, REFUSE_OLDER_RELEASE, statement, { text: 'commit' }]);
+    const { rows, command } = results[2] as (typeof results)[number];
+    // The last word of the command tag: `INSERT 0 1`.
+    return { rows: rows as Row[], rowCount: Number(command.split(' ').at(-1)) };
+  });
+}
+
+function asText(value: string | null | Date | Buffer | undefined): string | null {
+  if (value instanceof Date) return value.toISOString();
+  if (Buffer.isBuffer(value)) return `\\x${value.toString('hex')}`;
+  return value ?? null;
 }
 
 /** The row of a query that always has one. */

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
 import { ACCESS_TOKEN_LIFETIME, type AccessTokens } from './access-tokens.js';
 import type { Passwords } from './passwords.js';
+import { write } from './queries.js';
 import { randomSecret, secretHash } from './secrets.js';
 import { isUuid } from './user.js';
 
@@ -27,7 +28,7 @@ export interface Sessions {
 }
 
 export interface SessionsDeps {
-  pool: Pick<Pool, 'query'>;
+  pool: Pool;
   passwords: Passwords;
   accessTokens: AccessTokens;
   /** Milliseconds since 1970. */
@@ -54,11 +55,11 @@ export function createSessions({ pool, passwords, accessTokens, clock }: Session
   async function begin(userId: string): Promise<Grant> {
     const id = randomUUID();
     const secret = randomSecret();
-    await pool.query('delete from service_sessions where user_id = $1 and expires_at <= $2', [
+    await write(pool, 'delete from service_sessions where user_id = $1 and expires_at <= $2', [
       userId,
       new Date(clock()),
     ]);
-    await pool.query('insert into service_sessions (id, user_id, refresh_hash, expires_at) values ($1, $2, $3, $4)', [
+    await write(pool, 'insert into service_sessions (id, user_id, refresh_hash, expires_at) values ($1, $2, $3, $4)', [
       id,
       userId,
       secretHash(secret),
@@ -70,7 +71,8 @@ export function createSessions({ pool, passwords, accessTokens, clock }: Session
   /** One statement decides who wins when the same token is sent twice at once. */
   async function rotate({ sessionId, hash }: RefreshToken): Promise<Grant | null> {
     const secret = randomSecret();
-    const { rows } = await pool.query<{ user_id: string }>(
+    const { rows } = await write<{ user_id: string }>(
+      pool,
       `update service_sessions s set refresh_hash = $3, expires_at = $4 from service_users u
         where s.id = $1 and s.refresh_hash = $2 and s.expires_at > $5 and u.id = s.user_id and u.status = 'active'
         returning s.user_id`,
@@ -79,7 +81,7 @@ export function createSessions({ pool, passwords, accessTokens, clock }: Session
     return rows[0] ? grant(rows[0].user_id, sessionId, secret) : null;
   }
 
-  const end = (sessionId: string) => pool.query('delete from service_sessions where id = $1', [sessionId]);
+  const end = (sessionId: string) => write(pool, 'delete from service_sessions where id = $1', [sessionId]);
 
   return {
     async login(email, password) {

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
 import { ok, refuse, type Problem, type Result } from '../schema/problem.js';
+import { write } from './queries.js';
 import { newStaticToken, secretHash } from './secrets.js';
 import { isUuid } from './user.js';
 import { unknownUser } from './users.js';
@@ -39,7 +40,7 @@ interface TokenRow extends Omit<Token, 'created_at' | 'expires_at'> {
 
 const COLUMNS = 'id, name, created_at, expires_at';
 
-export function createTokens({ pool }: { pool: Pick<Pool, 'query'> }): Tokens {
+export function createTokens({ pool }: { pool: Pool }): Tokens {
   return {
     async list(userId) {
       if (!(await userExists(pool, userId))) return refuse(unknownUser(userId));
@@ -52,7 +53,8 @@ export function createTokens({ pool }: { pool: Pick<Pool, 'query'> }): Tokens {
 
     async create(userId, { name = 'token', expires_at = null, token = newStaticToken() }) {
       if (!(await userExists(pool, userId))) return refuse(unknownUser(userId));
-      const { rows } = await pool.query<TokenRow>(
+      const { rows } = await write<TokenRow>(
+        pool,
         `insert into service_tokens (id, user_id, name, token_hash, expires_at)
           select $1, id, $3, $4, $5 from service_users where id = $2 returning ${COLUMNS}`,
         [randomUUID(), userId, name, secretHash(token), expires_at],
@@ -63,7 +65,7 @@ export function createTokens({ pool }: { pool: Pick<Pool, 'query'> }): Tokens {
     async revoke(userId, tokenId) {
       if (!isUuid(userId)) return refuse(unknownUser(userId));
       if (!isUuid(tokenId)) return refuse(unknownToken(tokenId));
-      const { rowCount } = await pool.query('delete from service_tokens where id = $1 and user_id = $2', [
+      const { rowCount } = await write(pool, 'delete from service_tokens where id = $1 and user_id = $2', [
         tokenId,
         userId,
       ]);

@@ -5,7 +5,7 @@ import { SQLSTATE, sqlState } from '../postgres/errors.js';
 import { ok, refuse, type Problem, type Result } from '../schema/problem.js';
 import type { Role, UserStatus } from './caller.js';
 import type { Passwords } from './passwords.js';
-import { inTransaction, onlyRow } from './queries.js';
+import { inTransaction, onlyRow, write } from './queries.js';
 import { isUuid, toUser, USER_COLUMNS, type User, type UserRow } from './user.js';
 
 export interface NewUser {
@@ -54,7 +54,7 @@ export function createUsers({ pool, passwords }: { pool: Pool; passwords: Passwo
       const insert = `insert into service_users (id, email, name, password_hash, role, status)
         values ($1, $2, $3, $4, $5, $6) returning ${USER_COLUMNS}`;
       const values = [randomUUID(), email, name, await hashOf(password), role, status];
-      return refusingTakenEmail(email, async () => ok(toUser(onlyRow(await pool.query<UserRow>(insert, values)))));
+      return refusingTakenEmail(email, async () => ok(toUser(onlyRow(await write<UserRow>(pool, insert, values)))));
     },
 
     async update(id, changes) {

@@ -44,6 +44,7 @@ export function contextOf(
       user_agent: userAgentOf(req),
       ...(traceparent !== undefined && { context: { traceparent } }),
     },
+    abandoned: () => req.socket.destroyed,
     ...(ifMatch !== undefined && { ifMatch }),
     ...(key !== null && {
       idempotency: {

@@ -1,11 +1,9 @@
 /** What of a large batch doesn't wait for its end. */
 import type pg from 'pg';
-import type { Parameterised } from '../postgres/exchange.js';
+import { type Parameterised, sendBatch } from '../postgres/exchange.js';
 import type { LogEvent } from '../schema/events.js';
 import type { Problem } from '../schema/problem.js';
 import { createPace, mapInTurns, nextTurn } from '../turns.js';
-import { sendLimited } from './commit.js';
-import type { PipelineOptions } from './types.js';
 
 /** Where writing the rows takes longer than a round trip. */
 export const isLarge = (events: readonly LogEvent[]): boolean => events.length > 100;
@@ -17,15 +15,11 @@ interface Ahead {
 }
 
 /** Sends the rows right behind the DDL, so that PostgreSQL writes them while the events are hashed here. */
-export async function rowsAhead(
-  client: pg.ClientBase,
-  options: Pick<PipelineOptions, 'statementTimeout'>,
-  { running, rows }: Ahead,
-): Promise<Problem[] | null> {
+export async function rowsAhead(client: pg.ClientBase, { running, rows }: Ahead): Promise<Problem[] | null> {
   const [problems, statements] = await Promise.all([
     running,
     nextTurn().then(() => mapInTurns(rows(), (each) => each, createPace())),
   ]);
-  if (problems === null) await sendLimited(client, statements, options);
+  if (problems === null) await sendBatch(client, statements);
   return problems;
 }

@@ -15,6 +15,7 @@ import { snapshotHash } from '../schema/snapshot.js';
 import type { State } from '../schema/state.js';
 import { inTurns } from '../turns.js';
 import { isLarge, rowsAhead } from './ahead.js';
+import type { Try } from './attend.js';
 import { SAVEPOINT, begin } from './begin.js';
 import { UnknownOutcomeError, commit } from './commit.js';
 import { earlierAnswer, findAnswer, isKept, keepAnswer } from './idempotency.js';
@@ -37,20 +38,18 @@ export class Undecided extends Error {
   }
 }
 
-export interface Attempt {
+export interface Attempt extends Try {
   options: PipelineOptions;
-  client: pg.ClientBase;
   job: Job;
-  /** Milliseconds left to wait for the log's lock. */
-  lockWait: number;
 }
 
-/** @throws Undecided; and the driver's error when the transaction can be tried again or the connection is gone */
-export async function attempt({ options, client, job, lockWait }: Attempt): Promise<Outcome> {
+/** @throws Undecided, LockedError; and the driver's error when the connection is gone */
+export async function attempt({ options, job, ...at }: Attempt): Promise<Outcome> {
+  const { client } = at;
   const { request } = job;
   const { idempotency, cause } = request;
-  const { point, found } = await begin(client, options, {
-    lockWait,
+  const { point, found, backend } = await begin(client, options, {
+    ...at,
     ...(idempotency && { question: findAnswer(idempotency, cause), savepoint: true }),
   });
   const earlier = idempotency && earlierAnswer(idempotency, found);
@@ -66,10 +65,8 @@ export async function attempt({ options, client, job, lockWait }: Attempt): Prom
     client,
     projectionOf(options, { before: point.state, after, events, statements, keeps }),
   );
-  const preparing = { options, request, point, events, after };
-  const projecting = isLarge(events)
-    ? rowsAhead(client, options, { running, rows: () => metadataOf(preparing) })
-    : running;
+  const preparing = { options, request, backend, point, events, after };
+  const projecting = isLarge(events) ? rowsAhead(client, { running, rows: () => metadataOf(preparing) }) : running;
   const [problems, batch] = await Promise.all([projecting, prepare(preparing)]);
   if (problems !== null) {
     return endRefused(client, options, { request, outcome: { kind: 'refused', problems }, failed: true });
@@ -78,8 +75,9 @@ export async function attempt({ options, client, job, lockWait }: Attempt): Prom
 }
 
 /** The same up to the DDL; everything is taken back. */
-export async function rehearse({ options, client, job, lockWait }: Attempt): Promise<DryRun> {
-  const { point } = await begin(client, options, { lockWait });
+export async function rehearse({ options, job, ...at }: Attempt): Promise<DryRun> {
+  const { client } = at;
+  const { point } = await begin(client, options, at);
   const decided = await judge(point.state, await preparedJob(client, job, point.state), options.release);
   if (decided.kind === 'refused') return rollback(client, decided);
   const { events } = decided;
@@ -124,6 +122,8 @@ async function judge(state: State, { decide, request }: Job, release: string): P
 
 interface Batch {
   id: string;
+  /** The process of the server that runs the transaction. */
+  backend: number;
   done: Done;
   point: Point;
   statements: Parameterised[];
@@ -132,6 +132,7 @@ interface Batch {
 interface Preparing {
   options: PipelineOptions;
   request: RequestContext;
+  backend: number;
   point: Point;
   events: readonly LogEvent[];
   after: State;
@@ -160,7 +161,7 @@ async function prepare(preparing: Preparing): Promise<Batch> {
     ...checkpoints(prepared, options),
     ...(request.idempotency ? keepAnswer(request.idempotency, request.cause, done) : []),
   ];
-  return { id, done, point: { state: after, head: prepared.head }, statements };
+  return { id, backend: preparing.backend, done, point: { state: after, head: prepared.head }, statements };
 }
 
 /** The projections that are written with their events, and the word to everybody who waits for news. */
@@ -184,11 +185,10 @@ function endDone(client: pg.ClientBase, options: PipelineOptions, batch: Batch):
 
 async function commitAndPublish(client: pg.ClientBase, options: PipelineOptions, batch: Batch): Promise<Done> {
   try {
-    await commit(client, batch.statements, options);
+    await commit(client, batch.statements);
   } catch (error) {
     if (!(error instanceof UnknownOutcomeError)) throw error;
-    const { processID } = client as { processID?: number };
-    throw new Undecided({ batch: batch.id, backend: processID }, batch);
+    throw new Undecided({ batch: batch.id, backend: batch.backend }, batch);
   }
   options.store.publish(batch.point);
   return batch.done;
@@ -229,7 +229,7 @@ async function keep<T>(
   kept: { statements: Parameterised[]; outcome: T },
 ): Promise<T> {
   try {
-    await commit(client, kept.statements, options);
+    await commit(client, kept.statements);
   } catch (error) {
     if (!(error instanceof UnknownOutcomeError)) throw error;
     options.logger.warn('an answer could not be kept', { error: error.message });

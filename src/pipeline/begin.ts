@@ -3,33 +3,29 @@ import type pg from 'pg';
 import { HEAD_QUERY, EVENT_COLUMNS, type EventRow, toEventRecord } from '../log/read.js';
 import { emptyHead } from '../log/head.js';
 import { advisoryKey } from '../postgres/advisory.js';
-import { isConnectionLoss } from '../postgres/errors.js';
+import { ExchangeError, isConnectionLoss, isLocked } from '../postgres/errors.js';
 import { type Parameterised, sendBatch } from '../postgres/exchange.js';
+import { REFUSE_OLDER_RELEASE } from '../postgres/release-guard.js';
 import { LogDivergedError, type Point, foldLog, foldPage, startPoint } from '../reads/fold-log.js';
 import type { Store } from '../reads/store.js';
 import { readEvent } from '../schema/upcasting.js';
-import { within } from './deadline.js';
+import { IDLE, type Try } from './attend.js';
+import { LogBusyError } from './in-the-way.js';
 import type { PipelineOptions } from './types.js';
 
 /** Events that the first flight brings along. A process is rarely more than a few behind. */
 const FIRST_PAGE = 200;
 
-/** Beyond the lock's own limit: how long an answer may be on its way before the connection counts as dead. */
-const GRACE = 15_000;
-
-/** How long the server keeps a transaction, and the lock, of a process that fell silent. */
-const IDLE = 30_000;
-
 export interface Begun {
+  /** The process of the server that runs the transaction. */
+  backend: number;
   /** Exactly the log's head, as long as the transaction holds its lock. */
   point: Point;
   /** The rows of the caller's own question. */
   found: Record<string, unknown>[];
 }
 
-export interface Begin {
-  /** Milliseconds left to wait for the log's lock. */
-  lockWait: number;
+export interface Begin extends Pick<Try, 'attendance' | 'lockWait' | 'tableWait'> {
   /** Asked in the same flight, once the lock is held. */
   question?: Parameterised;
   /** Set when the work may have to be taken back while the transaction goes on. */
@@ -44,15 +40,17 @@ const NOTHING: Parameterised = { text: 'SELECT WHERE false' };
 /**
  * BEGIN, limits, the log's lock, the events we lack and the caller's question, in one flight. Each statement sees what
  * is committed when it runs, so what comes after the lock sees everything that was written under it.
+ * @throws LogBusyError, StaleConnectionError
  */
 export async function begin(client: pg.ClientBase, options: PipelineOptions, how: Begin): Promise<Begun> {
   const { store } = options;
   const from = store.point();
-  const flight = sendBatch(client, [
+  const results = await sendBatch(client, [
     { text: 'BEGIN ISOLATION LEVEL READ COMMITTED' },
-    limits({ lock: how.lockWait, statement: options.statementTimeout, idle: IDLE }),
+    limits({ lock: how.lockWait, statement: options.statementTimeout }),
     { text: 'SELECT pg_advisory_xact_lock($1)', values: [advisoryKey(options.place, 'log')] },
-    limits({ lock: options.lockTimeout, statement: options.statementTimeout, idle: IDLE }),
+    limits({ lock: how.tableWait, statement: options.statementTimeout }),
+    REFUSE_OLDER_RELEASE,
     { text: HEAD_QUERY },
     {
       text: `SELECT ${EVENT_COLUMNS} FROM service_events WHERE position > $1 ORDER BY position LIMIT ${FIRST_PAGE}`,
@@ -60,13 +58,13 @@ export async function begin(client: pg.ClientBase, options: PipelineOptions, how
     },
     how.question ?? NOTHING,
     ...(how.savepoint === true ? [{ text: `SAVEPOINT ${SAVEPOINT}` }] : []),
-  ]);
-  const results = await within(client, flight, how.lockWait + GRACE).catch(stale);
-  const head = results[4]?.rows[0];
-  const rows = (results[5]?.rows ?? []) as unknown as EventRow[];
-  const found = results[6]?.rows ?? [];
-  const point = await catchUp(client, store, { from, rows, head: toHead(head) });
-  return { point, found };
+  ]).catch(notBegun);
+  const [, , , limited, , head, events, found] = results.map(({ rows }) => rows);
+  const backend = Number(limited?.[0]?.['backend']);
+  how.attendance.began(backend);
+  const rows = (events ?? []) as unknown as EventRow[];
+  const point = await catchUp(client, store, { from, rows, head: toHead(head?.[0]) });
+  return { point, backend, found: found ?? [] };
 }
 
 /**
@@ -77,17 +75,19 @@ export class StaleConnectionError extends Error {
   override readonly name = 'StaleConnectionError';
 }
 
-function stale(error: unknown): never {
+function notBegun(error: unknown): never {
+  // BEGIN and the limits are done: it was the log's lock.
+  if (error instanceof ExchangeError && error.results.length === 2 && isLocked(error)) throw new LogBusyError();
   if (isConnectionLoss(error)) throw new StaleConnectionError('the connection was gone', { cause: error });
   throw error;
 }
 
-/** Limits of this transaction. Milliseconds; PostgreSQL takes 0 as "none", which a lock must never have. */
-function limits({ lock, statement, idle }: { lock: number; statement: number; idle: number }): Parameterised {
+/** Limits of this transaction, in milliseconds. PostgreSQL takes 0 as "none", which a lock must never have. */
+function limits({ lock, statement }: { lock: number; statement: number }): Parameterised {
   return {
-    text: `SELECT set_config('lock_timeout', $1, true), set_config('statement_timeout', $2, true),
-                  set_config('idle_in_transaction_session_timeout', $3, true)`,
-    values: [String(Math.max(1, Math.ceil(lock))), String(statement), String(idle)],
+    text: `SELECT pg_backend_pid() AS backend, set_config('lock_timeout', $1, true),
+                  set_config('statement_timeout', $2, true), set_config('idle_in_transaction_session_timeout', $3, true)`,
+    values: [String(Math.max(1, Math.ceil(lock))), String(statement), String(IDLE)],
   };
 }
 

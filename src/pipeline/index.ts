@@ -1,8 +1,6 @@
 /** The write path: from a command to its events, tables, rows and answer, in one transaction. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import { ProblemError, environmentProblem, isRetryable, lockTimeout, unavailable } from '../postgres/errors.js';
-import { withClient } from '../postgres/pool.js';
+import { ProblemError, environmentProblem, unavailable } from '../postgres/errors.js';
 import { operations } from '../schema/operations/index.js';
 import type { Problem } from '../schema/problem.js';
 import type { Point } from '../reads/store.js';
@@ -11,21 +9,15 @@ import { type Attempt, Undecided, attempt, rehearse } from './attempt.js';
 import { StaleConnectionError, begin } from './begin.js';
 import { UnknownOutcomeError, commit } from './commit.js';
 import { type Queue, createQueue } from './queue.js';
-import { isCommitted, outcomeUnknown } from './settle.js';
+import { type Unsettled, createUnsettled, isCommitted, outcomeUnknown } from './settle.js';
+import { tryUntilFree } from './tries.js';
 import type { Job, Outcome, Pipeline, PipelineOptions, Prepare, Refusal, RequestContext } from './types.js';
 
 export type * from './types.js';
 
-/** Of one transaction that deadlocks, for one: the first, and two more. */
-const ATTEMPTS = 3;
-
-/** Milliseconds; each wait is a random part of it, so that two who clashed don't clash again. */
-const BACKOFF = 100;
-
 export function createPipeline(options: PipelineOptions): Pipeline {
-  const queue = createQueue();
-  const run = <T>(job: Job, work: (attempt: Attempt) => Promise<T>): Promise<T | Outcome> =>
-    inTurn(queue, options, job, work);
+  const writer = { options, queue: createQueue(), unsettled: createUnsettled(options) };
+  const run = <T>(job: Job, work: (attempt: Attempt) => Promise<T>): Promise<T | Outcome> => answer(writer, job, work);
   return {
     execute: async (name, command, request) => {
       const started = performance.now();
@@ -38,7 +30,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
       if (outcome.kind === 'done' || outcome.kind === 'replayed') throw new Error('a dry run is never done');
       return outcome;
     },
-    underLock: (work) => underLock(queue, options, work),
+    underLock: (work) => underLock(writer, work),
   };
 }
 
@@ -57,71 +49,59 @@ function unprepared(): never {
   throw new Error('a command was decided before it was prepared');
 }
 
-/** Waits for this process's turn, and answers what stands in the way of an attempt as a refusal. */
-async function inTurn<T>(
-  queue: Queue,
-  options: PipelineOptions,
-  job: Job,
-  work: (attempt: Attempt) => Promise<T>,
-): Promise<T | Outcome> {
+interface Writer {
+  options: PipelineOptions;
+  queue: Queue;
+  unsettled: Unsettled;
+}
+
+/** Answers what stands in the way of an attempt as a refusal. */
+async function answer<T>(writer: Writer, job: Job, work: (attempt: Attempt) => Promise<T>): Promise<T | Outcome> {
+  const { options, queue, unsettled } = writer;
   try {
-    const turn = await queue.enter(options.lockTimeout, lockTimeout);
-    try {
-      const lockWait = options.lockTimeout - turn.waited;
-      return await retried(options, (client) => work({ options, client, job, lockWait }));
-    } finally {
-      turn.end();
-    }
+    const problem = await unsettled.settle();
+    if (problem !== null) return refusal(problem);
+    const { abandoned } = job.request;
+    return await tryUntilFree({ options, queue, abandoned }, (at) => work({ ...at, options, job }));
   } catch (error) {
-    if (error instanceof Undecided) return settle(error, options, job.request);
+    if (error instanceof Undecided) return settle(error, writer, job.request);
     return refusalOf(error);
   }
 }
 
-/** Repeats a transaction as a whole. */
-async function retried<T>(options: PipelineOptions, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
-  for (let count = 1; ; count += 1) {
-    try {
-      return await withClient(options.pool, work);
-    } catch (error) {
-      const repeat = isRetryable(error) || error instanceof StaleConnectionError;
-      if (count >= ATTEMPTS || !repeat) throw error;
-      options.logger.warn('a transaction is repeated', { attempt: count, error: (error as Error).message });
-      await sleep(Math.random() * BACKOFF * count);
-    }
-  }
-}
-
 /** Finds out what became of a COMMIT that was never answered. */
-async function settle(undecided: Undecided, options: PipelineOptions, request: RequestContext): Promise<Outcome> {
+async function settle(undecided: Undecided, { options, unsettled }: Writer, request: RequestContext): Promise<Outcome> {
   const { lost, done, point } = undecided;
   options.logger.warn('the connection was lost during a commit', { batch: lost.batch, position: done.position });
   const committed = await isCommitted(lost, options);
-  if (committed === undefined) return refusal(outcomeUnknown(request.idempotency !== undefined));
+  if (committed === undefined) {
+    unsettled.add(lost, point);
+    return refusal(outcomeUnknown(request.idempotency !== undefined));
+  }
   if (!committed)
-    return refusal(unavailable('The database went away before the change was committed; nothing was written.'));
+    return refusal(
+      unavailable('The connection to the database was lost before the change was committed; nothing was written.'),
+    );
   options.store.publish(point);
   return done;
 }
 
 async function underLock<T>(
-  queue: Queue,
-  options: PipelineOptions,
+  { options, queue, unsettled }: Writer,
   work: (client: pg.ClientBase, point: Point) => Promise<T>,
 ): Promise<T> {
-  const turn = await queue.enter(options.lockTimeout, lockTimeout);
   try {
-    return await retried(options, async (client) => {
-      const { point } = await begin(client, options, { lockWait: options.lockTimeout - turn.waited });
-      const result = await work(client, point);
-      await commit(client, [], options);
+    const problem = await unsettled.settle();
+    if (problem !== null) throw new ProblemError(problem);
+    return await tryUntilFree({ options, queue }, async (at) => {
+      const { point } = await begin(at.client, options, at);
+      const result = await work(at.client, point);
+      await commit(at.client, []);
       return result;
     });
   } catch (error) {
     const problem = problemOf(error);
     throw problem === undefined ? error : new ProblemError(problem, error);
-  } finally {
-    turn.end();
   }
 }
 
@@ -135,7 +115,6 @@ function refusalOf(error: unknown): Refusal {
 function problemOf(error: unknown): Problem | undefined {
   if (error instanceof ProblemError) return error.problem;
   if (error instanceof UnknownOutcomeError) return outcomeUnknown(false);
-  if (isRetryable(error)) return lockTimeout();
   return environmentProblem(error instanceof StaleConnectionError ? error.cause : error);
 }
 

@@ -1,12 +1,13 @@
 /** A batch on its way into the tables: the DDL, and what PostgreSQL's refusal of it means. */
 import type pg from 'pg';
-import { ExchangeError, driverError, isRetryable, sqlState } from '../postgres/errors.js';
+import { ExchangeError, driverError, isLocked, sqlState } from '../postgres/errors.js';
 import { sendScript } from '../postgres/exchange.js';
 import { runScript } from '../postgres/script.js';
 import type { Sql } from '../projector/ddl/sql.js';
 import { ddlFailure } from '../projector/errors.js';
 import { type LockSettings, isLockTableFull, readLockSettings } from '../projector/lock-table.js';
-import type { Statement } from '../projector/statement.js';
+import type { LockedTable, Statement } from '../projector/statement.js';
+import { LockedError, lockTables, strongestLocks } from '../projector/table-locks.js';
 import { type Taken, articled, isNameTaken, takenByOthers } from '../projector/taken-names.js';
 import type { LogEvent } from '../schema/events.js';
 import type { Problem } from '../schema/problem.js';
@@ -25,31 +26,45 @@ export interface Projection {
 }
 
 /**
- * Runs the statements of a batch in the client's transaction.
+ * Runs the statements of a batch in the client's transaction. All locks on tables come first, so that none is waited for
+ * while others wait for what was done under another.
  * @returns why PostgreSQL refused them, or null; after a refusal the transaction can only be rolled back
- * @throws what the whole transaction may be tried again for, and what is our own bug
+ * @throws LockedError when a lock couldn't be had; and what is our own bug
  */
 export async function runStatements(client: pg.ClientBase, projection: Projection): Promise<Problem[] | null> {
+  const { statements } = projection;
   const question = takenNames(projection);
-  const script = projection.statements.map((statement) => statement.sql);
-  if (question !== null) script.unshift(question);
+  const locks = strongestLocks(statements);
+  const ahead = [...(question === null ? [] : [question]), ...locking(projection, locks)];
+  const script = [...ahead, ...statements.map((statement) => statement.sql)];
   if (script.length === 0) return null;
   try {
     const results = await runScript(client, script);
     return question === null ? null : hiddenByFolders(projection, results[0]?.rows ?? []);
   } catch (error) {
-    if (!(error instanceof ExchangeError) || isRetryable(error)) throw error;
-    return refusals(client, projection, { error, asked: question === null ? 0 : 1 });
+    if (!(error instanceof ExchangeError)) throw error;
+    if (isLocked(error)) throw new LockedError(error, locks);
+    return refusals(client, projection, { error, asked: question !== null, ahead: ahead.length });
   }
 }
 
-async function refusals(
-  client: pg.ClientBase,
-  projection: Projection,
-  { error, asked }: { error: ExchangeError; asked: 0 | 1 },
-): Promise<Problem[]> {
-  const settings = isLockTableFull(driverError(error)) ? await lockSettings(client, projection.pool) : undefined;
-  const problems = problemsOf(error, { ...projection, settings, asked });
+/** What takes the locks. A statement that is alone does it by itself, before anything else. */
+function locking({ statements, schema }: Projection, locks: readonly LockedTable[]): Sql[] {
+  return locks.length > 0 && statements.length > 1 ? [lockTables(schema, locks)] : [];
+}
+
+interface Refusing {
+  error: ExchangeError;
+  /** The first statement is the question for taken names. */
+  asked: boolean;
+  /** Statements in front of those of the batch. */
+  ahead: number;
+}
+
+async function refusals(client: pg.ClientBase, projection: Projection, refusing: Refusing): Promise<Problem[]> {
+  const isFull = isLockTableFull(driverError(refusing.error));
+  const settings = isFull ? await lockSettings(client, projection.pool) : undefined;
+  const problems = problemsOf({ ...projection, ...refusing, settings });
   return Promise.all(problems.map((problem) => explained(client, problem, projection)));
 }
 
@@ -66,19 +81,17 @@ async function lockSettings(client: pg.ClientBase, pool: pg.Pool): Promise<LockS
   }
 }
 
-interface Failed {
+interface Failed extends Refusing {
   statements: readonly Statement[];
   after: State;
   settings: LockSettings | undefined;
-  /** Statements ahead of those of the batch: the question for taken names, or none. */
-  asked: 0 | 1;
 }
 
-function problemsOf(error: ExchangeError, { statements, settings, asked, after }: Failed): Problem[] {
-  const rows = asked === 1 ? ((error.results[0]?.rows ?? []) as readonly Taken[]) : [];
+function problemsOf({ error, statements, settings, asked, ahead, after }: Failed): Problem[] {
+  const rows = asked ? ((error.results[0]?.rows ?? []) as readonly Taken[]) : [];
   const taken = rows.filter(({ name }) => !isFolder(after, name));
   if (isNameTaken(sqlState(error)) && taken.length > 0) return taken.map(unmanaged);
-  return [ddlFailure(error, statements, Math.max(0, error.results.length - asked), settings)];
+  return [ddlFailure(error, statements, Math.max(0, error.results.length - ahead), settings)];
 }
 
 /** PostgreSQL has nothing against a folder that is called like a table it would hide. */

@@ -31,8 +31,10 @@ export interface PipelineOptions {
   release: string;
   store: Store;
   logger: Logger;
-  /** Milliseconds to wait for a lock: in this process, for the log's lock, and for each lock on a table. */
+  /** Milliseconds that a command waits for its turn and its locks, all together. */
   lockTimeout: number;
+  /** Milliseconds that a try waits for each lock on a table; others queue behind it so long. */
+  lockWait: number;
   /** Milliseconds that one statement may take; 0: no limit. */
   statementTimeout: number;
   clock?: () => Date;
@@ -43,6 +45,8 @@ export interface RequestContext {
   /** The snapshot hash that the caller believes to be current. */
   ifMatch?: string;
   idempotency?: Idempotency;
+  /** Whether the caller has gone: a command that waits for a lock is given up then. */
+  abandoned?: () => boolean;
 }
 
 export interface Idempotency {

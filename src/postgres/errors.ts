@@ -22,6 +22,9 @@ export const SQLSTATE = {
   too_many_connections: '53300',
 } as const;
 
+/** Our own, raised by `refuseOlderRelease`: the database was migrated by a newer release. The message is the caller's. */
+export const SQLSTATE_OLDER_RELEASE = 'DP001';
+
 /** Sent by PostgreSQL when it ends a session; the client library reports a lost socket without any code. */
 const SESSION_ENDED = /^(?:08...|57P0[1-5]|25P0[34])$/;
 
@@ -84,10 +87,15 @@ function isRefusedConnection(state: string | undefined): boolean {
   return state !== undefined && /^(?:28|3D)/.test(state);
 }
 
-/** Whether a whole transaction that met this may be tried again as it is. */
-export function isRetryable(error: unknown): boolean {
-  const state = sqlState(error);
-  return state === SQLSTATE.serialization_failure || state === SQLSTATE.deadlock_detected;
+const LOCKED = new Set<string | undefined>([
+  SQLSTATE.lock_not_available,
+  SQLSTATE.deadlock_detected,
+  SQLSTATE.serialization_failure,
+]);
+
+/** Whether others were in the way: the whole transaction may be tried again as it is. */
+export function isLocked(error: unknown): boolean {
+  return LOCKED.has(sqlState(error));
 }
 
 /** We gave the connection up: the server didn't answer in time. */
@@ -122,7 +130,9 @@ export class ProblemError extends Error {
  */
 export function environmentProblem(error: unknown): Problem | undefined {
   const state = sqlState(error);
-  if (state === SQLSTATE.lock_not_available || state === SQLSTATE.query_canceled) return lockTimeout();
+  if (isLocked(error)) return lockTimeout();
+  if (state === SQLSTATE.query_canceled) return tooLong();
+  if (state === SQLSTATE_OLDER_RELEASE) return unavailable((error as Error).message);
   if (isConnectionLoss(error) || isRefusedConnection(state))
     return unavailable('The database is not reachable; nothing was written. Try again later.');
   if (state === SQLSTATE.read_only_sql_transaction) {
@@ -137,10 +147,18 @@ export function unavailable(message: string): Problem {
   return { code: 'UNAVAILABLE', message };
 }
 
-export function lockTimeout(): Problem {
+/** Others were in the way for too long. `who`: a sentence on them, where it is known. */
+export function lockTimeout(who = 'Something else holds a lock that this change needs'): Problem {
+  return { code: 'LOCK_TIMEOUT', message: `${who}; nothing was written. Try again shortly.` };
+}
+
+/** A statement met the limit of its time, or somebody cancelled it. */
+export function tooLong(): Problem {
   return {
     code: 'LOCK_TIMEOUT',
-    message: 'Something else holds a lock that this change needs; nothing was written. Try again shortly.',
+    message:
+      'PostgreSQL ended a statement of this change: it took longer than STATEMENT_TIMEOUT allows, or an operator ' +
+      'cancelled it; nothing was written.',
   };
 }
 

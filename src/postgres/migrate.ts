@@ -6,6 +6,7 @@ import { advisoryKey } from './advisory.js';
 import type { Database } from './database.js';
 import type { Logger } from './logger.js';
 import { type Queryable, withClient } from './pool.js';
+import { MIGRATIONS, MIGRATION_FILE } from './release-guard.js';
 
 export interface MigrateOptions {
   pool: pg.Pool;
@@ -22,15 +23,12 @@ interface Migration {
   file: URL;
 }
 
-/** Two levels up from src/postgres and from dist/postgres alike. */
-const DIRECTORY = new URL('../../db/', import.meta.url);
-
 /**
  * Applies what is missing, each migration in a transaction of its own. Any number of processes may do this at once.
  * @throws OperatorError when a newer release has been here
  */
 export async function migrate(options: MigrateOptions): Promise<void> {
-  const migrations = await readMigrations(options.directory ?? DIRECTORY);
+  const migrations = await readMigrations(options.directory ?? MIGRATIONS);
   await withClient(options.pool, async (client) => {
     await prepare(client, options);
     let applied = await newestApplied(client);
@@ -43,18 +41,18 @@ export async function migrate(options: MigrateOptions): Promise<void> {
 }
 
 /** The newest migration that was applied, and the newest of this release. Only reads. */
-export async function migrationsOf(db: Queryable, directory = DIRECTORY): Promise<{ applied: number; known: number }> {
+export async function migrationsOf(db: Queryable, directory = MIGRATIONS): Promise<{ applied: number; known: number }> {
   return { applied: await newestApplied(db), known: await newestMigration(directory) };
 }
 
 /** The number of this release's newest migration. */
-export async function newestMigration(directory = DIRECTORY): Promise<number> {
+export async function newestMigration(directory = MIGRATIONS): Promise<number> {
   return (await readMigrations(directory)).at(-1)?.number ?? 0;
 }
 
 /** The migrations of this release, by number. */
 async function readMigrations(directory: URL): Promise<Migration[]> {
-  const names = (await readdir(directory)).filter((name) => /^\d{4}_\w+\.sql$/.test(name)).sort();
+  const names = (await readdir(directory)).filter((name) => MIGRATION_FILE.test(name)).sort();
   return names.map((name) => ({ number: Number(name.slice(0, 4)), name, file: new URL(name, directory) }));
 }
 

@@ -99,6 +99,27 @@ async function cleaned(client: pg.PoolClient, broken: boolean): Promise<boolean>
   );
 }
 
+/**
+ * Runs `work` on a connection of its own, made like those of the pool: for questions about connections that may be dead.
+ * Connecting may take `milliseconds`, and each query too.
+ */
+export async function withOwnClient<T>(
+  { options }: pg.Pool,
+  milliseconds: number,
+  work: (client: pg.Client) => Promise<T>,
+): Promise<T> {
+  const limits = { connectionTimeoutMillis: milliseconds, query_timeout: milliseconds };
+  const client = new pg.Client({ ...options, ...limits });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return await work(client);
+  } finally {
+    // Not waited for: it may take as long as the work did.
+    client.end().catch(() => undefined);
+  }
+}
+
 /** What PostgreSQL's spelling of values and definitions depends on, whatever a database or an account sets. */
 const SPELLING = {
   TimeZone: 'UTC',

@@ -1,24 +1,9 @@
 /** What PostgreSQL's refusal of a planned statement means for the caller. SQL text never leaves this module. */
-import {
-  SQLSTATE,
-  driverError,
-  environmentProblem,
-  isConnectionLoss,
-  lockTimeout,
-  sqlState,
-} from '../postgres/errors.js';
+import { SQLSTATE, driverError, environmentProblem, isConnectionLoss, sqlState } from '../postgres/errors.js';
 import type { Problem } from '../schema/problem.js';
 import { type LockSettings, isLockTableFull, lockEntriesOf, tooFewLocks } from './lock-table.js';
 import type { Statement } from './statement.js';
 import { isNameTaken } from './taken-names.js';
-
-/** SQLSTATEs that say something about the moment, not about the statement. Deadlocks come here after their retries. */
-const MOMENTARY = new Set<string>([
-  SQLSTATE.lock_not_available,
-  SQLSTATE.query_canceled,
-  SQLSTATE.deadlock_detected,
-  SQLSTATE.serialization_failure,
-]);
 
 /**
  * @param completed how many statements finished before the one that failed
@@ -34,10 +19,10 @@ export function ddlFailure(
   const state = sqlState(error);
   if (state === undefined && !isConnectionLoss(error)) throw error;
   const place = placeOf(statements[completed]);
-  if (state !== undefined && MOMENTARY.has(state)) return { ...lockTimeout(), ...place };
   if (isLockTableFull(driverError(error))) return { ...tooFewLocks(lockEntriesOf(statements), settings), ...place };
   const environment = environmentProblem(error);
-  if (environment !== undefined) return environment;
+  if (environment !== undefined)
+    return environment.code === 'LOCK_TIMEOUT' ? { ...environment, ...place } : environment;
   return { ...refused(error, state, statements[completed]), ...place };
 }
 

@@ -5,11 +5,19 @@ import type { Sql } from './ddl/sql.js';
 /** The strongest lock the statement takes on a table that may hold rows, as PostgreSQL names it. */
 export type TableLock = 'none' | 'SHARE UPDATE EXCLUSIVE' | 'SHARE' | 'SHARE ROW EXCLUSIVE' | 'ACCESS EXCLUSIVE';
 
+/** A table that was there before, and the strongest lock taken on it. */
+export interface LockedTable {
+  table: string;
+  lock: Exclude<TableLock, 'none'>;
+}
+
 export interface Statement {
   sql: Sql;
   /** One phrase for people: `create table articles`. */
   summary: string;
   lock: TableLock;
+  /** Whom it locks: the tables that others may be using. */
+  locks: readonly LockedTable[];
   /** Rows, columns or values are gone afterwards. */
   loses_data: boolean;
   /** PostgreSQL writes the whole table anew while it holds the lock. */

@@ -29,7 +29,9 @@ export interface Instance {
   stop(): Promise<void>;
 }
 
-export interface InstanceOptions extends Partial<Pick<PipelineOptions, 'lockTimeout' | 'statementTimeout' | 'clock'>> {
+export interface InstanceOptions extends Partial<
+  Pick<PipelineOptions, 'lockTimeout' | 'lockWait' | 'statementTimeout' | 'clock'>
+> {
   schema?: string;
   logger?: Logger;
   /** Another way to the same database for commands: through a proxy, for one. */
@@ -53,6 +55,7 @@ export async function startInstance(connectionString: string, options: InstanceO
     store,
     logger,
     lockTimeout: options.lockTimeout ?? 20_000,
+    lockWait: options.lockWait ?? 200,
     statementTimeout: options.statementTimeout ?? 20_000,
     ...(options.clock && { clock: options.clock }),
   });

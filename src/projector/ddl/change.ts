@@ -1,7 +1,7 @@
 /** What the planners get: one event of a batch with the states around it; and how they say what a statement costs. */
 import type { NewEvent, SchemaEventType } from '../../schema/events.js';
 import type { State } from '../../schema/state.js';
-import type { Statement } from '../statement.js';
+import type { LockedTable, Statement, TableLock } from '../statement.js';
 import type { BatchNeeds } from './batch-needs.js';
 import type { Sql } from './sql.js';
 
@@ -32,7 +32,10 @@ export function isNew({ createdAt, index }: Change, collection: string): boolean
 
 /** What a statement costs on a table that may hold rows. What isn't named is false. */
 export type Costs = Pick<Statement, 'lock'> &
-  Partial<Pick<Statement, 'loses_data' | 'rewrites_table' | 'may_fail' | 'lock_entries'>>;
+  Partial<Pick<Statement, 'loses_data' | 'rewrites_table' | 'may_fail' | 'lock_entries'>> & {
+    /** Tables beside the event's own that are locked too. */
+    also?: readonly LockedTable[];
+  };
 
 /** A statement on the event's own table: on a table of this batch it costs nothing. */
 export function statement(change: Change, text: Sql, summary: string, costs: Costs): Statement {
@@ -42,10 +45,19 @@ export function statement(change: Change, text: Sql, summary: string, costs: Cos
     sql: text,
     summary,
     lock: free ? 'none' : costs.lock,
+    locks: lockedTables(change, [{ table: event.collection, lock: costs.lock }, ...(costs.also ?? [])]),
     loses_data: !free && costs.loses_data === true,
     rewrites_table: !free && costs.rewrites_table === true,
     may_fail: !free && costs.may_fail === true,
     lock_entries: costs.lock_entries ?? 1,
     source: { event: index, type: event.type, collection: event.collection, field: change.about ?? event.field },
   };
+}
+
+/** Those of them that this batch hasn't made itself. */
+export function lockedTables(
+  change: Change,
+  locks: readonly { table: string; lock: TableLock }[],
+): readonly LockedTable[] {
+  return locks.flatMap(({ table, lock }) => (lock === 'none' || isNew(change, table) ? [] : [{ table, lock }]));
 }

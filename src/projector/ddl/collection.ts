@@ -1,4 +1,5 @@
 /** Tables: CREATE TABLE, its comment, DROP TABLE. */
+import { parentOf } from '../../schema/order.js';
 import type { CollectionNode } from '../../schema/state.js';
 import type { Statement } from '../statement.js';
 import { type Change, statement } from './change.js';
@@ -47,6 +48,7 @@ export function planCollectionDeleted(change: Change<'collection.deleted'>): Sta
   const { event, before, schema } = change;
   const node = before.collections.get(event.collection) as CollectionNode;
   if (node.collection.schema === null) return [];
+  const parent = parentOf(before, event.collection);
   return [
     ...refuseWithPartitions(change, node),
     statement(
@@ -57,6 +59,7 @@ export function planCollectionDeleted(change: Change<'collection.deleted'>): Sta
         lock: 'ACCESS EXCLUSIVE',
         loses_data: true,
         lock_entries: tableLockEntries(node),
+        also: parent === undefined ? [] : [{ table: parent, lock: 'ACCESS EXCLUSIVE' }],
       },
     ),
   ];

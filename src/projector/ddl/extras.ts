@@ -80,14 +80,16 @@ export function isInherited({ event, before }: Change, { references, definition 
 export function addConstraint(change: Change, { name, definition, references }: Constraint): Statement {
   const text = sql`ALTER TABLE ${tableOf(change)} ADD CONSTRAINT ${ident(name)} ${constraintDefinition(definition)}`;
   const lock = references === undefined ? 'ACCESS EXCLUSIVE' : 'SHARE ROW EXCLUSIVE';
-  const costs = { lock, may_fail: true, lock_entries: 4 } as const;
+  const also = references === undefined ? [] : [{ table: references, lock: 'SHARE ROW EXCLUSIVE' } as const];
+  const costs = { lock, may_fail: true, lock_entries: 4, also } as const;
   return statement(change, text, `add constraint ${name} to ${change.event.collection}`, costs);
 }
 
 /** IF EXISTS: it went along if its column or its table was dropped by hand. */
-export function dropConstraint(change: Change, { name }: Constraint): Statement {
+export function dropConstraint(change: Change, { name, references }: Constraint): Statement {
   const text = sql`ALTER TABLE IF EXISTS ${tableOf(change)} DROP CONSTRAINT IF EXISTS ${ident(name)}`;
-  const costs = { lock: 'ACCESS EXCLUSIVE', lock_entries: 4 } as const;
+  const also = references === undefined ? [] : [{ table: references, lock: 'ACCESS EXCLUSIVE' } as const];
+  const costs = { lock: 'ACCESS EXCLUSIVE', lock_entries: 4, also } as const;
   return statement(change, text, `drop constraint ${name} of ${change.event.collection}`, costs);
 }
 
@@ -105,7 +107,8 @@ export function dropIndex(change: Change, { name }: Index): Statement {
 function attach(change: Change, { table, bound }: NonNullable<TableExtras['partition_of']>): Statement {
   const parent = qualified(change.schema, table);
   const text = sql`ALTER TABLE ${parent} ATTACH PARTITION ${tableOf(change)} ${partitionBound(bound)}`;
-  const costs = { lock: 'none', lock_entries: 6 } as const;
+  const also = [{ table, lock: 'SHARE UPDATE EXCLUSIVE' }] as const;
+  const costs = { lock: 'none', lock_entries: 6, also } as const;
   return statement(change, text, `make ${change.event.collection} a partition of ${table}`, costs);
 }
 

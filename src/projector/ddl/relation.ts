@@ -8,7 +8,7 @@
 import { parentOf } from '../../schema/order.js';
 import { type State, getRelation } from '../../schema/state.js';
 import type { Statement, TableLock } from '../statement.js';
-import { type Change, isNew, statement } from './change.js';
+import { type Change, isNew, lockedTables, statement } from './change.js';
 import { type ForeignKeyRelation, foreignKeyConstraint, hasForeignKey } from './create-table.js';
 import { ident, qualified, sql } from './sql.js';
 
@@ -56,7 +56,7 @@ export function addForeignKey(change: Change, relation: ForeignKeyRelation): Sta
   const summary = `point ${relation.many_collection}.${relation.many_field} at ${relation.one_collection}`;
   return {
     ...statement(change, text, summary, { lock: 'SHARE ROW EXCLUSIVE', lock_entries: 4 }),
-    lock: lockOnBoth(change, relation, 'SHARE ROW EXCLUSIVE'),
+    ...locksOnBoth(change, relation, 'SHARE ROW EXCLUSIVE'),
     may_fail: !isNew(change, relation.many_collection),
   };
 }
@@ -68,7 +68,7 @@ export function dropForeignKey(change: Change, relation: ForeignKeyRelation): St
   const summary = `let ${relation.many_collection}.${relation.many_field} point at nothing`;
   return {
     ...statement(change, text, summary, { lock: 'ACCESS EXCLUSIVE', lock_entries: 4 }),
-    lock: lockOnBoth(change, relation, 'ACCESS EXCLUSIVE'),
+    ...locksOnBoth(change, relation, 'ACCESS EXCLUSIVE'),
   };
 }
 
@@ -81,6 +81,15 @@ function renameForeignKey(change: Change, old: ForeignKeyRelation, now: ForeignK
 }
 
 /** A foreign key locks both its tables. */
-function lockOnBoth(change: Change, relation: ForeignKeyRelation, lock: TableLock): TableLock {
-  return isNew(change, relation.many_collection) && isNew(change, relation.one_collection) ? 'none' : lock;
+function locksOnBoth(
+  change: Change,
+  { many_collection, one_collection }: ForeignKeyRelation,
+  lock: TableLock,
+): Pick<Statement, 'lock' | 'locks'> {
+  const tables = [...new Set([many_collection, one_collection])];
+  const locks = lockedTables(
+    change,
+    tables.map((table) => ({ table, lock })),
+  );
+  return { lock: locks.length === 0 ? 'none' : lock, locks };
 }

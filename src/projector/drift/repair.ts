@@ -1,6 +1,9 @@
 /** Makes the database as the log says, as far as that is allowed and PostgreSQL lets it. */
 import type pg from 'pg';
+import { isLocked } from '../../postgres/errors.js';
 import type { State } from '../../schema/state.js';
+import type { LockedTable } from '../statement.js';
+import { LockedError } from '../table-locks.js';
 import { findDrift } from './find.js';
 import type { Drift, RepairStatement, TableDrift } from './model.js';
 
@@ -21,7 +24,10 @@ export interface Repaired {
   drift: Drift;
 }
 
-/** In the caller's transaction, which must hold the log's lock. */
+/**
+ * In the caller's transaction, which must hold the log's lock.
+ * @throws LockedError when others are in the way: what was done so far is to be taken back with the transaction
+ */
 export async function repairDrift(options: RepairOptions): Promise<Repaired> {
   const { client, state, schema } = options;
   const made: RepairStatement[] = [];
@@ -29,10 +35,10 @@ export async function repairDrift(options: RepairOptions): Promise<Repaired> {
   // Names first: what else differs can be told only when everything is called what it was called.
   const renames = distinct(drift.tables.flatMap(renamesOf));
   if (renames.length > 0) {
-    await runAll(options, renames, made);
+    await runAll({ ...options, drift }, renames, made);
     drift = await findDrift(client, state, schema);
   }
-  const left = await runAll(options, distinct(drift.tables.flatMap(statementsOf)), made);
+  const left = await runAll({ ...options, drift }, distinct(drift.tables.flatMap(statementsOf)), made);
   if (made.length > 0) drift = await findDrift(client, state, schema);
   return { made, left, drift };
 }
@@ -51,9 +57,14 @@ function distinct(statements: readonly RepairStatement[]): RepairStatement[] {
   return [...new Map(statements.map((statement) => [statement.sql, statement])).values()];
 }
 
+interface Running extends RepairOptions {
+  /** What the statements come from. */
+  drift: Drift;
+}
+
 /** What failed is tried again as long as others succeed: it may need what comes after it. */
 async function runAll(
-  options: RepairOptions,
+  options: Running,
   statements: readonly RepairStatement[],
   made: RepairStatement[],
 ): Promise<Repaired['left']> {
@@ -66,13 +77,13 @@ async function runAll(
 }
 
 async function runEach(
-  { client, allowDrop }: RepairOptions,
+  { client, allowDrop, drift }: Running,
   statements: readonly RepairStatement[],
   made: RepairStatement[],
 ): Promise<Repaired['left']> {
   const left: Repaired['left'] = [];
   for (const { sql, summary, drops } of statements) {
-    const reason = drops && !allowDrop ? 'it drops something' : await run(client, sql);
+    const reason = drops && !allowDrop ? 'it drops something' : await run(client, sql, drift);
     if (reason === null) made.push({ sql, summary, drops });
     else left.push({ sql, summary, drops, reason });
   }
@@ -80,14 +91,19 @@ async function runEach(
 }
 
 /** Each by itself: one that fails takes no other along. */
-async function run(client: pg.ClientBase, text: string): Promise<string | null> {
+async function run(client: pg.ClientBase, text: string, drift: Drift): Promise<string | null> {
   await client.query('SAVEPOINT repair');
   try {
     await client.query(text);
     await client.query('RELEASE SAVEPOINT repair');
     return null;
   } catch (error) {
+    if (isLocked(error)) throw new LockedError(error, locksOf(drift));
     await client.query('ROLLBACK TO SAVEPOINT repair; RELEASE SAVEPOINT repair');
     return error instanceof Error ? error.message : String(error);
   }
 }
+
+/** Repairs may need any lock on the tables that differ. */
+const locksOf = ({ tables }: Drift): LockedTable[] =>
+  tables.map(({ table, renamed_to }) => ({ table: renamed_to ?? table, lock: 'ACCESS EXCLUSIVE' }));

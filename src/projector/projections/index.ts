@@ -74,9 +74,11 @@ export function createProjections(options: ProjectionsOptions): Projections {
  * as it can be, so a difference may only be a change that came in between.
  * @returns null when it takes a closer look
  */
-async function verifyBeside({ pool, store, connection }: ProjectionsOptions): Promise<Verified | null> {
+async function verifyBeside({ pool, store, connection, lockTimeout }: ProjectionsOptions): Promise<Verified | null> {
   return withClient(pool, async (client) => {
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
+    // PostgreSQL locks a table to spell what is in its catalog: an ALTER TABLE by hand must not keep us for ever.
+    await client.query(`SELECT set_config('lock_timeout', $1, true)`, [String(lockTimeout)]);
     try {
       const position = await headPosition(client);
       const state = await store.atHead(position);

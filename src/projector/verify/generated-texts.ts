@@ -3,6 +3,7 @@
  * text can't be compared with the catalog's: PostgreSQL is asked to spell ours in a copy of the table that is taken back.
  */
 import type pg from 'pg';
+import { isLocked } from '../../postgres/errors.js';
 import { columnType } from '../../schema/normal-form/index.js';
 import type { ColumnField } from '../ddl/column.js';
 import { type Sql, expression, ident, join, qualified, sql, typeName } from '../ddl/sql.js';
@@ -50,7 +51,8 @@ async function readTexts(
     const { rows } = await client.query<{ name: string; text: string }>(SPELLINGS);
     for (const { name, text } of rows) texts.set(columns[indexOf(name)]?.key ?? '', text);
     await client.query('ROLLBACK TO SAVEPOINT dps_generated; RELEASE SAVEPOINT dps_generated');
-  } catch {
+  } catch (error) {
+    if (isLocked(error)) throw error;
     await client.query('ROLLBACK TO SAVEPOINT dps_generated; RELEASE SAVEPOINT dps_generated');
     if (columns.length === 1) return;
     // One that fails hides the others: look at the halves.

@@ -4,6 +4,7 @@
  * spell that in a copy of the table that is taken back.
  */
 import type pg from 'pg';
+import { isLocked } from '../../postgres/errors.js';
 import { isObject, jsonEqual } from '../../schema/json.js';
 import type { Need } from '../../schema/extras.js';
 import type { Json } from '../../schema/model.js';
@@ -80,7 +81,9 @@ async function tried<T>(client: pg.ClientBase, statements: Sql, question: Sql): 
     await client.query(statements);
     const { rows } = await client.query<{ answer: T }>(question);
     return rows[0]?.answer;
-  } catch {
+  } catch (error) {
+    // That others were in the way says nothing about the spelling.
+    if (isLocked(error)) throw error;
     return undefined;
   } finally {
     await client.query('ROLLBACK TO SAVEPOINT dps_spelling; RELEASE SAVEPOINT dps_spelling');

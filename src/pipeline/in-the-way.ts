@@ -1,0 +1,108 @@
+/** What kept a transaction from its locks, asked when it has given back its own, and put into words. */
+import type pg from 'pg';
+import { advisoryKey } from '../postgres/advisory.js';
+import { lockTimeout } from '../postgres/errors.js';
+import { sendBatch } from '../postgres/exchange.js';
+import { HOLDERS, type Holder, LockedError, conflictsOf, readHolders } from '../projector/table-locks.js';
+import type { LockedTable } from '../projector/statement.js';
+import type { Problem } from '../schema/problem.js';
+import { IDLE } from './attend.js';
+import type { PipelineOptions } from './types.js';
+
+/** The log's lock didn't come in time. */
+export class LogBusyError extends Error {
+  override readonly name = 'LogBusyError';
+}
+
+/** What a transaction met. */
+export interface Met {
+  /** The locks on tables that it needs; empty where that isn't known, or where it was the log's lock. */
+  locks: readonly LockedTable[];
+  holders: readonly Holder[];
+  /** It was the lock of the log. */
+  log: boolean;
+}
+
+/** So many tables are asked about, at most. */
+const MOST = 1_000;
+
+/** Ends the transaction and asks who was in its way. A holder of the log's lock that makes no progress is ended. */
+export async function meet(client: pg.ClientBase, options: PipelineOptions, error: unknown): Promise<Met> {
+  const rollback = { text: 'ROLLBACK' };
+  if (error instanceof LogBusyError) {
+    const key = advisoryKey(options.place, 'log');
+    const results = await sendBatch(client, [rollback, { text: LOG_HOLDER, values: [key] }]);
+    const rows = results[1]?.rows ?? [];
+    for (const { pid, ended } of rows) {
+      if (ended === true) options.logger.warn('a transaction that made no progress was ended', { backend: pid });
+    }
+    return { locks: [], holders: rows as unknown as Holder[], log: true };
+  }
+  const locks = error instanceof LockedError ? error.locks.slice(0, MOST) : [];
+  if (locks.length === 0) {
+    await sendBatch(client, [rollback]);
+    return { locks, holders: [], log: false };
+  }
+  const question = { text: HOLDERS, values: conflictsOf(options.place.schema, locks) };
+  const results = await sendBatch(client, [rollback, question]);
+  return { locks, holders: readHolders(results[1]?.rows ?? []), log: false };
+}
+
+/** Whether one of those who were in the way still is. Takes no lock, and keeps nobody waiting. */
+export async function isStillMet(options: PipelineOptions, { locks, holders }: Met): Promise<boolean> {
+  const { rows } = await options.pool.query(HOLDERS, conflictsOf(options.place.schema, locks));
+  const present = new Set((rows as Holder[]).map(nameOf));
+  return holders.some((holder) => present.has(nameOf(holder)));
+}
+
+export const nameOf = ({ pid, transaction }: Holder): string => `${pid} ${transaction}`;
+
+/** How long a process may wait for its client, or be waited for by it, before others end it. */
+const STUCK = IDLE + 500;
+
+/**
+ * Who holds the log's lock. Where it is a process of the service that waits for nobody but its client, and has for a
+ * while, that one is stopped or cut off: PostgreSQL ends it while its transaction is idle, but not in the middle of
+ * reading or sending a long message.
+ */
+const LOG_HOLDER = `
+  SELECT pid, transaction, application, age, maintenance, "table", CASE WHEN stuck THEN pg_terminate_backend(pid) END AS ended
+    FROM (
+      SELECT l.pid, l.virtualtransaction AS transaction, coalesce(a.application_name, '') AS application,
+             extract(epoch FROM statement_timestamp() - a.xact_start)::float8 AS age, false AS maintenance, '' AS "table",
+             a.usename = current_user AND a.application_name ~ '^(data-platform-service|dps)' AND a.xact_start IS NOT NULL
+               AND a.wait_event_type = 'Client'
+               AND greatest(a.state_change, a.query_start) < clock_timestamp() - interval '${STUCK} ms' AS stuck
+        FROM pg_catalog.pg_locks l LEFT JOIN pg_catalog.pg_stat_activity a ON a.pid = l.pid
+       WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
+         AND l.database = (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database())
+         AND (l.classid::bigint << 32 | l.objid::bigint) = $1::bigint) AS h`;
+
+/** The refusal, when there is no time left. Names applications and processes, never what they run. */
+export function inTheWay({ holders, log }: Met): Problem {
+  const [first] = holders;
+  if (first === undefined) return lockTimeout(log ? 'Another change is under way' : undefined);
+  const what = log ? 'Another change is under way' : `The table ${JSON.stringify(first.table)} is in use`;
+  const others = holders.length > 1 ? ` and ${holders.length - 1} more` : '';
+  return {
+    ...lockTimeout(`${what}: ${described(first)}${others}`),
+    ...(log ? {} : { collection: first.table }),
+    details: { blocked_by: holders.map((holder) => shown(holder, log)) },
+  };
+}
+
+function described({ pid, application, age }: Holder): string {
+  if (pid === null) return 'by a prepared transaction';
+  const name = application === '' ? 'an application without a name' : JSON.stringify(application);
+  const since = age === null ? '' : `, its transaction began ${Math.max(0, Math.round(age))} s ago`;
+  return `by ${name} (process ${pid} of the database server${since})`;
+}
+
+function shown({ pid, application, age, table }: Holder, log: boolean): Record<string, unknown> {
+  return {
+    pid,
+    application_name: application,
+    age_seconds: age === null ? null : Math.max(0, Math.round(age)),
+    ...(log ? {} : { collection: table }),
+  };
+}

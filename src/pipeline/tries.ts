@@ -1,0 +1,138 @@
+/**
+ * A transaction until it has its locks. A strong lock that is waited for stops everybody who comes later, and who waits
+ * under the log's lock stops every other change; so each try waits a moment only, and between the tries nothing is held.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ProblemError, isLocked, lockTimeout, unavailable } from '../postgres/errors.js';
+import { withClient } from '../postgres/pool.js';
+import { type Holder, LockedError } from '../projector/table-locks.js';
+import { IDLE, type Try, attend } from './attend.js';
+import { StaleConnectionError } from './begin.js';
+import { LogBusyError, type Met, inTheWay, isStillMet, meet, nameOf } from './in-the-way.js';
+import type { Queue } from './queue.js';
+import type { PipelineOptions } from './types.js';
+
+export interface Trying {
+  queue: Queue;
+  options: PipelineOptions;
+  /** Whether nobody waits for the answer any more. */
+  abandoned?: (() => boolean) | undefined;
+}
+
+/** Connections of the pool that turn out to be dead: the first, and two more. */
+const STALE_AT_MOST = 2;
+
+/** Milliseconds; each pause is a random part of it, so that two who clashed don't clash again. */
+const STALE_PAUSE = 100;
+
+/** Milliseconds: the first pause, and what the growing ones end at, while it is known whom to look for and otherwise. */
+const PAUSES = { first: 50, known: 400, unknown: 2_000 };
+
+/** Who waits for the log's lock looks that often whether its holder is alive. */
+const LOOK_AT_HOLDER = IDLE + 1_000;
+
+/**
+ * Runs `work` in this process's turn, on a client of the pool, as a new transaction each time others were in its way.
+ * @throws ProblemError LOCK_TIMEOUT when that lasted for `options.lockTimeout`; and what `work` throws
+ */
+export async function tryUntilFree<T>(trying: Trying, work: (at: Try) => Promise<T>): Promise<T> {
+  const { options } = trying;
+  const deadline = performance.now() + options.lockTimeout;
+  const waited = new Set<string>();
+  let stale = 0;
+  let pause = PAUSES.first;
+  let tableWait = options.lockWait;
+  for (;;) {
+    const left = deadline - performance.now();
+    const ended = await once(trying, { left, tableWait }, work);
+    if (ended.kind === 'done') return ended.value;
+    if (ended.kind === 'stale') {
+      if ((stale += 1) > STALE_AT_MOST) throw ended.error;
+      await sleep(Math.random() * STALE_PAUSE * stale);
+      continue;
+    }
+    const { met } = ended;
+    report(options, met);
+    tableWait = options.lockWait;
+    if (makesWay(met.holders, waited)) tableWait = Math.max(tableWait, MAKES_WAY);
+    else if (!met.log) pause = await free(trying, { met, deadline, pause });
+    if (performance.now() >= deadline) throw new ProblemError(inTheWay(met));
+  }
+}
+
+/**
+ * An automatic VACUUM or ANALYZE ends for a lock that is waited for as long as deadlock_timeout, which only a superuser
+ * may lower: once for each, that long is waited.
+ */
+function makesWay(holders: readonly Holder[], waited: Set<string>): boolean {
+  const isNew = holders.some((holder) => !waited.has(nameOf(holder)));
+  for (const holder of holders) waited.add(nameOf(holder));
+  return isNew && holders.every(({ maintenance }) => maintenance);
+}
+
+/** Milliseconds: PostgreSQL's default of deadlock_timeout, and time for the other one to end. */
+const MAKES_WAY = 1_500;
+
+interface Pausing {
+  met: Met;
+  deadline: number;
+  pause: number;
+}
+
+/** Waits for the end of those who were in the way, where it is known who. @returns how long the next pause is */
+async function free({ options, abandoned }: Trying, { met, deadline, pause }: Pausing): Promise<number> {
+  const isKnown = met.holders.length > 0;
+  let next = pause;
+  for (;;) {
+    const left = deadline - performance.now();
+    if (left <= 0) return next;
+    await sleep(Math.min(left, next * (0.5 + Math.random() / 2)));
+    if (abandoned?.() === true) throw new ProblemError(callerGone());
+    next = Math.min(next * 2, isKnown ? PAUSES.known : PAUSES.unknown);
+    // What can't be asked is found out by the next try.
+    if (!isKnown || !(await isStillMet(options, met).catch(() => false))) return next;
+  }
+}
+
+function callerGone() {
+  return unavailable('The caller went away while the change waited for a lock; nothing was written.');
+}
+
+type Ended<T> = { kind: 'done'; value: T } | { kind: 'stale'; error: StaleConnectionError } | { kind: 'met'; met: Met };
+
+async function once<T>(
+  { queue, options }: Trying,
+  { left, tableWait }: { left: number; tableWait: number },
+  work: (at: Try) => Promise<T>,
+): Promise<Ended<T>> {
+  const turn = await queue.enter(left, othersFirst);
+  try {
+    const lockWait = Math.min(left - turn.waited, LOOK_AT_HOLDER);
+    return await withClient(options.pool, async (client) => {
+      const attendance = attend(client, { ...options, patience: lockWait });
+      try {
+        return { kind: 'done', value: await work({ client, attendance, lockWait, tableWait }) };
+      } catch (error) {
+        const isMet = error instanceof LogBusyError || error instanceof LockedError || isLocked(error);
+        if (!isMet) throw error;
+        return { kind: 'met', met: await meet(client, options, error) };
+      } finally {
+        attendance.end();
+      }
+    });
+  } catch (error) {
+    if (error instanceof StaleConnectionError) return { kind: 'stale', error };
+    throw error;
+  } finally {
+    turn.end();
+  }
+}
+
+const othersFirst = () => lockTimeout('Other changes of this process were under way all the time');
+
+function report({ logger }: PipelineOptions, { holders, log }: Met): void {
+  logger.info('a change waits for a lock', {
+    lock: log ? 'of the log' : 'on a table',
+    holders: holders.map(({ pid, application, age, table }) => ({ pid, application, age, table })),
+  });
+}

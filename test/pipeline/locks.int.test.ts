@@ -1,0 +1,249 @@
+import { expect } from 'chai';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { verifyChain } from '../../src/log/hash-chain.js';
+import type { Outcome } from '../../src/pipeline/index.js';
+import { rebuildTables } from '../../src/projector/projections/rebuild-tables.js';
+import { until } from '../log/until.js';
+import { type TestDatabase, createDatabase, testServer } from '../support/postgres.js';
+import { CAUSE, type Instance, command, done, field, refusedWith, startInstance, table } from './instance.js';
+
+/** Milliseconds that one try waits. */
+const LOCK_WAIT = 200;
+
+/** Milliseconds beyond what is promised that a busy machine may need. */
+const SLACK = 1_300;
+
+describe('a change and the transactions of applications', function () {
+  this.timeout(60_000);
+  let database: TestDatabase;
+  let one: Instance;
+  /** Another process on the same database. */
+  let two: Instance;
+  let application: pg.Client;
+  let another: pg.Client;
+
+  const connected = async (name: string): Promise<pg.Client> => {
+    const client = new pg.Client({ connectionString: database.connectionString, application_name: name });
+    await client.connect();
+    return client;
+  };
+
+  beforeEach(async () => {
+    database = await createDatabase();
+    const options = { lockTimeout: 15_000, lockWait: LOCK_WAIT };
+    [one, two] = [
+      await startInstance(database.connectionString, options),
+      await startInstance(database.connectionString, options),
+    ];
+    application = await connected('shop');
+    another = await connected('reports');
+    for (const name of ['a', 'b', 'c']) {
+      done(await one.pipeline.execute('create-collection', table(name, [field('t')]), { cause: CAUSE }));
+    }
+  });
+
+  afterEach(async () => {
+    await application.end();
+    await another.end();
+    await one.stop();
+    await two.stop();
+    await database.drop();
+  });
+
+  const update = (collection: string, schema: object) =>
+    command('update-fields', { collection, field: 't', body: { schema }, concurrentIndexes: false });
+
+  const tighten = (instance: Instance, collection: string): Promise<Outcome> =>
+    instance.pipeline.execute('update-fields', update(collection, { is_nullable: false }), { cause: CAUSE });
+
+  async function timed<T>(work: Promise<T>): Promise<[T, number]> {
+    const started = performance.now();
+    return [await work, performance.now() - started];
+  }
+
+  const logLockHeld = async (): Promise<boolean> =>
+    (await another.query(`SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted`)).rowCount !== 0;
+
+  /** Until a change has met the open transaction at least once. */
+  const met = () => until('a change has met it', async () => !(await logLockHeld()));
+
+  it('waits for a table without keeping anybody from anything else', async () => {
+    await application.query('BEGIN; SELECT count(*) FROM a');
+    let over = false;
+    const waiting = tighten(one, 'a').finally(() => (over = true));
+    await sleep(LOCK_WAIT / 2);
+    const longest = { change: 0, select: 0 };
+    for (let round = 0; round < 10; round += 1) {
+      for (const instance of [one, two]) {
+        const [outcome, took] = await timed(
+          instance.pipeline.execute('update-fields', update('b', { comment: `${round}` }), { cause: CAUSE }),
+        );
+        done(outcome);
+        done(
+          await instance.pipeline.execute('update-fields', update('b', { comment: `again ${round}` }), {
+            cause: CAUSE,
+          }),
+        );
+        longest.change = Math.max(longest.change, took);
+      }
+      const [, read] = await timed(another.query('SELECT count(*) FROM a'));
+      longest.select = Math.max(longest.select, read);
+      expect(over).to.equal(false);
+    }
+    expect(longest.change).to.be.below(LOCK_WAIT + SLACK);
+    expect(longest.select).to.be.below(LOCK_WAIT + SLACK);
+    await application.query('COMMIT');
+    const [outcome, took] = await timed(waiting);
+    done(outcome);
+    expect(took).to.be.below(400 + SLACK);
+    expect((await verifyChain(one.pool)).ok).to.equal(true);
+  });
+
+  it('holds the lock of the log once for one transaction in its way, however long that stays', async () => {
+    await application.query('BEGIN; SELECT count(*) FROM a');
+    const waiting = tighten(one, 'a');
+    await sleep(LOCK_WAIT + SLACK);
+    // It looks whether that transaction is still there, without a lock.
+    for (let look = 0; look < 20; look += 1) {
+      expect(await logLockHeld()).to.equal(false);
+      await sleep(20);
+    }
+    await application.query('COMMIT');
+    done(await waiting);
+  });
+
+  it('names the application that was in the way, and nothing of what it runs', async () => {
+    const hurried = await startInstance(database.connectionString, { lockTimeout: 500, lockWait: 100 });
+    await application.query(`BEGIN; SELECT count(*), 'secret' FROM a`);
+    const pid = (await application.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')).rows[0]?.pid;
+    const outcome = await tighten(hurried, 'a');
+    expect(refusedWith(outcome)).to.equal('LOCK_TIMEOUT');
+    const [problem] = outcome.kind === 'refused' ? outcome.problems : [];
+    expect(problem?.message)
+      .to.include('"a"')
+      .and.include('"shop"')
+      .and.include(String(pid))
+      .and.include('nothing was');
+    expect(problem?.collection).to.equal('a');
+    const blockers = problem?.details?.['blocked_by'] as Record<string, unknown>[];
+    expect(blockers).to.have.length(1);
+    expect(blockers[0]).to.include({ pid, application_name: 'shop', collection: 'a' });
+    expect(blockers[0]?.['age_seconds']).to.be.within(0, 30);
+    expect(JSON.stringify(problem)).not.to.include('secret');
+    await application.query('COMMIT');
+    await hurried.stop();
+  });
+
+  it('decides anew after each pause', async () => {
+    await application.query('BEGIN; SELECT count(*) FROM a');
+    const waiting = tighten(one, 'a');
+    await sleep(LOCK_WAIT);
+    await met();
+    const gone = command('delete-field', { collection: 'a', field: 't' });
+    const other = two.pipeline.execute('delete-field', gone, { cause: CAUSE });
+    await application.query('COMMIT');
+    const outcomes = [await waiting, await other];
+    // Either order is right; what isn't there any more can't be changed.
+    if (outcomes[0]?.kind === 'refused') expect(refusedWith(outcomes[0])).to.equal('NOT_FOUND');
+    done(outcomes[1] as Outcome);
+  });
+
+  it('asks for all locks before it does anything under one of them', async () => {
+    const hurried = await startInstance(database.connectionString, { lockTimeout: 700, lockWait: 100 });
+    const relation = command('create-relation', {
+      body: { many_collection: 'a', many_field: 'c_id', one_collection: 'c', schema: {} },
+    });
+    const body = field('c_id', 'integer');
+    done(
+      await one.pipeline.execute(
+        'create-field',
+        command('create-field', { collection: 'a', body, concurrentIndexes: false }),
+        { cause: CAUSE },
+      ),
+    );
+    done(await one.pipeline.execute('create-relation', relation, { cause: CAUSE }));
+    await application.query('BEGIN; SELECT FROM c');
+    // Deleting it takes the foreign key of a along: both tables, and c can't be had.
+    const outcome = await hurried.pipeline.execute(
+      'delete-collection',
+      command('delete-collection', { collection: 'a' }),
+      { cause: CAUSE },
+    );
+    expect(refusedWith(outcome)).to.equal('LOCK_TIMEOUT');
+    expect(outcome.kind === 'refused' && outcome.problems[0]?.collection).to.equal('c');
+    await application.query('COMMIT');
+    done(
+      await hurried.pipeline.execute('delete-collection', command('delete-collection', { collection: 'a' }), {
+        cause: CAUSE,
+      }),
+    );
+    await hurried.stop();
+  });
+
+  it('runs dry the same way', async () => {
+    await application.query('BEGIN; SELECT count(*) FROM a');
+    const input = update('a', { is_nullable: false });
+    const waiting = one.pipeline.dryRun('update-fields', input, { cause: CAUSE });
+    await sleep(LOCK_WAIT);
+    done(await two.pipeline.execute('update-fields', update('b', { comment: 'b' }), { cause: CAUSE }));
+    await application.query('COMMIT');
+    expect(await waiting).to.include({ kind: 'planned', accepted: true });
+  });
+
+  it('rebuilds tables the same way, all or nothing', async () => {
+    await application.query('ALTER TABLE a DROP COLUMN t; ALTER TABLE b DROP COLUMN t; BEGIN; SELECT count(*) FROM b');
+    const waiting = rebuildTables(one.pipeline, 'public');
+    await sleep(LOCK_WAIT);
+    done(await two.pipeline.execute('update-fields', update('c', { comment: 'c' }), { cause: CAUSE }));
+    await application.query('COMMIT');
+    const { left, differences } = await waiting;
+    expect([left, differences]).to.deep.equal([[], []]);
+  });
+
+  it('is given up when its caller goes away while it waits', async () => {
+    await application.query('BEGIN; SELECT count(*) FROM a');
+    let gone = false;
+    const input = update('a', { is_nullable: false });
+    const waiting = one.pipeline.execute('update-fields', input, { cause: CAUSE, abandoned: () => gone });
+    await sleep(LOCK_WAIT);
+    gone = true;
+    expect(refusedWith(await waiting)).to.equal('UNAVAILABLE');
+    await application.query('COMMIT');
+    expect(one.store.current().position).to.equal(3);
+  });
+
+  it('is done once, whoever of two with the same key comes first', async () => {
+    await application.query('BEGIN; SELECT count(*) FROM a');
+    const idempotency = { key: 'k', requestHash: 'h', render: () => ({ status: 200, headers: [], body: 'first' }) };
+    const input = update('a', { is_nullable: false });
+    const both = [one, two].map((each) => each.pipeline.execute('update-fields', input, { cause: CAUSE, idempotency }));
+    await sleep(LOCK_WAIT * 2);
+    await application.query('COMMIT');
+    const kinds = (await Promise.all(both)).map(({ kind }) => kind);
+    expect(kinds).to.have.members(['done', 'replayed']);
+  });
+
+  it('takes the table from an automatic VACUUM, which makes way for who waits long enough', async () => {
+    const admin = new pg.Client((await testServer()).connectionString);
+    await admin.connect();
+    await admin.query(`ALTER SYSTEM SET autovacuum_naptime = '1s'`);
+    await admin.query('SELECT pg_reload_conf()');
+    try {
+      await another.query(`ALTER TABLE a SET (autovacuum_vacuum_threshold = 1, autovacuum_vacuum_scale_factor = 0,
+        autovacuum_vacuum_cost_delay = 100, autovacuum_vacuum_cost_limit = 1)`);
+      await another.query(`INSERT INTO a (t) SELECT repeat('x', 200) FROM generate_series(1, 50000) i`);
+      await another.query('DELETE FROM a');
+      const { rows } = await another.query<{ oid: number }>(`SELECT 'a'::regclass::oid AS oid`);
+      const running = 'SELECT FROM pg_stat_progress_vacuum WHERE relid = $1';
+      await until('it is vacuumed', async () => (await admin.query(running, [rows[0]?.oid])).rowCount === 1);
+      const [outcome, took] = await timed(tighten(one, 'a'));
+      done(outcome);
+      expect(took).to.be.below(4_000 + SLACK);
+    } finally {
+      await admin.query('ALTER SYSTEM RESET autovacuum_naptime');
+      await admin.query('SELECT pg_reload_conf()');
+      await admin.end();
+    }
+  });
+});
