@@ -125,8 +125,8 @@ describe('the pipeline, when something goes wrong', function () {
     const patient = await startInstance(database.connectionString, { lockTimeout: 20_000, lockWait: 10_000, logger });
     done(await create('second'));
     done(await addField('second', 'first_id', 'integer'));
-    // The foreign key needs both tables. PostgreSQL ends the one of the two who looks for a deadlock first: not `other`.
-    await other.query(`SET deadlock_timeout = '1min'; BEGIN; LOCK TABLE first IN ROW EXCLUSIVE MODE`);
+    // The foreign key needs both tables. PostgreSQL ends the one of the two who looks for a deadlock first: who waits longer.
+    await other.query('BEGIN; LOCK TABLE first IN ROW EXCLUSIVE MODE');
     const relation = command('create-relation', {
       body: { many_collection: 'second', many_field: 'first_id', one_collection: 'first', schema: {} },
     });

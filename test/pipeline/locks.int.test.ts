@@ -236,7 +236,7 @@ describe('a change and the transactions of applications', function () {
       await another.query('DELETE FROM a');
       const { rows } = await another.query<{ oid: number }>(`SELECT 'a'::regclass::oid AS oid`);
       const running = 'SELECT FROM pg_stat_progress_vacuum WHERE relid = $1';
-      await until('it is vacuumed', async () => (await admin.query(running, [rows[0]?.oid])).rowCount === 1);
+      await until('it is vacuumed', async () => (await admin.query(running, [rows[0]?.oid])).rowCount === 1, 40_000);
       const [outcome, took] = await timed(tighten(one, 'a'));
       done(outcome);
       expect(took).to.be.below(4_000 + SLACK);
