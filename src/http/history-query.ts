@@ -1,5 +1,6 @@
 /** Query parameters of /history. */
 import { z } from 'zod';
+import { TIME_RANGE } from '../kernel/time.js';
 import { readMoment } from '../reads/history/moment.js';
 import { count } from './query.js';
 
@@ -10,7 +11,10 @@ export const position = count;
 export const moment = z.string().transform((text, context) => {
   const read = readMoment(text);
   if (read !== null) return read;
-  context.addIssue('must be a position, an ISO 8601 time with its zone (2026-11-21T08:05:03Z), a day, or now.');
+  context.addIssue(
+    'must be a position, an ISO 8601 time with its zone (2026-11-21T08:05:03Z), a day, or now; a time ' +
+      `${TIME_RANGE}.`,
+  );
   return z.NEVER;
 });
 

@@ -1,5 +1,6 @@
 /** Query parameters: read strictly, then checked by a zod shape. Unknown and repeated ones are refused, but for lists. */
 import { z } from 'zod';
+import { textFault } from '../kernel/text.js';
 import { invalidQuery, Refused, type EdgeProblem } from './errors.js';
 
 /** What a route knows about its query: a strict object of text parameters. */
@@ -22,6 +23,7 @@ function parameters(url: string): Record<string, string> {
     const equals = pair.indexOf('=');
     const name = decode(equals < 0 ? pair : pair.slice(0, equals));
     const value = equals < 0 ? '' : decode(pair.slice(equals + 1));
+    checkText(name, value);
     if (!(name in found)) found[name] = value;
     else if (LISTS.has(name)) found[name] += `,${value}`;
     else throw invalidQuery(name, `${JSON.stringify(name)} is given more than once.`);
@@ -31,6 +33,18 @@ function parameters(url: string): Record<string, string> {
 
 /** Said several times, they say all of it. */
 const LISTS: ReadonlySet<string> = new Set(['fields']);
+
+/** The named parts of a path, which is decoded already. Throws `Refused` with INVALID_QUERY. */
+export function readParams(params: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  for (const name in params) checkText(name, params[name] as string);
+  return params;
+}
+
+/** All text of paths and queries comes through here before it may reach the database; that of bodies, `checkJson`. */
+function checkText(name: string, value: string): void {
+  const fault = textFault(value) ?? textFault(name);
+  if (fault !== null) throw invalidQuery(name, `${JSON.stringify(name)} ${fault}.`);
+}
 
 function decode(text: string): string {
   try {

@@ -10,6 +10,7 @@ import type { Bodies } from './body/index.js';
 import { ClientGone } from './body/raw.js';
 import type { HttpDeps } from './deps.js';
 import { failureAnswer } from './failure.js';
+import { readParams } from './query.js';
 import { requestIdOf } from './request-headers.js';
 import type { RequestLog } from './request-log.js';
 import { respond } from './respond.js';
@@ -56,7 +57,7 @@ export function serve(route: Route, { deps, log, bodies }: Serving): Handler {
           fresh ? auth.identify(token, fresh.authEpoch) : knownBefore(auth.identify, token),
         );
       }
-      const exchange = { req, requestId, params: req.params as Record<string, string>, head };
+      const exchange = { req, requestId, params: readParams(req.params as Record<string, string>), head };
       answer = await route.answer(exchange, caller, bodies);
     } catch (error) {
       if (error instanceof ClientGone) {

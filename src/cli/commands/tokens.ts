@@ -1,6 +1,7 @@
 import type { Token } from '../../auth/tokens.js';
 import { findUser, withAccounts } from '../accounts.js';
 import { type ExitCode, type Invocation, UsageError, text } from '../command.js';
+import { isStorableTime, TIME_RANGE } from '../../kernel/time.js';
 import { OperatorError } from '../../operator-error.js';
 import { accepted, json, table } from '../output.js';
 
@@ -55,6 +56,7 @@ function readExpiry(given: string, now: number): string {
   const days = /^(\d{1,5})d$/.exec(given)?.[1];
   const time = days === undefined ? Date.parse(given) : now + Number(days) * 86_400_000;
   if (Number.isNaN(time)) throw new UsageError(`--expires must be a time or a number of days such as 90d.`);
+  if (!isStorableTime(new Date(time))) throw new UsageError(`--expires must be a time ${TIME_RANGE}.`);
   if (time <= now) throw new UsageError('--expires must be in the future.');
   return new Date(time).toISOString();
 }

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { ROLES, USER_STATUSES } from '../../auth/caller.js';
 import { PASSWORD_LENGTH } from '../../auth/passwords.js';
+import { isStorableTime, TIME_RANGE } from '../../kernel/time.js';
 import { jsonAnswer, noContent, unwrap } from '../answer.js';
 import { readShape } from '../body/shape.js';
 import type { HttpDeps } from '../deps.js';
@@ -28,7 +29,11 @@ export const userChanges = newUser.partial();
 
 export const newToken = z.strictObject({
   name: name.optional(),
-  expires_at: z.iso.datetime({ offset: true }).nullable().optional(),
+  expires_at: z.iso
+    .datetime({ offset: true })
+    .refine((text) => isStorableTime(new Date(text)), `must be a time ${TIME_RANGE}`)
+    .nullable()
+    .optional(),
 });
 
 export function userRoutes(deps: HttpDeps): Route[] {

@@ -1,4 +1,5 @@
 /** Moments of the log: a position, a time, or now. */
+import { isStorableTime } from '../../kernel/time.js';
 import type { Queryable } from '../../postgres/pool.js';
 
 export type Moment = { kind: 'now' } | { kind: 'position'; position: number } | { kind: 'time'; time: Date };
@@ -16,7 +17,7 @@ export function readMoment(text: string): Moment | null {
   const [, date, time, zone] = TIME.exec(text.replace(/ (?=\d\d:\d\d$)/, '+')) ?? [];
   if (date === undefined) return null;
   const read = new Date(time === undefined ? `${date}T00:00:00Z` : `${date}T${time}${zone?.toUpperCase() ?? ''}`);
-  if (Number.isNaN(read.getTime()) || !isDay(date)) return null;
+  if (!isStorableTime(read) || !isDay(date)) return null;
   return { kind: 'time', time: read };
 }
 
@@ -36,11 +37,11 @@ export async function positionAt(db: Queryable, time: Date, head: number): Promi
   return rows[0]?.position ?? 0;
 }
 
-/** Position of the last event before a time. */
+/** Position of the last event before a time. What lies behind the last time there is lies behind every event. */
 export async function positionBefore(db: Queryable, time: Date): Promise<number> {
   const { rows } = await db.query<{ position: number }>(
     'SELECT position FROM service_events WHERE occurred_at < $1 ORDER BY occurred_at DESC, position DESC LIMIT 1',
-    [time.toISOString()],
+    [isStorableTime(time) ? time.toISOString() : 'infinity'],
   );
   return rows[0]?.position ?? 0;
 }

@@ -1,4 +1,5 @@
 /** Whether a JSON document from outside is safe to work with: checked once for a whole body, so that nothing else must. */
+import { textFault } from '../../kernel/text.js';
 import { invalid, type Path, type Problem } from '../problem.js';
 import { type Steps, toEnd } from '../steps.js';
 
@@ -20,9 +21,6 @@ interface Visit {
   depth: number;
   parent: Visit | undefined;
 }
-
-const SUSPECT = /[\0\uD800-\uDFFF]/;
-const LONE_SURROGATE = /\p{Cs}/u;
 
 /** Problems of a parsed document; empty when it is fine. Never recurses, however deep the document is. */
 export function checkJson(value: unknown, limits: JsonLimits = {}): Problem[] {
@@ -101,12 +99,6 @@ function leafFault(value: unknown): string | null {
   if (typeof value === 'number') return Number.isFinite(value) ? null : 'must be a finite number';
   const isJson = value === null || typeof value === 'boolean' || typeof value === 'object';
   return isJson ? null : 'is not a JSON value';
-}
-
-function textFault(text: string): string | null {
-  if (!SUSPECT.test(text)) return null;
-  if (text.includes('\0')) return 'must not hold the character NUL, which PostgreSQL cannot store';
-  return LONE_SURROGATE.test(text) ? 'must be well-formed Unicode (it holds half a surrogate pair)' : null;
 }
 
 function pathOf(visit: Visit): Path {

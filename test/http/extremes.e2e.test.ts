@@ -1,0 +1,158 @@
+/** Text that PostgreSQL can't store and times it doesn't know, in every place of every route: refused, never a 500. */
+import { expect } from 'chai';
+import { type Api, createApi } from '../support/api.js';
+import { type TestService, startService } from '../support/service.js';
+
+/** As a query or a path holds them: NUL, halves of a surrogate pair, what is no UTF-8, ends of time and of numbers. */
+const EXTREMES = [
+  '%00',
+  'a%00b',
+  '%ED%A0%80',
+  '%FF',
+  '%',
+  '0000-01-01',
+  '0000-12-31T23:59:59Z',
+  '0001-01-01T00:00:00%2B14:00',
+  '9999-12-31',
+  '9999-12-31T23:59:59.999Z',
+  '9999-12-31T23:59:59-14:00',
+  '275760-09-13',
+  '%2B275760-09-13T00:00:00Z',
+  '-000001-01-01T00:00:00Z',
+  '999999999999999',
+  '9223372036854775808',
+  '-1',
+  'infinity',
+];
+
+interface Operation {
+  parameters?: { name: string; in: string }[];
+  requestBody?: unknown;
+}
+
+describe('extremes', function () {
+  this.timeout(120_000);
+  let service: TestService;
+  let api: Api;
+  let operations: { method: string; path: string; operation: Operation }[];
+
+  before(async () => {
+    service = await startService();
+    api = createApi(service);
+    await api.ok('POST', '/collections', { collection: 'a', schema: {} });
+    const { json } = await api.client('/server/openapi.json');
+    const { paths } = json as { paths: Record<string, Record<string, Operation>> };
+    operations = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+    );
+    expect(operations).length.above(30);
+  });
+  after(async () => {
+    await api.stop();
+    await service.stop();
+  });
+
+  /** An admin who logged out would be let in nowhere, and an endless stream never ends. */
+  const filled = (path: string, value = 'x') => path.replaceAll(/\{\w+\}/g, value);
+
+  async function expectNo5xx(
+    method: string,
+    path: string,
+    send: { body?: string; headers?: Record<string, string> } = {},
+  ) {
+    const { status, text } = await api.client(path, { method, ...send });
+    expect(status, `${method} ${path} ${send.body ?? ''}: ${text}`).below(500);
+    return status;
+  }
+
+  it('in paths', async () => {
+    for (const { method, path, operation } of operations) {
+      if (!path.includes('{')) continue;
+      const body =
+        operation.requestBody === undefined ? {} : { body: '{}', headers: { 'content-type': 'application/json' } };
+      for (const value of EXTREMES) {
+        const status = await expectNo5xx(method, filled(path, value), body);
+        expect(status, `${method} ${filled(path, value)}`).within(400, 499);
+      }
+    }
+  });
+
+  it('in queries', async () => {
+    for (const { method, path, operation } of operations) {
+      const body =
+        operation.requestBody === undefined ? {} : { body: '{}', headers: { 'content-type': 'application/json' } };
+      const parameters = (operation.parameters ?? []).filter((parameter) => parameter.in === 'query');
+      for (const { name } of parameters) {
+        for (const value of EXTREMES) {
+          if (path === '/history/stream' && !value.startsWith('%')) continue;
+          await expectNo5xx(method, `${filled(path)}?${name}=${value}`, body);
+        }
+      }
+      expect(await expectNo5xx(method, `${filled(path)}?%00=1`, body)).within(400, 499);
+    }
+  });
+
+  it('in bodies', async () => {
+    const texts = ['{"x":"\\u0000"}', '{"\\u0000":1}', '{"x":"\\ud800"}', '["\\udfff"]', '"\\u0000"', '{"x":1e999}'];
+    for (const { method, path, operation } of operations) {
+      if (operation.requestBody === undefined) continue;
+      for (const body of texts) {
+        const status = await expectNo5xx(method, filled(path), {
+          body,
+          headers: { 'content-type': 'application/json' },
+        });
+        expect(status, `${method} ${path} ${body}`).within(400, 499);
+      }
+    }
+  });
+
+  it('in headers', async () => {
+    for (const name of [
+      'X-Reason',
+      'X-Request-Id',
+      'Idempotency-Key',
+      'If-Match',
+      'If-None-Match',
+      'User-Agent',
+      'Last-Event-ID',
+      'Accept-Encoding',
+    ]) {
+      for (const value of ['\xff', '\xed\xa0\x80', '\xc3\xa4', 'x'.repeat(4000), '""', 'W/', '%00']) {
+        const headers = { 'content-type': 'application/json', [name]: value };
+        const body = JSON.stringify({ meta: { note: `${name} ${value.length}` } });
+        await expectNo5xx('PATCH', '/collections/a', { body, headers });
+        await expectNo5xx('GET', '/collections', { headers });
+      }
+    }
+  });
+
+  it('as the end of a token', async () => {
+    const [user] = (await api.ok<{ data: { id: string }[] }>('GET', '/users')).data;
+    const create = (expires_at: string) =>
+      api.client(`/users/${user?.id}/tokens`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ expires_at }),
+      });
+    for (const time of ['0000-01-01T00:00:00Z', '0001-01-01T00:00:00+14:00', '9999-12-31T23:59:59-14:00']) {
+      const { status, text } = await create(time);
+      expect(status, text).equal(400);
+      expect(text).include('"path":"expires_at"').include('from the year 1 to 9999');
+    }
+    for (const time of ['0001-01-01T00:00:00Z', '9999-12-31T23:59:59.999999999Z']) {
+      expect((await create(time)).status, time).equal(200);
+    }
+    await api.ok('GET', `/users/${user?.id}/tokens`);
+  });
+
+  it('of time are known to the history', async () => {
+    expect((await api.client('/history/events?since=0000-01-01')).codes).deep.equal(['INVALID_QUERY']);
+    expect((await api.client('/history/snapshot?at=9999-12-31T23:59:59-14:00')).codes).deep.equal(['INVALID_QUERY']);
+    const { data } = await api.ok<{ data: unknown[] }>(
+      'GET',
+      '/history/events?since=0001-01-01&until=9999-12-31T23:59:59.999Z',
+    );
+    expect(data).length.above(0);
+    expect((await api.client('/history/collections/%00')).codes).deep.equal(['INVALID_QUERY']);
+  });
+});
