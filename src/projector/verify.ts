@@ -4,10 +4,11 @@ import { type CollectionNode, type State, byName } from '../schema/state.js';
 import type { CatalogTable } from './catalog/model.js';
 import { readObjects } from './catalog/objects.js';
 import { readCatalog } from './catalog/read.js';
+import { mayBeSpelled } from './verify/compare-column.js';
 import { compareTable } from './verify/compare-table.js';
-import { hasColumn } from './ddl/column.js';
+import { type ColumnField, hasColumn } from './ddl/column.js';
 import type { Difference } from './verify/difference.js';
-import { type GeneratedColumn, catalogTexts, generatedKey } from './verify/generated-texts.js';
+import { spelledColumns } from './verify/column-spellings.js';
 import { pendingIndexes } from './verify/pending-indexes.js';
 import { verifyMetadata } from './verify/metadata.js';
 import { withoutSpellings } from './verify/spellings.js';
@@ -42,22 +43,17 @@ export async function verifyCatalog(client: pg.ClientBase, state: State, schema:
   const names = [...state.collections.keys()];
   const tables = new Map((await readCatalog(client, schema, names)).map((table) => [table.name, table]));
   const isPending = await pendingIndexes(client);
-  const texts = await catalogTexts(client, schema, generatedColumns(state, tables));
-  const objects = hasExtras(state) ? await readObjects(client, schema, names) : null;
+  const spelled = await spelledColumns(client, schema, otherwiseSpelled(state, tables));
+  const objects = await readObjects(client, schema, names);
   const differences: Difference[] = [];
   for (const [name, node] of state.collections) {
     const table = tables.get(name);
     const presence = comparePresence(node, table);
     if (presence !== null) differences.push(presence);
     else if (table !== undefined)
-      differences.push(...compareTable(node, table, { state, schema, isPending, texts, objects }));
+      differences.push(...compareTable(node, table, { state, schema, isPending, spelled, objects }));
   }
   return withoutSpellings(client, schema, differences);
-}
-
-/** What tables use beside themselves is looked at where something was adopted: the service itself makes none of it. */
-function hasExtras({ collections }: State): boolean {
-  return collections.some(({ collection }) => collection.schema?.extras !== undefined);
 }
 
 /** A table for each collection that isn't a folder, and none for a folder. */
@@ -73,15 +69,14 @@ function comparePresence({ collection }: CollectionNode, table: CatalogTable | u
   };
 }
 
-/** Columns that are generated on both sides: only there the texts must be compared. */
-function generatedColumns(state: State, tables: ReadonlyMap<string, CatalogTable>): GeneratedColumn[] {
-  const found: GeneratedColumn[] = [];
+/** Columns that are there, and may differ in nothing but their spelling. */
+function otherwiseSpelled(state: State, tables: ReadonlyMap<string, CatalogTable>): ColumnField[] {
+  const found: ColumnField[] = [];
   for (const [collection, table] of tables) {
+    const fields = state.collections.get(collection)?.fields;
     for (const column of table.columns) {
-      const field = state.collections.get(collection)?.fields.get(column.name);
-      if (column.generated === null || !hasColumn(field) || field.schema.generation_expression === null) continue;
-      if (column.generated.expression === field.schema.generation_expression) continue;
-      found.push({ key: generatedKey(collection, column.name), field });
+      const field = fields?.get(column.name);
+      if (hasColumn(field) && mayBeSpelled(field, column)) found.push(field);
     }
   }
   return found;

@@ -1,8 +1,8 @@
 /** What a table uses beside itself: what of it a snapshot can make, and what has to be there. */
 import { type Need, type SequenceOptions, TRUSTED_EXTENSIONS } from '../../schema/extras.js';
+import { type SequenceType, unusualOptions } from '../../schema/sequence-options.js';
 import { byName } from '../../schema/state.js';
 import type { CatalogSequence, Use, UsedType } from '../catalog/objects.js';
-import { usualBounds, usualStart } from '../ddl/sequence.js';
 import { type Converting, note, quoted } from './context.js';
 
 const usesOf = ({ objects, table }: Converting): readonly Use[] => objects.uses.get(table.name) ?? [];
@@ -64,19 +64,8 @@ function sequenceNeeds(converting: Converting): Need[] {
 }
 
 /** What isn't as PostgreSQL makes a sequence unasked. @param type the one it has unasked */
-export function sequenceOptions(sequence: CatalogSequence, type: string): SequenceOptions {
-  const { min, max } = usualBounds(sequence.type, sequence.increment);
-  const said: [keyof SequenceOptions, value: string, usual: string | undefined][] = [
-    ['type', sequence.type, type],
-    ['start', sequence.start, usualStart(sequence)],
-    ['increment', sequence.increment, '1'],
-    ['min', sequence.min, min],
-    ['max', sequence.max, max],
-    ['cache', sequence.cache, '1'],
-  ];
-  const unusual = said.filter(([, value, usual]) => value !== usual).map(([name, value]) => [name, value]);
-  return { ...Object.fromEntries(unusual), ...(sequence.cycle ? { cycle: true } : {}) };
-}
+export const sequenceOptions = (sequence: CatalogSequence, type: string): SequenceOptions =>
+  unusualOptions({ ...sequence, type: sequence.type as SequenceType }, type);
 
 /** Functions, operators or collations that something uses and a snapshot can't make; null: none. */
 export function foreignUse(converting: Converting, kind: Use['kind'], name: string): string | null {

@@ -4,6 +4,7 @@ import type { Statement } from '../statement.js';
 import { type Change, statement } from './change.js';
 import { type ColumnField, columnDefinition, needsUnique } from './column.js';
 import { isVolatileDefault } from './default.js';
+import { typeIdentitySequence } from './identity-sequence.js';
 import { createNeeds, needsOfColumn, ownSequences } from './needs.js';
 import { keepIndexName } from './own-index.js';
 import { addPrimaryKey, addUnique, columnComment, createIndex, label, tableOf } from './parts.js';
@@ -29,6 +30,7 @@ export function addColumn(change: Change, field: ColumnField): Statement[] {
   return [
     ...createNeeds(change, needs),
     columnAddition(change, field),
+    ...typeIdentitySequence(change, field),
     ...ownSequences(change, needs),
     ...columnParts(change, field),
   ];

@@ -4,7 +4,8 @@
  * 1. what no longer holds goes: primary key, unique, index (foreign keys in the way went with earlier events)
  * 2. DROP IDENTITY, alone: PostgreSQL checks the new type against it before it has dropped it; then a sequence of its own
  * 3. one ALTER TABLE with type, nullability, default (alter-attributes.ts)
- * 4. the new identity, alone: PostgreSQL checks the column's type before it has run step 3; then its sequence
+ * 4. the new identity, alone: PostgreSQL checks the column's type before it has run step 3; then its sequence, or what
+ *    the sequence of one that stays is to be
  * 5. what now holds is added: primary key, unique, index; the comment
  */
 import { isIdentity } from '../../schema/extras.js';
@@ -15,6 +16,7 @@ import { alterAttributes } from './alter-attributes.js';
 import { type Change, statement } from './change.js';
 import { type ColumnField, identity, needsUnique } from './column.js';
 import { primaryKeyColumns } from './create-table.js';
+import { changeIdentitySequence, fitIdentitySequence, typeIdentitySequence } from './identity-sequence.js';
 import { createNeeds, needsOfColumn, ownSequences } from './needs.js';
 import { addPrimaryKey, becomeUnique, columnComment, dropIndex, dropPrimaryKey, dropUnique } from './parts.js';
 import { renameParts } from './rename-parts.js';
@@ -31,8 +33,10 @@ export function alterColumn(change: FieldUpdate, old: ColumnField, now: ColumnFi
     ...dropParts(change, old, now),
     ...dropIdentity(change, old, now),
     ...ownSequence(change, now),
+    ...fitIdentitySequence(change, old, now),
     ...alterAttributes(change, old, now),
     ...addIdentity(change, old, now),
+    ...changeIdentitySequence(change, old, now),
     ...renameParts(change, old, now),
     ...addParts(change, old, now),
   ];
@@ -75,8 +79,8 @@ function ownSequence(change: FieldUpdate, { field }: ColumnField): Statement[] {
 }
 
 /**
- * Identity, old × new: no × no and yes × yes need nothing (a change of the type changes the sequence too), yes × no is
- * DROP IDENTITY, no × yes is this. The sequence starts behind the largest value there is, in the same transaction.
+ * Identity, old × new: no × no and yes × yes need nothing here (a change of the type changes the sequence too), yes × no
+ * is DROP IDENTITY, no × yes is this. The sequence starts behind the largest value there is, in the same transaction.
  */
 function addIdentity(change: FieldUpdate, old: ColumnField, now: ColumnField): Statement[] {
   if (!startsCounting(old, now)) return [];
@@ -89,6 +93,7 @@ function addIdentity(change: FieldUpdate, old: ColumnField, now: ColumnField): S
       lock: 'ACCESS EXCLUSIVE',
       lock_entries: 3,
     }),
+    ...typeIdentitySequence(change, now),
     statement(
       change,
       sql`SELECT setval(${sequence}, max(${column})) FROM ${table} HAVING max(${column}) > 0`,

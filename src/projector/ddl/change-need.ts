@@ -2,7 +2,7 @@
 import type { Need } from '../../schema/extras.js';
 import { jsonEqual } from '../../schema/json.js';
 import { alterDomain } from './domain.js';
-import { everyOption } from './sequence.js';
+import { alterSequence, everyOption } from './sequence.js';
 import { type Sql, literal, sql } from './sql.js';
 
 /** Statements that end with a semicolon. What they change may have been changed by hand already. */
@@ -19,7 +19,8 @@ export function changeNeed(need: Need, name: Sql, old: Need | undefined): Sql[] 
   }
 }
 
-const newOptions = (old: Sql, now: Sql, name: Sql): Sql[] => (old === now ? [] : [sql`ALTER SEQUENCE ${name} ${now};`]);
+const newOptions = (old: Sql, now: Sql, name: Sql): Sql[] =>
+  old === now ? [] : [alterSequence(sql`${literal(name)}::regclass`, now)];
 
 /** PostgreSQL can't take a label away, nor move it: then there is nothing to do but compare. */
 function newLabels(old: readonly string[], now: readonly string[], name: Sql): Sql[] {

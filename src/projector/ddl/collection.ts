@@ -6,6 +6,7 @@ import { type Change, statement } from './change.js';
 import { hasColumn, needsUnique } from './column.js';
 import { createBareTable } from './create-table.js';
 import { changeExtras, completeTable, refuseWithPartitions } from './extras.js';
+import { typeIdentitySequence } from './identity-sequence.js';
 import { createNeeds } from './needs.js';
 import { addIndex } from './add-column.js';
 import { columnComment } from './parts.js';
@@ -20,6 +21,7 @@ export function planCollectionCreated(change: Change<'collection.created'>): Sta
   if (table.comment !== null) statements.push(tableComment(change, table.comment));
   for (const field of node.fields.values()) {
     if (!hasColumn(field)) continue;
+    statements.push(...typeIdentitySequence(change, field));
     if (field.schema.is_indexed) statements.push(addIndex(change, field));
     if (field.schema.comment !== null) statements.push(columnComment(change, field));
   }

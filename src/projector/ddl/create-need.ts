@@ -7,7 +7,7 @@ import { jsonEqual } from '../../schema/json.js';
 import { changeNeed } from './change-need.js';
 import { createDomain } from './domain.js';
 import { everyOption, sequenceOptions } from './sequence.js';
-import { type Sql, ident, join, literal, qualified, sql } from './sql.js';
+import { type Sql, ident, join, literal, qualified, scratch, sql } from './sql.js';
 
 type Made = Exclude<Need, { kind: 'extension' }>;
 
@@ -65,7 +65,7 @@ function comparison(need: Made, name: Sql, { schema, collection, old, isCompared
   }
   if (need.kind === 'domain') {
     // PostgreSQL spells a domain only when it is there.
-    const like = qualified(schema, 'service_compared');
+    const like = scratch('compared');
     const compared = unlessSame(describedType(name), describedType(like));
     return [sql`${createDomain(like, need)};`, compared, sql`DROP DOMAIN ${like};`];
   }

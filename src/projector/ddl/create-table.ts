@@ -90,10 +90,17 @@ function tableLines(node: CollectionNode): Sql[] {
 
 /** `CONSTRAINT "articles_pkey" PRIMARY KEY ("id")` */
 export function primaryKeyConstraint(node: CollectionNode): Sql {
+  return sql`CONSTRAINT ${ident(primaryKeyNameOf(node))} ${primaryKeyDefinition(node)}`;
+}
+
+/** While its columns change one by one, those count that are marked; in the order of the key. */
+export function primaryKeyDefinition(node: CollectionNode): Sql {
   const key = node.collection.schema?.extras?.primary_key;
-  const columns = columnList(key?.columns ?? primaryKeyColumns(node));
-  const definition = key?.definition === undefined ? sql`PRIMARY KEY ${columns}` : constraintDefinition(key.definition);
-  return sql`CONSTRAINT ${ident(primaryKeyNameOf(node))} ${definition}`;
+  const marked = primaryKeyColumns(node);
+  const columns = (key?.columns ?? []).filter((column) => marked.includes(column));
+  const isWhole = columns.length === marked.length && columns.length === key?.columns.length;
+  if (isWhole && key?.definition !== undefined) return constraintDefinition(key.definition);
+  return sql`PRIMARY KEY ${columnList([...new Set([...columns, ...marked])])}`;
 }
 
 const ACTIONS: Record<ForeignKey['on_delete'], Sql> = {

@@ -7,7 +7,7 @@ import type { Statement } from '../statement.js';
 import { type Change, isNew, statement } from './change.js';
 import { createNeeds, freedSequences, isReady, ownSequences } from './needs.js';
 import { dropOwnIndex } from './own-index.js';
-import { tableOf } from './parts.js';
+import { changePrimaryKey, tableOf } from './parts.js';
 import { constraintDefinition, ident, indexDefinition, literal, partitionBound, qualified, sql } from './sql.js';
 
 export type Constraint = NonNullable<TableExtras['constraints']>[number];
@@ -42,18 +42,19 @@ export function goesBeforeAttaching(change: Change, { references, definition }: 
 
 /** What differs in the extras of a table that stays. How it is partitioned never does. */
 export function changeExtras(change: Change<'collection.updated'>): Statement[] {
-  const [old, now] = [change.before, change.after].map(({ collections }) =>
-    extrasOf(collections.get(change.event.collection)),
-  ) as [TableExtras, TableExtras];
+  const [before, node] = [change.before, change.after].map(({ collections }) =>
+    collections.get(change.event.collection),
+  ) as [CollectionNode, CollectionNode];
+  const [old, now] = [extrasOf(before), extrasOf(node)];
   if (old === now) return [];
   const constraints = changes(old.constraints, now.constraints);
   const indexes = changes(old.indexes, now.indexes);
-  const node = change.after.collections.get(change.event.collection);
   const fresh = (now.needs ?? []).filter((need) => !old.needs?.some((each) => jsonEqual(each, need)));
   const needs = fresh.filter((need) => isReady(need, node));
   return [
     ...constraints.gone.filter((each) => !isInherited(change, each)).map((each) => dropConstraint(change, each)),
     ...indexes.gone.map((each) => dropIndex(change, each)),
+    ...(jsonEqual(old.primary_key, now.primary_key) ? [] : changePrimaryKey(change, before, node)),
     ...createNeeds(change, needs),
     ...freedSequences(change, old.needs ?? [], now.needs ?? []),
     ...ownSequences(change, needs),

@@ -5,7 +5,7 @@ import type { CollectionNode } from '../../schema/state.js';
 import type { Statement } from '../statement.js';
 import { type Change, isNew, statement } from './change.js';
 import type { ColumnField } from './column.js';
-import { primaryKeyColumns, primaryKeyConstraint } from './create-table.js';
+import { primaryKeyColumns, primaryKeyConstraint, primaryKeyDefinition } from './create-table.js';
 import { dropOwnIndex } from './own-index.js';
 import { type Sql, ident, literal, qualified, sql } from './sql.js';
 import { type Kind, kindOf } from './type-change.js';
@@ -87,6 +87,23 @@ export function dropPrimaryKey(change: Change, node: CollectionNode): Statement[
   const text = sql`ALTER TABLE ${tableOf(change)} DROP CONSTRAINT IF EXISTS ${ident(primaryKeyNameOf(node))}`;
   const summary = `drop the primary key of ${change.event.collection}`;
   return [statement(change, text, summary, { lock: 'ACCESS EXCLUSIVE', lock_entries: 3 })];
+}
+
+/** What is said of the key beside which columns are marked: its name, their order, what its index includes. */
+export function changePrimaryKey(change: Change, from: CollectionNode, to: CollectionNode): Statement[] {
+  if (primaryKeyDefinition(from) !== primaryKeyDefinition(to)) {
+    return [...dropPrimaryKey(change, from), ...addPrimaryKey(change, to)];
+  }
+  return primaryKeyColumns(to).length === 0
+    ? []
+    : renamePrimaryKey(change, primaryKeyNameOf(from), primaryKeyNameOf(to));
+}
+
+export function renamePrimaryKey(change: Change, from: string, to: string): Statement[] {
+  if (from === to) return [];
+  const text = sql`ALTER TABLE ${tableOf(change)} RENAME CONSTRAINT ${ident(from)} TO ${ident(to)}`;
+  const costs = { lock: 'ACCESS EXCLUSIVE', lock_entries: 2 } as const;
+  return [statement(change, text, `rename the primary key of ${change.event.collection}`, costs)];
 }
 
 export function columnComment(change: Change, field: ColumnField): Statement {

@@ -7,12 +7,12 @@ import { type Change, statement } from './change.js';
 import { type ColumnField, needsUnique } from './column.js';
 import { primaryKeyColumns } from './create-table.js';
 import { renameOwnIndex } from './own-index.js';
-import { label, tableOf } from './parts.js';
+import { label, renamePrimaryKey, tableOf } from './parts.js';
 import { ident, literal, sql } from './sql.js';
 
 export function renameParts(change: Change, old: ColumnField, now: ColumnField): Statement[] {
   return [
-    ...renamePrimaryKey(change, old, now),
+    ...renameMarkedKey(change, old, now),
     ...renameUnique(change, old, now),
     ...renameIndex(change, old, now),
     ...renameNotNull(change, old, now),
@@ -22,18 +22,12 @@ export function renameParts(change: Change, old: ColumnField, now: ColumnField):
 
 const costs = { lock: 'ACCESS EXCLUSIVE', lock_entries: 2 } as const;
 
-function renamePrimaryKey(change: Change, old: ColumnField, now: ColumnField): Statement[] {
+function renameMarkedKey(change: Change, old: ColumnField, now: ColumnField): Statement[] {
   if (!old.schema.is_primary_key || !now.schema.is_primary_key) return [];
   const { collection } = change.event;
   const [from, to] = [change.before, change.after].map(({ collections }) => collections.get(collection));
   if (from === undefined || to === undefined || !jsonEqual(primaryKeyColumns(from), primaryKeyColumns(to))) return [];
-  return renameKey(change, primaryKeyNameOf(from), primaryKeyNameOf(to));
-}
-
-function renameKey(change: Change, from: string, to: string): Statement[] {
-  if (from === to) return [];
-  const text = sql`ALTER TABLE ${tableOf(change)} RENAME CONSTRAINT ${ident(from)} TO ${ident(to)}`;
-  return [statement(change, text, `rename the primary key of ${change.event.collection}`, costs)];
+  return renamePrimaryKey(change, primaryKeyNameOf(from), primaryKeyNameOf(to));
 }
 
 function renameUnique(change: Change, old: ColumnField, now: ColumnField): Statement[] {

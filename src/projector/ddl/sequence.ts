@@ -1,8 +1,9 @@
-/** The options of a sequence, as CREATE SEQUENCE and identity columns take them. */
+/** The options of a sequence, as CREATE SEQUENCE and identity columns take them, and changing them. */
 import type { SequenceOptions } from '../../schema/extras.js';
-import { type Sql, ident, integer, join, sql } from './sql.js';
+import { type SequenceType, everyOptionOf } from '../../schema/sequence-options.js';
+import { type Sql, ident, integer, join, literal, sql } from './sql.js';
 
-const TYPES: Record<NonNullable<SequenceOptions['type']>, Sql> = {
+const TYPES: Record<SequenceType, Sql> = {
   smallint: sql`AS smallint`,
   integer: sql`AS integer`,
   bigint: sql`AS bigint`,
@@ -29,34 +30,35 @@ export function sequenceOptions(options: SequenceOptions & { name?: string }): S
 const numbered = (words: Sql, value: string | undefined): Sql | null =>
   value === undefined ? null : sql`${words} ${integer(value)}`;
 
-/** All of a sequence's, said aloud: of a NO MAXVALUE PostgreSQL keeps what an earlier type or direction had. */
-export function everyOption(options: SequenceOptions): Sql {
-  const { type = 'bigint', increment = '1', cache = '1' } = options;
-  const usual = usualBounds(type, increment);
-  const { min = usual.min, max = usual.max, start = usualStart({ increment, min, max }) } = options;
-  const cycle = options.cycle === true ? sql`CYCLE` : sql`NO CYCLE`;
-  return sql`${sequenceOptions({ type, start, increment, min, max, cache })} ${cycle}`;
+/**
+ * All of a sequence's, said aloud: of a NO MAXVALUE PostgreSQL keeps what an earlier type or direction had.
+ * @param usualType the one it has where it says none
+ */
+export function everyOption(options: SequenceOptions, usualType: SequenceType = 'bigint'): Sql {
+  const { cycle, ...every } = everyOptionOf(options, usualType);
+  return sql`${sequenceOptions(every)} ${cycle ? sql`CYCLE` : sql`NO CYCLE`}`;
 }
 
-interface Bounds {
-  min: string;
-  max: string;
+/**
+ * PL/pgSQL that gives a sequence other options. One that has given no number yet starts where it is told now, as if it
+ * had been made so; any other goes on from where it is.
+ * @param sequence an expression of type regclass
+ */
+export function alterSequence(sequence: Sql, options: Sql): Sql {
+  const unused = literal(
+    sql`SELECT CASE WHEN q.is_called OR q.last_value <> s.seqstart THEN '' ELSE ' RESTART' END
+      FROM pg_catalog.pg_sequence s, %s q WHERE s.seqrelid = %s`,
+  );
+  const alter = literal(sql`ALTER SEQUENCE %s ${options}%s`);
+  return withSequence(
+    sequence,
+    sql`DECLARE restart text;
+      BEGIN EXECUTE format(${unused}, altered, altered::oid) INTO restart;
+        EXECUTE format(${alter}, altered, restart); END;`,
+  );
 }
 
-const isUpwards = (increment: string): boolean => !increment.startsWith('-');
-
-/** Of a sequence that says none. */
-export function usualBounds(type: string, increment: string): Bounds {
-  const { min, max } = RANGES[type] ?? RANGE_OF_BIGINT;
-  return isUpwards(increment) ? { min: '1', max } : { min, max: '-1' };
-}
-
-export const usualStart = ({ increment, min, max }: Bounds & { increment: string }): string =>
-  isUpwards(increment) ? min : max;
-
-const RANGE_OF_BIGINT: Bounds = { min: '-9223372036854775808', max: '9223372036854775807' };
-
-const RANGES: Readonly<Record<string, Bounds>> = {
-  smallint: { min: '-32768', max: '32767' },
-  integer: { min: '-2147483648', max: '2147483647' },
-};
+/** PL/pgSQL statements on the sequence `altered`. @param sequence an expression of type regclass */
+export const withSequence = (sequence: Sql, statements: Sql): Sql => sql`DECLARE altered regclass := ${sequence};
+    BEGIN IF altered IS NULL THEN RAISE EXCEPTION 'the sequence is not there' USING ERRCODE = 'undefined_object'; END IF;
+      ${statements} END;`;

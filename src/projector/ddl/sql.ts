@@ -44,6 +44,12 @@ export function qualified(schema: string, name: string): Sql {
 }
 
 /**
+ * The name of something that is made for a moment, to see what PostgreSQL makes of it: in the session's own schema, where
+ * nothing of anybody else's can be called so. Whoever makes it takes it back.
+ */
+export const scratch = (name: string): Sql => qualified('pg_temp', name);
+
+/**
  * A string literal. The E'' form, and only it, gives a backslash one meaning whatever standard_conforming_strings is;
  * without a backslash both forms mean the same.
  */

@@ -6,44 +6,62 @@ import { jsonEqual } from '../../schema/json.js';
 import type { CatalogColumn } from '../catalog/model.js';
 import type { ColumnField } from '../ddl/column.js';
 import type { Difference } from './difference.js';
-import { generatedKey } from './generated-texts.js';
+import type { SpelledColumn } from './column-spellings.js';
 
 type Member = Pick<Difference, 'member' | 'expected' | 'found'>;
 
-/**
- * `texts`: by generatedKey, how PostgreSQL spells our expressions. `foreignDefault`: the default isn't ours.
- */
-export function compareColumn(
-  field: ColumnField,
-  column: CatalogColumn,
-  { texts, foreignDefault }: { texts: ReadonlyMap<string, string>; foreignDefault: boolean },
-): Member[] {
+interface How {
+  /** As PostgreSQL spells ours, where it was asked. */
+  spelled: SpelledColumn | undefined;
+  /** The default isn't ours. */
+  foreignDefault: boolean;
+}
+
+export function compareColumn(field: ColumnField, column: CatalogColumn, { spelled, foreignDefault }: How): Member[] {
   const { schema } = field;
-  const text = texts.get(generatedKey(field.collection, field.field));
   const members: [string, Json, Json][] = [
-    ['schema.data_type', columnType(schema), typeOf(column, columnType(schema))],
+    ['schema.data_type', columnType(schema), typeOf(column, columnType(schema), spelled)],
     ['schema.is_nullable', schema.is_nullable, column.nullable],
-    ...(foreignDefault ? [] : [defaultMember(field, column)]),
+    ...(foreignDefault ? [] : [defaultMember(field, column, spelled)]),
     ['schema.has_auto_increment', countingWanted(schema), countsOnItsOwn(column)],
-    ['schema.generation_expression', ...generation(field, column, text)],
+    ['schema.generation_expression', ...generation(field, column, spelled)],
     ['schema.comment', schema.comment, column.comment],
     ['not null name', ...notNullNames(schema, column)],
-    ['collation', schema.extras?.collation ?? null, column.collation],
+    ['collation', ...collations(schema, column, spelled)],
   ];
   return members
     .filter(([, expected, found]) => !jsonEqual(expected, found))
     .map(([member, expected, found]) => ({ member, expected, found }));
 }
 
+/** Whether the two have texts that differ, and PostgreSQL may spell ours as it spells what is there. */
+export function mayBeSpelled(field: ColumnField, column: CatalogColumn): boolean {
+  const { generation_expression: generated, extras } = field.schema;
+  const type = columnType(field.schema);
+  const pairs: [string | null | undefined, string | null | undefined][] = [
+    [type, typeOf(column, type, undefined)],
+    [extras?.default, column.default],
+    [generated, column.generated?.expression],
+  ];
+  const isOther = pairs.some(([ours, there]) => ours != null && there != null && ours !== there);
+  return isOther || (extras?.collation !== undefined && extras.collation !== column.collation);
+}
+
 /** format_type names the schema of a type that isn't in the search path: for an extension's type it says nothing new. */
-function typeOf({ type, builtIn }: CatalogColumn, wanted: string): string {
+function typeOf({ type, builtIn }: CatalogColumn, wanted: string, spelled: SpelledColumn | undefined): string {
+  if (spelled?.type === type) return wanted;
   return !builtIn && type.endsWith(`.${wanted}`) ? wanted : type;
 }
 
 /** One that is kept as SQL is compared as SQL. */
-function defaultMember(field: ColumnField, column: CatalogColumn): [string, Json, Json] {
+function defaultMember(
+  field: ColumnField,
+  column: CatalogColumn,
+  spelled: SpelledColumn | undefined,
+): [string, Json, Json] {
   const { default_value: value, extras } = field.schema;
   if (extras?.default === undefined) return ['schema.default_value', value, defaultOf(field, column)];
+  if (column.default !== null && column.default === spelled?.default) return ['schema.default_value', null, null];
   return ['schema.default_value', { sql: extras.default }, column.default === null ? null : { sql: column.default }];
 }
 
@@ -60,6 +78,15 @@ function notNullNames({ extras }: ColumnSchema, { notNull }: CatalogColumn): [Js
   return wanted === null || notNull === null ? [null, null] : [wanted, notNull.name];
 }
 
+function collations(
+  { extras }: ColumnSchema,
+  { collation }: CatalogColumn,
+  spelled: SpelledColumn | undefined,
+): [Json, Json] {
+  const wanted = extras?.collation ?? null;
+  return spelled !== undefined && spelled.collation === collation ? [null, null] : [wanted, collation];
+}
+
 function countingWanted(schema: ColumnSchema): Json {
   return isIdentity(schema) && schema.extras?.identity === 'always' ? 'always' : isIdentity(schema);
 }
@@ -70,10 +97,15 @@ function countsOnItsOwn({ identity }: CatalogColumn): Json {
 }
 
 /** The same expression reads the same to people, however PostgreSQL spells it. */
-function generation({ schema }: ColumnField, { generated }: CatalogColumn, text: string | undefined): [Json, Json] {
+function generation(
+  { schema }: ColumnField,
+  { generated }: CatalogColumn,
+  spelled: SpelledColumn | undefined,
+): [Json, Json] {
   const ours = schema.generation_expression;
   if (generated === null) return [ours, null];
   const kind = schema.extras?.virtual === true ? 'virtual' : 'stored';
-  const same = (generated.expression === text || generated.expression === ours) && generated.kind === kind;
+  const same =
+    (generated.expression === spelled?.generated || generated.expression === ours) && generated.kind === kind;
   return [ours, same ? ours : `${generated.expression} ${generated.kind.toUpperCase()}`];
 }

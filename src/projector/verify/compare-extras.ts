@@ -15,7 +15,7 @@ type Member = Pick<Difference, 'field' | 'member' | 'expected' | 'found'>;
 interface Context {
   state: State;
   schema: string;
-  objects: CatalogObjects | null;
+  objects: CatalogObjects;
 }
 
 export function compareExtras(node: CollectionNode, table: CatalogTable, context: Context): Member[] {
@@ -25,7 +25,6 @@ export function compareExtras(node: CollectionNode, table: CatalogTable, context
     { member: 'partition_by', expected: extras?.partition_by ?? null, found: table.partitionKey },
     { member: 'partition_of', expected: extras?.partition_of ?? null, found: parent },
   ].filter(({ expected, found }) => !jsonEqual(expected, found));
-  if (context.objects === null) return members;
   const { objects } = context;
   const found = needsOf({ ...context, objects, table, together: new Map(), notes: [] });
   const needs = (extras?.needs ?? []).flatMap((need) => compareNeed(need, found, objects));

@@ -3,6 +3,7 @@ import type { Json } from '../../schema/model.js';
 import type { CollectionNode, State } from '../../schema/state.js';
 import type { CatalogColumn, CatalogTable } from '../catalog/model.js';
 import type { CatalogObjects } from '../catalog/objects.js';
+import { type SpelledColumn, columnKey } from './column-spellings.js';
 import { compareColumn } from './compare-column.js';
 import { compareExtras } from './compare-extras.js';
 import {
@@ -24,10 +25,10 @@ export interface Comparison {
   schema: string;
   /** Whether the index of a field is still to be built. */
   isPending: (collection: string, field: string) => boolean;
-  /** By generatedKey: how PostgreSQL spells our expression. */
-  texts: ReadonlyMap<string, string>;
-  /** What tables use beside themselves; null where no collection has extras. */
-  objects: CatalogObjects | null;
+  /** By columnKey: how PostgreSQL spells a column of ours. */
+  spelled: ReadonlyMap<string, SpelledColumn>;
+  /** What tables use beside themselves. */
+  objects: CatalogObjects;
 }
 
 export function compareTable(node: CollectionNode, table: CatalogTable, context: Comparison): Difference[] {
@@ -75,7 +76,10 @@ function compareColumns(node: CollectionNode, table: CatalogTable, context: Comp
     columns.delete(field.field);
     if (column === undefined) differences.push({ ...here, member: 'column', expected: 'a column', found: null });
     else {
-      const how = { texts: context.texts, foreignDefault: foreign.has(`default ${field.field}`) };
+      const how = {
+        spelled: context.spelled.get(columnKey(collection, field.field)),
+        foreignDefault: foreign.has(`default ${field.field}`),
+      };
       differences.push(...compareColumn(field, column, how).map((each) => ({ ...here, ...each })));
     }
   }

@@ -10,7 +10,18 @@ import type { Need } from '../../schema/extras.js';
 import type { Json } from '../../schema/model.js';
 import { describedType } from '../ddl/create-need.js';
 import { createDomain } from '../ddl/domain.js';
-import { type Sql, constraintDefinition, ident, indexDefinition, qualified, sql } from '../ddl/sql.js';
+import {
+  type Sql,
+  constraintDefinition,
+  ident,
+  indexDefinition,
+  literal,
+  partitionBound,
+  partitionKey,
+  qualified,
+  scratch,
+  sql,
+} from '../ddl/sql.js';
 import type { Difference } from './difference.js';
 
 /** Without the differences that are none but in spelling. Inside a transaction; it is left as it was. */
@@ -24,6 +35,7 @@ export async function withoutSpellings(
     const pair = spelledTwice(difference);
     const domain = domainOf(difference);
     const isSame = pair !== null && (await spelled(client, schema, pair)) === pair.found;
+    if (await isPartitionSpelled(client, schema, difference)) continue;
     if (!isSame && !(domain !== null && (await isSpelled(client, schema, domain)))) real.push(difference);
   }
   return real;
@@ -61,24 +73,52 @@ function domainOf({ member, expected, found }: Difference): DomainNeed | null {
 }
 
 const NAME = ident('dps_spelling');
-const COPY = qualified('pg_temp', 'dps_spelling_of');
+const COPY = scratch('spelling_of');
+const PARENT = scratch('spelling_parent');
 
 async function spelled(client: pg.ClientBase, schema: string, pair: Pair): Promise<string | undefined> {
-  const copy = sql`CREATE TABLE ${COPY} (LIKE ${qualified(schema, pair.collection)}); ${addition(pair)}`;
+  const copy = () => sql`CREATE TABLE ${COPY} (LIKE ${qualified(schema, pair.collection)}); ${addition(pair)}`;
   return tried<string>(client, copy, SPELLING[pair.kind]);
 }
+
+/** Whether it is about how a table is partitioned, or about its bounds, and those of ours are those that are there. */
+async function isPartitionSpelled(client: pg.ClientBase, schema: string, difference: Difference): Promise<boolean> {
+  const { collection, member, expected, found } = difference;
+  const table = qualified(schema, collection);
+  if (member === 'partition_by' && typeof expected === 'string' && typeof found === 'string') {
+    const divided = () => sql`CREATE TABLE ${COPY} (LIKE ${table}) PARTITION BY ${partitionKey(expected)}`;
+    return (await tried<string>(client, divided, PARTITION_KEY)) === found;
+  }
+  if (member !== 'partition_of' || !isObject(expected) || !isObject(found)) return false;
+  const { table: parent, bound } = expected;
+  if (parent !== found['table'] || typeof parent !== 'string' || typeof bound !== 'string') return false;
+  return (await tried<string>(client, () => partition(qualified(schema, parent), bound), BOUND)) === found['bound'];
+}
+
+/** Of a table that is divided as the parent is. */
+function partition(parent: Sql, bound: string): Sql {
+  const like = literal(sql`CREATE TABLE ${PARENT} (LIKE ${parent}) PARTITION BY %s`);
+  const body = sql`BEGIN EXECUTE format(${like}, pg_catalog.pg_get_partkeydef(to_regclass(${literal(parent)}))); END`;
+  return sql`DO ${literal(body)}; CREATE TABLE ${COPY} PARTITION OF ${PARENT} ${partitionBound(bound)}`;
+}
+
+const OF_COPY = sql`FROM pg_catalog.pg_class c WHERE c.oid = to_regclass(${literal(COPY)})`;
+const PARTITION_KEY = sql`SELECT pg_catalog.pg_get_partkeydef(c.oid) AS answer ${OF_COPY}`;
+const BOUND = sql`SELECT pg_catalog.pg_get_expr(c.relpartbound, c.oid) AS answer ${OF_COPY}`;
 
 /** Whether the domain that is there is as ours would be. */
 async function isSpelled(client: pg.ClientBase, schema: string, domain: DomainNeed): Promise<boolean> {
   const [there, ours] = [describedType(qualified(schema, domain.name)), describedType(COPY)];
-  return (await tried<boolean>(client, createDomain(COPY, domain), sql`SELECT ${there} = ${ours} AS answer`)) === true;
+  return (
+    (await tried<boolean>(client, () => createDomain(COPY, domain), sql`SELECT ${there} = ${ours} AS answer`)) === true
+  );
 }
 
-/** What the question answers after the statements, which are taken back. undefined: PostgreSQL doesn't take them. */
-async function tried<T>(client: pg.ClientBase, statements: Sql, question: Sql): Promise<T | undefined> {
+/** What the question answers after the statements, which are taken back. undefined: they can't be made or don't run. */
+async function tried<T>(client: pg.ClientBase, statements: () => Sql, question: Sql): Promise<T | undefined> {
   await client.query('SAVEPOINT dps_spelling');
   try {
-    await client.query(statements);
+    await client.query(statements());
     const { rows } = await client.query<{ answer: T }>(question);
     return rows[0]?.answer;
   } catch (error) {

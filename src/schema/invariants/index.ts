@@ -48,6 +48,6 @@ export function* invariantProblemsInSteps(
     }
     yield;
   }
-  problems.push(...needProblems(state, names), ...shownOnceProblems(state, [...relations.values()], from));
+  problems.push(...needProblems(state, names, from), ...shownOnceProblems(state, [...relations.values()], from));
   return problems;
 }

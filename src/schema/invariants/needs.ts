@@ -1,5 +1,5 @@
 /** What several tables use is the same in each of them, and a sequence ends with one column. */
-import type { Need } from '../extras.js';
+import { type Need, isIdentity } from '../extras.js';
 import { isSameNeed, needLabel, needsOfNode, ownerOf } from '../needs.js';
 import { type Problem, about } from '../problem.js';
 import type { CollectionNode, State } from '../state.js';
@@ -12,8 +12,11 @@ interface Known {
   owner?: string;
 }
 
-/** Of the touched ones; the others are looked through only where one of these has needs. */
-export function needProblems(state: State, touched: ReadonlySet<string>): Problem[] {
+/**
+ * Of the touched ones; the others are looked through only where one of these has needs.
+ * @param from the state before the change
+ */
+export function needProblems(state: State, touched: ReadonlySet<string>, from: State): Problem[] {
   const holders = [...touched].flatMap((name) => {
     const node = state.collections.get(name);
     return node !== undefined && needsOfNode(node).length > 0 ? [node] : [];
@@ -22,7 +25,8 @@ export function needProblems(state: State, touched: ReadonlySet<string>): Proble
   const known = new Map<string, Known>();
   for (const [name, node] of state.collections) if (!touched.has(name)) note(known, node);
   return holders.flatMap((node) => {
-    const problems = problemsOf(node, known);
+    const before = from.collections.get(node.collection.collection);
+    const problems = [...problemsOf(node, known), ...ownerProblems(node, before)];
     note(known, node);
     return problems;
   });
@@ -50,6 +54,27 @@ function problemsOf(node: CollectionNode, known: ReadonlyMap<string, Known>): Pr
     const subject = { kind: 'need', collection, name: need.name, member } as const;
     return [about(subject, `${need.kind} ${quoted(need.name)} ${fault}`)];
   });
+}
+
+function ownerProblems(node: CollectionNode, before: CollectionNode | undefined): Problem[] {
+  const { collection } = node.collection;
+  return needsOfNode(node).flatMap((need, index) => {
+    const fault = ownerFault(need, node, before);
+    if (fault === null) return [];
+    const path = renderPath(['schema', 'extras', 'needs', index, 'owned_by']);
+    return [{ code: 'INVALID_PAYLOAD', message: `${need.kind} ${quoted(need.name)} ${fault}`, path, collection }];
+  });
+}
+
+/** A column that makes its values in another way may have had a sequence before, and is given none. */
+function ownerFault(need: Need, node: CollectionNode, before: CollectionNode | undefined): string | null {
+  const owner = ownerOf(need);
+  if (owner === undefined) return null;
+  const schema = node.fields.get(owner)?.schema ?? null;
+  if (schema === null) return `is to end with the column ${quoted(owner)}, which isn't there`;
+  if (before === undefined || (schema.generation_expression === null && !isIdentity(schema))) return null;
+  const had = needsOfNode(before).some((each) => needLabel(each) === needLabel(need) && ownerOf(each) === owner);
+  return had ? null : `is to end with the column ${quoted(owner)}, which makes its values without it`;
 }
 
 function faultOf(need: Need, known: Known | undefined): string | null {

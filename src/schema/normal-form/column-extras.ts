@@ -2,10 +2,11 @@
 import { type ColumnExtras, isSerial } from '../extras.js';
 import { jsonEqual } from '../json.js';
 import type { Json } from '../model.js';
+import type { SequenceType } from '../sequence-options.js';
 import { type Reading, complain } from './checks.js';
 import { defaultFromCatalog } from './catalog-default.js';
 import type { ColumnChange } from './column.js';
-import { readColumnExtras } from './extras.js';
+import { readColumnExtras, readSequenceOptions, reporter } from './extras.js';
 import type { ColumnType } from './field-types.js';
 
 /** The rest of the column as it will be. */
@@ -28,8 +29,20 @@ export function readExtras(change: ColumnChange, column: Column, reading: Readin
     Object.entries(read).filter(([name]) => applies(name as keyof ColumnExtras, read, change, column)),
   ) as ColumnExtras;
   if (given !== undefined && !jsonEqual(read, before)) complainOfLost(read, kept, reading);
+  settleSequence(kept, column, reading);
   if (jsonEqual(kept, before)) return before;
   return Object.keys(kept).length === 0 ? undefined : kept;
+}
+
+/** As PostgreSQL will have it: what goes without saying depends on the column's type. */
+function settleSequence(kept: ColumnExtras, { data_type }: Column, reading: Reading): void {
+  if (kept.sequence === undefined) return;
+  const { name, ...given } = kept.sequence;
+  const steps = ['schema', 'extras', 'sequence'];
+  const options = readSequenceOptions(given, data_type as SequenceType, steps, reporter([], reading));
+  const sequence = { ...(name === undefined ? {} : { name }), ...options };
+  if (Object.keys(sequence).length === 0) delete kept.sequence;
+  else kept.sequence = sequence;
 }
 
 function complainOfLost(read: ColumnExtras, kept: ColumnExtras, reading: Reading): void {

@@ -2,9 +2,23 @@
 import type { z } from 'zod';
 import { keyDefinition } from '../definition-columns.js';
 import { checkExpression, checkTypeText } from '../expression.js';
-import { type ColumnExtras, type Domain, type Need, type TableExtras, TRUSTED_EXTENSIONS } from '../extras.js';
+import {
+  type ColumnExtras,
+  type Domain,
+  type Need,
+  type SequenceOptions,
+  type TableExtras,
+  TRUSTED_EXTENSIONS,
+} from '../extras.js';
 import { columnExtrasV1, tableExtrasV1 } from '../extras-schemas.js';
 import type { Path } from '../problem.js';
+import {
+  type SequenceType,
+  everyOptionOf,
+  sequenceFaults,
+  unusualOptions,
+  writtenOptions,
+} from '../sequence-options.js';
 import {
   checkCollation,
   checkIndexDefinition,
@@ -16,7 +30,7 @@ import { type Reading, complain } from './checks.js';
 import { identifierFault } from './names.js';
 
 /** Reports what is wrong at a step of the path; a fault of null is none. */
-type Report = (steps: Path, fault: string | null) => void;
+export type Report = (steps: Path, fault: string | null) => void;
 
 /** What `given` says; undefined for nothing at all (null, or no members). */
 export function readTableExtras(given: unknown, steps: Path, reading: Reading): TableExtras | undefined {
@@ -30,8 +44,8 @@ export function readTableExtras(given: unknown, steps: Path, reading: Reading): 
     report(['indexes', index, 'definition'], checkIndexDefinition(definition));
   }
   checkPartition(extras, report);
-  for (const [index, need] of (extras.needs ?? []).entries()) checkNeed(need, ['needs', index], report);
-  return withoutEmpty(extras);
+  const needs = extras.needs?.map((need, index) => readNeed(need, ['needs', index], report));
+  return withoutEmpty(needs === undefined ? extras : { ...extras, needs });
 }
 
 export function readColumnExtras(given: unknown, steps: Path, reading: Reading): ColumnExtras | undefined {
@@ -43,7 +57,7 @@ export function readColumnExtras(given: unknown, steps: Path, reading: Reading):
   for (const name of ['primary_key_name', 'unique_name', 'index_name', 'not_null_name'] as const) {
     if (extras[name] !== undefined) report([name], identifierFault(extras[name]));
   }
-  if (extras.sequence !== undefined) checkSequence(extras.sequence, ['sequence'], report);
+  if (extras.sequence?.name !== undefined) report(['sequence', 'name'], identifierFault(extras.sequence.name));
   return withoutEmpty(extras);
 }
 
@@ -58,7 +72,7 @@ function shaped<S extends z.ZodType>(shape: S, given: unknown, steps: Path, read
   return undefined;
 }
 
-function reporter(steps: Path, reading: Reading): Report {
+export function reporter(steps: Path, reading: Reading): Report {
   return (more, fault) => {
     if (fault !== null) complain(reading, [...steps, ...more], fault);
   };
@@ -111,16 +125,34 @@ function checkPartition({ partition_by, partition_of }: TableExtras, report: Rep
   report(['partition_of', 'bound'], checkPartitionBound(partition_of.bound));
 }
 
-function checkNeed(need: Need, steps: Path, report: Report): void {
+type SequenceNeed = Extract<Need, { kind: 'sequence' }>;
+
+function readNeed(need: Need, steps: Path, report: Report): Need {
   report([...steps, 'name'], identifierFault(need.name));
   if (need.kind === 'extension') {
     const trusted = TRUSTED_EXTENSIONS.has(need.name);
     report([...steps, 'name'], trusted ? null : 'must be an extension that PostgreSQL marks trusted');
   } else if (need.kind === 'domain') checkDomain(need, steps, report);
-  else if (need.kind === 'sequence') {
-    checkSequence(need, steps, report);
-    if (need.owned_by !== undefined) report([...steps, 'owned_by'], identifierFault(need.owned_by));
-  }
+  else if (need.kind === 'sequence') return readSequenceNeed(need, steps, report);
+  return need;
+}
+
+function readSequenceNeed({ kind, name, owned_by, ...options }: SequenceNeed, steps: Path, report: Report): Need {
+  if (owned_by !== undefined) report([...steps, 'owned_by'], identifierFault(owned_by));
+  const owner = owned_by === undefined ? {} : { owned_by };
+  return { kind, name, ...owner, ...readSequenceOptions(options, 'bigint', steps, report) };
+}
+
+/** The options as PostgreSQL will have them, without what goes without saying. @param usualType of an identity the column's */
+export function readSequenceOptions(
+  given: SequenceOptions,
+  usualType: SequenceType,
+  steps: Path,
+  report: Report,
+): SequenceOptions {
+  const faults = sequenceFaults(given, usualType);
+  for (const [member, message] of faults) report([...steps, member], message);
+  return faults.length > 0 ? given : unusualOptions(everyOptionOf(writtenOptions(given), usualType), usualType);
 }
 
 function checkDomain(domain: Domain, steps: Path, report: Report): void {
@@ -130,16 +162,6 @@ function checkDomain(domain: Domain, steps: Path, report: Report): void {
   for (const [index, { name, definition }] of (domain.checks ?? []).entries()) {
     report([...steps, 'checks', index, 'name'], identifierFault(name));
     report([...steps, 'checks', index, 'definition'], constraintFault(definition, ['check']));
-  }
-}
-
-const NUMBER = /^-?\d{1,19}$/;
-
-function checkSequence(sequence: NonNullable<ColumnExtras['sequence']>, steps: Path, report: Report): void {
-  if (sequence.name !== undefined) report([...steps, 'name'], identifierFault(sequence.name));
-  for (const name of ['start', 'increment', 'min', 'max', 'cache'] as const) {
-    const value = sequence[name];
-    if (value !== undefined && !NUMBER.test(value)) report([...steps, name], 'must be an integer, as text');
   }
 }
 

@@ -1,0 +1,88 @@
+/** The sequence of an identity column that stays one: its options and its name. */
+import { postgresName } from '../../schema/constraint-names.js';
+import { isIdentity } from '../../schema/extras.js';
+import { type EveryOption, type SequenceType, everyOptionOf } from '../../schema/sequence-options.js';
+import type { Statement } from '../statement.js';
+import { type Change, type Costs, statement } from './change.js';
+import type { ColumnField } from './column.js';
+import { label, tableOf } from './parts.js';
+import { alterSequence, everyOption, withSequence } from './sequence.js';
+import { type Sql, literal, qualified, sql } from './sql.js';
+
+const typeOf = ({ schema }: ColumnField): SequenceType => schema.data_type as SequenceType;
+
+const optionsOf = (field: ColumnField, type = typeOf(field)): Sql => {
+  const { name: _, ...options } = field.schema.extras?.sequence ?? {};
+  return everyOption(options, type);
+};
+
+const nameOf = ({ collection, field, schema }: ColumnField): string =>
+  schema.extras?.sequence?.name ?? postgresName(collection, field, '_seq');
+
+const staysIdentity = (old: ColumnField, now: ColumnField): boolean => isIdentity(old.schema) && isIdentity(now.schema);
+
+/** With another type PostgreSQL sees to the sequence itself, as long as nothing unusual is said of it. */
+const isRetyped = (old: ColumnField, now: ColumnField): boolean =>
+  typeOf(old) !== typeOf(now) && [old, now].some(({ schema }) => schema.extras?.sequence !== undefined);
+
+/** Before the column's type changes, so that PostgreSQL finds no bound that the new type hasn't room for. */
+export function fitIdentitySequence(change: Change, old: ColumnField, now: ColumnField): Statement[] {
+  if (!staysIdentity(old, now) || !isRetyped(old, now)) return [];
+  const { name: _, ...options } = now.schema.extras?.sequence ?? {};
+  // Of all types it can be altered to any bounds under this one alone.
+  const fitting = everyOption({ ...everyOptionOf(options, typeOf(now)), type: 'bigint', cycle: options.cycle });
+  return [alter(change, old, now, alterSequence(identitySequence(change, now), fitting))];
+}
+
+/** After the column's type has changed, which takes the sequence's along. */
+export function changeIdentitySequence(change: Change, old: ColumnField, now: ColumnField): Statement[] {
+  if (!staysIdentity(old, now)) return [];
+  const isAltered = isRetyped(old, now) || (typeOf(old) === typeOf(now) && optionsOf(old) !== optionsOf(now));
+  return [
+    ...(isAltered ? [alter(change, old, now, alterSequence(identitySequence(change, now), optionsOf(now)))] : []),
+    ...rename(change, old, now),
+  ];
+}
+
+function alter(change: Change, old: ColumnField, now: ColumnField, body: Sql): Statement {
+  const text = sql`DO ${literal(body)}`;
+  return statement(change, text, `change how ${label(now)} counts`, costsOf(old, now));
+}
+
+/** Of an identity that is new: CREATE TABLE and ADD IDENTITY take no type of its sequence's. */
+export function typeIdentitySequence(change: Change, field: ColumnField): Statement[] {
+  if (!isIdentity(field.schema) || field.schema.extras?.sequence?.type === undefined) return [];
+  const text = sql`DO ${literal(alterSequence(identitySequence(change, field), optionsOf(field)))}`;
+  return [statement(change, text, `set the type that ${label(field)} counts in`, { lock: 'none', lock_entries: 1 })];
+}
+
+/** Numbers that were given already may lie outside of narrower bounds. */
+function costsOf(old: ColumnField, now: ColumnField): Costs {
+  const [was, is] = [old, now].map(({ schema }): EveryOption => {
+    return everyOptionOf(schema.extras?.sequence ?? {}, schema.data_type as SequenceType);
+  }) as [EveryOption, EveryOption];
+  const isNarrower = BigInt(is.min) > BigInt(was.min) || BigInt(is.max) < BigInt(was.max);
+  return { lock: 'none', may_fail: isNarrower, lock_entries: 2 };
+}
+
+/** One without a name of its own is called as PostgreSQL would call it, if nothing else is. */
+function rename(change: Change, old: ColumnField, now: ColumnField): Statement[] {
+  if (nameOf(old) === nameOf(now)) return [];
+  const name = nameOf(now);
+  const renaming = sql`EXECUTE format('ALTER SEQUENCE %s RENAME TO %I', altered, ${literal(name)});`;
+  const isFree = sql`to_regclass(${literal(qualified(change.schema, name))}) IS NULL`;
+  const isGiven = now.schema.extras?.sequence?.name !== undefined;
+  const body = withSequence(
+    identitySequence(change, now),
+    isGiven ? renaming : sql`IF ${isFree} THEN ${renaming} END IF;`,
+  );
+  const costs = { lock: 'none', lock_entries: 2 } as const;
+  return [statement(change, sql`DO ${literal(body)}`, `rename the sequence of ${label(now)}`, costs)];
+}
+
+/** Whatever it is called: an expression of type regclass. pg_get_serial_sequence may find another that the column owns. */
+const identitySequence = (change: Change, { field }: ColumnField): Sql => sql`(
+    SELECT d.objid::regclass FROM pg_catalog.pg_depend d
+    JOIN pg_catalog.pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid
+    WHERE d.classid = 'pg_catalog.pg_class'::regclass AND d.refclassid = 'pg_catalog.pg_class'::regclass
+    AND d.deptype = 'i' AND d.refobjid = to_regclass(${literal(tableOf(change))}) AND a.attname = ${literal(field)})`;

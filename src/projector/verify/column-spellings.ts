@@ -1,0 +1,101 @@
+/**
+ * How PostgreSQL spells a column of ours. It rewrites what it is given (`a+1` → `(a + 1)`, casts added, `pg_catalog."C"`
+ * → `"C"`), so our text can't be compared with the catalog's: PostgreSQL is asked to spell ours in a copy of the table
+ * that is taken back.
+ */
+import type pg from 'pg';
+import { isLocked } from '../../postgres/errors.js';
+import { type ColumnField, columnTypeSql } from '../ddl/column.js';
+import { defaultExpression } from '../ddl/default.js';
+import { type Sql, expression, ident, join, qualified, scratch, sql } from '../ddl/sql.js';
+
+/** As the catalog has it: see CatalogColumn. */
+export interface SpelledColumn {
+  type: string;
+  collation: string | null;
+  default: string | null;
+  generated: string | null;
+}
+
+export const columnKey = (collection: string, field: string): string => `${collection}\0${field}`;
+
+/** Each copy takes a few locks until it is rolled back. */
+const COPIES_AT_ONCE = 100;
+
+/**
+ * By columnKey; a column that PostgreSQL doesn't take (any longer) is missing. Inside a transaction; it is left as it
+ * was. @param fields of columns that are there
+ */
+export async function spelledColumns(
+  client: pg.ClientBase,
+  schema: string,
+  fields: readonly ColumnField[],
+): Promise<ReadonlyMap<string, SpelledColumn>> {
+  const found = new Map<string, SpelledColumn>();
+  for (let start = 0; start < fields.length; start += COPIES_AT_ONCE) {
+    await readSpellings(client, schema, fields.slice(start, start + COPIES_AT_ONCE), found);
+  }
+  return found;
+}
+
+async function readSpellings(
+  client: pg.ClientBase,
+  schema: string,
+  fields: readonly ColumnField[],
+  found: Map<string, SpelledColumn>,
+): Promise<void> {
+  await client.query('SAVEPOINT dps_column');
+  try {
+    await client.query(
+      join(
+        fields.map((field, index) => copyOf(field, index, schema)),
+        sql`;`,
+      ),
+    );
+    const { rows } = await client.query<SpelledColumn & { name: string }>(SPELLINGS);
+    for (const { name, ...spelled } of rows) {
+      const field = fields[Number(name.slice(PREFIX.length))];
+      if (field !== undefined) found.set(columnKey(field.collection, field.field), spelled);
+    }
+    await client.query('ROLLBACK TO SAVEPOINT dps_column; RELEASE SAVEPOINT dps_column');
+  } catch (error) {
+    // That others were in the way says nothing about the spelling.
+    if (isLocked(error)) throw error;
+    await client.query('ROLLBACK TO SAVEPOINT dps_column; RELEASE SAVEPOINT dps_column');
+    if (fields.length === 1) return;
+    // One that fails hides the others: look at the halves.
+    const middle = Math.ceil(fields.length / 2);
+    await readSpellings(client, schema, fields.slice(0, middle), found);
+    await readSpellings(client, schema, fields.slice(middle), found);
+  }
+}
+
+const PREFIX = 'column_';
+
+/**
+ * The same columns without their generation, and one more: it may be named like none of them. Its default is set
+ * afterwards, because ADD COLUMN would compute it.
+ */
+function copyOf(field: ColumnField, index: number, schema: string): Sql {
+  const copy = scratch(`${PREFIX}${index}`);
+  const probe = ident(field.field);
+  const { generation_expression: text } = field.schema;
+  const generation = text === null ? sql`` : sql` GENERATED ALWAYS AS ${expression(text)} STORED`;
+  const value = defaultExpression(field, field.schema);
+  return sql`CREATE TABLE ${copy} (LIKE ${qualified(schema, field.collection)});
+    ALTER TABLE ${copy} DROP COLUMN ${probe};
+    ALTER TABLE ${copy} ADD COLUMN ${probe} ${columnTypeSql(field)}${generation}${
+      value === null ? sql`` : sql`; ALTER TABLE ${copy} ALTER COLUMN ${probe} SET DEFAULT ${value}`
+    }`;
+}
+
+const SPELLINGS = sql`
+SELECT c.relname::text AS name, pg_catalog.format_type(a.atttypid, a.atttypmod) AS type,
+  CASE WHEN a.attcollation <> t.typcollation THEN a.attcollation::regcollation::text END AS collation,
+  CASE WHEN a.attgenerated = '' THEN x.text END AS "default", CASE WHEN a.attgenerated <> '' THEN x.text END AS generated
+FROM pg_catalog.pg_class c
+JOIN LATERAL (SELECT * FROM pg_catalog.pg_attribute l WHERE l.attrelid = c.oid ORDER BY l.attnum DESC LIMIT 1) a ON true
+JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
+LEFT JOIN LATERAL (SELECT pg_catalog.pg_get_expr(d.adbin, d.adrelid) AS text FROM pg_catalog.pg_attrdef d
+  WHERE d.adrelid = c.oid AND d.adnum = a.attnum) x ON true
+WHERE c.relnamespace = pg_catalog.pg_my_temp_schema() AND starts_with(c.relname, 'column_')`;

@@ -1,0 +1,115 @@
+/** What PostgreSQL takes as the options of a sequence, and which of them go without saying. */
+import type { SequenceOptions } from './extras.js';
+
+export interface Bounds {
+  min: string;
+  max: string;
+}
+
+const RANGE_OF_BIGINT: Bounds = { min: '-9223372036854775808', max: '9223372036854775807' };
+
+const RANGES: Readonly<Record<string, Bounds>> = {
+  smallint: { min: '-32768', max: '32767' },
+  integer: { min: '-2147483648', max: '2147483647' },
+};
+
+const rangeOf = (type: string): Bounds => RANGES[type] ?? RANGE_OF_BIGINT;
+
+const isUpwards = (increment: string): boolean => !increment.startsWith('-');
+
+/** Of a sequence that says none. */
+export function usualBounds(type: string, increment: string): Bounds {
+  const { min, max } = rangeOf(type);
+  return isUpwards(increment) ? { min: '1', max } : { min, max: '-1' };
+}
+
+export const usualStart = ({ increment, min, max }: Bounds & { increment: string }): string =>
+  isUpwards(increment) ? min : max;
+
+/** All of a sequence's, with what goes without saying. */
+export type EveryOption = Required<Omit<SequenceOptions, 'cycle'>> & { cycle: boolean };
+
+/** @param usualType `bigint`; of an identity the column's type */
+export function everyOptionOf(options: SequenceOptions, usualType: SequenceType): EveryOption {
+  const { type = usualType, increment = '1', cache = '1' } = options;
+  const usual = usualBounds(type, increment);
+  const { min = usual.min, max = usual.max } = options;
+  const { start = usualStart({ increment, min, max }) } = options;
+  return { type, start, increment, min, max, cache, cycle: options.cycle === true };
+}
+
+export type SequenceType = NonNullable<SequenceOptions['type']>;
+
+/** Only what doesn't go without saying, in the order of the shape. */
+export function unusualOptions(every: EveryOption, usualType: string): SequenceOptions {
+  const { min, max } = usualBounds(every.type, every.increment);
+  const said: [keyof SequenceOptions, value: string, usual: string][] = [
+    ['type', every.type, usualType],
+    ['start', every.start, usualStart(every)],
+    ['increment', every.increment, '1'],
+    ['min', every.min, min],
+    ['max', every.max, max],
+    ['cache', every.cache, '1'],
+  ];
+  const unusual = said.filter(([, value, usual]) => value !== usual).map(([name, value]) => [name, value]);
+  return { ...Object.fromEntries(unusual), ...(every.cycle ? { cycle: true } : {}) };
+}
+
+type Numbered = 'start' | 'increment' | 'min' | 'max' | 'cache';
+type Fault = [member: Numbered, message: string];
+
+const NUMBERED: readonly Numbered[] = ['start', 'increment', 'min', 'max', 'cache'];
+
+/** The same options with each number as PostgreSQL writes it: `007` is `7`. Of what isn't a number nothing is changed. */
+export function writtenOptions<T extends SequenceOptions>(options: T): T {
+  const numbers = NUMBERED.flatMap((name) => {
+    const value = options[name];
+    return value === undefined || !INTEGER.test(value) ? [] : [[name, String(BigInt(value))]];
+  });
+  return { ...options, ...Object.fromEntries(numbers) };
+}
+
+const INTEGER = /^-?\d{1,30}$/;
+
+/**
+ * What CREATE SEQUENCE would refuse, member by member; empty where it takes them.
+ * @param usualType `bigint`; of an identity the column's type
+ */
+export function sequenceFaults(options: SequenceOptions, usualType: SequenceType): Fault[] {
+  const malformed = NUMBERED.flatMap((name): Fault[] => {
+    const value = options[name];
+    return value === undefined || isBigint(value) ? [] : [[name, 'must be an integer of 64 bits, as text']];
+  });
+  if (malformed.length > 0) return malformed;
+  const { type, ...every } = everyOptionOf(options, usualType);
+  const numbers = Object.fromEntries(NUMBERED.map((name) => [name, BigInt(every[name])])) as Numbers;
+  return [...ownFaults(numbers), ...boundFaults(options, numbers, type)];
+}
+
+type Numbers = Record<Numbered, bigint>;
+
+const isWithin = (value: bigint, { min, max }: Bounds): boolean => value >= BigInt(min) && value <= BigInt(max);
+
+const isBigint = (value: string): boolean => INTEGER.test(value) && isWithin(BigInt(value), RANGE_OF_BIGINT);
+
+function ownFaults({ increment, cache }: Numbers): Fault[] {
+  const faults: Fault[] = [];
+  if (increment === 0n) faults.push(['increment', 'must not be zero']);
+  if (cache < 1n) faults.push(['cache', 'must be greater than zero']);
+  return faults;
+}
+
+function boundFaults(options: SequenceOptions, { start, min, max }: Numbers, type: string): Fault[] {
+  const range = rangeOf(type);
+  const outside = (['min', 'max'] as const).filter((name) => !isWithin({ min, max }[name], range));
+  if (outside.length > 0) {
+    return outside.map((name): Fault => [name, `must be from ${range.min} to ${range.max}, as the type is ${type}`]);
+  }
+  if (min >= max) {
+    return [
+      options.max === undefined ? ['min', `must be less than max, ${max}`] : ['max', `must be more than min, ${min}`],
+    ];
+  }
+  if (start >= min && start <= max) return [];
+  return [['start', `must be from ${min} to ${max}, as min and max are`]];
+}
