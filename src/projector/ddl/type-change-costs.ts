@@ -16,8 +16,7 @@ export function typeChangeCosts(from: ColumnSchema, to: ColumnSchema): TypeChang
 /** Pairs of types with the same bytes on disk, so that PostgreSQL only notes the new type. */
 function keepsBytes(from: ColumnSchema, to: ColumnSchema): boolean {
   if (from.data_type === 'numeric' && to.data_type === 'numeric') return isRoomier(from, to);
-  // Our sessions run in UTC, where a timestamp with and without time zone is the same number.
-  if (isTimestamp(from) && isTimestamp(to)) return true;
+  if (kindOf(from) === 'temporal' && kindOf(to) === 'temporal') return keepsTimes(from, to);
   if (!VARIABLE_TEXT.has(from.data_type) || !VARIABLE_TEXT.has(to.data_type)) return false;
   if (to.max_length === null) return true;
   return from.data_type === 'character varying' && from.max_length !== null && to.max_length >= from.max_length;
@@ -26,6 +25,20 @@ function keepsBytes(from: ColumnSchema, to: ColumnSchema): boolean {
 const VARIABLE_TEXT = new Set(['text', 'citext', 'character varying']);
 
 const isTimestamp = ({ data_type }: ColumnSchema): boolean => data_type.startsWith('timestamp ');
+
+/** PostgreSQL keeps six digits of a second where none are said, and rounds to fewer. */
+const MOST_DIGITS = 6;
+
+const digitsOf = ({ extras }: ColumnSchema): number => extras?.precision ?? MOST_DIGITS;
+
+/**
+ * Our sessions run in UTC, where a timestamp with and without time zone is the same number; but PostgreSQL rounds after
+ * such a cast whenever digits are said, without seeing that it needn't.
+ */
+function keepsTimes(from: ColumnSchema, to: ColumnSchema): boolean {
+  if (from.data_type === to.data_type) return digitsOf(to) >= digitsOf(from);
+  return isTimestamp(from) && isTimestamp(to) && digitsOf(to) === MOST_DIGITS;
+}
 
 /** numeric: at least as many digits, and the same number of them after the point. */
 function isRoomier(from: ColumnSchema, to: ColumnSchema): boolean {
@@ -42,7 +55,8 @@ function losesData(from: ColumnSchema, to: ColumnSchema): boolean {
   if (now !== 'temporal') return false;
   // A text may say more than the type holds: a zone, a time of day, fractions of a microsecond.
   if (old === 'text') return true;
-  return partsOf(from).some((part) => !partsOf(to).includes(part));
+  if (partsOf(from).some((part) => !partsOf(to).includes(part))) return true;
+  return partsOf(from).includes('time') && digitsOf(to) < digitsOf(from);
 }
 
 /** A moment in UTC is a day and a time, so nothing goes with its zone. */
