@@ -61,8 +61,9 @@ function ownerProblems(node: CollectionNode, before: CollectionNode | undefined)
   return needsOfNode(node).flatMap((need, index) => {
     const fault = ownerFault(need, node, before);
     if (fault === null) return [];
-    const path = renderPath(['schema', 'extras', 'needs', index, 'owned_by']);
-    return [{ code: 'INVALID_PAYLOAD', message: `${need.kind} ${quoted(need.name)} ${fault}`, path, collection }];
+    const member = ['schema', 'extras', 'needs', index, 'owned_by'];
+    const subject = { kind: 'need', collection, name: need.name, member } as const;
+    return [about(subject, `${need.kind} ${quoted(need.name)} ${fault}`)];
   });
 }
 
