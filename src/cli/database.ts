@@ -1,10 +1,11 @@
 /** The service's database, for commands that work on it directly: whether the service runs or not. */
 import type pg from 'pg';
-import type { Config } from '../config.js';
+import { type Config, readConfig } from '../config.js';
 import { OperatorError } from '../operator-error.js';
 import { DataDirInUseError, holdsServer, recordedConnection } from '../postgres/embedded/index.js';
 import { createPool } from '../postgres/pool.js';
 import { type DatabaseSource, openDatabase } from '../postgres/source.js';
+import type { Invocation } from './command.js';
 import { silentLogger } from './silent-logger.js';
 
 const POOL_SIZE = 3;
@@ -37,6 +38,15 @@ export async function withServer<T>(
   } finally {
     await source.stop();
   }
+}
+
+/** The same on the server of another address, which is judged like DATABASE_URL. */
+export function withServerAt<T>(
+  { environment }: Invocation,
+  address: string,
+  work: (connectionString: string) => Promise<T>,
+): Promise<T> {
+  return withServer(readConfig({ ...environment, DATABASE_URL: address }), work);
 }
 
 /** A few connections of a command. The caller ends it. */

@@ -11,7 +11,7 @@ export interface Ran {
 export async function dps(
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
-  given: { stdin?: string; rewrite?: (line: string) => void } = {},
+  given: { stdin?: string; rewrite?: (line: string) => void; ask?: (question: string) => string } = {},
 ): Promise<Ran> {
   const out: string[] = [];
   const err: string[] = [];
@@ -21,6 +21,7 @@ export async function dps(
       print: (text) => out.push(text),
       note: (text) => err.push(text),
       ...(given.rewrite && { rewrite: given.rewrite }),
+      ...(given.ask && { ask: (question: string) => Promise.resolve(given.ask?.(question) ?? '') }),
       read: () => Promise.resolve(given.stdin ?? ''),
     },
   });

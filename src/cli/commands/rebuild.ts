@@ -10,6 +10,7 @@ import {
 import { type ExitCode, type Invocation, UsageError, text } from '../command.js';
 import { countDifferences, describeDifference } from '../differences.js';
 import { json } from '../output.js';
+import { withServerAt } from '../database.js';
 import { createProgress } from '../progress.js';
 import { type Bench, withProjections } from '../projections.js';
 import { replayInto, showReplayed } from '../replay.js';
@@ -20,7 +21,9 @@ export async function rebuild(invocation: Invocation): Promise<ExitCode> {
   const into = text(invocation.values, 'into');
   if (into === undefined) return withProjections(invocation, (bench) => rebuildHere(invocation, bench, name));
   if (name !== 'tables') throw new UsageError('--into goes with "tables".');
-  return withProjections(invocation, (bench) => rebuildInto(invocation, bench, into));
+  return withProjections(invocation, (bench) =>
+    withServerAt(invocation, into, (connectionString) => rebuildInto(invocation, bench, connectionString)),
+  );
 }
 
 async function rebuildHere({ values, terminal }: Invocation, bench: Bench, name: ProjectionName): Promise<ExitCode> {

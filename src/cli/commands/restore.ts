@@ -4,12 +4,11 @@ import type { EventRecord } from '../../log/read.js';
 import { readBackupFile } from '../../backup/file.js';
 import { openBackup } from '../../backup/format.js';
 import { restoreFrom } from '../../backup/restore.js';
-import { type Config, readConfig } from '../../config.js';
 import { newestMigration } from '../../postgres/migrate.js';
 import { readNdjsonPages } from '../../log/ndjson.js';
 import { OperatorError } from '../../operator-error.js';
 import { type ExitCode, type Invocation, UsageError, text } from '../command.js';
-import { withServer } from '../database.js';
+import { withServer, withServerAt } from '../database.js';
 import { type Progress, createProgress } from '../progress.js';
 import { replayInto, showReplayed } from '../replay.js';
 
@@ -23,13 +22,7 @@ export async function restore(invocation: Invocation): Promise<ExitCode> {
     file === undefined
       ? restoreBackup(invocation, backup ?? '', connectionString)
       : restoreFile(invocation, file, connectionString);
-  const config = into === undefined ? invocation.config() : configOf(invocation, into);
-  return withServer(config, work, true);
-}
-
-/** An address is judged like that of DATABASE_URL. */
-function configOf({ environment }: Invocation, into: string): Config {
-  return readConfig({ ...environment, DATABASE_URL: into });
+  return into === undefined ? withServer(invocation.config(), work, true) : withServerAt(invocation, into, work);
 }
 
 async function checkBackup({ terminal }: Invocation, file: string): Promise<void> {

@@ -1,0 +1,192 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import pg from 'pg';
+import { clientOf, json } from '../http/client.js';
+import { type Ran, dps } from '../support/dps.js';
+import { type TestService, startService } from '../support/service.js';
+
+type Given = Parameters<typeof dps>[2];
+
+describe('dps apply', () => {
+  let service: TestService;
+  let directory: string;
+
+  before(async () => {
+    service = await startService();
+    directory = await mkdtemp(join(tmpdir(), 'dps-apply-'));
+  });
+
+  after(async () => {
+    await service.stop();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  beforeEach(async () => {
+    for (const { collection } of (await snapshot()).collections) await call(`/collections/${collection}`, 'DELETE');
+    for (const collection of ['kept', 'doomed']) {
+      await call('/collections', 'POST', {
+        collection,
+        schema: {},
+        fields: [{ field: 'title', type: 'string', interface: 'input' }],
+      });
+    }
+  });
+
+  const run = (args: string[], given: Given = {}): Promise<Ran> =>
+    dps(args, { DPS_URL: service.url, DPS_TOKEN: service.adminToken }, given);
+
+  async function call(path: string, method: string, body?: object): Promise<void> {
+    const reply = await clientOf(service)(path, body ? json(body, method) : { method });
+    expect(reply.status, reply.text).to.be.within(200, 204);
+  }
+
+  interface Snapshot {
+    collections: { collection: string; meta: { note: string | null } }[];
+    fields: { collection: string; field: string; schema: Record<string, unknown> }[];
+  }
+
+  const snapshot = async (): Promise<Snapshot> => JSON.parse((await run(['snapshot', '--json'])).out) as Snapshot;
+
+  /** The schema with a change, as a file. */
+  async function changed(change: (document: Snapshot) => void): Promise<string> {
+    const document = await snapshot();
+    change(document);
+    const file = join(directory, 'wanted.json');
+    await writeFile(file, JSON.stringify(document));
+    return file;
+  }
+
+  const withNote = (note: string) => (document: Snapshot) => {
+    for (const { collection, meta } of document.collections) if (collection === 'kept') meta.note = note;
+  };
+  const without = (name: string) => (document: Snapshot) => {
+    document.collections = document.collections.filter(({ collection }) => collection !== name);
+    document.fields = document.fields.filter(({ collection }) => collection !== name);
+  };
+  const collections = async (): Promise<string[]> => (await snapshot()).collections.map(({ collection }) => collection);
+
+  it('takes a snapshot as JSON, as YAML, and from stdin, and says what was done', async () => {
+    const file = await changed(withNote('from JSON'));
+    const { code, out, err } = await run(['apply', file, '--reason', 'because of ünï']);
+    expect([code, err]).to.deep.equal([0, '']);
+    expect(out).to.match(/Applied: 1 event, 0 statements; position \d+, batch [0-9a-f-]{36}\.$/);
+    expect((await run(['history'])).out).to.contain('why: because of ünï');
+    expect((await run(['apply', file])).out).to.equal('Nothing to do: the schema is so already.');
+
+    const yaml = (await run(['snapshot', '--format', 'yaml'])).out.replace('note: from JSON', 'note: from YAML');
+    const applied = await run(['apply', '-', '--json'], { stdin: yaml });
+    expect(applied.code, applied.err).to.equal(0);
+    expect(JSON.parse(applied.out)).to.deep.include({ applied: true, events: 1, statements: 0 });
+    expect((await snapshot()).collections.map(({ meta }) => meta.note)).to.include('from YAML');
+  });
+
+  it('refuses a loss where nobody can be asked, and names what allows it', async () => {
+    const file = await changed(without('doomed'));
+    for (const more of [[], ['--yes'], ['--allow-drop', 'kept']]) {
+      const { code, err } = await run(['apply', file, ...more]);
+      expect(code).to.equal(2);
+      expect(err).to.contain('doomed').and.contain('--allow-drop doomed');
+      expect(await collections()).to.include('doomed');
+    }
+    expect((await run(['apply', file, '--allow-drop', 'doomed'])).code).to.equal(0);
+    expect(await collections()).to.deep.equal(['kept']);
+  });
+
+  it('names a field that would lose its values', async () => {
+    const file = await changed((document) => {
+      document.fields = document.fields.filter(({ collection, field }) => collection !== 'kept' || field !== 'title');
+    });
+    const { code, err } = await run(['apply', file, '--yes']);
+    expect(code).to.equal(2);
+    expect(err).to.contain('--allow-drop kept.title');
+    expect((await run(['apply', file, '--allow-drop', 'kept.title'])).code).to.equal(0);
+  });
+
+  it('asks at a terminal, and --yes never answers for a loss', async () => {
+    const questions: string[] = [];
+    const answering = (answer: string): Given => ({
+      ask: (question) => {
+        questions.push(question);
+        return answer;
+      },
+    });
+    const note = await changed(withNote('asked'));
+    expect((await run(['apply', note], answering('n'))).code).to.equal(2);
+    expect((await run(['apply', note], answering('y'))).code).to.equal(0);
+    expect(questions).to.deep.equal(['Apply it? [y/N] ', 'Apply it? [y/N] ']);
+    expect((await run(['apply', await changed(withNote('not asked')), '--yes'], answering('n'))).code).to.equal(0);
+    expect(questions).to.have.length(2);
+
+    const loss = await changed(without('doomed'));
+    expect((await run(['apply', loss, '--yes'], answering('y'))).code).to.equal(2);
+    expect(questions.at(-1)).to.contain('doomed');
+    expect(await collections()).to.include('doomed');
+    expect((await run(['apply', loss, '--yes'], answering('lose it'))).code).to.equal(0);
+    expect(await collections()).to.deep.equal(['kept']);
+  });
+
+  it('prints why PostgreSQL refuses a plan, and does nothing', async () => {
+    const client = new pg.Client({ connectionString: service.databaseUrl });
+    await client.connect();
+    await client.query('INSERT INTO kept (title) VALUES (NULL)');
+    await client.end();
+    const file = await changed(({ fields }) => {
+      for (const { collection, field, schema } of fields) {
+        if (collection === 'kept' && field === 'title') schema['is_nullable'] = false;
+      }
+    });
+    for (const more of [['--dry-run'], []]) {
+      const { code, out } = await run(['apply', file, ...more]);
+      expect(code).to.equal(2);
+      expect(out).to.contain('PostgreSQL refuses it:').and.match(/null/);
+    }
+  });
+
+  it('says in one line what is wrong with a file or an option', async () => {
+    const broken = join(directory, 'broken');
+    for (const [content, message] of [
+      ['{"version": 1,', 'is neither JSON nor YAML'],
+      ['a: [b\nc: }', 'is neither JSON nor YAML'],
+      ['[1, 2]', 'neither a snapshot nor a diff'],
+      ['', 'is neither'],
+      ['{"version": 1}', ''],
+      ['{"hash": 1, "diff": 2}', 'hash'],
+    ] as const) {
+      await writeFile(broken, content);
+      const { code, err } = await run(['apply', broken]);
+      expect(code, content).to.equal(2);
+      expect(err, content)
+        .to.contain(message)
+        .and.not.match(/\n\s+at /);
+    }
+    for (const [args, message] of [
+      [['apply', directory], "can't be read"],
+      [['apply', broken, '--mode', 'sideways'], 'Allowed choices are mirror, merge'],
+      [['apply', broken, '--reason', 'two\nlines'], 'one line'],
+      [['snapshot', '--output', '/nonexist/x'], "can't be written"],
+      [['snapshot', '--output', '/dev/full'], "can't be written"],
+      [['snapshot', '--token', 'wo\nrse'], 'characters that no token has'],
+      [['snapshot', '--token', 'wrong-secret-token'], 'token'],
+      [['snapshot', '--url', 'ftp://x'], 'like http://'],
+      [['snapshot', '--url', 'http://u:secret-word@127.0.0.1:9'], 'holds no user'],
+      [['status', '--database-url', 'mysql://u:secret-word@h'], 'DATABASE_URL'],
+      [['status', '--database-url', 'postgresql://u:secret-word@127.0.0.1:9/d'], 'nothing listens'],
+      [['restore', '--file', broken, '--into', 'postgresql://u:secret-word@127.0.0.1:9/d'], 'nothing listens'],
+      [['restore', '--file', broken, '--into', 'elsewhere'], 'DATABASE_URL'],
+      [['rebuild', 'tables', '--into', 'postgresql://u:secret-word@127.0.0.1:9/d'], 'nothing listens'],
+    ] as const) {
+      const { code, out, err } = await dps([...args], {
+        DPS_URL: service.url,
+        DPS_TOKEN: service.adminToken,
+        DATABASE_URL: service.databaseUrl,
+      });
+      expect([code, out], `${args.join(' ')}: ${err}`).to.deep.equal([2, '']);
+      expect(err)
+        .to.contain(message)
+        .and.not.match(/\n\s+at /);
+      expect(err).not.to.contain('secret-word').and.not.contain('wrong-secret').and.not.contain(service.adminToken);
+    }
+  });
+});
