@@ -13,6 +13,7 @@ export interface OpenTerminal {
 }
 
 export function createTerminal({ stdin, stdout, stderr, env }: Streams): OpenTerminal {
+  let printed = false;
   let broken: NodeJS.ErrnoException | null = null;
   stdout.on('error', (error: NodeJS.ErrnoException) => (broken ??= error));
   // Nobody is left to be told.
@@ -21,6 +22,7 @@ export function createTerminal({ stdin, stdout, stderr, env }: Streams): OpenTer
   const terminal: Terminal = {
     print(text) {
       if (broken !== null) throw new OutputLost(broken);
+      printed = true;
       stdout.write(`${text}\n`);
     },
     note,
@@ -30,7 +32,8 @@ export function createTerminal({ stdin, stdout, stderr, env }: Streams): OpenTer
     read: () => readStream(stdin),
   };
   const finish = async (code: ExitCode): Promise<ExitCode> => {
-    await new Promise<void>((resolve) => stdout.write('', () => resolve()));
+    // A device that is full refuses even nothing.
+    if (printed) await new Promise<void>((resolve) => stdout.write('', () => resolve()));
     if (broken === null) return code;
     // Whoever closed a pipe knows it.
     if (code !== 2 && broken.code !== 'EPIPE') note(new OutputLost(broken).message);
