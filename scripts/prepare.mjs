@@ -1,6 +1,6 @@
 /** Builds the program after `npm ci`, where there is something to build it from and with. */
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 
 const root = new URL('../', import.meta.url);
 const isThere = (path) => existsSync(new URL(path, root));
@@ -14,4 +14,13 @@ if (!packing && isThere('src') && isThere('node_modules/typescript')) {
     shell: process.platform === 'win32',
   });
   process.exitCode = status ?? 1;
+  if (status === 0 && process.platform !== 'win32') linkProgram();
+}
+
+/** So that `npx dps` calls what is built, and doesn't install the project into itself first. */
+function linkProgram() {
+  const link = new URL('node_modules/.bin/dps', root);
+  mkdirSync(new URL('./', link), { recursive: true });
+  rmSync(link, { force: true });
+  symlinkSync('../../dist/cli/main.js', link);
 }

@@ -7,15 +7,14 @@ export function greeting({ url, admin }: Pick<Service, 'url' | 'admin'>, config:
   const lines = [`The Data Platform Service listens on ${url}`, `Admin: ${admin.email}`];
   if (passwordGenerated !== undefined) lines.push(`Password (generated, shown this once): ${passwordGenerated}`);
   if (tokenGenerated !== undefined) lines.push(`Token (generated, shown this once): ${tokenGenerated}`);
-  if (!admin.created)
-    lines.push(`A token was made at the first start; for another: npm run dps -- tokens add ${admin.email}`);
+  if (!admin.created) lines.push(`A token was made at the first start; for another: npx dps tokens add ${admin.email}`);
   const token = tokenGenerated ?? (admin.created && config.admin.token !== null ? '$ADMIN_TOKEN' : '$TOKEN');
   return [...lines, '', 'Try it:', '', ...firstRequest(url, token), ''].join('\n');
 }
 
 function firstRequest(url: string, token: string): string[] {
   const body =
-    '{"collection": "articles", "schema": {}, "fields": [{"field": "title", "type": "string", "interface": "input"}]}';
+    '{"collection": "first_steps", "schema": {}, "fields": [{"field": "title", "type": "string", "interface": "input"}]}';
   return [
     `  curl ${url}/collections -H "Authorization: Bearer ${token}" -H "Content-Type: application/json" \\`,
     `    -d '${body}'`,

@@ -7,7 +7,9 @@ import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { SETTINGS } from '../src/config.js';
+import { SETTINGS, readConfig } from '../src/config.js';
+import { greeting } from '../src/greeting.js';
+import { clientOf } from './http/client.js';
 import { type TestService, startService } from './support/service.js';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
@@ -22,6 +24,12 @@ const PAGES = ['README.md', ...readdirSync(join(ROOT, 'docs')).map((name) => `do
 );
 
 describe('the documents', () => {
+  before('build the program that they call', function () {
+    this.timeout(120_000);
+    const built = spawnSync('npm', ['run', '--silent', 'build'], { cwd: ROOT, encoding: 'utf8' });
+    expect(built.status, built.stdout + built.stderr).to.equal(0);
+  });
+
   for (const page of PAGES) {
     const steps = blocksOf(page).filter(({ language }) => language === 'sh' || language === 'answers');
     if (steps.length === 0) continue;
@@ -38,6 +46,7 @@ describe('the documents', () => {
           const next = steps[index + 1];
           const expected = next?.language === 'answers' ? next.content.trim().split('\n') : [];
           for (const line of expected) expect(output, content).to.contain(line);
+          if (!expected.some((line) => line.includes('"code"'))) expect(output, content).not.to.contain('"errors"');
         }
       } finally {
         await service.stop();
@@ -45,6 +54,30 @@ describe('the documents', () => {
       }
     });
   }
+
+  it('the tour goes on from the first request that a start prints, and leaves nothing else behind', async function () {
+    if (!isThere('curl') || !isThere('bash')) this.skip();
+    this.timeout(240_000);
+    const service = await startService();
+    const directory = await mkdtemp(join(tmpdir(), 'dps-tour-'));
+    try {
+      const admin = { email: service.adminEmail, created: true, tokenGenerated: service.adminToken };
+      const [, first = ''] = greeting({ url: service.url, admin }, readConfig({})).split('Try it:');
+      expect(await runStep(first, service, directory)).to.contain('"data"');
+      const tour = blocksOf('README.md').filter(({ language }) => language === 'sh');
+      for (const { content } of tour) await runStep(content, service, directory);
+      const left = await clientOf(service)('/collections');
+      const names = (left.json as { data: { collection: string; meta: { system?: boolean } }[] }).data;
+      expect(names.filter(({ meta }) => meta.system !== true).map(({ collection }) => collection)).to.deep.equal([
+        'first_steps',
+      ]);
+      expect((await clientOf(service)('/users')).text).not.to.contain('tour@example.com');
+      expect(readdirSync(directory)).to.deep.equal([]);
+    } finally {
+      await service.stop();
+      await rm(directory, { recursive: true });
+    }
+  });
 
   it('lead to pages that are there, and the README to each of them', () => {
     for (const page of PAGES) {
@@ -88,9 +121,9 @@ function blocksOf(page: string): Block[] {
   }));
 }
 
-/** Runs a block as a reader would, but in an empty directory of its own; npm finds the project all the same. */
+/** Runs a block as a reader would, but in an empty directory of its own; npx finds the project all the same. */
 async function runStep(script: string, service: TestService, directory: string): Promise<string> {
-  const inProject = 'npm() { (cd "$ROOT" && command npm "$@"); }';
+  const inProject = 'npx() { (cd "$ROOT" && command npx "$@"); }';
   const child = spawn('bash', ['-euo', 'pipefail', '-c', `${inProject}\n${script}`], {
     cwd: directory,
     env: {
