@@ -83,8 +83,8 @@ describe('extremes', function () {
         operation.requestBody === undefined ? {} : { body: '{}', headers: { 'content-type': 'application/json' } };
       const parameters = (operation.parameters ?? []).filter((parameter) => parameter.in === 'query');
       for (const { name } of parameters) {
-        for (const value of EXTREMES) {
-          if (path === '/history/stream' && !value.startsWith('%')) continue;
+        const values = EXTREMES.filter((value) => path !== '/history/stream' || value.startsWith('%'));
+        for (const value of values) {
           await expectNo5xx(method, `${filled(path)}?${name}=${value}`, body);
         }
       }
