@@ -10,12 +10,6 @@ import { LostConnectionError, sqlState } from '../postgres/errors.js';
 import type { Logger } from '../postgres/logger.js';
 import { withOwnClient } from '../postgres/pool.js';
 
-/**
- * Milliseconds that the server keeps a transaction, and the lock of the log, of a process that doesn't say a word: it is
- * stopped, gone, or cut off. Others wait no longer than that.
- */
-export const IDLE = 5_000;
-
 /** Milliseconds between two signs of life, while there is nothing else to say. */
 const SIGN_OF_LIFE = 1_500;
 

@@ -6,10 +6,11 @@ import { advisoryKey } from '../postgres/advisory.js';
 import { ExchangeError, isConnectionLoss, isLocked } from '../postgres/errors.js';
 import { type Parameterised, sendBatch } from '../postgres/exchange.js';
 import { REFUSE_OLDER_RELEASE } from '../postgres/release-guard.js';
+import { writeLimits } from '../postgres/write-limits.js';
 import { LogDivergedError, type Point, foldLog, foldPage, startPoint } from '../reads/fold-log.js';
 import type { Store } from '../reads/store.js';
 import { readEvent } from '../schema/upcasting.js';
-import { IDLE, type Try } from './attend.js';
+import type { Try } from './attend.js';
 import { LogBusyError } from './in-the-way.js';
 import type { PipelineOptions } from './types.js';
 
@@ -47,9 +48,9 @@ export async function begin(client: pg.ClientBase, options: PipelineOptions, how
   const from = store.point();
   const results = await sendBatch(client, [
     { text: 'BEGIN ISOLATION LEVEL READ COMMITTED' },
-    limits({ lock: how.lockWait, statement: options.statementTimeout }),
+    writeLimits({ lock: how.lockWait, statement: options.statementTimeout }),
     { text: 'SELECT pg_advisory_xact_lock($1)', values: [advisoryKey(options.place, 'log')] },
-    limits({ lock: how.tableWait, statement: options.statementTimeout }),
+    writeLimits({ lock: how.tableWait, statement: options.statementTimeout }),
     REFUSE_OLDER_RELEASE,
     { text: HEAD_QUERY },
     {
@@ -80,15 +81,6 @@ function notBegun(error: unknown): never {
   if (error instanceof ExchangeError && error.results.length === 2 && isLocked(error)) throw new LogBusyError();
   if (isConnectionLoss(error)) throw new StaleConnectionError('the connection was gone', { cause: error });
   throw error;
-}
-
-/** Limits of this transaction, in milliseconds. PostgreSQL takes 0 as "none", which a lock must never have. */
-function limits({ lock, statement }: { lock: number; statement: number }): Parameterised {
-  return {
-    text: `SELECT pg_backend_pid() AS backend, set_config('lock_timeout', $1, true),
-                  set_config('statement_timeout', $2, true), set_config('idle_in_transaction_session_timeout', $3, true)`,
-    values: [String(Math.max(1, Math.ceil(lock))), String(statement), String(IDLE)],
-  };
 }
 
 interface Missing {

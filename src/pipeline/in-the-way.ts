@@ -3,10 +3,10 @@ import type pg from 'pg';
 import { advisoryKey } from '../postgres/advisory.js';
 import { lockTimeout } from '../postgres/errors.js';
 import { sendBatch } from '../postgres/exchange.js';
+import { IDLE } from '../postgres/write-limits.js';
 import { HOLDERS, type Holder, LockedError, conflictsOf, readHolders } from '../projector/table-locks.js';
 import type { LockedTable } from '../projector/statement.js';
 import type { Problem } from '../schema/problem.js';
-import { IDLE } from './attend.js';
 import type { PipelineOptions } from './types.js';
 
 /** The log's lock didn't come in time. */

@@ -5,8 +5,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ProblemError, isLocked, lockTimeout, unavailable } from '../postgres/errors.js';
 import { withClient } from '../postgres/pool.js';
+import { IDLE } from '../postgres/write-limits.js';
 import { type Holder, LockedError } from '../projector/table-locks.js';
-import { IDLE, type Try, attend } from './attend.js';
+import { type Try, attend } from './attend.js';
 import { StaleConnectionError } from './begin.js';
 import { LogBusyError, type Met, inTheWay, isStillMet, meet, nameOf } from './in-the-way.js';
 import type { Queue } from './queue.js';

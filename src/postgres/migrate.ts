@@ -114,6 +114,10 @@ async function locked<T>(
   try {
     const key = advisoryKey({ database: database.database, schema }, 'migrations');
     await client.query(`SELECT pg_advisory_xact_lock($1)`, [key]);
+    // No write of an older release is under way, and the next one finds what it is to be refused for.
+    await client.query(`SELECT pg_advisory_xact_lock($1)`, [
+      advisoryKey({ database: database.database, schema }, 'log'),
+    ]);
     const result = await work();
     await client.query('COMMIT');
     return result;

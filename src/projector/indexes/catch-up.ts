@@ -1,6 +1,7 @@
 /** From the checkpoint to the head of the log: what isn't about indexes is passed over, the rest is settled in order. */
 import { headPosition } from '../../log/read.js';
 import type { Queryable } from '../../postgres/pool.js';
+import { REFUSE_OLDER_RELEASE } from '../../postgres/release-guard.js';
 import type { Logger } from '../../postgres/logger.js';
 import { advanceCheckpoint, loadCheckpoint } from './checkpoint.js';
 import { readIndexEvents } from './events.js';
@@ -38,6 +39,7 @@ const NOTED_EVERY = 10_000;
  * @throws IndexBuildError after noting everything before it; the checkpoint stays in front of the event that failed
  */
 export async function catchUp(work: CatchingUp): Promise<CaughtUp> {
+  await work.pool.query(REFUSE_OLDER_RELEASE.text);
   let noted = await loadCheckpoint(work.pool);
   let reached = noted;
   const note = async (): Promise<boolean> => {
@@ -70,6 +72,7 @@ async function inSession(work: CatchingUp): Promise<CaughtUp> {
     for await (const event of readIndexEvents(work.pool, { after: noted, upTo: head })) {
       if (work.stopping()) return 'stopped';
       const targets = indexTargets(event);
+      if (targets.length > 0) await session.client.query(REFUSE_OLDER_RELEASE.text);
       for (const target of targets) await settle(work, session, { position: event.position, target });
       if (targets.length === 0) continue;
       await advanceCheckpoint(work.pool, noted, event.position);

@@ -62,9 +62,21 @@ async function settleOnce(settling: Settling, target: IndexTarget): Promise<Sett
   if (found.valid !== null) await client.query(sql`DROP INDEX CONCURRENTLY IF EXISTS ${index}`);
   if (wanted.name === null) return found.valid === null ? 'as it should be' : 'dropped';
   const on = sql`${ident(name)} ON ${qualified(schema, collection)} (${ident(field)})`;
-  // A partitioned table has no CONCURRENTLY.
-  await client.query(found.partitioned ? sql`CREATE INDEX ${on}` : sql`CREATE INDEX CONCURRENTLY ${on}`);
+  if (found.partitioned) await buildUnderLock(client, sql`CREATE INDEX ${on}`);
+  else await client.query(sql`CREATE INDEX CONCURRENTLY ${on}`);
   return afterBuild(settling, target, name);
+}
+
+/** A partitioned table has no CONCURRENTLY. Applications that write queue behind this lock: it is waited for a moment only. */
+async function buildUnderLock(client: pg.ClientBase, create: Sql): Promise<void> {
+  await client.query(sql`BEGIN; SET LOCAL lock_timeout = '200ms'`);
+  try {
+    await client.query(create);
+    await client.query('COMMIT');
+  } catch (error) {
+    await client.query('ROLLBACK');
+    throw error;
+  }
 }
 
 /** What took the index back or renamed it meanwhile did not see it, and knows the name it was built under no longer. */

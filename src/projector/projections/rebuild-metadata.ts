@@ -6,7 +6,10 @@ import pg from 'pg';
 import { headPosition, readEventPages } from '../../log/read.js';
 import { advisoryKey } from '../../postgres/advisory.js';
 import { ProblemError, environmentProblem } from '../../postgres/errors.js';
+import { sendBatch } from '../../postgres/exchange.js';
 import { type ConnectionOptions, connectionConfig } from '../../postgres/pool.js';
+import { REFUSE_OLDER_RELEASE } from '../../postgres/release-guard.js';
+import { writeLimits } from '../../postgres/write-limits.js';
 import { type FoldLogOptions, type Point, foldLog, foldPage, startPoint } from '../../reads/fold-log.js';
 import { collectionsChanged } from '../../schema/event-schemas.js';
 import { sql } from '../ddl/sql.js';
@@ -142,9 +145,12 @@ type Switched = Pick<RebuiltMetadata, 'position' | 'replaced' | 'locked_millisec
 async function switchOver(client: pg.Client, { point, touched, options, key }: Switch): Promise<Switched> {
   // What is known by now is written before the lock is taken.
   await restage(client, point.state, touched);
-  await client.query('BEGIN ISOLATION LEVEL READ COMMITTED');
-  await client.query(`SELECT set_config('lock_timeout', $1, true)`, [String(Math.max(1, options.lockTimeout))]);
-  await client.query('SELECT pg_advisory_xact_lock($1)', [key]);
+  await sendBatch(client, [
+    { text: 'BEGIN ISOLATION LEVEL READ COMMITTED' },
+    writeLimits({ lock: options.lockTimeout, statement: 0 }),
+    { text: 'SELECT pg_advisory_xact_lock($1)', values: [key] },
+    REFUSE_OLDER_RELEASE,
+  ]);
   const locked = performance.now();
   const last = await follow(client, point);
   await restage(client, last.point.state, last.touched);

@@ -4,6 +4,7 @@
  */
 import type { Logger } from '../../postgres/logger.js';
 import type { Queryable } from '../../postgres/pool.js';
+import { REFUSE_OLDER_RELEASE } from '../../postgres/release-guard.js';
 import type { Point } from '../fold-log.js';
 import { deleteFold, foldPositions, insertFold, readFold } from './table.js';
 
@@ -62,6 +63,7 @@ export function createStoredFolds({ pool, logger, interval = INTERVAL }: StoredF
       await list();
       if (!isDue(point, events)) return;
       const started = performance.now();
+      await pool.query(REFUSE_OLDER_RELEASE.text);
       await insertFold(pool, point);
       await list();
       const milliseconds = Math.round(performance.now() - started);

@@ -1,0 +1,20 @@
+/** What a transaction that holds the log's lock is held to. */
+import type { Parameterised } from './exchange.js';
+
+/**
+ * Milliseconds that the server keeps a transaction, and the lock of the log, of a process that doesn't say a word: it is
+ * stopped, gone, or cut off. Others wait no longer than that.
+ */
+export const IDLE = 5_000;
+
+/**
+ * Limits of the present transaction, in milliseconds; answers the `backend` that runs it. A `lock` of 0 would be none,
+ * which a lock must never have; a `statement` of 0 is.
+ */
+export function writeLimits({ lock, statement }: { lock: number; statement: number }): Parameterised {
+  return {
+    text: `SELECT pg_backend_pid() AS backend, set_config('lock_timeout', $1, true),
+                  set_config('statement_timeout', $2, true), set_config('idle_in_transaction_session_timeout', $3, true)`,
+    values: [String(Math.max(1, Math.ceil(lock))), String(statement), String(IDLE)],
+  };
+}
