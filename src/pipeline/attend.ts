@@ -16,8 +16,11 @@ const SIGN_OF_LIFE = 1_500;
 /** Milliseconds without a byte in either direction after which the server is asked, over another connection, what it does. */
 export const SILENCE = 5_000;
 
+/** Milliseconds between two looks at what has come and gone. */
+const TICK = 500;
+
 /** Milliseconds that the question may take. */
-const LOOK = 5_000;
+const LOOK = 3_000;
 
 /** Milliseconds in which an answer that is on its way arrives. */
 const ON_ITS_WAY = 500;
@@ -60,12 +63,13 @@ export function attend(client: pg.ClientBase, attending: Attending): Attendance 
   }, SIGN_OF_LIFE);
 
   const watch = async (): Promise<void> => {
-    let last = progressOf(connected);
+    let last = { progress: progressOf(connected), at: performance.now() };
     while (!ended.signal.aborted) {
-      await sleep(SILENCE, undefined, { signal: ended.signal });
-      const now = progressOf(connected);
-      if (now === last && (await isSilent())) return giveUp();
-      last = now;
+      await sleep(TICK, undefined, { signal: ended.signal });
+      const [progress, now] = [progressOf(connected), performance.now()];
+      if (progress === last.progress && now - last.at < SILENCE) continue;
+      if (progress === last.progress && (await isSilent())) return giveUp();
+      last = { progress, at: performance.now() };
     }
   };
 

@@ -21,13 +21,13 @@ export interface Unanswered {
 const LOOKS = [0, 100, 500, 1_000, 2_000, 4_000];
 
 /** Milliseconds after which there are no further looks: the caller is waiting. */
-const ENOUGH = 8_000;
+const ENOUGH = 6_000;
 
 /** Milliseconds that a look waits for the lock, at most. */
 const PATIENCE = 2_000;
 
 /** Milliseconds that an answer may be on its way. */
-const LIMIT = 4_000;
+const LIMIT = 3_000;
 
 /**
  * Whether a batch is in the log. Its transaction may still be running in a server process that hasn't noticed our

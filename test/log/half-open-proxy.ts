@@ -11,14 +11,19 @@ export interface Proxy {
   fallSilent(): void;
   /** Forwards nothing of what the server says on the present connections; what it is told goes through. */
   muffle(): void;
-  /** Asked about everything a client sends: pass it on, pass it on and hang up, or hang up. The server isn't told. */
-  intercept(judge: (sent: Buffer) => 'pass' | 'pass and hang up' | 'hang up'): void;
+  /**
+   * Asked about everything a client sends: pass it on, hang up after or without that (the server isn't told), or let
+   * nothing through any longer, after or without that, with the sockets left open.
+   */
+  intercept(judge: (sent: Buffer) => Verdict): void;
   /** Ends all connections. */
   cut(): void;
   /** What becomes of new connections: they get through, are refused, or are taken and then left waiting. */
   answer(how: 'through' | 'refused' | 'never'): void;
   close(): Promise<void>;
 }
+
+export type Verdict = 'pass' | 'pass and hang up' | 'hang up' | 'pass and fall silent' | 'fall silent';
 
 interface Link {
   client: net.Socket;
@@ -32,8 +37,12 @@ export async function startProxy(target: string): Promise<Proxy> {
   let count = 0;
   let how: 'through' | 'refused' | 'never' = 'through';
 
-  let judge: (sent: Buffer) => 'pass' | 'pass and hang up' | 'hang up' = () => 'pass';
+  let judge: (sent: Buffer) => Verdict = () => 'pass';
 
+  const silence = (socket: net.Socket): void => {
+    socket.unpipe();
+    socket.resume();
+  };
   const proxy = net.createServer((client) => {
     count += 1;
     client.on('error', () => client.destroy());
@@ -44,11 +53,19 @@ export async function startProxy(target: string): Promise<Proxy> {
     }
     const link = { client, server: net.connect(Number(port), hostname) };
     links.add(link);
+    let deaf = false;
     const watch = new Transform({
       transform: (sent: Buffer, _encoding, forward) => {
+        if (deaf) return forward();
         const verdict = judge(sent);
-        if (verdict !== 'hang up') forward(null, sent);
+        if (verdict.startsWith('pass')) forward(null, sent);
         if (verdict === 'pass') return;
+        if (verdict.endsWith('fall silent')) {
+          deaf = true;
+          silence(link.server);
+          if (verdict === 'fall silent') forward();
+          return;
+        }
         link.client.off('close', hangUp);
         link.client.destroy();
       },
@@ -62,10 +79,6 @@ export async function startProxy(target: string): Promise<Proxy> {
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
   url.host = `127.0.0.1:${(proxy.address() as net.AddressInfo).port}`;
 
-  const silence = (socket: net.Socket): void => {
-    socket.unpipe();
-    socket.resume();
-  };
   const cut = (): void => {
     for (const { client, server } of links) {
       client.destroy();
