@@ -2,7 +2,7 @@
 import { relationBody } from './change.js';
 import type { Field, Json, NewRelation, Relation } from './model.js';
 import { fieldsInOrder, relationsInOrder } from './order.js';
-import { isReplacedCollection } from './removals.js';
+import { isReplacedCollection, isReplacedField } from './removals.js';
 import { type ShownCollection, type ShownField, keyTarget, presentCollection, presentField } from './present.js';
 import { type CollectionNode, type State, byName } from './state.js';
 import { type Steps, toEnd } from './steps.js';
@@ -90,10 +90,7 @@ function keptOrGone(field: Field, next: Field | undefined, shown: () => ShownFie
   return isSameField(next, field) ? entriesBetween(asJson(field), asJson(next)) : [{ kind: 'D', lhs: shown() }];
 }
 
-/** A column that becomes an alias, or the other way, is another field of the same name. */
-function isSameField(a: Field | undefined, b: Field): a is Field {
-  return a !== undefined && (a.schema === null) === (b.schema === null);
-}
+const isSameField = (a: Field | undefined, b: Field): a is Field => a !== undefined && !isReplacedField(a, b);
 
 const shownIn = (state: State, node: CollectionNode | undefined, field: Field): ShownField =>
   presentField(field, node === undefined ? null : keyTarget(state, node, field.field));

@@ -14,6 +14,8 @@ export class Draft {
   readonly #base: State;
   /** Collections opened for editing; undefined: removed. */
   readonly #open = new Map<string, OpenNode | undefined>();
+  /** Per collection, the fields of the base that were removed. */
+  readonly #removed = new Map<string, Set<string>>();
 
   constructor(base: State) {
     this.#base = base;
@@ -49,6 +51,13 @@ export class Draft {
 
   removeField(collection: string, field: string): void {
     this.#existing(collection).fields.delete(field);
+    const removed = this.#removed.get(collection) ?? new Set();
+    this.#removed.set(collection, removed.add(field));
+  }
+
+  /** Whether the field was removed and put again: another one of the same name. */
+  isAnew(collection: string, field: string): boolean {
+    return this.#removed.get(collection)?.has(field) === true && this.get(collection)?.fields.has(field) === true;
   }
 
   /** A relation that isn't in the log yet has no id: 0 until `evolve` gives it one. */

@@ -30,9 +30,17 @@ export function isReplacedCollection(before: CollectionNode, after: CollectionNo
   return (before.collection.schema === null) !== (after.collection.schema === null);
 }
 
-/** A column can't become an alias, nor an alias a column: that is another field of the same name. */
-function isGone(before: Field, after: Field | undefined): boolean {
-  return after === undefined || (before.schema === null) !== (after.schema === null);
+const isGone = (before: Field, after: Field | undefined): boolean =>
+  after === undefined || isReplacedField(before, after);
+
+/**
+ * A column can't become an alias, nor an alias a column, and to and from a type that the service has no name for no
+ * column can be converted: that is another field of the same name.
+ */
+export function isReplacedField(before: Field, after: Field): boolean {
+  return (
+    (before.schema === null) !== (after.schema === null) || (before.type === 'unknown') !== (after.type === 'unknown')
+  );
 }
 
 /** A relation that points elsewhere is another relation: its old foreign key goes, a new one comes. */

@@ -1,7 +1,7 @@
 /** A submitted snapshot → the state it asks for. What it leaves out says nothing. */
 import { Draft } from './draft.js';
 import { dropCollection, dropDefinitions, dropRelation } from './edits.js';
-import { invariantProblemsInSteps } from './invariants/index.js';
+import { changeProblemsInSteps } from './invariants/index.js';
 import { isObject, jsonEqual } from './json.js';
 import type { NewRelation, Relation } from './model.js';
 import {
@@ -62,7 +62,7 @@ export function* wantedState(state: State, parts: SnapshotParts, options: Wanted
   yield* readRelations(reading, relations);
   if (reading.problems.length > 0) return refuse(...reading.problems);
   const wanted = { state: reading.draft.toState(), touched: reading.draft.touched };
-  const problems = yield* invariantProblemsInSteps(wanted.state, wanted.touched, state);
+  const problems = yield* changeProblemsInSteps({ from: state, to: wanted.state, touched: wanted.touched });
   return problems.length > 0 ? refuse(...problems.map((problem) => locate(problem, places))) : ok(wanted);
 }
 

@@ -6,7 +6,8 @@ import type { Point } from '../../reads/fold-log.js';
 import { snapshotHash, snapshotOf } from '../../schema/snapshot.js';
 import { jsonAnswer, JSON_TYPE } from '../answer.js';
 import type { HttpDeps } from '../deps.js';
-import { invalidQuery, refused } from '../errors.js';
+import { invalidQuery, Refused, refused } from '../errors.js';
+import type { Problem } from '../../schema/problem.js';
 import { attachment, EXPORTS, FORMATS, stampOf } from '../formats/export.js';
 import { moment } from '../history-query.js';
 import { representationAnswer } from '../representation.js';
@@ -77,6 +78,11 @@ function attachmentOf(format: (typeof HISTORY_EXPORTS)[number], { head }: Point)
   return `attachment; filename="schema-${stampOf(time)}.sql"`;
 }
 
+function unreachable({ message, path: _, ...about }: Problem): Problem {
+  const reason = `The schema of that moment can't be applied any more: ${message}.`;
+  return { ...about, code: 'INVALID_QUERY', path: 'to', message: reason };
+}
+
 function diffRoute({ history }: HttpDeps, pointAt: PointAt): Route {
   return route({
     method: 'get',
@@ -87,6 +93,9 @@ function diffRoute({ history }: HttpDeps, pointAt: PointAt): Route {
       const { query } = call;
       const from = await pointAt(query.from, 'from', call);
       const to = await pointAt(query.to, 'to', call);
+      // What leads away from now is there to be applied.
+      const obstacles = from.head.position === call.head ? history.obstacles(from, to) : [];
+      if (obstacles.length > 0) throw new Refused(obstacles.map(unreachable));
       return { ...jsonAnswer(200, await history.difference(from, to)), position: from.head.position };
     },
   });

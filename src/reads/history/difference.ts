@@ -3,8 +3,12 @@ import type { Queryable } from '../../postgres/pool.js';
 import { planBatch } from '../../projector/ddl/plan.js';
 import { warningsOf } from '../../projector/warnings.js';
 import { type SchemaDiff, diffStates } from '../../schema/diff.js';
+import { changeProblemsInSteps } from '../../schema/invariants/index.js';
+import type { Problem } from '../../schema/problem.js';
+import { isReplacedField } from '../../schema/removals.js';
 import { snapshotHash } from '../../schema/snapshot.js';
-import type { State } from '../../schema/state.js';
+import { type State, getField } from '../../schema/state.js';
+import { toEnd } from '../../schema/steps.js';
 import { transition } from '../../schema/transition.js';
 import type { Warning } from '../../schema/warning.js';
 import { notRestored } from './not-restored.js';
@@ -35,6 +39,17 @@ export async function differenceBetween(
   const { statements } = planBatch(from, events, schema);
   const warnings = [...warningsOf(statements), ...(await notRestored(db, events))];
   return { hash: snapshotHash(from, release), diff, ...(warnings.length > 0 && { warnings }) };
+}
+
+/** What stands against a way from one to the other: apply would refuse it. */
+export function obstaclesBetween(from: State, to: State): Problem[] {
+  const touched = new Set(namesThatDiffer(from, to));
+  // The diff says of such a field that it goes, and that another one of its name comes.
+  const isAnew = (collection: string, field: string): boolean => {
+    const [before, after] = [getField(from, collection, field), getField(to, collection, field)];
+    return before !== undefined && after !== undefined && isReplacedField(before, after);
+  };
+  return toEnd(changeProblemsInSteps({ from, to, touched, isAnew }));
 }
 
 /** Collections that may differ: those that aren't one and the same value. */

@@ -8,7 +8,8 @@ import type { Point } from '../fold-log.js';
 import type { Store } from '../store.js';
 import type { StoredFolds } from '../stored-folds/index.js';
 import { type Batch, readBatches } from './batches.js';
-import { type Difference, differenceBetween } from './difference.js';
+import type { Problem } from '../../schema/problem.js';
+import { type Difference, differenceBetween, obstaclesBetween } from './difference.js';
 import { type EventFilter, conditionOf } from './filter.js';
 import { type LifeEvent, type LifeOptions, hasLived, readLife } from './life.js';
 import { type Moment, isReached, positionAt, positionBefore } from './moment.js';
@@ -39,6 +40,8 @@ export interface History {
   at(position: number): Promise<Point>;
   /** What leads from one to the other. */
   difference(from: Point, to: Point): Promise<Difference>;
+  /** Why apply would refuse what leads from one to the other; empty when it takes it. */
+  obstacles(from: Point, to: Point): Problem[];
   /** The schema as a SQL script. */
   script(point: Point): string;
   /** What a plan makes anew and can't fill again. */
@@ -86,6 +89,7 @@ export function createHistory(options: HistoryOptions): History {
     positionBefore: (time) => positionBefore(pool, time),
     at: travel.at,
     difference: (from, to) => differenceBetween(pool, from.state, to.state, options),
+    obstacles: (from, to) => obstaclesBetween(from.state, to.state),
     script: (point) => scriptOf(point, schema),
     notRestored: (events) => notRestored(pool, events),
     // It takes the whole log: those who ask at the same time share it.

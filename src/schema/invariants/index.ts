@@ -9,7 +9,23 @@ import { needProblems } from './needs.js';
 import { ownNameProblems } from './own-names.js';
 import { relationProblems } from './relation.js';
 import { shownOnceProblems } from './shown-once.js';
+import { unsupportedChanges } from './unsupported-changes.js';
 import type { Relation } from '../model.js';
+
+/** What a change is from and to, and which collections it touches. */
+export interface Proposal {
+  from: State;
+  to: State;
+  touched: ReadonlySet<string>;
+  /** Fields that are asked to go and to be made anew under the same name; none by default. */
+  isAnew?: (collection: string, field: string) => boolean;
+}
+
+/** Everything that stands against a change, for whoever proposes it and for whoever carries it out. */
+export function* changeProblemsInSteps({ from, to, touched, isAnew = () => false }: Proposal): Steps<Problem[]> {
+  const unsupported = unsupportedChanges(from, to, touched, isAnew);
+  return [...unsupported, ...(yield* invariantProblemsInSteps(to, touched, from))];
+}
 
 /**
  * Everything wrong with the `touched` collections of `state` and the relations that point at them.

@@ -1,8 +1,7 @@
 /** The shape that every operation has. */
 import type { Draft } from '../draft.js';
 import type { NewEvent } from '../events.js';
-import { frozenProblems } from '../frozen.js';
-import { invariantProblemsInSteps } from '../invariants/index.js';
+import { changeProblemsInSteps } from '../invariants/index.js';
 import { type Places, locate } from '../places/locate.js';
 import { type Result, ok, refuse } from '../problem.js';
 import type { State } from '../state.js';
@@ -28,10 +27,8 @@ export function* decideDraft(
 ): Steps<Result<NewEvent[]>> {
   const wanted = draft.toState();
   const touched = draft.touched;
-  const problems = [
-    ...frozenProblems(state, wanted, touched),
-    ...(yield* invariantProblemsInSteps(wanted, touched, state)),
-  ];
+  const isAnew = (collection: string, field: string) => draft.isAnew(collection, field);
+  const problems = yield* changeProblemsInSteps({ from: state, to: wanted, touched, isAnew });
   if (problems.length > 0) return refuse(...problems.map((problem) => locate(problem, places)));
   return ok(yield* transitionInSteps(state, wanted, touched, options));
 }

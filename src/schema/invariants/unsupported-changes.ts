@@ -2,13 +2,21 @@
  * What the service keeps as it found it: columns of types it has no name for, and the columns and foreign keys of
  * partitioned tables.
  */
-import { jsonEqual } from './json.js';
-import type { ColumnSchema, Field, Relation } from './model.js';
-import { type Problem, about } from './problem.js';
-import { type CollectionNode, type State, byName } from './state.js';
+import { jsonEqual } from '../json.js';
+import type { ColumnSchema, Field, Relation } from '../model.js';
+import { type Problem, about } from '../problem.js';
+import { type CollectionNode, type State, byName } from '../state.js';
 
-/** Changes between the two states that nobody may make. */
-export function frozenProblems(from: State, to: State, touched: Iterable<string>): Problem[] {
+/**
+ * Changes between the two states that nobody may make.
+ * @param isAnew whether a field was asked to go and to be made anew, which any field can
+ */
+export function unsupportedChanges(
+  from: State,
+  to: State,
+  touched: Iterable<string>,
+  isAnew: (collection: string, field: string) => boolean,
+): Problem[] {
   const problems: Problem[] = [];
   for (const name of touched) {
     const before = from.collections.get(name);
@@ -16,7 +24,7 @@ export function frozenProblems(from: State, to: State, touched: Iterable<string>
     if (before === undefined || before === after) continue;
     if (after === undefined) problems.push(...orphanProblems(before, to));
     else {
-      problems.push(...columnProblems(before, after), ...partitioningProblems(before, after));
+      problems.push(...columnProblems(before, after, isAnew), ...partitioningProblems(before, after));
       problems.push(...foreignKeyProblems(before, after, (table) => isTable(from, table) && !isTable(to, table)));
     }
   }
@@ -40,15 +48,20 @@ function orphanProblems(gone: CollectionNode, { collections }: State): Problem[]
   ];
 }
 
-function columnProblems(before: CollectionNode, after: CollectionNode): Problem[] {
+function columnProblems(
+  before: CollectionNode,
+  after: CollectionNode,
+  isAnew: (collection: string, field: string) => boolean,
+): Problem[] {
+  const { collection } = before.collection;
   const isDivided = [before, after].some(isPartitioned);
   const problems: Problem[] = [];
   for (const name of new Set([...before.fields.keys(), ...after.fields.keys()])) {
     const [old, now] = [before.fields.get(name), after.fields.get(name)];
     if (old === now) continue;
-    const message = isDivided && columnDiffers(old, now) ? DIVIDED : unknownFault(old, now);
+    const isChanged = !isAnew(collection, name);
+    const message = isDivided && columnDiffers(old, now) ? DIVIDED : isChanged ? unknownFault(old, now) : null;
     if (message === null) continue;
-    const { collection } = before.collection;
     problems.push(about({ kind: 'field', collection, field: name, member: ['schema'] }, message));
   }
   return problems;
