@@ -13,6 +13,7 @@ import { moment } from '../history-query.js';
 import { representationAnswer } from '../representation.js';
 import { type Call, type Route, route } from '../route.js';
 import { createSnapshotText } from '../snapshot-text.js';
+import { expectTakeable } from '../takeable.js';
 
 const HISTORY_EXPORTS = [...EXPORTS, 'sql'] as const;
 
@@ -78,12 +79,12 @@ function attachmentOf(format: (typeof HISTORY_EXPORTS)[number], { head }: Point)
   return `attachment; filename="schema-${stampOf(time)}.sql"`;
 }
 
-function unreachable({ message, path: _, ...about }: Problem): Problem {
+function unreachable({ message, ...about }: Problem): Problem {
   const reason = `The schema of that moment can't be applied any more: ${message}.`;
   return { ...about, code: 'INVALID_QUERY', path: 'to', message: reason };
 }
 
-function diffRoute({ history }: HttpDeps, pointAt: PointAt): Route {
+function diffRoute({ history, config: { maxBody } }: HttpDeps, pointAt: PointAt): Route {
   return route({
     method: 'get',
     path: '/history/diff',
@@ -96,7 +97,9 @@ function diffRoute({ history }: HttpDeps, pointAt: PointAt): Route {
       // What leads away from now is there to be applied.
       const obstacles = from.head.position === call.head ? history.obstacles(from, to) : [];
       if (obstacles.length > 0) throw new Refused(obstacles.map(unreachable));
-      return { ...jsonAnswer(200, await history.difference(from, to)), position: from.head.position };
+      const answer = jsonAnswer(200, await history.difference(from, to));
+      await expectTakeable(answer.body as string, maxBody.schema, 'Go back in steps: ask for a later moment first.');
+      return { ...answer, position: from.head.position };
     },
   });
 }

@@ -23,6 +23,7 @@ import { representationAnswer } from '../representation.js';
 import { type Call, route, type Route } from '../route.js';
 import { inTurns } from '../../turns.js';
 import { createSnapshotText } from '../snapshot-text.js';
+import { expectTakeable } from '../takeable.js';
 
 const snapshotQuery = z.strictObject({
   export: z.enum(EXPORTS, { error: `must be one of ${EXPORTS.join(', ')}.` }).optional(),
@@ -41,7 +42,12 @@ export function schemaRoutes(deps: HttpDeps): Route[] {
   return [snapshotRoute(deps), diffRoute(deps), applyRoute(deps)];
 }
 
-function snapshotRoute({ store, rendered, config: { release } }: HttpDeps): Route {
+/** The exports that diff takes. */
+const SENT_BACK: ReadonlySet<string> = new Set(['json', 'yaml']);
+
+const SOME = 'Ask for some of the collections at a time, with includeCollections.';
+
+function snapshotRoute({ store, rendered, config: { release, maxBody } }: HttpDeps): Route {
   const textOf = createSnapshotText(release);
   return route({
     method: 'get',
@@ -58,9 +64,11 @@ function snapshotRoute({ store, rendered, config: { release } }: HttpDeps): Rout
         const { type, write } = FORMATS[query.export];
         const file = () => write(snapshotOf(state, release, include));
         const found = rendered.get(state.collections, `snapshot ${filter} ${query.export}`, file);
+        if (SENT_BACK.has(query.export)) await expectTakeable(found.body, maxBody.schema, SOME);
         return send(found, type, ['Content-Disposition', attachment(query.export, new Date())]);
       }
       const found = rendered.get(state.collections, `snapshot ${filter}`, () => textOf(state, include));
+      await expectTakeable(found.body, maxBody.schema, SOME);
       // The tag of the whole schema is its hash: what If-Match takes, and what a diff starts from.
       const whole = query.includeCollections === undefined && query.excludeCollections === undefined;
       return send(whole ? { ...found, etag: `"${snapshotHash(state, release)}"` } : found, JSON_TYPE);
@@ -79,7 +87,10 @@ function filterOf(state: State, query: SnapshotQuery): (collection: string) => b
   return (name) => (included?.has(name) ?? true) && !excluded.has(name);
 }
 
-function diffRoute({ store, config: { release, schema } }: HttpDeps): Route {
+const IN_PARTS =
+  'Send a snapshot of some collections with mode=merge (/schema/snapshot?includeCollections=…), apply that, and go on with the others.';
+
+function diffRoute({ store, config: { release, schema, maxBody } }: HttpDeps): Route {
   return route({
     method: 'post',
     path: '/schema/diff',
@@ -93,6 +104,7 @@ function diffRoute({ store, config: { release, schema } }: HttpDeps): Route {
       const { hash, diff } = comparison;
       const warnings = [...comparison.warnings, ...(await costs(state, comparison, schema))];
       const answer = jsonAnswer(200, { hash, diff, ...(warnings.length > 0 && { warnings }) });
+      await expectTakeable(answer.body as string, maxBody.schema, IN_PARTS);
       return { ...answer, position: state.position };
     },
   });
