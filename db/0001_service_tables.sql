@@ -100,6 +100,8 @@ CREATE TABLE service_users (
   password_hash text,
   role          text        NOT NULL CHECK (role IN ('admin', 'auditor', 'reader')),
   status        text        NOT NULL DEFAULT 'active',
+  -- The network of the last login that succeeded: from there the account stays usable while others try it.
+  login_network text,
   created_at    timestamptz NOT NULL DEFAULT now()
 );
 
@@ -120,6 +122,8 @@ CREATE TABLE service_sessions (
   id           uuid        PRIMARY KEY,
   user_id      uuid        NOT NULL REFERENCES service_users (id) ON DELETE CASCADE,
   refresh_hash bytea       NOT NULL UNIQUE,
+  -- Of the part that all refresh tokens of the session share: who has it had one of them.
+  family_hash  bytea       NOT NULL,
   created_at   timestamptz NOT NULL DEFAULT now(),
   expires_at   timestamptz NOT NULL
 );

@@ -1,9 +1,10 @@
 /** Puts the rooms together. */
 import { createAuth } from './auth/index.js';
 import type { FirstAdmin } from './auth/first-admin.js';
-import { type Config, weaknesses } from './config.js';
+import type { Config } from './config.js';
 import { createHealth } from './health.js';
 import { createHttp } from './http/app.js';
+import type { HttpDeps } from './http/deps.js';
 import { type ListeningServer, listen } from './listen.js';
 import { type Listener, createListener } from './log/listener.js';
 import { OperatorError } from './operator-error.js';
@@ -58,7 +59,6 @@ export async function createService(config: Config, logger: Logger): Promise<Ser
 }
 
 async function start(config: Config, logger: Logger, shutdown: Shutdown): Promise<Service> {
-  for (const weakness of weaknesses(config)) logger.warn(weakness);
   const server = await listen(config.host, config.port);
   // A failed start gives it back; a stop closes it before, with the requests that run.
   shutdown.add('address', () => server.close(0));
@@ -153,14 +153,24 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
   });
   // Late: what is generated here is shown once, by a start that nothing ends any more.
   const admin = await auth.ensureAdmin(options.admin);
+  for (const name of admin.ignored) logger.warn(`${name} is not what is stored for the admin, and changes nothing`);
   server.serve(http);
   shutdown.add('http', () => server.close(GRACE));
   shutdown.add('history streams', () => history.tail.close());
   return admin;
 }
 
-function httpConfig({ schema, maxBody, log }: OnDatabase, { version }: Database, release: string) {
-  return { release, databaseVersion: version, schema, maxBody, logReads: log.level === 'debug' };
+function httpConfig(options: OnDatabase, { version }: Database, release: string): HttpDeps['config'] {
+  const { schema, maxBody, trustProxy, corsOrigins, log } = options;
+  return {
+    release,
+    databaseVersion: version,
+    schema,
+    maxBody,
+    trustProxy,
+    corsOrigins,
+    logReads: log.level === 'debug',
+  };
 }
 
 interface Following {

@@ -1,6 +1,9 @@
-/** The settings, from the environment. An empty one counts as absent. */
+/** The settings, from the environment. An empty one counts as absent, but for the database's address. */
+import { isIP } from 'node:net';
 import { z } from 'zod';
+import { PASSWORD_LENGTH } from './auth/user.js';
 import { OperatorError } from './operator-error.js';
+import { type Environment, withSecretFiles } from './secret-files.js';
 
 const KIB = 1024;
 const SIZE_UNITS: Readonly<Record<string, number>> = { b: 1, kb: KIB, mb: KIB ** 2, gb: KIB ** 3 };
@@ -48,10 +51,55 @@ function isDatabaseUrl(text: string): boolean {
 
 const SCHEMA_NAME = /^(?!pg_|information_schema$)[^\s"'\\\p{C}][^"'\\\p{C}]*$/u;
 
-const secret = z.string().refine((text) => text.length <= 512, 'must have at most 512 characters');
+/** Shorter ones are guessed: over the network, or from one access token that somebody has. */
+const secret = (least: number) =>
+  z
+    .string()
+    .refine((text) => text.length <= 512, 'must have at most 512 characters')
+    .refine((text) => Array.from(text).length >= least, `must have at least ${least} characters`);
 
 /** A bearer token travels in a header. */
-const token = secret.refine((text) => /^[\w.~+/=-]+$/.test(text), 'must consist of letters, digits and - . _ ~ + / =');
+const token = secret(32).refine(
+  (text) => /^[\w.~+/=-]+$/.test(text),
+  'must consist of letters, digits and - . _ ~ + / =',
+);
+
+const MAX_HOPS = 20;
+
+/** How many proxies stand in front, or their addresses and networks. */
+const trustProxy = z.string().transform((text, context): number | string[] => {
+  if (/^\d{1,2}$/.test(text) && Number(text) <= MAX_HOPS) return Number(text);
+  const names = listOf(text);
+  if (names.length > 0 && names.every(isNetwork)) return names;
+  context.addIssue(`must be a number of proxies (0 to ${MAX_HOPS}), or their addresses, such as 10.0.0.0/8, loopback`);
+  return z.NEVER;
+});
+
+const NAMED_NETWORKS = ['loopback', 'linklocal', 'uniquelocal'];
+
+function isNetwork(text: string): boolean {
+  if (NAMED_NETWORKS.includes(text)) return true;
+  const [, address = '', bits = '0'] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
+  const family = isIP(address);
+  return family !== 0 && Number(bits) <= (family === 4 ? 32 : 128);
+}
+
+/** Origins as browsers send them; a list by commas. */
+const origins = z
+  .string()
+  .transform(listOf)
+  .refine((names) => names.every(isOrigin), 'must be origins such as https://admin.example.com, separated by commas');
+
+function isOrigin(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && new URL(text).origin === text;
+}
+
+function listOf(text: string): string[] {
+  return text
+    .split(',')
+    .map((each) => each.trim())
+    .filter((each) => each !== '');
+}
 
 const settings = z.object({
   HOST: z.string().default('127.0.0.1'),
@@ -68,9 +116,11 @@ const settings = z.object({
     .default('public'),
   DB_POOL: wholeNumber('a number of connections', 2, 500).default(10),
   ADMIN_EMAIL: z.email('must be an e-mail address').optional(),
-  ADMIN_PASSWORD: secret.optional(),
+  ADMIN_PASSWORD: secret(PASSWORD_LENGTH.min).optional(),
   ADMIN_TOKEN: token.optional(),
-  TOKEN_SECRET: secret.optional(),
+  TOKEN_SECRET: secret(32).optional(),
+  TRUST_PROXY: trustProxy.default(0),
+  CORS_ORIGINS: origins.default([]),
   LOG_LEVEL: z.enum(['error', 'warn', 'info', 'debug'], 'must be error, warn, info or debug').default('info'),
   LOG_FORMAT: z.enum(['json', 'pretty'], 'must be json or pretty').optional(),
   MAX_BODY: size.default(32 * KIB ** 2),
@@ -81,6 +131,9 @@ const settings = z.object({
 
 /** The names of all settings. */
 export const SETTINGS = Object.keys(settings.shape);
+
+/** Those that may stand in a file, which `…_FILE` names. */
+export const SECRETS = ['DATABASE_URL', 'LISTEN_DATABASE_URL', 'ADMIN_PASSWORD', 'ADMIN_TOKEN', 'TOKEN_SECRET'];
 
 export interface Config {
   host: string;
@@ -98,6 +151,10 @@ export interface Config {
   admin: { email: string | null; password: string | null; token: string | null };
   /** What access tokens are signed with; null: the one kept in the database. */
   tokenSecret: string | null;
+  /** How many proxies in front are believed when they say where a request comes from, or which. */
+  trustProxy: number | readonly string[];
+  /** Of other sites, whose pages may ask. */
+  corsOrigins: readonly string[];
   log: { level: 'error' | 'warn' | 'info' | 'debug'; format: 'json' | 'pretty' };
   /** Bytes of a request body: of schema documents, and of everything else. */
   maxBody: { schema: number; other: number };
@@ -113,8 +170,12 @@ export interface Config {
  * Reads the settings.
  * @throws OperatorError that names the first wrong one; values are never repeated, they may be secrets
  */
-export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
-  const given = Object.fromEntries(SETTINGS.map((name) => [name, environment[name] || undefined]));
+export function readConfig(environment: Environment): Config {
+  if (environment['DATABASE_URL'] === '') {
+    throw new OperatorError('The setting DATABASE_URL is empty: give the address of a database, or take it away.');
+  }
+  const complete = withSecretFiles(environment, SECRETS);
+  const given = Object.fromEntries(SETTINGS.map((name) => [name, complete[name] || undefined]));
   const parsed = settings.safeParse(given);
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
@@ -138,6 +199,8 @@ function toConfig(given: z.output<typeof settings>): Config {
       token: given.ADMIN_TOKEN ?? null,
     },
     tokenSecret: given.TOKEN_SECRET ?? null,
+    trustProxy: given.TRUST_PROXY,
+    corsOrigins: given.CORS_ORIGINS,
     log: { level: given.LOG_LEVEL, format: given.LOG_FORMAT ?? (process.stderr.isTTY ? 'pretty' : 'json') },
     maxBody: { schema: given.MAX_BODY, other: Math.min(given.MAX_BODY, KIB ** 2) },
     lockTimeout: given.LOCK_TIMEOUT,
@@ -152,17 +215,4 @@ export function secretsOf(config: Config): string[] {
   return [password, adminToken, config.tokenSecret, config.databaseUrl, config.listenDatabaseUrl].filter(
     (value) => value !== null,
   );
-}
-
-/** What a stranger could guess, one sentence each. */
-export function weaknesses(config: Config): string[] {
-  const { password, token: adminToken } = config.admin;
-  const limits = [
-    ['ADMIN_PASSWORD', password, 8],
-    ['ADMIN_TOKEN', adminToken, 16],
-    ['TOKEN_SECRET', config.tokenSecret, 32],
-  ] as const;
-  return limits
-    .filter(([, value, least]) => value !== null && value.length < least)
-    .map(([name, , least]) => `The setting ${name} is short enough to be guessed: use at least ${least} characters.`);
 }

@@ -8,6 +8,9 @@ export function greeting({ url, admin }: Pick<Service, 'url' | 'admin'>, config:
   if (passwordGenerated !== undefined) lines.push(`Password (generated, shown this once): ${passwordGenerated}`);
   if (tokenGenerated !== undefined) lines.push(`Token (generated, shown this once): ${tokenGenerated}`);
   if (!admin.created) lines.push(`A token was made at the first start; for another: npx dps tokens add ${admin.email}`);
+  for (const name of admin.ignored) {
+    lines.push(`${name} is not what is stored for ${admin.email} and changes nothing: npx dps users, npx dps tokens`);
+  }
   const token = tokenGenerated ?? (admin.created && config.admin.token !== null ? '$ADMIN_TOKEN' : '$TOKEN');
   return [...lines, '', 'Try it:', '', ...firstRequest(url, token), ''].join('\n');
 }

@@ -1,5 +1,8 @@
 import { expect } from 'chai';
-import { readConfig, secretsOf, weaknesses } from '../src/config.js';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SECRETS, readConfig, secretsOf } from '../src/config.js';
 import { OperatorError } from '../src/operator-error.js';
 
 function refusal(environment: Record<string, string>): string {
@@ -27,7 +30,7 @@ describe('readConfig', () => {
   });
 
   it('takes an empty setting for an absent one', () => {
-    expect(readConfig({ PORT: '', DATABASE_URL: '', ADMIN_TOKEN: '' })).to.deep.equal(readConfig({}));
+    expect(readConfig({ PORT: '', LISTEN_DATABASE_URL: '', ADMIN_TOKEN: '' })).to.deep.equal(readConfig({}));
   });
 
   it('reads sizes and times with units', () => {
@@ -50,6 +53,11 @@ describe('readConfig', () => {
     ['LISTEN_DATABASE_URL', 'nowhere'],
     ['ADMIN_EMAIL', 'root'],
     ['ADMIN_TOKEN', 'two words'],
+    ['TRUST_PROXY', 'everybody'],
+    ['TRUST_PROXY', '10.0.0.0/33'],
+    ['TRUST_PROXY', '99'],
+    ['CORS_ORIGINS', '*'],
+    ['CORS_ORIGINS', 'https://a.example/'],
     ['LOG_LEVEL', 'loud'],
     ['LOG_FORMAT', 'xml'],
     ['MAX_BODY', '3 apples'],
@@ -65,9 +73,67 @@ describe('readConfig', () => {
     });
   }
 
-  it('knows which settings are secret and which are weak', () => {
-    const config = readConfig({ ADMIN_PASSWORD: 'hunter2', TOKEN_SECRET: 'x', DATABASE_URL: 'postgres://u:p@h/d' });
-    expect(secretsOf(config)).to.have.members(['hunter2', 'x', 'postgres://u:p@h/d']);
-    expect(weaknesses(config).map((text) => text.split(' ')[2])).to.deep.equal(['ADMIN_PASSWORD', 'TOKEN_SECRET']);
+  it('takes an empty address of a database for a mistake', () => {
+    expect(refusal({ DATABASE_URL: '' })).to.match(/^The setting DATABASE_URL is empty: /);
+  });
+
+  for (const [name, least] of [
+    ['ADMIN_PASSWORD', 12],
+    ['ADMIN_TOKEN', 32],
+    ['TOKEN_SECRET', 32],
+  ] as const) {
+    it(`wants at least ${least} characters of ${name}`, () => {
+      expect(refusal({ [name]: 'a'.repeat(least - 1) })).to.equal(
+        `The setting ${name} must have at least ${least} characters.`,
+      );
+      expect(secretsOf(readConfig({ [name]: 'a'.repeat(least) }))).to.deep.equal(['a'.repeat(least)]);
+    });
+  }
+
+  it('knows which settings are secret', () => {
+    const [password, secret] = ['hunter2hunter2', 'x'.repeat(32)];
+    const config = readConfig({ ADMIN_PASSWORD: password, TOKEN_SECRET: secret, DATABASE_URL: 'postgres://u:p@h/d' });
+    expect(secretsOf(config)).to.have.members([password, secret, 'postgres://u:p@h/d']);
+  });
+
+  it('reads proxies as a number or as networks, and origins as browsers write them', () => {
+    const config = readConfig({
+      TRUST_PROXY: 'loopback, 10.0.0.0/8,2001:db8::/32',
+      CORS_ORIGINS: 'https://a.example,http://b.example:81',
+    });
+    expect(config.trustProxy).to.deep.equal(['loopback', '10.0.0.0/8', '2001:db8::/32']);
+    expect(config.corsOrigins).to.deep.equal(['https://a.example', 'http://b.example:81']);
+    expect(readConfig({ TRUST_PROXY: '2' }).trustProxy).to.equal(2);
+    expect(readConfig({})).to.deep.include({ trustProxy: 0, corsOrigins: [] });
+  });
+
+  describe('secrets in files', () => {
+    let directory: string;
+    before(() => {
+      directory = mkdtempSync(join(tmpdir(), 'dps-secrets-'));
+    });
+    after(() => rmSync(directory, { recursive: true }));
+    const file = (name: string, content: string): string => {
+      writeFileSync(join(directory, name), content);
+      return join(directory, name);
+    };
+
+    it('are read, each of them, without the line break of an editor', () => {
+      for (const name of SECRETS) {
+        const value = name.endsWith('URL') ? 'postgres://u:p@h/d' : 's'.repeat(32);
+        const given = { [`${name}_FILE`]: file(name, `${value}\n`) };
+        expect(readConfig(given)).to.deep.equal(readConfig({ [name]: value }));
+      }
+    });
+
+    it('are refused in one sentence when they can not be read, are empty, weak, or given twice', () => {
+      expect(refusal({ ADMIN_TOKEN_FILE: join(directory, 'none') })).to.match(
+        /^The file of the setting ADMIN_TOKEN_FILE can't be used: ENOENT/,
+      );
+      expect(refusal({ ADMIN_TOKEN_FILE: directory })).to.match(/ADMIN_TOKEN_FILE can't be used: EISDIR/);
+      expect(refusal({ ADMIN_TOKEN_FILE: file('empty', '\n') })).to.contain('it is empty');
+      expect(refusal({ ADMIN_TOKEN_FILE: file('short', 'abc\n') })).to.contain('ADMIN_TOKEN must have at least 32');
+      expect(refusal({ ADMIN_TOKEN_FILE: file('both', 'abc'), ADMIN_TOKEN: 'x' })).to.contain('exclude each other');
+    });
   });
 });

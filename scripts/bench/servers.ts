@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { startEmbedded } from '../../src/postgres/embedded/index.js';
 
-const TOKEN = 'bench-admin-token-0123456789';
+const TOKEN = 'bench-admin-token-0123456789abcdef';
 const SERVICE = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const BARE = fileURLToPath(new URL('./bare-express.ts', import.meta.url));
 

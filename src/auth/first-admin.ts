@@ -20,6 +20,8 @@ export interface FirstAdmin {
   /** Only when it was not given: to be printed once. */
   passwordGenerated?: string;
   tokenGenerated?: string;
+  /** Settings that were given and are not what the admin there is has: they do nothing. */
+  ignored: readonly ('ADMIN_PASSWORD' | 'ADMIN_TOKEN')[];
 }
 
 /**
@@ -31,20 +33,21 @@ export async function ensureAdmin(
   settings: FirstAdminSettings,
 ): Promise<FirstAdmin> {
   const present = await existingAdmin(pool);
-  if (present) return present;
+  if (present) return compared({ pool, passwords }, present, settings);
 
   const password = settings.password ?? randomSecret();
   const hash = await passwords.hash(password);
   return inTransaction(pool, async (client) => {
     await client.query('lock table service_users in share row exclusive mode');
     const winner = await existingAdmin(client);
-    if (winner) return winner;
+    if (winner) return { ...winner, ignored: [] };
     const token = settings.token ?? newStaticToken();
     const email = settings.email ?? DEFAULT_ADMIN_EMAIL;
     await insertAdmin(client, { email, hash, token });
     return {
       email,
       created: true,
+      ignored: [],
       ...(settings.password == null && { passwordGenerated: password }),
       ...(settings.token == null && { tokenGenerated: token }),
     };
@@ -55,7 +58,33 @@ async function existingAdmin(client: Pick<Pool | PoolClient, 'query'>): Promise<
   const { rows } = await client.query<{ email: string }>(
     `select email from service_users order by (role = 'admin' and status = 'active') desc, created_at, id limit 1`,
   );
-  return rows[0] ? { email: rows[0].email, created: false } : null;
+  return rows[0] ? { email: rows[0].email, created: false, ignored: [] } : null;
+}
+
+/** An admin is made once. Who changes ADMIN_TOKEN later and restarts would otherwise believe that the old one is gone. */
+async function compared(
+  { pool, passwords }: { pool: Pool; passwords: Passwords },
+  present: FirstAdmin,
+  { email, password, token }: FirstAdminSettings,
+): Promise<FirstAdmin> {
+  const ignored: ('ADMIN_PASSWORD' | 'ADMIN_TOKEN')[] = [];
+  if (password != null) {
+    const { rows } = await pool.query<{ password_hash: string | null }>(
+      'select password_hash from service_users where lower(email) = lower($1)',
+      [email ?? present.email],
+    );
+    if (!(await passwords.matches(password, rows[0]?.password_hash ?? null))) ignored.push('ADMIN_PASSWORD');
+  }
+  if (token != null) {
+    const { rowCount } = await pool.query(
+      `select from service_tokens t join service_users u on u.id = t.user_id
+        where t.token_hash = $1 and u.role = 'admin' and u.status = 'active'
+          and (t.expires_at is null or t.expires_at > now())`,
+      [secretHash(token)],
+    );
+    if (rowCount === 0) ignored.push('ADMIN_TOKEN');
+  }
+  return { ...present, ignored };
 }
 
 async function insertAdmin(client: PoolClient, admin: { email: string; hash: string; token: string }): Promise<void> {

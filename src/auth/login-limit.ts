@@ -1,4 +1,7 @@
-/** How often a login may fail. Counted in this process: a second process doubles the number, not the order of it. */
+/**
+ * How often a login may fail. Counted in this process: a second process doubles the number, not the order of it. What is
+ * refused here isn't counted, so nobody is locked out for longer by somebody who goes on trying.
+ */
 import { ipKeyGenerator, MemoryStore, type Options } from 'express-rate-limit';
 
 /** 15 minutes, in milliseconds. */
@@ -6,44 +9,79 @@ const WINDOW = 15 * 60 * 1000;
 
 /**
  * Failures allowed within the window. The pair stops somebody who tries passwords; the address, somebody who tries
- * users; the e-mail, somebody with many addresses. The last is generous, because it locks the user out as well.
+ * users; the e-mail, somebody with many addresses. The last two would lock out who is right as well: they don't hold
+ * where the user's last login came from.
  */
 const FAILURES = { pair: 10, address: 50, email: 100 } as const;
 
+export interface Attempt {
+  address: string;
+  email: string;
+}
+
 export interface LoginLimit {
-  /** Counts an attempt. Seconds to wait, or null when it may go ahead. */
-  begin(address: string, email: string): Promise<number | null>;
+  /**
+   * Counts an attempt that may go ahead. Seconds to wait, or null.
+   * @param atHome whether the user's last login came from the same network; asked only where it decides
+   */
+  begin(attempt: Attempt, atHome: () => Promise<boolean>): Promise<number | null>;
   /** Takes the attempt back: only failures count. */
-  succeeded(address: string, email: string): Promise<void>;
+  succeeded(attempt: Attempt): Promise<void>;
   stop(): void;
+}
+
+/** What counts as one address: an IPv4 address, or the network that one holder of IPv6 addresses has. */
+export function networkOf(address: string): string {
+  return ipKeyGenerator(address);
 }
 
 export function createLoginLimit(limits: Record<keyof typeof FAILURES, number> = FAILURES): LoginLimit {
   const stores = { pair: newStore(), address: newStore(), email: newStore() };
 
-  const countersOf = (address: string, email: string) => {
-    const network = ipKeyGenerator(address);
+  const countersOf = ({ address, email }: Attempt) => {
+    const network = networkOf(address);
     const user = email.toLowerCase();
     return [
-      { store: stores.pair, key: `${network} ${user}`, limit: limits.pair },
-      { store: stores.address, key: network, limit: limits.address },
-      { store: stores.email, key: user, limit: limits.email },
+      { store: stores.pair, key: `${network} ${user}`, limit: limits.pair, holdsAtHome: true },
+      { store: stores.address, key: network, limit: limits.address, holdsAtHome: false },
+      { store: stores.email, key: user, limit: limits.email, holdsAtHome: false },
     ];
   };
 
-  return {
-    async begin(address, email) {
-      let wait: number | null = null;
-      for (const { store, key, limit } of countersOf(address, email)) {
+  /**
+   * Counts the attempt and gives the counters that are over their limit. One attempt after another, because the store
+   * answers with counters that later attempts go on counting in.
+   */
+  let last: Promise<unknown> = Promise.resolve();
+  const count = (attempt: Attempt): Promise<{ holdsAtHome: boolean; wait: number }[]> => {
+    const counted = last.then(async () => {
+      const over: { holdsAtHome: boolean; wait: number }[] = [];
+      for (const { store, key, limit, holdsAtHome } of countersOf(attempt)) {
         const { totalHits, resetTime } = await store.increment(key);
-        if (totalHits > limit) wait = Math.max(wait ?? 1, secondsUntil(resetTime));
+        if (totalHits > limit) over.push({ holdsAtHome, wait: secondsUntil(resetTime) });
       }
-      return wait;
+      return over;
+    });
+    last = counted.catch(() => undefined);
+    return counted;
+  };
+
+  const takeBack = async (attempt: Attempt): Promise<void> => {
+    for (const { store, key } of countersOf(attempt)) await store.decrement(key);
+  };
+
+  return {
+    async begin(attempt, atHome) {
+      // Counted first and taken back, not looked up first: of many at once no more than the limit get through.
+      const over = await count(attempt);
+      if (over.length === 0) return null;
+      const holds = over.some(({ holdsAtHome }) => holdsAtHome) || !(await atHome());
+      if (!holds) return null;
+      await takeBack(attempt);
+      return Math.max(...over.map(({ wait }) => wait));
     },
 
-    async succeeded(address, email) {
-      for (const { store, key } of countersOf(address, email)) await store.decrement(key);
-    },
+    succeeded: takeBack,
 
     stop() {
       for (const store of Object.values(stores)) store.shutdown();

@@ -2,8 +2,6 @@
 import { hash, verify } from '@node-rs/argon2';
 import { randomSecret } from './secrets.js';
 
-export const PASSWORD_LENGTH = { min: 8, max: 256 } as const;
-
 export interface Passwords {
   hash(password: string): Promise<string>;
   /**

@@ -19,8 +19,13 @@ export interface Grant {
 }
 
 export interface Sessions {
-  /** null: unknown address, wrong password, or a user who may not log in; the time taken tells nothing. */
-  login(email: string, password: string): Promise<Grant | null>;
+  /**
+   * null: unknown address, wrong password, or a user who may not log in; the time taken tells nothing.
+   * @param network where it comes from, kept as the last that succeeded
+   */
+  login(credentials: { email: string; password: string; network: string }): Promise<Grant | null>;
+  /** The network of the user's last login; null when there was none, or no such user. */
+  lastNetwork(email: string): Promise<string | null>;
   /** null: unknown, expired, or used before. One that was used before ends its session: somebody has a copy. */
   refresh(refreshToken: string): Promise<Grant | null>;
   /** Ends the session; its access tokens end with it. Unknown tokens are fine: the outcome is the same. */
@@ -35,82 +40,97 @@ export interface SessionsDeps {
   clock: () => number;
 }
 
-/** A refresh token is `<session id>.<secret>`: the id finds the session even when the secret is an old one. */
+/**
+ * A refresh token is `<session id>.<family>.<secret>`. The secret is for one use. The family is that of the session: it
+ * tells an old token, which somebody has copied, from a made-up one. The id alone, which every access token shows, does
+ * nothing.
+ */
 interface RefreshToken {
   sessionId: string;
-  hash: Buffer;
+  family: string;
+  secret: string;
 }
 
 export function createSessions({ pool, passwords, accessTokens, clock }: SessionsDeps): Sessions {
   const expiry = () => new Date(clock() + SESSION_LIFETIME);
 
-  async function grant(userId: string, sessionId: string, secret: string): Promise<Grant> {
+  async function grant(userId: string, { sessionId, family, secret }: RefreshToken): Promise<Grant> {
     return {
       access_token: await accessTokens.issue(userId, sessionId),
       expires: ACCESS_TOKEN_LIFETIME,
-      refresh_token: `${sessionId}.${secret}`,
+      refresh_token: `${sessionId}.${family}.${secret}`,
     };
   }
 
-  async function begin(userId: string): Promise<Grant> {
-    const id = randomUUID();
-    const secret = randomSecret();
+  async function begin(userId: string, network: string): Promise<Grant> {
+    const token = { sessionId: randomUUID(), family: randomSecret(), secret: randomSecret() };
     await write(pool, 'delete from service_sessions where user_id = $1 and expires_at <= $2', [
       userId,
       new Date(clock()),
     ]);
-    await write(pool, 'insert into service_sessions (id, user_id, refresh_hash, expires_at) values ($1, $2, $3, $4)', [
-      id,
-      userId,
-      secretHash(secret),
-      expiry(),
-    ]);
-    return grant(userId, id, secret);
+    await write(
+      pool,
+      `with here as (update service_users set login_network = $6 where id = $2 and login_network is distinct from $6)
+       insert into service_sessions (id, user_id, refresh_hash, family_hash, expires_at) values ($1, $2, $3, $4, $5)`,
+      [token.sessionId, userId, secretHash(token.secret), secretHash(token.family), expiry(), network],
+    );
+    return grant(userId, token);
   }
 
   /** One statement decides who wins when the same token is sent twice at once. */
-  async function rotate({ sessionId, hash }: RefreshToken): Promise<Grant | null> {
+  async function rotate({ sessionId, family, secret: used }: RefreshToken): Promise<Grant | null> {
     const secret = randomSecret();
     const { rows } = await write<{ user_id: string }>(
       pool,
-      `update service_sessions s set refresh_hash = $3, expires_at = $4 from service_users u
-        where s.id = $1 and s.refresh_hash = $2 and s.expires_at > $5 and u.id = s.user_id and u.status = 'active'
+      `update service_sessions s set refresh_hash = $4, expires_at = $5 from service_users u
+        where s.id = $1 and s.family_hash = $2 and s.refresh_hash = $3 and s.expires_at > $6
+          and u.id = s.user_id and u.status = 'active'
         returning s.user_id`,
-      [sessionId, hash, secretHash(secret), expiry(), new Date(clock())],
+      [sessionId, secretHash(family), secretHash(used), secretHash(secret), expiry(), new Date(clock())],
     );
-    return rows[0] ? grant(rows[0].user_id, sessionId, secret) : null;
+    return rows[0] ? grant(rows[0].user_id, { sessionId, family, secret }) : null;
   }
 
-  const end = (sessionId: string) => write(pool, 'delete from service_sessions where id = $1', [sessionId]);
+  /** Also by a token that was used before: whoever has one may end what it began. */
+  const end = ({ sessionId, family }: RefreshToken) =>
+    write(pool, 'delete from service_sessions where id = $1 and family_hash = $2', [sessionId, secretHash(family)]);
 
   return {
-    async login(email, password) {
+    async lastNetwork(email) {
+      const { rows } = await pool.query<{ login_network: string | null }>(
+        'select login_network from service_users where lower(email) = lower($1)',
+        [email],
+      );
+      return rows[0]?.login_network ?? null;
+    },
+
+    async login({ email, password, network }) {
       const { rows } = await pool.query<{ id: string; password_hash: string | null; status: string }>(
         'select id, password_hash, status from service_users where lower(email) = lower($1)',
         [email],
       );
       const user = rows[0];
       const right = await passwords.matches(password, user?.password_hash ?? null);
-      return user && right && user.status === 'active' ? begin(user.id) : null;
+      return user && right && user.status === 'active' ? begin(user.id, network) : null;
     },
 
     async refresh(refreshToken) {
       const token = readRefreshToken(refreshToken);
       if (!token) return null;
       const next = await rotate(token);
-      if (!next) await end(token.sessionId);
+      if (!next) await end(token);
       return next;
     },
 
     async logout(refreshToken) {
       const token = readRefreshToken(refreshToken);
-      if (token) await end(token.sessionId);
+      if (token) await end(token);
     },
   };
 }
 
 function readRefreshToken(text: string): RefreshToken | null {
-  const dot = text.indexOf('.');
-  const sessionId = text.slice(0, dot);
-  return dot > 0 && isUuid(sessionId) ? { sessionId, hash: secretHash(text.slice(dot + 1)) } : null;
+  const [sessionId = '', family = '', secret = '', ...more] = text.split('.');
+  const whole = isUuid(sessionId) && family !== '' && secret !== '' && more.length === 0;
+  return whole ? { sessionId, family, secret } : null;
 }

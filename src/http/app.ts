@@ -2,6 +2,7 @@
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import { type Answer, refusal } from './answer.js';
 import { createBodies } from './body/index.js';
+import { crossOrigin } from './cross-origin.js';
 import type { HttpDeps } from './deps.js';
 import { failureAnswer } from './failure.js';
 import { requestIdOf } from './request-headers.js';
@@ -26,6 +27,8 @@ import { serve, type Serving } from './serve.js';
 export function createHttp(deps: HttpDeps): Express {
   const app = express();
   app.disable('x-powered-by').disable('etag').enable('case sensitive routing').set('query parser', false);
+  app.set('trust proxy', deps.config.trustProxy);
+  if (deps.config.corsOrigins.length > 0) app.use(crossOrigin(deps.config.corsOrigins));
   const serving: Serving = { deps, log: requestObserver(deps), bodies: createBodies(deps.config.maxBody) };
   const described = [
     ...collectionRoutes(deps),

@@ -48,6 +48,10 @@ export interface HttpDeps {
     schema: string;
     /** Bytes of a request body: of schema documents, and of everything else. */
     maxBody: { schema: number; other: number };
+    /** Proxies that are believed: how many, or their addresses and networks. */
+    trustProxy: number | readonly string[];
+    /** Of other sites, whose pages may ask. */
+    corsOrigins: readonly string[];
     /** Also log reads that went well, at `debug`; changes and failures are logged in any case. */
     logReads: boolean;
   };

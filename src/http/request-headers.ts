@@ -1,6 +1,8 @@
 /** Request headers with a meaning here. A malformed one is refused, never ignored. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
+import type { Request } from 'express';
 import { isUtf8 } from 'node:buffer';
 import { refused } from './errors.js';
 
@@ -75,9 +77,22 @@ export function traceparentOf(req: IncomingMessage): string | undefined {
   return version === '00' && valid !== given ? undefined : valid;
 }
 
-/** The address of the peer; IPv4 as such on a socket for both kinds. */
-export function addressOf(req: IncomingMessage): string | null {
-  return req.socket.remoteAddress?.replace(/^::ffff:/, '') ?? null;
+/**
+ * Where the request comes from: as the proxies of TRUST_PROXY say, otherwise the peer. IPv4 as such on a socket for both
+ * kinds, and without the port that some proxies add. What is no address isn't believed.
+ */
+export function addressOf(req: Pick<Request, 'ip' | 'socket'>): string | null {
+  const said = bare(req.ip);
+  return said !== null && isIP(said) !== 0 ? said : bare(req.socket.remoteAddress);
+}
+
+function bare(address: string | undefined): string | null {
+  return (
+    address
+      ?.replace(/^\[(.*)\](?::\d+)?$/, '$1')
+      .replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1')
+      .replace(/^::ffff:/i, '') ?? null
+  );
 }
 
 /** Node reads header bytes as latin1; nearly everybody sends UTF-8. */

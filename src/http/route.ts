@@ -1,5 +1,6 @@
 /** A route as a record: what it answers to, who may call it, what it takes, and the function that answers. */
 import type { IncomingMessage } from 'node:http';
+import type { Request } from 'express';
 import type { z } from 'zod';
 import type { Access, Caller } from '../auth/caller.js';
 import type { Answer } from './answer.js';
@@ -10,7 +11,7 @@ export type Method = 'get' | 'post' | 'patch' | 'delete';
 
 /** What is known of every request. */
 export interface Exchange {
-  req: IncomingMessage;
+  req: Request;
   requestId: string;
   /** Named parts of the path, decoded. */
   params: Readonly<Record<string, string>>;

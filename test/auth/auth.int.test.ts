@@ -13,6 +13,9 @@ function valueOf<T>(result: Result<T>): T {
 
 const codesOf = (result: Result<unknown>) => (result.ok ? [] : result.problems.map(({ code }) => code));
 
+/** A login from the network that tests come from. */
+const from = (email: string, password: string) => ({ email, password, network: '192.0.2.1' });
+
 describe('authentication', () => {
   let database: AuthDatabase;
   let admin: User;
@@ -35,8 +38,19 @@ describe('authentication', () => {
       expect(await database.auth.ensureAdmin({ email: 'other@example.com' })).deep.equal({
         email: 'Boss@example.com',
         created: false,
+        ignored: [],
       });
       expect(await who('the-admin-token')).deep.equal({ id: admin.id, name: 'Admin', role: 'admin' });
+    });
+
+    it('is not changed by other settings, which are said to do nothing', async () => {
+      const { auth } = database;
+      const ignored = async (settings: object) => (await auth.ensureAdmin(settings)).ignored;
+      expect(await ignored({ password: 'correct horse', token: 'the-admin-token' })).deep.equal([]);
+      expect(await ignored({ password: 'another horse' })).deep.equal(['ADMIN_PASSWORD']);
+      expect(await ignored({ token: 'another-token' })).deep.equal(['ADMIN_TOKEN']);
+      expect(await ignored({ email: 'new@example.com', password: 'correct horse' })).deep.equal(['ADMIN_PASSWORD']);
+      expect(await who('another-token')).equal(null);
     });
 
     it('is created by one of many processes that start at once, which alone tells what it generated', async () => {
@@ -52,7 +66,7 @@ describe('authentication', () => {
         for (const auth of processes) {
           expect((await auth.identify(tokenGenerated, epoch))?.role).equal('admin');
         }
-        expect(await fresh.auth.sessions.login('admin@example.com', passwordGenerated)).not.equal(null);
+        expect(await fresh.auth.sessions.login(from('admin@example.com', passwordGenerated))).not.equal(null);
       } finally {
         await fresh.close();
       }
@@ -64,7 +78,7 @@ describe('authentication', () => {
       await newUser('Ann@example.com');
       const again = await database.auth.users.create({ email: 'ann@EXAMPLE.com', role: 'reader' });
       expect(codesOf(again)).deep.equal(['ALREADY_EXISTS']);
-      expect(await database.auth.sessions.login('ANN@example.com', 'battery staple')).not.equal(null);
+      expect(await database.auth.sessions.login(from('ANN@example.com', 'battery staple'))).not.equal(null);
     });
 
     it('change member by member', async () => {
@@ -153,7 +167,7 @@ describe('authentication', () => {
 
   describe('sessions', () => {
     const login = async () => {
-      const grant = await database.auth.sessions.login('boss@example.com', 'correct horse');
+      const grant = await database.auth.sessions.login(from('boss@example.com', 'correct horse'));
       if (grant === null) throw new Error('refused');
       return grant;
     };
@@ -163,20 +177,20 @@ describe('authentication', () => {
       const grant = await login();
       expect(grant.expires).equal(ACCESS_TOKEN_LIFETIME);
       expect((await who(grant.access_token))?.id).equal(admin.id);
-      expect(await sessions.login('boss@example.com', 'wrong horse')).equal(null);
-      expect(await sessions.login('nobody@example.com', 'correct horse')).equal(null);
+      expect(await sessions.login(from('boss@example.com', 'wrong horse'))).equal(null);
+      expect(await sessions.login(from('nobody@example.com', 'correct horse'))).equal(null);
       const user = await newUser('suspended@example.com');
       valueOf(await users.update(user.id, { status: 'suspended' }));
-      expect(await sessions.login('suspended@example.com', 'battery staple')).equal(null);
+      expect(await sessions.login(from('suspended@example.com', 'battery staple'))).equal(null);
       const { id } = valueOf(await users.create({ email: 'passwordless@example.com', role: 'reader' }));
-      expect(await sessions.login('passwordless@example.com', '')).equal(null);
+      expect(await sessions.login(from('passwordless@example.com', ''))).equal(null);
       valueOf(await users.remove(id));
     });
 
     it('take a password as one, however its characters are composed', async () => {
       const { users, sessions } = database.auth;
-      valueOf(await users.create({ email: 'ü@example.com', password: 'pässwörter', role: 'reader' }));
-      expect(await sessions.login('ü@example.com', 'pa\u0308sswo\u0308rter')).not.equal(null);
+      valueOf(await users.create({ email: 'ü@example.com', password: 'pässwörter 1', role: 'reader' }));
+      expect(await sessions.login(from('ü@example.com', 'pa\u0308sswo\u0308rter 1'))).not.equal(null);
     });
 
     it('give access for fifteen minutes, then after a refresh', async () => {

@@ -9,35 +9,63 @@ describe('the limit of failing logins', () => {
   });
   afterEach(() => limit.stop());
 
+  const away = () => Promise.resolve(false);
+  const home = () => Promise.resolve(true);
+  const begin = (address: string, email: string, atHome = away) => limit.begin({ address, email }, atHome);
   const fail = async (times: number, address: string, email: string) => {
-    for (let done = 0; done < times; done++) expect(await limit.begin(address, email)).equal(null);
+    for (let done = 0; done < times; done++) expect(await begin(address, email)).equal(null);
   };
 
   it('stops an address that tries one user, and says for how long', async () => {
     await fail(3, '192.0.2.1', 'ann@example.com');
-    expect(await limit.begin('192.0.2.1', 'ANN@example.com')).within(1, 900);
-    expect(await limit.begin('192.0.2.2', 'ann@example.com')).equal(null);
+    expect(await begin('192.0.2.1', 'ANN@example.com')).within(1, 900);
+    expect(await begin('192.0.2.2', 'ann@example.com')).equal(null);
   });
 
   it('stops an address that tries many users', async () => {
     for (const name of ['a', 'b', 'c', 'd', 'e']) await fail(1, '192.0.2.1', `${name}@example.com`);
-    expect(await limit.begin('192.0.2.1', 'f@example.com')).within(1, 900);
+    expect(await begin('192.0.2.1', 'f@example.com')).within(1, 900);
   });
 
   it('stops many addresses that try one user', async () => {
     for (let host = 1; host <= 7; host++) await fail(1, `192.0.2.${host}`, 'ann@example.com');
-    expect(await limit.begin('192.0.2.8', 'ann@example.com')).within(1, 900);
+    expect(await begin('192.0.2.8', 'ann@example.com')).within(1, 900);
   });
 
   it('takes an IPv6 network as one address', async () => {
     await fail(3, '2001:db8::1', 'ann@example.com');
-    expect(await limit.begin('2001:db8::2', 'ann@example.com')).within(1, 900);
+    expect(await begin('2001:db8::2', 'ann@example.com')).within(1, 900);
   });
 
   it('counts failures only', async () => {
     for (let login = 0; login < 20; login++) {
       await fail(1, '192.0.2.1', 'ann@example.com');
-      await limit.succeeded('192.0.2.1', 'ann@example.com');
+      await limit.succeeded({ address: '192.0.2.1', email: 'ann@example.com' });
     }
+  });
+
+  it('does not count what it refuses: nobody is kept out by somebody who goes on trying', async () => {
+    await fail(3, '192.0.2.1', 'ann@example.com');
+    for (let refused = 0; refused < 100; refused++) expect(await begin('192.0.2.1', 'ann@example.com')).not.equal(null);
+    expect(await begin('192.0.2.2', 'ann@example.com')).equal(null);
+    expect(await begin('192.0.2.1', 'bob@example.com')).equal(null);
+  });
+
+  it('lets no more than the limit through, however many come at once', async () => {
+    const waits = await Promise.all(Array.from({ length: 50 }, () => begin('192.0.2.1', 'ann@example.com')));
+    expect(waits.filter((wait) => wait === null)).length(3);
+  });
+
+  it('leaves a user in where the last login came from, whoever tries elsewhere, but not for any number of tries', async () => {
+    for (let host = 1; host <= 7; host++) await fail(1, `192.0.2.${host}`, 'ann@example.com');
+    expect(await begin('198.51.100.1', 'ann@example.com')).not.equal(null);
+    for (let tries = 0; tries < 3; tries++) expect(await begin('198.51.100.1', 'ann@example.com', home)).equal(null);
+    expect(await begin('198.51.100.1', 'ann@example.com', home)).not.equal(null);
+  });
+
+  it('asks for the last login only where it decides', async () => {
+    const unasked = () => Promise.reject(new Error('asked'));
+    for (let tries = 0; tries < 3; tries++) expect(await begin('192.0.2.1', 'ann@example.com', unasked)).equal(null);
+    expect(await begin('192.0.2.1', 'ann@example.com', unasked)).not.equal(null);
   });
 });

@@ -97,7 +97,7 @@ describe('dps', () => {
       [['users', 'add', 'nobody', '--role', 'reader'], '"nobody" is no e-mail address'],
       [['users', 'add', 'nobody@example.com'], "required option '--role <role>' not specified"],
       [['users', 'add', 'nobody@example.com', '--role', 'king'], 'Allowed choices are admin, auditor, reader'],
-      [['users', 'add', 'nobody@example.com', '--role', 'reader', '--password-stdin'], '8 to 256 characters'],
+      [['users', 'add', 'nobody@example.com', '--role', 'reader', '--password-stdin'], '12 to 256 characters'],
       [['users', 'set', 'admin@example.com', '--new-password', '--no-password'], 'exclude each other'],
       [['users', 'set', 'admin@example.com'], 'Say what to change'],
       [['users', 'list', 'all'], "too many arguments for 'list'"],

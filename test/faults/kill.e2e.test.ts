@@ -7,7 +7,7 @@ import { expectConsistent } from './consistent.js';
 
 const COLLECTIONS = 500;
 const KILLS = 20;
-const TOKEN = 'test-admin-token-0123456789';
+const TOKEN = 'test-admin-token-0123456789abcdef';
 
 interface Diff {
   hash: string;

@@ -6,7 +6,7 @@ import { expectConsistent } from './consistent.js';
 
 const WRITERS = 16;
 const ROUNDS = 6;
-const TOKEN = 'test-admin-token-0123456789';
+const TOKEN = 'test-admin-token-0123456789abcdef';
 
 interface Written {
   reason: string;

@@ -103,8 +103,19 @@ describe('request headers', () => {
   it('User-Agent and the address are kept short and plain', () => {
     expect(userAgentOf(request({}))).equal(null);
     expect(userAgentOf(request({ 'user-agent': 'x'.repeat(600) }))).lengthOf(512);
-    expect(addressOf(request({}, '::ffff:192.0.2.1'))).equal('192.0.2.1');
-    expect(addressOf(request({}, '2001:db8::1'))).equal('2001:db8::1');
-    expect(addressOf(request({}))).equal(null);
+    const { socket } = request({}, '::ffff:192.0.2.1');
+    expect(addressOf({ ip: undefined, socket })).equal('192.0.2.1');
+    expect(addressOf({ ip: undefined, socket: request({}, '2001:db8::1').socket })).equal('2001:db8::1');
+    expect(addressOf({ ip: undefined, socket: request({}).socket })).equal(null);
+    // What a proxy says, in the spellings that there are; what is no address isn't believed.
+    for (const [said, address] of [
+      ['198.51.100.7', '198.51.100.7'],
+      ['198.51.100.7:4711', '198.51.100.7'],
+      ['[2001:db8::2]:4711', '2001:db8::2'],
+      ['unknown', '192.0.2.1'],
+      ["'; drop", '192.0.2.1'],
+    ] as const) {
+      expect(addressOf({ ip: said, socket }), said).equal(address);
+    }
   });
 });

@@ -162,10 +162,13 @@ describe('the service as a process', function () {
 
   it('uses the database it is given, and no data directory', async () => {
     const database = await createDatabase();
-    const service = start({ DATABASE_URL: database.connectionString, ADMIN_TOKEN: 'given-token-0123456789' });
+    const service = start({
+      DATABASE_URL: database.connectionString,
+      ADMIN_TOKEN: 'given-token-0123456789-0123456789',
+    });
     const { url, text } = await service.ready();
     expect(text).not.to.contain('given-token');
-    expect((await create(url, 'given-token-0123456789', 'there')).status).to.equal(200);
+    expect((await create(url, 'given-token-0123456789-0123456789', 'there')).status).to.equal(200);
     expect((await service.end('SIGTERM')).code).to.equal(0);
     const client = await connect(database.connectionString);
     expect((await client.query('select count(*)::int as n from there')).rows).to.deep.equal([{ n: 0 }]);

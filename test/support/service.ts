@@ -19,7 +19,7 @@ export interface TestService {
   stop(): Promise<void>;
 }
 
-const ADMIN = { email: 'admin@example.com', password: 'correct horse', token: 'test-admin-token-0123456789' };
+const ADMIN = { email: 'admin@example.com', password: 'correct horse', token: 'test-admin-token-0123456789abcdef' };
 
 /**
  * @param overrides settings by name, `{ LOCK_TIMEOUT: '200ms' }`. With a DATABASE_URL the service joins that database,

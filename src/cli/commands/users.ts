@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Role, UserStatus } from '../../auth/caller.js';
-import { PASSWORD_LENGTH } from '../../auth/passwords.js';
+import { PASSWORD_LENGTH } from '../../auth/user.js';
 import { randomSecret } from '../../auth/secrets.js';
 import type { User } from '../../auth/user.js';
 import { findUser, withAccounts } from '../accounts.js';

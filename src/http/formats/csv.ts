@@ -23,15 +23,24 @@ const COLUMNS = [
 
 const BYTE_ORDER_MARK = '\ufeff';
 
-/** `byteOrderMark`: for readers that take a file without one for another encoding. */
-export function writeCsv(snapshot: Snapshot, { byteOrderMark }: { byteOrderMark: boolean }): string {
+/**
+ * `forSpreadsheets`: with a byte-order mark, without which they take it for another encoding, and with no text that they
+ * would take for a formula. Otherwise every cell is exactly what it was.
+ */
+export function writeCsv(snapshot: Snapshot, { forSpreadsheets }: { forSpreadsheets: boolean }): string {
   const rows = [
     ...snapshot.collections.map((row) => cells('collection', row)),
     ...snapshot.fields.map((row) => cells('field', row)),
     ...snapshot.relations.map((row) => cells('relation', row)),
   ];
-  const text = stringify([[...COLUMNS], ...rows], { record_delimiter: '\r\n', quoted_string: true });
-  return byteOrderMark ? BYTE_ORDER_MARK + text : text;
+  const shown = forSpreadsheets ? rows.map((row) => row.map(withoutFormula)) : rows;
+  const text = stringify([[...COLUMNS], ...shown], { record_delimiter: '\r\n', quoted_string: true });
+  return forSpreadsheets ? BYTE_ORDER_MARK + text : text;
+}
+
+/** What a cell may not begin with: https://owasp.org/www-community/attacks/CSV_Injection */
+function withoutFormula(cell: string | null): string | null {
+  return cell !== null && /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell;
 }
 
 /** An empty cell is null or not there; an empty string is two quotes. */

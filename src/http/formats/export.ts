@@ -18,12 +18,12 @@ export const FORMATS: Record<Export, Format> = {
   csv: {
     type: 'text/csv; charset=utf-8',
     extension: 'csv',
-    write: (snapshot) => writeCsv(snapshot, { byteOrderMark: false }),
+    write: (snapshot) => writeCsv(snapshot, { forSpreadsheets: false }),
   },
   csv_utf8: {
     type: 'text/csv; charset=utf-8',
     extension: 'csv',
-    write: (snapshot) => writeCsv(snapshot, { byteOrderMark: true }),
+    write: (snapshot) => writeCsv(snapshot, { forSpreadsheets: true }),
   },
   json: {
     type: JSON_TYPE,

@@ -1,49 +1,81 @@
 /** /auth: login, refresh, logout. */
+import type { Request } from 'express';
 import { z } from 'zod';
+import { networkOf } from '../../auth/login-limit.js';
 import { type Grant } from '../../auth/sessions.js';
 import { type Answer, jsonAnswer, noContent } from '../answer.js';
 import { unauthenticated } from '../authenticate.js';
 import { readShape } from '../body/shape.js';
 import type { HttpDeps } from '../deps.js';
-import { Refused } from '../errors.js';
+import { Refused, refused } from '../errors.js';
+import { cookieToken, requireOwnPage, setCookie } from '../refresh-cookie.js';
 import { addressOf } from '../request-headers.js';
 import { openRoute, type Route } from '../route.js';
 
 const noQuery = z.strictObject({});
 
-/** Clients of the peer say how they want their tokens; in the body is the one way there is. */
-const mode = z.literal('json').optional();
+/** Where the refresh token travels: in bodies, or in a cookie. */
+const mode = z.enum(['json', 'cookie']).optional();
 
 export const credentials = z.strictObject({
   email: z.string().min(1).max(320),
   password: z.string().min(1).max(1024),
   mode,
 });
-export const refreshToken = z.strictObject({ refresh_token: z.string().min(1).max(512), mode });
+export const refreshToken = z.strictObject({ refresh_token: z.string().min(1).max(512).optional(), mode });
 
-export function authRoutes({ auth: { sessions, loginLimit } }: HttpDeps): Route[] {
-  const login = async (address: string, body: unknown): Promise<Answer> => {
-    const { email, password } = readShape(credentials, body);
-    const wait = await loginLimit.begin(address, email);
+/** A refresh token, and how it came: the next one goes back the same way. */
+interface Presented {
+  token: string;
+  byCookie: boolean;
+}
+
+export function authRoutes({ auth: { sessions, loginLimit }, config }: HttpDeps): Route[] {
+  const login = async (req: Request, body: unknown): Promise<Answer> => {
+    const given = readShape(credentials, body);
+    if (given.mode === 'cookie') requireOwnPage(req, config.corsOrigins);
+    const attempt = { address: addressOf(req) ?? '', email: given.email };
+    const network = networkOf(attempt.address);
+    const wait = await loginLimit.begin(attempt, async () => (await sessions.lastNetwork(given.email)) === network);
     if (wait !== null) throw tooManyLogins(wait);
-    const grant = await sessions.login(email, password);
+    const grant = await sessions.login({ ...given, network });
     if (grant === null) throw unauthenticated('The e-mail address or the password is wrong.');
-    await loginLimit.succeeded(address, email);
-    return granted(grant);
+    await loginLimit.succeeded(attempt);
+    return granted(req, grant, given.mode === 'cookie');
   };
-  const refresh = async (body: unknown): Promise<Answer> => {
-    const grant = await sessions.refresh(readShape(refreshToken, body).refresh_token);
+
+  const presented = (req: Request, body: unknown): Presented => {
+    const given = readShape(refreshToken, body ?? {});
+    const cookie = cookieToken(req);
+    if (given.refresh_token !== undefined) {
+      if (given.mode === 'cookie' || cookie !== null) throw twice();
+      return { token: given.refresh_token, byCookie: false };
+    }
+    if (given.mode === 'json' || cookie === null) {
+      throw refused('INVALID_PAYLOAD', 'refresh_token is missing.', { path: 'refresh_token' });
+    }
+    requireOwnPage(req, config.corsOrigins);
+    return { token: cookie, byCookie: true };
+  };
+
+  const refresh = async (req: Request, body: unknown): Promise<Answer> => {
+    const { token, byCookie } = presented(req, body);
+    const grant = await sessions.refresh(token);
     if (grant === null) throw unauthenticated('The refresh token is unknown, expired or used already.');
-    return granted(grant);
+    return granted(req, grant, byCookie);
   };
-  const logout = async (body: unknown): Promise<Answer> => {
-    await sessions.logout(readShape(refreshToken, body).refresh_token);
-    return noContent();
+
+  const logout = async (req: Request, body: unknown): Promise<Answer> => {
+    const { token, byCookie } = presented(req, body);
+    await sessions.logout(token);
+    const { headers, ...answer } = noContent();
+    return { ...answer, headers: byCookie ? [...headers, ...setCookie(req, null)] : headers };
   };
+
   return [
-    postForAnyone('/auth/login', ({ req, body }) => login(addressOf(req) ?? '', body)),
-    postForAnyone('/auth/refresh', ({ body }) => refresh(body)),
-    postForAnyone('/auth/logout', ({ body }) => logout(body)),
+    postForAnyone('/auth/login', ({ req, body }) => login(req, body)),
+    postForAnyone('/auth/refresh', ({ req, body }) => refresh(req, body)),
+    postForAnyone('/auth/logout', ({ req, body }) => logout(req, body)),
   ];
 }
 
@@ -53,8 +85,16 @@ function postForAnyone(path: string, handle: Handle): Route {
   return openRoute({ method: 'post', path, query: noQuery, body: 'json', handle });
 }
 
-function granted(data: Grant): Answer {
-  return jsonAnswer(200, { data });
+function granted(req: Request, grant: Grant, byCookie: boolean): Answer {
+  if (!byCookie) return jsonAnswer(200, { data: grant });
+  const { refresh_token, ...data } = grant;
+  return jsonAnswer(200, { data }, setCookie(req, refresh_token));
+}
+
+function twice(): Refused {
+  return refused('INVALID_PAYLOAD', 'The refresh token is in a cookie and in the body: send it in one of them.', {
+    path: 'refresh_token',
+  });
 }
 
 function tooManyLogins(seconds: number): Refused {

@@ -1,7 +1,7 @@
 /** /users and their tokens (admins). */
 import { z } from 'zod';
 import { ROLES, USER_STATUSES } from '../../auth/caller.js';
-import { PASSWORD_LENGTH } from '../../auth/passwords.js';
+import { PASSWORD_LENGTH } from '../../auth/user.js';
 import { isStorableTime, TIME_RANGE } from '../../kernel/time.js';
 import { jsonAnswer, noContent, unwrap } from '../answer.js';
 import { readShape } from '../body/shape.js';

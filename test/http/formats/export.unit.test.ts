@@ -35,8 +35,14 @@ describe('exports', () => {
     );
   });
 
-  it('in csv_utf8 start with a byte-order mark', () => {
-    expect(FORMATS.csv_utf8.write(snapshot)).equal(`\ufeff${FORMATS.csv.write(snapshot)}`);
+  it('in csv_utf8, which spreadsheets open, start with a byte-order mark and hold no formula', () => {
+    const exact = FORMATS.csv.write(snapshot);
+    expect(FORMATS.csv_utf8.write(snapshot)).equal(`\ufeff${exact.replaceAll(',"=1+1"', `,"'=1+1"`)}`);
+    for (const start of ['=', '+', '-', '@', '\t', '\r']) {
+      const collection = { ...snapshot.collections[0]!, collection: `${start}x` };
+      const text = FORMATS.csv_utf8.write({ ...snapshot, collections: [collection] });
+      expect(text).contain(`"'${start}x"`);
+    }
   });
 
   it('in XML are one document', () => {
