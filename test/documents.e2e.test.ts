@@ -61,7 +61,7 @@ describe('the documents', () => {
     const service = await startService();
     const directory = await mkdtemp(join(tmpdir(), 'dps-tour-'));
     try {
-      const admin = { email: service.adminEmail, created: true, tokenGenerated: service.adminToken };
+      const admin = { email: service.adminEmail, created: true, ignored: [], tokenGenerated: service.adminToken };
       const [, first = ''] = greeting({ url: service.url, admin }, readConfig({})).split('Try it:');
       expect(await runStep(first, service, directory)).to.contain('"data"');
       const tour = blocksOf('README.md').filter(({ language }) => language === 'sh');

@@ -5,7 +5,7 @@ import { verify } from '../../src/projector/verify.js';
 import { indexName } from '../../src/schema/constraint-names.js';
 import { until } from '../log/until.js';
 import { CAUSE, type Instance, command, done, field, silent, startInstance } from '../pipeline/instance.js';
-import { type TestDatabase, createDatabase } from '../support/postgres.js';
+import { type TestDatabase, asSuperuser, createDatabase, superuserUrl } from '../support/postgres.js';
 
 const request = { cause: CAUSE };
 
@@ -83,8 +83,8 @@ describe('indexes built after the commit', () => {
     }
   };
   /** A transaction with a snapshot: CREATE INDEX CONCURRENTLY waits for its end. */
-  const hold = async (): Promise<pg.Client> => {
-    const holder = new pg.Client({ connectionString: database.connectionString });
+  const hold = async (connectionString = database.connectionString): Promise<pg.Client> => {
+    const holder = new pg.Client({ connectionString });
     await holder.connect();
     holders.push(holder);
     await holder.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
@@ -120,9 +120,10 @@ describe('indexes built after the commit', () => {
   it('replaces what a failed build left invalid', async () => {
     await create('articles', [field('title', 'string', { is_indexed: true })]);
     await instance.pool.query(`CREATE INDEX ${indexName('articles', 'title')} ON articles (title)`);
-    await instance.pool.query(`UPDATE pg_index SET indisvalid = false WHERE indexrelid = $1::regclass`, [
-      indexName('articles', 'title'),
-    ]);
+    await asSuperuser(
+      database.connectionString,
+      `UPDATE pg_index SET indisvalid = false WHERE indexrelid = '${indexName('articles', 'title')}'::regclass`,
+    );
     start();
     await until('the index is valid', async () => (await isValid('articles', 'title')) === true);
   });
@@ -208,8 +209,8 @@ describe('indexes built after the commit', () => {
 
   it('a deadlock in the middle of a build is over by itself', async () => {
     await create('articles', [field('title', 'string', { is_indexed: true })]);
-    const holder = await hold();
     // It waits for longer than the builder before it looks for a deadlock: the builder is the one that meets it.
+    const holder = await hold(await superuserUrl(database.connectionString));
     await holder.query(`SET deadlock_timeout = '1min'; SELECT count(*) FROM articles`);
     const failures: string[] = [];
     start({ ...silent, error: (message: string) => failures.push(message) });

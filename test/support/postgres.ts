@@ -42,11 +42,16 @@ export async function createDatabase(): Promise<TestDatabase> {
   return (await testServer()).createDatabase();
 }
 
-/** Runs SQL on the database of `connectionString` as a superuser: for what its owner may not do. */
-export async function asSuperuser(connectionString: string, ...statements: string[]): Promise<void> {
+/** The address of the same database for a superuser. */
+export async function superuserUrl(connectionString: string): Promise<string> {
   const url = new URL((await testServer()).connectionString);
   url.pathname = new URL(connectionString).pathname;
-  const client = new pg.Client(url.href);
+  return url.href;
+}
+
+/** Runs SQL on the database of `connectionString` as a superuser: for what its owner may not do. */
+export async function asSuperuser(connectionString: string, ...statements: string[]): Promise<void> {
+  const client = new pg.Client(await superuserUrl(connectionString));
   await client.connect();
   try {
     for (const statement of statements) await client.query(statement);

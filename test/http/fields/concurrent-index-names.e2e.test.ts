@@ -4,7 +4,7 @@ import { expectConsistent } from '../../faults/consistent.js';
 import { until } from '../../log/until.js';
 import { type Api, createApi } from '../../support/api.js';
 import { dps } from '../../support/dps.js';
-import { createDatabase } from '../../support/postgres.js';
+import { asSuperuser, createDatabase } from '../../support/postgres.js';
 import { type TestService, startService } from '../../support/service.js';
 import { key, plain } from './columns.js';
 
@@ -157,7 +157,10 @@ describe('the name of an index that is built after the commit', function () {
     await create('t', plain('x', 'integer'));
     await api.sql('CREATE INDEX t_x_index ON t (x)');
     await api.refused(TAKEN, 'PATCH', `/fields/t/x${LATER}`, indexed(true));
-    await api.sql(`UPDATE pg_index SET indisvalid = false WHERE indexrelid = 't_x_index'::regclass`);
+    await asSuperuser(
+      service.databaseUrl,
+      `UPDATE pg_index SET indisvalid = false WHERE indexrelid = 't_x_index'::regclass`,
+    );
     await api.ok('PATCH', `/fields/t/x${LATER}`, indexed(true));
     expect(await indexes()).to.deep.equal(['t_x_index on t']);
     const [row] = await api.sql<{ valid: boolean }>(
