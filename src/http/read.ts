@@ -11,8 +11,7 @@ export type Read = (call: Call<unknown>, key: string, render: (state: State) => 
 export function createRead({ store, rendered }: Pick<HttpDeps, 'store' | 'rendered'>): Read {
   return async (call, key, render) => {
     const state = await store.atHead(call.head);
-    const { body, etag } = rendered.get(state.collections, key, () => render(state));
-    const found = { body, etag, type: JSON_TYPE, position: state.position };
-    return representationAnswer(found, call.req.headers['if-none-match']);
+    const { body, etag, encoded } = rendered.get(state.collections, key, () => render(state));
+    return representationAnswer({ body, etag, encoded, type: JSON_TYPE, position: state.position }, call.req);
   };
 }

@@ -9,6 +9,7 @@ import { authenticate } from './authenticate.js';
 import type { Bodies } from './body/index.js';
 import { ClientGone } from './body/raw.js';
 import type { HttpDeps } from './deps.js';
+import { encoded } from './encoded.js';
 import { failureAnswer } from './failure.js';
 import { readParams } from './query.js';
 import { requestIdOf } from './request-headers.js';
@@ -58,7 +59,7 @@ export function serve(route: Route, { deps, log, bodies }: Serving): Handler {
         );
       }
       const exchange = { req, requestId, params: readParams(req.params as Record<string, string>), head };
-      answer = await route.answer(exchange, caller, bodies);
+      answer = await encoded(req, await route.answer(exchange, caller, bodies));
     } catch (error) {
       if (error instanceof ClientGone) {
         logger.info('client hung up', { method: req.method, route: path, request_id: requestId });

@@ -55,11 +55,10 @@ function snapshotRoute({ history, rendered, config: { release } }: HttpDeps, poi
       const point = await pointAt(query.at, 'at', call);
       const { state, head } = point;
       const { position } = head;
-      const ifNoneMatch = req.headers['if-none-match'];
       if (query.export === undefined) {
-        const { body } = rendered.get(state.collections, 'history', () => textOf(state, () => true));
+        const whole = rendered.get(state.collections, 'history', () => textOf(state, () => true));
         const etag = `"${snapshotHash(state, release)}"`;
-        return representationAnswer({ body, etag, type: JSON_TYPE, position }, ifNoneMatch);
+        return representationAnswer({ ...whole, etag, type: JSON_TYPE, position }, req);
       }
       const name = ['Content-Disposition', attachmentOf(query.export, point)];
       const { type, write } =
@@ -67,7 +66,7 @@ function snapshotRoute({ history, rendered, config: { release } }: HttpDeps, poi
           ? { type: 'application/sql; charset=utf-8', write: () => history.script(point) }
           : FORMATS[query.export];
       const found = rendered.get(state.collections, `history ${query.export}`, () => write(snapshotOf(state, release)));
-      return representationAnswer({ ...found, type, position }, ifNoneMatch, name);
+      return representationAnswer({ ...found, type, position }, req, name);
     },
   });
 }

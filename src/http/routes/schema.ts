@@ -58,8 +58,8 @@ function snapshotRoute({ store, rendered, config: { release, maxBody } }: HttpDe
       const state = await store.atHead(head);
       const include = filterOf(state, query);
       const filter = JSON.stringify([query.includeCollections, query.excludeCollections]);
-      const send = ({ body, etag }: Rendered, type: string, headers: string[] = []) =>
-        representationAnswer({ body, etag, type, position: state.position }, req.headers['if-none-match'], headers);
+      const send = (found: Rendered, type: string, headers: string[] = []) =>
+        representationAnswer({ ...found, type, position: state.position }, req, headers);
       if (query.export !== undefined) {
         const { type, write } = FORMATS[query.export];
         const file = () => write(snapshotOf(state, release, include));

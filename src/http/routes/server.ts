@@ -56,7 +56,7 @@ export function openApiRoutes(routes: readonly Route[], release: string): Route[
       path,
       access: 'reader',
       query: noQuery,
-      handle: ({ req }): Answer => representationAnswer(document, req.headers['if-none-match']),
+      handle: ({ req }): Answer | Promise<Answer> => representationAnswer(document, req),
     }),
   );
   const text = JSON.stringify(openApiDocument([...routes, ...own], release));
