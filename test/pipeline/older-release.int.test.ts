@@ -68,7 +68,11 @@ describe('a process of an older release than its database', function () {
     if (!user.ok) throw new Error('not made');
     const { id } = user.value;
     const token = await auth.tokens.create(id, {});
-    const grant = await auth.sessions.login('ada@example.com', 'correct horse');
+    const grant = await auth.sessions.login({
+      email: 'ada@example.com',
+      password: 'correct horse',
+      network: '127.0.0.1',
+    });
     if (!token.ok || grant === null) throw new Error('not made');
     const counts = async () => [
       await rows('service_users'),
@@ -83,7 +87,7 @@ describe('a process of an older release than its database', function () {
       () => auth.users.remove(id),
       () => auth.tokens.create(id, {}),
       () => auth.tokens.revoke(id, token.value.id),
-      () => auth.sessions.login('ada@example.com', 'correct horse'),
+      () => auth.sessions.login({ email: 'ada@example.com', password: 'correct horse', network: '127.0.0.1' }),
       () => auth.sessions.refresh(grant.refresh_token),
       () => auth.sessions.logout(grant.refresh_token),
     ];
