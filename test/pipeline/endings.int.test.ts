@@ -1,0 +1,116 @@
+import { expect } from 'chai';
+import pg from 'pg';
+import type { Outcome } from '../../src/pipeline/index.js';
+import { type Proxy, startProxy } from '../log/half-open-proxy.js';
+import { type TestDatabase, createDatabase } from '../support/postgres.js';
+import { CAUSE, type Instance, command, done, field, refusedWith, silent, startInstance, table } from './instance.js';
+
+describe('a change that PostgreSQL can not take', function () {
+  this.timeout(60_000);
+  let database: TestDatabase;
+  let proxy: Proxy;
+  let instance: Instance;
+  let other: pg.Client;
+  let warnings: string[];
+
+  beforeEach(async () => {
+    database = await createDatabase();
+    proxy = await startProxy(database.connectionString);
+    warnings = [];
+    instance = await startInstance(database.connectionString, {
+      writeThrough: proxy.connectionString,
+      logger: { ...silent, warn: (message: string) => void warnings.push(message) },
+    });
+    other = new pg.Client(database.connectionString);
+    await other.connect();
+    done(await create('first'));
+  });
+
+  afterEach(async () => {
+    proxy.intercept(() => 'pass');
+    await instance.stop();
+    await other.end();
+    await proxy.close();
+    await database.drop();
+  });
+
+  const create = (name: string): Promise<Outcome> =>
+    instance.pipeline.execute('create-collection', table(name, [field('a')]), { cause: CAUSE });
+
+  const problemOf = (outcome: Outcome) => (outcome.kind === 'refused' ? outcome.problems[0] : undefined);
+
+  const positions = async (): Promise<number> =>
+    Number((await other.query<{ count: string }>('SELECT count(*) FROM service_events')).rows[0]?.count);
+
+  it('is refused the same when the answer can not be kept for its key', async () => {
+    proxy.intercept((sent) => (sent.includes('INSERT INTO service_idempotency') ? 'hang up' : 'pass'));
+    const idempotency = { key: 'k', requestHash: 'h', render: () => ({ status: 409, headers: [], body: 'no' }) };
+    const again = await instance.pipeline.execute('create-collection', table('first'), { cause: CAUSE, idempotency });
+    expect(refusedWith(again)).to.equal('ALREADY_EXISTS');
+    expect(warnings).to.include('an answer could not be kept');
+    proxy.intercept(() => 'pass');
+    // Nothing is kept, so the same key is judged anew: by now the name is free.
+    const gone = command('delete-collection', { collection: 'first' });
+    done(await instance.pipeline.execute('delete-collection', gone, { cause: CAUSE }));
+    done(await instance.pipeline.execute('create-collection', table('first'), { cause: CAUSE, idempotency }));
+  });
+
+  it('because it is read-only: 503 says so, and nothing was written', async () => {
+    const { rows } = await other.query<{ name: string }>('SELECT quote_ident(current_database()) AS name');
+    const name = rows[0]?.name ?? '';
+    await other.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
+    proxy.cut();
+    for (const outcome of [await create('second'), await create('second')]) {
+      expect(refusedWith(outcome)).to.equal('UNAVAILABLE');
+      expect(problemOf(outcome)?.message).to.include('read-only').and.include('nothing was written');
+    }
+    await other.query(
+      `SET default_transaction_read_only = off; ALTER DATABASE ${name} RESET default_transaction_read_only`,
+    );
+    proxy.cut();
+    expect(await positions()).to.equal(1);
+    done(await create('second'));
+  });
+
+  it('because its table of locks is full: the setting is named, with what is there and what is needed', async () => {
+    await fillLockTable(other, 60);
+    const collections = Array.from({ length: 40 }, (_, index) => ({
+      collection: `many_${index}`,
+      schema: {},
+      fields: [field('a', 'string', { is_unique: true })],
+    }));
+    const input = command('create-collections', { body: collections, concurrentIndexes: false });
+    const outcome = await instance.pipeline.execute('create-collections', input, { cause: CAUSE });
+    await other.query('ROLLBACK');
+    const problem = problemOf(outcome);
+    expect(problem).to.include({ code: 'DATABASE_REFUSED' });
+    expect(problem?.message).to.match(/ran out of lock slots.*Raise max_locks_per_transaction from \d+ to \d+/s);
+    expect(problem?.collection).to.match(/^many_\d+$/);
+    expect(await positions()).to.equal(1);
+    done(await instance.pipeline.execute('create-collections', input, { cause: CAUSE }));
+  });
+});
+
+/** Takes locks until `left` are left, in a transaction that stays open. */
+async function fillLockTable(client: pg.Client, left: number): Promise<void> {
+  await client.query('BEGIN');
+  let next = 1;
+  for (let step = 16_384; step >= 1;) {
+    await client.query('SAVEPOINT step');
+    try {
+      await client.query('SELECT count(pg_advisory_xact_lock(77, i)) FROM generate_series($1::int, $2::int) i', [
+        next,
+        next + step - 1,
+      ]);
+      next += step;
+      // Rolled back one by one they would stay in the table; each step is released as a whole.
+      await client.query('RELEASE SAVEPOINT step');
+    } catch {
+      await client.query('ROLLBACK TO SAVEPOINT step');
+      step = Math.floor(step / 2);
+    }
+  }
+  await client.query('ROLLBACK');
+  await client.query('BEGIN');
+  await client.query('SELECT count(pg_advisory_xact_lock(77, i)) FROM generate_series(1, $1::int) i', [next - left]);
+}
