@@ -131,10 +131,21 @@ const SPELLING = {
   quote_all_identifiers: 'off',
 };
 
+/**
+ * Seconds, and milliseconds: the server notices in half a minute that the machine of a client is gone, and gives back what
+ * that one held. Ignored on sockets of the file system.
+ */
+const KEEPALIVE = {
+  tcp_keepalives_idle: '10',
+  tcp_keepalives_interval: '5',
+  tcp_keepalives_count: '3',
+  tcp_user_timeout: '25000',
+};
+
 /** `public` follows: extensions usually put their types there. */
 function startupOptions(schema: string): string {
   const path = schema === 'public' ? 'public' : `"${schema.replaceAll('"', '""')}",public`;
-  const settings = { search_path: path, client_min_messages: 'warning', ...SPELLING };
+  const settings = { search_path: path, client_min_messages: 'warning', ...SPELLING, ...KEEPALIVE };
   return Object.entries(settings)
     .map(([name, value]) => `-c ${name}=${value.replaceAll(/[\\\s]/g, (found) => `\\${found}`)}`)
     .join(' ');

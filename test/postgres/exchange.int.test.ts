@@ -180,6 +180,13 @@ describe('connections', () => {
     expect(settings).to.deep.equal([{ schema: 'a b"\\c', zone: 'UTC', memory: '5MB' }]);
   });
 
+  it('are looked after by both sides: a machine that is gone is noticed within half a minute', async () => {
+    const { rows } = await onPool(database.connectionString, (pool) =>
+      pool.query(`SELECT name, setting FROM pg_settings WHERE name LIKE 'tcp_keepalives%' ORDER BY name`),
+    );
+    expect(rows.map(({ setting }: { setting: string }) => setting)).to.deep.equal(['3', '10', '5']);
+  });
+
   it('are not used again after an error, or when a transaction was left open', async () => {
     await onPool(database.connectionString, async (pool) => {
       const pid = (client: pg.ClientBase) =>

@@ -1,0 +1,84 @@
+/** An application's transaction in the way of changes over HTTP. */
+import { expect } from 'chai';
+import pg from 'pg';
+import { until } from '../log/until.js';
+import { type TestDatabase, createDatabase } from '../support/postgres.js';
+import { type TestService, startService } from '../support/service.js';
+import { type Client, clientOf, json } from './client.js';
+
+describe('a transaction of an application that stays open', function () {
+  this.timeout(60_000);
+  let database: TestDatabase;
+  let service: TestService;
+  let beside: TestService;
+  let client: Client;
+  let application: pg.Client;
+
+  before(async () => {
+    database = await createDatabase();
+    const settings = { DATABASE_URL: database.connectionString, LOCK_TIMEOUT: '3s', LOCK_WAIT: '150ms' };
+    service = await startService(settings);
+    beside = await startService(settings);
+    client = clientOf(service);
+    application = new pg.Client({ connectionString: database.connectionString, application_name: 'shop' });
+    await application.connect();
+    for (const collection of ['a', 'b']) {
+      const fields = [{ field: 't', type: 'string', meta: { interface: 'input' }, schema: {} }];
+      expect((await client('/collections', json({ collection, schema: {}, fields }))).status).to.equal(200);
+    }
+    await application.query(`BEGIN; SELECT count(*) AS private FROM a`);
+  });
+
+  after(async () => {
+    await application.end();
+    await service.stop();
+    await beside.stop();
+    await database.drop();
+  });
+
+  const tighten = json({ schema: { is_nullable: false } }, 'PATCH');
+  const head = async (): Promise<string | null> => (await client('/collections')).headers.get('x-log-position');
+
+  it('is named in the 503 of a change of its table; other tables change meanwhile, on any process', async () => {
+    const position = Number(await head());
+    const waiting = client('/fields/a/t', tighten);
+    const others = [client, clientOf(beside)].map((each, index) =>
+      each('/fields/b/t', json({ meta: { note: `${index}` } }, 'PATCH')),
+    );
+    const started = performance.now();
+    for (const { status, text } of await Promise.all(others)) expect(status, text).to.equal(200);
+    expect(performance.now() - started).to.be.below(2_500);
+    const { status, headers, text } = await waiting;
+    expect(status).to.equal(503);
+    expect(Number(headers.get('retry-after'))).to.be.above(0);
+    const { errors } = JSON.parse(text) as { errors: { message: string; extensions: Record<string, unknown> }[] };
+    expect(errors[0]?.extensions).to.include({ code: 'LOCK_TIMEOUT', collection: 'a' });
+    const [blocker] = errors[0]?.extensions['blocked_by'] as Record<string, unknown>[];
+    expect(blocker).to.include({ application_name: 'shop', collection: 'a' });
+    expect(blocker?.['pid']).to.be.a('number');
+    expect(errors[0]?.message).to.include('"shop"');
+    expect(text).not.to.include('private');
+    expect(Number(await head())).to.equal(position + 2);
+  });
+
+  it('is waited for by nobody whose client has hung up', async () => {
+    const position = await head();
+    const gone = new AbortController();
+    const asked = fetch(`${service.url}/fields/a/t`, {
+      method: 'PATCH',
+      headers: { Authorization: `Bearer ${service.adminToken}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ schema: { is_nullable: false } }),
+      signal: gone.signal,
+    }).catch(() => undefined);
+    await until('it waits', () => service.log().split('a change waits for a lock').length > 2);
+    gone.abort();
+    await asked;
+    await until(
+      'it was given up',
+      () => service.log().includes('went away') || /"code":"UNAVAILABLE"/.test(service.log()),
+    );
+    await application.query('COMMIT');
+    expect(await head()).to.equal(position);
+    expect((await client('/fields/a/t', tighten)).status).to.equal(200);
+  });
+});
