@@ -52,11 +52,12 @@ describe('a transaction of an application that stays open', function () {
     expect(status).to.equal(503);
     expect(Number(headers.get('retry-after'))).to.be.above(0);
     const { errors } = JSON.parse(text) as { errors: { message: string; extensions: Record<string, unknown> }[] };
-    expect(errors[0]?.extensions).to.include({ code: 'LOCK_TIMEOUT', collection: 'a' });
-    const [blocker] = errors[0]?.extensions['blocked_by'] as Record<string, unknown>[];
+    const { message, extensions } = errors[0] as (typeof errors)[number];
+    expect(extensions).to.include({ code: 'LOCK_TIMEOUT', collection: 'a' });
+    const [blocker] = extensions['blocked_by'] as Record<string, unknown>[];
     expect(blocker).to.include({ application_name: 'shop', collection: 'a' });
     expect(blocker?.['pid']).to.be.a('number');
-    expect(errors[0]?.message).to.include('"shop"');
+    expect(message).to.include('"shop"');
     expect(text).not.to.include('private');
     expect(Number(await head())).to.equal(position + 2);
   });
