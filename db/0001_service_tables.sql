@@ -87,10 +87,31 @@ CREATE TABLE service_projections (
   name       text        PRIMARY KEY,
   kind       text        NOT NULL,
   position   bigint      NOT NULL DEFAULT 0,
+  -- Of the event at the position: a checkpoint belongs to one log.
+  hash       text,
   status     text        NOT NULL DEFAULT 'running',
   last_error jsonb,
   updated_at timestamptz NOT NULL DEFAULT now()
 );
+
+-- A log that was found to be shorter than, or other than, what was seen of it. As long as a row is not acknowledged,
+-- no process changes anything.
+CREATE TABLE service_divergences (
+  id             bigint         PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
+  -- The newest place of the log that was seen, and that is not in it any more; the hash where it was known.
+  seen_position  bigint         NOT NULL,
+  seen_hash      text,
+  -- The end of the log that was found instead.
+  found_position bigint         NOT NULL,
+  found_hash     text           NOT NULL,
+  noticed_at     timestamptz(3) NOT NULL DEFAULT now(),
+  -- Position of the event that names it.
+  acknowledged   bigint
+);
+
+-- Many processes may notice the same, one of them only when another one has acknowledged it.
+CREATE UNIQUE INDEX service_divergences_once
+  ON service_divergences (seen_position, coalesce(seen_hash, ''), found_position, found_hash);
 
 -- Accounts.
 CREATE TABLE service_users (
@@ -166,6 +187,9 @@ CREATE TABLE service_idempotency (
   status       integer     NOT NULL,
   headers      jsonb       NOT NULL,
   body         json,
+  -- The end of the log that the answer is about: an answer belongs to one log.
+  position     bigint      NOT NULL,
+  event_hash   text        NOT NULL,
   created_at   timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (actor, key)
 );

@@ -7,8 +7,10 @@ import { createHttp } from './http/app.js';
 import type { HttpDeps } from './http/deps.js';
 import { type ListeningServer, listen } from './listen.js';
 import { type Listener, createListener } from './log/listener.js';
+import { type LogWatch, createLogWatch } from './log/watch.js';
 import { OperatorError } from './operator-error.js';
-import { createPipeline } from './pipeline/index.js';
+import { BY_ITSELF } from './pipeline/acknowledge.js';
+import { type Pipeline, createPipeline } from './pipeline/index.js';
 import { type Database, readDatabase } from './postgres/database.js';
 import { SQLSTATE, sqlState } from './postgres/errors.js';
 import type { Logger } from './postgres/logger.js';
@@ -19,10 +21,10 @@ import { openDatabase } from './postgres/source.js';
 import { createMetrics } from './metrics/index.js';
 import { createIndexProjection } from './projector/indexes.js';
 import { createProjections } from './projector/projections/index.js';
-import { createFreshness } from './reads/freshness.js';
+import { type FreshnessOptions, createFreshness } from './reads/freshness.js';
 import { createHistory } from './reads/history/index.js';
 import { createRenderedCache } from './reads/rendered.js';
-import { createStore } from './reads/store.js';
+import { type Store, createStore } from './reads/store.js';
 import { createStoredFolds } from './reads/stored-folds/index.js';
 import { readSystemCollections } from './reads/system-collections.js';
 import { readRelease } from './release.js';
@@ -101,10 +103,11 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
   shutdown.add('accounts', () => auth.stop());
 
   const folds = createStoredFolds({ pool, logger });
-  const store = createStore({ pool, logger, folds });
+  const watch = createLogWatch({ pool, logger });
+  const store = createStore({ pool, logger, folds, onReplaced: ({ head }) => watch.replaced(head) });
   await store.load();
   shutdown.add('stored folds', () => folds.close(store.point()));
-  const freshness = createFreshness(options);
+  const freshness = createFreshness({ ...options, watch: headChecks(store, watch) });
   shutdown.add('reads', () => freshness.close());
   const atHead = async () => store.atHead((await freshness.check()).head);
   const indexes = createIndexProjection({
@@ -122,7 +125,10 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
   const release = readRelease();
   const place = { database: database.database, schema };
   const metrics = createMetrics();
-  const pipeline = metrics.commands.counted(createPipeline({ ...options, pool, place, release, store }));
+  const pipeline = metrics.commands.counted(createPipeline({ ...options, pool, place, release, store, watch }));
+  goOnByItself({ ...options, watch, pipeline });
+  // What happened while no process ran, as far as the checkpoints show it.
+  await freshness.check();
   const projections = createProjections({ ...options, ...place, pool, connection: options, store, pipeline, indexes });
   const rendered = createRenderedCache();
   const history = createHistory({ pool, store, folds, release, schema });
@@ -134,8 +140,9 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
     rendered: () => rendered.size(),
     pool,
     listening: () => listener.connected(),
+    divergences: watch.count,
   });
-  const health = createHealth({ freshness, store, pool });
+  const health = createHealth({ freshness, store, pool, watch });
   const systemCollections = await readSystemCollections(pool, schema);
   const http = createHttp({
     pipeline,
@@ -148,6 +155,7 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
     health,
     projections,
     metrics,
+    watch,
     logger,
     config: httpConfig(options, database, release),
   });
@@ -171,6 +179,35 @@ function httpConfig(options: OnDatabase, { version }: Database, release: string)
     corsOrigins,
     logReads: log.level === 'debug',
   };
+}
+
+/** Every head check is held against what this process has folded; what is gone is folded anew before anything is answered. */
+function headChecks(store: Store, watch: LogWatch): NonNullable<FreshnessOptions['watch']> {
+  return {
+    seen: () => store.point().head,
+    examine: async (check, seen) => {
+      const from = store.point();
+      if ((await watch.examine(check, seen)) && from.head === seen) await store.reload(from);
+    },
+  };
+}
+
+interface GoingOn {
+  onLogDivergence: Config['onLogDivergence'];
+  logger: Logger;
+  watch: LogWatch;
+  pipeline: Pick<Pipeline, 'acknowledge'>;
+}
+
+/** Where it was asked for, what is noticed is acknowledged without anybody. */
+function goOnByItself({ onLogDivergence, logger, watch, pipeline }: GoingOn): void {
+  if (onLogDivergence !== 'continue') return;
+  watch.subscribe(() => {
+    pipeline.acknowledge(BY_ITSELF).catch((error: unknown) => {
+      // The next change tries again.
+      logger.warn('a divergence of the log could not be acknowledged yet', { error });
+    });
+  });
 }
 
 interface Following {

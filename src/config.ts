@@ -127,6 +127,7 @@ const settings = z.object({
   LOCK_TIMEOUT: duration.default(10_000),
   LOCK_WAIT: duration.default(200),
   STATEMENT_TIMEOUT: duration.default(600_000),
+  ON_LOG_DIVERGENCE: z.enum(['refuse', 'continue'], 'must be refuse or continue').default('refuse'),
 });
 
 /** The names of all settings. */
@@ -164,6 +165,8 @@ export interface Config {
   lockWait: number;
   /** Milliseconds. */
   statementTimeout: number;
+  /** What to do when the log is not the one that was seen: refuse every change, or acknowledge it and go on. */
+  onLogDivergence: 'refuse' | 'continue';
 }
 
 /**
@@ -206,6 +209,7 @@ function toConfig(given: z.output<typeof settings>): Config {
     lockTimeout: given.LOCK_TIMEOUT,
     lockWait: given.LOCK_WAIT,
     statementTimeout: given.STATEMENT_TIMEOUT,
+    onLogDivergence: given.ON_LOG_DIVERGENCE,
   };
 }
 

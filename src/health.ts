@@ -1,26 +1,29 @@
 /** Whether the service can do its work: for load balancers and people. */
 import type { HealthCheck, HealthReport } from './http/deps.js';
 import { inTime } from './kernel/in-time.js';
+import type { LogWatch } from './log/watch.js';
 import type { Queryable } from './postgres/pool.js';
 import type { Freshness } from './reads/freshness.js';
 import type { Store } from './reads/store.js';
+import { UnreadableEventError } from './schema/upcasting.js';
 
 export interface HealthDeps {
   freshness: Pick<Freshness, 'check'>;
   store: Pick<Store, 'atHead'>;
   pool: Queryable;
+  watch: Pick<LogWatch, 'pending'>;
 }
 
 const LIMIT_MS = 3_000;
 
-export function createHealth({ freshness, store, pool }: HealthDeps): () => Promise<HealthReport> {
+export function createHealth({ freshness, store, pool, watch }: HealthDeps): () => Promise<HealthReport> {
   return async () => {
     const head = freshness.check().then((fresh) => fresh.head);
     const [database, log, projections] = await Promise.all([
       check(head, 'The database does not answer.'),
-      check(
+      checkLog(
         head.then((position) => store.atHead(position)),
-        'The log can not be read.',
+        watch,
       ),
       checkProjections(pool),
     ]);
@@ -33,6 +36,22 @@ async function check(work: Promise<unknown>, failure: string): Promise<HealthChe
     () => ({ ok: true }),
     () => ({ ok: false, message: failure }),
   );
+}
+
+async function checkLog(read: Promise<unknown>, watch: HealthDeps['watch']): Promise<HealthCheck> {
+  const unread = await inTime(read, LIMIT_MS).then(
+    () => null,
+    (error: unknown) => (error instanceof UnreadableEventError ? ` at position ${error.position}` : ''),
+  );
+  if (unread !== null) return { ok: false, message: `The log can not be read${unread}.` };
+  const pending = watch.pending();
+  if (pending === undefined) return { ok: true };
+  const { seen, found } = pending;
+  const what = `position ${seen.position} was seen and is gone, the log ends at ${found.position} now`;
+  return {
+    ok: false,
+    message: `The log is not the one that was seen: ${what}. "dps acknowledge-log" goes on with it.`,
+  };
 }
 
 interface Stopped {

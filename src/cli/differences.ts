@@ -1,4 +1,6 @@
+import type { SettledDivergence } from '../log/verify-log.js';
 import type { Difference } from '../projector/verify.js';
+import type { Divergence, LogPlace } from '../schema/events.js';
 
 /** `1 difference`, `3 differences` */
 export function countDifferences({ length }: readonly Difference[]): string {
@@ -12,3 +14,18 @@ export function describeDifference({ where, collection, field, member, expected,
 }
 
 const show = (value: unknown): string => (value === null ? 'nothing' : JSON.stringify(value));
+
+/** One line: `2026-11-21T08:05:03Z: position 16 (3f9a…) was seen; the log ended at 13 (77c1…)`. */
+export function describeDivergence({
+  seen,
+  found,
+  noticed_at,
+  ...more
+}: Divergence & Partial<SettledDivergence>): string {
+  const line = `${noticed_at}: ${placed(seen)} was seen and is gone; the log ended at ${placed(found)}`;
+  if (!('acknowledged' in more)) return line;
+  return `${line}; ${more.acknowledged === null ? 'not acknowledged yet' : `acknowledged by event ${more.acknowledged}`}`;
+}
+
+const placed = ({ position, hash }: LogPlace): string =>
+  `position ${position}${hash === null ? '' : ` (${hash.slice(0, 12)}…)`}`;

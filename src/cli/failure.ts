@@ -15,6 +15,7 @@ function describe(error: unknown): string {
   if (!(error instanceof Error)) return `dps failed: ${String(error)}`;
   if (error instanceof UsageError) return `${error.message} See "dps COMMAND --help".`;
   if (error instanceof OperatorError || error.name === 'ProblemError') return error.message;
+  if (error.name === 'UnreadableEventError') return `The log can't be read: ${error.message}. "dps verify" says more.`;
   if (isSystemError(error)) return `dps failed: ${error.message}.`;
   const state = sqlStateOf(error);
   if (state !== undefined) return `PostgreSQL refused it: ${error.message} (SQLSTATE ${state}).`;

@@ -42,13 +42,20 @@ export async function openBench({ config, pool, connectionString }: Surroundings
   const pipeline = createPipeline({ ...options, place, release: readRelease(), store });
   const indexes = builder(options, store);
   const projections = createProjections({ ...options, store, pipeline, indexes });
-  return { pool, projections, load: () => store.load(), close: () => indexes.stop() };
+  return { pool, projections, load: () => loadWhole(store), close: () => indexes.stop() };
 }
 
 interface Surroundings {
   config: Config;
   pool: pg.Pool;
   connectionString: string;
+}
+
+/** @throws UnreadableEventError where it can't be read to its end */
+async function loadWhole(store: Store): Promise<void> {
+  await store.load();
+  const unreadable = store.unreadable();
+  if (unreadable !== undefined) throw unreadable;
 }
 
 type Building = Omit<Parameters<typeof createIndexProjection>[0], 'currentState'>;

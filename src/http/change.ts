@@ -1,6 +1,7 @@
 /** Routes that change the schema: from a command through the pipeline to an answer. */
 import { hash } from 'node:crypto';
 import type { Command, Done, Outcome, Refusal, RequestContext, StoredAnswer } from '../pipeline/types.js';
+import type { Cause } from '../schema/events.js';
 import type { CommandOf, OperationName } from '../schema/operations/index.js';
 import { type Answer, refusal } from './answer.js';
 import type { HttpDeps } from './deps.js';
@@ -28,22 +29,14 @@ function withBatch(answer: Answer, { events }: Done): Answer {
 /** Who, why and from where, with the conditions of the request's headers. Throws `Refused` for malformed ones. */
 export function contextOf(
   command: OperationName,
-  { req, requestId, caller, body }: Call<unknown>,
+  call: Call<unknown>,
   answerTo: (outcome: Done | Refusal) => Answer,
 ): RequestContext {
+  const { req, body } = call;
   const key = idempotencyKeyOf(req);
   const ifMatch = ifMatchOf(req);
-  const traceparent = traceparentOf(req);
   return {
-    cause: {
-      actor: { id: caller.id, name: caller.name },
-      command,
-      reason: reasonOf(req),
-      request_id: requestId,
-      ip: addressOf(req),
-      user_agent: userAgentOf(req),
-      ...(traceparent !== undefined && { context: { traceparent } }),
-    },
+    cause: causeOf(command, call),
     abandoned: () => req.socket.destroyed,
     ...(ifMatch !== undefined && { ifMatch }),
     ...(key !== null && {
@@ -53,6 +46,20 @@ export function contextOf(
         render: (outcome) => stored(answerTo(outcome)),
       },
     }),
+  };
+}
+
+/** Who, why and from where. Throws `Refused` for malformed headers. */
+export function causeOf(command: string, { req, requestId, caller }: Call<unknown>): Cause {
+  const traceparent = traceparentOf(req);
+  return {
+    actor: { id: caller.id, name: caller.name },
+    command,
+    reason: reasonOf(req),
+    request_id: requestId,
+    ip: addressOf(req),
+    user_agent: userAgentOf(req),
+    ...(traceparent !== undefined && { context: { traceparent } }),
   };
 }
 

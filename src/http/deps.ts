@@ -1,5 +1,6 @@
 /** What the HTTP edge needs from the rest of the service. */
 import type { Auth } from '../auth/index.js';
+import type { LogWatch } from '../log/watch.js';
 import type { Pipeline } from '../pipeline/types.js';
 import type { Logger } from '../postgres/logger.js';
 import type { Projections } from '../projector/projections/index.js';
@@ -27,7 +28,7 @@ export interface HealthCheck {
 export type HealthReport = Record<'database' | 'log' | 'projections', HealthCheck>;
 
 export interface HttpDeps {
-  pipeline: Pick<Pipeline, 'execute' | 'dryRun' | 'underLock'>;
+  pipeline: Pick<Pipeline, 'execute' | 'dryRun' | 'underLock' | 'acknowledge'>;
   store: Pick<Store, 'atHead'>;
   freshness: Pick<Freshness, 'check'>;
   rendered: RenderedCache;
@@ -37,6 +38,8 @@ export interface HttpDeps {
   systemCollections: readonly CollectionDocument[];
   health: () => Promise<HealthReport>;
   projections: Projections;
+  /** Tells of a log that is not the one that was seen. */
+  watch: Pick<LogWatch, 'subscribe'>;
   metrics: MetricsSource & { request(handled: Handled): void };
   logger: Logger;
   config: {

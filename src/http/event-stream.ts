@@ -1,6 +1,7 @@
 /** Server-sent events: the log as it grows. */
 import type { ServerResponse } from 'node:http';
 import type { EventText } from '../log/event-text.js';
+import type { LogWatch } from '../log/watch.js';
 import type { Tail } from '../reads/history/tail.js';
 import { goneSignal, write } from './stream.js';
 
@@ -10,6 +11,8 @@ export interface EventStreamOptions {
   after: number;
   /** Asked with every heartbeat: whether the client may still listen. */
   allowed: () => Promise<boolean>;
+  /** Tells of a log that is not the one that was seen. */
+  watch?: Pick<LogWatch, 'subscribe'>;
   /** Milliseconds between heartbeats. */
   heartbeat?: number;
   /** Milliseconds that a client may take nothing before it is given up; what it misses it gets when it comes back. */
@@ -21,7 +24,10 @@ const HEARTBEAT = 15_000;
 /** Milliseconds after which a client connects again. */
 const RETRY = 2_000;
 
-/** Writes until the client goes, or may not listen any more, or the tail is closed. */
+/**
+ * Writes until the client goes, or may not listen any more, or the tail is closed. Where the log becomes another one, the
+ * client is told (`diverged`), and the stream ends: two histories are never mixed.
+ */
 export async function writeEventStream(res: ServerResponse, options: EventStreamOptions): Promise<void> {
   const { tail, after, allowed, heartbeat = HEARTBEAT } = options;
   const ended = new AbortController();
@@ -33,16 +39,21 @@ export async function writeEventStream(res: ServerResponse, options: EventStream
     // Whoever is behind gets what is there, not heartbeats on top.
     else if (!res.writableNeedDrain && !res.destroyed) res.write(': heartbeat\n\n');
   };
+  const unsubscribe = options.watch?.subscribe(({ seen, found, noticed_at }) => {
+    if (!res.destroyed) res.write(`event: diverged\ndata: ${JSON.stringify({ seen, found, noticed_at })}\n\n`);
+    ended.abort();
+  });
   const timer = setInterval(() => void beat(), heartbeat);
   try {
     await write(res, `retry: ${RETRY}\n\n`, how);
     for await (const events of tail.follow(after, signal)) await write(res, events.map(frame).join(''), how);
   } finally {
     clearInterval(timer);
+    unsubscribe?.();
   }
 }
 
 /** JSON text holds no line break. */
-function frame({ position, text }: EventText): string {
-  return `id: ${position}\ndata: ${text}\n\n`;
+function frame({ position, hash, text }: EventText): string {
+  return `id: ${position}-${hash}\ndata: ${text}\n\n`;
 }

@@ -1,6 +1,8 @@
 /** From whatever was thrown to an answer. */
+import { logUnreadable } from '../pipeline/diverged.js';
 import { environmentProblem, ProblemError } from '../postgres/errors.js';
 import type { Logger } from '../postgres/logger.js';
+import { UnreadableEventError } from '../schema/upcasting.js';
 import { type Answer, refusal } from './answer.js';
 import { Refused } from './errors.js';
 
@@ -11,6 +13,7 @@ export function failureAnswer(error: unknown, requestId: string, logger: Logger)
   if (error instanceof URIError) {
     return refusal([{ code: 'INVALID_QUERY', message: 'The path holds a malformed percent-encoding.' }]);
   }
+  if (error instanceof UnreadableEventError) return refusal([logUnreadable(error)]);
   const environment = environmentProblem(error);
   if (environment !== undefined) {
     logger.warn('request met a database that is away', { request_id: requestId, error });

@@ -4,6 +4,7 @@ import type { EventRow } from './read.js';
 
 export interface EventText {
   position: number;
+  hash: string;
   /** What is stored, not upcast, so that its hash can be checked: one line, as JSON.stringify writes it. */
   text: string;
 }
@@ -27,7 +28,7 @@ export async function selectEventTexts(db: Queryable, selection: Selection): Pro
     text: `SELECT ${COLUMNS} FROM service_events e WHERE ${where} ORDER BY e.position ${order} LIMIT ${limit}`,
     values: [...values],
   });
-  return rows.map((row) => ({ position: row.position, text: textOf(row) }));
+  return rows.map((row) => ({ position: row.position, hash: row.hash, text: textOf(row) }));
 }
 
 /** What most events don't have is no member of those. */

@@ -1,30 +1,61 @@
 /** Whether the log is what it was: its chain recomputed, and its end held against what has seen it. */
 import type { Queryable } from '../postgres/pool.js';
+import type { Divergence, LogPlace } from '../schema/events.js';
+import { checkHead, isInLog, toDivergence } from './divergence.js';
+import { findUnprotected } from './protection.js';
 import { type Verification, type VerifyOptions, verifyChain } from './hash-chain.js';
-import type { LogHead } from './head.js';
 
-/**
- * Recomputes the chain. A log that was cut off at its end, or written anew as a whole, is a valid chain; the projections
- * know how far it went, and `seen` is an end of it that this process remembers.
- */
-export async function verifyLog(db: Queryable, seen: LogHead, options: VerifyOptions = {}): Promise<Verification> {
-  // Before the chain: what is appended meanwhile is no concern of theirs.
-  const { rows } = await db.query<{ position: number }>(
-    'SELECT coalesce(max(position), 0) AS position FROM service_projections',
-  );
-  const projected = rows[0]?.position ?? 0;
-  const chain = await verifyChain(db, options);
-  if (!chain.ok) return chain;
-  const end = chain.head.position;
-  const known = Math.max(projected, seen.position);
-  if (known > end) return broken(chain, end + 1, `position ${end + 1} is missing: the log went on to ${known}`);
-  const found = await db.query<{ hash: string }>('SELECT hash FROM service_events WHERE position = $1', [
-    seen.position,
-  ]);
-  if (seen.position === 0 || found.rows[0]?.hash === seen.hash) return chain;
-  return broken(chain, seen.position, 'it is not the event that this service has seen: the log was written anew');
+export interface LogVerification extends Verification {
+  /** What PostgreSQL would let happen to accepted events: a sentence each. `ok` is false where there is one. */
+  unprotected: string[];
+  /** Every time the log was found to be another one than was seen, in order: it says so for good. */
+  divergences: SettledDivergence[];
 }
 
-function broken(chain: Verification, position: number, reason: string): Verification {
-  return { ...chain, ok: false, broken: { position, reason } };
+export interface SettledDivergence extends Divergence {
+  /** Position of the event that acknowledged it; null: nobody has yet. */
+  acknowledged: number | null;
+}
+
+/**
+ * Recomputes the chain. A log that was cut off at its end, or written anew as a whole, is a valid chain; the checkpoints
+ * of the projections know how far it went, what was noticed is written down, and `seen` is an end of it that this process
+ * remembers.
+ */
+export async function verifyLog(db: Queryable, seen: LogPlace, options: VerifyOptions = {}): Promise<LogVerification> {
+  // Before the chain: what is appended meanwhile is no concern of theirs.
+  const { forgotten, pending } = await checkHead(db);
+  const chain = await verifyChain(db, options);
+  const noted = (pending ?? []).map((each) => ({ ...toDivergence(each), acknowledged: null }));
+  const unprotected = await findUnprotected(db);
+  const verified = {
+    ...chain,
+    ok: chain.ok && unprotected.length === 0,
+    unprotected,
+    divergences: [...(await readAcknowledged(db)), ...noted],
+  };
+  if (!chain.ok) return verified;
+  for (const place of [forgotten, seen, ...noted.map((each) => each.seen)]) {
+    if (place === null || (await isInLog(db, { position: place.position, hash: place.hash ?? '' }))) continue;
+    return { ...verified, ok: false, broken: gone(place, chain.head.position) };
+  }
+  return verified;
+}
+
+function gone({ position }: LogPlace, end: number): NonNullable<Verification['broken']> {
+  if (position > end) {
+    return { position: end + 1, reason: `position ${end + 1} is missing: the log went on to ${position}` };
+  }
+  return { position, reason: 'it is not the event that was seen: the log was written anew' };
+}
+
+/** Of the log itself: what is written down elsewhere may be gone. */
+async function readAcknowledged(db: Queryable): Promise<SettledDivergence[]> {
+  const { rows } = await db.query<{ position: number; divergences: Divergence[] }>(
+    `SELECT position, data -> 'divergences' AS divergences FROM service_events
+      WHERE subject ->> 'kind' = 'log' AND type = 'log.acknowledged' ORDER BY position`,
+  );
+  return rows.flatMap(({ position, divergences }) =>
+    divergences.map((each) => ({ ...toDivergence(each), acknowledged: position })),
+  );
 }

@@ -1,6 +1,6 @@
 /** What is read off the service when Prometheus asks. */
-import { Gauge, type Registry } from 'prom-client';
 import { inTime } from '../kernel/in-time.js';
+import { Counter, Gauge, type Registry } from 'prom-client';
 import type { ProjectionStatus } from '../projector/projections/index.js';
 import type { State } from '../schema/state.js';
 
@@ -14,6 +14,8 @@ export interface Sources {
   rendered(): { answers: number; bytes: number };
   pool: { totalCount: number; idleCount: number; waitingCount: number };
   listening(): boolean;
+  /** Divergences of the log since the start. */
+  divergences(): number;
 }
 
 export function addGauges(registry: Registry, sources: Sources): void {
@@ -41,6 +43,15 @@ export function addGauges(registry: Registry, sources: Sources): void {
   gauge('dps_listener_connected', '1 while notifications of other instances reach this one.', () =>
     sources.listening() ? 1 : 0,
   );
+  void new Counter({
+    name: 'dps_log_divergence_total',
+    help: 'How often the log was found to be another one than was seen before.',
+    registers: [registry],
+    collect() {
+      this.reset();
+      this.inc(sources.divergences());
+    },
+  });
   addProjections(registry, sources);
 }
 

@@ -1,8 +1,7 @@
 /** One attempt at a command: one transaction. */
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { type Prepared, prepareEvents } from '../log/append.js';
-import { logChannel } from '../postgres/advisory.js';
+import { prepareEvents } from '../log/append.js';
 import { type Parameterised, sendBatch } from '../postgres/exchange.js';
 import { metadataStatements } from '../projector/metadata.js';
 import { planBatchInSteps } from '../projector/ddl/plan.js';
@@ -17,6 +16,7 @@ import { inTurns } from '../turns.js';
 import { isLarge, rowsAhead } from './ahead.js';
 import type { Try } from './attend.js';
 import { SAVEPOINT, begin } from './begin.js';
+import { checkpoints } from './checkpoints.js';
 import { UnknownOutcomeError, commit } from './commit.js';
 import { earlierAnswer, findAnswer, isKept, keepAnswer } from './idempotency.js';
 import { type Projection, runStatements } from './project.js';
@@ -55,7 +55,7 @@ export async function attempt({ options, job, ...at }: Attempt): Promise<Outcome
   const earlier = idempotency && earlierAnswer(idempotency, found);
   if (earlier !== undefined) return rollback(client, earlier);
   const decided = await judge(point.state, await preparedJob(client, job, point.state), options.release);
-  if (decided.kind === 'refused') return endRefused(client, options, { request, outcome: decided });
+  if (decided.kind === 'refused') return endRefused(client, options, { request, outcome: decided, head: point.head });
   const { events } = decided;
   if (events.length === 0) return endUnchanged(client, options, { request, point });
   const { statements, after } = await inTurns(planBatchInSteps(point.state, events, options.place.schema));
@@ -69,7 +69,8 @@ export async function attempt({ options, job, ...at }: Attempt): Promise<Outcome
   const projecting = isLarge(events) ? rowsAhead(client, { running, rows: () => metadataOf(preparing) }) : running;
   const [problems, batch] = await Promise.all([projecting, prepare(preparing)]);
   if (problems !== null) {
-    return endRefused(client, options, { request, outcome: { kind: 'refused', problems }, failed: true });
+    const outcome: Refusal = { kind: 'refused', problems };
+    return endRefused(client, options, { request, outcome, head: point.head, failed: true });
   }
   return endDone(client, options, batch);
 }
@@ -158,23 +159,10 @@ async function prepare(preparing: Preparing): Promise<Batch> {
   const statements = [
     ...prepared.statements,
     ...(isLarge(events) ? [] : metadataOf(preparing)),
-    ...checkpoints(prepared, options),
-    ...(request.idempotency ? keepAnswer(request.idempotency, request.cause, done) : []),
+    ...checkpoints(prepared.head, options),
+    ...(request.idempotency ? keepAnswer(request, done, prepared.head) : []),
   ];
   return { id, backend: preparing.backend, done, point: { state: after, head: prepared.head }, statements };
-}
-
-/** The projections that are written with their events, and the word to everybody who waits for news. */
-function checkpoints({ head }: Prepared, { place }: PipelineOptions): Parameterised[] {
-  return [
-    {
-      text: `INSERT INTO service_projections (name, kind, position)
-             VALUES ('tables', 'transactional', $1), ('metadata', 'transactional', $1)
-             ON CONFLICT (name) DO UPDATE SET position = excluded.position, updated_at = now()`,
-      values: [head.position],
-    },
-    { text: `SELECT pg_notify($1, $2)`, values: [logChannel(place.schema), String(head.position)] },
-  ];
 }
 
 function endDone(client: pg.ClientBase, options: PipelineOptions, batch: Batch): Promise<Done> {
@@ -202,24 +190,23 @@ interface Unchanged {
 async function endUnchanged(client: pg.ClientBase, options: PipelineOptions, at: Unchanged): Promise<Done> {
   const { state, head } = at.point;
   const done: Done = { kind: 'done', before: state, state, events: [], position: head.position };
-  const { idempotency, cause } = at.request;
-  if (idempotency === undefined) return rollback(client, done);
-  return keep(client, options, { statements: keepAnswer(idempotency, cause, done), outcome: done });
+  if (at.request.idempotency === undefined) return rollback(client, done);
+  return keep(client, options, { statements: keepAnswer(at.request, done, head), outcome: done });
 }
 
 interface Refused {
   request: RequestContext;
   outcome: Refusal;
+  head: Point['head'];
   /** The transaction has met an error. */
   failed?: boolean;
 }
 
 async function endRefused(client: pg.ClientBase, options: PipelineOptions, refused: Refused): Promise<Refusal> {
-  const { outcome, failed } = refused;
-  const { idempotency, cause } = refused.request;
-  if (idempotency === undefined || !isKept(outcome)) return rollback(client, outcome);
+  const { request, outcome, head, failed } = refused;
+  if (request.idempotency === undefined || !isKept(outcome)) return rollback(client, outcome);
   const back = failed === true ? [{ text: `ROLLBACK TO SAVEPOINT ${SAVEPOINT}` }] : [];
-  return keep(client, options, { statements: [...back, ...keepAnswer(idempotency, cause, outcome)], outcome });
+  return keep(client, options, { statements: [...back, ...keepAnswer(request, outcome, head)], outcome });
 }
 
 /** Commits an answer of a command that changed nothing. Whether it could be kept makes no difference to it. */

@@ -1,16 +1,18 @@
 /** The transaction that a command runs in: its start, and how it catches up with the log. */
 import type pg from 'pg';
-import { HEAD_QUERY, EVENT_COLUMNS, type EventRow, toEventRecord } from '../log/read.js';
+import { CHECK_QUERY, type CheckRow, isReplaced, toHeadCheck } from '../log/divergence.js';
+import { EVENT_COLUMNS, type EventRow, toEventRecord } from '../log/read.js';
 import { emptyHead } from '../log/head.js';
 import { advisoryKey } from '../postgres/advisory.js';
 import { ExchangeError, isConnectionLoss, isLocked } from '../postgres/errors.js';
 import { type Parameterised, sendBatch } from '../postgres/exchange.js';
 import { REFUSE_OLDER_RELEASE } from '../postgres/release-guard.js';
 import { writeLimits } from '../postgres/write-limits.js';
-import { LogDivergedError, type Point, foldLog, foldPage, startPoint } from '../reads/fold-log.js';
+import { LogDivergedError, type Point, foldLog, foldPage } from '../reads/fold-log.js';
 import type { Store } from '../reads/store.js';
 import { readEvent } from '../schema/upcasting.js';
 import type { Try } from './attend.js';
+import { DivergedError } from './diverged.js';
 import { LogBusyError } from './in-the-way.js';
 import type { PipelineOptions } from './types.js';
 
@@ -31,6 +33,8 @@ export interface Begin extends Pick<Try, 'attendance' | 'lockWait' | 'tableWait'
   question?: Parameterised;
   /** Set when the work may have to be taken back while the transaction goes on. */
   savepoint?: boolean;
+  /** The log may be another one than was seen: nothing that rests on it is written. */
+  evenDiverged?: boolean;
 }
 
 /** The name of the savepoint that `Begin.savepoint` sets. */
@@ -52,7 +56,7 @@ export async function begin(client: pg.ClientBase, options: PipelineOptions, how
     { text: 'SELECT pg_advisory_xact_lock($1)', values: [advisoryKey(options.place, 'log')] },
     writeLimits({ lock: how.tableWait, statement: options.statementTimeout }),
     REFUSE_OLDER_RELEASE,
-    { text: HEAD_QUERY },
+    { text: CHECK_QUERY },
     {
       text: `SELECT ${EVENT_COLUMNS} FROM service_events WHERE position > $1 ORDER BY position LIMIT ${FIRST_PAGE}`,
       values: [from.head.position],
@@ -60,11 +64,16 @@ export async function begin(client: pg.ClientBase, options: PipelineOptions, how
     how.question ?? NOTHING,
     ...(how.savepoint === true ? [{ text: `SAVEPOINT ${SAVEPOINT}` }] : []),
   ]).catch(notBegun);
-  const [, , , limited, , head, events, found] = results.map(({ rows }) => rows);
+  const [, , , limited, , checked, events, found] = results.map(({ rows }) => rows);
   const backend = Number(limited?.[0]?.['backend']);
   how.attendance.began(backend);
+  const check = checked?.[0] as unknown as CheckRow;
+  if (how.evenDiverged === true) await lookInto(check, { options, from });
+  else refuseDiverged(check, from);
   const rows = (events ?? []) as unknown as EventRow[];
-  const point = await catchUp(client, store, { from, rows, head: toHead(head?.[0]) });
+  const point = await catchUp(client, store, { from, rows, head: toHead(check) }).catch((error: unknown) => {
+    throw error instanceof LogDivergedError ? new DivergedError(from) : error;
+  });
   return { point, backend, found: found ?? [] };
 }
 
@@ -89,29 +98,32 @@ interface Missing {
   head: Point['head'];
 }
 
-async function catchUp(client: pg.ClientBase, store: Store, { from, rows, head }: Missing): Promise<Point> {
-  try {
-    let point = foldPage(
-      from,
-      rows.map((row) => readEvent(toEventRecord(row))),
-    );
-    if (point.head.position < head.position) {
-      point = await foldLog(client, point);
-    }
-    if (point.head.hash !== head.hash) throw new LogDivergedError('the log has another head');
-    store.publish(point);
-    return point;
-  } catch (error) {
-    if (!(error instanceof LogDivergedError)) throw error;
-    // The log is not the one that was folded: the database was restored while this process ran.
-    const point = await foldLog(client, startPoint());
-    store.reset(point);
-    return point;
-  }
+function refuseDiverged(row: CheckRow, from: Point): void {
+  const check = toHeadCheck(row);
+  if (isReplaced(check, from.head)) throw new DivergedError(from);
+  if (check.forgotten !== null || check.pending !== null) throw new DivergedError(from);
 }
 
-function toHead(row: Record<string, unknown> | undefined): Point['head'] {
-  if (row === undefined) return emptyHead();
-  const { position, hash, occurred_at } = row as { position: number; hash: string; occurred_at: Date };
+/** What this process remembers is written down before it is forgotten. */
+async function lookInto(row: CheckRow, { options, from }: { options: PipelineOptions; from: Point }): Promise<void> {
+  const check = toHeadCheck(row);
+  if (await options.watch?.examine(check, from.head)) throw new DivergedError(from);
+}
+
+async function catchUp(client: pg.ClientBase, store: Store, { from, rows, head }: Missing): Promise<Point> {
+  let point = foldPage(
+    from,
+    rows.map((row) => readEvent(toEventRecord(row))),
+  );
+  if (point.head.position < head.position) {
+    point = await foldLog(client, point);
+  }
+  if (point.head.hash !== head.hash) throw new LogDivergedError(head.position, 'is not the one that was folded');
+  store.publish(point);
+  return point;
+}
+
+function toHead({ position, hash, occurred_at }: CheckRow): Point['head'] {
+  if (position === null || hash === null || occurred_at === null) return emptyHead();
   return { position, hash, occurred_at: occurred_at.toISOString() };
 }

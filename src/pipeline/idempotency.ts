@@ -1,9 +1,10 @@
 /** First answers, kept for a day in the transaction that earned them. */
+import type { LogHead } from '../log/head.js';
 import type { Parameterised } from '../postgres/exchange.js';
 import type { Cause } from '../schema/events.js';
 import type { Json } from '../schema/model.js';
 import type { Problem } from '../schema/problem.js';
-import type { Done, Idempotency, Refusal, Replay } from './types.js';
+import type { Done, Idempotency, Refusal, Replay, RequestContext } from './types.js';
 
 const KEPT = `interval '24 hours'`;
 
@@ -20,8 +21,10 @@ interface Row {
 /** Asked under the log's lock, where the same key can't be in use by another transaction. */
 export function findAnswer(idempotency: Idempotency, cause: Cause): Parameterised {
   return {
-    text: `SELECT request_hash, status, headers, body FROM service_idempotency
-            WHERE actor = $1 AND key = $2 AND created_at > now() - ${KEPT}`,
+    text: `SELECT request_hash, status, headers, body
+             FROM service_idempotency i
+            WHERE actor = $1 AND key = $2 AND created_at > now() - ${KEPT} AND (i.position = 0 OR EXISTS (
+              SELECT FROM service_events e WHERE e.position = i.position AND e.hash = i.event_hash))`,
     values: [cause.actor.id, idempotency.key],
   };
 }
@@ -44,16 +47,22 @@ export function isKept(outcome: Done | Refusal): boolean {
   );
 }
 
-/** What keeps the answer, to be sent before the COMMIT. */
-export function keepAnswer(idempotency: Idempotency, cause: Cause, outcome: Done | Refusal): Parameterised[] {
+/** What keeps the answer, to be sent before the COMMIT. @param head the end of the log that it is about */
+export function keepAnswer(
+  { idempotency, cause }: Pick<RequestContext, 'idempotency' | 'cause'>,
+  outcome: Done | Refusal,
+  head: LogHead,
+): Parameterised[] {
+  if (idempotency === undefined) return [];
   const { status, headers, body } = idempotency.render(outcome);
   return [
     {
-      text: `INSERT INTO service_idempotency (actor, key, request_hash, status, headers, body)
-             VALUES ($1, $2, $3, $4, $5, $6)
+      text: `INSERT INTO service_idempotency (actor, key, request_hash, status, headers, body, position, event_hash)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
              ON CONFLICT (actor, key) DO UPDATE
                 SET request_hash = excluded.request_hash, status = excluded.status, headers = excluded.headers,
-                    body = excluded.body, created_at = now()`,
+                    body = excluded.body, created_at = now(),
+                    position = excluded.position, event_hash = excluded.event_hash`,
       values: [
         cause.actor.id,
         idempotency.key,
@@ -61,6 +70,8 @@ export function keepAnswer(idempotency: Idempotency, cause: Cause, outcome: Done
         status,
         JSON.stringify(headers),
         JSON.stringify(body),
+        head.position,
+        head.hash,
       ],
     },
     {

@@ -1,13 +1,17 @@
 /** The write path: from a command to its events, tables, rows and answer, in one transaction. */
-import type pg from 'pg';
+import { logDiverged } from '../log/divergence.js';
+import { createLogWatch } from '../log/watch.js';
 import { ProblemError, environmentProblem, unavailable } from '../postgres/errors.js';
+import { UnreadableEventError } from '../schema/upcasting.js';
 import { operations } from '../schema/operations/index.js';
 import type { Problem } from '../schema/problem.js';
-import type { Point } from '../reads/store.js';
 import type { State } from '../schema/state.js';
+import { BY_ITSELF, acknowledge } from './acknowledge.js';
+import type { Try } from './attend.js';
 import { type Attempt, Undecided, attempt, rehearse } from './attempt.js';
 import { StaleConnectionError, begin } from './begin.js';
 import { UnknownOutcomeError, commit } from './commit.js';
+import { DivergedError, logUnreadable, lookAtLog, requireReadable } from './diverged.js';
 import { type Queue, createQueue } from './queue.js';
 import { type Unsettled, createUnsettled, isCommitted, outcomeUnknown } from './settle.js';
 import { tryUntilFree } from './tries.js';
@@ -15,7 +19,8 @@ import type { Job, Outcome, Pipeline, PipelineOptions, Prepare, Refusal, Request
 
 export type * from './types.js';
 
-export function createPipeline(options: PipelineOptions): Pipeline {
+export function createPipeline(given: PipelineOptions): Pipeline {
+  const options = { ...given, watch: given.watch ?? createLogWatch(given) };
   const writer = { options, queue: createQueue(), unsettled: createUnsettled(options) };
   const run = <T>(job: Job, work: (attempt: Attempt) => Promise<T>): Promise<T | Outcome> => answer(writer, job, work);
   return {
@@ -30,7 +35,16 @@ export function createPipeline(options: PipelineOptions): Pipeline {
       if (outcome.kind === 'done' || outcome.kind === 'replayed') throw new Error('a dry run is never done');
       return outcome;
     },
-    underLock: (work) => underLock(writer, work),
+    underLock: (work, how) => {
+      const evenDiverged = how?.readOnly === true;
+      return inTransaction(writer, evenDiverged, async (at) => {
+        const { point } = await begin(at.client, options, { ...at, evenDiverged });
+        const result = await work(at.client, point);
+        await commit(at.client, []);
+        return result;
+      });
+    },
+    acknowledge: (cause) => inTransaction(writer, true, (at) => acknowledge(at, options, cause)),
   };
 }
 
@@ -50,10 +64,13 @@ function unprepared(): never {
 }
 
 interface Writer {
-  options: PipelineOptions;
+  options: Options;
   queue: Queue;
   unsettled: Unsettled;
 }
+
+/** Options with what they leave out. */
+type Options = PipelineOptions & Required<Pick<PipelineOptions, 'watch'>>;
 
 /** Answers what stands in the way of an attempt as a refusal. */
 async function answer<T>(writer: Writer, job: Job, work: (attempt: Attempt) => Promise<T>): Promise<T | Outcome> {
@@ -62,10 +79,35 @@ async function answer<T>(writer: Writer, job: Job, work: (attempt: Attempt) => P
     const problem = await unsettled.settle();
     if (problem !== null) return refusal(problem);
     const { abandoned } = job.request;
-    return await tryUntilFree({ options, queue, abandoned }, (at) => work({ ...at, options, job }));
+    const attempt = () => tryUntilFree({ options, queue, abandoned }, (at) => work({ ...at, options, job }));
+    return await looking(writer, false, attempt);
   } catch (error) {
     if (error instanceof Undecided) return settle(error, writer, job.request);
     return refusalOf(error);
+  }
+}
+
+/** Looks at a log that is not the one that was seen, and then tries again. */
+const LOOKS = 3;
+
+/**
+ * Runs `attempt`, again where the log turned out to be another one and nothing has to be acknowledged first.
+ * @throws ProblemError LOG_DIVERGED, LOG_UNREADABLE
+ */
+async function looking<T>(writer: Writer, evenDiverged: boolean, attempt: () => Promise<T>): Promise<T> {
+  const { options } = writer;
+  await requireReadable(options);
+  for (let count = 1; ; count += 1) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!(error instanceof DivergedError) || count >= LOOKS) throw error;
+      const pending = await lookAtLog(error, options);
+      await requireReadable(options);
+      if (pending === undefined || evenDiverged) continue;
+      if (options.onLogDivergence !== 'continue') throw new ProblemError(logDiverged(pending));
+      await inTransaction(writer, true, (at) => acknowledge(at, options, BY_ITSELF));
+    }
   }
 }
 
@@ -86,19 +128,12 @@ async function settle(undecided: Undecided, { options, unsettled }: Writer, requ
   return done;
 }
 
-async function underLock<T>(
-  { options, queue, unsettled }: Writer,
-  work: (client: pg.ClientBase, point: Point) => Promise<T>,
-): Promise<T> {
+/** For what isn't a command: what stands in the way is thrown. */
+async function inTransaction<T>(writer: Writer, evenDiverged: boolean, work: (at: Try) => Promise<T>): Promise<T> {
   try {
-    const problem = await unsettled.settle();
+    const problem = await writer.unsettled.settle();
     if (problem !== null) throw new ProblemError(problem);
-    return await tryUntilFree({ options, queue }, async (at) => {
-      const { point } = await begin(at.client, options, at);
-      const result = await work(at.client, point);
-      await commit(at.client, []);
-      return result;
-    });
+    return await looking(writer, evenDiverged, () => tryUntilFree(writer, work));
   } catch (error) {
     const problem = problemOf(error);
     throw problem === undefined ? error : new ProblemError(problem, error);
@@ -114,6 +149,9 @@ function refusalOf(error: unknown): Refusal {
 /** What ended a transaction, if it was the moment and not a bug. */
 function problemOf(error: unknown): Problem | undefined {
   if (error instanceof ProblemError) return error.problem;
+  if (error instanceof DivergedError)
+    return unavailable('The log has just become another one; nothing was written. Try again.');
+  if (error instanceof UnreadableEventError) return logUnreadable(error);
   if (error instanceof UnknownOutcomeError) return outcomeUnknown(false);
   return environmentProblem(error instanceof StaleConnectionError ? error.cause : error);
 }

@@ -1,5 +1,6 @@
 /** What the pipeline takes and answers. */
 import type pg from 'pg';
+import type { LogWatch } from '../log/watch.js';
 import type { Logger } from '../postgres/logger.js';
 import type { Statement } from '../projector/statement.js';
 import type { Point, Store } from '../reads/store.js';
@@ -9,6 +10,7 @@ import type { CommandOf, OperationName } from '../schema/operations/index.js';
 import type { Problem, Result } from '../schema/problem.js';
 import type { State } from '../schema/state.js';
 import type { Steps } from '../schema/steps.js';
+import type { Acknowledged } from './acknowledge.js';
 
 /** The one way the schema changes. */
 export interface Pipeline {
@@ -19,9 +21,19 @@ export interface Pipeline {
   /**
    * Runs `work` in a transaction that holds the log's lock, with the state at the head: for what must see the log and
    * the projections stand still. Committed when `work` returns.
-   * @throws ProblemError LOCK_TIMEOUT or UNAVAILABLE
+   * @throws ProblemError LOCK_TIMEOUT, UNAVAILABLE, LOG_UNREADABLE, or LOG_DIVERGED
    */
-  underLock<T>(work: (client: pg.ClientBase, point: Point) => Promise<T>): Promise<T>;
+  underLock<T>(work: (client: pg.ClientBase, point: Point) => Promise<T>, how?: UnderLock): Promise<T>;
+  /**
+   * Goes on with a log that is not the one that was seen: one event names all that was noticed.
+   * @throws ProblemError LOCK_TIMEOUT, UNAVAILABLE or LOG_UNREADABLE
+   */
+  acknowledge(cause: Cause): Promise<Acknowledged>;
+}
+
+export interface UnderLock {
+  /** For work that writes nothing: also while the log is not the one that was seen. */
+  readOnly?: boolean;
 }
 
 export interface PipelineOptions {
@@ -30,6 +42,10 @@ export interface PipelineOptions {
   place: { database: string; schema: string };
   release: string;
   store: Store;
+  /** Told of a log that is not the one that was seen; one of its own when absent. */
+  watch?: LogWatch;
+  /** What to do then: refuse every change until it is acknowledged (the default), or acknowledge it at once. */
+  onLogDivergence?: 'refuse' | 'continue';
   logger: Logger;
   /** Milliseconds that a command waits for its turn and its locks, all together. */
   lockTimeout: number;

@@ -6,6 +6,7 @@ import type { Queryable } from '../postgres/pool.js';
 import type { StoredEvent } from '../schema/events.js';
 import { startFolding } from '../schema/evolve.js';
 import { type State, initialState } from '../schema/state.js';
+import { UnreadableEventError } from '../schema/upcasting.js';
 
 /** A state with the place in the log it belongs to. */
 export interface Point {
@@ -21,7 +22,21 @@ export function startPoint(): Point {
 /** The log doesn't continue what was folded so far: the database was restored to an earlier state, for one. */
 export class LogDivergedError extends Error {
   override readonly name = 'LogDivergedError';
+  /** Of the event that should continue it. */
+  readonly position: number;
+
+  constructor(position: number, why: string) {
+    super(`event ${position} ${why}`);
+    this.position = position;
+  }
 }
+
+/** Within a log, or from its beginning, what doesn't continue is an event that can't be read. */
+export function broken(error: unknown): unknown {
+  return error instanceof LogDivergedError ? new UnreadableEventError(error.position, NOT_NEXT) : error;
+}
+
+const NOT_NEXT = 'it does not follow the event before it: one is missing, or the log was changed';
 
 /**
  * Folds events that continue `from`.
@@ -65,7 +80,7 @@ export async function foldLog(db: Queryable, from: Point, options: FoldLogOption
   let stop = stops.next(from);
   const range = { after: head.position, ...(upTo !== undefined && { upTo }) };
   for await (const { events, occurred_at } of readFoldPages(db, range)) {
-    const { position, hash } = link(head, events, (event) => folding.add(event));
+    const { position, hash } = link(head, events, (event) => folding.add(event), head !== from.head);
     head = { position, hash, occurred_at };
     if (position < stop) continue;
     const point = { state: folding.state(), head };
@@ -75,12 +90,23 @@ export async function foldLog(db: Queryable, from: Point, options: FoldLogOption
   return head === from.head ? from : { state: folding.state(), head };
 }
 
-/** @returns the last event */
-function link<E extends LinkedEvent>(from: LogHead, events: readonly E[], add: (event: E) => void): LinkedEvent {
+/**
+ * @param within whether `from` has just been read from the log itself
+ * @returns the last event
+ */
+function link<E extends LinkedEvent>(
+  from: LogHead,
+  events: readonly E[],
+  add: (event: E) => void,
+  within = false,
+): LinkedEvent {
   let last: Pick<LinkedEvent, 'position' | 'hash'> = from;
   for (const event of events) {
     if (event.previous_hash !== last.hash || event.position !== last.position + 1) {
-      throw new LogDivergedError(`event ${event.position} does not follow position ${last.position}`);
+      // What is missing is named, not what comes after it.
+      const position = Math.min(event.position, last.position + 1);
+      const error = new LogDivergedError(position, `does not follow position ${last.position}`);
+      throw within || last !== from || from.position === 0 ? broken(error) : error;
     }
     add(event);
     last = event;

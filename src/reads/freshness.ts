@@ -1,12 +1,16 @@
 /** How far the log has come, asked just before a read is answered. */
 import pg from 'pg';
 import { ProblemError, environmentProblem, isConnectionLoss, unavailable } from '../postgres/errors.js';
+import { CHECK_COLUMNS, type HeadCheck } from '../log/divergence.js';
+import { GENESIS_HASH, type LogHead } from '../log/head.js';
 import type { Logger } from '../postgres/logger.js';
 import { type ConnectionOptions, connectionConfig } from '../postgres/pool.js';
 
 export interface Fresh {
   /** Position of the newest committed event. */
   head: number;
+  /** Its hash. */
+  hash: string;
   /** Moves with every change of users, tokens and sessions. */
   authEpoch: number;
 }
@@ -22,15 +26,25 @@ export interface Freshness {
 
 export interface FreshnessOptions extends ConnectionOptions {
   logger: Logger;
+  /** What this process has folded, and what to do about a log that doesn't hold it. */
+  watch?: {
+    seen(): LogHead;
+    /** Awaited before the check is answered. */
+    examine(check: HeadCheck, seen: LogHead): Promise<void>;
+  };
   /** Milliseconds after which a question that isn't answered means that the connection is dead. */
   timeout?: number;
 }
 
 const QUERY = {
   name: 'freshness',
-  text: `SELECT coalesce((SELECT max(position) FROM service_events), 0), (SELECT epoch FROM service_auth_epoch)`,
+  text: `SELECT h.position, h.hash, a.epoch, ${CHECK_COLUMNS}
+           FROM service_auth_epoch a LEFT JOIN LATERAL (
+             SELECT position, hash FROM service_events ORDER BY position DESC LIMIT 1) h ON true`,
   rowMode: 'array' as const,
 };
+
+type Row = [number | null, string | null, number, HeadCheck['forgotten'], HeadCheck['pending'], number];
 
 /**
  * A connection of its own, so that a read never waits for one that a write or a long export has taken, and so that the
@@ -60,9 +74,12 @@ export function createFreshness(options: FreshnessOptions): Freshness {
 
   const askOn = async (client: pg.Client): Promise<Fresh> => {
     try {
-      const { rows } = await client.query<[number, number]>(QUERY);
-      const [head, authEpoch] = rows[0] as [number, number];
-      return { head, authEpoch };
+      const seen = options.watch?.seen();
+      const { rows } = await client.query<Row>(QUERY);
+      const [position, hash, authEpoch, forgotten, pending, acknowledged] = rows[0] as Row;
+      const head = { position: position ?? 0, hash: hash ?? GENESIS_HASH };
+      if (seen !== undefined) await options.watch?.examine({ head, forgotten, pending, acknowledged }, seen);
+      return { head: head.position, hash: head.hash, authEpoch };
     } catch (error) {
       drop(client);
       throw error;

@@ -3,19 +3,30 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../postgres/logger.js';
 import type { Queryable } from '../postgres/pool.js';
 import type { State } from '../schema/state.js';
-import { LogDivergedError, type Point, foldLog, startPoint } from './fold-log.js';
+import { UnreadableEventError } from '../schema/upcasting.js';
+import { LogDivergedError, type Point, broken, foldLog, startPoint } from './fold-log.js';
 import { shareNext } from './freshness.js';
 import type { StoredFolds } from './stored-folds/index.js';
 
 export { LogDivergedError, type Point, foldPage, foldPages } from './fold-log.js';
 
 export interface Store {
-  /** Folds the log, from the newest stored fold on. To be awaited once, before anything else. */
+  /**
+   * Folds the log, from the newest stored fold on. To be awaited once, before anything else. A log that can't be read to
+   * its end is said in the service's log, and by `unreadable`.
+   */
   load(): Promise<void>;
   current(): State;
   point(): Point;
-  /** The state at `head` or later; reads what is missing from the log. */
+  /**
+   * The state at `head` or later; reads what is missing from the log.
+   * @throws UnreadableEventError where an event up to there can't be read
+   */
   atHead(head: number): Promise<State>;
+  /** Why the log can't be read to its end; undefined: it can. */
+  unreadable(): UnreadableEventError | undefined;
+  /** Folds the log anew: it is not the one that `from` was folded of. */
+  reload(from: Point): Promise<void>;
   /** Offers what was just committed. An older state than the one at hand is ignored. */
   publish(point: Point): void;
   /**
@@ -23,14 +34,18 @@ export interface Store {
    * database before waits for that, and doesn't read from the log what is at hand.
    */
   expect(point: Point, ended: Promise<unknown>): void;
-  /** Tells of every new state, in order. Returns what ends it. */
-  subscribe(listener: (point: Point) => void): () => void;
+  /** Tells of every new state, in order; `replaced`: of another log than the one before. Returns what ends it. */
+  subscribe(listener: StoreListener): () => void;
   /** Takes another state than the one at hand, an older one too: the log isn't the one that was folded. */
   reset(point: Point): void;
 }
 
+export type StoreListener = (point: Point, replaced: boolean) => void;
+
 export interface StoreOptions {
   pool: Queryable;
+  /** Told, before it is folded anew, that the log doesn't go on from where this process is. */
+  onReplaced?: (from: Point) => Promise<void>;
   logger: Logger;
   /** Where to begin, and where to leave states on the way; without, every start folds the whole log. */
   folds?: StoredFolds;
@@ -46,32 +61,62 @@ async function soon(ended: Promise<unknown>): Promise<void> {
   waiting.abort();
 }
 
-export function createStore({ pool, logger, folds }: StoreOptions): Store {
+/**
+ * A log that can't be read is looked at again after that many milliseconds, or ten times as long as the last look took: it
+ * may have been mended in place.
+ */
+const LOOK_AGAIN = 2_000;
+
+export function createStore({ pool, logger, folds, onReplaced }: StoreOptions): Store {
   let point: Point | undefined;
+  let failure: { error: UnreadableEventError; again: number } | undefined;
   let expected: { position: number; ended: Promise<unknown> } | undefined;
-  const listeners = new Set<(point: Point) => void>();
+  const listeners = new Set<StoreListener>();
 
   const at = (): Point => {
     if (point === undefined) throw new Error('the store is not loaded');
     return point;
   };
 
-  const replace = (next: Point): void => {
+  const replace = (next: Point, replaced: boolean): void => {
     point = next;
-    for (const listener of listeners) listener(next);
+    failure = undefined;
+    for (const listener of listeners) listener(next, replaced);
     folds?.offer(next);
   };
 
   const publish = (next: Point): void => {
-    if (next.head.position > at().head.position) replace(next);
+    if (next.head.position > at().head.position) replace(next, false);
+  };
+
+  /** What can't be read is kept as the reason; anything else is thrown. */
+  const readably = async (work: () => Promise<void>): Promise<void> => {
+    const started = performance.now();
+    try {
+      await work();
+      failure = undefined;
+    } catch (error) {
+      if (!(error instanceof UnreadableEventError)) throw error;
+      const now = performance.now();
+      if (failure?.error.message !== error.message) {
+        logger.error('the log can not be read to its end', { position: error.position, reason: error.message });
+      }
+      failure = { error, again: now + Math.max(LOOK_AGAIN, 10 * (now - started)) };
+    }
   };
 
   const load = async (): Promise<void> => {
     const started = performance.now();
     const from = (await folds?.nearest(Infinity)) ?? startPoint();
     const stops = folds && { next: folds.nextStop, reached: folds.offer };
-    const loaded = await foldLog(pool, from, stops && { stops });
-    replace(loaded);
+    const replaced = point !== undefined;
+    point ??= startPoint();
+    const loaded = await foldLog(pool, from, stops && { stops }).catch((error: unknown) => {
+      // Nothing of another log is shown, also where this one can't be.
+      if (replaced) replace(from, true);
+      throw broken(error);
+    });
+    replace(loaded, replaced);
     logger.info('log folded', {
       position: loaded.head.position,
       from: from.head.position,
@@ -83,24 +128,33 @@ export function createStore({ pool, logger, folds }: StoreOptions): Store {
   const catchUp = shareNext(async () => {
     const from = at();
     try {
-      publish(await foldLog(pool, from));
+      await readably(async () => publish(await foldLog(pool, from)));
     } catch (error) {
       if (!(error instanceof LogDivergedError)) throw error;
-      logger.error('the log is not the one that was folded; folding it anew', { position: from.head.position });
-      await load();
+      await reload(from);
     }
   });
 
+  const reload = async (from: Point): Promise<void> => {
+    await onReplaced?.(from);
+    logger.warn('folding the log anew', { position: from.head.position });
+    // Somebody else may have done it meanwhile.
+    if (at() === from) await readably(load);
+  };
+
   return {
-    load,
-    reset: replace,
+    load: () => readably(load),
+    reload,
+    unreadable: () => failure?.error,
+    reset: (next) => replace(next, true),
     current: () => at().state,
     point: at,
     publish,
     atHead: async (head) => {
       const isBehind = () => at().head.position < head;
       if (isBehind() && expected !== undefined && expected.position <= head) await soon(expected.ended);
-      if (isBehind()) await catchUp();
+      if (isBehind() && (failure === undefined || performance.now() > failure.again)) await catchUp();
+      if (isBehind() && failure !== undefined) throw failure.error;
       return at().state;
     },
     expect: ({ head: { position } }, ended) => {

@@ -7,6 +7,7 @@ import { applyPatch } from './patch.js';
 import { type ChangedFields, renameIndexes } from './index-names.js';
 import { reindex } from './reference-index.js';
 import { type CollectionNode, type State, initialState } from './state.js';
+import { UnreadableEventError } from './upcasting.js';
 
 /** An event with its place in the log. */
 export type PlacedEvent = LogEvent & { position: number };
@@ -14,12 +15,10 @@ export type PlacedEvent = LogEvent & { position: number };
 type SchemaChange = NewEvent & { position: number };
 
 /** An event that can't follow the state it meets: the log was written by something that isn't this service. */
-export class ImpossibleEventError extends Error {
-  readonly position: number;
+export class ImpossibleEventError extends UnreadableEventError {
   constructor(event: SchemaChange, why: string) {
-    super(`event ${event.position} (${event.type} ${event.collection}${event.field ? '.' + event.field : ''}): ${why}`);
-    this.name = 'ImpossibleEventError';
-    this.position = event.position;
+    const place = `${event.type} ${event.collection}${event.field ? '.' + event.field : ''}`;
+    super(event.position, `${why} (${place})`);
   }
 }
 

@@ -12,6 +12,9 @@ export type ProblemCode =
   | 'IDEMPOTENCY_MISMATCH'
   | 'DATABASE_REFUSED'
   | 'LOCK_TIMEOUT'
+  | 'LOG_DIVERGED'
+  | 'LOG_UNREADABLE'
+  | 'DIVERGED'
   | 'UNAVAILABLE';
 
 /** A place in a document: `['fields', 2, 'type']`, shown as `fields[2].type`. */

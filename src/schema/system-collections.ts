@@ -10,7 +10,7 @@ export const SYSTEM_TABLES: ReadonlySet<string> = new Set(
   (
     'service_events service_collections service_fields service_relations service_projections service_users ' +
     'service_tokens service_sessions service_settings service_auth_epoch service_idempotency service_folds ' +
-    'service_migrations'
+    'service_migrations service_divergences'
   ).split(' '),
 );
 

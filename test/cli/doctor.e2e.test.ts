@@ -125,7 +125,7 @@ describe('dps doctor', () => {
     ],
     [
       'a projection that lags',
-      [`update service_projections set position = 1 where name = 'metadata'`],
+      [`update service_projections set position = 1, hash = null where name = 'metadata'`],
       ['PROJECTION_BEHIND'],
     ],
   ] as const) {

@@ -22,7 +22,11 @@ function tailOf(pages: EventText[][], asked: { pages: number }): Tail {
 }
 
 const page = (from: number, size: number): EventText[] =>
-  Array.from({ length: 10 }, (_, index) => ({ position: from + index, text: `{"x":"${'x'.repeat(size)}"}` }));
+  Array.from({ length: 10 }, (_, index) => ({
+    position: from + index,
+    hash: 'ab',
+    text: `{"x":"${'x'.repeat(size)}"}`,
+  }));
 
 const response = (highWaterMark = 1024) =>
   new PassThrough({ highWaterMark }) as unknown as ServerResponse & PassThrough;

@@ -59,7 +59,7 @@ describe('tampering with the log', () => {
     await database.drop();
   });
 
-  const verify = () => verifyLog(instance.pool, { position: 0, hash: '', occurred_at: null });
+  const verify = () => verifyLog(instance.pool, { position: 0, hash: '' });
 
   it('leaves a whole log alone', async () => {
     expect(await verify()).to.deep.include({ ok: true, checked: 9 });

@@ -162,7 +162,7 @@ for (const schema of ['public', 'other "schema"']) {
       expect(instance.store.current().position).to.equal(await logged());
     });
 
-    it('folds anew, and decides on what there is, when the database was restored under it', async () => {
+    it('folds anew when the database was restored under it, and goes on once that is acknowledged', async () => {
       const kept = instance.store.point();
       await query(`ALTER TABLE service_events DISABLE TRIGGER ALL`);
       await query(`DELETE FROM service_events WHERE position = (SELECT max(position) FROM service_events)`);
@@ -170,8 +170,12 @@ for (const schema of ['public', 'other "schema"']) {
       await query(`DROP TABLE elsewhere; `);
       await query(`DELETE FROM service_collections WHERE collection = 'elsewhere'`);
       await query(`DELETE FROM service_fields WHERE collection = 'elsewhere'`);
+      expect(refusedWith(await create(table('elsewhere')))).to.equal('LOG_DIVERGED');
+      const { position: acknowledged, divergences } = await instance.pipeline.acknowledge(CAUSE);
+      expect(acknowledged).to.equal(kept.head.position);
+      expect(divergences.map(({ seen }) => seen.hash)).to.deep.equal([kept.head.hash]);
       const { position } = done(await create(table('elsewhere')));
-      expect(position).to.equal(kept.head.position);
+      expect(position).to.equal(kept.head.position + 1);
       expect(instance.store.point().head.hash).to.not.equal(kept.head.hash);
     });
 

@@ -85,7 +85,7 @@ describe('rebuild of the metadata rows', () => {
 
   it('puts the checkpoint at the head, and takes an error away', async () => {
     await sql(
-      `update service_projections set position = 1, status = 'failed', last_error = '{}' where name = 'metadata'`,
+      `update service_projections set position = 1, hash = null, status = 'failed', last_error = '{}' where name = 'metadata'`,
     );
     await rebuild();
     const rows = await sql(`select position, status, last_error from service_projections where name = 'metadata'`);

@@ -15,7 +15,9 @@ export async function drift(invocation: Invocation): Promise<ExitCode> {
 }
 
 async function show({ values, terminal }: Invocation, { pipeline, schema }: Workplace): Promise<ExitCode> {
-  const found = await pipeline.underLock((client, { state }) => findDrift(client, state, schema));
+  const found = await pipeline.underLock((client, { state }) => findDrift(client, state, schema), {
+    readOnly: true,
+  });
   terminal.print(values['json'] === true ? json(found) : describeDrift(found));
   return found.ok ? 0 : 1;
 }

@@ -1,9 +1,10 @@
 import type { Verification as ChainVerification } from '../../log/hash-chain.js';
 import { emptyHead } from '../../log/head.js';
-import { verifyLog } from '../../log/verify-log.js';
+import { type LogVerification, verifyLog } from '../../log/verify-log.js';
 import type { Verified } from '../../projector/projections/index.js';
+import { UnreadableEventError } from '../../schema/upcasting.js';
 import { type ExitCode, type Invocation } from '../command.js';
-import { countDifferences, describeDifference } from '../differences.js';
+import { countDifferences, describeDifference, describeDivergence } from '../differences.js';
 import { json } from '../output.js';
 import { createProgress } from '../progress.js';
 import { type Bench, withProjections } from '../projections.js';
@@ -19,7 +20,7 @@ export async function verify(invocation: Invocation): Promise<ExitCode> {
 
 interface Result {
   ok: boolean;
-  chain: ChainVerification;
+  chain: LogVerification;
   /** A message where the log can't be folded. */
   projections: Verified | { ok: false; error: string };
 }
@@ -39,14 +40,15 @@ async function verifyAll({ terminal }: Invocation, bench: Bench): Promise<Result
 async function compare({ load, projections }: Bench): Promise<Result['projections']> {
   try {
     await load();
+    return await projections.verify();
   } catch (error) {
-    return { ok: false, error: `The log can't be folded: ${error instanceof Error ? error.message : String(error)}` };
+    if (!(error instanceof UnreadableEventError)) throw error;
+    return { ok: false, error: `The log can't be folded: ${error.message}.` };
   }
-  return projections.verify();
 }
 
 function describe({ chain, projections }: Result): string {
-  const lines = [describeChain(chain)];
+  const lines = [describeChain(chain), ...chain.unprotected, ...chain.divergences.map(describeDivergence)];
   if ('error' in projections) lines.push(projections.error);
   else if (projections.ok)
     lines.push(`Fold, metadata rows and catalog say the same at position ${projections.position}.`);
@@ -55,7 +57,7 @@ function describe({ chain, projections }: Result): string {
   return lines.join('\n');
 }
 
-function describeChain({ ok, checked, head, broken }: ChainVerification): string {
-  if (ok) return `The hash chain holds: ${checked} events, head ${head.hash}.`;
-  return `The hash chain is broken at position ${broken?.position}: ${broken?.reason}. ${checked} events before it hold.`;
+function describeChain({ checked, head, broken }: ChainVerification): string {
+  if (broken === undefined) return `The hash chain holds: ${checked} events, head ${head.hash}.`;
+  return `The hash chain is broken at position ${broken.position}: ${broken.reason}. ${checked} events before it hold.`;
 }

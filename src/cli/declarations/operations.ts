@@ -87,6 +87,17 @@ left tables out.`,
     .addOption(reason());
   does(onDatabase(adopt), async () => (await import('../commands/adopt.js')).adopt);
 
+  const acknowledge = program
+    .command('acknowledge-log')
+    .summary('go on with a log that is not the one that was seen')
+    .description(
+      `The log was found to be shorter than, or other than, what was seen of it: after a failover, after a backup was
+restored, or because somebody changed it. Nothing is changed until this is acknowledged: one event names all that was
+noticed, and what was kept of the other log is dropped. Look first: "dps verify" says what is missing. ${PLACE}`,
+    )
+    .addOption(reason());
+  does(onDatabase(acknowledge), async () => (await import('../commands/acknowledge-log.js')).acknowledgeLog);
+
   const rebuild = program
     .command('rebuild')
     .summary('make a projection anew, or replay the log into an empty database')

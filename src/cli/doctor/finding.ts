@@ -67,6 +67,10 @@ export const FINDINGS = {
     severity: 'error',
     fix: 'Somebody changed the log. Compare it with an export or a backup ("dps verify --file … --against …"), and restore the one that holds.',
   },
+  LOG_DIVERGED: {
+    severity: 'error',
+    fix: 'Find out why (a failover, a backup that was restored, somebody\'s hand), then "dps acknowledge-log".',
+  },
   LOG_UNREADABLE: {
     severity: 'error',
     fix: 'The event at that position was not written by this service or was changed: restore a log that holds ("dps restore").',

@@ -1,23 +1,18 @@
 /** The log: protected, unbroken, readable; and the states that are kept along it. */
 import { emptyHead } from '../../log/head.js';
+import { findUnprotected } from '../../log/protection.js';
 import { verifyLog } from '../../log/verify-log.js';
 import { foldPositions, readFold } from '../../reads/stored-folds/table.js';
+import { describeDivergence } from '../differences.js';
 import { createProgress } from '../progress.js';
 import type { Check } from './check.js';
 import { type Finding, finding } from './finding.js';
 
-const TRIGGER = `
-  SELECT t.tgenabled = 'A' AND t.tgtype & 58 = 58 AS ok FROM pg_trigger t
-   WHERE t.tgrelid = 'service_events'::regclass AND t.tgname = 'service_events_append_only'`;
-
 export const protection: Check = {
   name: 'log is append-only',
   async run({ pool }) {
-    const { rows } = await pool.query<{ ok: boolean }>(TRIGGER);
-    const [trigger] = rows;
-    if (trigger?.ok === true) return [];
-    const what = trigger === undefined ? 'is missing' : 'is disabled';
-    return [finding('LOG_UNPROTECTED', `The trigger that refuses changes of service_events ${what}.`)];
+    const found = await findUnprotected(pool);
+    return found.length === 0 ? [] : [finding('LOG_UNPROTECTED', found.join(' '))];
   },
 };
 
@@ -26,11 +21,14 @@ export const chain: Check = {
   async run({ pool, bench, terminal }) {
     const { head } = await bench.projections.list();
     const progress = createProgress(terminal, 'hash chain');
-    const { ok, broken } = await verifyLog(pool, emptyHead(), {
+    const { broken, divergences } = await verifyLog(pool, emptyHead(), {
       onProgress: (done) => progress.at(done, Math.max(head, done)),
     });
     progress.end();
-    return ok ? [] : [finding('CHAIN_BROKEN', `Position ${broken?.position}: ${broken?.reason}.`)];
+    const found =
+      broken === undefined ? [] : [finding('CHAIN_BROKEN', `Position ${broken.position}: ${broken.reason}.`)];
+    const pending = divergences.filter(({ acknowledged }) => acknowledged === null);
+    return [...found, ...pending.map((each) => finding('LOG_DIVERGED', describeDivergence(each)))];
   },
 };
 

@@ -149,6 +149,7 @@ export const OPERATIONS: Readonly<Record<string, OperationDoc>> = {
     answer: ref('Diff'),
   },
   'GET /history/verify': { summary: 'Recompute the hash chain of the log', answer: data({}) },
+  'POST /history/acknowledge': { summary: 'Go on with a log that is not the one that was seen', answer: data({}) },
   'GET /history/export': { summary: 'The whole log, one event a line', answer: 'text' },
   'GET /history/stream': { summary: 'Events as they are accepted, as server-sent events', answer: 'text' },
 

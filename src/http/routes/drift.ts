@@ -1,5 +1,7 @@
 /** GET /schema/drift: the catalog against the log, with what would end each difference. */
+import type pg from 'pg';
 import { z } from 'zod';
+import type { Point } from '../../reads/fold-log.js';
 import { findDrift } from '../../projector/drift/find.js';
 import { jsonAnswer } from '../answer.js';
 import type { HttpDeps } from '../deps.js';
@@ -15,10 +17,11 @@ export function driftRoutes({ pipeline, config: { schema } }: HttpDeps): Route[]
       access: 'auditor',
       query: noQuery,
       async handle() {
-        const { drift, position } = await pipeline.underLock(async (client, { state, head }) => ({
+        const look = async (client: pg.ClientBase, { state, head }: Point) => ({
           drift: await findDrift(client, state, schema),
           position: head.position,
-        }));
+        });
+        const { drift, position } = await pipeline.underLock(look, { readOnly: true });
         return { ...jsonAnswer(200, { position, ...drift }), position };
       },
     }),

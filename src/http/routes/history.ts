@@ -1,12 +1,14 @@
 /** /history: the log, for those who read it. */
 import { z } from 'zod';
 import type { EventText } from '../../log/event-text.js';
+import { ACKNOWLEDGE } from '../../pipeline/acknowledge.js';
 import { EVENT_TYPES } from '../../reads/history/event-types.js';
 import type { EventFilter } from '../../reads/history/filter.js';
 import { type Answer, jsonAnswer, streamAnswer, textAnswer, JSON_TYPE } from '../answer.js';
+import { causeOf } from '../change.js';
 import type { HttpDeps } from '../deps.js';
 import { invalidQuery, refused } from '../errors.js';
-import { moment, pageSize, position } from '../history-query.js';
+import { type Cursor, cursor, moment, pageSize, position, requireInLog } from '../history-query.js';
 import { type Route, route } from '../route.js';
 import { goneSignal, write } from '../stream.js';
 import { historySchemaRoutes } from './history-schema.js';
@@ -27,11 +29,11 @@ const filters = {
   until: moment.optional(),
 };
 
-const batchesQuery = z.strictObject({ ...filters, after: position.optional(), limit: pageSize });
+const batchesQuery = z.strictObject({ ...filters, after: cursor.optional(), limit: pageSize });
 
 const eventsQuery = z.strictObject({
   ...filters,
-  after: position.optional(),
+  after: cursor.optional(),
   limit: pageSize,
   order: z.enum(['asc', 'desc'], { error: 'must be asc or desc.' }).default('asc'),
   field: z.string().optional(),
@@ -39,7 +41,7 @@ const eventsQuery = z.strictObject({
   batch: z.uuid({ error: 'must be a uuid.' }).optional(),
 });
 
-const lifeQuery = z.strictObject({ after: position.default(0), limit: pageSize });
+const lifeQuery = z.strictObject({ after: cursor.default({ position: 0 }), limit: pageSize });
 
 type Filters = Partial<Pick<z.output<typeof eventsQuery>, keyof typeof filters | 'field' | 'type' | 'batch'>>;
 
@@ -51,6 +53,7 @@ export function historyRoutes(deps: HttpDeps): Route[] {
     lifeRoute(deps),
     ...historySchemaRoutes(deps),
     verifyRoute(deps),
+    acknowledgeRoute(deps),
     exportRoute(deps),
     historyStreamRoute(deps),
   ];
@@ -62,7 +65,8 @@ function eventsRoute({ history }: HttpDeps): Route {
     path: '/history/events',
     access: 'auditor',
     query: eventsQuery,
-    async handle({ query: { after, limit, order, ...rest } }) {
+    async handle({ query: { after: place, limit, order, ...rest } }) {
+      const after = await positionOf(place, history);
       const filter = await filterOf(history, rest);
       const from = order === 'asc' ? { after: Math.max(after ?? 0, filter.after ?? 0) } : { before: after };
       const bounds = order === 'asc' ? from : { before: lower(from.before, filter.before) };
@@ -72,6 +76,11 @@ function eventsRoute({ history }: HttpDeps): Route {
       return pageAnswer(page.map(textOf), next);
     },
   });
+}
+
+async function positionOf(place: Cursor | undefined, history: HttpDeps['history']): Promise<number | undefined> {
+  if (place !== undefined) await requireInLog(place, history);
+  return place?.position;
 }
 
 const lower = (a: number | undefined, b: number | undefined): number | undefined =>
@@ -137,7 +146,8 @@ function batchesRoute({ history }: HttpDeps): Route {
     path: '/history/batches',
     access: 'auditor',
     query: batchesQuery,
-    async handle({ query: { after, limit, ...rest } }) {
+    async handle({ query: { after: place, limit, ...rest } }) {
+      const after = await positionOf(place, history);
       const filter = await filterOf(history, rest);
       const found = await history.batches({ ...filter, before: lower(after, filter.before) }, limit);
       const page = found.slice(0, limit);
@@ -153,7 +163,8 @@ function lifeRoute({ history }: HttpDeps): Route {
     path: '/history/collections/:id',
     access: 'auditor',
     query: lifeQuery,
-    async handle({ params: { id = '' }, query: { after, limit } }) {
+    async handle({ params: { id = '' }, query: { after: place, limit } }) {
+      const after = (await positionOf(place, history)) ?? 0;
       const found = await history.life({ collection: id, after, limit });
       if (found === undefined) throw refused('NOT_FOUND', `There never was a collection ${JSON.stringify(id)}.`);
       const page = found.slice(0, limit);
@@ -171,8 +182,22 @@ function verifyRoute({ history }: HttpDeps): Route {
     access: 'auditor',
     query: noQuery,
     async handle() {
-      const { ok, checked, head, broken } = await history.verify();
-      return jsonAnswer(200, { data: { ok, checked, head, broken: broken ?? null } });
+      const { ok, checked, head, broken, unprotected, divergences } = await history.verify();
+      return jsonAnswer(200, { data: { ok, checked, head, broken: broken ?? null, unprotected, divergences } });
+    },
+  });
+}
+
+/** Goes on with a log that is not the one that was seen. */
+function acknowledgeRoute({ pipeline }: HttpDeps): Route {
+  return route({
+    method: 'post',
+    path: '/history/acknowledge',
+    access: 'admin',
+    query: noQuery,
+    async handle(call) {
+      const { position, divergences } = await pipeline.acknowledge(causeOf(ACKNOWLEDGE, call));
+      return { ...jsonAnswer(200, { data: { position, divergences } }), position };
     },
   });
 }

@@ -27,9 +27,12 @@ export async function loadCheckpoint(db: Queryable): Promise<number> {
   return Number(rows[0]?.position ?? 0);
 }
 
+/** What the checkpoint has seen must still be in the log: nothing hides that it isn't. */
 const ADVANCE = sql`
-UPDATE service_projections SET position = $3, status = 'running', last_error = NULL, updated_at = now()
-WHERE name = $1 AND position = $2`;
+UPDATE service_projections p SET position = $3, hash = (SELECT e.hash FROM service_events e WHERE e.position = $3),
+  status = 'running', last_error = NULL, updated_at = now()
+WHERE name = $1 AND position = $2 AND (p.position = 0 OR p.hash IS NULL OR EXISTS (
+  SELECT FROM service_events e WHERE e.position = p.position AND e.hash = p.hash))`;
 
 /** Compare and set: a process that lost its lock can't put another one's progress back. */
 export async function advanceCheckpoint(db: Queryable, from: number, to: number): Promise<boolean> {

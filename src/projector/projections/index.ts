@@ -4,7 +4,7 @@ import { headPosition } from '../../log/read.js';
 import { ProblemError } from '../../postgres/errors.js';
 import { type ConnectionOptions, withClient } from '../../postgres/pool.js';
 import { shareNext } from '../../reads/freshness.js';
-import type { Store } from '../../reads/store.js';
+import type { Point, Store } from '../../reads/store.js';
 import type { IndexProjection } from '../indexes.js';
 import { type Verification, verify } from '../verify.js';
 import { INDEX_PROJECTION } from '../verify/pending-indexes.js';
@@ -93,10 +93,11 @@ async function verifyBeside({ pool, store, connection, lockTimeout }: Projection
 
 /** While the log stands still. */
 async function verifyUnderLock({ pipeline, connection }: ProjectionsOptions): Promise<Verified> {
-  return pipeline.underLock(async (client, { state, head }) => ({
+  const look = async (client: pg.ClientBase, { state, head }: Point) => ({
     ...(await verify(client, state, connection.schema)),
     position: head.position,
-  }));
+  });
+  return pipeline.underLock(look, { readOnly: true });
 }
 
 /** The builder goes on where it stopped. */

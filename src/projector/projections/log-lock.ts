@@ -3,5 +3,5 @@ import type { Point } from '../../reads/fold-log.js';
 
 /** What lets `work` see the log and the projections stand still: the pipeline. */
 export interface LogLock {
-  underLock<T>(work: (client: pg.ClientBase, point: Point) => Promise<T>): Promise<T>;
+  underLock<T>(work: (client: pg.ClientBase, point: Point) => Promise<T>, how?: { readOnly?: boolean }): Promise<T>;
 }

@@ -3,6 +3,7 @@
  * lock is taken for the last few events and the switch alone. Readers of the rows see the old ones until it commits.
  */
 import pg from 'pg';
+import { checkHead, logDiverged } from '../../log/divergence.js';
 import { headPosition, readEventPages } from '../../log/read.js';
 import { advisoryKey } from '../../postgres/advisory.js';
 import { ProblemError, environmentProblem } from '../../postgres/errors.js';
@@ -61,6 +62,7 @@ async function rebuild(client: pg.Client, options: RebuildMetadataOptions): Prom
   const started = performance.now();
   const place = { database: options.database, schema: options.connection.schema };
   await enter(client, advisoryKey(place, 'rebuild-metadata'));
+  await requireUndiverged(client);
   const total = await headPosition(client);
   // From the first event on: a rebuild trusts the log and nothing else, stored folds neither.
   const folded = await foldLog(client, startPoint(), { stops: telling(total, options.onProgress) });
@@ -70,6 +72,14 @@ async function rebuild(client: pg.Client, options: RebuildMetadataOptions): Prom
   const caughtUp = await approach(client, folded);
   const switched = await switchOver(client, { ...caughtUp, options, key: advisoryKey(place, 'log') });
   return { ...switched, ...rows, milliseconds: Math.round(performance.now() - started) };
+}
+
+/** A checkpoint that was written anew would hide what it has seen. */
+async function requireUndiverged(client: pg.Client): Promise<void> {
+  const { head, forgotten, pending } = await checkHead(client);
+  const [noted] = pending ?? [];
+  const seen = noted?.seen ?? forgotten;
+  if (seen !== null) throw new ProblemError(logDiverged({ seen, found: noted?.found ?? head }));
 }
 
 const TOLD_EVERY = 10_000;
@@ -136,9 +146,9 @@ interface Switch {
 }
 
 const CHECKPOINT = sql`
-INSERT INTO service_projections (name, kind, position) VALUES ('metadata', 'transactional', $1)
+INSERT INTO service_projections (name, kind, position, hash) VALUES ('metadata', 'transactional', $1, $2)
 ON CONFLICT (name) DO UPDATE
-  SET position = excluded.position, status = 'running', last_error = NULL, updated_at = now()`;
+  SET position = excluded.position, hash = excluded.hash, status = 'running', last_error = NULL, updated_at = now()`;
 
 type Switched = Pick<RebuiltMetadata, 'position' | 'replaced' | 'locked_milliseconds'>;
 
@@ -152,11 +162,12 @@ async function switchOver(client: pg.Client, { point, touched, options, key }: S
     REFUSE_OLDER_RELEASE,
   ]);
   const locked = performance.now();
+  await requireUndiverged(client);
   const last = await follow(client, point);
   await restage(client, last.point.state, last.touched);
   const replaced = await switchRows(client);
-  const { position } = last.point.head;
-  await client.query(CHECKPOINT, [position]);
+  const { position, hash } = last.point.head;
+  await client.query(CHECKPOINT, [position, hash]);
   await client.query('COMMIT');
   return { position, replaced, locked_milliseconds: Math.round(performance.now() - locked) };
 }

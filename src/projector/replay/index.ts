@@ -150,9 +150,10 @@ async function finish(run: Run, head: LogHead): Promise<void> {
     await rebuildMetadata(client, run.state);
     await sendBatch(client, [
       ...PROJECTION_NAMES.map((name) => ({
-        text: `INSERT INTO service_projections (name, kind, position) VALUES ($1, $2, $3)
-               ON CONFLICT (name) DO UPDATE SET position = excluded.position, updated_at = now()`,
-        values: [name, KIND[name] ?? 'transactional', head.position],
+        text: `INSERT INTO service_projections (name, kind, position, hash) VALUES ($1, $2, $3, $4)
+               ON CONFLICT (name) DO UPDATE
+                  SET position = excluded.position, hash = excluded.hash, updated_at = now()`,
+        values: [name, KIND[name] ?? 'transactional', head.position, head.position === 0 ? null : head.hash],
       })),
       { text: `SELECT pg_notify($1, $2)`, values: [logChannel(schema), String(head.position)] },
     ]);

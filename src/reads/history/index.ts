@@ -1,6 +1,6 @@
 /** What auditors ask: the log itself, and the schema as it was. */
+import { isInLog } from '../../log/divergence.js';
 import { type EventText, readEventTexts, selectEventTexts } from '../../log/event-text.js';
-import type { Verification } from '../../log/hash-chain.js';
 import type { Queryable } from '../../postgres/pool.js';
 import type { LogEvent } from '../../schema/events.js';
 import type { Warning } from '../../schema/warning.js';
@@ -17,7 +17,7 @@ import { notRestored } from './not-restored.js';
 import { scriptOf } from './script.js';
 import { type Tail, createTail } from './tail.js';
 import { createTimeTravel } from './time-travel.js';
-import { verifyLog } from '../../log/verify-log.js';
+import { type LogVerification, verifyLog } from '../../log/verify-log.js';
 import { shareNext } from '../freshness.js';
 
 export interface History {
@@ -25,6 +25,8 @@ export interface History {
   events(filter: EventFilter, order: 'asc' | 'desc', limit: number): Promise<EventText[]>;
   /** Undefined: there is none at this position. */
   event(position: number): Promise<EventText | undefined>;
+  /** Whether a position holds the event with this hash, or with one that begins so. */
+  holds(place: { position: number; hash: string }): Promise<boolean>;
   /** Newest first. */
   batches(filter: EventFilter, limit: number): Promise<Batch[]>;
   /** Undefined: there never was a collection of this name. */
@@ -46,7 +48,7 @@ export interface History {
   script(point: Point): string;
   /** What a plan makes anew and can't fill again. */
   notRestored(events: readonly LogEvent[]): Promise<Warning[]>;
-  verify(): Promise<Verification>;
+  verify(): Promise<LogVerification>;
   /** The log up to a position, in pages, as long as somebody asks for the next one. */
   pages(upTo: number): AsyncGenerator<readonly EventText[], void, undefined>;
   tail: Tail;
@@ -80,6 +82,7 @@ export function createHistory(options: HistoryOptions): History {
       return selectEventTexts(pool, { where, values, order, limit: limit + 1 });
     },
     event: async (position) => (await readEventTexts(pool, { after: position - 1, upTo: position, limit: 1 }))[0],
+    holds: (place) => isInLog(pool, place),
     batches: (filter, limit) => readBatches(pool, filter, limit + 1),
     life: async (life) => {
       const events = await readLife(pool, travel, { ...life, limit: life.limit + 1 });

@@ -32,10 +32,11 @@ export async function readLife(db: Queryable, travel: TimeTravel, options: LifeO
   const [first] = texts;
   if (first === undefined) return [];
   let state = after === 0 ? initialState() : (await travel.at(first.position - 1)).state;
-  return texts.map(({ position, text }) => {
+  return texts.map((event) => {
+    const { text } = event;
     const before = state;
     state = evolve(before, readEvent(JSON.parse(text) as RawEvent));
-    return { position, text, diff: diffStates(before, state, [collection]) };
+    return { ...event, diff: diffStates(before, state, [collection]) };
   });
 }
 

@@ -44,12 +44,9 @@ export function createTail({ pool, store }: TailOptions): Tail {
   const waiting = new Set<() => void>();
   const head = (): number => store.point().head.position;
 
-  let last = 0;
-  store.subscribe((point) => {
-    const { position } = point.head;
+  store.subscribe((_point, replaced) => {
     // The log is another one than before: who follows begins anew.
-    if (position <= last) restart();
-    last = position;
+    if (replaced) restart();
     for (const wake of waiting) wake();
   });
 

@@ -26,11 +26,9 @@ export function createTimeTravel({ pool, store, folds }: TimeTravelOptions): Tim
   const running = new Map<number, Promise<Point>>();
   const enter = createTurns(AT_ONCE);
 
-  // A head that does not move forward: the log is another one than before.
-  let last = 0;
-  store.subscribe(({ head }) => {
-    if (head.position <= last) kept.clear();
-    last = head.position;
+  // What was kept is of another log.
+  store.subscribe((_point, replaced) => {
+    if (replaced) kept.clear();
   });
 
   const remember = (point: Point): void => {

@@ -1,0 +1,17 @@
+import { ACKNOWLEDGE } from '../../pipeline/acknowledge.js';
+import type { ExitCode, Invocation } from '../command.js';
+import { describeDivergence } from '../differences.js';
+import { json } from '../output.js';
+import { operatorsRequest, withPipeline } from '../pipeline.js';
+
+export async function acknowledgeLog(invocation: Invocation): Promise<ExitCode> {
+  const { values, terminal } = invocation;
+  const { cause } = operatorsRequest(ACKNOWLEDGE, invocation);
+  const acknowledged = await withPipeline(invocation, ({ pipeline }) => pipeline.acknowledge(cause));
+  const { position, divergences } = acknowledged;
+  if (values['json'] === true) terminal.print(json(acknowledged));
+  else if (divergences.length === 0)
+    terminal.print('There is nothing to acknowledge: the log is the one that was seen.');
+  else terminal.print([...divergences.map(describeDivergence), `Acknowledged by event ${position}.`].join('\n'));
+  return 0;
+}

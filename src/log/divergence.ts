@@ -1,0 +1,132 @@
+/**
+ * A log that isn't the one that was seen: its tail is gone (a failover, a restored backup), or somebody wrote it anew.
+ * Whoever notices writes it down in service_divergences, where every head check of every process finds it.
+ */
+import type { Queryable } from '../postgres/pool.js';
+import type { Divergence, LogPlace } from '../schema/events.js';
+import type { Problem } from '../schema/problem.js';
+import { GENESIS_HASH } from './head.js';
+
+/** What a look at the end of the log tells: all of one moment. */
+export interface HeadCheck {
+  /** The end of the log; 64 zeros in an empty one. */
+  head: { position: number; hash: string };
+  /** The newest checkpoint of a projection that isn't in the log; null: all are. */
+  forgotten: LogPlace | null;
+  /** Written down and not acknowledged; null: none. */
+  pending: NotedDivergence[] | null;
+  /** The newest divergence that was acknowledged: its id, 0 for none. */
+  acknowledged: number;
+}
+
+/** A row of service_divergences. */
+export interface NotedDivergence extends Divergence {
+  id: number;
+}
+
+const NOTED = `'id', d.id, 'seen', json_build_object('position', d.seen_position, 'hash', d.seen_hash),
+  'found', json_build_object('position', d.found_position, 'hash', d.found_hash),
+  'noticed_at', to_char(d.noticed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+/** Columns of a head check, for a query whose FROM holds the last event as `h`. Few rows: it is asked with every read. */
+export const CHECK_COLUMNS = `
+  (SELECT json_build_object('position', p.position, 'hash', p.hash) FROM service_projections p
+    WHERE p.position > 0 AND NOT EXISTS (SELECT FROM service_events e
+                                          WHERE e.position = p.position AND (p.hash IS NULL OR e.hash = p.hash))
+    ORDER BY p.position DESC LIMIT 1) AS forgotten,
+  (SELECT json_agg(json_build_object(${NOTED}) ORDER BY d.id) FROM service_divergences d
+    WHERE d.acknowledged IS NULL) AS pending,
+  (SELECT coalesce(max(d.id), 0) FROM service_divergences d WHERE d.acknowledged IS NOT NULL) AS acknowledged`;
+
+/** One row: a head check, and the last event's time. The members of an empty log's head are null. */
+export const CHECK_QUERY = `
+SELECT h.position, h.hash, h.occurred_at, ${CHECK_COLUMNS}
+  FROM (SELECT) one LEFT JOIN LATERAL (
+    SELECT position, hash, occurred_at FROM service_events ORDER BY position DESC LIMIT 1) h ON true`;
+
+/** The row of `CHECK_QUERY`. */
+export type CheckRow = Pick<HeadCheck, 'forgotten' | 'pending' | 'acknowledged'> & {
+  position: number | null;
+  hash: string | null;
+  occurred_at: Date | null;
+};
+
+export function toHeadCheck({ position, hash, forgotten, pending, acknowledged }: CheckRow): HeadCheck {
+  return { head: { position: position ?? 0, hash: hash ?? GENESIS_HASH }, forgotten, pending, acknowledged };
+}
+
+export async function checkHead(db: Queryable): Promise<HeadCheck> {
+  const { rows } = await db.query<CheckRow>(CHECK_QUERY);
+  return toHeadCheck(rows[0] as CheckRow);
+}
+
+/** Whether a place is one of this log. @param hash whole, or its first digits */
+export async function isInLog(db: Queryable, { position, hash }: { position: number; hash: string }): Promise<boolean> {
+  if (position === 0) return GENESIS_HASH.startsWith(hash);
+  const { rowCount } = await db.query('SELECT FROM service_events WHERE position = $1 AND starts_with(hash, $2)', [
+    position,
+    hash,
+  ]);
+  return rowCount === 1;
+}
+
+/** Whether a process that has folded the log up to `seen` finds another log than that one. */
+export function isReplaced({ head }: Pick<HeadCheck, 'head'>, seen: { position: number; hash: string }): boolean {
+  // What comes after it has to continue it, and is held against it when it is read.
+  return head.position < seen.position || (head.position === seen.position && head.hash !== seen.hash);
+}
+
+const COVERED = `
+SELECT json_build_object(${NOTED}) AS noted FROM service_divergences d
+  JOIN service_events e ON e.position = d.acknowledged AND e.type = 'log.acknowledged'
+ WHERE d.seen_position >= $1 AND d.id > $2 ORDER BY d.id DESC LIMIT 1`;
+
+const NOTE = `
+INSERT INTO service_divergences (seen_position, seen_hash, found_position, found_hash) VALUES ($1, $2, $3, $4)
+ON CONFLICT DO NOTHING`;
+
+const PENDING = `
+SELECT json_build_object(${NOTED}) AS noted FROM service_divergences d WHERE d.acknowledged IS NULL ORDER BY d.id`;
+
+/**
+ * Writes down that `seen` isn't in the log. A process that slept through a divergence and its acknowledgement saw a part
+ * of what was acknowledged then: that is not written down again.
+ * @param since the newest acknowledged divergence that was known when `seen` was still in the log
+ * @returns the row that says so
+ */
+export async function noteDivergence(
+  db: Queryable,
+  { seen, found, since }: { seen: LogPlace; found: LogPlace; since: number },
+): Promise<NotedDivergence | undefined> {
+  const covered = await db.query<{ noted: NotedDivergence }>(COVERED, [seen.position, since]);
+  if (covered.rows[0] !== undefined) return covered.rows[0].noted;
+  await db.query(NOTE, [seen.position, seen.hash, found.position, found.hash]);
+  const pending = await pendingDivergences(db);
+  return pending.find((each) => each.seen.position === seen.position && each.seen.hash === seen.hash);
+}
+
+/** What is written down and not acknowledged, in the order it was noticed. */
+export async function pendingDivergences(db: Queryable): Promise<NotedDivergence[]> {
+  const { rows } = await db.query<{ noted: NotedDivergence }>(PENDING);
+  return rows.map(({ noted }) => noted);
+}
+
+/** As the event that acknowledges it names it. */
+export function toDivergence({ seen, found, noticed_at }: Divergence): Divergence {
+  return { seen, found, noticed_at };
+}
+
+/** Nothing is changed before somebody has looked. */
+export function logDiverged({ seen, found }: Pick<Divergence, 'seen' | 'found'>): Problem {
+  const what =
+    found.position < seen.position
+      ? `it went on to position ${seen.position}, and ends at ${found.position} now`
+      : `position ${seen.position} is not the event that it was`;
+  return {
+    code: 'LOG_DIVERGED',
+    message:
+      `The log is not the one that was seen: ${what}. Nothing is changed until somebody has looked at it ` +
+      '(GET /history/verify) and acknowledged it: dps acknowledge-log, or POST /history/acknowledge.',
+    details: { seen, found },
+  };
+}

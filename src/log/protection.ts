@@ -1,0 +1,41 @@
+/** Whether PostgreSQL still refuses changes of accepted events: the triggers that db/0001_service_tables.sql makes. */
+import type { Queryable } from '../postgres/pool.js';
+
+/** The body of service_refuse_change(), white space aside. */
+const BODY =
+  "BEGIN RAISE EXCEPTION '% is append-only: % is refused', TG_TABLE_NAME, TG_OP " +
+  "USING ERRCODE = 'insufficient_privilege', HINT = 'Correct a mistake with a new event.'; END";
+
+/**
+ * By operation, what stands in its way. tgtype: 1 FOR EACH ROW, 2 BEFORE, 8 DELETE, 16 UPDATE, 32 TRUNCATE; tgenabled A:
+ * in a session that replays replication too.
+ */
+const TRIGGERS = `
+SELECT o.operation,
+       count(t.oid) > 0 AS there,
+       coalesce(bool_or(t.tgenabled = 'A'), false) AS enabled,
+       coalesce(bool_or(t.tgenabled = 'A' AND btrim(regexp_replace(p.prosrc, '\\s+', ' ', 'g')) = $1), false) AS refuses
+  FROM (VALUES ('UPDATE', 16), ('DELETE', 8), ('TRUNCATE', 32)) AS o (operation, bit)
+  LEFT JOIN pg_catalog.pg_trigger t
+    ON t.tgrelid = 'service_events'::regclass AND NOT t.tgisinternal AND t.tgtype & o.bit > 0 AND t.tgtype & 3 = 2
+   AND t.tgqual IS NULL AND t.tgattr = ''
+  LEFT JOIN pg_catalog.pg_proc p ON p.oid = t.tgfoid
+ GROUP BY o.operation, o.bit ORDER BY o.bit DESC`;
+
+interface Row {
+  operation: string;
+  there: boolean;
+  enabled: boolean;
+  refuses: boolean;
+}
+
+/** A sentence for each operation that PostgreSQL would not refuse; none: the log is append-only. */
+export async function findUnprotected(db: Queryable): Promise<string[]> {
+  const { rows } = await db.query<Row>(TRIGGERS, [BODY]);
+  return rows
+    .filter(({ refuses }) => !refuses)
+    .map(({ operation, there, enabled }) => {
+      const what = !there ? 'is missing' : !enabled ? 'is disabled' : 'runs another function than it should';
+      return `The trigger that refuses ${operation} of service_events ${what}.`;
+    });
+}

@@ -1,0 +1,99 @@
+/** What this process knows of the log being another one than was seen: noticed by itself, or written down by others. */
+import type { Logger } from '../postgres/logger.js';
+import type { Queryable } from '../postgres/pool.js';
+import type { LogPlace } from '../schema/events.js';
+import { type HeadCheck, type NotedDivergence, checkHead, isInLog, isReplaced, noteDivergence } from './divergence.js';
+import type { LogHead } from './head.js';
+
+export interface LogWatch {
+  /**
+   * Looks at a head check: what was written down is told, and what shows itself is written down.
+   * @param seen the end of what this process had folded before it asked
+   * @returns whether `seen` isn't in the log, so that everything has to be folded anew
+   */
+  examine(check: HeadCheck, seen: LogHead): Promise<boolean>;
+  /** What is in the log doesn't go on from `seen`, which this process has folded. */
+  replaced(seen: LogHead): Promise<void>;
+  /** What stands in the way of every change now; undefined: nothing. */
+  pending(): NotedDivergence | undefined;
+  /** Divergences that this process has been told of or has noticed, since it started. */
+  count(): number;
+  /** Told of each divergence once, before anything is folded anew. Returns what ends it. */
+  subscribe(listener: (divergence: NotedDivergence) => void): () => void;
+}
+
+export interface LogWatchOptions {
+  pool: Queryable;
+  logger: Logger;
+}
+
+/** Nothing that was acknowledged speaks for a checkpoint: it is written with every event. */
+const NEVER = Number.MAX_SAFE_INTEGER;
+
+/** The database takes no rows, a standby for one; it is one of this process alone. */
+const UNWRITTEN = 0;
+
+export function createLogWatch({ pool, logger }: LogWatchOptions): LogWatch {
+  const known = new Set<number>();
+  const listeners = new Set<(divergence: NotedDivergence) => void>();
+  /** The newest acknowledged divergence when this process's fold was last seen to end where the log does. */
+  let confirmed = 0;
+  let pending: NotedDivergence | undefined;
+  let unwritten: { seen: LogPlace; since: number } | undefined;
+
+  const tell = (divergence: NotedDivergence): void => {
+    if (known.has(divergence.id)) return;
+    known.add(divergence.id);
+    const { seen, found } = divergence;
+    logger.error('the log is not the one that was seen', {
+      seen_position: seen.position,
+      seen_hash: seen.hash,
+      found_position: found.position,
+      found_hash: found.hash,
+      next: 'look at it (GET /history/verify), then acknowledge it: dps acknowledge-log',
+    });
+    for (const listener of listeners) listener(divergence);
+  };
+
+  const note = async (check: HeadCheck, { seen, since }: { seen: LogPlace; since: number }): Promise<void> => {
+    const lost = { seen: { position: seen.position, hash: seen.hash }, since };
+    const found = check.head;
+    try {
+      const noted = await noteDivergence(pool, { ...lost, found });
+      unwritten = undefined;
+      if (noted === undefined) return;
+      if (noted.id > check.acknowledged) pending = noted;
+      tell(noted);
+    } catch (error) {
+      // It counts all the same, and is written down with the next look.
+      unwritten = lost;
+      known.delete(UNWRITTEN);
+      pending = { id: UNWRITTEN, seen: lost.seen, found, noticed_at: new Date().toISOString() };
+      tell(pending);
+      logger.warn('a divergence of the log could not be written down', { error });
+    }
+  };
+
+  return {
+    async examine(check, seen) {
+      pending = check.pending?.[0];
+      for (const each of check.pending ?? []) tell(each);
+      if (unwritten !== undefined) await note(check, unwritten);
+      if (check.forgotten !== null) await note(check, { seen: check.forgotten, since: NEVER });
+      const replaced = isReplaced(check, seen);
+      if (replaced) await note(check, { seen, since: confirmed });
+      else if (check.head.position === seen.position) confirmed = check.acknowledged;
+      return replaced;
+    },
+    async replaced(seen) {
+      const check = await checkHead(pool);
+      if (!(await isInLog(pool, seen))) await note(check, { seen, since: confirmed });
+    },
+    pending: () => pending,
+    count: () => known.size,
+    subscribe: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}

@@ -1,0 +1,77 @@
+/** Going on with a log that is not the one that was seen: one event names everything that was noticed. */
+import { pendingDivergences, toDivergence } from '../log/divergence.js';
+import { prepareEvents } from '../log/append.js';
+import { sendBatch } from '../postgres/exchange.js';
+import type { Cause, Divergence, LogEvent } from '../schema/events.js';
+import { evolve } from '../schema/evolve.js';
+import type { Try } from './attend.js';
+import { begin } from './begin.js';
+import { checkpoints } from './checkpoints.js';
+import { commit } from './commit.js';
+import type { PipelineOptions } from './types.js';
+
+export interface Acknowledged {
+  /** The end of the log. */
+  position: number;
+  /** What was acknowledged; none where nothing was noticed, or somebody else was quicker. */
+  divergences: Divergence[];
+}
+
+/** The name of the command, in the log. */
+export const ACKNOWLEDGE = 'acknowledge-log';
+
+/** Of what ON_LOG_DIVERGENCE=continue does. */
+export const BY_ITSELF: Cause = {
+  actor: { id: 'service', name: 'Data Platform Service' },
+  command: ACKNOWLEDGE,
+  reason: 'ON_LOG_DIVERGENCE=continue',
+  request_id: null,
+  ip: null,
+  user_agent: null,
+};
+
+/** What was kept of another log: nothing of it is ever shown or built upon. */
+const DROPPED = [
+  `DELETE FROM service_idempotency i
+    WHERE i.position > 0 AND NOT EXISTS (SELECT FROM service_events e WHERE e.position = i.position AND e.hash = i.event_hash)`,
+  `DELETE FROM service_folds f
+    WHERE NOT EXISTS (SELECT FROM service_events e WHERE e.position = f.position AND e.hash = f.event_hash)`,
+  // What follows the log from a checkpoint of its own begins anew; it is idempotent.
+  `UPDATE service_projections p SET position = 0, hash = NULL, updated_at = now()
+    WHERE kind = 'after-commit' AND p.position > 0
+      AND NOT EXISTS (SELECT FROM service_events e WHERE e.position = p.position AND (p.hash IS NULL OR e.hash = p.hash))`,
+];
+
+/** In one transaction, under the log's lock. */
+export async function acknowledge(at: Try, options: PipelineOptions, cause: Cause): Promise<Acknowledged> {
+  const { client } = at;
+  const { point } = await begin(client, options, { ...at, evenDiverged: true });
+  const pending = await pendingDivergences(client);
+  const divergences = pending.map(toDivergence);
+  if (pending.length === 0) {
+    await sendBatch(client, [{ text: 'ROLLBACK' }]);
+    return { position: point.head.position, divergences };
+  }
+  const event: LogEvent = {
+    type: 'log.acknowledged',
+    version: 1,
+    collection: null,
+    field: null,
+    subject: { kind: 'log', id: String(point.head.position) },
+    data: { divergences },
+  };
+  const now = options.clock?.() ?? new Date();
+  const prepared = await prepareEvents({ head: point.head, events: [event], cause, now });
+  const { head } = prepared;
+  await commit(client, [
+    ...prepared.statements,
+    {
+      text: 'UPDATE service_divergences SET acknowledged = $1 WHERE id = ANY ($2::bigint[])',
+      values: [head.position, pending.map(({ id }) => String(id))],
+    },
+    ...DROPPED.map((text) => ({ text })),
+    ...checkpoints(head, options),
+  ]);
+  options.store.publish({ state: evolve(point.state, { ...event, position: head.position }), head });
+  return { position: head.position, divergences };
+}

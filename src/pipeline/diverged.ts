@@ -1,0 +1,56 @@
+/** What a command does when the log is not the one that was seen. */
+import { type NotedDivergence, checkHead, isInLog } from '../log/divergence.js';
+import { ProblemError } from '../postgres/errors.js';
+import type { Point } from '../reads/fold-log.js';
+import type { Problem } from '../schema/problem.js';
+import type { UnreadableEventError } from '../schema/upcasting.js';
+import type { PipelineOptions } from './types.js';
+
+/** Found under the log's lock: what this process or a checkpoint has seen is gone, or somebody else wrote that down. */
+export class DivergedError extends Error {
+  override readonly name = 'DivergedError';
+  readonly from: Point;
+
+  constructor(from: Point) {
+    super('the log is not the one that was seen');
+    this.from = from;
+  }
+}
+
+/**
+ * Writes down what shows itself, and folds the log anew where what this process has folded is gone. Without the log's
+ * lock: the look is repeated under it.
+ * @returns what has to be acknowledged first; undefined: the command can be tried again
+ */
+export async function lookAtLog(
+  { from }: DivergedError,
+  { pool, store, watch }: Required<Pick<PipelineOptions, 'pool' | 'store' | 'watch'>>,
+): Promise<NotedDivergence | undefined> {
+  const check = await checkHead(pool);
+  await watch.examine(check, from.head);
+  if (!(await isInLog(pool, from.head))) {
+    await watch.replaced(from.head);
+    await store.reload(from);
+  }
+  return watch.pending();
+}
+
+/** What needs the whole log is refused as long as one event of it can't be read. */
+export function logUnreadable({ position, message }: UnreadableEventError): Problem {
+  return {
+    code: 'LOG_UNREADABLE',
+    message:
+      `The log can't be read at position ${position}: ${message.replace(/\.$/, '')}. History, verification and export ` +
+      'go on. Use the release that wrote it or a newer one; if it was damaged, restore a log that holds (dps restore).',
+    details: { position },
+  };
+}
+
+/** @throws ProblemError LOG_UNREADABLE before the log's lock is taken for nothing */
+export async function requireReadable({ store }: Pick<PipelineOptions, 'store'>): Promise<void> {
+  const unreadable = store.unreadable();
+  if (unreadable === undefined) return;
+  await store.atHead(Number.MAX_SAFE_INTEGER).catch(() => undefined);
+  const still = store.unreadable();
+  if (still !== undefined) throw new ProblemError(logUnreadable(still));
+}

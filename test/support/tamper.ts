@@ -1,0 +1,55 @@
+/** What somebody with the rights of the tables' owner can do to a log. */
+import pg from 'pg';
+import { eventHash } from '../../src/log/hash-chain.js';
+import { GENESIS_HASH } from '../../src/log/head.js';
+import { type EventRecord, readRecordPages } from '../../src/log/read.js';
+import { restoreEvents } from '../../src/log/restore.js';
+import { connectionConfig } from '../../src/postgres/pool.js';
+
+/** Runs `work` with the append-only trigger off. */
+export async function tamper<T>(connectionString: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client(connectionConfig({ connectionString, schema: 'public' }));
+  await client.connect();
+  try {
+    await client.query('BEGIN');
+    await client.query('ALTER TABLE service_events DISABLE TRIGGER service_events_append_only');
+    const result = await work(client);
+    await client.query('ALTER TABLE service_events ENABLE ALWAYS TRIGGER service_events_append_only');
+    await client.query('COMMIT');
+    return result;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Takes the last events away. */
+export const cutOff = (connectionString: string, count: number): Promise<void> =>
+  tamper(connectionString, async (client) => {
+    await client.query('DELETE FROM service_events WHERE position > (SELECT max(position) - $1 FROM service_events)', [
+      count,
+    ]);
+  });
+
+/** Makes another log of it, with a chain that holds. */
+export const rewrite = (
+  connectionString: string,
+  change: (events: EventRecord[]) => EventRecord[],
+): Promise<EventRecord[]> =>
+  tamper(connectionString, async (client) => {
+    const events: EventRecord[] = [];
+    for await (const page of readRecordPages(client, { after: 0 })) events.push(...page);
+    const forged = chained(change(events));
+    await client.query('DELETE FROM service_events');
+    await restoreEvents(client, forged);
+    return forged;
+  });
+
+/** The events with places and hashes anew. */
+function chained(events: readonly EventRecord[]): EventRecord[] {
+  let previous_hash = GENESIS_HASH;
+  return events.map((event, index) => {
+    const placed = { ...event, position: index + 1, previous_hash };
+    previous_hash = eventHash(placed);
+    return { ...placed, hash: previous_hash };
+  });
+}
