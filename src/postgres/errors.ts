@@ -11,6 +11,7 @@ export const SQLSTATE = {
   dependent_objects_still_exist: '2BP01',
   undefined_table: '42P01',
   unique_violation: '23505',
+  invalid_text_representation: '22P02',
   serialization_failure: '40001',
   deadlock_detected: '40P01',
   lock_not_available: '55P03',
@@ -22,8 +23,13 @@ export const SQLSTATE = {
   too_many_connections: '53300',
 } as const;
 
-/** Our own, raised by `refuseOlderRelease`: the database was migrated by a newer release. The message is the caller's. */
-export const SQLSTATE_OLDER_RELEASE = 'DP001';
+/** What PostgreSQL is made to say by `REFUSE_OLDER_RELEASE`. Without a quote: it becomes a literal. */
+export const OLDER_RELEASE =
+  'This process is of an older release than the database, which a newer one has migrated; nothing was written. ' +
+  'Start the newer release in its place.';
+
+const isOlderRelease = (error: unknown, state: string | undefined): boolean =>
+  state === SQLSTATE.invalid_text_representation && (error as Error).message.includes(OLDER_RELEASE);
 
 /** Sent by PostgreSQL when it ends a session; the client library reports a lost socket without any code. */
 const SESSION_ENDED = /^(?:08...|57P0[1-5]|25P0[34])$/;
@@ -132,7 +138,7 @@ export function environmentProblem(error: unknown): Problem | undefined {
   const state = sqlState(error);
   if (isLocked(error)) return lockTimeout();
   if (state === SQLSTATE.query_canceled) return tooLong();
-  if (state === SQLSTATE_OLDER_RELEASE) return unavailable((error as Error).message);
+  if (isOlderRelease(error, state)) return unavailable(OLDER_RELEASE);
   if (isConnectionLoss(error) || isRefusedConnection(state))
     return unavailable('The database is not reachable; nothing was written. Try again later.');
   if (state === SQLSTATE.read_only_sql_transaction) {

@@ -1,6 +1,6 @@
 /** A process whose migrations are behind those of its database must not write: it doesn't know what it would break. */
 import { readdirSync } from 'node:fs';
-import { SQLSTATE_OLDER_RELEASE } from './errors.js';
+import { OLDER_RELEASE } from './errors.js';
 
 /** Two levels up from src/postgres and from dist/postgres alike. */
 export const MIGRATIONS = new URL('../../db/', import.meta.url);
@@ -14,12 +14,11 @@ export const NEWEST_MIGRATION = Math.max(
 );
 
 /**
- * Fails the transaction of an older release. It goes along with the first statements of every write, and costs no round
- * trip; `environmentProblem` makes it an answer.
+ * Fails the transaction of an older release, by a cast that can't be made. It goes along with the first statements of
+ * every write and costs no round trip; a block that raises an error would be compiled anew each time. `environmentProblem`
+ * makes it an answer.
  */
 export const REFUSE_OLDER_RELEASE = {
-  text: `DO $$BEGIN IF EXISTS (SELECT FROM service_migrations WHERE number > ${NEWEST_MIGRATION}) THEN
-    RAISE EXCEPTION USING ERRCODE = '${SQLSTATE_OLDER_RELEASE}', MESSAGE = 'This process is of an older release than the '
-      'database, which a newer one has migrated; nothing was written. Start the newer release in its place.';
-  END IF; END$$`,
+  text: `SELECT CASE WHEN max(number) > ${NEWEST_MIGRATION} THEN ('${OLDER_RELEASE} ' || max(number))::int END
+           FROM service_migrations`,
 };
