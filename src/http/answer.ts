@@ -28,6 +28,12 @@ export function textAnswer(status: number, text: string, headers: readonly strin
   return { status, headers: [...headers, 'Content-Length', length, ...NOT_STORED], body: text };
 }
 
+/** `bytes` are JSON text already. */
+export function jsonBytesAnswer(status: number, bytes: Buffer): Answer {
+  const content = ['Content-Type', JSON_TYPE, 'Content-Length', String(bytes.length)];
+  return { status, headers: [...content, ...NOT_STORED], body: bytes };
+}
+
 /** An answer whose body is written as it comes. */
 export function streamAnswer(
   type: string,

@@ -11,13 +11,14 @@ import { snapshotHash, snapshotOf } from '../../schema/snapshot.js';
 import type { State } from '../../schema/state.js';
 import { transitionInSteps } from '../../schema/transition.js';
 import type { Warning } from '../../schema/warning.js';
-import { type Answer, JSON_TYPE, jsonAnswer, noContent, unwrap } from '../answer.js';
+import { type Answer, JSON_TYPE, noContent, unwrap } from '../answer.js';
 import { change, contextOf } from '../change.js';
 import type { HttpDeps } from '../deps.js';
 import { invalidQuery } from '../errors.js';
 import { attachment, EXPORTS, FORMATS } from '../formats/export.js';
 import { planAnswer } from '../plan-answer.js';
 import { documentInManagedSchema } from '../managed-schema.js';
+import { largeJsonAnswer } from '../json-text.js';
 import { flag, nameList } from '../query.js';
 import { representationAnswer } from '../representation.js';
 import { type Call, route, type Route } from '../route.js';
@@ -103,8 +104,8 @@ function diffRoute({ store, config: { release, schema, maxBody } }: HttpDeps): R
       const comparison = unwrap(await inTurns(compareSnapshotInSteps(state, body, { ...query, release })));
       const { hash, diff } = comparison;
       const warnings = [...comparison.warnings, ...(await costs(state, comparison, schema))];
-      const answer = jsonAnswer(200, { hash, diff, ...(warnings.length > 0 && { warnings }) });
-      await expectTakeable(answer.body as string, maxBody.schema, IN_PARTS);
+      const answer = await largeJsonAnswer({ hash, diff, ...(warnings.length > 0 && { warnings }) });
+      await expectTakeable(answer.body as Buffer, maxBody.schema, IN_PARTS);
       return { ...answer, position: state.position };
     },
   });

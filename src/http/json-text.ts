@@ -1,0 +1,62 @@
+/** A large value as JSON text in steps: JSON.stringify of 30 MiB stops the event loop for a tenth of a second. */
+import { inTurns } from '../turns.js';
+import type { Steps } from '../schema/steps.js';
+import { type Answer, jsonBytesAnswer } from './answer.js';
+
+/** Characters that are written at once. */
+const PIECE = 32_768;
+
+/** Levels that are taken apart; what is deeper is written whole. */
+const LEVELS = 3;
+
+/** 200 with what `jsonAnswer` would send. */
+export async function largeJsonAnswer(value: unknown): Promise<Answer> {
+  return jsonBytesAnswer(200, await inTurns(jsonBytesInSteps(value)));
+}
+
+/** The bytes of what `JSON.stringify` would write. */
+export function* jsonBytesInSteps(value: unknown): Steps<Buffer> {
+  const pieces: Buffer[] = [];
+  let [text, size] = ['', 0];
+  const flush = (): void => {
+    const bytes = Buffer.from(text);
+    pieces.push(bytes);
+    size += bytes.length;
+    text = '';
+  };
+  for (const token of tokensOf(value, LEVELS)) {
+    text += token;
+    if (text.length < PIECE) continue;
+    flush();
+    yield;
+  }
+  flush();
+  const whole = Buffer.allocUnsafe(size);
+  let at = 0;
+  for (const piece of pieces) {
+    at += piece.copy(whole, at);
+    yield;
+  }
+  return whole;
+}
+
+function* tokensOf(value: unknown, levels: number): Generator<string, void, void> {
+  if (levels === 0 || typeof value !== 'object' || value === null) yield JSON.stringify(value) ?? 'null';
+  else if (Array.isArray(value)) {
+    yield '[';
+    for (const [index, element] of value.entries()) {
+      if (index > 0) yield ',';
+      yield* tokensOf(element, levels - 1);
+    }
+    yield ']';
+  } else {
+    let before = '{';
+    for (const [name, member] of Object.entries(value)) {
+      if (member === undefined) continue;
+      yield `${before}${JSON.stringify(name)}:`;
+      yield* tokensOf(member, levels - 1);
+      before = ',';
+    }
+    yield before === '{' ? '{}' : '}';
+  }
+}
