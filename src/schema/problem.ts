@@ -1,4 +1,5 @@
 /** Why a command is refused. Codes are the interface's; `http/` maps them to statuses. */
+import { type Steps, toEnd } from './steps.js';
 
 export type ProblemCode =
   | 'INVALID_PAYLOAD'
@@ -55,11 +56,20 @@ export function problemsOfEach<T>(
   items: Iterable<T>,
   problemsOf: (item: T, index: number) => readonly Problem[],
 ): Problem[] {
+  return toEnd(problemsOfEachInSteps(items, problemsOf));
+}
+
+/** `problemsOfEach` of many. */
+export function* problemsOfEachInSteps<T>(
+  items: Iterable<T>,
+  problemsOf: (item: T, index: number) => readonly Problem[],
+): Steps<Problem[]> {
   const problems: Problem[] = [];
   let index = 0;
   for (const item of items) {
     problems.push(...problemsOf(item, index++));
     if (problems.length >= MAX_PROBLEMS) break;
+    yield;
   }
   return problems;
 }

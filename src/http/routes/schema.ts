@@ -6,7 +6,7 @@ import type { Rendered } from '../../reads/rendered.js';
 import { compareSnapshotInSteps, type Comparison } from '../../schema/compare-snapshot.js';
 import { isEmptyDiff } from '../../schema/diff.js';
 import type { CommandOf } from '../../schema/operations/index.js';
-import { operations } from '../../schema/operations/index.js';
+import { parseApplyDiffInSteps } from '../../schema/operations/apply-diff.js';
 import { snapshotHash, snapshotOf } from '../../schema/snapshot.js';
 import type { State } from '../../schema/state.js';
 import { transitionInSteps } from '../../schema/transition.js';
@@ -133,7 +133,7 @@ function applyRoute({ pipeline, history, config: { release, schema } }: HttpDeps
     body: 'document',
     async handle(call) {
       const body = await documentInManagedSchema(call.body, schema);
-      const command = unwrap(operations['apply-diff'].parse({ release, body }));
+      const command = unwrap(await inTurns(parseApplyDiffInSteps({ release, body })));
       if (call.query.dry_run) return dryRun(call, command);
       const render = ({ position }: { position: number }) => noContent(position);
       return change(pipeline, call, { name: 'apply-diff', command, render });

@@ -5,9 +5,9 @@ import { diffPlaces } from '../places/documents.js';
 import { type Problem, type Result, ok, refuse } from '../problem.js';
 import { snapshotHashInSteps } from '../snapshot.js';
 import type { State } from '../state.js';
-import type { Steps } from '../steps.js';
+import { type Steps, toEnd } from '../steps.js';
 import { type Judgement, applyCollectionEntries, applyFieldEntries, applyRelationEntries } from './apply-entries.js';
-import { readDiffDocument } from './diff-document.js';
+import { readDiffDocumentInSteps } from './diff-document.js';
 import { type Operation, decideDraft } from './operation.js';
 
 export interface ApplyDiff {
@@ -22,13 +22,16 @@ export interface ApplyDiffInput {
   body: unknown;
 }
 
+/** `parse` of a large diff. */
+export function* parseApplyDiffInSteps({ release, body }: ApplyDiffInput): Steps<Result<ApplyDiff>> {
+  const document = yield* readDiffDocumentInSteps(body);
+  return document.ok ? ok({ release, ...document.value }) : document;
+}
+
 export const applyDiff: Operation<'apply-diff', ApplyDiffInput, ApplyDiff> = {
   name: 'apply-diff',
 
-  parse({ release, body }) {
-    const document = readDiffDocument(body);
-    return document.ok ? ok({ release, ...document.value }) : document;
-  },
+  parse: (input) => toEnd(parseApplyDiffInSteps(input)),
 
   *decide(state, { release, hash, diff }) {
     const current = yield* snapshotHashInSteps(state, release);

@@ -9,9 +9,11 @@ import {
   invalid,
   ok,
   problemsOfEach,
+  problemsOfEachInSteps,
   refuse,
   unknownMembers,
 } from '../problem.js';
+import type { Steps } from '../steps.js';
 import { isSystemCollection } from '../system-collections.js';
 
 const PARTS = {
@@ -37,7 +39,7 @@ const ENTRY_MEMBERS: ReadonlyMap<unknown, ReadonlySet<string>> = new Map([
   ['A', new Set(['kind', 'path', 'index', 'item'])],
 ]);
 
-export function readDiffDocument(body: unknown): Result<{ hash: string; diff: SchemaDiff }> {
+export function* readDiffDocumentInSteps(body: unknown): Steps<Result<{ hash: string; diff: SchemaDiff }>> {
   if (!isObject(body))
     return refuse(invalid([], 'the body is an object with hash and diff, as /schema/diff answers it'));
   // `warnings` is part of what /schema/diff answers, and its answer can be sent as it is.
@@ -48,7 +50,7 @@ export function readDiffDocument(body: unknown): Result<{ hash: string; diff: Sc
     return refuse(...problems, invalid(['diff'], 'diff is an object with collections, fields and relations'));
   }
   problems.push(...unknownMembers(diff, new Set(Object.keys(PARTS)), ['diff']));
-  for (const part of Object.keys(PARTS) as Part[]) problems.push(...partProblems(diff[part], part));
+  for (const part of Object.keys(PARTS) as Part[]) problems.push(...(yield* partProblems(diff[part], part)));
   if (problems.length > 0) return refuse(...problems);
   const read = diff as unknown as Partial<SchemaDiff>;
   return ok({
@@ -57,12 +59,12 @@ export function readDiffDocument(body: unknown): Result<{ hash: string; diff: Sc
   });
 }
 
-function partProblems(items: unknown, part: Part): Problem[] {
+function* partProblems(items: unknown, part: Part): Steps<Problem[]> {
   const at = ['diff', part];
   if (items === undefined) return [];
   if (!Array.isArray(items)) return [invalid(at, `${part} is an array`)];
-  const problems = problemsOfEach(items, (item, index) => itemProblems(item, part, [...at, index]));
-  return problems.length > 0 ? problems : doubled(items, part);
+  const problems = yield* problemsOfEachInSteps(items, (item, index) => itemProblems(item, part, [...at, index]));
+  return problems.length > 0 ? problems : yield* doubled(items, part);
 }
 
 interface Item {
@@ -72,9 +74,9 @@ interface Item {
 }
 
 /** Each thing stands once; twice only where it is replaced by another of the same name: removed, then new. */
-function doubled(items: readonly Item[], part: Part): Problem[] {
+function* doubled(items: readonly Item[], part: Part): Steps<Problem[]> {
   const seen = new Map<string, Item | null>();
-  return problemsOfEach(items, (item, index) => {
+  return yield* problemsOfEachInSteps(items, (item, index) => {
     const id = PARTS[part].map((member: 'collection' | 'field') => item[member]).join('\0');
     const first = seen.get(id);
     seen.set(id, first === undefined ? item : null);
