@@ -40,23 +40,30 @@ export function* jsonBytesInSteps(value: unknown): Steps<Buffer> {
   return whole;
 }
 
-function* tokensOf(value: unknown, levels: number): Generator<string, void, void> {
+type Tokens = Generator<string, void, void>;
+
+function* tokensOf(value: unknown, levels: number): Tokens {
   if (levels === 0 || typeof value !== 'object' || value === null) yield JSON.stringify(value) ?? 'null';
-  else if (Array.isArray(value)) {
-    yield '[';
-    for (const [index, element] of value.entries()) {
-      if (index > 0) yield ',';
-      yield* tokensOf(element, levels - 1);
-    }
-    yield ']';
-  } else {
-    let before = '{';
-    for (const [name, member] of Object.entries(value)) {
-      if (member === undefined) continue;
-      yield `${before}${JSON.stringify(name)}:`;
-      yield* tokensOf(member, levels - 1);
-      before = ',';
-    }
-    yield before === '{' ? '{}' : '}';
+  else if (Array.isArray(value)) yield* tokensOfArray(value, levels);
+  else yield* tokensOfObject(value, levels);
+}
+
+function* tokensOfArray(elements: unknown[], levels: number): Tokens {
+  yield '[';
+  for (const [index, element] of elements.entries()) {
+    if (index > 0) yield ',';
+    yield* tokensOf(element, levels - 1);
   }
+  yield ']';
+}
+
+function* tokensOfObject(object: object, levels: number): Tokens {
+  let before = '{';
+  for (const [name, member] of Object.entries(object)) {
+    if (member === undefined) continue;
+    yield `${before}${JSON.stringify(name)}:`;
+    yield* tokensOf(member, levels - 1);
+    before = ',';
+  }
+  yield before === '{' ? '{}' : '}';
 }
