@@ -51,5 +51,7 @@ export const tableExtrasV1 = z.strictObject({
   partition_by: text.optional(),
   partition_of: z.strictObject({ table: text, bound: text }).optional(),
   needs: z.array(need).optional(),
-  unmanaged: z.array(z.strictObject({ kind: z.enum(['constraint', 'index', 'default']), name: text })).optional(),
+  unmanaged: z
+    .array(z.strictObject({ kind: z.enum(['constraint', 'index', 'default', 'generated']), name: text }))
+    .optional(),
 });

@@ -52,7 +52,7 @@ export interface TableExtras {
   /** What must be there before the table, in this order. */
   needs?: Need[];
   /** What hangs on the table and isn't the service's: it stays as it is, and is in no snapshot. */
-  unmanaged?: { kind: 'constraint' | 'index' | 'default'; name: string }[];
+  unmanaged?: { kind: 'constraint' | 'index' | 'default' | 'generated'; name: string }[];
 }
 
 /** Something beside the table that its columns use. Made where it is missing, never dropped. */

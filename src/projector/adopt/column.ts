@@ -7,6 +7,7 @@ import type { Field, Json } from '../../schema/model.js';
 import type { Result } from '../../schema/problem.js';
 import type { CatalogColumn } from '../catalog/model.js';
 import { type Converting, note, quoted } from './context.js';
+import { listFault } from './listed.js';
 import { foreignUse, sequenceOptions } from './needs.js';
 import { isUsualDefault } from './usual-default.js';
 
@@ -54,8 +55,10 @@ export function toField(
   const known = like?.fields.get(column.name);
   const typed = typeOf(column, known);
   const value = defaultOf(converting, column, typed, unmanaged);
+  const generated = generationOf(converting, column, unmanaged);
   const extras: ColumnExtras = {
     ...plainExtras(column, typed.precision, value),
+    ...(generated?.kind === 'virtual' ? { virtual: true } : {}),
     ...identitySequence(converting, column),
     ...parts.names,
     ...notNullName(converting, column),
@@ -71,7 +74,7 @@ export function toField(
     is_primary_key: parts.is_primary_key,
     default_value: value.literal,
     is_nullable: column.nullable,
-    generation_expression: column.generated?.expression ?? null,
+    generation_expression: generated?.expression ?? null,
     has_auto_increment: column.identity !== null || isSerial({ extras }),
     comment: column.comment,
     ...(Object.keys(extras).length === 0 ? {} : { extras }),
@@ -87,7 +90,6 @@ function plainExtras(column: CatalogColumn, precision: number | undefined, value
     ...(column.collation === null ? {} : { collation: column.collation }),
     ...(value.sql === undefined ? {} : { default: value.sql }),
     ...(column.identity === 'always' ? { identity: 'always' } : {}),
-    ...(column.generated?.kind === 'virtual' ? { virtual: true } : {}),
   };
 }
 
@@ -129,12 +131,31 @@ function defaultOf(converting: Converting, column: CatalogColumn, typed: Typed, 
   const literal = defaultFromCatalog(typed.type, typed, text);
   if (literal !== undefined) return isUsualDefault(text, column.type, literal) ? { literal } : { literal, sql: text };
   const used = foreignUse(converting, 'default', column.name);
-  const fault = used === null ? checkExpression(text) : `uses ${used}`;
+  const part = { kind: 'default', name: column.name, text } as const;
+  const fault = used === null ? (checkExpression(text) ?? listFault(converting, part)) : `uses ${used}`;
   if (fault === null) return { literal: null, sql: text };
   unmanaged.push({ kind: 'default', name: column.name });
   const message = `the default of ${JSON.stringify(column.name)} ${fault}: it stays as it is, and is part of no snapshot`;
   note(converting, { kind: 'default', name: column.name, code: 'DEFAULT_NOT_REPRESENTED', message });
   return NONE;
+}
+
+/** Elsewhere an ordinary column: what computes it isn't there, or may not be sent. */
+function generationOf(
+  converting: Converting,
+  { name, generated }: CatalogColumn,
+  unmanaged: Unmanaged,
+): CatalogColumn['generated'] {
+  if (generated === null) return null;
+  if (converting.like?.fields.get(name)?.schema?.generation_expression) return generated;
+  const used = foreignUse(converting, 'generated', name);
+  const part = { kind: 'generated', name, text: generated.expression } as const;
+  const fault = used === null ? listFault(converting, part) : `uses ${used}`;
+  if (fault === null) return generated;
+  unmanaged.push({ kind: 'generated', name });
+  const message = `how ${quoted(name)} is generated ${fault}: it stays as it is, and in a snapshot the column is an ordinary one`;
+  note(converting, { kind: 'generated column', name, code: 'GENERATED_COLUMN_NOT_REPRESENTED', message });
+  return null;
 }
 
 function notNullName(converting: Converting, { name, notNull, nullable }: CatalogColumn) {

@@ -4,11 +4,13 @@ import { tableExtrasV1 } from '../../schema/extras-schemas.js';
 import type { Collection, Field, NewRelation } from '../../schema/model.js';
 import { checkName, readNewCollection } from '../../schema/normal-form/index.js';
 import { type Result, allOf, ok } from '../../schema/problem.js';
+import { judgeText } from '../../schema/sql-text/judge.js';
 import { withExtras } from '../../schema/table-extras.js';
 import { type Unmanaged, noParts, toField } from './column.js';
 import { type Converting, note, quoted } from './context.js';
 import { keysOf } from './keys.js';
-import { foreignUse, needsOf } from './needs.js';
+import { aroundOf } from './listed.js';
+import { needsOf } from './needs.js';
 import type { Refused } from './note.js';
 import { foreignKeysOf } from './relations.js';
 
@@ -37,6 +39,8 @@ export function refusalOf({ table }: Pick<Converting, 'table'>): Refused | null 
 /** What can't be said is put into `converting.notes`. */
 export function convertTable(converting: Converting): Result<Converted> {
   const { table } = converting;
+  // First, because what the rest may name depends on it.
+  const needs = needsOf(converting);
   const { relations, others } = foreignKeysOf(converting);
   const keys = keysOf(converting, others);
   const unmanaged: Unmanaged = [];
@@ -47,14 +51,14 @@ export function convertTable(converting: Converting): Result<Converted> {
     }),
   );
   if (!fields.ok) return fields;
-  noteGenerated(converting);
+  notePartitionKey(converting);
   const extras: TableExtras = {
     ...keys.extras,
     ...(table.partitionKey === null ? {} : { partition_by: table.partitionKey }),
     ...(table.partitionOf === null
       ? {}
       : { partition_of: { table: table.partitionOf.table, bound: table.partitionOf.bound } }),
-    needs: needsOf(converting),
+    needs,
     unmanaged: [...keys.extras.unmanaged, ...unmanaged],
   };
   const document = {
@@ -72,12 +76,12 @@ export function convertTable(converting: Converting): Result<Converted> {
 /** The shape's order of members is the documents'. */
 const orderedExtras = (extras: TableExtras): TableExtras => tableExtrasV1.parse(extras);
 
-/** A generated column can't be without its expression, so it needs its functions wherever it goes. */
-function noteGenerated(converting: Converting): void {
-  for (const { name, generated } of converting.table.columns) {
-    const used = generated === null ? null : foreignUse(converting, 'generated', name);
-    if (used === null) continue;
-    const message = `column ${quoted(name)} is computed with ${used}, which has to be there before a snapshot is applied elsewhere`;
-    note(converting, { kind: 'generated column', name, code: 'FUNCTION_NEEDED', message });
-  }
+/** A partitioned table can't be without its key, so it keeps what no snapshot may bring. */
+function notePartitionKey(converting: Converting): void {
+  const { partitionKey: key, name } = converting.table;
+  const fault =
+    key === null || converting.like !== undefined ? null : judgeText('partition key', key, aroundOf(converting));
+  if (fault === null) return;
+  const message = `the partition key of ${quoted(name)} ${fault}: it stays as it is, and no snapshot with this table can be applied elsewhere`;
+  note(converting, { kind: 'partition key', name, code: 'PARTITION_KEY_NOT_REPRESENTED', message });
 }

@@ -6,6 +6,7 @@ import { checkIndexDefinition, parseConstraint } from '../../schema/statement-te
 import type { CatalogConstraint, CatalogIndex } from '../catalog/model.js';
 import { type ColumnParts, noParts } from './column.js';
 import { type Converting, note, quoted } from './context.js';
+import { listFault } from './listed.js';
 import { foreignUse } from './needs.js';
 
 export interface Keys {
@@ -75,14 +76,14 @@ function other(building: Building, converting: Converting, constraint: CatalogCo
   if (isPlainUnique(constraint) && uniqueOfField(building, converting, constraint)) return;
   const { name, definition } = constraint;
   const used = foreignUse(converting, 'constraint', name) ?? foreignUse(converting, 'index', name);
-  const fault = used === null ? constraintFault(definition) : `uses ${used}`;
+  const fault = used === null ? constraintFault(converting, name, definition) : `uses ${used}`;
   if (fault === null) building.extras.constraints.push({ name, definition });
   else leave(building, converting, { kind: 'constraint', name, fault });
 }
 
-function constraintFault(definition: string): string | null {
-  const parsed = parseConstraint(definition);
-  return typeof parsed === 'string' ? parsed : null;
+function constraintFault(converting: Converting, name: string, text: string): string | null {
+  const parsed = parseConstraint(text);
+  return typeof parsed === 'string' ? parsed : listFault(converting, { kind: 'constraint', name, text });
 }
 
 function isPlainUnique({ kind, columns, definition, deferrable }: CatalogConstraint): boolean {
@@ -148,7 +149,8 @@ function indexOfField({ parts }: Building, { table }: Converting, found: Catalog
 function indexFault(converting: Converting, { name, valid, tail }: CatalogIndex): string | null {
   const used = foreignUse(converting, 'index', name);
   if (used !== null) return `uses ${used}`;
-  return valid ? checkIndexDefinition(tail) : 'is invalid: build it again';
+  if (!valid) return 'is invalid: build it again';
+  return checkIndexDefinition(tail) ?? listFault(converting, { kind: 'index', name, text: tail });
 }
 
 interface Left {

@@ -1,9 +1,14 @@
 /** What a table uses beside itself: what of it a snapshot can make, and what has to be there. */
 import { type Need, type SequenceOptions, TRUSTED_EXTENSIONS } from '../../schema/extras.js';
+import { needLabel, needsOfNode } from '../../schema/needs.js';
+import { judgeText } from '../../schema/sql-text/judge.js';
+import type { Surroundings } from '../../schema/sql-text/surroundings.js';
+import { textsOfDomain } from '../../schema/sql-text/texts.js';
 import { type SequenceType, unusualOptions } from '../../schema/sequence-options.js';
 import { byName } from '../../schema/state.js';
 import type { CatalogSequence, Use, UsedType } from '../catalog/objects.js';
 import { type Converting, note, quoted } from './context.js';
+import { keepNeeds } from './listed.js';
 
 const usesOf = ({ objects, table }: Converting): readonly Use[] => objects.uses.get(table.name) ?? [];
 
@@ -13,12 +18,29 @@ export function needsOf(converting: Converting): Need[] {
     (a, b) => b.depth - a.depth || byName(a.name, b.name),
   );
   const extensions = new Set([...types, ...usesOf(converting)].flatMap(({ extension }) => extension ?? []));
-  return [
+  const needs = [
     ...[...extensions].sort(byName).flatMap((name) => extensionNeed(name, converting)),
     ...types.flatMap((type) => typeNeed(type, converting)),
     ...sequenceNeeds(converting),
   ];
+  const around = keepNeeds(converting, needs);
+  const listed = needs.filter((need) => isListed(need, around, converting));
+  if (listed.length < needs.length) keepNeeds(converting, listed);
+  return listed;
 }
+
+/** A domain whose rules could not be sent has to be there, as the types that no snapshot can make. */
+function isListed(need: Need, around: Surroundings, converting: Converting): boolean {
+  if (need.kind !== 'domain' || isSaid(need, converting)) return true;
+  const faults = textsOfDomain(need, []).flatMap(({ kind, text }) => judgeText(kind, text, around) ?? []);
+  if (faults.length === 0) return true;
+  const message = `domain ${quoted(need.name)} ${faults[0]}: it has to be there before a snapshot with this table is applied elsewhere`;
+  note(converting, { kind: 'type', name: need.name, code: 'TYPE_NEEDED', message });
+  return false;
+}
+
+const isSaid = (need: Need, { like }: Converting): boolean =>
+  needsOfNode(like).some((each) => needLabel(each) === needLabel(need));
 
 function extensionNeed(name: string, converting: Converting): Need[] {
   if (TRUSTED_EXTENSIONS.has(name)) return [{ kind: 'extension', name }];

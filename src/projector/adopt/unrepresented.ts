@@ -4,32 +4,8 @@ import { TABLES } from '../catalog/queries.js';
 import type { Reading } from '../catalog/reading.js';
 import type { Note } from './note.js';
 
-/**
- * What the defaults and checks of domains are made of. Few, if any: so they are looked for before the columns, and each
- * domain by itself (OFFSET), as PostgreSQL otherwise goes through all dependencies for each.
- */
-const RULES: Sql = sql`parts AS (
-  SELECT t.oid AS domain, 'pg_catalog.pg_type'::regclass AS class, t.oid AS part FROM pg_catalog.pg_type t
-    WHERE t.typtype = 'd' AND t.oid >= 16384
-  UNION ALL SELECT c.contypid, 'pg_catalog.pg_constraint'::regclass, c.oid FROM pg_catalog.pg_constraint c
-    WHERE c.contypid >= 16384
-), rules AS MATERIALIZED (
-  SELECT p.domain, t.typarray AS array_type, d.kind, d.what FROM parts p JOIN pg_catalog.pg_type t ON t.oid = p.domain
-  JOIN LATERAL (SELECT CASE WHEN s.oid IS NOT NULL THEN 'sequence' WHEN e.oid IS NOT NULL THEN 'type' ELSE 'function' END AS kind,
-      coalesce(s.relname::text, e.typname::text, pg_catalog.pg_describe_object(d.refclassid, d.refobjid, 0)) AS what
-    FROM pg_catalog.pg_depend d
-    LEFT JOIN pg_catalog.pg_class s ON d.refclassid = 'pg_catalog.pg_class'::regclass AND s.oid = d.refobjid
-    LEFT JOIN pg_catalog.pg_type e ON d.refclassid = 'pg_catalog.pg_type'::regclass AND e.oid = d.refobjid
-    WHERE d.classid = p.class AND d.objid = p.part AND d.refobjid >= 16384 AND d.refobjid NOT IN (t.oid, t.typbasetype)
-      AND d.refclassid IN ('pg_catalog.pg_proc'::regclass, 'pg_catalog.pg_operator'::regclass, 'pg_catalog.pg_class'::regclass,
-        'pg_catalog.pg_type'::regclass)
-      AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend x
-        WHERE x.classid = d.refclassid AND x.objid = d.refobjid AND x.deptype = 'e')
-    OFFSET 0) d ON true
-)`;
-
 /** One row each: table, kind, name. Objects that belong to an extension or to PostgreSQL itself are none of them. */
-const FOUND: Sql = sql`${TABLES}, ${RULES}
+const FOUND: Sql = sql`${TABLES}
 SELECT w.relname::text, 'trigger', t.tgname::text FROM wanted w
   JOIN pg_catalog.pg_trigger t ON t.tgrelid = w.oid AND NOT t.tgisinternal AND t.tgparentid = 0
 UNION ALL
@@ -112,15 +88,11 @@ SELECT DISTINCT w.relname::text, 'collation', c.collname::text FROM wanted w
   JOIN pg_catalog.pg_attribute a ON a.attrelid = w.oid AND a.attnum > 0 AND NOT a.attisdropped
   JOIN pg_catalog.pg_collation c ON c.oid = a.attcollation AND c.oid >= 16384
 UNION ALL
-SELECT DISTINCT w.relname::text, 'partition key', pg_catalog.pg_describe_object(d.refclassid, d.refobjid, 0) FROM wanted w
+SELECT DISTINCT w.relname::text, 'collation', c.collname::text FROM wanted w
   JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_class'::regclass AND d.objid = w.oid AND d.objsubid = 0
-    AND d.refobjid >= 16384 AND d.refclassid IN ('pg_catalog.pg_proc'::regclass, 'pg_catalog.pg_operator'::regclass,
-      'pg_catalog.pg_opclass'::regclass, 'pg_catalog.pg_collation'::regclass)
+    AND d.refobjid >= 16384 AND d.refclassid = 'pg_catalog.pg_collation'::regclass
+  JOIN pg_catalog.pg_collation c ON c.oid = d.refobjid
   WHERE w.relkind = 'p'
-UNION ALL
-SELECT DISTINCT w.relname::text, r.kind, r.what FROM rules r
-  JOIN pg_catalog.pg_attribute a ON a.atttypid IN (r.domain, r.array_type) AND a.attnum > 0 AND NOT a.attisdropped
-  JOIN wanted w ON w.oid = a.attrelid
 UNION ALL
 SELECT w.relname::text, 'comment', 'constraint ' || c.conname FROM wanted w JOIN pg_catalog.pg_constraint c ON c.conrelid = w.oid
   JOIN pg_catalog.pg_description d ON d.objoid = c.oid AND d.classoid = 'pg_catalog.pg_constraint'::regclass
@@ -192,21 +164,12 @@ export function besideReading(schema: string): Reading<Note[]> {
   return { queries: [{ text: BESIDE, values: [schema] }], make: async (rows) => (await rows<Row>()).map(toNote) };
 }
 
-/** What the table is made with elsewhere, too. */
-const NEEDED: ReadonlyMap<string, string> = new Map([
-  ['collation', 'COLLATION_NEEDED'],
-  ['partition key', 'FUNCTION_NEEDED'],
-  ['function', 'FUNCTION_NEEDED'],
-  ['sequence', 'SEQUENCE_NEEDED'],
-  ['type', 'TYPE_NEEDED'],
-]);
-
 function toNote([table, kind, name]: Row): Note {
-  const needed = table === null ? undefined : NEEDED.get(kind);
   const what = `${kind} ${JSON.stringify(name)}`;
-  if (needed !== undefined) {
+  // The table is made with it elsewhere, too.
+  if (table !== null && kind === 'collation') {
     const message = `${what} has to be there before a snapshot with this table is applied elsewhere`;
-    return { table, kind, name, code: needed, message };
+    return { table, kind, name, code: 'COLLATION_NEEDED', message };
   }
   const code = `${kind.replaceAll(' ', '_').toUpperCase()}_NOT_REPRESENTED`;
   return { table, kind, name, code, message: `${what} stays as it is, and is part of no snapshot` };

@@ -13,18 +13,18 @@ type Member = Pick<Difference, 'member' | 'expected' | 'found'>;
 interface How {
   /** As PostgreSQL spells ours, where it was asked. */
   spelled: SpelledColumn | undefined;
-  /** The default isn't ours. */
-  foreignDefault: boolean;
+  /** Whether what makes its values isn't ours. */
+  isForeign: (kind: 'default' | 'generated') => boolean;
 }
 
-export function compareColumn(field: ColumnField, column: CatalogColumn, { spelled, foreignDefault }: How): Member[] {
+export function compareColumn(field: ColumnField, column: CatalogColumn, { spelled, isForeign }: How): Member[] {
   const { schema } = field;
   const members: [string, Json, Json][] = [
     ['schema.data_type', columnType(schema), typeOf(column, columnType(schema), spelled)],
     ['schema.is_nullable', schema.is_nullable, column.nullable],
-    ...(foreignDefault ? [] : [defaultMember(field, column, spelled)]),
+    ...(isForeign('default') ? [] : [defaultMember(field, column, spelled)]),
     ['schema.has_auto_increment', countingWanted(schema), countsOnItsOwn(column)],
-    ['schema.generation_expression', ...generation(field, column, spelled)],
+    ...(isForeign('generated') ? [] : [generationMember(field, column, spelled)]),
     ['schema.comment', schema.comment, column.comment],
     ['not null name', ...notNullNames(schema, column)],
     ['collation', ...collations(schema, column, spelled)],
@@ -97,15 +97,16 @@ function countsOnItsOwn({ identity }: CatalogColumn): Json {
 }
 
 /** The same expression reads the same to people, however PostgreSQL spells it. */
-function generation(
+function generationMember(
   { schema }: ColumnField,
   { generated }: CatalogColumn,
   spelled: SpelledColumn | undefined,
-): [Json, Json] {
+): [string, Json, Json] {
+  const member = 'schema.generation_expression';
   const ours = schema.generation_expression;
-  if (generated === null) return [ours, null];
+  if (generated === null) return [member, ours, null];
   const kind = schema.extras?.virtual === true ? 'virtual' : 'stored';
   const same =
     (generated.expression === spelled?.generated || generated.expression === ours) && generated.kind === kind;
-  return [ours, same ? ours : `${generated.expression} ${generated.kind.toUpperCase()}`];
+  return [member, ours, same ? ours : `${generated.expression} ${generated.kind.toUpperCase()}`];
 }

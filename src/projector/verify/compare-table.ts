@@ -76,10 +76,8 @@ function compareColumns(node: CollectionNode, table: CatalogTable, context: Comp
     columns.delete(field.field);
     if (column === undefined) differences.push({ ...here, member: 'column', expected: 'a column', found: null });
     else {
-      const how = {
-        spelled: context.spelled.get(columnKey(collection, field.field)),
-        foreignDefault: foreign.has(`default ${field.field}`),
-      };
+      const isForeign = (kind: 'default' | 'generated') => foreign.has(`${kind} ${field.field}`);
+      const how = { spelled: context.spelled.get(columnKey(collection, field.field)), isForeign };
       differences.push(...compareColumn(field, column, how).map((each) => ({ ...here, ...each })));
     }
   }

@@ -1,5 +1,7 @@
 /** Columns of other vendors as columns of ours: type, default, generation expression. */
 import { checkExpression, checkTypeText } from '../expression.js';
+import { judgeText } from '../sql-text/judge.js';
+import { NOTHING_AROUND } from '../sql-text/surroundings.js';
 import type { Json } from '../model.js';
 import { defaultFromCatalog } from '../normal-form/catalog-default.js';
 import { type Check, flag, Wrong } from '../normal-form/checks.js';
@@ -123,7 +125,8 @@ function readExpression(given: unknown, place: Required<Place>, into: Import): s
 }
 
 function expressionFault(given: unknown): string | null {
-  return typeof given === 'string' ? checkExpression(given) : 'must be a string';
+  if (typeof given !== 'string') return 'must be a string';
+  return checkExpression(given) ?? judgeText('expression', given, NOTHING_AROUND);
 }
 
 interface DefaultInput {

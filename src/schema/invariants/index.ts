@@ -1,5 +1,6 @@
 /** What must hold in every state the log can lead to. Checked on the result of a command, before it becomes events. */
 import { MAX_PROBLEMS, type Problem } from '../problem.js';
+import { sqlTextProblems } from '../sql-text/changed-texts.js';
 import { type State, relationsTo } from '../state.js';
 import { type Steps, toEnd } from '../steps.js';
 import { collectionProblems, groupsOf } from './collection.js';
@@ -24,7 +25,8 @@ export interface Proposal {
 /** Everything that stands against a change, for whoever proposes it and for whoever carries it out. */
 export function* changeProblemsInSteps({ from, to, touched, isAnew = () => false }: Proposal): Steps<Problem[]> {
   const unsupported = unsupportedChanges(from, to, touched, isAnew);
-  return [...unsupported, ...(yield* invariantProblemsInSteps(to, touched, from))];
+  const broken = yield* invariantProblemsInSteps(to, touched, from);
+  return [...unsupported, ...broken, ...(yield* sqlTextProblems(from, to, touched))];
 }
 
 /**

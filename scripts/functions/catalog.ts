@@ -1,0 +1,83 @@
+/** What one release of PostgreSQL, and each trusted extension of it, brings along: names, and how their functions behave. */
+import type pg from 'pg';
+import { TRUSTED_EXTENSIONS } from '../../src/schema/extras.js';
+
+/** Of all functions that share a name. */
+export interface NamedFunction {
+  name: string;
+  /** Whether each of them may be called by itself for one row, with values that SQL can write. */
+  callable: boolean;
+  /** Of the least steady one. */
+  volatility: 'immutable' | 'stable' | 'volatile';
+}
+
+export interface Brought {
+  functions: NamedFunction[];
+  /** Base, range, multirange and enum types. */
+  types: string[];
+  /** Those that no volatile function stands behind. */
+  operators: string[];
+  operatorClasses: string[];
+  searchConfigurations: string[];
+}
+
+export interface Catalog extends Brought {
+  /** Of those that this server could make: some need a library of the system. */
+  extensions: Map<string, Brought>;
+}
+
+/** Values of these are made by the server for itself; `void` is what a function returns that is called for what it does. */
+const INTERNAL = `'cstring','internal','void','trigger','event_trigger','language_handler','fdw_handler',
+  'index_am_handler','tsm_handler','table_am_handler','pg_ddl_command','opaque'`;
+
+/** $1: the catalog whose rows are asked for; $2: the extension, null for PostgreSQL's own. */
+const BELONGS = (catalog: string, oid: string, namespace: string): string =>
+  `CASE WHEN $1::text IS NULL THEN ${namespace} = 'pg_catalog'::regnamespace AND ${oid} < 16384
+    ELSE EXISTS (SELECT FROM pg_depend d JOIN pg_extension x ON x.oid = d.refobjid AND d.refclassid = 'pg_extension'::regclass
+      WHERE d.classid = '${catalog}'::regclass AND d.objid = ${oid} AND d.deptype = 'e' AND x.extname = $1) END`;
+
+const FUNCTIONS = `SELECT p.proname::text AS name,
+    bool_and(p.prokind = 'f' AND NOT p.proretset AND p.provariadic <> 'cstring'::regtype
+      AND NOT EXISTS (SELECT FROM unnest(p.proargtypes::oid[] || p.prorettype) a JOIN pg_type t ON t.oid = a
+        WHERE t.typname IN (${INTERNAL}))) AS callable,
+    CASE max(CASE p.provolatile WHEN 'i' THEN 0 WHEN 's' THEN 1 ELSE 2 END)
+      WHEN 0 THEN 'immutable' WHEN 1 THEN 'stable' ELSE 'volatile' END AS volatility
+  FROM pg_proc p WHERE ${BELONGS('pg_proc', 'p.oid', 'p.pronamespace')} GROUP BY 1 ORDER BY 1`;
+
+const TYPES = `SELECT t.typname::text AS name FROM pg_type t
+  WHERE t.typtype IN ('b', 'r', 'm', 'e') AND t.typcategory <> 'A' AND ${BELONGS('pg_type', 't.oid', 't.typnamespace')}`;
+
+const OPERATORS = `SELECT o.oprname::text AS name FROM pg_operator o JOIN pg_proc p ON p.oid = o.oprcode
+  WHERE ${BELONGS('pg_operator', 'o.oid', 'o.oprnamespace')} GROUP BY 1 HAVING bool_and(p.provolatile <> 'v')`;
+
+const OPERATOR_CLASSES = `SELECT DISTINCT c.opcname::text AS name FROM pg_opclass c
+  WHERE ${BELONGS('pg_opclass', 'c.oid', 'c.opcnamespace')}`;
+
+const SEARCH_CONFIGURATIONS = `SELECT c.cfgname::text AS name FROM pg_ts_config c
+  WHERE ${BELONGS('pg_ts_config', 'c.oid', 'c.cfgnamespace')}`;
+
+async function brought(client: pg.Client, extension: string | null): Promise<Brought> {
+  const names = async (text: string) =>
+    (await client.query<{ name: string }>(text, [extension])).rows.map(({ name }) => name);
+  return {
+    functions: (await client.query<NamedFunction>(FUNCTIONS, [extension])).rows,
+    types: await names(TYPES),
+    operators: await names(OPERATORS),
+    operatorClasses: await names(OPERATOR_CLASSES),
+    searchConfigurations: await names(SEARCH_CONFIGURATIONS),
+  };
+}
+
+export async function readCatalog(client: pg.Client): Promise<Catalog> {
+  const extensions = new Map<string, Brought>();
+  for (const name of TRUSTED_EXTENSIONS) {
+    const made = await client.query(`CREATE EXTENSION "${name}"`).then(
+      () => true,
+      () => false,
+    );
+    if (!made) continue;
+    extensions.set(name, await brought(client, name));
+    await client.query(`DROP EXTENSION "${name}"`);
+  }
+  return { ...(await brought(client, null)), extensions };
+}

@@ -1,0 +1,55 @@
+/** SQL that is there and that nobody could send: it stays, and no snapshot has it, so that snapshots can be sent elsewhere. */
+import { type TextKind, judgeText } from '../../schema/sql-text/judge.js';
+import { type Surroundings, surroundingsOfTable } from '../../schema/sql-text/surroundings.js';
+import type { Need, TableExtras } from '../../schema/extras.js';
+import type { CollectionNode } from '../../schema/state.js';
+import type { Converting } from './context.js';
+
+type Kind = NonNullable<TableExtras['unmanaged']>[number]['kind'];
+
+interface Part {
+  kind: Kind;
+  name: string;
+  text: string;
+}
+
+const TEXT_KINDS: { readonly [K in Kind]: TextKind } = {
+  constraint: 'constraint',
+  index: 'index',
+  default: 'expression',
+  generated: 'expression',
+};
+
+/** Why a part of the table can't be said; null where it can. What the log says already is judged no more. */
+export function listFault(converting: Converting, { kind, name, text }: Part): string | null {
+  const { like } = converting;
+  if (like !== undefined && isSaid(like, kind, name)) return null;
+  const left = like?.collection.schema?.extras?.unmanaged ?? [];
+  if (left.some((each) => each.kind === kind && each.name === name)) return 'is left out of the log';
+  return judgeText(TEXT_KINDS[kind], text, aroundOf(converting));
+}
+
+const isSaid = (node: CollectionNode, kind: Kind, name: string): boolean => SAID[kind](node, name);
+
+const hasName = (items: readonly { name: string }[] | undefined, name: string): boolean =>
+  items?.some((each) => each.name === name) === true;
+
+const SAID: { readonly [K in Kind]: (node: CollectionNode, name: string) => boolean } = {
+  constraint: ({ collection }, name) => hasName(collection.schema?.extras?.constraints, name),
+  index: ({ collection }, name) => hasName(collection.schema?.extras?.indexes, name),
+  default: ({ fields }, name) => fields.get(name)?.schema?.extras?.default !== undefined,
+  generated: ({ fields }, name) => (fields.get(name)?.schema?.generation_expression ?? null) !== null,
+};
+
+/** A table's needs are looked up once for all of its parts. */
+const known = new WeakMap<Converting, Surroundings>();
+
+/** @param needs of the table: those found so far, where they are not all known yet */
+export function keepNeeds(converting: Converting, needs: readonly Need[]): Surroundings {
+  const { name: collection, columns } = converting.table;
+  const around = surroundingsOfTable({ collection, columns, needs });
+  known.set(converting, around);
+  return around;
+}
+
+export const aroundOf = (converting: Converting): Surroundings => known.get(converting) ?? keepNeeds(converting, []);

@@ -1,0 +1,72 @@
+/** Which functions, types, operators and operator classes SQL from outside may name. */
+import {
+  CHOSEN_EXTENSION_FUNCTIONS,
+  CHOSEN_FUNCTIONS,
+  GUARDED_FUNCTIONS,
+  namesOf,
+  POSTGIS,
+  REFUSED_EXTENSION_FUNCTIONS,
+  REFUSED_FUNCTIONS,
+  REFUSED_TYPES,
+  SEARCH_CONFIGURATION_TYPE,
+} from './chosen-names.js';
+import { EXTENSION_NAMES, POSTGRES_NAMES } from './postgres-names.js';
+
+export interface AllowedNames {
+  functions: ReadonlySet<string>;
+  types: ReadonlySet<string>;
+  operators: ReadonlySet<string>;
+  operatorClasses: ReadonlySet<string>;
+}
+
+/** As the generated lists write them: names between blanks. */
+export interface WrittenNames {
+  functions: string;
+  types: string;
+  operators: string;
+  operatorClasses: string;
+}
+
+const words = (text: string): string[] => text.split(/\s+/).filter((word) => word !== '');
+
+const withoutAll = (names: readonly string[], refused: Iterable<string>): string[] => {
+  const gone = new Set(refused);
+  return names.filter((name) => !gone.has(name));
+};
+
+/** PostgreSQL's own, which may be written with `pg_catalog.` before them. */
+export const OWN_NAMES: AllowedNames = {
+  functions: new Set([
+    ...withoutAll(words(POSTGRES_NAMES.functions), namesOf([...REFUSED_FUNCTIONS, ...GUARDED_FUNCTIONS])),
+    ...namesOf(CHOSEN_FUNCTIONS),
+  ]),
+  types: new Set(withoutAll(words(POSTGRES_NAMES.types), [...namesOf(REFUSED_TYPES), SEARCH_CONFIGURATION_TYPE])),
+  operators: new Set(words(POSTGRES_NAMES.operators)),
+  operatorClasses: new Set(words(POSTGRES_NAMES.operatorClasses)),
+};
+
+export const SEARCH_CONFIGURATIONS: ReadonlySet<string> = new Set(words(POSTGRES_NAMES.searchConfigurations));
+
+/** By extension. */
+export const NAMES_OF_EXTENSIONS: ReadonlyMap<string, AllowedNames> = new Map(
+  Object.entries({ ...EXTENSION_NAMES, postgis: POSTGIS }).map(([extension, names]) => [
+    extension,
+    namesOfExtension(extension, names),
+  ]),
+);
+
+function namesOfExtension(extension: string, names: WrittenNames): AllowedNames {
+  const refused = REFUSED_EXTENSION_FUNCTIONS.get(extension)?.names ?? [];
+  const chosen = CHOSEN_EXTENSION_FUNCTIONS.get(extension)?.names ?? [];
+  return {
+    functions: new Set([...withoutAll(words(names.functions), refused), ...chosen]),
+    types: new Set(words(names.types)),
+    operators: new Set(words(names.operators)),
+    operatorClasses: new Set(words(names.operatorClasses)),
+  };
+}
+
+/** The extensions that a table may need, and that bring what is called so, in their order. */
+export function extensionsWith(kind: keyof AllowedNames, name: string): string[] {
+  return Object.keys(EXTENSION_NAMES).filter((each) => NAMES_OF_EXTENSIONS.get(each)?.[kind].has(name));
+}

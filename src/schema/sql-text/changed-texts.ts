@@ -1,0 +1,54 @@
+/**
+ * Which texts a change brings along, and what is wrong with them. A text that the collection had before is judged no
+ * more: what is in the log, and what was adopted, stays usable when the list gets shorter.
+ */
+import { MAX_PROBLEMS, type Problem, type Subject, about } from '../problem.js';
+import type { CollectionNode, State } from '../state.js';
+import type { Steps } from '../steps.js';
+import { judgeText } from './judge.js';
+import { type Surroundings, surroundingsOf } from './surroundings.js';
+import { type SqlText, textsOfField, textsOfTable } from './texts.js';
+
+/** @param touched the collections that may differ between the two states */
+export function* sqlTextProblems(from: State, to: State, touched: Iterable<string>): Steps<Problem[]> {
+  const problems: Problem[] = [];
+  for (const name of touched) {
+    if (problems.length >= MAX_PROBLEMS) break;
+    const node = to.collections.get(name);
+    if (node !== undefined) problems.push(...problemsOf(from.collections.get(name), node));
+    yield;
+  }
+  return problems;
+}
+
+function problemsOf(before: CollectionNode | undefined, node: CollectionNode): Problem[] {
+  const { collection } = node.collection;
+  let around: Surroundings | undefined;
+  const judge = (texts: readonly SqlText[], field?: string): Problem[] =>
+    texts.flatMap(({ kind, text, path }) => {
+      const fault = judgeText(kind, text, (around ??= surroundingsOf(node)));
+      if (fault === null) return [];
+      const subject: Subject =
+        field === undefined
+          ? { kind: 'collection', collection, member: path }
+          : { kind: 'field', collection, field, member: path };
+      return [about(subject, `${path.at(-1)} ${fault}`)];
+    });
+  const fields = [...node.fields.values()].filter((field) => field !== before?.fields.get(field.field));
+  return [
+    ...judge(newTexts(tableTexts(before), tableTexts(node))),
+    ...fields.flatMap((field) => {
+      const known = before?.fields.get(field.field);
+      return judge(newTexts(known === undefined ? [] : textsOfField(known), textsOfField(field)), field.field);
+    }),
+  ];
+}
+
+const tableTexts = (node: CollectionNode | undefined): SqlText[] => textsOfTable(node?.collection.schema?.extras);
+
+/** Wherever they stand: an index under another name runs nothing else. */
+function newTexts(before: readonly SqlText[], after: readonly SqlText[]): SqlText[] {
+  if (after.length === 0) return [];
+  const known = new Set(before.map(({ kind, text }) => `${kind}\0${text}`));
+  return after.filter(({ kind, text }) => !known.has(`${kind}\0${text}`));
+}

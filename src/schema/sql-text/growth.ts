@@ -1,0 +1,69 @@
+/**
+ * How large a value an expression could make: `replace(replace(…))` and their like make gigabytes out of a few characters.
+ * An estimate, not a bound: a column counts as much as text usually holds.
+ */
+import { type Node, integerOf, list, member, stringOf } from '../expression.js';
+import { repeatsOf } from './guarded-calls.js';
+import { textOf } from './types.js';
+
+/** Bytes. PostgreSQL holds up to a gigabyte, several times over while it computes. */
+export const MAX_SIZE = 128 * 1024 * 1024;
+
+const COLUMN = 1_000;
+const NUMBER = 20;
+
+/** Functions whose value is no longer than what they are given. Others may double it, as quoting and encoding do. */
+const NOT_LONGER: ReadonlySet<string> = new Set(
+  `btrim ltrim rtrim lower upper initcap substr substring left right split_part reverse date_trunc date_part extract
+   round floor ceil abs length char_length octet_length cardinality coalesce nullif md5 timezone jsonb_typeof
+   to_tsvector setweight translate concat concat_ws starts_with strpos position`.split(/\s+/),
+);
+
+/** Of a tree that was found not to be nested deeply. */
+export function sizeOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  if (Array.isArray(value)) return sum(value);
+  const node = value as Node;
+  const call = member(node, 'FuncCall');
+  if (call !== undefined) return sizeOfCall(call);
+  const cast = member(node, 'TypeCast');
+  if (cast !== undefined) return sizeOf(cast['arg']) + paddingOf(cast);
+  if (member(node, 'ColumnRef') !== undefined) return COLUMN;
+  const constant = member(node, 'A_Const');
+  if (constant !== undefined) return sizeOfConstant(constant);
+  return sum(Object.values(node));
+}
+
+const sum = (values: readonly unknown[]): number => values.reduce<number>((total, each) => total + sizeOf(each), 0);
+
+function sizeOfConstant(constant: Node): number {
+  const [text, bits] = [member(constant, 'sval'), member(constant, 'bsval')];
+  if (text === undefined && bits === undefined) return NUMBER;
+  return textOf(text?.['sval']).length + textOf(bits?.['bsval']).length;
+}
+
+/** `'x'::character(10485760)` is ten megabytes long. */
+function paddingOf(cast: Node): number {
+  const typmods = list(member(cast, 'typeName')?.['typmods']);
+  return typmods.reduce<number>((total, each) => total + Math.max(0, integerOf(member(each, 'A_Const')) ?? 0), 0);
+}
+
+function sizeOfCall(call: Node): number {
+  const args = list(call['args']);
+  const name = stringOf(list(call['funcname']).at(-1)) ?? '';
+  const [first, second, third] = args;
+  switch (name) {
+    case 'repeat':
+    case 'array_fill':
+      return sizeOf(first) * Math.max(1, repeatsOf(second));
+    case 'lpad':
+    case 'rpad':
+      return sum(args) + Math.max(1, repeatsOf(second));
+    // Each character of the first may become the last.
+    case 'replace':
+    case 'regexp_replace':
+      return sizeOf(first) * Math.max(1, sizeOf(third)) + sizeOf(second);
+    default:
+      return sum(args) * (NOT_LONGER.has(name) ? 1 : 2);
+  }
+}

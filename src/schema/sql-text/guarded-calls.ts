@@ -1,0 +1,66 @@
+/** Functions that are harmless with some arguments only: these must be written out. */
+import { type Node, integerOf, list, member, stringOf } from '../expression.js';
+import { GUARDED_FUNCTIONS, namesOf } from './chosen-names.js';
+import type { Surroundings } from './surroundings.js';
+import { literalText } from './types.js';
+
+const GUARDED: ReadonlySet<string> = new Set(namesOf(GUARDED_FUNCTIONS));
+
+export const isGuarded = (name: string): boolean => GUARDED.has(name);
+
+/** Whether all of its arguments are judged here. */
+export const isGuardedWhole = (name: string): boolean => name === 'nextval' || name === 'current_setting';
+
+export function guardedCallFault(name: string, args: readonly unknown[], around: Surroundings): string | null {
+  if (name === 'nextval') return sequenceFault(args, around);
+  if (name === 'current_setting') return settingFault(args);
+  return lengthFault(name, args);
+}
+
+function sequenceFault(args: readonly unknown[], { sequences }: Surroundings): string | null {
+  const name = args.length === 1 ? literalText(withoutRegclass(args[0])) : undefined;
+  if (name !== undefined && sequences.has(identifier(name))) return null;
+  return `must not call nextval but with a literal that names a sequence of schema.extras.needs${name === undefined ? '' : `, which ${JSON.stringify(name)} is none of`}`;
+}
+
+function withoutRegclass(node: unknown): unknown {
+  const cast = member(node, 'TypeCast');
+  const parts = list(member(cast, 'typeName')?.['names']).map((part) => stringOf(part));
+  const isOwn = parts.length === 1 || (parts.length === 2 && parts[0] === 'pg_catalog');
+  return isOwn && parts.at(-1) === 'regclass' ? cast?.['arg'] : node;
+}
+
+/** As PostgreSQL reads a name in a text: folded, unless it is quoted. */
+function identifier(text: string): string {
+  const quoted = /^"((?:[^"]|"")*)"$/.exec(text);
+  return quoted === null ? text.toLowerCase() : (quoted[1] ?? '').replaceAll('""', '"');
+}
+
+function settingFault(args: readonly unknown[]): string | null {
+  const name = literalText(args[0]);
+  const isCustom = name !== undefined && /^[^.\s]+\.[^\s]+$/.test(name);
+  if (args.length === 2 && isCustom && isTrue(args[1])) return null;
+  return 'must not call current_setting but with the name of a custom setting (with a dot), as a literal, and true';
+}
+
+const isTrue = (node: unknown): boolean => member(member(node, 'A_Const'), 'boolval')?.['boolval'] === true;
+
+export const MAX_REPEATS = 10_000;
+
+function lengthFault(name: string, args: readonly unknown[]): string | null {
+  if (repeatsOf(args[1]) <= MAX_REPEATS) return null;
+  return `must not call ${name} but with a length of at most 10,000 that is written out`;
+}
+
+/** How often a value is repeated: a number, or the lengths of an array; infinite where it isn't written out. */
+export function repeatsOf(node: unknown): number {
+  const lengths = member(node, 'A_ArrayExpr');
+  if (lengths === undefined) return numberOf(node) ?? Infinity;
+  return list(lengths['elements']).reduce<number>((product, each) => product * repeatsOf(each), 1);
+}
+
+/** undefined for anything but an integer that is written out. */
+function numberOf(node: unknown): number | undefined {
+  const constant: Node | undefined = member(node, 'A_Const');
+  return constant === undefined ? undefined : integerOf(constant);
+}

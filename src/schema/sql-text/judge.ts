@@ -1,0 +1,180 @@
+/**
+ * The one judgement of SQL text that comes from outside: what it may call and name. The parser has found that a text is
+ * one expression or one definition; here each function, type, operator and operator class in it must be listed
+ * (docs/functions.md), so that nothing runs that reads files or other tables, waits, or changes anything.
+ */
+import { type Node, checkExpression, list, member, parseStatement, stringOf } from '../expression.js';
+import { checkIndexDefinition, checkPartitionBound, checkPartitionKey, parseConstraint } from '../statement-text.js';
+import { constantFault } from './constants.js';
+import { type AllowedNames, NAMES_OF_EXTENSIONS, OWN_NAMES, extensionsWith } from './allowed-names.js';
+import { MAX_SIZE, sizeOf } from './growth.js';
+import { guardedCallFault, isGuarded, isGuardedWhole } from './guarded-calls.js';
+import type { Surroundings } from './surroundings.js';
+import { type TypeUse, isConfiguration, typeFault } from './types.js';
+
+/** What a text is a part of: a template with its place marked by `?`. */
+const STATEMENTS = {
+  expression: 'SELECT (?)',
+  constraint: 'ALTER TABLE t ADD CONSTRAINT c ?',
+  index: 'CREATE INDEX i ON t ?',
+  'partition key': 'CREATE TABLE t () PARTITION BY ?',
+  'partition bound': 'ALTER TABLE t ATTACH PARTITION p ?',
+} as const;
+
+export type TextKind = keyof typeof STATEMENTS;
+
+/** Whether it is one of its kind at all, and neither a query nor a statement hides in it. */
+const SHAPES: { readonly [K in TextKind]: (text: string) => string | null } = {
+  expression: checkExpression,
+  constraint: (text) => {
+    const parsed = parseConstraint(text);
+    return typeof parsed === 'string' ? parsed : null;
+  },
+  index: checkIndexDefinition,
+  'partition key': checkPartitionKey,
+  'partition bound': checkPartitionBound,
+};
+
+/** Why a text may not be used; null when it may. One that doesn't parse at all is refused with the parser's words. */
+export function judgeText(kind: TextKind, text: string, around: Surroundings): string | null {
+  const shape = SHAPES[kind](text);
+  if (shape !== null) return shape;
+  const statement = parseStatement(STATEMENTS[kind].replace('?', () => text));
+  if (typeof statement === 'string') return statement;
+  return kind === 'partition bound' ? constantFault(statement) : treeFault(statement, around);
+}
+
+/** Far below what PostgreSQL's own stack takes, and far above what anybody writes. */
+const MAX_DEPTH = 500;
+
+function treeFault(root: Node, around: Surroundings): string | null {
+  const open: Inner[] = [{ value: root, depth: 0 }];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (next.depth > MAX_DEPTH) return `must not be nested deeper than ${MAX_DEPTH} levels`;
+    for (const [name, inner] of membersOf(next.value)) {
+      const fault = FAULTS[name]?.(inner as Node, around) ?? null;
+      if (fault !== null) return fault;
+      // Nodes are wrapped in their upper-case name; other members are fields of nodes, or indexes of lists.
+      const depth = /^[A-Z]/.test(name) ? next.depth + 1 : next.depth;
+      if (!isConsumed(name, inner as Node)) open.push({ value: inner, depth });
+    }
+  }
+  return sizeOf(root) > MAX_SIZE ? 'could make values of more than 128 MiB out of a few characters' : null;
+}
+
+interface Inner {
+  value: unknown;
+  /** How many nodes it stands in. */
+  depth: number;
+}
+
+const membersOf = (value: unknown): [string, unknown][] =>
+  typeof value === 'object' && value !== null ? Object.entries(value) : [];
+
+/** Whose inside is judged together with it; the options of an index (`fastupdate=off`) are no expressions. */
+const isConsumed = (name: string, inner: Node): boolean =>
+  (name === 'FuncCall' && isGuardedWhole(nameOf(inner['funcname']).name)) ||
+  (name === 'TypeCast' && isConfiguration(inner)) ||
+  name === 'DefElem';
+
+type Fault = (node: Node, around: Surroundings) => string | null;
+
+/** By the kind of node, and for types by the member that holds one. */
+const FAULTS: { readonly [name: string]: Fault | undefined } = {
+  FuncCall: (call, around) => functionFault(call, around),
+  typeName: (type, around) => typeFault(type, typeUse(around)),
+  TypeName: (type, around) => typeFault(type, typeUse(around)),
+  A_Expr: operatorFault,
+  Constraint: exclusionFault,
+  IndexElem: operatorClassFault,
+  PartitionElem: operatorClassFault,
+  ColumnRef: columnFault,
+  A_Indirection: ({ indirection }) => (list(indirection).some((each) => stringOf(each) !== undefined) ? DOT : null),
+  XmlExpr: ({ op }) => (op === 'IS_DOCUMENT' ? null : 'must not make or read XML'),
+  XmlSerialize: () => 'must not make or read XML',
+};
+
+const DOT = 'must not take a part of a value with a dot, which can call any function: write the call';
+
+interface Name {
+  name: string;
+  schema: string | undefined;
+}
+
+/** Of a list of strings; the parser has unescaped and folded them. */
+function nameOf(parts: unknown): Name {
+  const names = list(parts).map((part) => stringOf(part) ?? '');
+  return { name: names.at(-1) ?? '', schema: names.length > 1 ? names.slice(0, -1).join('.') : undefined };
+}
+
+const written = ({ name, schema }: Name): string => JSON.stringify(schema === undefined ? name : `${schema}.${name}`);
+
+function functionFault(call: Node, around: Surroundings): string | null {
+  const called = nameOf(call['funcname']);
+  if (isGuarded(called.name) && isOwn(called)) return guardedCallFault(called.name, list(call['args']), around);
+  return listedFault('functions', called, around);
+}
+
+const isOwn = ({ schema }: Name): boolean => schema === undefined || schema === 'pg_catalog';
+
+const WORDS = {
+  functions: 'function',
+  operators: 'operator',
+  operatorClasses: 'operator class',
+} as const;
+
+function listedFault(kind: keyof typeof WORDS, name: Name, { extensions }: Surroundings): string | null {
+  if (isOwn(name) && OWN_NAMES[kind].has(name.name)) return null;
+  if (name.schema === undefined && ofExtensions(extensions, (each) => each[kind].has(name.name))) return null;
+  return notListed(kind, name);
+}
+
+export function ofExtensions(extensions: ReadonlySet<string>, has: (names: AllowedNames) => boolean): boolean {
+  for (const extension of extensions) {
+    const names = NAMES_OF_EXTENSIONS.get(extension);
+    if (names !== undefined && has(names)) return true;
+  }
+  return false;
+}
+
+function notListed(kind: keyof typeof WORDS, name: Name): string {
+  const what = `must not use the ${WORDS[kind]} ${written(name)}`;
+  const bringers = name.schema === undefined ? extensionsWith(kind, name.name) : [];
+  if (bringers.length === 0) return `${what}: it is none of those that are listed in docs/functions.md`;
+  return `${what} without its extension: schema.extras.needs must name ${bringers.map((each) => JSON.stringify(each)).join(' or ')}`;
+}
+
+/** Kinds of A_Expr whose name is a word of theirs, and no operator. */
+const BETWEEN = /BETWEEN/;
+
+function operatorFault({ kind, name }: Node, around: Surroundings): string | null {
+  return BETWEEN.test(String(kind)) ? null : listedFault('operators', nameOf(name), around);
+}
+
+/** An exclusion constraint: lists of an element and the name of an operator. */
+function exclusionFault({ exclusions }: Node, around: Surroundings): string | null {
+  for (const pair of list(exclusions)) {
+    const [, operator] = list(member(pair, 'List')?.['items']);
+    const fault = listedFault('operators', nameOf(member(operator, 'List')?.['items']), around);
+    if (fault !== null) return fault;
+  }
+  return null;
+}
+
+function operatorClassFault({ opclass }: Node, around: Surroundings): string | null {
+  return opclass === undefined ? null : listedFault('operatorClasses', nameOf(opclass), around);
+}
+
+/** `t.f` is a call of f with the row where t has no column f. */
+function columnFault({ fields }: Node, { collection, columns }: Surroundings): string | null {
+  const parts = list(fields);
+  if (parts.length < 2) return null;
+  const [table, column] = parts.map((part) => stringOf(part) ?? '');
+  const isOwnColumn = parts.length === 2 && table === collection && columns.has(column ?? '');
+  return isOwnColumn ? null : DOT;
+}
+
+const typeUse = ({ types, extensions }: Surroundings): TypeUse => ({
+  needed: types,
+  ofExtension: (name) => ofExtensions(extensions, (each) => each.types.has(name)),
+});

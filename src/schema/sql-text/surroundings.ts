@@ -1,0 +1,49 @@
+/** What stands around a text: its table, with what that needs. */
+import { parseTypeText } from '../expression.js';
+import type { Need } from '../extras.js';
+import type { CollectionNode } from '../state.js';
+
+export interface Surroundings {
+  /** The table; absent for what stands in none, the rules of domains. */
+  collection?: string;
+  columns: ReadonlySet<string>;
+  /** Enums and domains that the table needs, and types that its columns have. */
+  types: ReadonlySet<string>;
+  sequences: ReadonlySet<string>;
+  extensions: ReadonlySet<string>;
+}
+
+export interface Table {
+  collection?: string;
+  columns: readonly { name: string; type: string }[];
+  needs: readonly Need[];
+}
+
+export const NOTHING_AROUND = surroundingsOfTable({ columns: [], needs: [] });
+
+export function surroundingsOf({ collection, fields }: Pick<CollectionNode, 'collection' | 'fields'>): Surroundings {
+  const columns = [...fields.values()].flatMap(({ field, schema }) =>
+    schema === null ? [] : [{ name: field, type: schema.data_type }],
+  );
+  return surroundingsOfTable({
+    collection: collection.collection,
+    columns,
+    needs: collection.schema?.extras?.needs ?? [],
+  });
+}
+
+export function surroundingsOfTable({ collection, columns, needs }: Table): Surroundings {
+  const named = (...kinds: Need['kind'][]) => needs.flatMap(({ kind, name }) => (kinds.includes(kind) ? [name] : []));
+  return {
+    ...(collection === undefined ? {} : { collection }),
+    columns: new Set(columns.map(({ name }) => name)),
+    types: new Set([...named('enum', 'domain'), ...columns.map(({ type }) => parseTypeText(type)?.name ?? type)]),
+    sequences: new Set(named('sequence')),
+    extensions: new Set([...named('extension'), ...extensionsOf(columns)]),
+  };
+}
+
+/** PostGIS is nobody's to need, but a column of its types can't be without it. */
+function extensionsOf(columns: Table['columns']): string[] {
+  return columns.some(({ type }) => /^geo(metry|graphy)\b/.test(type)) ? ['postgis'] : [];
+}
