@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdtemp, readFile, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -222,6 +223,30 @@ describe('dps backup', () => {
       expect(await query(target, `SELECT relname FROM pg_class WHERE relname LIKE 'service%'`), what).to.deep.equal([]);
     }
     expect((await restore(small, target)).code).to.equal(0);
+  });
+
+  it('leaves a database that no service starts on, where PostgreSQL refuses a row', async () => {
+    const [small, wrong] = [join(directory, 'whole.dps'), join(directory, 'wrong.dps')];
+    await smallBackup(small);
+    const lines = gunzipSync(await readFile(small))
+      .toString()
+      .split('\n')
+      .slice(0, -2);
+    // Twice the same key, and a checksum that says that it has to be so.
+    lines.splice(lines.indexOf('7') + 1, 0, '7');
+    const content = `${lines.join('\n')}\n`;
+    const sections = lines.filter((line) => line.startsWith('{"section"')).length;
+    const sha256 = createHash('sha256').update(content).digest('hex');
+    await writeFile(wrong, gzipSync(`${content}${JSON.stringify({ end: true, sections, sha256 })}\n`));
+    const target = await emptyDatabase();
+    const { code, out, err } = await restore(wrong, target);
+    expect([code, out]).to.deep.equal([2, '']);
+    expect(err)
+      .to.contain('duplicate key')
+      .and.not.match(/\n\s+at /);
+    const started = await startService({ DATABASE_URL: target }).catch((error: Error) => error.message);
+    expect(started).to.match(/^This database is being restored/);
+    expect((await restore(small, target)).err).to.contain('not empty');
   });
 
   it('writes whole files or none', async () => {
