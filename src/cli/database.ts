@@ -6,6 +6,7 @@ import { DataDirInUseError, holdsServer, recordedConnection } from '../postgres/
 import { createPool } from '../postgres/pool.js';
 import { type DatabaseSource, openDatabase } from '../postgres/source.js';
 import type { Invocation } from './command.js';
+import { atDatabase } from './place.js';
 import { silentLogger } from './silent-logger.js';
 
 const POOL_SIZE = 3;
@@ -46,7 +47,7 @@ export function withServerAt<T>(
   address: string,
   work: (connectionString: string) => Promise<T>,
 ): Promise<T> {
-  return withServer(readConfig({ ...environment, DATABASE_URL: address }), work);
+  return withServer(readConfig(atDatabase(environment, address)), work);
 }
 
 /** A few connections of a command. The caller ends it. */

@@ -144,6 +144,19 @@ describe('dps apply', () => {
     }
   });
 
+  it('takes the database that an option names, wherever the settings keep theirs', async () => {
+    const file = join(directory, 'url');
+    await writeFile(file, 'postgresql://127.0.0.1:9/none');
+    const environment = { DATABASE_URL_FILE: file };
+    expect((await dps(['status'], environment)).err).to.contain('nothing listens');
+    const named = await dps(['status', '--database-url', service.databaseUrl], environment);
+    expect(named.code, named.err).to.equal(0);
+    const elsewhere = await dps(['status', '--data-dir', join(directory, 'none')], {
+      DATABASE_URL: service.databaseUrl,
+    });
+    expect(elsewhere.err).to.match(/^The data directory .* holds no service yet/);
+  });
+
   it('says in one line what is wrong with a file or an option', async () => {
     const broken = join(directory, 'broken');
     for (const [content, message] of [

@@ -120,8 +120,7 @@ describe('dps', () => {
     }
 
     it('says so where no service has been started', async () => {
-      const none = { DATABASE_URL: '', DATA_DIR: join(directory, 'none') };
-      const { code, err } = await dps(['users', 'list'], { environment: none });
+      const { code, err } = await dps(['users', 'list', '--data-dir', join(directory, 'none')]);
       expect(code).to.equal(2);
       expect(err).to.match(/^The data directory .* holds no service yet/);
       const other = await dps(['users', 'list'], { environment: { DB_SCHEMA: 'elsewhere' } });
