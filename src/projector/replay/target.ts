@@ -40,9 +40,14 @@ export async function openTarget({ connectionString, schema, logger }: TargetOpt
     };
     try {
       await client.query('SET statement_timeout = 0; SET lock_timeout = 0');
-      await takeLock(client, advisoryKey({ database: database.database, schema }, 'log'));
+      const key = advisoryKey({ database: database.database, schema }, 'log');
+      await takeLock(client, key);
       await requireEmpty(client, schema);
+      // Migrations take the log's lock themselves, on a connection of their own.
+      await client.query('SELECT pg_advisory_unlock($1)', [key]);
       await migrate({ pool, schema, database, logger });
+      await takeLock(client, key);
+      await requireEmpty(client, schema);
       await markRestoring(client);
       return { client, schema, close };
     } catch (error) {
