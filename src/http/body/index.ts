@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { refused } from '../errors.js';
 import { createBudget, type Share } from './budget.js';
 import { decoderOf } from './coding.js';
-import { parseJson } from './json.js';
+import { JSON_LIMITS, parseJson } from './json.js';
 import { skipSpace } from './json-bytes.js';
 import { checkCharset, mediaType, type Notation, notationOf, notationOfFile, unsupported } from './media-type.js';
 import { readUpload } from './multipart.js';
@@ -42,42 +42,71 @@ const LARGEST_AT_ONCE = 2;
 /** Bodies of at most `limits` bytes. Those that are larger than `limits.other` wait until their sum has room for them. */
 export function createBodies(limits: BodyLimits): Bodies {
   const budget = createBudget(LARGEST_AT_ONCE * Math.max(limits.schema, limits.other));
+  // A value takes a hundred bytes of memory, and three of a body.
+  const values = createBudget(JSON_LIMITS.values);
   return {
     async json(req) {
       const { type, charset } = checkedType(req);
       if (notationOf(type) !== 'json') throw unsupported(type, 'send application/json');
       checkCharset(charset);
       const raw = await readRaw(req, limits.other);
-      return whileThere(req, async (gone) => ({ value: await parse('json', raw, gone), release: () => undefined }));
+      return whileThere(req, async (gone) => ({
+        value: await parse('json', raw, { gone, claims: NO_CLAIMS }),
+        release: () => undefined,
+      }));
     },
     async document(req) {
       const read = documentReader(req, limits.schema);
       const length = expectedLength(req, limits.schema);
-      return whileThere(req, (gone) =>
+      return whileThere(req, async (gone) =>
         length <= limits.other
           ? unbudgeted(read, gone)
-          : budgeted(budget.take(length, gone), (held) => read(gone, held)),
+          : budgeted(await budget.take(length, gone), {
+              take: (count) => values.take(count, gone),
+              read: (claims) => read(gone, claims),
+            }),
       );
     },
   };
 }
 
-/** Reads the value of a body; `held` is told the length of its bytes once that is known. */
-type Read = (gone: AbortSignal, held: (bytes: number) => void) => Promise<unknown>;
-
-async function unbudgeted(read: Read, gone: AbortSignal): Promise<ReadBody> {
-  return { value: await read(gone, () => undefined), release: () => undefined };
+/** What a body turns out to hold, told as soon as that is known. */
+interface Claims {
+  bytes(count: number): void;
+  /** Resolves when there is room for them. */
+  values(count: number): Promise<void>;
 }
 
-async function budgeted(
-  turn: Promise<Share>,
-  read: (held: (bytes: number) => void) => Promise<unknown>,
-): Promise<ReadBody> {
-  const share = await turn;
-  try {
-    return { value: await read((bytes) => share.shrink(bytes)), release: () => share.release() };
-  } catch (error) {
+const NO_CLAIMS: Claims = { bytes: () => undefined, values: async () => undefined };
+
+type Read = (gone: AbortSignal, claims: Claims) => Promise<unknown>;
+
+async function unbudgeted(read: Read, gone: AbortSignal): Promise<ReadBody> {
+  return { value: await read(gone, NO_CLAIMS), release: () => undefined };
+}
+
+interface Budgeted {
+  /** A share of all values that are built. */
+  take(values: number): Promise<Share>;
+  read(claims: Claims): Promise<unknown>;
+}
+
+async function budgeted(share: Share, { take, read }: Budgeted): Promise<ReadBody> {
+  let built: Share | null = null;
+  const release = (): void => {
     share.release();
+    built?.release();
+  };
+  const claims: Claims = {
+    bytes: (count) => share.shrink(count),
+    values: async (count) => {
+      built = await take(count);
+    },
+  };
+  try {
+    return { value: await read(claims), release };
+  } catch (error) {
+    release();
     throw error;
   }
 }
@@ -102,12 +131,12 @@ function documentReader(req: IncomingMessage, limit: number): Read {
     throw unsupported(type, 'send application/json, application/yaml, or multipart/form-data with one file of either');
   }
   checkCharset(charset);
-  return async (gone, held) => {
+  return async (gone, claims) => {
     const raw = await readRaw(req, limit);
-    held(raw.length);
-    if (notation !== undefined) return withoutWrapper(await parse(notation, raw, gone));
+    claims.bytes(raw.length);
+    if (notation !== undefined) return withoutWrapper(await parse(notation, raw, { gone, claims }));
     const { type: fileType, name, content } = await readUpload(raw, req.headers['content-type'] ?? '');
-    return withoutWrapper(await parse(notationOfFile(fileType, name, content), content, gone));
+    return withoutWrapper(await parse(notationOfFile(fileType, name, content), content, { gone, claims }));
   };
 }
 
@@ -118,13 +147,19 @@ function checkedType(req: IncomingMessage) {
   return mediaType(req.headers['content-type']);
 }
 
+interface Parsing {
+  gone: AbortSignal;
+  claims: Claims;
+}
+
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 
-async function parse(notation: Notation, raw: Buffer, gone: AbortSignal): Promise<unknown> {
+async function parse(notation: Notation, raw: Buffer, { gone, claims }: Parsing): Promise<unknown> {
   const bytes = raw.subarray(0, 3).equals(BYTE_ORDER_MARK) ? raw.subarray(3) : raw;
   if (skipSpace(bytes, 0) === bytes.length) throw refused('INVALID_PAYLOAD', 'The body is empty.');
   if (!isUtf8(bytes)) throw refused('INVALID_PAYLOAD', 'The body is not valid UTF-8.');
-  return parseJson(notation === 'json' ? bytes : await yamlToJson(bytes, gone));
+  const json = notation === 'json' ? bytes : await yamlToJson(bytes, gone);
+  return parseJson(json, JSON_LIMITS, (values) => claims.values(values));
 }
 
 function withoutWrapper(value: unknown): unknown {

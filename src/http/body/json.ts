@@ -22,17 +22,22 @@ export const JSON_LIMITS: JsonLimits = {
 /** Bytes that are parsed at once. */
 const GROUP = 30_000;
 
-/** The value of `bytes`, which must be UTF-8. Throws `Refused` with the place. */
-export async function parseJson(bytes: Buffer, limits = JSON_LIMITS, group = GROUP): Promise<unknown> {
+/** The value of `bytes`, which must be UTF-8. Throws `Refused` with the place. `admit`: awaited before it is built. */
+export async function parseJson(
+  bytes: Buffer,
+  limits = JSON_LIMITS,
+  admit: (values: number) => Promise<void> = async () => undefined,
+): Promise<unknown> {
   try {
-    return await parse(bytes, { limits, group });
+    return await parse(bytes, { limits, group: GROUP }, admit);
   } catch (error) {
     throw error instanceof JsonFault ? await refusal(error, bytes, limits) : error;
   }
 }
 
-async function parse(bytes: Buffer, options: ScanOptions): Promise<unknown> {
+async function parse(bytes: Buffer, options: ScanOptions, admit: (values: number) => Promise<void>): Promise<unknown> {
   const scan = await inTurns(scanJsonInSteps(bytes, options));
+  await admit(scan.values);
   const value = await inTurns(buildJsonInSteps(bytes, scan));
   const { problems, values } = await inTurns(checkJsonInSteps(value, { maxDepth: options.limits.depth }));
   if (problems.length > 0) throw new Refused(problems);
