@@ -9,18 +9,7 @@ import { requestIdOf } from './request-headers.js';
 import { type RequestLog, createRequestLog } from './request-log.js';
 import { respond } from './respond.js';
 import type { Method, Route } from './route.js';
-import { adoptRoutes } from './routes/adopt.js';
-import { authRoutes } from './routes/auth.js';
-import { collectionRoutes } from './routes/collections.js';
-import { driftRoutes } from './routes/drift.js';
-import { fieldRoutes } from './routes/fields.js';
-import { relationRoutes } from './routes/relations.js';
-import { historyRoutes } from './routes/history.js';
-import { metricsRoutes } from './routes/metrics.js';
-import { projectionRoutes } from './routes/projections.js';
-import { schemaRoutes } from './routes/schema.js';
-import { openApiRoutes, serverRoutes } from './routes/server.js';
-import { userRoutes } from './routes/users.js';
+import { createRoutes } from './routes/index.js';
 import { serve, type Serving } from './serve.js';
 
 /** The application that answers the whole interface. It listens nowhere; what it uses belongs to the caller. */
@@ -30,21 +19,7 @@ export function createHttp(deps: HttpDeps): Express {
   app.set('trust proxy', deps.config.trustProxy);
   if (deps.config.corsOrigins.length > 0) app.use(crossOrigin(deps.config.corsOrigins));
   const serving: Serving = { deps, log: requestObserver(deps), bodies: createBodies(deps.config.maxBody) };
-  const described = [
-    ...collectionRoutes(deps),
-    ...fieldRoutes(deps),
-    ...relationRoutes(deps),
-    ...schemaRoutes(deps),
-    ...adoptRoutes(deps),
-    ...driftRoutes(deps),
-    ...authRoutes(deps),
-    ...userRoutes(deps),
-    ...serverRoutes(deps),
-    ...historyRoutes(deps),
-    ...projectionRoutes(deps),
-    ...metricsRoutes(deps),
-  ];
-  const routes = [...described, ...openApiRoutes(described, deps.config.release)];
+  const routes = createRoutes(deps);
   for (const path of new Set(routes.map((route) => route.path))) {
     mount(
       app,

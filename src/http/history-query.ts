@@ -7,7 +7,7 @@ import { refused } from './errors.js';
 import { count } from './query.js';
 
 /** A position of the log; 0: before the first event. */
-export const position = count;
+export const position = count.describe('A position of the log');
 
 /** A place of the log as a cursor names it: a position, or one with the hash of its event. */
 export interface Cursor {
@@ -37,15 +37,18 @@ export async function requireInLog({ position, hash }: Cursor, history: Pick<His
 }
 
 /** A position, a time, or now. */
-export const moment = z.string().transform((text, context) => {
-  const read = readMoment(text);
-  if (read !== null) return read;
-  context.addIssue(
-    'must be a position, an ISO 8601 time with its zone (2026-11-21T08:05:03Z), a day, or now; a time ' +
-      `${TIME_RANGE}.`,
-  );
-  return z.NEVER;
-});
+export const moment = z
+  .string()
+  .transform((text, context) => {
+    const read = readMoment(text);
+    if (read !== null) return read;
+    context.addIssue(
+      'must be a position, an ISO 8601 time with its zone (2026-11-21T08:05:03Z), a day, or now; a time ' +
+        `${TIME_RANGE}.`,
+    );
+    return z.NEVER;
+  })
+  .describe('A position of the log, an ISO 8601 time with its zone, a day, or `now`');
 
 const MAX_PAGE = 1_000;
 
@@ -54,4 +57,6 @@ export const pageSize = z
   .regex(/^\d{1,4}$/, { error: `must be an integer from 1 to ${MAX_PAGE}.` })
   .transform(Number)
   .refine((value) => value >= 1 && value <= MAX_PAGE, { error: `must be an integer from 1 to ${MAX_PAGE}.` })
-  .default(100);
+  .pipe(z.int().min(1).max(MAX_PAGE))
+  .default(100)
+  .describe('How many items at most');

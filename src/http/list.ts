@@ -6,8 +6,8 @@ import { count, type MetaMember, metaMembers } from './query.js';
 /** `members`: those of an item, which `fields` may choose from. */
 export const listQueryOf = <const M extends string>(members: readonly M[]) =>
   z.strictObject({
-    offset: count.default(0),
-    limit: count.optional(),
+    offset: count.default(0).describe('How many items to skip'),
+    limit: count.optional().describe('How many items at most'),
     meta: metaMembers.optional(),
     fields: membersOf(members).optional(),
   });

@@ -14,7 +14,8 @@ export const membersOf = <const M extends string>(members: readonly M[]) =>
       context.addIssue(`must be names of members with commas between them: ${members.join(', ')}, or *.`);
       return z.NEVER;
     })
-    .pipe(z.array(z.enum(members)).readonly());
+    .pipe(z.array(z.enum(members)).readonly())
+    .describe('The top-level members that are shown; the others are left out. `*`: all');
 
 const isOneOf = (name: string, members: readonly string[]): boolean => members.includes(name);
 

@@ -68,34 +68,44 @@ const problem = (name: string, message: string): EdgeProblem => ({ code: 'INVALI
 export const flag = z
   .enum(['', 'true', '1', 'false', '0'], { error: 'must be true or false (empty or 1, or 0).' })
   .transform((text) => text === '' || text === 'true' || text === '1')
+  .pipe(z.boolean())
   .default(false);
 
 /** A non-negative integer. */
 export const count = z
   .string()
   .regex(/^\d{1,15}$/, { error: 'must be a non-negative integer.' })
-  .transform(Number);
+  .transform(Number)
+  .pipe(z.int().min(0));
 
 const META_MEMBERS = ['total_count', 'filter_count'] as const;
 export type MetaMember = (typeof META_MEMBERS)[number];
 
 /** `total_count`, `filter_count`, both with a comma, or `*`. */
-export const metaMembers = z.string().transform((text, context): readonly MetaMember[] => {
-  if (text === '*') return META_MEMBERS;
-  const names = text.split(',').map((name) => name.trim());
-  const known = META_MEMBERS.filter((member) => names.includes(member));
-  if (names.every((name) => META_MEMBERS.some((member) => member === name))) return known;
-  context.addIssue('must be total_count, filter_count, both with a comma, or *.');
-  return z.NEVER;
-});
+export const metaMembers = z
+  .string()
+  .transform((text, context): readonly MetaMember[] => {
+    if (text === '*') return META_MEMBERS;
+    const names = text.split(',').map((name) => name.trim());
+    const known = META_MEMBERS.filter((member) => names.includes(member));
+    if (names.every((name) => META_MEMBERS.some((member) => member === name))) return known;
+    context.addIssue('must be total_count, filter_count, both with a comma, or *.');
+    return z.NEVER;
+  })
+  .pipe(z.array(z.enum(META_MEMBERS)).readonly())
+  .describe('Counts beside a list: `total_count`, `filter_count`, both, or `*`');
 
 /** Names with commas between them; one that holds a comma or a double quote stands in double quotes, as in CSV. */
-export const nameList = z.string().transform((text, context) => {
-  const names = splitNames(text);
-  if (names !== null) return names;
-  context.addIssue('must be names with commas between them; one that holds a comma stands in double quotes.');
-  return z.NEVER;
-});
+export const nameList = z
+  .string()
+  .transform((text, context) => {
+    const names = splitNames(text);
+    if (names !== null) return names;
+    context.addIssue('must be names with commas between them; one that holds a comma stands in double quotes.');
+    return z.NEVER;
+  })
+  .pipe(z.array(z.string()))
+  .describe('Names with commas between them; one that holds a comma stands in double quotes, as in CSV');
 
 const NAME = /"((?:[^"]|"")+)"|[^",]+/y;
 

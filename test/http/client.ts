@@ -1,6 +1,7 @@
 /** A client for tests over HTTP: any method, any body, the answer in one value. */
 import { connect } from 'node:net';
 import { expectPlaces } from './places.js';
+import { holdToContract } from '../support/contract.js';
 import type { TestService } from '../support/service.js';
 
 export interface Reply {
@@ -36,6 +37,14 @@ export function clientOf({ url, adminToken }: TestService): Client {
     const text = await answer.text();
     const json = parse(text);
     expectPlaces({ path, headers, body }, answer.status, json);
+    holdToContract({
+      method,
+      path,
+      sent: jsonSent(init, headers),
+      status: answer.status,
+      contentType: answer.headers.get('content-type'),
+      received: json,
+    });
     return { status: answer.status, headers: answer.headers, text, json, codes: codesOf(json) };
   };
 }
@@ -62,6 +71,12 @@ export function raw(url: string, text: string, { hangUp = false } = {}): Promise
     socket.on('error', reject);
     socket.on('close', () => resolve(Buffer.concat(chunks).toString('latin1')));
   });
+}
+
+/** The body of a request as JSON; undefined when it is something else. */
+function jsonSent({ body }: RequestInit, headers: Record<string, string>): unknown {
+  const type = Object.entries(headers).find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? '';
+  return typeof body === 'string' && /^application\/json\b/i.test(type) ? parse(body) : undefined;
 }
 
 function parse(text: string): unknown {

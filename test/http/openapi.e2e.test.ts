@@ -1,62 +1,66 @@
+/** The OpenAPI document and its page, as a running service answers them. */
 import { expect } from 'chai';
-import { OPERATIONS } from '../../src/http/openapi/operations.js';
+import { documentOfRoutes } from '../support/openapi.js';
 import { type TestService, startService } from '../support/service.js';
-import { clientOf } from './client.js';
+import { type Client, clientOf } from './client.js';
 
 type Responses = Record<string, { headers?: object }>;
+type Operation = { parameters: { name: string; in: string }[]; responses: Responses };
 
-interface Document {
-  openapi: string;
-  paths: Record<string, Record<string, { summary?: string; parameters: { name: string }[]; responses: Responses }>>;
-  components: { schemas: Record<string, object> };
-}
-
-describe('the OpenAPI document', () => {
+describe('the OpenAPI document, served', () => {
   let service: TestService;
-  let document: Document;
+  let client: Client;
 
   before(async () => {
     service = await startService();
-    document = (await clientOf(service)('/server/openapi.json')).json as Document;
+    client = clientOf(service);
   });
   after(() => service.stop());
 
-  it('holds every route, each with a summary', () => {
-    expect(document.openapi).equal('3.1.0');
-    const shown = Object.entries(document.paths).flatMap(([path, methods]) =>
-      Object.entries(methods).map(([method, { summary }]) => {
-        expect(summary, `${method} ${path}`).a('string');
-        return `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`;
-      }),
-    );
-    expect(shown.sort()).deep.equal(Object.keys(OPERATIONS).sort());
+  it('is the one of the routes, under both of its paths', async () => {
+    for (const path of ['/server/openapi.json', '/server/specs/oas']) {
+      const { json, headers } = await client(path);
+      expect(JSON.stringify(json)).equal(JSON.stringify(documentOfRoutes()));
+      const again = await client(path, { headers: { 'if-none-match': headers.get('etag') ?? '' } });
+      expect(again.status).equal(304);
+      expect((await client(path, { token: null })).status).equal(401);
+    }
   });
 
   it('names the parameters of a path and of a query', () => {
-    const parameters = document.paths['/collections/{id}']?.['get']?.parameters ?? [];
-    expect(parameters.map(({ name }) => name)).deep.equal(['id', 'meta', 'fields', 'id']);
-    const snapshot = document.paths['/schema/snapshot']?.['get']?.parameters ?? [];
-    expect(snapshot.map(({ name }) => name)).deep.equal(['export', 'includeCollections', 'excludeCollections']);
+    const { paths } = documentOfRoutes() as unknown as { paths: Record<string, Record<string, Operation>> };
+    const named = (path: string) => paths[path]?.['get']?.parameters.map(({ name, in: place }) => `${place} ${name}`);
+    expect(named('/collections/{id}')).deep.equal([
+      'path id',
+      'query meta',
+      'query fields',
+      'query id',
+      'header If-None-Match',
+    ]);
+    expect(named('/history/diff')).deep.equal(['query from', 'query to']);
   });
 
   it('tells the headers of what changes the schema, and of nothing else', () => {
-    for (const [path, methods] of Object.entries(document.paths)) {
+    const { paths } = documentOfRoutes() as unknown as { paths: Record<string, Record<string, Operation>> };
+    for (const [path, methods] of Object.entries(paths)) {
       for (const [method, { parameters, responses }] of Object.entries(methods)) {
         const isChange = method !== 'get' && /^\/(collections|fields|relations|schema\/(apply|adopt))/.test(path);
         const headers = Object.keys((responses['200'] ?? responses['204'])?.headers ?? {});
         expect(headers.includes('X-Batch-Id'), `${method} ${path}`).equal(isChange);
-        expect(
-          parameters.some(({ name }) => name === 'Idempotency-Key'),
-          `${method} ${path}`,
-        ).equal(isChange);
+        const names = parameters.map(({ name }) => name);
+        expect(names.includes('Idempotency-Key'), `${method} ${path}`).equal(isChange);
       }
     }
   });
 
-  it('refers to nothing that it lacks', () => {
-    const text = JSON.stringify(document);
-    const names = [...text.matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name ?? '');
-    expect(names).not.deep.equal([]);
-    for (const name of names) expect(document.components.schemas).property(name);
+  it('is a page that needs no token, runs nothing and loads nothing', async () => {
+    const { status, headers, text } = await client('/docs', { token: null });
+    expect([status, headers.get('content-type')]).deep.equal([200, 'text/html; charset=utf-8']);
+    expect(headers.get('content-security-policy')).match(
+      /^default-src 'none'; style-src 'sha256-[^']+'; base-uri 'none'/,
+    );
+    expect(text).include('/collections/{id}').not.include(service.url);
+    const etag = headers.get('etag') ?? '';
+    expect((await client('/docs', { token: null, headers: { 'if-none-match': etag } })).status).equal(304);
   });
 });

@@ -1,86 +1,88 @@
-/** The OpenAPI document, made from the routes as they are: paths, methods, parameters, roles and bodies can't drift. */
-import { z } from 'zod';
+/**
+ * The OpenAPI document, made from the routes as they are and from the shapes that read requests: paths, methods, parameters,
+ * roles, bodies and refusals can't drift. What answers hold is held to it by the tests.
+ */
 import type { Route } from '../route.js';
-import { COMPONENTS, type JsonSchema, ref } from './components.js';
-import { ANSWER_HEADERS, CHANGE_HEADERS, HEADERS, changeParameters } from './headers.js';
-import { OPERATIONS, type OperationDoc } from './operations.js';
+import { HEADERS, headerParameters } from './headers.js';
+import { type Components, createComponents, type JsonSchema } from './json-schema.js';
+import type { OperationDoc } from './operation-doc.js';
+import { OPERATIONS } from './operations/index.js';
+import { pathParameters, queryParameters } from './parameters.js';
+import { refusalResponses, responsesOf } from './responses.js';
+import { tagOf, tagsOf } from './tags.js';
 
-/** OpenAPI 3.1. A route that OPERATIONS doesn't know is shown with what the route itself tells. */
-export function openApiDocument(routes: readonly Route[], release: string): object {
-  const paths: Record<string, Record<string, object>> = {};
+export interface OpenApiDocument {
+  openapi: string;
+  paths: Record<string, Record<string, JsonSchema>>;
+  components: Record<string, Record<string, JsonSchema>>;
+  [member: string]: unknown;
+}
+
+/** OpenAPI 3.1. */
+export function openApiDocument(routes: readonly Route[], release: string): OpenApiDocument {
+  const components = createComponents();
+  const responses = refusalResponses(components);
+  const paths: OpenApiDocument['paths'] = {};
   for (const route of routes) {
-    const path = route.path.replaceAll(/:(\w+)/g, '{$1}');
-    (paths[path] ??= {})[route.method] = operation(route, OPERATIONS[`${route.method.toUpperCase()} ${route.path}`]);
+    const doc = OPERATIONS[`${route.method.toUpperCase()} ${route.path}`];
+    if (doc === undefined) throw new Error(`nothing is said of ${route.method} ${route.path} in the document`);
+    (paths[templateOf(route.path)] ??= {})[route.method] = operationOf(route, doc, components);
   }
   return {
     openapi: '3.1.0',
-    info: { title: 'Data Platform Service', version: release },
+    info: {
+      title: 'Data Platform Service',
+      version: release,
+      description: 'Manages a PostgreSQL schema over HTTP, with every change as an event in an append-only log.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '/', description: 'This service' }],
     security: [{ bearer: [] }],
+    tags: tagsOf(routes),
     paths,
     components: {
-      schemas: COMPONENTS,
-      headers: HEADERS,
-      securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
-    },
-  };
-}
-
-function operation(route: Route, doc: OperationDoc | undefined): object {
-  const { access, body } = route;
-  return {
-    ...(doc && { summary: doc.summary }),
-    ...(access === 'anyone' ? { security: [] } : { description: `Needs the role ${access}.` }),
-    parameters: [
-      ...pathParameters(route.path),
-      ...queryParameters(route.query),
-      ...(doc?.changes === true ? changeParameters() : []),
-    ],
-    ...(body !== undefined && { requestBody: requestBody(body, doc?.body ?? {}) }),
-    responses: {
-      ...successes(doc),
-      default: {
-        description: 'Refused',
-        ...ANSWER_HEADERS,
-        content: { 'application/json': { schema: ref('Errors') } },
+      schemas: components.schemas(),
+      responses: usedIn(paths, responses),
+      headers: HEADERS as unknown as Record<string, JsonSchema>,
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer', description: 'A static token, or an access token of a login' },
       },
     },
   };
 }
 
-function pathParameters(path: string): object[] {
-  return [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
-    name,
-    in: 'path',
+function usedIn(paths: object, responses: Record<string, JsonSchema>): Record<string, JsonSchema> {
+  const text = JSON.stringify(paths);
+  return Object.fromEntries(Object.entries(responses).filter(([name]) => text.includes(`/responses/${name}"`)));
+}
+
+/** `/fields/:collection` → `/fields/{collection}` */
+export const templateOf = (path: string): string => path.replaceAll(/:(\w+)/g, '{$1}');
+
+function operationOf(route: Route, doc: OperationDoc, components: Components): JsonSchema {
+  const { access, path, body } = route;
+  const description = [doc.description, access === 'anyone' ? 'Needs no token.' : `Needs the role ${access}.`];
+  return {
+    operationId: doc.id,
+    tags: [tagOf(path)],
+    summary: doc.summary,
+    description: description.filter((sentence) => sentence !== undefined).join(' '),
+    ...(access === 'anyone' && { security: [] }),
+    parameters: [...pathParameters(path), ...queryParameters(route.query, components), ...headerParameters(doc)],
+    ...(body !== undefined && { requestBody: requestBody(body, doc, components) }),
+    responses: responsesOf(route, doc, components),
+  };
+}
+
+function requestBody(kind: 'json' | 'document', { body, example }: OperationDoc, components: Components): JsonSchema {
+  if (body === undefined) throw new Error('nothing is said of a body in the document');
+  const content = { schema: components.schemaOf(body, 'input'), ...(example !== undefined && { example }) };
+  const file = { type: 'object', properties: { file: { type: 'string', format: 'binary' } } };
+  return {
     required: true,
-    schema: { type: 'string' },
-  }));
-}
-
-function queryParameters(query: z.ZodType): object[] {
-  const { properties = {} } = z.toJSONSchema(query, { io: 'input' });
-  return Object.entries(properties).map(([name, schema]) => ({ name, in: 'query', required: false, schema }));
-}
-
-function requestBody(kind: 'json' | 'document', body: JsonSchema | z.ZodType): object {
-  const schema = body instanceof z.ZodType ? withoutDialect(z.toJSONSchema(body, { io: 'input' })) : body;
-  const types = kind === 'json' ? ['application/json'] : ['application/json', 'application/yaml'];
-  const content = Object.fromEntries(types.map((type) => [type, { schema }]));
-  if (kind === 'document') {
-    const file = { type: 'object', properties: { file: { type: 'string', format: 'binary' } } };
-    Object.assign(content, { 'multipart/form-data': { schema: file } });
-  }
-  return { required: true, content };
-}
-
-/** The document says once which dialect it is written in. */
-function withoutDialect(schema: Record<string, unknown>): JsonSchema {
-  return Object.fromEntries(Object.entries(schema).filter(([member]) => member !== '$schema'));
-}
-
-function successes({ answer, changes }: Partial<OperationDoc> = {}): object {
-  const done = { description: 'Done', ...(changes === true ? CHANGE_HEADERS : ANSWER_HEADERS) };
-  if (answer === undefined) return { 204: done };
-  const content =
-    answer === 'text' ? { 'text/plain': { schema: { type: 'string' } } } : { 'application/json': { schema: answer } };
-  return { 200: { ...done, content } };
+    content: {
+      'application/json': content,
+      ...(kind === 'document' && { 'application/yaml': content, 'multipart/form-data': { schema: file } }),
+    },
+  };
 }

@@ -1,5 +1,6 @@
 /** The headers that requests and answers carry beside their bodies. */
-import type { JsonSchema } from './components.js';
+import type { JsonSchema } from './json-schema.js';
+import type { OperationDoc } from './operation-doc.js';
 
 interface Header {
   description: string;
@@ -18,6 +19,11 @@ const CHANGE_PARAMETERS: Readonly<Record<string, Header>> = {
   'X-Reason': { description: 'Why: kept with the events', schema: { ...text, maxLength: 1000 } },
 };
 
+/** Of reads whose answer has a validator. */
+const READ_PARAMETERS: Readonly<Record<string, Header>> = {
+  'If-None-Match': { description: 'The ETag of an answer that is still at hand: 304 while it is right', schema: text },
+};
+
 export const HEADERS: Readonly<Record<string, Header>> = {
   'X-Request-Id': { description: 'The one of the request where it is sane, or a new one', schema: text },
   'X-Log-Position': { description: 'The position of the log that the answer reflects', schema: { type: 'integer' } },
@@ -25,14 +31,20 @@ export const HEADERS: Readonly<Record<string, Header>> = {
     description: 'The batch that the change became; absent when nothing was to be changed',
     schema: { ...text, format: 'uuid' },
   },
+  ETag: { description: 'A strong validator of the answer', schema: text },
 };
 
-const refs = (...names: (keyof typeof HEADERS)[]) => ({
-  headers: Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }])),
-});
+export function answerHeaders({ changes, validated }: OperationDoc): JsonSchema {
+  const names = [
+    'X-Request-Id',
+    ...(changes || validated ? ['X-Log-Position'] : []),
+    ...(changes ? ['X-Batch-Id'] : []),
+    ...(validated ? ['ETag'] : []),
+  ];
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}
 
-export const ANSWER_HEADERS = refs('X-Request-Id');
-export const CHANGE_HEADERS = refs('X-Request-Id', 'X-Log-Position', 'X-Batch-Id');
-
-export const changeParameters = (): object[] =>
-  Object.entries(CHANGE_PARAMETERS).map(([name, header]) => ({ name, in: 'header', required: false, ...header }));
+export function headerParameters({ changes, validated }: OperationDoc): JsonSchema[] {
+  const headers = { ...(changes && CHANGE_PARAMETERS), ...(validated && READ_PARAMETERS) };
+  return Object.entries(headers).map(([name, header]) => ({ name, in: 'header', required: false, ...header }));
+}

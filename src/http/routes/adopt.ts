@@ -8,7 +8,7 @@ import type { HttpDeps } from '../deps.js';
 import { flag } from '../query.js';
 import { type Call, type Route, route } from '../route.js';
 
-const query = z.strictObject({ dry_run: flag });
+const query = z.strictObject({ dry_run: flag.describe('Answers what would happen, and keeps nothing') });
 
 export function adoptRoutes({ pipeline, config: { schema } }: HttpDeps): Route[] {
   return [

@@ -21,7 +21,10 @@ const ONE = '/collections/:id';
 /** `meta` is part of the interface on every route, and adds something to lists only. */
 const shownQuery = { meta: metaMembers.optional(), fields: membersOf(COLLECTION_MEMBERS).optional() };
 const listQuery = listQueryOf(COLLECTION_MEMBERS);
-const createQuery = z.strictObject({ concurrentIndexCreation: flag, ...shownQuery });
+const createQuery = z.strictObject({
+  concurrentIndexCreation: flag.describe('Indexes are built after the commit'),
+  ...shownQuery,
+});
 const severalQuery = z.strictObject(shownQuery);
 const oneQuery = z.strictObject({ ...shownQuery, id: z.string().optional() });
 const deleteQuery = oneQuery.pick({ id: true });

@@ -25,7 +25,10 @@ const noQuery = z.strictObject({});
 const shownQuery = { fields: membersOf(FIELD_MEMBERS).optional() };
 const listQuery = listQueryOf(FIELD_MEMBERS);
 const oneQuery = z.strictObject(shownQuery);
-const changeQuery = z.strictObject({ concurrentIndexCreation: flag, ...shownQuery });
+const changeQuery = z.strictObject({
+  concurrentIndexCreation: flag.describe('Indexes are built after the commit'),
+  ...shownQuery,
+});
 
 export function fieldRoutes(deps: HttpDeps): Route[] {
   const textsOf = createFieldTexts();

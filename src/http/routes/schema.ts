@@ -27,15 +27,21 @@ import { createSnapshotText } from '../snapshot-text.js';
 import { expectTakeable } from '../takeable.js';
 
 const snapshotQuery = z.strictObject({
-  export: z.enum(EXPORTS, { error: `must be one of ${EXPORTS.join(', ')}.` }).optional(),
+  export: z
+    .enum(EXPORTS, { error: `must be one of ${EXPORTS.join(', ')}.` })
+    .optional()
+    .describe('Saves it as a file'),
   includeCollections: nameList.optional(),
   excludeCollections: nameList.optional(),
 });
 const diffQuery = z.strictObject({
-  force: flag,
-  mode: z.enum(['mirror', 'merge'], { error: 'must be mirror or merge.' }).default('mirror'),
+  force: flag.describe('Understands documents of other releases, vendors and services'),
+  mode: z
+    .enum(['mirror', 'merge'], { error: 'must be mirror or merge.' })
+    .default('mirror')
+    .describe('`mirror`: what the snapshot lacks is removed. `merge`: nothing is removed'),
 });
-const applyQuery = z.strictObject({ dry_run: flag });
+const applyQuery = z.strictObject({ dry_run: flag.describe('Answers what would happen, and keeps nothing') });
 
 type SnapshotQuery = z.output<typeof snapshotQuery>;
 

@@ -1,11 +1,8 @@
 /** /server: is it there, is it well, what is it. */
 import { z } from 'zod';
 import { snapshotHash, VENDOR } from '../../schema/snapshot.js';
-import { toRendered } from '../../reads/rendered.js';
-import { type Answer, JSON_TYPE, jsonAnswer, textAnswer } from '../answer.js';
+import { jsonAnswer, textAnswer } from '../answer.js';
 import type { HttpDeps } from '../deps.js';
-import { openApiDocument } from '../openapi/document.js';
-import { type Representation, representationAnswer } from '../representation.js';
 import { openRoute, route, type Route } from '../route.js';
 
 const noQuery = z.strictObject({});
@@ -43,23 +40,4 @@ export function serverRoutes({ health, store, config }: HttpDeps): Route[] {
       },
     }),
   ];
-}
-
-/** Where ours is looked for, and where clients of the peer look. */
-const DOCUMENT_PATHS = ['/server/openapi.json', '/server/specs/oas'];
-
-/** The OpenAPI document of `routes`, its own among them. */
-export function openApiRoutes(routes: readonly Route[], release: string): Route[] {
-  const own: Route[] = DOCUMENT_PATHS.map((path) =>
-    route({
-      method: 'get',
-      path,
-      access: 'reader',
-      query: noQuery,
-      handle: ({ req }): Answer | Promise<Answer> => representationAnswer(document, req),
-    }),
-  );
-  const text = JSON.stringify(openApiDocument([...routes, ...own], release));
-  const document: Representation = { ...toRendered(text), type: JSON_TYPE };
-  return own;
 }

@@ -1,10 +1,11 @@
 /** Columns of other vendors as columns of ours: type, default, generation expression. */
+import { z } from 'zod';
 import { checkExpression, checkTypeText } from '../expression.js';
 import { judgeText } from '../sql-text/judge.js';
 import { NOTHING_AROUND } from '../sql-text/surroundings.js';
 import type { Json } from '../model.js';
 import { defaultFromCatalog } from '../normal-form/catalog-default.js';
-import { type Check, flag, Wrong } from '../normal-form/checks.js';
+import { type Check, checkOf, flag, Wrong } from '../normal-form/checks.js';
 import { commentText, isSequenceDefault } from '../normal-form/column.js';
 import { isFunctionDefault, readDefault } from '../normal-form/default-value.js';
 import { ALIAS_TYPE, type ColumnType, isFieldType, UNKNOWN_TYPE } from '../normal-form/field-types.js';
@@ -31,7 +32,7 @@ const PLAIN: ReadonlyMap<string, Check<unknown>> = new Map<string, Check<unknown
   ['has_auto_increment', flag],
   ['comment', commentText],
   // Only snapshots of ours have them; they are checked when the document is read.
-  ['extras', (value) => value],
+  ['extras', checkOf(z.unknown(), '')],
 ]);
 
 /** Members that are read with the type, and those that follow from what stands elsewhere. */

@@ -1,5 +1,5 @@
 /** Checks of single members. A check answers the value in normal form, or a `Wrong` that says what would be right. */
-import { isObject } from '../json.js';
+import { z } from 'zod';
 import type { Json } from '../model.js';
 import { invalid, MAX_PROBLEMS, type Path, type Problem } from '../problem.js';
 
@@ -10,7 +10,31 @@ export class Wrong {
   }
 }
 
-export type Check<T> = (value: unknown, foreign: boolean) => T | Wrong;
+export interface Check<T> {
+  (value: unknown, foreign: boolean): T | Wrong;
+  /** What it takes in documents of ours. It decides, and the interface's description shows it. */
+  readonly shape: z.ZodType;
+  /** What would be right. */
+  readonly message: string;
+}
+
+interface Spellings<T> {
+  /** What other vendors write, in our terms. */
+  foreign?: (value: unknown) => unknown;
+  /** The value in normal form, of one that fits the shape. */
+  normal?: (value: unknown) => T | Wrong;
+}
+
+/** A check of `shape`. `message` says what would be right. */
+export function checkOf<T>(shape: z.ZodType, message: string, { foreign, normal }: Spellings<T> = {}): Check<T> {
+  const wrong = new Wrong(message);
+  const check = (given: unknown, isForeign: boolean): T | Wrong => {
+    const value = isForeign && foreign !== undefined ? foreign(given) : given;
+    if (!shape.safeParse(value).success) return wrong;
+    return normal === undefined ? (value as T) : normal(value);
+  };
+  return Object.assign(check, { shape, message });
+}
 
 /** One check for every member of a document. */
 export type Checks<D> = { readonly [M in keyof D]-?: Check<D[M]> };
@@ -43,81 +67,62 @@ export function characterCount(text: string): number {
   return count;
 }
 
-const NOT_A_BOOLEAN = new Wrong('must be true or false');
-
 /** A boolean; 0 and 1 are understood from other vendors. */
-export function flag(value: unknown, foreign: boolean): boolean | Wrong {
-  if (typeof value === 'boolean') return value;
-  if (foreign && (value === 0 || value === 1)) return value === 1;
-  return NOT_A_BOOLEAN;
-}
+export const flag = checkOf<boolean>(z.boolean(), 'must be true or false', {
+  foreign: (value) => (value === 0 || value === 1 ? value === 1 : value),
+});
 
-const NOT_A_TEXT = new Wrong('must be a string or null');
-
-export function nullableText(value: unknown, foreign: boolean): string | null | Wrong {
-  if (typeof value === 'string' || value === null) return value;
-  return foreign && typeof value === 'number' ? String(value) : NOT_A_TEXT;
-}
-
-const NOT_A_NAME = new Wrong('must be a name (a string that is not empty) or null');
+export const nullableText = checkOf<string | null>(z.string().nullable(), 'must be a string or null', {
+  foreign: (value) => (typeof value === 'number' ? String(value) : value),
+});
 
 /** The name of something else. That it exists is checked where the whole schema is known. */
-export function nullableName(value: unknown): string | null | Wrong {
-  return value === null || (typeof value === 'string' && value !== '') ? value : NOT_A_NAME;
-}
+export const nullableName = checkOf<string | null>(
+  z.string().min(1).nullable(),
+  'must be a name (a string that is not empty) or null',
+);
 
 export const MAX_SORT = 2_147_483_647;
 
-const NOT_A_SORT = new Wrong(`must be an integer from -2147483648 to ${MAX_SORT}, or null`);
+export const nullableSort = checkOf<number | null>(
+  z.int32().nullable(),
+  `must be an integer from -2147483648 to ${MAX_SORT}, or null`,
+  // -0 and 0 are one number, in JSON text too.
+  { normal: (value) => (value === 0 ? 0 : (value as number | null)) },
+);
 
-export function nullableSort(value: unknown): number | null | Wrong {
-  return value === null || (typeof value === 'number' && (value | 0) === value) ? plainZero(value) : NOT_A_SORT;
-}
+const object = z.looseObject({});
 
-/** -0 and 0 are one number, in JSON text too. */
-function plainZero(value: number | null): number | null {
-  return value === 0 ? 0 : value;
-}
+export const nullableObject = checkOf<Json>(object.nullable(), 'must be an object or null');
 
-const NOT_AN_OBJECT = new Wrong('must be an object or null');
+export const nullableList = checkOf<Json>(z.array(z.unknown()).nullable(), 'must be an array or null');
 
-export function nullableObject(value: unknown): Json | Wrong {
-  return value === null || isObject(value) ? value : NOT_AN_OBJECT;
-}
+export const nullableStructure = checkOf<Json>(
+  z.union([z.array(z.unknown()), object]).nullable(),
+  'must be an array, an object or null',
+);
 
-const NOT_A_LIST = new Wrong('must be an array or null');
-
-export function nullableList(value: unknown): Json | Wrong {
-  return value === null || Array.isArray(value) ? (value as Json) : NOT_A_LIST;
-}
-
-const NOT_STRUCTURED = new Wrong('must be an array, an object or null');
-
-export function nullableStructure(value: unknown): Json | Wrong {
-  return typeof value === 'object' ? (value as Json) : NOT_STRUCTURED;
-}
-
-const NOT_TRANSLATIONS = new Wrong('must be an object (a name per language), an array of objects, or null');
-
-export function translations(value: unknown): Json | Wrong {
-  if (typeof value !== 'object') return NOT_TRANSLATIONS;
-  return Array.isArray(value) && !value.every(isObject) ? NOT_TRANSLATIONS : (value as Json);
-}
-
-const NOT_STRINGS = new Wrong('must be an array of strings, or null');
+export const translations = checkOf<Json>(
+  z.union([z.array(object), object]).nullable(),
+  'must be an object (a name per language), an array of objects, or null',
+);
 
 /** A list of strings; other vendors also write it with commas. */
-export function nullableStrings(value: unknown, foreign: boolean): string[] | null | Wrong {
-  if (value === null) return null;
-  if (foreign && typeof value === 'string') return value.split(',').flatMap((item) => item.trim() || []);
-  if (!Array.isArray(value)) return NOT_STRINGS;
-  return value.every((item) => typeof item === 'string') ? value : NOT_STRINGS;
-}
+export const nullableStrings = checkOf<string[] | null>(
+  z.array(z.string()).nullable(),
+  'must be an array of strings, or null',
+  {
+    foreign: (value) => (typeof value === 'string' ? value.split(',').flatMap((item) => item.trim() || []) : value),
+  },
+);
 
 /** One of a closed list, exactly as spelled. */
-export function oneOf<T extends string | null>(allowed: readonly T[]): Check<T> {
-  const wrong = new Wrong(
-    `must be ${allowed.map((item) => JSON.stringify(item)).join(', ')}`.replace(/, ([^,]*)$/, ' or $1'),
-  );
-  return (value) => (allowed.includes(value as T) ? (value as T) : wrong);
+export function oneOf<const T extends string | null>(
+  allowed: readonly T[],
+  foreign?: (value: unknown) => unknown,
+): Check<T> {
+  const texts = allowed.filter((item) => item !== null);
+  const shape = z.enum(texts as string[]);
+  const message = `must be ${allowed.map((item) => JSON.stringify(item)).join(', ')}`.replace(/, ([^,]*)$/, ' or $1');
+  return checkOf<T>(texts.length < allowed.length ? shape.nullable() : shape, message, foreign && { foreign });
 }

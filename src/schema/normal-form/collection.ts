@@ -1,9 +1,10 @@
 /** Collections: new ones, and changes to existing ones. */
+import { z } from 'zod';
 import { isObject, jsonEqual } from '../json.js';
 import type { Collection, CollectionMeta, TableSchema } from '../model.js';
 import { invalid, ok, type Path, refuse, type Result } from '../problem.js';
 import {
-  type Check,
+  checkOf,
   complain,
   asText,
   flag,
@@ -45,12 +46,11 @@ export const COLLECTION_META_DEFAULTS: Readonly<CollectionMeta> = Object.freeze<
   versioning: false,
 });
 
-const NOT_A_FILTER_FLAG = new Wrong('must be true or false (or the strings "true", "false")');
-
-const textOrFlag: Check<boolean> = (value, foreign) => {
-  if (value === 'true' || value === 'false') return value === 'true';
-  return flag(value, foreign) instanceof Wrong ? NOT_A_FILTER_FLAG : flag(value, foreign);
-};
+const textOrFlag = checkOf<boolean>(
+  z.union([flag.shape, z.enum(['true', 'false'])]),
+  'must be true or false (or the strings "true", "false")',
+  { normal: (value) => value === true || value === 'true' },
+);
 
 export const COLLECTION_META_TABLE = checkTable<CollectionMeta>({
   icon: nullableText,
@@ -73,6 +73,21 @@ export const COLLECTION_META_TABLE = checkTable<CollectionMeta>({
   preview_url: nullableText,
   versioning: flag,
 });
+
+/** Members of `meta` that the interface lists at the top level of a create body too. */
+export const TOP_LEVEL_META = [
+  'icon',
+  'note',
+  'display_template',
+  'hidden',
+  'singleton',
+  'versioning',
+  'archive_field',
+  'archive_app_filter',
+  'archive_value',
+  'unarchive_value',
+  'sort_field',
+] as const;
 
 /**
  * A new collection in normal form from `{ collection, meta?, schema }`: members that are absent get their defaults,

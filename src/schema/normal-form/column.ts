@@ -1,8 +1,9 @@
 /** A column in normal form, from a new document or from changes to an existing one. */
+import { z } from 'zod';
 import { checkExpression, checkTypeText } from '../expression.js';
 import { type ColumnExtras, isIdentity } from '../extras.js';
 import type { ColumnSchema, Json } from '../model.js';
-import { type Check, complain, flag, nullableText, type Reading, Wrong } from './checks.js';
+import { type Check, checkOf, complain, flag, nullableText, type Reading, Wrong } from './checks.js';
 import { checkFlags } from './column-flags.js';
 import { type GivenColumn, readColumnType } from './column-type.js';
 import { dataType } from './data-types.js';
@@ -61,8 +62,27 @@ function extrasOf(column: ColumnSchema, change: ColumnChange, reading: Reading):
 type Flags = Pick<ColumnSchema, 'is_nullable' | 'is_unique' | 'is_indexed' | 'is_primary_key'>;
 type PlainMember = keyof Flags | 'generation_expression' | 'has_auto_increment' | 'comment';
 
+const NO_EXPRESSION = 'must be a scalar SQL expression, or null';
+
+const expressionText = checkOf<string | null>(z.string().nullable(), NO_EXPRESSION, {
+  normal(value) {
+    if (value === null) return null;
+    const text = (value as string).trim();
+    const fault = text === '' ? NO_EXPRESSION : checkExpression(text);
+    return fault === null ? text : new Wrong(fault);
+  },
+});
+
+/** PostgreSQL keeps no empty comments. */
+export const commentText = checkOf<string | null>(nullableText.shape, nullableText.message, {
+  foreign: (value) => (typeof value === 'number' ? String(value) : value),
+  normal: (value) => (value === '' ? null : (value as string | null)),
+});
+
 /** The members that stand by themselves, and what they are in a new column that doesn't say. */
-const PLAIN_MEMBERS: { readonly [M in PlainMember]: { check: Check<ColumnSchema[M]>; fallback: ColumnSchema[M] } } = {
+export const PLAIN_MEMBERS: {
+  readonly [M in PlainMember]: { check: Check<ColumnSchema[M]>; fallback: ColumnSchema[M] };
+} = {
   is_nullable: { check: flag, fallback: true },
   is_unique: { check: flag, fallback: false },
   is_indexed: { check: flag, fallback: false },
@@ -101,21 +121,6 @@ function readFlags(given: GivenColumn, existing: ColumnSchema | null, reading: R
     is_indexed: is_indexed && !is_primary_key,
     is_primary_key,
   };
-}
-
-const EMPTY_EXPRESSION = new Wrong('must be a scalar SQL expression, or null');
-
-function expressionText(value: unknown): string | null | Wrong {
-  if (value === null) return null;
-  if (typeof value !== 'string') return EMPTY_EXPRESSION;
-  const text = value.trim();
-  const fault = text === '' ? EMPTY_EXPRESSION.message : checkExpression(text);
-  return fault === null ? text : new Wrong(fault);
-}
-
-/** PostgreSQL keeps no empty comments. */
-export function commentText(value: unknown, foreign: boolean): string | null | Wrong {
-  return value === '' ? null : nullableText(value, foreign);
 }
 
 const SEQUENCE = /^\s*nextval\s*\(/i;

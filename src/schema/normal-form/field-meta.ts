@@ -1,6 +1,7 @@
+import { z } from 'zod';
 import { FIELD_WIDTHS, type FieldMeta } from '../model.js';
 import {
-  type Check,
+  checkOf,
   flag,
   nullableName,
   nullableObject,
@@ -33,8 +34,9 @@ export const FIELD_META_DEFAULTS: Readonly<FieldMeta> = Object.freeze<FieldMeta>
   validation_message: null,
 });
 
-const width = oneOf(FIELD_WIDTHS);
-const nullableWidth: Check<FieldMeta['width']> = (value, foreign) => (value === null ? 'full' : width(value, foreign));
+const nullableWidth = checkOf<FieldMeta['width']>(z.enum(FIELD_WIDTHS).nullable(), oneOf(FIELD_WIDTHS).message, {
+  normal: (value) => (value === null ? 'full' : (value as FieldMeta['width'])),
+});
 
 export const FIELD_META_TABLE = checkTable<FieldMeta>({
   special: nullableStrings,

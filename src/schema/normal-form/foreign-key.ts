@@ -1,14 +1,9 @@
 /** The `schema` of a relation: its foreign key. */
+import { z } from 'zod';
 import { foreignKeyName } from '../constraint-names.js';
 import { isObject } from '../json.js';
-import {
-  DEFERRABLES,
-  type ForeignKey,
-  type NewRelation,
-  REFERENTIAL_ACTIONS,
-  type ReferentialAction,
-} from '../model.js';
-import { type Check, complain, oneOf, type Reading, Wrong } from './checks.js';
+import { DEFERRABLES, type ForeignKey, type NewRelation, REFERENTIAL_ACTIONS } from '../model.js';
+import { checkOf, complain, oneOf, type Reading, Wrong } from './checks.js';
 import { identifierFault } from './names.js';
 import { checkTable, mustEqual, type Others, overlay } from './overlay.js';
 
@@ -25,20 +20,16 @@ export function foreignKeyDefaults({ many_collection, many_field }: Ends): Forei
   };
 }
 
-const NOT_A_NAME = new Wrong('must be the name of the constraint, a string');
+const constraintName = checkOf<string>(z.string(), 'must be the name of the constraint, a string', {
+  normal(value) {
+    const fault = identifierFault(value as string);
+    return fault === null ? (value as string) : new Wrong(fault);
+  },
+});
 
-const constraintName: Check<string> = (value) => {
-  if (typeof value !== 'string') return NOT_A_NAME;
-  const fault = identifierFault(value);
-  return fault === null ? value : new Wrong(fault);
-};
+const action = oneOf(REFERENTIAL_ACTIONS, (value) => (typeof value === 'string' ? value.toUpperCase() : value));
 
-const exactAction = oneOf(REFERENTIAL_ACTIONS);
-
-const action: Check<ReferentialAction> = (value, foreign) =>
-  exactAction(foreign && typeof value === 'string' ? value.toUpperCase() : value, foreign);
-
-const TABLE = checkTable<Omit<ForeignKey, 'deferrable'>>({
+export const FOREIGN_KEY_TABLE = checkTable<Omit<ForeignKey, 'deferrable'>>({
   constraint_name: constraintName,
   on_update: action,
   on_delete: action,
@@ -53,7 +44,11 @@ export function readForeignKey(given: unknown, base: ForeignKey, relation: Keyed
   const { constraint_name: name, ...rest } = given;
   // Some vendors have foreign keys without a name.
   const input = name === null && reading.foreign ? rest : given;
-  const key = overlay(base, { input, table: TABLE, others: derivedMembers(relation), part: ['schema'] }, reading);
+  const key = overlay(
+    base,
+    { input, table: FOREIGN_KEY_TABLE, others: derivedMembers(relation), part: ['schema'] },
+    reading,
+  );
   return given['deferrable'] === undefined ? key : withDeferrable(key, given['deferrable'], reading);
 }
 

@@ -1,25 +1,27 @@
 /** Relations: new ones, and changes to existing ones. */
+import { z } from 'zod';
 import { isObject, jsonEqual } from '../json.js';
 import type { ForeignKey, NewRelation, Relation } from '../model.js';
 import { invalid, ok, type Path, refuse, type Result } from '../problem.js';
-import { type Check, complain, nullableName, oneOf, type Reading, Wrong } from './checks.js';
+import { checkOf, complain, nullableName, oneOf, type Reading } from './checks.js';
 import { foreignKeyDefaults, type KeyedEnds, readForeignKey } from './foreign-key.js';
 import { type ReadOptions, startReading } from './options.js';
 import { checkTable, overlay } from './overlay.js';
 import { flattenRelation, relationSteps } from './relation-shape.js';
 
-const NOT_COLLECTIONS = new Wrong('must be an array of different collection names, or null');
-
-const collectionNames: Check<string[] | null> = (value) => {
-  if (value === null) return null;
-  if (!Array.isArray(value) || !value.every((name) => typeof name === 'string' && name !== '')) return NOT_COLLECTIONS;
-  return new Set(value).size === value.length ? (value as string[]) : NOT_COLLECTIONS;
-};
+const collectionNames = checkOf<string[] | null>(
+  z
+    .array(z.string().min(1))
+    .refine((names) => new Set(names).size === names.length)
+    .meta({ uniqueItems: true })
+    .nullable(),
+  'must be an array of different collection names, or null',
+);
 
 /** The members that can change; the two that identify a relation, and the foreign key, are read apart. */
 type Ends = Omit<NewRelation, 'many_collection' | 'many_field' | 'schema'>;
 
-const ENDS = checkTable<Ends>({
+export const ENDS = checkTable<Ends>({
   one_collection: nullableName,
   one_field: nullableName,
   one_collection_field: nullableName,

@@ -4,6 +4,7 @@ import { isObject, jsonEqual } from '../json.js';
 import type { Collection, Field, Json } from '../model.js';
 import { defaultPrimaryKey, readNewCollection, readNewField } from '../normal-form/index.js';
 import { checkJson } from '../normal-form/json.js';
+import { TOP_LEVEL_META } from '../normal-form/collection.js';
 import { locate } from '../places/locate.js';
 import { collectionPlaces, requestPlace } from '../places/request.js';
 import { type Path, type Problem, type Result, about, allOf, invalid, ok, refuse, unknownMembers } from '../problem.js';
@@ -23,21 +24,6 @@ export interface CreateCollectionInput {
   /** Where the body stands in the request: empty, or an index of a batch. */
   at?: Path;
 }
-
-/** Members of `meta` that the interface lists at the top level of a create body too. */
-const TOP_LEVEL_META = [
-  'icon',
-  'note',
-  'display_template',
-  'hidden',
-  'singleton',
-  'versioning',
-  'archive_field',
-  'archive_app_filter',
-  'archive_value',
-  'unarchive_value',
-  'sort_field',
-] as const;
 
 const MEMBERS = new Set<string>(['collection', 'meta', 'schema', 'fields', 'translation', ...TOP_LEVEL_META]);
 

@@ -1,0 +1,32 @@
+/** Users, tokens and sessions, as answers show them. */
+import { z } from 'zod';
+import { ROLES, USER_STATUSES } from '../../../auth/caller.js';
+
+const time = z.iso.datetime();
+
+export const user = z
+  .strictObject({
+    id: z.uuid(),
+    email: z.string(),
+    name: z.string(),
+    role: z.enum(ROLES),
+    status: z.enum(USER_STATUSES),
+    created_at: time,
+  })
+  .meta({ id: 'User' });
+
+export const token = z
+  .strictObject({ id: z.uuid(), name: z.string(), created_at: time, expires_at: time.nullable() })
+  .meta({ id: 'Token' });
+
+export const newToken = token
+  .extend({ token: z.string().describe('Shown here, and never again') })
+  .meta({ id: 'NewToken' });
+
+export const grant = z
+  .strictObject({
+    access_token: z.string(),
+    expires: z.int().describe('Milliseconds until the access token expires'),
+    refresh_token: z.string().optional().describe('For one use; absent where it is a cookie'),
+  })
+  .meta({ id: 'Grant' });

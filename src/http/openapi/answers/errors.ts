@@ -1,0 +1,23 @@
+/** The one shape of refusals. */
+import { z } from 'zod';
+import { STATUS } from '../../errors.js';
+
+/** Which further members an error has depends on its code. */
+export const errors = z
+  .strictObject({
+    errors: z
+      .array(
+        z.strictObject({
+          message: z.string().describe('What is wrong, and what would be right'),
+          extensions: z.looseObject({
+            code: z.enum(Object.keys(STATUS)),
+            path: z.string().optional().describe('Where in the request: `fields[2].type`'),
+            collection: z.string().optional(),
+            field: z.string().optional(),
+            subject: z.looseObject({}).optional().describe('What the problem is about, and its names'),
+          }),
+        }),
+      )
+      .min(1),
+  })
+  .meta({ id: 'Errors' });

@@ -1,0 +1,115 @@
+/** Events and what is made of them, as answers show them. */
+import { z } from 'zod';
+import { EVENT_KINDS } from '../../../schema/event-schemas.js';
+import type { EventType } from '../../../schema/events.js';
+import { schemaChanges } from '../../../schema/normal-form/shapes.js';
+
+const text = z.string();
+const textOrNull = z.string().nullable();
+const time = z.iso.datetime();
+const hash = z.string().regex(/^[0-9a-f]{64}$/);
+const position = z.int().min(0);
+const json = z.unknown();
+
+const cause = {
+  actor: z.strictObject({ id: text, name: text }),
+  command: text,
+  reason: textOrNull,
+  request_id: textOrNull,
+  ip: textOrNull,
+  user_agent: textOrNull,
+};
+
+const TYPES = Object.keys(EVENT_KINDS) as EventType[];
+
+/** What every version of a type carries. */
+function dataOf(type: EventType): z.ZodType {
+  const [first, ...others] = EVENT_KINDS[type].versions;
+  if (first === undefined) throw new Error(`${type} has no version`);
+  return others.length === 0 ? first : z.union([first, ...others]);
+}
+
+function eventOf(type: EventType) {
+  return z.strictObject({
+    position: z.int().min(1),
+    id: z.uuid(),
+    batch: z.uuid(),
+    type: z.literal(type),
+    version: z.int().min(1),
+    collection: textOrNull,
+    field: textOrNull,
+    data: dataOf(type),
+    ...cause,
+    context: z.record(text, json).optional(),
+    subject: z.strictObject({ kind: text, id: text }).optional(),
+    occurred_at: time,
+    hash,
+    previous_hash: hash,
+  });
+}
+
+/** `collection.created` → `CollectionCreated`. */
+const nameOf = (type: EventType): string =>
+  type.replaceAll(/(?:^|[._])(\w)/g, (_, letter: string) => letter.toUpperCase());
+
+const shaped = TYPES.map((type) => ({ type, shape: eventOf(type) }));
+/** A union of one or more. */
+const oneOfTypes = <S extends z.core.$ZodTypeDiscriminable>(shapes: S[]) =>
+  z.discriminatedUnion('type', shapes as [S, ...S[]]);
+
+export const event = oneOfTypes(shaped.map(({ type, shape }) => shape.meta({ id: `${nameOf(type)}Event` }))).meta({
+  id: 'Event',
+});
+
+/** An event with the change that it made. */
+export const lifeEvent = oneOfTypes(shaped.map(({ shape }) => shape.extend({ diff: schemaChanges }))).meta({
+  id: 'LifeEvent',
+});
+
+/** An event as decided, before the log has given it a place. */
+export const plannedEvent = z
+  .strictObject({
+    type: z.enum(TYPES),
+    version: z.int().min(1),
+    collection: textOrNull,
+    field: textOrNull,
+    data: z.record(text, json),
+  })
+  .meta({ id: 'PlannedEvent' });
+
+export const batch = z
+  .strictObject({
+    batch: z.uuid(),
+    ...cause,
+    context: z.record(text, json).optional(),
+    occurred_at: time,
+    first_position: z.int().min(1),
+    last_position: z.int().min(1),
+    events: z.int().min(1),
+    summary: text,
+  })
+  .meta({ id: 'Batch' });
+
+const place = z.strictObject({ position, hash: hash.nullable() });
+const divergence = z.strictObject({ seen: place, found: place, noticed_at: text });
+
+/** What went on with a log that is not the one that was seen. */
+export const acknowledged = z
+  .strictObject({ position, divergences: z.array(divergence) })
+  .meta({ id: 'LogAcknowledgement' });
+
+export const verification = z
+  .strictObject({
+    ok: z.boolean(),
+    checked: position.describe('How many events'),
+    head: z.strictObject({ position, hash, occurred_at: time.nullable() }).describe('The last event in order'),
+    broken: z.strictObject({ position, reason: text }).nullable().describe('The first place where the chain is broken'),
+    unprotected: z.array(text).describe('What PostgreSQL would let happen to accepted events'),
+    divergences: z
+      .array(divergence.extend({ acknowledged: position.nullable() }))
+      .describe('Every time the log was found to be another one than was seen'),
+  })
+  .meta({ id: 'LogVerification' });
+
+/** Of pages of the log: what `after` the next page takes; null at the end. */
+export const next = z.strictObject({ next: position.nullable() });

@@ -1,0 +1,141 @@
+/** What operators and clients ask about the service itself, as answers show it. */
+import { z } from 'zod';
+import { PROJECTION_NAMES } from '../../../projector/projections/index.js';
+import { errors } from './errors.js';
+import { plannedEvent } from './history.js';
+import { warning } from './schema.js';
+
+const text = z.string();
+const textOrNull = z.string().nullable();
+const position = z.int().min(0);
+const json = z.unknown();
+const projectionName = z.enum(PROJECTION_NAMES);
+
+export const info = z
+  .strictObject({ release: text, vendor: text, database_version: text, position, hash: text })
+  .meta({ id: 'Info' });
+
+const check = z.strictObject({ ok: z.boolean(), message: text.optional() });
+
+export const health = z
+  .strictObject({
+    status: z.enum(['ok', 'error']),
+    checks: z.strictObject({ database: check, log: check, projections: check }),
+  })
+  .meta({ id: 'Health' });
+
+export const projection = z
+  .strictObject({
+    name: projectionName,
+    kind: z.enum(['transactional', 'after-commit']),
+    position,
+    lag: z.int().min(0),
+    status: z.enum(['running', 'failed']),
+    last_error: z
+      .strictObject({
+        position,
+        event: z.strictObject({ type: text, occurred_at: text, actor: textOrNull }).nullable(),
+        collection: text,
+        field: textOrNull,
+        sqlstate: textOrNull,
+        message: text,
+        attempts: z.int(),
+        next: text.describe('What to do'),
+      })
+      .nullable(),
+    updated_at: z.iso.datetime().nullable(),
+  })
+  .meta({ id: 'Projection' });
+
+const difference = {
+  member: text,
+  expected: json.describe('What the log says; null: nothing of the kind'),
+  found: json.describe('What is there; null: nothing of the kind'),
+};
+
+const differences = z.array(
+  z.strictObject({ where: z.enum(['metadata', 'catalog']), collection: text, field: text.optional(), ...difference }),
+);
+
+export const verification = z.strictObject({ ok: z.boolean(), position, differences }).meta({ id: 'Verification' });
+
+const count = z.int().min(0).optional();
+
+/** Which members there are depends on the projection. */
+export const rebuilt = z
+  .strictObject({
+    name: projectionName,
+    position,
+    collections: count,
+    fields: count,
+    relations: count,
+    replaced: count,
+    milliseconds: z.number().optional(),
+    locked_milliseconds: z.number().optional(),
+    made: z.array(text).optional(),
+    left: z.array(z.strictObject({ statement: text, reason: text })).optional(),
+    differences: differences.optional(),
+    lag: count,
+  })
+  .meta({ id: 'Rebuilt' });
+
+const repairEvent = plannedEvent.omit({ version: true });
+
+export const drift = z
+  .strictObject({
+    position,
+    ok: z.boolean(),
+    tables: z.array(
+      z.strictObject({
+        table: text,
+        kind: z.enum(['missing', 'different', 'not wanted']),
+        renamed_to: text.optional(),
+        differences: z.array(
+          z.strictObject({
+            field: text.optional(),
+            ...difference,
+            renamed_to: text.optional(),
+            repair: z.strictObject({
+              database: z.array(z.strictObject({ sql: text, summary: text, drops: z.boolean() })),
+              log: z.array(repairEvent),
+            }),
+          }),
+        ),
+      }),
+    ),
+    unmanaged: z.array(text).describe('Tables that nobody manages'),
+  })
+  .meta({ id: 'Drift' });
+
+export const adoption = z
+  .strictObject({
+    dry_run: z.literal(true).optional(),
+    adopted: z.array(text),
+    relations: z.int().min(0),
+    refused: z.array(z.strictObject({ table: text, code: text, message: text })),
+    not_represented: z.array(z.strictObject({ table: textOrNull, kind: text, name: text, code: text, message: text })),
+    events: z.array(plannedEvent).optional().describe('Of a dry run'),
+  })
+  .meta({ id: 'Adoption' });
+
+export const plan = z
+  .strictObject({
+    accepted: z.boolean().describe('Whether PostgreSQL took it'),
+    errors: errors.shape.errors.optional(),
+    events: z.array(plannedEvent),
+    statements: z.array(
+      z.strictObject({
+        sql: text,
+        summary: text,
+        lock: text.describe("PostgreSQL's name of the strongest lock"),
+        loses_data: z.boolean(),
+        rewrites_table: z.boolean(),
+        may_fail: z.boolean(),
+        event: z.int().min(0).describe('Index of the event it comes from'),
+        collection: text,
+        field: textOrNull,
+      }),
+    ),
+    warnings: z.array(warning),
+  })
+  .meta({ id: 'Plan' });

@@ -1,0 +1,105 @@
+/** Collections, fields, relations, snapshots and diffs, as answers show them. */
+import { z } from 'zod';
+import { columnExtrasV1, tableExtrasV1 } from '../../../schema/extras-schemas.js';
+import { DEFERRABLES, FIELD_WIDTHS } from '../../../schema/model.js';
+import { COLLECTION_META_TABLE } from '../../../schema/normal-form/collection.js';
+import { FIELD_META_TABLE } from '../../../schema/normal-form/field-meta.js';
+import { FOREIGN_KEY_TABLE } from '../../../schema/normal-form/foreign-key.js';
+import { ENDS } from '../../../schema/normal-form/relation.js';
+import { COLUMN_MEMBERS, fieldType, membersOf, schemaChanges } from '../../../schema/normal-form/shapes.js';
+import { SNAPSHOT_VERSION, VENDOR } from '../../../schema/snapshot.js';
+
+const text = z.string();
+const textOrNull = z.string().nullable();
+const integerOrNull = z.int().nullable();
+
+const collectionMeta = z
+  .strictObject({ collection: text, ...membersOf(COLLECTION_META_TABLE), archive_app_filter: z.boolean() })
+  .meta({ id: 'CollectionMeta' });
+
+const shownMeta = collectionMeta
+  .extend({ system: z.literal(true).optional().describe('Present for the tables of the service itself') })
+  .meta({ id: 'ShownCollectionMeta' });
+
+export const collection = z
+  .strictObject({
+    collection: text,
+    meta: shownMeta,
+    schema: z.strictObject({ name: text, sql: text, comment: textOrNull }).nullable().describe('null: a folder'),
+  })
+  .meta({ id: 'Collection' });
+
+const fieldMeta = z
+  .strictObject({ collection: text, field: text, ...membersOf(FIELD_META_TABLE), width: z.enum(FIELD_WIDTHS) })
+  .meta({ id: 'FieldMeta' });
+
+const column = z
+  .strictObject({
+    name: text,
+    table: text,
+    data_type: text,
+    default_value: z.unknown(),
+    max_length: integerOrNull,
+    numeric_precision: integerOrNull,
+    numeric_scale: integerOrNull,
+    ...COLUMN_MEMBERS,
+    is_generated: z.boolean(),
+    foreign_key_table: textOrNull,
+    foreign_key_column: textOrNull,
+    extras: columnExtrasV1.optional(),
+  })
+  .meta({ id: 'Column' });
+
+export const field = z
+  .strictObject({
+    collection: text,
+    field: text,
+    type: fieldType,
+    meta: fieldMeta,
+    schema: column.nullable().describe('null: an alias, which has no column'),
+  })
+  .meta({ id: 'Field' });
+
+const ends = { id: z.int(), many_collection: text, many_field: text, ...membersOf(ENDS) };
+
+const key = { ...membersOf(FOREIGN_KEY_TABLE), deferrable: z.enum(DEFERRABLES).optional() };
+
+const foreignKey = z
+  .strictObject({ ...key, table: text, column: text, foreign_key_table: text, foreign_key_column: textOrNull })
+  .meta({ id: 'ForeignKey' });
+
+export const relation = z
+  .strictObject({
+    ...ends,
+    schema: foreignKey.nullable(),
+    collection: text,
+    field: text,
+    related_collection: textOrNull,
+    meta: z.strictObject(ends),
+  })
+  .meta({ id: 'Relation' });
+
+export const snapshot = z
+  .strictObject({
+    version: z.literal(SNAPSHOT_VERSION),
+    service: text,
+    vendor: z.literal(VENDOR),
+    collections: z.array(
+      z.strictObject({
+        collection: text,
+        meta: collectionMeta,
+        schema: z.strictObject({ name: text, comment: textOrNull, extras: tableExtrasV1.optional() }).nullable(),
+      }),
+    ),
+    fields: z.array(field),
+    relations: z.array(z.strictObject({ ...ends, schema: z.strictObject(key).nullable() })),
+  })
+  .meta({ id: 'Snapshot' });
+
+export const warning = z
+  .strictObject({ code: text, collection: text.optional(), field: text.optional(), message: text })
+  .meta({ id: 'Warning' });
+
+export const diff = z
+  .strictObject({ hash: text, diff: schemaChanges, warnings: z.array(warning).optional() })
+  .meta({ id: 'Diff' });

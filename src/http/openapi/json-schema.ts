@@ -1,0 +1,71 @@
+/** JSON Schema of zod shapes: those that have an id stand among the components once, and are referred to. */
+import { z } from 'zod';
+
+export type JsonSchema = Record<string, unknown>;
+
+/** `input`: what a caller sends. `output`: what an answer holds. */
+export type Direction = 'input' | 'output';
+
+export interface Components {
+  /** The schema of a shape, with references to the components. */
+  schemaOf(shape: z.ZodType, direction: Direction): JsonSchema;
+  /** What was referred to so far, by name. */
+  schemas(): Record<string, JsonSchema>;
+}
+
+export function createComponents(): Components {
+  const known = new Map<string, JsonSchema>();
+  return {
+    schemaOf(shape, direction) {
+      const { $defs = {}, properties } = generate(z.strictObject({ shape }), direction);
+      for (const [name, schema] of Object.entries($defs)) {
+        if (!UNNAMED.test(name)) keep(known, name, referring(schema));
+      }
+      return referring(properties?.['shape'] ?? {});
+    },
+    schemas: () => Object.fromEntries([...known].sort(([a], [b]) => (a < b ? -1 : 1))),
+  };
+}
+
+const DEFINITIONS = '#/$defs/';
+
+/** Shapes that refer to themselves without a name: JSON of any kind. */
+const UNNAMED = /^__schema\d+$/;
+
+interface Generated {
+  $defs?: Record<string, JsonSchema>;
+  properties?: Record<string, JsonSchema>;
+}
+
+function generate(shape: z.ZodType, io: Direction): Generated {
+  const override = ({ jsonSchema }: { jsonSchema: object }) => simplify(jsonSchema as JsonSchema);
+  return z.toJSONSchema(shape, { io, unrepresentable: 'any', override }) as Generated;
+}
+
+/** What zod adds and a reader has no use for: the pattern behind a format, the bounds of a double. */
+function simplify(schema: JsonSchema): void {
+  if (schema['format'] !== undefined) delete schema['pattern'];
+  if (schema['maximum'] === Number.MAX_SAFE_INTEGER) delete schema['maximum'];
+  if (schema['minimum'] === Number.MIN_SAFE_INTEGER) delete schema['minimum'];
+}
+
+function keep(known: Map<string, JsonSchema>, name: string, schema: JsonSchema): void {
+  const before = known.get(name);
+  if (before !== undefined && JSON.stringify(before) !== JSON.stringify(schema)) {
+    throw new Error(`two schemas of the document are called ${name}`);
+  }
+  known.set(name, schema);
+}
+
+/** The schema with its references to `$defs` as references to the components. */
+function referring<T>(schema: T): T {
+  if (Array.isArray(schema)) return schema.map((item: unknown) => referring(item)) as T;
+  if (typeof schema !== 'object' || schema === null) return schema;
+  if ('$ref' in schema && UNNAMED.test(String(schema.$ref).replace(DEFINITIONS, ''))) return {} as T;
+  return Object.fromEntries(
+    Object.entries(schema).map(([member, value]: [string, unknown]) => [
+      member,
+      member === '$ref' ? String(value).replace(DEFINITIONS, '#/components/schemas/') : referring(value),
+    ]),
+  ) as T;
+}

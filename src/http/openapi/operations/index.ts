@@ -1,0 +1,6 @@
+/** What the document says of every route, by method and path as the routes name them. */
+import type { OperationDocs } from '../operation-doc.js';
+import { SCHEMA_OPERATIONS } from './schema.js';
+import { SERVICE_OPERATIONS } from './service.js';
+
+export const OPERATIONS: OperationDocs = { ...SCHEMA_OPERATIONS, ...SERVICE_OPERATIONS };

@@ -1,0 +1,183 @@
+/** Collections, fields, relations, and the schema as a whole. */
+import { z } from 'zod';
+import * as taken from '../../../schema/normal-form/shapes.js';
+import { EXPORTS, FORMATS } from '../../formats/export.js';
+import { adoption, drift, plan } from '../answers/operating.js';
+import * as shown from '../answers/schema.js';
+import { data, oneOrMany, type OperationDocs, page } from '../operation-doc.js';
+
+/** The media types of files that a snapshot can be saved as. */
+export const EXPORT_TYPES = [...new Set(EXPORTS.map((format) => bare(FORMATS[format].type)))].filter(
+  (type) => type !== 'application/json',
+);
+
+function bare(type: string): string {
+  return type.replace(/;.*/, '');
+}
+
+/** A document stands alone or in `{ "data": … }`. */
+const wrapped = (shape: z.ZodType): z.ZodType => z.union([shape, z.strictObject({ data: shape })]);
+
+const COLLECTIONS: OperationDocs = {
+  'GET /collections': {
+    id: 'listCollections',
+    summary: 'List collections',
+    answer: page(shown.collection),
+    validated: true,
+  },
+  'POST /collections': {
+    id: 'createCollections',
+    summary: 'Create a collection, or several at once',
+    changes: true,
+    body: oneOrMany(taken.newCollection),
+    answer: data(oneOrMany(shown.collection)),
+  },
+  'PATCH /collections': {
+    id: 'updateCollections',
+    summary: 'Update several collections at once',
+    changes: true,
+    body: z.array(taken.namedCollectionUpdate),
+    answer: data(z.array(shown.collection)),
+    refuses: ['NOT_FOUND', 'FORBIDDEN'],
+  },
+  'GET /collections/:id': {
+    id: 'getCollection',
+    summary: 'Retrieve a collection',
+    answer: data(shown.collection),
+    validated: true,
+  },
+  'PATCH /collections/:id': {
+    id: 'updateCollection',
+    summary: 'Update the metadata of a collection',
+    changes: true,
+    body: taken.collectionUpdate,
+    answer: data(shown.collection),
+  },
+  'DELETE /collections/:id': {
+    id: 'deleteCollection',
+    summary: 'Delete a collection with its items, fields and relations',
+    changes: true,
+  },
+};
+
+const FIELDS: OperationDocs = {
+  'GET /fields': { id: 'listFields', summary: 'List fields', answer: page(shown.field), validated: true },
+  'GET /fields/:collection': {
+    id: 'listFieldsOfCollection',
+    summary: 'List the fields of a collection',
+    answer: page(shown.field),
+    validated: true,
+  },
+  'POST /fields/:collection': {
+    id: 'createField',
+    summary: 'Create a field',
+    changes: true,
+    body: taken.newField,
+    answer: data(shown.field),
+  },
+  'PATCH /fields/:collection': {
+    id: 'updateFields',
+    summary: 'Update several fields at once',
+    changes: true,
+    body: z.array(taken.namedFieldUpdate),
+    answer: data(z.array(shown.field)),
+  },
+  'GET /fields/:collection/:field': {
+    id: 'getField',
+    summary: 'Retrieve a field',
+    answer: data(shown.field),
+    validated: true,
+  },
+  'PATCH /fields/:collection/:field': {
+    id: 'updateField',
+    summary: 'Update a field',
+    changes: true,
+    body: taken.fieldUpdate,
+    answer: data(shown.field),
+  },
+  'DELETE /fields/:collection/:field': { id: 'deleteField', summary: 'Delete a field with its column', changes: true },
+};
+
+const RELATIONS: OperationDocs = {
+  'GET /relations': { id: 'listRelations', summary: 'List relations', answer: page(shown.relation), validated: true },
+  'POST /relations': {
+    id: 'createRelation',
+    summary: 'Create a relation',
+    changes: true,
+    body: taken.relation,
+    answer: data(shown.relation),
+    refuses: ['NOT_FOUND'],
+  },
+  'GET /relations/:collection': {
+    id: 'listRelationsOfCollection',
+    summary: 'List the relations that a collection holds',
+    answer: page(shown.relation),
+    validated: true,
+  },
+  'GET /relations/:collection/:field': {
+    id: 'getRelation',
+    summary: 'Retrieve a relation',
+    answer: data(shown.relation),
+    validated: true,
+  },
+  'PATCH /relations/:collection/:field': {
+    id: 'updateRelation',
+    summary: 'Update a relation',
+    changes: true,
+    body: taken.relation,
+    answer: data(shown.relation),
+  },
+  'DELETE /relations/:collection/:field': { id: 'deleteRelation', summary: 'Delete a relation', changes: true },
+};
+
+const WHOLE: OperationDocs = {
+  'GET /schema/snapshot': {
+    id: 'getSnapshot',
+    summary: 'The schema as a document',
+    answer: shown.snapshot,
+    media: EXPORT_TYPES,
+    validated: true,
+    refuses: ['CONTENT_TOO_LARGE'],
+  },
+  'POST /schema/diff': {
+    id: 'diffSnapshot',
+    summary: 'What would turn the schema into a snapshot',
+    description: 'What it answers is what apply takes. With `force`, snapshots of other services are understood too.',
+    body: wrapped(taken.snapshot),
+    example: { version: 1, vendor: 'postgres', collections: [], fields: [], relations: [] },
+    answer: shown.diff,
+    refuses: ['IN_USE', 'ALREADY_EXISTS', 'DATABASE_REFUSED'],
+  },
+  'POST /schema/apply': {
+    id: 'applyDiff',
+    summary: 'Carry out a diff, all or nothing',
+    description: '204 without a body. With `dry_run`: 200 and the plan, and nothing is kept.',
+    changes: true,
+    body: wrapped(taken.diff),
+    example: {
+      hash: '0'.repeat(64),
+      diff: {
+        collections: [{ collection: 'drafts', diff: [{ kind: 'N', rhs: { collection: 'drafts', schema: {} } }] }],
+      },
+    },
+    answer: plan,
+    orNothing: true,
+    refuses: ['NOT_FOUND'],
+  },
+  'GET /schema/drift': {
+    id: 'getDrift',
+    summary: 'Where the database is not as the log says, and what would end it',
+    answer: drift,
+  },
+  'POST /schema/adopt': {
+    id: 'adoptTables',
+    summary: 'Bring tables that exist under management, as they are',
+    changes: true,
+    body: z.union([z.strictObject({ tables: z.array(z.string()).min(1) }), z.strictObject({ all: z.literal(true) })]),
+    example: { tables: ['customers', 'orders'] },
+    answer: adoption,
+    refuses: ['NOT_FOUND'],
+  },
+};
+
+export const SCHEMA_OPERATIONS: OperationDocs = { ...COLLECTIONS, ...FIELDS, ...RELATIONS, ...WHOLE };

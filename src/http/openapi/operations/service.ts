@@ -1,0 +1,191 @@
+/** Accounts, history, projections, and the service itself. */
+import { z } from 'zod';
+import { credentials, refreshToken } from '../../routes/auth.js';
+import { newToken, newUser, userChanges } from '../../routes/users.js';
+import * as accounts from '../answers/accounts.js';
+import * as history from '../answers/history.js';
+import * as operating from '../answers/operating.js';
+import { diff, snapshot } from '../answers/schema.js';
+import { data, type OperationDocs, page } from '../operation-doc.js';
+import { EXPORT_TYPES } from './schema.js';
+
+const logPage = (shape: z.ZodType): z.ZodType => z.strictObject({ data: z.array(shape), meta: history.next });
+
+const SESSIONS: OperationDocs = {
+  'POST /auth/login': {
+    id: 'login',
+    summary: 'Begin a session',
+    body: credentials,
+    example: { email: 'admin@example.com', password: 'correct horse battery' },
+    answer: data(accounts.grant),
+    refuses: ['UNAUTHENTICATED', 'FORBIDDEN', 'TOO_MANY_REQUESTS'],
+  },
+  'POST /auth/refresh': {
+    id: 'refresh',
+    summary: 'Continue a session',
+    body: refreshToken,
+    example: { refresh_token: '…' },
+    answer: data(accounts.grant),
+    refuses: ['UNAUTHENTICATED', 'FORBIDDEN'],
+  },
+  'POST /auth/logout': {
+    id: 'logout',
+    summary: 'End a session',
+    body: refreshToken,
+    example: { refresh_token: '…' },
+    refuses: ['UNAUTHENTICATED', 'FORBIDDEN'],
+  },
+};
+
+const USERS: OperationDocs = {
+  'GET /users': { id: 'listUsers', summary: 'List users', answer: page(accounts.user) },
+  'POST /users': {
+    id: 'createUser',
+    summary: 'Create a user',
+    body: newUser,
+    example: { email: 'ada@example.com', name: 'Ada', role: 'auditor', password: 'correct horse battery' },
+    answer: data(accounts.user),
+    refuses: ['ALREADY_EXISTS'],
+  },
+  'GET /users/me': { id: 'getMe', summary: 'Retrieve the user whose token is used', answer: data(accounts.user) },
+  'GET /users/:id': { id: 'getUser', summary: 'Retrieve a user', answer: data(accounts.user) },
+  'PATCH /users/:id': {
+    id: 'updateUser',
+    summary: 'Update a user',
+    body: userChanges,
+    example: { status: 'suspended' },
+    answer: data(accounts.user),
+    refuses: ['ALREADY_EXISTS', 'IN_USE'],
+  },
+  'DELETE /users/:id': {
+    id: 'deleteUser',
+    summary: 'Delete a user with its tokens and sessions',
+    refuses: ['IN_USE'],
+  },
+  'GET /users/:id/tokens': {
+    id: 'listTokens',
+    summary: 'List the static tokens of a user',
+    answer: data(z.array(accounts.token)),
+  },
+  'POST /users/:id/tokens': {
+    id: 'createToken',
+    summary: 'Create a static token; the answer is the only place that shows it',
+    body: newToken,
+    example: { name: 'deployment', expires_at: '2030-01-01T00:00:00Z' },
+    answer: data(accounts.newToken),
+  },
+  'DELETE /users/:id/tokens/:token': { id: 'revokeToken', summary: 'Revoke a static token' },
+};
+
+const HISTORY: OperationDocs = {
+  'GET /history/events': {
+    id: 'listEvents',
+    summary: 'List events of the log',
+    answer: logPage(history.event),
+    refuses: ['DIVERGED'],
+  },
+  'GET /history/events/:position': { id: 'getEvent', summary: 'Retrieve one event', answer: data(history.event) },
+  'GET /history/batches': {
+    id: 'listBatches',
+    summary: 'List accepted commands, newest first',
+    answer: logPage(history.batch),
+    refuses: ['DIVERGED'],
+  },
+  'GET /history/collections/:id': {
+    id: 'getCollectionHistory',
+    summary: 'The life of a collection, a deleted one too: its events, each with the change it made',
+    answer: logPage(history.lifeEvent),
+    refuses: ['DIVERGED'],
+  },
+  'GET /history/snapshot': {
+    id: 'getPastSnapshot',
+    summary: 'The schema as it was at a moment',
+    answer: snapshot,
+    media: [...EXPORT_TYPES, 'application/sql'],
+    validated: true,
+    refuses: ['NOT_FOUND'],
+  },
+  'GET /history/diff': {
+    id: 'diffMoments',
+    summary: 'What changed between two moments; from now, it is what apply needs to go back',
+    answer: diff,
+    refuses: ['NOT_FOUND', 'CONTENT_TOO_LARGE'],
+  },
+  'GET /history/verify': {
+    id: 'verifyLog',
+    summary: 'Recompute the hash chain of the log',
+    answer: data(history.verification),
+  },
+  'POST /history/acknowledge': {
+    id: 'acknowledgeLog',
+    summary: 'Go on with a log that is not the one that was seen',
+    answer: data(history.acknowledged),
+    refuses: ['LOG_DIVERGED', 'IN_USE'],
+  },
+  'GET /history/export': {
+    id: 'exportLog',
+    summary: 'The whole log, one event a line',
+    media: ['application/x-ndjson'],
+  },
+  'GET /history/stream': {
+    id: 'streamEvents',
+    summary: 'Events as they are accepted, as server-sent events',
+    media: ['text/event-stream'],
+    refuses: ['NOT_FOUND', 'DIVERGED'],
+  },
+};
+
+const PROJECTIONS: OperationDocs = {
+  'GET /projections': {
+    id: 'listProjections',
+    summary: 'How far each projection has come',
+    answer: data(z.array(operating.projection)),
+  },
+  'GET /projections/verify': {
+    id: 'verifyProjections',
+    summary: 'Compare the log, the metadata rows and the catalog',
+    answer: data(operating.verification),
+  },
+  'POST /projections/:name/rebuild': {
+    id: 'rebuildProjection',
+    summary: 'Make a projection anew from the log',
+    answer: data(operating.rebuilt),
+    refuses: ['IN_USE', 'DATABASE_REFUSED'],
+  },
+};
+
+const SERVER: OperationDocs = {
+  'GET /metrics': { id: 'getMetrics', summary: 'Figures for Prometheus', media: ['text/plain'] },
+  'GET /server/ping': { id: 'ping', summary: 'Whether the service is there', media: ['text/plain'] },
+  'GET /server/health': {
+    id: 'getHealth',
+    summary: 'Whether the service can work; 503 when it cannot',
+    answer: operating.health,
+    also: { 503: operating.health },
+  },
+  'GET /server/info': {
+    id: 'getInfo',
+    summary: 'What runs here, and the state of the schema',
+    answer: data(operating.info),
+  },
+  'GET /server/openapi.json': {
+    id: 'getOpenApi',
+    summary: 'This document',
+    answer: z.looseObject({ openapi: z.string() }),
+    validated: true,
+  },
+  'GET /docs': {
+    id: 'getDocs',
+    summary: 'This document as a page',
+    media: ['text/html'],
+    validated: true,
+  },
+  'GET /server/specs/oas': {
+    id: 'readOpenApiSpec',
+    summary: 'This document, where clients of the peer look for it',
+    answer: z.looseObject({ openapi: z.string() }),
+    validated: true,
+  },
+};
+
+export const SERVICE_OPERATIONS: OperationDocs = { ...SESSIONS, ...USERS, ...HISTORY, ...PROJECTIONS, ...SERVER };

@@ -1,0 +1,149 @@
+/** The document in the order that people read it: tags, operations, and the shapes they refer to, each in a line of words. */
+import type { OpenApiDocument } from './document.js';
+import type { JsonSchema } from './json-schema.js';
+
+export interface Member {
+  name: string;
+  /** `array of string or null`; names of shapes are in angle brackets: `<Field>`. */
+  type: string;
+  required: boolean;
+  description: string;
+}
+
+export interface OutlinedParameter extends Member {
+  /** `path`, `query`, `header` */
+  in: string;
+}
+
+export interface OutlinedOperation {
+  id: string;
+  /** `GET` */
+  method: string;
+  path: string;
+  summary: string;
+  description: string;
+  parameters: OutlinedParameter[];
+  /** Undefined: it takes none. */
+  body: { type: string; media: string[]; example: unknown } | undefined;
+  answers: { status: string; type: string; refusal: boolean }[];
+}
+
+export interface Outline {
+  tags: { name: string; description: string; operations: OutlinedOperation[] }[];
+  shapes: { name: string; description: string; members: Member[]; type: string }[];
+}
+
+export function outlineOf(document: OpenApiDocument): Outline {
+  const { paths, components } = document;
+  const all = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+  );
+  const tags = document['tags'] as { name: string; description: string }[];
+  const refusals = components['responses'] ?? {};
+  return {
+    tags: tags.map(({ name, description }) => ({
+      name,
+      description,
+      operations: all
+        .filter(({ operation }) => (operation['tags'] as string[]).includes(name))
+        .map((each) => outlinedOperation(each, refusals)),
+    })),
+    shapes: Object.entries(components['schemas'] ?? {}).map(([name, schema]) => ({
+      name,
+      description: textOf(schema['description']),
+      members: membersOf(schema),
+      type: schema['properties'] === undefined ? typeOf(schema) : 'object',
+    })),
+  };
+}
+
+interface Placed {
+  method: string;
+  path: string;
+  operation: JsonSchema;
+}
+
+function outlinedOperation(
+  { method, path, operation }: Placed,
+  refusals: Record<string, JsonSchema>,
+): OutlinedOperation {
+  const parameters = operation['parameters'] as {
+    name: string;
+    in: string;
+    schema: JsonSchema;
+    description?: string;
+  }[];
+  return {
+    id: textOf(operation['operationId']),
+    method,
+    path,
+    summary: textOf(operation['summary']),
+    description: textOf(operation['description']),
+    parameters: parameters.map(({ name, in: place, schema, description = '' }) => ({
+      name,
+      in: place,
+      type: typeOf(schema),
+      required: place === 'path',
+      description,
+    })),
+    body: bodyOf(operation['requestBody'] as JsonSchema | undefined),
+    answers: Object.entries(operation['responses'] as Record<string, JsonSchema>).map(([status, response]) => ({
+      status,
+      type: answerOf(response, refusals),
+      refusal: response['$ref'] !== undefined,
+    })),
+  };
+}
+
+type Content = Record<string, { schema: JsonSchema; example?: unknown }>;
+
+function bodyOf(body: JsonSchema | undefined): OutlinedOperation['body'] {
+  if (body === undefined) return undefined;
+  const content = body['content'] as Content;
+  const json = content['application/json'];
+  return { type: typeOf(json?.schema ?? {}), media: Object.keys(content), example: json?.example };
+}
+
+function answerOf(response: JsonSchema, refusals: Record<string, JsonSchema>): string {
+  const name = textOf(response['$ref']).replace('#/components/responses/', '');
+  if (name !== '') return textOf(refusals[name]?.['description']);
+  const content = response['content'] as Content | undefined;
+  if (content === undefined) return textOf(response['description']);
+  return Object.entries(content)
+    .map(([media, { schema }]) => (media === 'application/json' ? typeOf(schema) : media))
+    .join('; ');
+}
+
+function membersOf(schema: JsonSchema): Member[] {
+  const required = (schema['required'] ?? []) as string[];
+  return Object.entries((schema['properties'] ?? {}) as Record<string, JsonSchema>).map(([name, member]) => ({
+    name,
+    type: typeOf(member),
+    required: required.includes(name),
+    description: textOf(member['description']),
+  }));
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+/** A schema in a few words. */
+export function typeOf(schema: JsonSchema): string {
+  const { $ref, const: constant, enum: choices, items, properties } = schema;
+  const union = (schema['oneOf'] ?? schema['anyOf']) as JsonSchema[] | undefined;
+  if (typeof $ref === 'string') return `<${$ref.slice($ref.lastIndexOf('/') + 1)}>`;
+  if (union !== undefined) return [...new Set(union.map(typeOf))].join(' or ');
+  if (constant !== undefined) return JSON.stringify(constant);
+  if (Array.isArray(choices)) return choices.map((choice) => JSON.stringify(choice)).join(' or ');
+  if (items !== undefined) return `array of ${typeOf(items as JsonSchema)}`;
+  if (properties !== undefined) return objectType(schema);
+  const type = textOf(schema['type']);
+  const format = textOf(schema['format']);
+  return (format === '' ? type : `${type} (${format})`) || 'any JSON';
+}
+
+/** Small objects are told whole. */
+function objectType(schema: JsonSchema): string {
+  const members = membersOf(schema);
+  if (members.length > 4) return 'object';
+  return `{ ${members.map(({ name, type, required }) => `${name}${required ? '' : '?'}: ${type}`).join(', ')} }`;
+}

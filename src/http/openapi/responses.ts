@@ -1,0 +1,80 @@
+/** The answers of an operation: what it does, and every status that it may be refused with. */
+import { STATUS_CODES } from 'node:http';
+import type { z } from 'zod';
+import { type ErrorCode, STATUS } from '../errors.js';
+import type { Route } from '../route.js';
+import { errors } from './answers/errors.js';
+import { answerHeaders } from './headers.js';
+import type { Components, JsonSchema } from './json-schema.js';
+import type { OperationDoc } from './operation-doc.js';
+
+type Responses = Record<string, JsonSchema>;
+
+export function responsesOf(route: Route, doc: OperationDoc, components: Components): Responses {
+  const also = Object.entries(doc.also ?? {}).map(([status, shape]) => [
+    status,
+    { description: STATUS_CODES[status] ?? '', content: json(shape, components) },
+  ]);
+  return { ...successes(doc, components), ...refusals(route, doc), ...Object.fromEntries(also) };
+}
+
+function successes(doc: OperationDoc, components: Components): Responses {
+  const { answer, media = [], orNothing, validated } = doc;
+  const headers = answerHeaders(doc);
+  const content = {
+    ...(answer !== undefined && json(answer, components)),
+    ...Object.fromEntries(media.map((type) => [type, { schema: { type: 'string' } }])),
+  };
+  const hasContent = answer !== undefined || media.length > 0;
+  return {
+    ...(hasContent && { 200: { description: 'Done', headers, content } }),
+    ...((!hasContent || orNothing) && { 204: { description: 'Done', headers } }),
+    ...(validated && { 304: { description: 'What If-None-Match names is still right', headers } }),
+  };
+}
+
+const json = (shape: z.ZodType, components: Components) => ({
+  'application/json': { schema: components.schemaOf(shape, 'output') },
+});
+
+function refusals(route: Route, { refuses = [], changes }: OperationDoc): Responses {
+  const codes = new Set<ErrorCode>([...codesOf(route), ...(changes ? CHANGE_CODES : []), ...refuses]);
+  const statuses = [...new Set([...codes].map((code) => STATUS[code]))].sort((a, b) => a - b);
+  return Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/${nameOf(status)}` }]));
+}
+
+const CHANGE_CODES: readonly ErrorCode[] = [
+  'ALREADY_EXISTS',
+  'PRECONDITION_FAILED',
+  'DATABASE_REFUSED',
+  'LOCK_TIMEOUT',
+];
+
+/** What every route of its kind may answer. */
+function codesOf({ path, access, body }: Route): ErrorCode[] {
+  return [
+    'INVALID_QUERY',
+    'NOT_ACCEPTABLE',
+    'INTERNAL',
+    'UNAVAILABLE',
+    ...(access === 'anyone' ? [] : (['UNAUTHENTICATED'] as const)),
+    ...(access === 'auditor' || access === 'admin' ? (['FORBIDDEN'] as const) : []),
+    ...(path.includes(':') ? (['NOT_FOUND'] as const) : []),
+    ...(body === undefined ? [] : (['INVALID_PAYLOAD', 'CONTENT_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const)),
+  ];
+}
+
+/** `NotFound` */
+const nameOf = (status: number): string => (STATUS_CODES[status] ?? `Status ${status}`).replaceAll(/[^A-Za-z]/g, '');
+
+/** One component for each status of a refusal, with the codes that come with it. */
+export function refusalResponses(components: Components): Responses {
+  const schema = components.schemaOf(errors, 'output');
+  const statuses = [...new Set(Object.values(STATUS))];
+  return Object.fromEntries(
+    statuses.map((status) => {
+      const codes = Object.keys(STATUS).filter((code) => STATUS[code as ErrorCode] === status);
+      return [nameOf(status), { description: codes.join(', '), content: { 'application/json': { schema } } }];
+    }),
+  );
+}

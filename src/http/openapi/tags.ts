@@ -1,0 +1,24 @@
+/** The groups that the document sorts its operations into: the first part of their paths. */
+import type { Route } from '../route.js';
+
+const DESCRIPTIONS: Readonly<Record<string, string>> = {
+  collections: 'Tables, and folders that group them',
+  fields: 'The columns of a collection, and its alias fields',
+  relations: 'Foreign keys, and what else ties collections together; named by their many side',
+  schema: 'The schema as a whole: snapshot, diff, apply, adopt, drift',
+  auth: 'Sessions',
+  users: 'Users and their tokens',
+  history: 'The log: what changed, when, by whom and why; the schema at any moment',
+  projections: 'What is made from the log: how far it is, whether it is right',
+  server: 'The service itself',
+  metrics: 'Figures for monitoring',
+  docs: 'This description, for people',
+};
+
+export const tagOf = (path: string): string => path.split('/')[1] ?? '';
+
+/** In the order of the routes. */
+export function tagsOf(routes: readonly Route[]): { name: string; description: string }[] {
+  const names = [...new Set(routes.map(({ path }) => tagOf(path)))];
+  return names.map((name) => ({ name, description: DESCRIPTIONS[name] ?? name }));
+}

@@ -1,0 +1,34 @@
+/** All routes of the interface. */
+import type { HttpDeps } from '../deps.js';
+import type { Route } from '../route.js';
+import { adoptRoutes } from './adopt.js';
+import { authRoutes } from './auth.js';
+import { collectionRoutes } from './collections.js';
+import { driftRoutes } from './drift.js';
+import { fieldRoutes } from './fields.js';
+import { historyRoutes } from './history.js';
+import { metricsRoutes } from './metrics.js';
+import { projectionRoutes } from './projections.js';
+import { relationRoutes } from './relations.js';
+import { schemaRoutes } from './schema.js';
+import { openApiRoutes } from './openapi.js';
+import { serverRoutes } from './server.js';
+import { userRoutes } from './users.js';
+
+export function createRoutes(deps: HttpDeps): Route[] {
+  const described = [
+    ...collectionRoutes(deps),
+    ...fieldRoutes(deps),
+    ...relationRoutes(deps),
+    ...schemaRoutes(deps),
+    ...adoptRoutes(deps),
+    ...driftRoutes(deps),
+    ...authRoutes(deps),
+    ...userRoutes(deps),
+    ...serverRoutes(deps),
+    ...historyRoutes(deps),
+    ...projectionRoutes(deps),
+    ...metricsRoutes(deps),
+  ];
+  return [...described, ...openApiRoutes(described, deps.config.release)];
+}

@@ -1,0 +1,55 @@
+/** The description of the interface: for machines, and as a page. */
+import { z } from 'zod';
+import { type Rendered, toRendered } from '../../reads/rendered.js';
+import { JSON_TYPE } from '../answer.js';
+import { representationAnswer } from '../representation.js';
+import { openRoute, route, type Route } from '../route.js';
+
+const noQuery = z.strictObject({});
+
+/** Where ours is looked for, and where clients of the peer look. */
+const DOCUMENT_PATHS = ['/server/openapi.json', '/server/specs/oas'];
+
+const HTML_TYPE = 'text/html; charset=utf-8';
+
+/** The OpenAPI document of `routes`, its own among them. Most processes are never asked for it: it is made when one is. */
+export function openApiRoutes(routes: readonly Route[], release: string): Route[] {
+  const own: Route[] = [
+    ...DOCUMENT_PATHS.map((path) =>
+      route({
+        method: 'get',
+        path,
+        access: 'reader',
+        query: noQuery,
+        handle: async ({ req }) => representationAnswer({ ...(await made()).document, type: JSON_TYPE }, req),
+      }),
+    ),
+    openRoute({
+      method: 'get',
+      path: '/docs',
+      query: noQuery,
+      async handle({ req }) {
+        const { page, policy } = await made();
+        const headers = ['Content-Security-Policy', policy, 'Referrer-Policy', 'no-referrer'];
+        return representationAnswer({ ...page, type: HTML_TYPE }, req, headers);
+      },
+    }),
+  ];
+  let making: Promise<Made> | undefined;
+  const made = (): Promise<Made> => (making ??= make([...routes, ...own], release));
+  return own;
+}
+
+interface Made {
+  document: Rendered;
+  page: Rendered;
+  /** The page's Content-Security-Policy. */
+  policy: string;
+}
+
+async function make(routes: readonly Route[], release: string): Promise<Made> {
+  const { openApiDocument } = await import('../openapi/document.js');
+  const { PAGE_POLICY: policy, pageOf } = await import('../openapi/page.js');
+  const described = openApiDocument(routes, release);
+  return { document: toRendered(JSON.stringify(described)), page: toRendered(pageOf(described)), policy };
+}

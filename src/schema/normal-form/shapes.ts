@@ -1,0 +1,226 @@
+/**
+ * The documents that requests bring, as shapes made of the checks that read them: what the interface's description shows.
+ * Members that follow from others are listed here; they may be sent as they were answered.
+ */
+import { z } from 'zod';
+import { columnExtrasV1, tableExtrasV1 } from '../extras-schemas.js';
+import { DEFERRABLES } from '../model.js';
+import { SNAPSHOT_VERSION } from '../snapshot.js';
+import type { Check } from './checks.js';
+import { COLLECTION_META_TABLE, TOP_LEVEL_META } from './collection.js';
+import { PLAIN_MEMBERS } from './column.js';
+import { FIELD_META_TABLE } from './field-meta.js';
+import { FIELD_TYPES } from './field-types.js';
+import { FOREIGN_KEY_TABLE } from './foreign-key.js';
+import type { CheckTable } from './overlay.js';
+import { ENDS } from './relation.js';
+
+type Members = Record<string, z.ZodType>;
+
+/** The members of a table as shapes. */
+export const membersOf = (table: CheckTable): Members =>
+  Object.fromEntries([...table].map(([member, { shape }]) => [member, shape]));
+
+const optional = (members: Members): Members =>
+  Object.fromEntries(Object.entries(members).map(([member, shape]) => [member, shape.optional()]));
+
+export const COLUMN_MEMBERS: Members = Object.fromEntries(
+  Object.entries<{ check: Check<unknown> }>(PLAIN_MEMBERS).map(([member, { check }]) => [member, check.shape]),
+);
+
+const text = z.string();
+const textOrNull = z.string().nullable();
+const count = z.int().nullable();
+export const fieldType = z.enum(FIELD_TYPES as [string, ...string[]]).meta({ id: 'FieldType' });
+
+export const collectionMeta = z
+  .strictObject(optional({ collection: text, ...membersOf(COLLECTION_META_TABLE), system: z.literal(false) }))
+  .meta({ id: 'CollectionMetaInput' });
+
+const table = z.strictObject(optional({ name: text, schema: text, sql: text, comment: textOrNull }));
+
+const fieldMeta = z
+  .strictObject(
+    optional({
+      collection: text,
+      field: text,
+      ...membersOf(FIELD_META_TABLE),
+      system: z.literal(false),
+      searchable: z.boolean(),
+      id: count,
+    }),
+  )
+  .meta({ id: 'FieldMetaInput' });
+
+const column = z
+  .strictObject(
+    optional({
+      name: text,
+      table: text,
+      schema: textOrNull,
+      data_type: text,
+      default_value: z.unknown(),
+      max_length: count,
+      length: count,
+      numeric_precision: count,
+      numeric_scale: count,
+      ...COLUMN_MEMBERS,
+      is_generated: z.boolean(),
+      foreign_key_schema: textOrNull,
+      foreign_key_table: textOrNull,
+      foreign_key_column: textOrNull,
+      extras: columnExtrasV1.nullable(),
+    }),
+  )
+  .meta({ id: 'ColumnInput' });
+
+const fieldParts = optional({ meta: fieldMeta.nullable(), schema: column.nullable() });
+
+/** The metadata may stand beside `meta` too. */
+export const newField = z
+  .strictObject({
+    ...optional(membersOf(FIELD_META_TABLE)),
+    collection: text.optional(),
+    field: text,
+    type: fieldType,
+    ...fieldParts,
+  })
+  .meta({ id: 'NewField', examples: [{ field: 'title', type: 'string', meta: { interface: 'input' } }] });
+
+export const fieldUpdate = z
+  .strictObject({ collection: text.optional(), field: text.optional(), type: fieldType.optional(), ...fieldParts })
+  .meta({ id: 'FieldUpdate', examples: [{ meta: { note: 'The headline' }, schema: { is_nullable: false } }] });
+
+/** One of several: it says which. */
+export const namedFieldUpdate = fieldUpdate.extend({ field: text }).meta({ id: 'NamedFieldUpdate' });
+
+export const newCollection = z
+  .strictObject({
+    collection: text,
+    schema: table.extend({ extras: tableExtrasV1.nullable().optional() }).nullable(),
+    meta: collectionMeta.nullable().optional(),
+    fields: z.array(newField).optional(),
+    ...optional(Object.fromEntries(TOP_LEVEL_META.map((name) => [name, collectionMeta.shape[name] ?? z.unknown()]))),
+    translation: z.unknown().optional(),
+  })
+  .meta({
+    id: 'NewCollection',
+    examples: [
+      {
+        collection: 'articles',
+        schema: {},
+        note: 'What we publish',
+        fields: [{ field: 'title', type: 'string', interface: 'input' }],
+      },
+    ],
+  });
+
+export const collectionUpdate = z
+  .strictObject({ collection: text.optional(), meta: collectionMeta.optional(), schema: table.nullable().optional() })
+  .meta({ id: 'CollectionUpdate', examples: [{ meta: { note: 'Long reads', icon: 'article' } }] });
+
+export const namedCollectionUpdate = collectionUpdate
+  .extend({ collection: text })
+  .meta({ id: 'NamedCollectionUpdate' });
+
+const ends: Members = optional({ many_collection: text, many_field: text, ...membersOf(ENDS), id: z.unknown() });
+
+const foreignKey = z
+  .strictObject(
+    optional({
+      ...membersOf(FOREIGN_KEY_TABLE),
+      deferrable: z.enum(DEFERRABLES).nullable(),
+      table: text,
+      column: text,
+      foreign_key_schema: textOrNull,
+      foreign_key_table: textOrNull,
+      foreign_key_column: textOrNull,
+    }),
+  )
+  .meta({ id: 'ForeignKeyInput' });
+
+/** Flat, nested, or both, as it was answered. */
+export const relation = z
+  .strictObject({
+    ...ends,
+    collection: text.optional(),
+    field: text.optional(),
+    related_collection: textOrNull.optional(),
+    meta: z.strictObject(ends).nullable().optional(),
+    schema: foreignKey.nullable().optional(),
+  })
+  .meta({
+    id: 'RelationInput',
+    examples: [
+      {
+        many_collection: 'articles',
+        many_field: 'author',
+        one_collection: 'people',
+        schema: { on_delete: 'SET NULL' },
+      },
+      { collection: 'articles', field: 'author', related_collection: 'people' },
+    ],
+  });
+
+export const snapshot = z
+  .strictObject({
+    version: z.literal(SNAPSHOT_VERSION),
+    service: text.optional(),
+    vendor: text.optional(),
+    collections: z
+      .array(
+        z.strictObject({
+          collection: text,
+          meta: collectionMeta.nullable().optional(),
+          schema: table.extend({ extras: tableExtrasV1.nullable().optional() }).nullable().optional(),
+        }),
+      )
+      .optional(),
+    fields: z.array(namedFieldUpdate.extend({ collection: text })).optional(),
+    relations: z.array(relation).optional(),
+  })
+  .meta({ id: 'SnapshotInput' });
+
+const json = z.unknown();
+const path = z.array(z.union([text, z.int().min(0)])).min(1);
+
+/** A change entry. `N` and `D` without a path are a whole new or removed document. */
+export const entry = z
+  .discriminatedUnion('kind', [
+    z.strictObject({ kind: z.literal('N'), path: path.optional(), rhs: json }),
+    z.strictObject({ kind: z.literal('D'), path: path.optional(), lhs: json }),
+    z.strictObject({ kind: z.literal('E'), path, lhs: json, rhs: json }),
+    z.strictObject({
+      kind: z.literal('A'),
+      path,
+      index: z.int().min(0),
+      item: z.discriminatedUnion('kind', [
+        z.strictObject({ kind: z.literal('N'), rhs: json }),
+        z.strictObject({ kind: z.literal('D'), lhs: json }),
+      ]),
+    }),
+  ])
+  .meta({ id: 'Change' });
+
+const entries = z.array(entry).min(1);
+const collectionEntries = z.strictObject({ collection: text, diff: entries });
+const fieldEntries = z.strictObject({ collection: text, field: text, diff: entries });
+const relationEntries = fieldEntries.extend({ related_collection: textOrNull.optional() });
+
+const entryParts = {
+  collections: z.array(collectionEntries),
+  fields: z.array(fieldEntries),
+  relations: z.array(relationEntries),
+};
+
+/** What changes, by collection, field and relation. */
+export const schemaChanges = z.strictObject(entryParts).meta({ id: 'SchemaChanges' });
+
+/** As diff answers it; `warnings` say nothing here. */
+export const diff = z
+  .strictObject({
+    hash: text,
+    diff: z.strictObject(entryParts).partial(),
+    warnings: z.unknown().optional(),
+  })
+  .meta({ id: 'DiffInput' });

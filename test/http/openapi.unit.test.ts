@@ -1,0 +1,157 @@
+/** The OpenAPI document as a document: what linters, generators and readers make of it. */
+import { readFile } from 'node:fs/promises';
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { expect } from 'chai';
+import { apiReference } from '../../scripts/api-docs/reference.js';
+import { STATUS } from '../../src/http/errors.js';
+import { OPERATIONS } from '../../src/http/openapi/operations/index.js';
+import { pageOf } from '../../src/http/openapi/page.js';
+import { holdToContract } from '../support/contract.js';
+import { documentOfRoutes } from '../support/openapi.js';
+
+interface Operation {
+  operationId: string;
+  tags: string[];
+  summary: string;
+  parameters: { name: string; in: string; schema: Record<string, unknown>; explode?: boolean }[];
+  requestBody?: { content: Record<string, { schema: { $ref?: string }; example?: unknown }> };
+  responses: Record<string, { content?: Record<string, { schema: object }> }>;
+}
+
+const document = documentOfRoutes();
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ path, method, ...(operation as unknown as Operation) })),
+);
+const operation = (id: string) => operations.find(({ operationId }) => operationId === id)!;
+const typeOf = (id: string, parameter: string) =>
+  operation(id).parameters.find(({ name, in: place }) => name === parameter && place !== 'path');
+
+describe('the OpenAPI document, read', () => {
+  it('passes the recommended rules of a linter without a remark', async () => {
+    const config = await createConfig({ extends: ['recommended'] });
+    const source = JSON.stringify(document);
+    const problems = await lintFromString({ source, absoluteRef: 'openapi.json', config });
+    expect(problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer])).deep.equal([]);
+    const broken = source.replace('"operationId":"listCollections",', '');
+    expect(await lintFromString({ source: broken, absoluteRef: 'openapi.json', config })).not.deep.equal([]);
+  });
+
+  it('says something of every route, and of nothing else', () => {
+    const shown = operations.map(
+      ({ path, method }) => `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`,
+    );
+    expect(shown.sort()).deep.equal(Object.keys(OPERATIONS).sort());
+    expect(new Set(operations.map(({ operationId }) => operationId)).size).equal(operations.length);
+    for (const { tags, summary } of operations) expect([tags.length, summary.length > 3]).deep.equal([1, true]);
+    expect(document['servers']).deep.include({ url: '/', description: 'This service' });
+  });
+
+  it('gives parameters the types that clients think in', () => {
+    expect(typeOf('listCollections', 'limit')?.schema).deep.equal({ type: 'integer', minimum: 0 });
+    expect(typeOf('listEvents', 'limit')?.schema).include({ type: 'integer', maximum: 1000 });
+    expect(typeOf('diffSnapshot', 'force')?.schema).deep.equal({ type: 'boolean' });
+    expect(typeOf('listFields', 'fields')).deep.include({ explode: false });
+    expect(typeOf('listFields', 'meta')?.schema).include({ type: 'array' });
+    expect(typeOf('getPastSnapshot', 'at')?.schema).deep.equal({ type: 'string' });
+  });
+
+  it('knows the other answers: nothing, files, streams', () => {
+    const media = (id: string, status = '200') => Object.keys(operation(id).responses[status]?.content ?? {});
+    expect(Object.keys(operation('applyDiff').responses)).include.members(['200', '204', '409', '412', '422']);
+    expect(media('exportLog')).deep.equal(['application/x-ndjson']);
+    expect(media('streamEvents')).deep.equal(['text/event-stream']);
+    expect(media('getMetrics')).deep.equal(['text/plain']);
+    expect(media('getSnapshot')).deep.equal(['application/json', 'text/csv', 'application/xml', 'application/yaml']);
+    expect(media('getPastSnapshot')).include('application/sql');
+    expect(media('getHealth', '503')).deep.equal(['application/json']);
+  });
+
+  it('names every code of a refusal, with its status', () => {
+    const { schemas, responses } = document.components;
+    const text = JSON.stringify(schemas?.['Errors']);
+    const told = Object.values(responses ?? {}).flatMap(({ description }) => String(description).split(', '));
+    for (const code of Object.keys(STATUS)) expect(text).include(`"${code}"`);
+    for (const code of told) expect(STATUS).property(code);
+    expect(operation('login').responses).property('429');
+    expect(operation('listCollections').responses).not.property('403');
+    expect(operation('listUsers').responses).property('403');
+  });
+
+  it('types events one by one, and asks of a PATCH nothing that it needs not', () => {
+    const { schemas = {} } = document.components;
+    expect(JSON.stringify(schemas['Event'])).include('CollectionCreatedEvent').include('LogAcknowledgedEvent');
+    expect(schemas['FieldCreatedEvent']?.['required']).include('data');
+    for (const name of ['FieldUpdate', 'CollectionUpdate', 'RelationInput']) {
+      expect(schemas[name]?.['required'] ?? [], name).deep.equal([]);
+    }
+    expect(JSON.stringify(document)).not.include('__schema');
+  });
+
+  it('has an example of every body, and each is right', () => {
+    const ajv = new Ajv2020({ strict: false });
+    addFormats.default(ajv);
+    ajv.addSchema({ ...document, $id: 'openapi' });
+    for (const { path, method, requestBody } of operations) {
+      const content = requestBody?.content['application/json'];
+      if (content === undefined || content.example === undefined) continue;
+      const at = `openapi#/paths/${path.replaceAll('/', '~1').replaceAll('{', '%7B').replaceAll('}', '%7D')}`;
+      const validate = ajv.compile({ $ref: `${at}/${method}/requestBody/content/application~1json/schema` });
+      expect(validate(content.example), `${method} ${path}: ${ajv.errorsText(validate.errors)}`).equal(true);
+    }
+    const shapes = Object.entries(document.components['schemas'] ?? {}).filter(([, schema]) => 'examples' in schema);
+    expect(shapes.length).greaterThan(3);
+    for (const [name, schema] of shapes) {
+      const validate = ajv.compile({ $ref: `openapi#/components/schemas/${name}` });
+      for (const example of schema['examples'] as unknown[]) {
+        expect(validate(example), `${name}: ${ajv.errorsText(validate.errors)}`).equal(true);
+      }
+    }
+  });
+
+  it('is what docs/api.md says (npm run docs:api)', async () => {
+    const file = await readFile(new URL('../../docs/api.md', import.meta.url), 'utf8');
+    expect(file === (await apiReference(document)), 'docs/api.md is not current').equal(true);
+  });
+
+  it('is a page whose links lead somewhere, and that loads nothing', () => {
+    const page = pageOf(document);
+    const ids = new Set([...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id));
+    const links = [...page.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id);
+    expect(links.length).greaterThan(50);
+    expect(links.filter((id) => !ids.has(id))).deep.equal([]);
+    expect(page).not.match(/<script|<img|<link|https?:|@import|url\(/i);
+    for (const { operationId } of operations) expect(page).include(`<details id="${operationId}">`);
+  });
+});
+
+describe('what holds the tests to the document', () => {
+  const answered = { method: 'GET', path: '/users/me', sent: undefined, status: 200, contentType: 'application/json' };
+  const me = {
+    id: '00000000-0000-4000-8000-000000000000',
+    email: 'a@example.com',
+    name: 'a',
+    role: 'admin',
+    status: 'active',
+    created_at: '2026-01-01T00:00:00.000Z',
+  };
+  const fails = (observed: object): void => {
+    expect(() => holdToContract({ ...answered, received: { data: me }, ...observed })).throw(/document|media type/);
+  };
+
+  it('lets through what is right', () => {
+    holdToContract({ ...answered, received: { data: me } });
+    holdToContract({ ...answered, path: '/users/me?fields=id', received: { data: { id: me.id } } });
+  });
+
+  it('notices members too many, too few and wrong, other statuses, media and bodies', () => {
+    fails({ received: { data: { ...me, more: 1 } } });
+    fails({ received: { data: { ...me, role: undefined } } });
+    fails({ received: { data: { ...me, created_at: 'yesterday' } } });
+    fails({ status: 201 });
+    fails({ contentType: 'text/html' });
+    fails({ status: 404, path: '/nowhere', received: { errors: [{ message: 'x', extensions: { code: 'NEW' } }] } });
+    fails({ method: 'PATCH', path: '/collections/a', sent: { mata: {} }, received: undefined });
+  });
+});

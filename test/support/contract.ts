@@ -1,0 +1,106 @@
+/**
+ * Holds what tests send and get to the OpenAPI document: every answer must be one that the document knows, every body that
+ * was accepted one that it allows.
+ */
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { expect } from 'chai';
+import { documentOfRoutes } from './openapi.js';
+
+export interface Observed {
+  method: string;
+  /** Of the request, with its query. */
+  path: string;
+  /** The JSON that was sent; undefined: none, or something else. */
+  sent: unknown;
+  status: number;
+  contentType: string | null;
+  /** The JSON that was answered; undefined: none. */
+  received: unknown;
+}
+
+interface Operation {
+  pointer: string;
+  pattern: RegExp;
+  responses: Record<string, { content?: Record<string, object>; $ref?: string }>;
+}
+
+interface Contract {
+  ajv: Ajv2020;
+  operations: Map<string, Operation[]>;
+  compiled: Map<string, ValidateFunction>;
+}
+
+let contract: Contract | undefined;
+
+/** Throws an assertion error where document and service differ. */
+export function holdToContract(observed: Observed): void {
+  contract ??= readContract();
+  const { method, path, status } = observed;
+  const shown = `${method} ${path}: ${status}`;
+  const operation = operationOf(contract, method, path);
+  if (operation === undefined) {
+    if (status >= 400 && method !== 'HEAD') check(contract, '#/components/schemas/Errors', observed.received, shown);
+    return;
+  }
+  checkAnswer(contract, operation, observed, shown);
+  checkRequest(contract, operation, observed, shown);
+}
+
+function checkAnswer(known: Contract, operation: Operation, observed: Observed, shown: string): void {
+  const { status, received, path } = observed;
+  const response = operation.responses[status];
+  if (response === undefined) expect.fail(`${shown} is not in the document`);
+  if (response.$ref === undefined && response.content === undefined) {
+    expect(received, `${shown} has a body, which is not in the document`).equal(undefined);
+    return;
+  }
+  const type = (observed.contentType ?? '').replace(/;.*/, '');
+  expect(Object.keys(response.content ?? { 'application/json': {} }), `${shown}: its media type`).include(type);
+  // Of chosen members and of files, only what they are is known.
+  const isPart = /[?&]fields=/.test(path) && status < 300;
+  if (type !== 'application/json' || isPart) return;
+  const place = response.$ref ?? `${operation.pointer}/responses/${status}`;
+  check(known, `${place}/content/application~1json/schema`, received, shown);
+}
+
+function checkRequest(known: Contract, operation: Operation, { status, sent, path }: Observed, shown: string): void {
+  // With force, documents of other services are understood; those are theirs.
+  if (status >= 300 || sent === undefined || /[?&]force(=true|=1|=?&|=?$)/.test(path)) return;
+  check(known, `${operation.pointer}/requestBody/content/application~1json/schema`, sent, `${shown}, its body`);
+}
+
+function check(known: Contract, place: string, value: unknown, shown: string): void {
+  let validate = known.compiled.get(place);
+  if (validate === undefined) {
+    validate = known.ajv.compile({ $ref: `openapi${place}` });
+    known.compiled.set(place, validate);
+  }
+  if (validate(value)) return;
+  const faults = known.ajv.errorsText(validate.errors, { separator: '\n' });
+  expect.fail(`${shown} is not as the document says (${place}):\n${faults}\n${JSON.stringify(value)?.slice(0, 2_000)}`);
+}
+
+function operationOf({ operations }: Contract, method: string, path: string): Operation | undefined {
+  const name = path.replace(/[?#].*/, '');
+  return operations.get(method.toLowerCase())?.find(({ pattern }) => pattern.test(name));
+}
+
+function readContract(): Contract {
+  const document = documentOfRoutes();
+  const ajv = new Ajv2020({ strict: false, allErrors: false });
+  addFormats.default(ajv);
+  ajv.addSchema({ ...document, $id: 'openapi' });
+  const operations = new Map<string, Operation[]>();
+  // The routes' own order: a path without parts that vary comes before those that have them.
+  for (const [template, methods] of Object.entries(document.paths)) {
+    const pattern = new RegExp(`^${template.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`);
+    for (const [method, { responses }] of Object.entries(methods)) {
+      const pointer = `#/paths/${template.replaceAll('/', '~1').replaceAll('{', '%7B').replaceAll('}', '%7D')}/${method}`;
+      const list = operations.get(method) ?? [];
+      list.push({ pointer, pattern, responses: responses as Operation['responses'] });
+      operations.set(method, list);
+    }
+  }
+  return { ajv, operations, compiled: new Map() };
+}

@@ -1,0 +1,12 @@
+/** The OpenAPI document of the routes, without a service that answers them. */
+import type { HttpDeps } from '../../src/http/deps.js';
+import { type OpenApiDocument, openApiDocument } from '../../src/http/openapi/document.js';
+import { createRoutes } from '../../src/http/routes/index.js';
+import { readRelease } from '../../src/release.js';
+
+/** What the routes ask for when they are made; nothing of it is called. */
+const UNUSED = { config: { release: readRelease(), schema: 'public' }, systemCollections: [], auth: {} };
+
+export function documentOfRoutes(): OpenApiDocument {
+  return openApiDocument(createRoutes(UNUSED as unknown as HttpDeps), readRelease());
+}
