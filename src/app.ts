@@ -1,5 +1,6 @@
 /** Puts the rooms together. */
 import { createAuth } from './auth/index.js';
+import { tokenSecret } from './auth/token-secret.js';
 import type { FirstAdmin } from './auth/first-admin.js';
 import type { Config } from './config.js';
 import { createHealth } from './health.js';
@@ -102,7 +103,7 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
   const auth = await createAuth({ pool, secret: options.tokenSecret });
   shutdown.add('accounts', () => auth.stop());
 
-  const folds = createStoredFolds({ pool, logger });
+  const folds = createStoredFolds({ pool, logger, secret: await tokenSecret(pool, options.tokenSecret) });
   const watch = createLogWatch({ pool, logger });
   const store = createStore({ pool, logger, folds, onReplaced: ({ head }) => watch.replaced(head) });
   await store.load();

@@ -25,11 +25,17 @@ const MEASUREMENTS: Readonly<Record<string, Measurement>> = {
 
   /** As the service starts: from the newest stored fold. */
   start: (pool) =>
-    timed(() => createStore({ pool, logger: silent, folds: createStoredFolds({ pool, logger: silent }) }).load()),
+    timed(() =>
+      createStore({
+        pool,
+        logger: silent,
+        folds: createStoredFolds({ pool, logger: silent, secret: 'secret' }),
+      }).load(),
+    ),
 
   /** Leaves stored folds all along the log, as a service that lived through it. */
   store: async (pool) => {
-    const folds = createStoredFolds({ pool, logger: silent });
+    const folds = createStoredFolds({ pool, logger: silent, secret: 'secret' });
     const store = createStore({ pool, logger: silent, folds });
     return timed(async () => {
       await store.load();
@@ -46,7 +52,7 @@ const MEASUREMENTS: Readonly<Record<string, Measurement>> = {
 
   /** To random positions, each as if it were the first to be asked for. */
   travel: async (pool) => {
-    const folds = createStoredFolds({ pool, logger: silent });
+    const folds = createStoredFolds({ pool, logger: silent, secret: 'secret' });
     const store = createStore({ pool, logger: silent, folds });
     await store.load();
     const random = generator(7);

@@ -18,3 +18,9 @@ export async function tokenSecret(pool: Pick<Pool, 'query'>, given: string | nul
   const found = await pool.query<{ value: string }>('select value from service_settings where key = $1', [KEY]);
   return onlyRow(found).value;
 }
+
+/** The one of this database; null where there is none yet. */
+export async function storedSecret(pool: Pick<Pool, 'query'>): Promise<string | null> {
+  const { rows } = await pool.query<{ value: string }>('select value from service_settings where key = $1', [KEY]);
+  return rows[0]?.value ?? null;
+}

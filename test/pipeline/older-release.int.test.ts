@@ -115,7 +115,7 @@ describe('a process of an older release than its database', function () {
     expect(warnings).to.deep.equal(['the builder of indexes was interrupted']);
     const built = await other.query(`SELECT FROM pg_indexes WHERE tablename = 'a' AND indexdef LIKE '%(t)%'`);
     expect(built.rowCount).to.equal(0);
-    const folds = createStoredFolds({ pool: instance.pool, logger, interval: () => 1 });
+    const folds = createStoredFolds({ pool: instance.pool, logger, interval: () => 1, secret: 'secret' });
     folds.offer(instance.store.point());
     await folds.close();
     expect(await rows('service_folds')).to.equal(0);

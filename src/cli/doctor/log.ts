@@ -1,4 +1,5 @@
 /** The log: protected, unbroken, readable; and the states that are kept along it. */
+import { storedSecret } from '../../auth/token-secret.js';
 import { emptyHead } from '../../log/head.js';
 import { findUnprotected } from '../../log/protection.js';
 import { verifyLog } from '../../log/verify-log.js';
@@ -47,10 +48,13 @@ export const readable: Check = {
 
 export const storedFolds: Check = {
   name: 'stored folds',
-  async run({ pool }) {
+  async run({ pool, config }) {
     const found: Finding[] = [];
+    const secret = config.tokenSecret ?? (await storedSecret(pool));
+    // Nothing is made to look: without a secret there is no fold either.
+    if (secret === null) return found;
     for (const position of await foldPositions(pool)) {
-      const fold = await readFold(pool, position);
+      const fold = await readFold(pool, position, secret);
       if (fold !== null && 'why' in fold) {
         found.push(finding('STORED_FOLD_WRONG', `The stored fold of position ${position}: ${fold.why}.`));
       }

@@ -24,6 +24,8 @@ export interface StoredFolds {
 export interface StoredFoldsOptions {
   pool: Queryable;
   logger: Logger;
+  /** Of the service: what was made with another one is thrown away. */
+  secret: string;
   /** Events from one to the next, by the number of collections. */
   interval?: (collections: number) => number;
 }
@@ -40,7 +42,7 @@ const MAX_WAITING = 4;
 /** Collections of a state that is stored while the process waits to end, and events that make it worth it. */
 const AT_THE_END = { collections: 2_000, events: 1_000 } as const;
 
-export function createStoredFolds({ pool, logger, interval = INTERVAL }: StoredFoldsOptions): StoredFolds {
+export function createStoredFolds({ pool, logger, secret, interval = INTERVAL }: StoredFoldsOptions): StoredFolds {
   const waiting: Point[] = [];
   let known: number[] | undefined;
   let running: Promise<void> | undefined;
@@ -64,7 +66,7 @@ export function createStoredFolds({ pool, logger, interval = INTERVAL }: StoredF
       if (!isDue(point, events)) return;
       const started = performance.now();
       await pool.query(REFUSE_OLDER_RELEASE.text);
-      await insertFold(pool, point);
+      await insertFold(pool, point, secret);
       await list();
       const milliseconds = Math.round(performance.now() - started);
       logger.debug('fold stored', { position: point.head.position, milliseconds });
@@ -89,7 +91,7 @@ export function createStoredFolds({ pool, logger, interval = INTERVAL }: StoredF
   const nearest = async (position: number, above = 0): Promise<Point | undefined> => {
     const candidates = (await list()).filter((each) => each > above && each <= position);
     for (const candidate of candidates.reverse()) {
-      const fold = await readFold(pool, candidate);
+      const fold = await readFold(pool, candidate, secret);
       if (fold !== null && 'state' in fold) return fold;
       if (fold === null) continue;
       logger.warn('a stored fold is wrong; it is thrown away', { position: candidate, why: fold.why });

@@ -1,5 +1,5 @@
 /** The rows of service_folds. */
-import { createHash } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import type { Queryable } from '../../postgres/pool.js';
@@ -36,7 +36,7 @@ export async function foldPositions(db: Queryable): Promise<number[]> {
 }
 
 /** The fold at a position; null when there is none. */
-export async function readFold(db: Queryable, position: number): Promise<Point | WrongFold | null> {
+export async function readFold(db: Queryable, position: number, secret: string): Promise<Point | WrongFold | null> {
   const { rows } = await db.query<Row>(
     `SELECT f.*, e.hash AS log_hash FROM service_folds f LEFT JOIN service_events e USING (position)
       WHERE f.position = $1 AND f.format = $2`,
@@ -49,7 +49,7 @@ export async function readFold(db: Queryable, position: number): Promise<Point |
     const text = (await decompress(row.content)).toString();
     const occurred_at = row.occurred_at.toISOString();
     const head = { position, hash: row.event_hash, occurred_at };
-    if (hashOf(head, text) !== row.hash) return { position, why: 'its hash does not fit what it says' };
+    if (hashOf(head, text, secret) !== row.hash) return { position, why: 'its hash does not fit what it says' };
     return { state: await readState(text, position), head };
   } catch (error) {
     return { position, why: `it can't be read (${(error as Error).message})` };
@@ -57,14 +57,21 @@ export async function readFold(db: Queryable, position: number): Promise<Point |
 }
 
 /** Takes the place of a fold that is there already. */
-export async function insertFold(db: Queryable, { state, head }: Point): Promise<void> {
+export async function insertFold(db: Queryable, { state, head }: Point, secret: string): Promise<void> {
   const text = await writeState(state);
   await db.query(
     `INSERT INTO service_folds (position, format, event_hash, occurred_at, hash, content)
      VALUES ($1, $2, $3, $4, $5, $6)
      ON CONFLICT (position) DO UPDATE SET format = excluded.format, event_hash = excluded.event_hash,
        occurred_at = excluded.occurred_at, hash = excluded.hash, content = excluded.content, made_at = now()`,
-    [head.position, FOLD_FORMAT, head.hash, head.occurred_at, hashOf(head, text), await compress(text, { level: 1 })],
+    [
+      head.position,
+      FOLD_FORMAT,
+      head.hash,
+      head.occurred_at,
+      hashOf(head, text, secret),
+      await compress(text, { level: 1 }),
+    ],
   );
 }
 
@@ -72,8 +79,9 @@ export async function deleteFold(db: Queryable, position: number): Promise<void>
   await db.query('DELETE FROM service_folds WHERE position = $1', [position]);
 }
 
-function hashOf({ position, hash, occurred_at }: Point['head'], text: string): string {
-  return createHash('sha256')
+/** Bound to the chain by the event's hash, and to the service by its secret: who can write rows can't make one. */
+function hashOf({ position, hash, occurred_at }: Point['head'], text: string, secret: string): string {
+  return createHmac('sha256', `stored folds\n${secret}`)
     .update(JSON.stringify([FOLD_FORMAT, position, hash, occurred_at]))
     .update('\n')
     .update(text)

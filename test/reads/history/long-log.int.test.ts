@@ -30,7 +30,7 @@ describe('a long log', () => {
         return instance.pool.query(...args) as unknown;
       },
     } as unknown as pg.Pool;
-    const folds = createStoredFolds({ pool, logger: silent });
+    const folds = createStoredFolds({ pool, logger: silent, secret: 'secret' });
     store = createStore({ pool, logger: silent, folds });
     await store.load();
     await folds.idle();
@@ -64,7 +64,7 @@ describe('a long log', () => {
   });
 
   it('has stored folds that a start and a look back begin at', async () => {
-    const folds = createStoredFolds({ pool: instance.pool, logger: silent });
+    const folds = createStoredFolds({ pool: instance.pool, logger: silent, secret: 'secret' });
     const nearest = await folds.nearest(EVENTS);
     expect(nearest?.head.position).to.be.greaterThan(EVENTS - 6_000);
     const cold = createStore({ pool: instance.pool, logger: silent });
@@ -102,7 +102,7 @@ describe('a long log', () => {
   });
 
   it('stores what came since the last fold when the process ends', async () => {
-    const folds = createStoredFolds({ pool: instance.pool, logger: silent });
+    const folds = createStoredFolds({ pool: instance.pool, logger: silent, secret: 'secret' });
     await instance.pool.query('DELETE FROM service_folds WHERE position > $1', [EVENTS - 3_000]);
     await folds.close(store.point());
     expect((await folds.nearest(EVENTS))?.head.position).to.equal(EVENTS);
