@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import pg from 'pg';
 import { type Client, clientOf, json } from '../http/client.js';
+import { ACKNOWLEDGED, append } from '../support/append.js';
 import { dps } from '../support/dps.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { type TestService, startService } from '../support/service.js';
@@ -70,6 +71,25 @@ describe('an event that this release can not read', () => {
       expect(verified.code, verified.err).to.equal(1);
     });
   }
+});
+
+describe('an event of a newer release, while the service runs', () => {
+  it('refuses what needs it, and nothing else, until it can be read', async () => {
+    const service = await startService();
+    try {
+      const send = clientOf(service);
+      await send('/collections', json({ collection: 'a', schema: {} }));
+      await append(service.databaseUrl, [{ ...ACKNOWLEDGED, type: 'table.sung' } as never]);
+      expect((await send('/collections')).codes).to.deep.equal(['LOG_UNREADABLE']);
+      const created = await send('/collections', json({ collection: 'b', schema: {} }));
+      expect(created.codes, created.text).to.deep.equal(['LOG_UNREADABLE']);
+      expect((await send('/history/snapshot?at=1')).status).to.equal(200);
+      expect((await send('/history/snapshot?at=2')).codes).to.deep.equal(['LOG_UNREADABLE']);
+      expect((await send('/history/events/2')).status).to.equal(200);
+    } finally {
+      await service.stop();
+    }
+  });
 });
 
 describe('verification of the append-only triggers', () => {

@@ -4,6 +4,7 @@ import { FutureMomentError } from '../../reads/history/index.js';
 import { NOW, type Moment } from '../../reads/history/moment.js';
 import type { Point } from '../../reads/fold-log.js';
 import { snapshotHash, snapshotOf } from '../../schema/snapshot.js';
+import { UnreadableEventError } from '../../schema/upcasting.js';
 import { jsonAnswer, JSON_TYPE } from '../answer.js';
 import type { HttpDeps } from '../deps.js';
 import { invalidQuery, Refused, refused } from '../errors.js';
@@ -33,7 +34,10 @@ type PointAt = (given: Moment, parameter: string, call: Call<unknown>) => Promis
 function createPointAt({ history, store }: Pick<HttpDeps, 'history' | 'store'>): PointAt {
   return async (given, parameter, { head }) => {
     // What is at hand is as far as the log was when the request came in.
-    await store.atHead(head);
+    await store.atHead(head).catch((error: unknown) => {
+      // What was before the event that can't be read can be shown all the same.
+      if (!(error instanceof UnreadableEventError)) throw error;
+    });
     const position = await history.resolve(given, head).catch((error: unknown) => {
       if (error instanceof FutureMomentError) throw invalidQuery(parameter, `${error.message}.`);
       throw error;

@@ -4,6 +4,7 @@ import { createSnapshotText } from '../../../src/http/snapshot-text.js';
 import { createTimeTravel } from '../../../src/reads/history/time-travel.js';
 import { createStore } from '../../../src/reads/store.js';
 import { type StoredFolds, createStoredFolds } from '../../../src/reads/stored-folds/index.js';
+import { insertFold } from '../../../src/reads/stored-folds/table.js';
 import { evolve } from '../../../src/schema/evolve.js';
 import type { CommandOf } from '../../../src/schema/operations/index.js';
 import { snapshotHash } from '../../../src/schema/snapshot.js';
@@ -139,6 +140,17 @@ describe('time travel through a random history', () => {
       expect(await positions()).to.deep.equal(remade);
     });
   }
+
+  it('a fold that somebody else made whole, hash and all, is ignored and thrown away', async () => {
+    const stored = await positions();
+    const number = stored.findIndex((position, index) => (stored[index + 1] ?? 0) - position === 100);
+    const wrong = stored[number] as number;
+    const { head } = await fresh().at(wrong);
+    await insertFold(instance.pool, { state: initialState(), head }, 'a guessed secret');
+    expect(text((await fresh().at(wrong + 50)).state)).to.equal(recorded[wrong + 50]);
+    await folds.idle();
+    expect(await positions()).not.to.include(wrong);
+  });
 
   it('every fold deleted changes no answer, and a walk through the past stores folds again', async function () {
     this.timeout(300_000);
