@@ -103,8 +103,8 @@ const patch = z.array(
   ]),
 );
 
-const nothing = z.strictObject({});
 const concurrent_indexes = z.boolean().optional();
+const adopted = z.boolean().optional();
 
 const divergence = z.strictObject({ seen: logPlace(), found: logPlace(), noticed_at: text });
 
@@ -129,14 +129,14 @@ export const EVENT_KINDS: { readonly [T in EventType]: EventKind<T> } = {
     z.strictObject({ collection: collectionV1, fields: z.array(fieldV1), concurrent_indexes }),
   ),
   'collection.adopted': schemaEvent(z.strictObject({ collection: collectionV1, fields: z.array(fieldV1) })),
-  'collection.updated': schemaEvent(z.strictObject({ patch, adopted: z.boolean().optional() })),
-  'collection.deleted': schemaEvent(nothing),
-  'field.created': schemaEvent(z.strictObject({ field: fieldV1, concurrent_indexes })),
-  'field.updated': schemaEvent(z.strictObject({ patch, concurrent_indexes })),
-  'field.deleted': schemaEvent(nothing),
-  'relation.created': schemaEvent(z.strictObject({ relation: relationV1, adopted: z.boolean().optional() })),
-  'relation.updated': schemaEvent(z.strictObject({ patch })),
-  'relation.deleted': schemaEvent(nothing),
+  'collection.updated': schemaEvent(z.strictObject({ patch, adopted })),
+  'collection.deleted': schemaEvent(z.strictObject({ adopted })),
+  'field.created': schemaEvent(z.strictObject({ field: fieldV1, concurrent_indexes, adopted })),
+  'field.updated': schemaEvent(z.strictObject({ patch, concurrent_indexes, adopted })),
+  'field.deleted': schemaEvent(z.strictObject({ adopted })),
+  'relation.created': schemaEvent(z.strictObject({ relation: relationV1, adopted })),
+  'relation.updated': schemaEvent(z.strictObject({ patch, adopted })),
+  'relation.deleted': schemaEvent(z.strictObject({ adopted })),
   'log.acknowledged': otherEvent(z.strictObject({ divergences: z.array(divergence) })),
 };
 

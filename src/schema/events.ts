@@ -5,24 +5,24 @@
 import type { Operation } from 'fast-json-patch';
 import type { Collection, Field, Json, NewRelation } from './model.js';
 
-/** Payload per type of event that changes the schema, newest version. */
+/** Payload per type of event that changes the schema, newest version. `adopted`: the database was so before, and nothing is done to it. */
 export interface SchemaEventData {
   /** A collection with all its fields. `concurrent_indexes`: its indexes are built after the commit. */
   'collection.created': { collection: Collection; fields: Field[]; concurrent_indexes?: boolean };
   /** A table that was there before, with all its columns. Nothing is done to it. */
   'collection.adopted': { collection: Collection; fields: Field[] };
-  /** An RFC 6902 patch of the collection's normal form. `adopted`: what it adds to the table is there already. */
+  /** An RFC 6902 patch of the collection's normal form. */
   'collection.updated': { patch: Operation[]; adopted?: boolean };
-  'collection.deleted': Record<string, never>;
-  'field.created': { field: Field; concurrent_indexes?: boolean };
+  'collection.deleted': { adopted?: boolean };
+  'field.created': { field: Field; concurrent_indexes?: boolean; adopted?: boolean };
   /** An RFC 6902 patch of the field's normal form. */
-  'field.updated': { patch: Operation[]; concurrent_indexes?: boolean };
-  'field.deleted': Record<string, never>;
-  /** The relation's id is the position of this event. `adopted`: its foreign key is there already. */
+  'field.updated': { patch: Operation[]; concurrent_indexes?: boolean; adopted?: boolean };
+  'field.deleted': { adopted?: boolean };
+  /** The relation's id is the position of this event. */
   'relation.created': { relation: NewRelation; adopted?: boolean };
   /** An RFC 6902 patch of the relation without its id. */
-  'relation.updated': { patch: Operation[] };
-  'relation.deleted': Record<string, never>;
+  'relation.updated': { patch: Operation[]; adopted?: boolean };
+  'relation.deleted': { adopted?: boolean };
 }
 
 /** Payload per type of event that the schema's fold passes over, newest version. */

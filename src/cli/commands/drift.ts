@@ -2,16 +2,23 @@ import { findDrift } from '../../projector/drift/find.js';
 import type { Drift, DriftDifference, TableDrift } from '../../projector/drift/model.js';
 import { type Repaired, repairDrift } from '../../projector/drift/repair.js';
 import { type ExitCode, type Invocation, UsageError } from '../command.js';
-import { json } from '../output.js';
-import { type Workplace, withPipeline } from '../pipeline.js';
+import { type AcceptanceReport, accepting } from '../../pipeline/accept-drift.js';
+import { operations } from '../../schema/operations/index.js';
+import { accepted, json } from '../output.js';
+import { type Workplace, operatorsRequest, refusedByService, withPipeline } from '../pipeline.js';
 
 export async function drift(invocation: Invocation): Promise<ExitCode> {
   const { values } = invocation;
   if (values['allowDrop'] === true && values['repair'] !== true)
     throw new UsageError('--allow-drop goes with --repair.');
-  return withPipeline(invocation, (place) =>
-    values['repair'] === true ? repair(invocation, place) : show(invocation, place),
-  );
+  if (values['repair'] === true && values['accept'] !== undefined)
+    throw new UsageError('--repair or --accept, not both.');
+  if (values['dryRun'] === true && values['accept'] === undefined)
+    throw new UsageError('--dry-run goes with --accept.');
+  return withPipeline(invocation, (place) => {
+    if (values['accept'] !== undefined) return accept(invocation, place);
+    return values['repair'] === true ? repair(invocation, place) : show(invocation, place);
+  });
 }
 
 async function show({ values, terminal }: Invocation, { pipeline, schema }: Workplace): Promise<ExitCode> {
@@ -27,6 +34,53 @@ async function repair({ values, terminal }: Invocation, { pipeline, schema }: Wo
   const repaired = await pipeline.underLock((client, { state }) => repairDrift({ client, state, schema, allowDrop }));
   terminal.print(values['json'] === true ? json(repaired) : describeRepair(repaired));
   return repaired.drift.ok ? 0 : 1;
+}
+
+async function accept(invocation: Invocation, { pipeline, schema }: Workplace): Promise<ExitCode> {
+  const { values, terminal } = invocation;
+  const places = Array.isArray(values['accept']) ? (values['accept'] as string[]) : [];
+  const managed = await pipeline.underLock((_, { state }) => Promise.resolve(new Set(state.collections.keys())));
+  const { request } = accepted(operations['accept-drift'].parse({ body: bodyOf(places, managed) }));
+  const work = accepting(request, schema);
+  const run = values['dryRun'] === true ? pipeline.dryRun : pipeline.execute;
+  const outcome = await run('accept-drift', work.command, operatorsRequest('accept-drift', invocation));
+  if (outcome.kind === 'refused') throw refusedByService(outcome);
+  const report = work.report();
+  terminal.print(values['json'] === true ? json(report) : describeAcceptance(report, values['dryRun'] === true));
+  return report.not_accepted.length > 0 ? 1 : 0;
+}
+
+/** A name with a dot in it is a collection where there is one of that name. */
+function bodyOf(places: readonly string[], managed: ReadonlySet<string>): object {
+  const collections = places.filter((place) => managed.has(place) || !place.includes('.'));
+  const fields = places
+    .filter((place) => !collections.includes(place))
+    .map((place) => {
+      const dots = [...place.matchAll(/\./g)].map(({ index }) => index);
+      const end = dots.find((index) => managed.has(place.slice(0, index))) ?? place.indexOf('.');
+      return { collection: place.slice(0, end), field: place.slice(end + 1) };
+    });
+  return { ...(collections.length > 0 && { collections }), ...(fields.length > 0 && { fields }) };
+}
+
+function describeAcceptance(
+  { changed, deleted, renamed, not_accepted: left, ...more }: AcceptanceReport,
+  isDry: boolean,
+) {
+  const lines = [
+    ...changed.map((name) => `~ ${name}`),
+    ...deleted.map((name) => `- ${name}`),
+    ...renamed.map(({ from, to }) => `~ ${from} is ${to} now`),
+  ];
+  const count = lines.length;
+  lines.push(
+    `${isDry ? 'Would take' : 'Took'} ${count} ${count === 1 ? 'table' : 'tables'} into the log as ${count === 1 ? 'it is' : 'they are'}.`,
+  );
+  for (const { collection, field, message } of left) {
+    lines.push(`! ${collection}${field === undefined ? '' : `.${field}`} stays different: ${message}`);
+  }
+  for (const { table, code, message } of more.not_represented) lines.push(`  ${code} on ${table}: ${message}`);
+  return lines.join('\n');
 }
 
 function describeRepair({ made, left, drift: found }: Repaired): string {

@@ -67,7 +67,10 @@ Tables that nobody manages are named and no drift. Exit code 1 when something di
     .option(
       '--allow-drop',
       '… unless this allows it: columns, constraints and indexes that the log knows nothing of go',
-    );
+    )
+    .option('--accept [place...]', 'take what is there into the log: all, or collections and fields (collection.field)')
+    .option('--dry-run', 'with --accept: only say what would be taken')
+    .addOption(reason());
   does(onDatabase(drift), async () => (await import('../commands/drift.js')).drift);
 }
 

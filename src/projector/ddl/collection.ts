@@ -34,7 +34,6 @@ export const planCollectionAdopted = (): Statement[] => [];
 
 export function planCollectionUpdated(change: Change<'collection.updated'>): Statement[] {
   const { event, before, after } = change;
-  if (event.data.adopted === true) return [];
   const old = before.collections.get(event.collection)?.collection.schema;
   const now = after.collections.get(event.collection)?.collection.schema;
   if (!old || !now) return [];

@@ -56,12 +56,15 @@ export function* planBatchInSteps(
     const between = before;
     before = after;
     yield;
-    if (!changesSchema(event)) continue;
+    if (!changesSchema(event) || isThere(event)) continue;
     if (event.type === 'collection.created' && !createdAt.has(event.collection)) createdAt.set(event.collection, index);
     changes.push({ event, index, before: between, after, schema, createdAt, needs });
   }
   return { statements: yield* planChanges(changes, replaying?.awaited), after: before };
 }
+
+/** The database was so before the event said it. */
+const isThere = ({ data }: NewEvent): boolean => 'adopted' in data && data.adopted === true;
 
 /** Event by event, except that generated columns step aside while the fields of their collection change. */
 function* planChanges(changes: readonly Change[], awaited: readonly LateReference[] = []): Steps<Statement[]> {

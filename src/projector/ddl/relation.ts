@@ -16,7 +16,6 @@ type RelationChange = Change<'relation.created' | 'relation.updated' | 'relation
 
 export function planRelation(change: RelationChange): Statement[] {
   const { event, before, after } = change;
-  if (event.type === 'relation.created' && event.data.adopted === true) return [];
   const name = event.field ?? '';
   const old = getRelation(before, event.collection, name);
   const now = getRelation(after, event.collection, name);

@@ -18,16 +18,28 @@ import type { Drift, DriftDifference, RepairStatement, TableDrift } from './mode
 import { renamedColumns, renamedTables, withNames } from './renames.js';
 import { type Sides, repairOf, repairOfAll, sidesOfDifferent, sidesOfMissing } from './sides.js';
 
-interface Finding {
+export interface Finding {
   state: State;
   schema: string;
   tables: ReadonlyMap<string, CatalogTable>;
   beside: CatalogObjects;
+  /** What seems to be a missing table, by the name that it had. */
   renamed: ReadonlyMap<string, CatalogTable>;
+  /** What differs, by table, in order. */
+  drifted: ReadonlyMap<string, Difference[]>;
+  unmanaged: readonly CatalogTable[];
 }
 
 /** `state` must be the one the database is at: call it in a transaction that holds the log's lock. */
 export async function findDrift(client: pg.ClientBase, state: State, schema: string): Promise<Drift> {
+  const finding = await lookForDrift(client, state, schema);
+  const found = [...finding.drifted].map(([name, each]) => tableDrift(finding, name, each));
+  const names = finding.unmanaged.map(({ name }) => name);
+  return { ok: found.length === 0, tables: found, unmanaged: names.sort(byName) };
+}
+
+/** What `findDrift` tells of, as it was read. */
+export async function lookForDrift(client: pg.ClientBase, state: State, schema: string): Promise<Finding> {
   const differences = await verifyCatalog(client, state, schema);
   const all = (await readCatalog(client, schema)).filter(({ name }) => !SYSTEM_TABLES.has(name));
   const tables = new Map(all.map((table) => [table.name, table]));
@@ -35,16 +47,9 @@ export async function findDrift(client: pg.ClientBase, state: State, schema: str
   const missing = differences.flatMap(({ collection }) => missingNode(state, tables, collection));
   const renamed = renamedTables(missing, unmanaged);
   const drifted = groupByTable(differences.filter((each) => !isConsequence(each, renamed)));
-  const finding: Finding = {
-    state,
-    schema,
-    tables,
-    renamed,
-    beside: await readObjects(client, schema, [...drifted.keys()]),
-  };
-  const found = [...drifted].map(([name, each]) => tableDrift(finding, name, each));
-  const names = unmanaged.map(({ name }) => name);
-  return { ok: found.length === 0, tables: found, unmanaged: names.sort(byName) };
+  const others = [...renamed.values()].map(({ name }) => name);
+  const beside = await readObjects(client, schema, [...drifted.keys(), ...others]);
+  return { state, schema, tables, renamed, drifted, unmanaged, beside };
 }
 
 function groupByTable(differences: readonly Difference[]): Map<string, Difference[]> {

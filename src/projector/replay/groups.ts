@@ -1,4 +1,5 @@
 /** Events in groups that one transaction can take: PostgreSQL's lock table has a fixed size. */
+import { changesSchema } from '../../schema/event-schemas.js';
 import type { LogEvent } from '../../schema/events.js';
 import type { State } from '../../schema/state.js';
 import { awaitedReferences } from '../ddl/late-references.js';
@@ -64,20 +65,12 @@ function planPiece<E extends LogEvent>(state: State, events: E[], schema: string
 
 /** Tables are empty, and none was there before: indexes are made at once, and what was adopted is made. */
 function onEmptyTables(event: LogEvent): LogEvent {
-  switch (event.type) {
-    case 'collection.adopted':
-      return { ...event, type: 'collection.created', version: 1 };
-    case 'collection.created':
-      return { ...event, data: { collection: event.data.collection, fields: event.data.fields } };
-    case 'collection.updated':
-      return { ...event, data: { patch: event.data.patch } };
-    case 'field.created':
-      return { ...event, data: { field: event.data.field } };
-    case 'field.updated':
-      return { ...event, data: { patch: event.data.patch } };
-    case 'relation.created':
-      return { ...event, data: { relation: event.data.relation } };
-    default:
-      return event;
-  }
+  if (!changesSchema(event)) return event;
+  if (event.type === 'collection.adopted') return { ...event, type: 'collection.created', version: 1 };
+  const {
+    adopted: _,
+    concurrent_indexes: __,
+    ...data
+  } = event.data as { adopted?: boolean; concurrent_indexes?: boolean };
+  return { ...event, data } as LogEvent;
 }

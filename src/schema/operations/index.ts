@@ -1,4 +1,5 @@
 /** The registry: every way to change the schema. */
+import { acceptDrift } from './accept-drift.js';
 import { adoptTables } from './adopt-tables.js';
 import { applyDiff } from './apply-diff.js';
 import { createCollections, updateCollections } from './batches.js';
@@ -23,6 +24,7 @@ export const operations = {
   'delete-relation': deleteRelation,
   'apply-diff': applyDiff,
   'adopt-tables': adoptTables,
+  'accept-drift': acceptDrift,
 } as const;
 
 export type OperationName = keyof typeof operations;

@@ -107,13 +107,27 @@ export const drift = z
   })
   .meta({ id: 'Drift' });
 
+const note = z.strictObject({ table: textOrNull, kind: text, name: text, code: text, message: text });
+
+export const acceptance = z
+  .strictObject({
+    dry_run: z.literal(true).optional(),
+    changed: z.array(text),
+    deleted: z.array(text),
+    renamed: z.array(z.strictObject({ from: text, to: text })),
+    not_accepted: z.array(z.strictObject({ collection: text, field: text.optional(), code: text, message: text })),
+    not_represented: z.array(note),
+    events: z.array(plannedEvent).optional().describe('Of a dry run'),
+  })
+  .meta({ id: 'Acceptance' });
+
 export const adoption = z
   .strictObject({
     dry_run: z.literal(true).optional(),
     adopted: z.array(text),
     relations: z.int().min(0),
     refused: z.array(z.strictObject({ table: text, code: text, message: text })),
-    not_represented: z.array(z.strictObject({ table: textOrNull, kind: text, name: text, code: text, message: text })),
+    not_represented: z.array(note),
     events: z.array(plannedEvent).optional().describe('Of a dry run'),
   })
   .meta({ id: 'Adoption' });

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import * as taken from '../../../schema/normal-form/shapes.js';
 import { EXPORTS, FORMATS } from '../../formats/export.js';
-import { adoption, drift, plan } from '../answers/operating.js';
+import { acceptance, adoption, drift, plan } from '../answers/operating.js';
 import * as shown from '../answers/schema.js';
 import { data, oneOrMany, type OperationDocs, page } from '../operation-doc.js';
 
@@ -168,6 +168,21 @@ const WHOLE: OperationDocs = {
     id: 'getDrift',
     summary: 'Where the database is not as the log says, and what would end it',
     answer: drift,
+  },
+  'POST /schema/drift/accept': {
+    id: 'acceptDrift',
+    summary: 'Take what was changed in the database by hand into the log, as it is',
+    changes: true,
+    body: z.strictObject({
+      collections: z.array(z.string()).min(1).optional(),
+      fields: z
+        .array(z.strictObject({ collection: z.string(), field: z.string() }))
+        .min(1)
+        .optional(),
+    }),
+    example: { collections: ['customers'] },
+    answer: acceptance,
+    refuses: ['NOT_FOUND'],
   },
   'POST /schema/adopt': {
     id: 'adoptTables',

@@ -1,0 +1,46 @@
+/** Accepting drift through the pipeline: the look at the catalog is part of the command's transaction. */
+import { type Acceptance, type Left, readAcceptance } from '../projector/drift/accept.js';
+import type { Note } from '../projector/adopt/note.js';
+import type { AcceptRequest } from '../schema/operations/accept-drift.js';
+import type { CommandOf } from '../schema/operations/index.js';
+import type { Prepare } from './types.js';
+
+/** What accepting did, or would do. */
+export interface AcceptanceReport {
+  /** Collections whose table is otherwise now, by name. */
+  changed: string[];
+  /** Collections whose table was dropped by hand. */
+  deleted: string[];
+  renamed: { from: string; to: string }[];
+  /** What stays a difference, and why. */
+  not_accepted: Left[];
+  /** What stays in the database and is part of no snapshot. */
+  not_represented: Note[];
+}
+
+export interface Accepting {
+  command: Prepare<CommandOf<'accept-drift'>>;
+  /** Once the command was prepared. */
+  report(): AcceptanceReport;
+}
+
+/** The command and, when it has been decided, what there is to say about it. */
+export function accepting(request: AcceptRequest, schema: string): Accepting {
+  let found: Acceptance | undefined;
+  return {
+    command: async (client, state) => {
+      found = await readAcceptance({ client, schema, state }, request);
+      return { request, found };
+    },
+    report() {
+      if (found === undefined) throw new Error('nobody has looked at the tables');
+      return {
+        changed: found.tables.map(({ collection }) => collection.collection),
+        deleted: found.gone,
+        renamed: found.renamed.map(({ from, table }) => ({ from, to: table.collection.collection })),
+        not_accepted: found.left,
+        not_represented: found.notRepresented,
+      };
+    },
+  };
+}

@@ -1,0 +1,161 @@
+/** What was changed in the database by hand, taken into the log: afterwards everything says the same. */
+import { expect } from 'chai';
+import pg from 'pg';
+import { type Api, createApi } from '../support/api.js';
+import { dps } from '../support/dps.js';
+import { type TestService, startService } from '../support/service.js';
+
+interface Report {
+  changed: string[];
+  deleted: string[];
+  renamed: { from: string; to: string }[];
+  not_accepted: { collection: string; field?: string; code: string }[];
+  events: { type: string }[];
+}
+
+interface FieldAnswer {
+  data: { type: string; meta: { note: string | null }; schema: Record<string, unknown> };
+}
+
+const plain = (field: string, type: string, schema: object = {}) => ({ field, type, interface: 'input', schema });
+const key = plain('id', 'integer', { is_primary_key: true, has_auto_increment: true });
+
+describe('accepting drift', function () {
+  this.timeout(90_000);
+  let service: TestService;
+  let api: Api;
+
+  beforeEach(async () => {
+    service = await startService({ LOCK_TIMEOUT: '1s' });
+    api = createApi(service);
+    const fields = [key, plain('title', 'string', { is_unique: true }), plain('n', 'integer')];
+    await api.ok('POST', '/collections', {
+      collection: 'a',
+      schema: {},
+      fields,
+      meta: { note: 'kept', sort_field: 'n' },
+    });
+    await api.ok('POST', '/collections', { collection: 'b', schema: {}, fields: [key, plain('a', 'integer')] });
+    const relation = { many_collection: 'b', many_field: 'a', one_collection: 'a' };
+    await api.ok('POST', '/relations', relation);
+  });
+  afterEach(async () => {
+    await api.stop();
+    await service.stop();
+  });
+
+  const accept = (body: object = {}, query = '') => api.ok<Report>('POST', `/schema/drift/accept${query}`, body);
+  const field = async (name: string) => (await api.ok<FieldAnswer>('GET', `/fields/${name}`)).data;
+  async function alike(): Promise<void> {
+    expect(await api.ok('GET', '/schema/drift')).to.deep.include({ ok: true });
+    const { data } = await api.ok<{ data: { ok: boolean } }>('GET', '/projections/verify');
+    expect(data, JSON.stringify(data)).to.include({ ok: true });
+  }
+
+  it('takes columns that were added, dropped and changed, without a statement', async () => {
+    await api.ok('PATCH', '/fields/a/title', { meta: { note: 'kept' } });
+    await api.sql(`ALTER TABLE a ADD COLUMN hand numeric(7,2) NOT NULL DEFAULT 1.5; CREATE INDEX ON a (hand);
+      ALTER TABLE a DROP COLUMN n; ALTER TABLE a ALTER COLUMN title TYPE text, ALTER COLUMN title SET NOT NULL;
+      ALTER TABLE a DROP CONSTRAINT a_title_unique; COMMENT ON COLUMN a.title IS 'said by hand'; COMMENT ON TABLE a IS 'it';
+      ALTER TABLE b DROP CONSTRAINT b_a_foreign`);
+    const [before] = await api.sql<{ oids: string }>(
+      `SELECT string_agg(oid::text, ',' ORDER BY oid) AS oids FROM pg_class`,
+    );
+    const planned = await accept({}, '?dry_run');
+    expect(planned.changed).to.deep.equal(['a', 'b']);
+    expect((await api.ok<{ ok: boolean }>('GET', '/schema/drift')).ok).to.equal(false);
+    const report = await accept();
+    expect([report.changed, report.deleted, report.not_accepted]).to.deep.equal([['a', 'b'], [], []]);
+    const [after] = await api.sql<{ oids: string }>(
+      `SELECT string_agg(oid::text, ',' ORDER BY oid) AS oids FROM pg_class`,
+    );
+    expect(after).to.deep.equal(before);
+    const hand = await field('a/hand');
+    expect([hand.type, hand.schema['numeric_precision'], hand.schema['is_indexed']]).to.deep.equal([
+      'decimal',
+      7,
+      true,
+    ]);
+    const title = await field('a/title');
+    expect(title).to.deep.include({ type: 'text' }).and.have.nested.property('meta.note', 'kept');
+    expect(title.schema).to.include({ is_nullable: false, is_unique: false, comment: 'said by hand' });
+    const { data } = await api.ok<{ data: { meta: object } }>('GET', '/collections/a');
+    expect(data.meta).to.include({ note: 'kept', sort_field: null });
+    await alike();
+    await api.appends([], 'POST', '/schema/drift/accept', {});
+  });
+
+  it('takes only what is named', async () => {
+    await api.sql('ALTER TABLE a ADD COLUMN x int, ADD COLUMN y int; ALTER TABLE b ADD COLUMN z int');
+    const one = { fields: [{ collection: 'a', field: 'x' }] };
+    await api.appends(['field.created a.x'], 'POST', '/schema/drift/accept', one);
+    await api.appends(['field.created b.z'], 'POST', '/schema/drift/accept', { collections: ['b'] });
+    const NOT_THERE = { status: 404, code: 'NOT_FOUND' };
+    await api.refused(NOT_THERE, 'POST', '/schema/drift/accept', { collections: ['nope'] });
+    for (const [body, at] of [
+      [{ collections: 'a' }, 'collections'],
+      [{ collections: [1] }, 'collections[0]'],
+      [{ fields: [{ collection: 'a' }] }, 'fields[0].field'],
+      [{ tables: ['a'] }, 'tables'],
+    ] as const) {
+      await api.refused({ status: 400, code: 'INVALID_PAYLOAD', at }, 'POST', '/schema/drift/accept', body);
+    }
+    const found = await dps(['drift', '--accept', 'a.y'], { DATABASE_URL: service.databaseUrl });
+    expect(found.code, found.err).to.equal(0);
+    expect((await field('a/y')).type).to.equal('integer');
+    await alike();
+  });
+
+  it('takes tables that were dropped, and one that has another name now, with what the log knows of it', async () => {
+    await api.sql('ALTER TABLE a RENAME TO renamed');
+    const moved = await accept();
+    expect([moved.renamed, moved.not_accepted]).to.deep.equal([[{ from: 'a', to: 'renamed' }], []]);
+    const { data } = await api.ok<{ data: { meta: object } }>('GET', '/collections/renamed');
+    expect(data.meta).to.include({ note: 'kept', sort_field: 'n' });
+    const relation = await api.ok<{ data: { one_collection: string } }>('GET', '/relations/b/a');
+    expect(relation.data.one_collection).to.equal('renamed');
+    await alike();
+    await api.sql('DROP TABLE renamed CASCADE');
+    expect((await accept()).deleted).to.deep.equal(['renamed']);
+    expect((await api.client('/relations/b/a')).status).to.equal(404);
+    await alike();
+  });
+
+  it('lists what it can not take, and leaves that as it is', async () => {
+    await api.sql(`CREATE TABLE p (a int) PARTITION BY LIST (a); CREATE TABLE p1 PARTITION OF p FOR VALUES IN (1)`);
+    await api.ok('POST', '/schema/adopt', { tables: ['p', 'p1'] });
+    await api.sql('ALTER TABLE p ADD COLUMN c int; ALTER TABLE a ADD COLUMN c int');
+    const { changed, not_accepted } = await accept();
+    expect(changed).to.deep.equal(['a']);
+    const left = not_accepted.map(({ collection, code }) => [collection, code]);
+    expect(left).to.deep.equal([
+      ['p', 'PARTITIONED'],
+      ['p1', 'PARTITIONED'],
+    ]);
+  });
+
+  it('holds the tables while it reads: what is changed meanwhile waits', async () => {
+    await api.sql('ALTER TABLE a ADD COLUMN x int');
+    const other = new pg.Client(service.databaseUrl);
+    await other.connect();
+    try {
+      await other.query('BEGIN; INSERT INTO a (title, n) VALUES (1, 1)');
+      expect((await accept()).changed).to.deep.equal(['a']);
+      await other.query('COMMIT; BEGIN; ALTER TABLE a ADD COLUMN y int');
+      expect(
+        (
+          await api.client('/schema/drift/accept', {
+            method: 'POST',
+            headers: { 'content-type': 'application/json' },
+            body: '{}',
+          })
+        ).status,
+      ).to.be.oneOf([200, 503]);
+      await other.query('COMMIT');
+    } finally {
+      await other.end();
+    }
+    await accept();
+    await alike();
+  });
+});
