@@ -72,8 +72,8 @@ describe('the live stream', () => {
       for (const frame of frames) {
         const [id, data] = frame.split('\n');
         if (!id?.startsWith('id: ')) continue;
-        const event = JSON.parse(data?.replace(/^data: /, '') ?? '') as { position: number };
-        expect(event.position).to.equal(Number(id.slice(4)));
+        const event = JSON.parse(data?.replace(/^data: /, '') ?? '') as { position: number; hash: string };
+        expect(`${event.position}-${event.hash}`).to.equal(id.slice(4));
         positions.push(event.position);
       }
     });
