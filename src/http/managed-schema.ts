@@ -54,7 +54,7 @@ type Place = [document: Record<string, unknown>, at: Path];
 /** A collection with its fields, a field, a relation; several of them; or the documents of a snapshot or a diff. */
 function* documentsIn(body: unknown, at: Path): Generator<Place> {
   if (Array.isArray(body)) {
-    for (const [index, item] of body.entries()) yield* documentsIn(item, [...at, index]);
+    for (const [index, item] of body.entries()) if (isObject(item)) yield* documentsIn(item, [...at, index]);
   } else if (isObject(body)) {
     yield [body, at];
     for (const part of ['collections', 'fields', 'relations', 'diff', 'rhs']) {
