@@ -31,6 +31,16 @@ const named = z.strictObject({ name: text, definition: text });
 
 const need = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('extension'), name: text }),
+  z.strictObject({
+    kind: z.literal('collation'),
+    name: text,
+    provider: z.enum(['libc', 'icu', 'builtin']),
+    locale: text.optional(),
+    lc_collate: text.optional(),
+    lc_ctype: text.optional(),
+    deterministic: z.literal(false).optional(),
+    rules: text.optional(),
+  }),
   z.strictObject({ kind: z.literal('enum'), name: text, labels: z.array(text) }),
   z.strictObject({
     kind: z.literal('domain'),

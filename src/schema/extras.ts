@@ -58,9 +58,23 @@ export interface TableExtras {
 /** Something beside the table that its columns use. Made where it is missing, never dropped. */
 export type Need =
   | { kind: 'extension'; name: string }
+  | ({ kind: 'collation'; name: string } & Collation)
   | { kind: 'enum'; name: string; labels: string[] }
   | ({ kind: 'domain'; name: string } & Domain)
   | ({ kind: 'sequence'; name: string; /** The column whose end is its end. */ owned_by?: string } & SequenceOptions);
+
+/** As CREATE COLLATION takes it. */
+export interface Collation {
+  provider: 'libc' | 'icu' | 'builtin';
+  /** As the provider names it; of libc absent where the two below differ. */
+  locale?: string;
+  lc_collate?: string;
+  lc_ctype?: string;
+  /** ICU's alone: texts that are spelled otherwise may be equal. */
+  deterministic?: false;
+  /** ICU's alone: `&a < g`. */
+  rules?: string;
+}
 
 export interface Domain {
   type: string;

@@ -44,6 +44,9 @@ SELECT 'domain ' || t.typname || ' ' || format_type(t.typbasetype, t.typtypmod) 
                    FROM pg_constraint o WHERE o.contypid = t.oid AND o.contype = 'c'), '')
   FROM pg_type t WHERE t.typnamespace = ($1::text)::regnamespace AND t.typtype = 'd'
 UNION ALL
+SELECT 'collation ' || c.collname || ' ' || (to_jsonb(c) - '{oid,collname,collowner,collnamespace,collversion,collencoding}'::text[])
+  FROM pg_collation c WHERE c.collnamespace = ($1::text)::regnamespace
+UNION ALL
 SELECT 'extension ' || extname FROM pg_extension`;
 
 /** @param schema of the tables; our own are left out */

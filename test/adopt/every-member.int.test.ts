@@ -97,7 +97,7 @@ describe('every member of extras on an object that is there', function () {
       const problems = await changed(row, table);
       const said = problems.map(({ path, message }) => `${path}: ${message}`).join('; ');
       if (row.refused !== undefined) {
-        expect(said).to.match(row.refused);
+        expect(said, said).to.match(row.refused);
         expect(await catalogText(instance.pool)).to.deep.equal(before);
       } else {
         expect(said).to.equal('');

@@ -15,6 +15,7 @@ const need = (member: string, sql: string, change: object, byHand?: string): Row
   };
 };
 
+const COLLATION = `CREATE COLLATION $n (PROVIDER = icu, LOCALE = 'de'); CREATE TABLE $t (id integer PRIMARY KEY, x text COLLATE $n)`;
 const ENUM = `CREATE TYPE $n AS ENUM ('a'); CREATE TABLE $t (id integer PRIMARY KEY, x $n)`;
 const DOMAIN = `CREATE DOMAIN $n AS text COLLATE "C" CONSTRAINT c CHECK (VALUE <> ''); CREATE TABLE $t (id integer PRIMARY KEY, x $n)`;
 const asDomain = { type: 'text', collation: '"C"', checks: [{ name: 'c', definition: `CHECK (VALUE <> ''::text)` }] };
@@ -52,6 +53,41 @@ export const NEEDS: readonly Row[] = [
     what: 'that reaches the server',
     change: () => ({ needs: [{ kind: 'extension', name: 'file_fdw' }] }),
     refused: /needs\[0\]\.name: name must be an extension that PostgreSQL marks trusted/,
+  },
+  {
+    ...need('needs.collation', 'CREATE TABLE $t (id integer PRIMARY KEY, x text)', { provider: 'libc', locale: 'C' }),
+    what: 'that is new',
+    carried: /collation t\d+_n .*"collcollate": "C"/,
+  },
+  ...(
+    [
+      ['provider', { provider: 'libc', locale: 'C' }, `(PROVIDER = libc, LOCALE = 'C')`],
+      ['locale', { locale: 'fr' }, '(PROVIDER = icu, LOCALE = fr)'],
+      ['lc_collate', { provider: 'libc', lc_collate: 'C', lc_ctype: 'POSIX' }],
+      ['lc_ctype', { provider: 'libc', lc_collate: 'POSIX', lc_ctype: 'C' }],
+      ['deterministic', { deterministic: false }, '(PROVIDER = icu, LOCALE = de, DETERMINISTIC = false)'],
+      ['rules', { rules: '&a < b' }, `(PROVIDER = icu, LOCALE = de, RULES = '&b < c')`, 16],
+    ] as const
+  ).map(([member, change, byHand, since]): Row => {
+    const again = `ALTER TABLE $t ALTER x TYPE text; DROP COLLATION $n; CREATE COLLATION $n ${byHand ?? ''};
+      ALTER TABLE $t ALTER x TYPE text COLLATE $n`;
+    const all = 'lc_collate' in change ? change : { provider: 'icu', locale: 'de', ...change };
+    return {
+      ...need(`needs.collation.${member}`, COLLATION, all, byHand === undefined ? undefined : again),
+      refused: THERE,
+      ...(since === undefined ? {} : { since }),
+    };
+  }),
+  {
+    ...need('needs.collation.locale', COLLATION, { provider: 'libc', locale: 'xx_XX' }),
+    what: 'that the server lacks',
+    change: () => ({ needs: [{ kind: 'collation', name: 'lacking', provider: 'libc', locale: 'xx_XX' }] }),
+    refused: /make sure of collation lacking: could not create locale "xx_XX"/,
+  },
+  {
+    ...need('needs.collation.rules', COLLATION, { provider: 'libc', locale: 'C', rules: '&a' }),
+    what: 'of another provider',
+    refused: /needs\[0\]\.rules: rules must be left out: a collation of libc has none/,
   },
   {
     ...need('needs.enum', 'CREATE TABLE $t (id integer PRIMARY KEY, x integer)', { labels: ['a'] }),

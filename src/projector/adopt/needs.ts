@@ -12,7 +12,7 @@ import { keepNeeds } from './listed.js';
 
 const usesOf = ({ objects, table }: Converting): readonly Use[] => objects.uses.get(table.name) ?? [];
 
-/** Extensions, then types, bases before what is made of them, then sequences. */
+/** Extensions, then collations, then types, bases before what is made of them, then sequences. */
 export function needsOf(converting: Converting): Need[] {
   const types = [...(converting.objects.types.get(converting.table.name) ?? [])].sort(
     (a, b) => b.depth - a.depth || byName(a.name, b.name),
@@ -20,6 +20,7 @@ export function needsOf(converting: Converting): Need[] {
   const extensions = new Set([...types, ...usesOf(converting)].flatMap(({ extension }) => extension ?? []));
   const needs = [
     ...[...extensions].sort(byName).flatMap((name) => extensionNeed(name, converting)),
+    ...collationNeeds(types, converting),
     ...types.flatMap((type) => typeNeed(type, converting)),
     ...sequenceNeeds(converting),
   ];
@@ -47,6 +48,20 @@ function extensionNeed(name: string, converting: Converting): Need[] {
   const message = `extension ${quoted(name)} has to be there before a snapshot with this table is applied elsewhere`;
   note(converting, { kind: 'extension', name, code: 'EXTENSION_NEEDED', message });
   return [];
+}
+
+/** Those of the schema. One of another schema has to be there, which unrepresented.ts says of columns. */
+function collationNeeds(types: readonly UsedType[], converting: Converting): Need[] {
+  const used = usesOf(converting)
+    .filter(({ uses, extension }) => uses === 'collation' && extension === null)
+    .map(({ schema, what }) => ({ schema, name: what }));
+  const own = [...used, ...types.flatMap((type) => (type.extension === null ? type.collations : []))]
+    .filter(({ schema }) => schema === converting.schema)
+    .map(({ name }) => name);
+  return [...new Set(own)].sort(byName).flatMap((name): Need[] => {
+    const collation = converting.objects.collations.get(name);
+    return collation === undefined ? [] : [{ kind: 'collation', name, ...collation }];
+  });
 }
 
 function typeNeed(type: UsedType, converting: Converting): Need[] {
@@ -95,7 +110,7 @@ export function foreignUse(converting: Converting, kind: Use['kind'], name: stri
     (use) => use.kind === kind && use.name === name && !isRepresented(use, converting),
   );
   if (found === undefined) return null;
-  return found.uses === 'sequence' ? `sequence ${found.what}` : found.what;
+  return found.uses === 'function' ? found.what : `${found.uses} ${found.what}`;
 }
 
 /**
@@ -103,6 +118,6 @@ export function foreignUse(converting: Converting, kind: Use['kind'], name: stri
  * is made with that, and may be made later than what counts by it too.
  */
 function isRepresented({ uses, schema, extension, what }: Use, converting: Converting): boolean {
-  if (uses !== 'sequence') return extension !== null;
+  if (uses !== 'sequence') return extension !== null || (uses === 'collation' && schema === converting.schema);
   return schema === converting.schema && converting.objects.sequences.get(what)?.isIdentity === false;
 }

@@ -87,11 +87,13 @@ UNION ALL
 SELECT DISTINCT w.relname::text, 'collation', c.collname::text FROM wanted w
   JOIN pg_catalog.pg_attribute a ON a.attrelid = w.oid AND a.attnum > 0 AND NOT a.attisdropped
   JOIN pg_catalog.pg_collation c ON c.oid = a.attcollation AND c.oid >= 16384
+    AND c.collnamespace <> (SELECT n.oid FROM pg_catalog.pg_namespace n WHERE n.nspname = $1)
 UNION ALL
 SELECT DISTINCT w.relname::text, 'collation', c.collname::text FROM wanted w
   JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_class'::regclass AND d.objid = w.oid AND d.objsubid = 0
     AND d.refobjid >= 16384 AND d.refclassid = 'pg_catalog.pg_collation'::regclass
   JOIN pg_catalog.pg_collation c ON c.oid = d.refobjid
+    AND c.collnamespace <> (SELECT n.oid FROM pg_catalog.pg_namespace n WHERE n.nspname = $1)
   WHERE w.relkind = 'p'
 UNION ALL
 SELECT w.relname::text, 'comment', 'constraint ' || c.conname FROM wanted w JOIN pg_catalog.pg_constraint c ON c.conrelid = w.oid

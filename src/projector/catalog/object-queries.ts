@@ -1,4 +1,5 @@
 /** Catalog queries about what tables use: types, sequences, functions. Like queries.ts: $1 schema, $2 tables or null. */
+import { collationDocument } from '../ddl/collation.js';
 import { type Sql, sql } from '../ddl/sql.js';
 import { TABLES } from './queries.js';
 
@@ -21,6 +22,12 @@ const USES = sql`, dependent AS (
   FROM wanted w JOIN pg_catalog.pg_attrdef f ON f.adrelid = w.oid
   JOIN pg_catalog.pg_attribute a ON a.attrelid = w.oid AND a.attnum = f.adnum
   JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_attrdef'::regclass AND d.objid = f.oid AND d.refobjid ${OURS}
+  UNION ALL
+  -- Before PostgreSQL 15 a generated column depends itself on what its expression names.
+  SELECT w.relname, 'generated', a.attname, d.refclassid, d.refobjid
+  FROM wanted w JOIN pg_catalog.pg_attribute a ON a.attrelid = w.oid AND a.attgenerated <> '' AND NOT a.attisdropped
+  JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_class'::regclass AND d.objid = w.oid AND d.objsubid = a.attnum
+    AND d.deptype = 'a' AND d.refobjid ${OURS} AND d.refclassid <> 'pg_catalog.pg_class'::regclass
 ), uses AS (
   SELECT h.*, x.extname
   FROM dependent h
@@ -28,14 +35,34 @@ const USES = sql`, dependent AS (
   LEFT JOIN pg_catalog.pg_extension x ON x.oid = e.refobjid
 )`;
 
-/** Functions, operators and operator classes, and sequences, by what uses them. */
-export const USES_QUERY: Sql = sql`${TABLES}${USES}
+/** Of columns and partition keys, which say it themselves. As a number: see TYPES_QUERY. */
+const COLLATED = sql`, collated AS (
+  SELECT w.relname AS "table", 'column' AS kind, a.attname AS name, a.attcollation AS used
+  FROM wanted w JOIN pg_catalog.pg_attribute a ON a.attrelid = w.oid AND a.attnum > 0 AND NOT a.attisdropped
+  WHERE a.attcollation::bigint ${OURS}
+  UNION ALL
+  SELECT w.relname, 'partition key', w.relname, k.used
+  FROM wanted w JOIN pg_catalog.pg_partitioned_table p ON p.partrelid = w.oid, unnest(p.partcollation) AS k (used)
+  WHERE k.used::bigint ${OURS}
+)`;
+
+/** Functions, operators and operator classes, sequences and collations, by what uses them. */
+export const USES_QUERY: Sql = sql`${TABLES}${USES}${COLLATED}, every AS (
+  SELECT * FROM uses
+  UNION ALL
+  SELECT l."table", l.kind, l.name, 'pg_catalog.pg_collation'::regclass::oid, l.used, x.extname
+  FROM collated l
+  LEFT JOIN pg_catalog.pg_depend e ON e.classid = 'pg_catalog.pg_collation'::regclass AND e.objid = l.used AND e.deptype = 'e'
+  LEFT JOIN pg_catalog.pg_extension x ON x.oid = e.refobjid
+)
 SELECT DISTINCT u."table"::text, u.kind, u.name::text,
-  CASE WHEN s.oid IS NOT NULL THEN 'sequence' ELSE 'function' END, u.extname::text, n.nspname::text,
-  coalesce(s.relname::text, pg_catalog.pg_describe_object(u.refclassid, u.refobjid, 0))
-FROM uses u
+  CASE WHEN s.oid IS NOT NULL THEN 'sequence' WHEN c.oid IS NOT NULL THEN 'collation' ELSE 'function' END,
+  u.extname::text, n.nspname::text,
+  coalesce(s.relname::text, c.collname::text, pg_catalog.pg_describe_object(u.refclassid, u.refobjid, 0))
+FROM every u
 LEFT JOIN pg_catalog.pg_class s ON u.refclassid = 'pg_catalog.pg_class'::regclass AND s.oid = u.refobjid AND s.relkind = 'S'
-LEFT JOIN pg_catalog.pg_namespace n ON n.oid = s.relnamespace
+LEFT JOIN pg_catalog.pg_collation c ON u.refclassid = 'pg_catalog.pg_collation'::regclass AND c.oid = u.refobjid
+LEFT JOIN pg_catalog.pg_namespace n ON n.oid = coalesce(s.relnamespace, c.collnamespace)
 WHERE s.oid IS NOT NULL OR u.refclassid IN ('pg_catalog.pg_proc'::regclass, 'pg_catalog.pg_operator'::regclass,
   'pg_catalog.pg_opclass'::regclass, 'pg_catalog.pg_collation'::regclass, 'pg_catalog.pg_ts_config'::regclass)
 ORDER BY 1, 2, 3, 4, 7`;
@@ -58,7 +85,16 @@ SELECT u."table"::text, max(u.depth), t.typname::text, n.nspname::text, t.typtyp
   CASE WHEN t.typcollation <> b.typcollation THEN t.typcollation::regcollation::text END,
   (SELECT json_agg(l.enumlabel ORDER BY l.enumsortorder) FROM pg_catalog.pg_enum l WHERE l.enumtypid = t.oid),
   (SELECT json_agg(json_build_object('name', c.conname, 'definition', pg_catalog.pg_get_constraintdef(c.oid))
-     ORDER BY c.conname) FROM pg_catalog.pg_constraint c WHERE c.contypid = t.oid AND c.contype = 'c')
+     ORDER BY c.conname) FROM pg_catalog.pg_constraint c WHERE c.contypid = t.oid AND c.contype = 'c'),
+  -- Its own, and those that its default and its checks name.
+  CASE WHEN t.typtype = 'd' THEN (
+    SELECT json_agg(json_build_object('schema', cn.nspname, 'name', c.collname) ORDER BY c.collname)
+    FROM pg_catalog.pg_collation c JOIN pg_catalog.pg_namespace cn ON cn.oid = c.collnamespace
+    WHERE c.oid ${OURS} AND (c.oid = t.typcollation OR EXISTS (SELECT FROM pg_catalog.pg_depend d
+      WHERE d.refclassid = 'pg_catalog.pg_collation'::regclass AND d.refobjid = c.oid
+        AND (d.classid = 'pg_catalog.pg_type'::regclass AND d.objid = t.oid
+          OR d.classid = 'pg_catalog.pg_constraint'::regclass
+            AND d.objid IN (SELECT k.oid FROM pg_catalog.pg_constraint k WHERE k.contypid = t.oid))))) END
 FROM used u
 JOIN pg_catalog.pg_type t ON t.oid = u.type AND t.oid ${OURS} AND (t.typtype = 'd' OR t.typcategory <> 'A')
 JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace
@@ -81,6 +117,12 @@ LEFT JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_class'::regclass 
 LEFT JOIN pg_catalog.pg_class t ON t.oid = d.refobjid
 LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid
 ORDER BY 1`;
+
+/** All collations of the schema, whoever uses them. */
+export const COLLATIONS_QUERY: Sql = sql`
+SELECT c.collname::text, ${collationDocument}
+FROM pg_catalog.pg_collation c
+JOIN pg_catalog.pg_namespace n ON n.oid = c.collnamespace AND n.nspname = $1 ORDER BY 1`;
 
 /** All enums and domains of the schema, whoever uses them. */
 export const TYPE_NAMES_QUERY: Sql = sql`

@@ -1,17 +1,25 @@
 /** What tables use beside themselves, as PostgreSQL's catalog has it. */
 import type pg from 'pg';
+import type { Collation } from '../../schema/extras.js';
 import { type Reading, readTogether } from './reading.js';
-import { EXTENSIONS_QUERY, SEQUENCES_QUERY, TYPE_NAMES_QUERY, TYPES_QUERY, USES_QUERY } from './object-queries.js';
+import {
+  COLLATIONS_QUERY,
+  EXTENSIONS_QUERY,
+  SEQUENCES_QUERY,
+  TYPE_NAMES_QUERY,
+  TYPES_QUERY,
+  USES_QUERY,
+} from './object-queries.js';
 
 /** Something that hangs on a table, and something it uses. */
 export interface Use {
-  kind: 'index' | 'constraint' | 'default' | 'generated';
+  kind: 'index' | 'constraint' | 'default' | 'generated' | 'column' | 'partition key';
   name: string;
-  uses: 'sequence' | 'function';
+  uses: 'sequence' | 'collation' | 'function';
   extension: string | null;
-  /** Of a sequence. */
+  /** Of a sequence or a collation. */
   schema: string | null;
-  /** Of a sequence its name; else a description: `function lower(text[])`. */
+  /** Of a sequence or a collation its name; else a description: `function lower(text[])`. */
   what: string;
 }
 
@@ -28,6 +36,8 @@ export interface UsedType {
   collation: string | null;
   labels: string[];
   checks: { name: string; definition: string }[];
+  /** Beside those that come with PostgreSQL. */
+  collations: { schema: string; name: string }[];
 }
 
 export interface CatalogSequence {
@@ -53,6 +63,8 @@ export interface CatalogObjects {
   sequences: ReadonlyMap<string, CatalogSequence>;
   /** By the table whose columns own them, by name. */
   owned: ReadonlyMap<string, readonly CatalogSequence[]>;
+  /** All of the schema, by name. */
+  collations: ReadonlyMap<string, Collation>;
   /** Of all enums and domains of the schema. */
   typeNames: ReadonlySet<string>;
   /** All of the database. */
@@ -73,6 +85,7 @@ type TypeRow = [
   collation: string | null,
   labels: string[] | null,
   checks: UsedType['checks'] | null,
+  collations: UsedType['collations'] | null,
 ];
 type SequenceRow = [
   string,
@@ -88,7 +101,7 @@ type SequenceRow = [
   boolean | null,
 ];
 
-/** Five queries in one flight, whatever the number of tables. @param tables only what these use; all when absent */
+/** Six queries in one flight, whatever the number of tables. @param tables only what these use; all when absent */
 export function readObjects(
   client: pg.ClientBase,
   schema: string,
@@ -105,6 +118,7 @@ export function objectsReading(schema: string, tables?: readonly string[]): Read
       { text: USES_QUERY, values },
       { text: TYPES_QUERY, values },
       { text: SEQUENCES_QUERY, values: [schema] },
+      { text: COLLATIONS_QUERY, values: [schema] },
       { text: TYPE_NAMES_QUERY, values: [schema] },
       { text: EXTENSIONS_QUERY },
     ],
@@ -112,10 +126,11 @@ export function objectsReading(schema: string, tables?: readonly string[]): Read
       const uses = grouped(await rows<UseRow>(), toUse);
       const types = grouped(await rows<TypeRow>(), toType);
       const sequences = (await rows<SequenceRow>()).map(toSequence);
+      const collations = new Map(await rows<[string, Collation]>());
       const typeNames = new Set((await rows<[string]>()).map(([name]) => name));
       const extensions = new Set((await rows<[string]>()).map(([name]) => name));
       const byName = new Map(sequences.map((each) => [each.name, each]));
-      return { uses, types, sequences: byName, owned: byOwner(sequences), typeNames, extensions };
+      return { uses, types, sequences: byName, owned: byOwner(sequences), collations, typeNames, extensions };
     },
   };
 }
@@ -145,8 +160,8 @@ function toUse([, kind, name, uses, extension, schema, what]: UseRow): Use {
 }
 
 function toType(row: TypeRow): UsedType {
-  const [, depth, name, schema, kind, extension, base, notNull, value, collation, labels, checks] = row;
-  const parts = { labels: labels ?? [], checks: checks ?? [] };
+  const [, depth, name, schema, kind, extension, base, notNull, value, collation, labels, checks, used] = row;
+  const parts = { labels: labels ?? [], checks: checks ?? [], collations: used ?? [] };
   return { name, schema, kind, extension, depth, base, notNull, default: value, collation, ...parts };
 }
 

@@ -5,6 +5,7 @@
 import type { Need } from '../../schema/extras.js';
 import { jsonEqual } from '../../schema/json.js';
 import { changeNeed } from './change-need.js';
+import { createCollation, describedCollation } from './collation.js';
 import { createDomain } from './domain.js';
 import { everyOption, sequenceOptions } from './sequence.js';
 import { type Sql, ident, join, literal, qualified, scratch, sql } from './sql.js';
@@ -29,12 +30,18 @@ export function createNeed(wish: CreateNeed): Sql {
   // Where the extension's own types and functions are looked for: public is in every search path.
   if (need.kind === 'extension') return sql`CREATE EXTENSION IF NOT EXISTS ${ident(need.name)}`;
   const name = qualified(schema, need.name);
-  const found = need.kind === 'sequence' ? sql`to_regclass` : sql`to_regtype`;
   const otherwise = [...changeNeed(need, name, wish.old), ...comparison(need, name, wish)];
   const rest = otherwise.length === 0 ? sql`` : sql` ELSE ${join(otherwise, sql` `)}`;
-  const body = sql`BEGIN IF ${found}(${literal(name)}) IS NULL THEN ${create(need, name)};${rest} END IF; END`;
+  const body = sql`BEGIN IF ${FOUND[need.kind]}(${literal(name)}) IS NULL THEN ${create(need, name)};${rest} END IF; END`;
   return sql`DO ${literal(body)}`;
 }
+
+const FOUND: Record<Made['kind'], Sql> = {
+  collation: sql`to_regcollation`,
+  enum: sql`to_regtype`,
+  domain: sql`to_regtype`,
+  sequence: sql`to_regclass`,
+};
 
 /** Whether it adds labels, which PostgreSQL lets nobody use before the commit. */
 export const addsLabels = ({ need, old }: Pick<CreateNeed, 'need' | 'old'>): boolean =>
@@ -44,6 +51,8 @@ function create(need: Made, name: Sql): Sql {
   switch (need.kind) {
     case 'enum':
       return sql`CREATE TYPE ${name} AS ENUM (${join(need.labels.map(literal), sql`, `)})`;
+    case 'collation':
+      return createCollation(name, need);
     case 'domain':
       return createDomain(name, need);
     case 'sequence': {
@@ -63,16 +72,21 @@ function comparison(need: Made, name: Sql, { schema, collection, old, isCompared
     const wanted = literal(JSON.stringify({ kind: 'enum', ...(labels.length === 0 ? {} : { labels }) }));
     return [unlessSame(describedType(name), sql`${wanted}::jsonb`)];
   }
+  // PostgreSQL spells these only when they are there.
   if (need.kind === 'domain') {
-    // PostgreSQL spells a domain only when it is there.
-    const like = scratch('compared');
-    const compared = unlessSame(describedType(name), describedType(like));
-    return [sql`${createDomain(like, need)};`, compared, sql`DROP DOMAIN ${like};`];
+    const compared = unlessSame(describedType(name), describedType(LIKE));
+    return [sql`${createDomain(LIKE, need)};`, compared, sql`DROP DOMAIN ${LIKE};`];
+  }
+  if (need.kind === 'collation') {
+    const compared = unlessSame(describedCollation(name), describedCollation(LIKE));
+    return [sql`${createCollation(LIKE, need)};`, compared, sql`DROP COLLATION ${LIKE};`];
   }
   const others =
     need.owned_by === undefined || old !== undefined ? [] : [unlessOthers(name, qualified(schema, collection))];
   return [unlessSame(describedSequence(name), literal(everyOption(need))), ...others];
 }
+
+const LIKE = scratch('compared');
 
 const raise = (message: string, detail: Sql): Sql =>
   sql`RAISE EXCEPTION ${literal(message)}, ${detail} USING ERRCODE = ${literal('duplicate_object')};`;

@@ -24,8 +24,9 @@ export function withoutIdle<S extends Pick<Sides, 'statements'>>(
 const makings = (need: Need, schema: string, collection: string) =>
   [need, undefined].map((old) => createNeed({ need, schema, collection, old, isCompared: true }));
 
-function isThere({ kind, name }: Need, { extensions, sequences, typeNames }: CatalogObjects): boolean {
+function isThere({ kind, name }: Need, { extensions, sequences, collations, typeNames }: CatalogObjects): boolean {
   if (kind === 'extension') return extensions.has(name);
+  if (kind === 'collation') return collations.has(name);
   return kind === 'sequence' ? sequences.has(name) : typeNames.has(name);
 }
 

@@ -39,8 +39,12 @@ function compareNeed(need: Need, found: readonly Need[], objects: CatalogObjects
 }
 
 /** What nothing of the table uses any longer is looked for by itself; of a type only whether it is there. */
-function unused(need: Need, { extensions, sequences, typeNames }: CatalogObjects): Need | undefined {
+function unused(need: Need, { extensions, sequences, collations, typeNames }: CatalogObjects): Need | undefined {
   if (need.kind === 'extension') return extensions.has(need.name) ? need : undefined;
+  if (need.kind === 'collation') {
+    const collation = collations.get(need.name);
+    return collation && { kind: 'collation', name: need.name, ...collation };
+  }
   if (need.kind !== 'sequence') return typeNames.has(need.name) ? need : undefined;
   const sequence = sequences.get(need.name);
   return sequence && { kind: 'sequence', name: need.name, ...sequenceOptions(sequence, 'bigint') };

@@ -9,6 +9,7 @@ import { isObject, jsonEqual } from '../../schema/json.js';
 import type { Need } from '../../schema/extras.js';
 import type { Json } from '../../schema/model.js';
 import { describedType } from '../ddl/create-need.js';
+import { createCollation, describedCollation } from '../ddl/collation.js';
 import { createDomain } from '../ddl/domain.js';
 import {
   type Sql,
@@ -33,10 +34,10 @@ export async function withoutSpellings(
   const real: Difference[] = [];
   for (const difference of differences) {
     const pair = spelledTwice(difference);
-    const domain = domainOf(difference);
+    const need = spelledNeed(difference);
     const isSame = pair !== null && (await spelled(client, schema, pair)) === pair.found;
     if (await isPartitionSpelled(client, schema, difference)) continue;
-    if (!isSame && !(domain !== null && (await isSpelled(client, schema, domain)))) real.push(difference);
+    if (!isSame && !(need !== null && (await isSpelled(client, schema, need)))) real.push(difference);
   }
   return real;
 }
@@ -63,12 +64,12 @@ function definitionOf(side: Json | undefined): { definition: string; rest: objec
   return typeof definition === 'string' ? { definition, rest } : null;
 }
 
-type DomainNeed = Extract<Need, { kind: 'domain' }>;
+type SpelledNeed = Extract<Need, { kind: 'domain' | 'collation' }>;
 
 /** Of a table's needs, where it is there. */
-function domainOf({ member, expected, found }: Difference): DomainNeed | null {
-  return member.startsWith('domain ') && isObject(expected) && isObject(found)
-    ? (expected as unknown as DomainNeed)
+function spelledNeed({ member, expected, found }: Difference): SpelledNeed | null {
+  return /^(domain|collation) /.test(member) && isObject(expected) && isObject(found)
+    ? (expected as unknown as SpelledNeed)
     : null;
 }
 
@@ -106,12 +107,12 @@ const OF_COPY = sql`FROM pg_catalog.pg_class c WHERE c.oid = to_regclass(${liter
 const PARTITION_KEY = sql`SELECT pg_catalog.pg_get_partkeydef(c.oid) AS answer ${OF_COPY}`;
 const BOUND = sql`SELECT pg_catalog.pg_get_expr(c.relpartbound, c.oid) AS answer ${OF_COPY}`;
 
-/** Whether the domain that is there is as ours would be. */
-async function isSpelled(client: pg.ClientBase, schema: string, domain: DomainNeed): Promise<boolean> {
-  const [there, ours] = [describedType(qualified(schema, domain.name)), describedType(COPY)];
-  return (
-    (await tried<boolean>(client, () => createDomain(COPY, domain), sql`SELECT ${there} = ${ours} AS answer`)) === true
-  );
+/** Whether the domain or the collation that is there is as ours would be. */
+async function isSpelled(client: pg.ClientBase, schema: string, need: SpelledNeed): Promise<boolean> {
+  const described = need.kind === 'domain' ? describedType : describedCollation;
+  const [there, ours] = [described(qualified(schema, need.name)), described(COPY)];
+  const create = () => (need.kind === 'domain' ? createDomain(COPY, need) : createCollation(COPY, need));
+  return (await tried<boolean>(client, create, sql`SELECT ${there} = ${ours} AS answer`)) === true;
 }
 
 /** What the question answers after the statements, which are taken back. undefined: they can't be made or don't run. */

@@ -27,6 +27,7 @@ import {
   parseConstraint,
 } from '../statement-text.js';
 import { type Reading, complain } from './checks.js';
+import { readCollation } from './collation.js';
 import { identifierFault } from './names.js';
 
 /** Reports what is wrong at a step of the path; a fault of null is none. */
@@ -134,6 +135,7 @@ function readNeed(need: Need, steps: Path, report: Report): Need {
     report([...steps, 'name'], trusted ? null : 'must be an extension that PostgreSQL marks trusted');
   } else if (need.kind === 'domain') checkDomain(need, steps, report);
   else if (need.kind === 'sequence') return readSequenceNeed(need, steps, report);
+  else if (need.kind === 'collation') return readCollation(need, steps, report);
   return need;
 }
 
