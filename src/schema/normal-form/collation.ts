@@ -18,15 +18,15 @@ const TEXTS = ['locale', 'lc_collate', 'lc_ctype', 'rules'] as const;
 
 /** Whether the server has the locale is the server's to say. */
 export function readCollation(need: CollationNeed, steps: Path, report: Report): Need {
-  for (const member of ALL) {
-    const isStrange = need[member] !== undefined && !MEMBERS[need.provider].includes(member);
-    if (isStrange) report([...steps, member], `must be left out: a collation of ${need.provider} has none`);
+  for (const member of ALL.filter((each) => need[each] !== undefined && !MEMBERS[need.provider].includes(each))) {
+    report([...steps, member], `must be left out: a collation of ${need.provider} has none`);
   }
   for (const member of TEXTS) report([...steps, member], textFault(need[member]));
   const { locale, lc_collate: collate, lc_ctype: type } = need;
-  if (need.provider === 'libc' && (collate !== undefined || type !== undefined)) {
+  const categories = [collate, type].filter((each) => each !== undefined);
+  if (need.provider === 'libc' && categories.length > 0) {
     checkCategories(need, steps, report);
-    return collate === type && collate !== undefined ? asLocale(need, collate) : need;
+    return collate !== undefined && collate === type ? asLocale(need, collate) : need;
   }
   if (locale === undefined) report([...steps, 'locale'], 'must be given: the locale, as the provider names it');
   return need;
