@@ -1,12 +1,14 @@
 /** Routes that change the schema: from a command through the pipeline to an answer. */
-import { hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { Command, Done, Outcome, Refusal, RequestContext, StoredAnswer } from '../pipeline/types.js';
 import type { Cause } from '../schema/events.js';
 import type { CommandOf, OperationName } from '../schema/operations/index.js';
 import { type Answer, refusal } from './answer.js';
 import type { HttpDeps } from './deps.js';
+import { jsonPiecesInSteps } from './json-text.js';
 import { addressOf, idempotencyKeyOf, ifMatchOf, reasonOf, traceparentOf, userAgentOf } from './request-headers.js';
 import type { Call } from './route.js';
+import { inTurns } from '../turns.js';
 
 /** Runs `command` and answers with what `render` makes of the outcome. */
 export async function change<N extends OperationName>(
@@ -16,7 +18,7 @@ export async function change<N extends OperationName>(
 ): Promise<Answer> {
   const answerTo = (outcome: Done | Refusal): Answer =>
     outcome.kind === 'refused' ? refusal(outcome.problems) : withBatch(render(outcome), outcome);
-  const outcome: Outcome = await pipeline.execute(name, command, contextOf(name, call, answerTo));
+  const outcome: Outcome = await pipeline.execute(name, command, await contextOf(name, call, answerTo));
   return outcome.kind === 'replayed' ? replayed(outcome) : answerTo(outcome);
 }
 
@@ -27,11 +29,11 @@ function withBatch(answer: Answer, { events }: Done): Answer {
 }
 
 /** Who, why and from where, with the conditions of the request's headers. Throws `Refused` for malformed ones. */
-export function contextOf(
+export async function contextOf(
   command: OperationName,
   call: Call<unknown>,
   answerTo: (outcome: Done | Refusal) => Answer,
-): RequestContext {
+): Promise<RequestContext> {
   const { req, body } = call;
   const key = idempotencyKeyOf(req);
   const ifMatch = ifMatchOf(req);
@@ -42,7 +44,7 @@ export function contextOf(
     ...(key !== null && {
       idempotency: {
         key,
-        requestHash: requestHash(req.method ?? '', req.url ?? '', body),
+        requestHash: await requestHash(req.method ?? '', req.url ?? '', body),
         render: (outcome) => stored(answerTo(outcome)),
       },
     }),
@@ -64,9 +66,10 @@ export function causeOf(command: string, { req, requestId, caller }: Call<unknow
 }
 
 /** Of the parsed body: another boundary or other white space doesn't make it another request. */
-function requestHash(method: string, url: string, body: unknown): string {
-  const text = JSON.stringify([method, url, body ?? null]);
-  return hash('sha256', text);
+async function requestHash(method: string, url: string, body: unknown): Promise<string> {
+  const digest = createHash('sha256').update(JSON.stringify([method, url]));
+  await inTurns(jsonPiecesInSteps(body ?? null, (piece) => digest.update(piece)));
+  return digest.digest('hex');
 }
 
 /** The body is kept as text, so that it is sent again byte by byte. */

@@ -17,20 +17,12 @@ export async function largeJsonAnswer(value: unknown): Promise<Answer> {
 /** The bytes of what `JSON.stringify` would write. */
 export function* jsonBytesInSteps(value: unknown): Steps<Buffer> {
   const pieces: Buffer[] = [];
-  let [text, size] = ['', 0];
-  const flush = (): void => {
-    const bytes = Buffer.from(text);
+  let size = 0;
+  yield* jsonPiecesInSteps(value, (piece) => {
+    const bytes = Buffer.from(piece);
     pieces.push(bytes);
     size += bytes.length;
-    text = '';
-  };
-  for (const token of tokensOf(value, LEVELS)) {
-    text += token;
-    if (text.length < PIECE) continue;
-    flush();
-    yield;
-  }
-  flush();
+  });
   const whole = Buffer.allocUnsafe(size);
   let at = 0;
   for (const piece of pieces) {
@@ -38,6 +30,19 @@ export function* jsonBytesInSteps(value: unknown): Steps<Buffer> {
     yield;
   }
   return whole;
+}
+
+/** Gives `use` what `JSON.stringify` would write, piece by piece. */
+export function* jsonPiecesInSteps(value: unknown, use: (piece: string) => void): Steps<void> {
+  let text = '';
+  for (const token of tokensOf(value, LEVELS)) {
+    text += token;
+    if (text.length < PIECE) continue;
+    use(text);
+    text = '';
+    yield;
+  }
+  use(text);
 }
 
 type Tokens = Generator<string, void, void>;

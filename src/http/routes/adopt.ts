@@ -35,7 +35,7 @@ export function adoptRoutes({ pipeline, config: { schema } }: HttpDeps): Route[]
 /** What would be adopted, with the events that would say so. */
 async function rehearsed(pipeline: HttpDeps['pipeline'], call: Call<unknown>, work: Adopting): Promise<Answer> {
   // Nothing is kept: neither the change nor, under its key, the answer.
-  const { idempotency: _, ...context } = contextOf('adopt-tables', call, () => noContent());
+  const { idempotency: _, ...context } = await contextOf('adopt-tables', call, () => noContent());
   const run = await pipeline.dryRun('adopt-tables', work.command, context);
   if (run.kind === 'refused') return refusal(run.problems);
   const events = run.events.map(({ type, version, collection, field, data }) => ({

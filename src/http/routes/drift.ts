@@ -53,7 +53,7 @@ export function driftRoutes({ pipeline, config: { schema } }: HttpDeps): Route[]
 /** What would be accepted, with the events that would say so. */
 async function rehearsed(pipeline: HttpDeps['pipeline'], call: Call<unknown>, work: Accepting): Promise<Answer> {
   // Nothing is kept: neither the change nor, under its key, the answer.
-  const { idempotency: _, ...context } = contextOf('accept-drift', call, () => noContent());
+  const { idempotency: _, ...context } = await contextOf('accept-drift', call, () => noContent());
   const run = await pipeline.dryRun('accept-drift', work.command, context);
   if (run.kind === 'refused') return refusal(run.problems);
   const events = run.events.map(({ type, version, collection, field, data }) => ({

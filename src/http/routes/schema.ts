@@ -127,7 +127,7 @@ async function costs(state: State, { diff, wanted }: Comparison, schema: string)
 function applyRoute({ pipeline, history, config: { release, schema } }: HttpDeps): Route {
   const dryRun = async (call: Call<unknown>, command: CommandOf<'apply-diff'>): Promise<Answer> => {
     // Nothing is kept: neither the change nor, under its key, the answer.
-    const { idempotency: _, ...context } = contextOf('apply-diff', call, () => noContent());
+    const { idempotency: _, ...context } = await contextOf('apply-diff', call, () => noContent());
     const run = await pipeline.dryRun('apply-diff', command, context);
     return planAnswer(run, run.kind === 'planned' ? await history.notRestored(run.events) : []);
   };
