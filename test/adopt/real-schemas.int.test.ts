@@ -22,6 +22,11 @@ function pagila(): string {
     .replace(/^ALTER [A-Z ]+ [^;]* OWNER TO [^;]*;/gm, '');
 }
 
+/** Without the extension that only a superuser may create, and that no table needs. */
+function imageBoard(): string {
+  return read('image-board.sql').replace(/^(CREATE|COMMENT ON) EXTENSION (IF NOT EXISTS )?pgstattuple[^;]*;/gm, '');
+}
+
 const PAGILA_ROWS = `
 INSERT INTO country (country) VALUES ('Chile'), ('Peru');
 INSERT INTO city (city, country_id) SELECT 'city ' || n, 1 FROM generate_series(1, 50) n;
@@ -58,7 +63,7 @@ describe('adopting real databases', function () {
   });
 
   it('the image board', async () => {
-    const result = await roundTrip(read('image-board.sql'));
+    const result = await roundTrip(imageBoard());
     report('image-board', result);
     expect(result.tables).to.equal(66);
   });
