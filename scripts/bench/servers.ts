@@ -22,18 +22,25 @@ export interface Server {
 /** An embedded server as the service would start it, on a directory of its own; or that of BENCH_DATABASE_URL. */
 export async function startServer(): Promise<Server> {
   const given = process.env['BENCH_DATABASE_URL'];
-  if (given !== undefined) return server(given, () => Promise.resolve());
+  if (given !== undefined) return server({ maintenance: given, service: given }, () => Promise.resolve());
   const dataDir = await mkdtemp(join(tmpdir(), 'dps-bench-'));
   if (process.getuid?.() === 0) await chmod(dataDir, 0o711);
   const embedded = await startEmbedded({ dataDir, connections: 60 });
-  return server(embedded.connectionString, async () => {
+  const { connectionString: service, superuserConnectionString: maintenance } = embedded;
+  return server({ maintenance, service }, async () => {
     await embedded.stop();
     await rm(dataDir, { recursive: true, force: true });
   });
 }
 
-async function server(connectionString: string, stop: () => Promise<void>): Promise<Server> {
-  const client = new pg.Client({ connectionString });
+/** Who makes the databases, and who owns and uses them. */
+interface Addresses {
+  maintenance: string;
+  service: string;
+}
+
+async function server({ maintenance, service }: Addresses, stop: () => Promise<void>): Promise<Server> {
+  const client = new pg.Client({ connectionString: maintenance });
   await client.connect();
   const { rows } = await client.query<{ server_version: string }>('SHOW server_version');
   let databases = 0;
@@ -42,8 +49,9 @@ async function server(connectionString: string, stop: () => Promise<void>): Prom
     async createDatabase() {
       databases += 1;
       const name = `bench_${process.pid}_${databases}`;
-      await client.query(`CREATE DATABASE ${name}`);
-      const url = new URL(connectionString);
+      const url = new URL(service);
+      const owner = client.escapeIdentifier(decodeURIComponent(url.username));
+      await client.query(`CREATE DATABASE ${name} OWNER ${owner}`);
       url.pathname = `/${name}`;
       return url.toString();
     },
