@@ -81,7 +81,7 @@ describe('hostile bodies', function () {
       body: () =>
         `a: &a [${repeated('x,', 20_000)}]\nb: &b [${repeated('*a,', 3_000)}]\nc: [${repeated('*b,', 1_500)}]\n`,
       type: 'application/yaml',
-      answer: 400,
+      answer: 413,
     },
   };
 

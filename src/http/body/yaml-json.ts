@@ -1,12 +1,14 @@
 /** YAML text as JSON text, so that both go the same way from there. */
 import { checkJson } from '../../schema/normal-form/json.js';
 import type { Problem } from '../../schema/problem.js';
-import { parseYaml, YamlError, type YamlLimits } from '../formats/yaml.js';
+import { parseYaml, YamlError, type YamlLimits, YamlSizeError } from '../formats/yaml.js';
 
 export type YamlRead =
   | { kind: 'json'; bytes: Uint8Array<ArrayBuffer> }
   /** It isn't YAML that is taken. */
   | { kind: 'fault'; message: string }
+  /** There is more of it than is taken. */
+  | { kind: 'too large'; message: string }
   /** It is YAML, and holds what JSON has no place for. */
   | { kind: 'refused'; problems: Problem[] };
 
@@ -19,6 +21,6 @@ export function readYamlAsJson(bytes: Uint8Array, limits: YamlLimits): YamlRead 
     return { kind: 'json', bytes: new TextEncoder().encode(JSON.stringify(value)) };
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
-    return { kind: 'fault', message: error.message };
+    return { kind: error instanceof YamlSizeError ? 'too large' : 'fault', message: error.message };
   }
 }

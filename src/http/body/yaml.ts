@@ -17,6 +17,9 @@ export async function yamlToJson(bytes: Buffer, gone: AbortSignal): Promise<Buff
     bytes.length <= SMALL.bytes ? readYamlAsJson(bytes, SMALL.limits) : await enqueue(() => inWorker(bytes, gone));
   if (read.kind === 'json') return Buffer.from(read.bytes.buffer, read.bytes.byteOffset, read.bytes.byteLength);
   if (read.kind === 'refused') throw new Refused(read.problems);
+  if (read.kind === 'too large') {
+    throw refused('CONTENT_TOO_LARGE', `The YAML of the body is too large: ${read.message}. Send the same as JSON.`);
+  }
   throw refused('INVALID_PAYLOAD', `The body is not valid YAML: ${read.message}.`);
 }
 

@@ -14,7 +14,12 @@ export interface YamlLimits {
 
 /** Why a text is no YAML document that we take. */
 export class YamlError extends Error {
-  override readonly name = 'YamlError';
+  override readonly name: string = 'YamlError';
+}
+
+/** It is YAML, and more of it than is taken. */
+export class YamlSizeError extends YamlError {
+  override readonly name: string = 'YamlSizeError';
 }
 
 /** YAML takes ten times the work and memory of JSON. */
@@ -84,9 +89,10 @@ function close(event: Event, count: Count): void {
   if (parent === undefined) return;
   parent.values += node.values;
   parent.characters += node.characters;
-  if (parent.values > limits.values) throw new YamlError(`it holds more than ${limits.values} values, aliases counted`);
+  if (parent.values > limits.values)
+    throw new YamlSizeError(`it holds more than ${limits.values} values, aliases counted`);
   if (parent.characters > limits.characters) {
-    throw new YamlError(`it holds more than ${limits.characters} characters, aliases counted`);
+    throw new YamlSizeError(`it holds more than ${limits.characters} characters, aliases counted`);
   }
 }
 
