@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const BUILT = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const TYPESCRIPT = new URL('./typescript.mjs', import.meta.url).href;
 
 export interface ServiceProcess {
@@ -31,9 +32,13 @@ export interface Ended {
   stderr: string;
 }
 
-/** Starts `src/main.ts` with these settings and none of our own. */
-export function spawnService(settings: Readonly<Record<string, string>>): ServiceProcess {
-  const child = spawn(process.execPath, ['--import', TYPESCRIPT, MAIN], {
+/** Starts the service with these settings and none of our own: `src/main.ts`, or what was built of it. */
+export function spawnService(
+  settings: Readonly<Record<string, string>>,
+  from: 'source' | 'built' = 'source',
+): ServiceProcess {
+  const program = from === 'built' ? ['--enable-source-maps', BUILT] : ['--import', TYPESCRIPT, MAIN];
+  const child = spawn(process.execPath, program, {
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], PORT: '0', LOG_FORMAT: 'json', ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -1,0 +1,64 @@
+/** What one answers, the next takes: requests that follow from the answer to another one. */
+import type { FuzzRequest, Reply } from './request.js';
+import type { Random } from './random.js';
+import { json } from './world.js';
+
+interface DiffAnswer {
+  hash: string;
+  diff: Record<string, unknown[]>;
+}
+
+/** What the database may refuse although the schema allows it: rows, names that others have, locks. */
+const DATABASE_SAYS_NO = new Set([409, 422, 503]);
+
+const isEmpty = ({ diff }: DiffAnswer): boolean => Object.values(diff).every((part) => part.length === 0);
+
+const codesOf = ({ json: body }: Reply): (string | undefined)[] =>
+  ((body as { errors?: { extensions?: { code?: string } }[] } | undefined)?.errors ?? []).map(
+    (each) => each.extensions?.code,
+  );
+
+const taken = (reply: Reply): string | null => {
+  if (reply.status < 300) return null;
+  const stale = codesOf(reply).includes('SCHEMA_CHANGED');
+  return DATABASE_SAYS_NO.has(reply.status) && !stale
+    ? null
+    : `what diff answered, apply refuses: ${reply.status} ${reply.text.slice(0, 600)}`;
+};
+
+const nothingToDo = ({ status, json: body, text }: Reply): string | null => {
+  if (status !== 200) return `a snapshot that was applied is refused: ${status} ${text.slice(0, 600)}`;
+  return isEmpty(body as DiffAnswer) ? null : `a snapshot that was applied differs still: ${text.slice(0, 1_500)}`;
+};
+
+export type FollowUp = (session: { request: FuzzRequest; reply: Reply; random: Random }) => FuzzRequest[];
+
+/** What the request asked for, where that can be applied now: it has something in it, and begins at the present schema. */
+function applicable({ route, method, query }: FuzzRequest, { status, json: body }: Reply): DiffAnswer | null {
+  const isDiff = route === 'POST /schema/diff' || route === 'GET /history/diff';
+  if (!isDiff || !route.startsWith(`${method} `) || status !== 200) return null;
+  if (query.some(([name]) => name === 'from')) return null;
+  const answer = body as DiffAnswer | undefined;
+  return answer?.diff === undefined || isEmpty(answer) ? null : answer;
+}
+
+/** A diff is applied, tried out first; and what was applied is there. */
+export const followUps: FollowUp = ({ request, reply, random }) => {
+  const answer = applicable(request, reply);
+  if (answer === null || random.chance(0.25)) return [];
+  const apply: FuzzRequest = {
+    caller: 'admin',
+    headers: {},
+    route: 'POST /schema/apply',
+    method: 'POST',
+    path: '/schema/apply',
+    query: [],
+    body: json(answer),
+    expects: taken,
+  };
+  const dryRun = random.chance(0.4) ? [{ ...apply, query: [['dry_run', '']] as [string, string][] }] : [];
+  return [...dryRun, random.chance(0.85) ? { ...apply, after: againAfter(request) } : apply];
+};
+
+const againAfter = (request: FuzzRequest): FuzzRequest[] =>
+  request.method === 'POST' ? [{ ...request, expects: nothingToDo }] : [];

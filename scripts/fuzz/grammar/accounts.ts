@@ -1,0 +1,105 @@
+/** /auth, /users and /server */
+import { json } from '../world.js';
+import { at, type Context, maybe, type Rules } from './context.js';
+
+const ROLES = ['admin', 'auditor', 'reader', 'owner'];
+const UNKNOWN = '00000000-0000-4000-8000-000000000000';
+
+const AUTH: Rules = {
+  'POST /auth/login': {
+    weight: 0.3,
+    make({ random, admin }) {
+      const wrong = random.chance(0.3);
+      const value = wrong
+        ? { email: `x${random.below(1_000)}@example.com`, password: 'wrong, and long enough' }
+        : admin;
+      return {
+        path: '/auth/login',
+        body: json({ ...value, ...(random.chance(0.2) && { mode: 'json' }) }),
+        caller: 'nobody',
+      };
+    },
+  },
+  'POST /auth/refresh': {
+    weight: 0.5,
+    make: (context) => ({
+      path: '/auth/refresh',
+      body: json({ refresh_token: refreshToken(context) }),
+      caller: 'nobody',
+    }),
+  },
+  'POST /auth/logout': {
+    weight: 0.5,
+    make: (context) => ({
+      path: '/auth/logout',
+      body: json({ refresh_token: refreshToken(context) }),
+      caller: 'nobody',
+    }),
+  },
+};
+
+const refreshToken = ({ random, world }: Context): string => random.some(world.refreshTokens) ?? 'no such token';
+
+const userId = ({ random, world }: Context): string => random.some(world.users) ?? UNKNOWN;
+
+function newUser({ random }: Context): object {
+  return {
+    email: `user${random.below(40)}@example.com`,
+    role: random.pick(ROLES),
+    ...(random.chance(0.5) && { name: "O'Neil" }),
+    ...(random.chance(0.3) && { status: random.pick(['active', 'suspended', 'gone']) }),
+  };
+}
+
+const EXPIRIES = [
+  '2099-01-01T00:00:00Z',
+  '0000-01-01T00:00:00Z',
+  '9999-12-31T23:59:59-14:00',
+  '2000-01-01T00:00:00Z',
+  null,
+];
+
+const USERS: Rules = {
+  'GET /users': {
+    weight: 0.5,
+    make: ({ random }) => ({
+      path: '/users',
+      query: maybe(random, { limit: [0.5, () => '5'], fields: [0.3, () => 'id,email'] }),
+    }),
+  },
+  'POST /users': { weight: 0.7, make: (context) => ({ path: '/users', body: json(newUser(context)) }) },
+  'GET /users/me': { weight: 0.3, make: () => ({ path: '/users/me' }) },
+  'GET /users/{id}': { weight: 0.5, make: (context) => ({ path: at`/users/${userId(context)}` }) },
+  'PATCH /users/{id}': {
+    weight: 0.7,
+    make: (context) => ({ path: at`/users/${userId(context)}`, body: json({ ...newUser(context), role: 'reader' }) }),
+  },
+  'DELETE /users/{id}': { weight: 0.3, make: (context) => ({ path: at`/users/${userId(context)}` }) },
+  'GET /users/{id}/tokens': { weight: 0.3, make: (context) => ({ path: at`/users/${userId(context)}/tokens` }) },
+  'POST /users/{id}/tokens': {
+    weight: 0.7,
+    make: (context) => ({
+      path: at`/users/${userId(context)}/tokens`,
+      body: json({ name: 'a token', expires_at: context.random.pick(EXPIRIES) }),
+    }),
+  },
+  'DELETE /users/{id}/tokens/{token}': {
+    weight: 0.4,
+    make(context) {
+      const { user, token } = context.random.some(context.world.tokens) ?? { user: UNKNOWN, token: UNKNOWN };
+      return { path: at`/users/${user}/tokens/${token}` };
+    },
+  },
+};
+
+const SERVER: Rules = {
+  'GET /server/ping': { weight: 0.2, make: () => ({ path: '/server/ping', caller: 'nobody' }) },
+  'GET /server/health': { weight: 0.3, make: () => ({ path: '/server/health', caller: 'nobody' }) },
+  'GET /server/info': { weight: 0.5, make: () => ({ path: '/server/info' }) },
+  'GET /server/openapi.json': { weight: 0.2, make: () => ({ path: '/server/openapi.json' }) },
+  'GET /server/specs/oas': { weight: 0.2, make: () => ({ path: '/server/specs/oas' }) },
+  'GET /docs': { weight: 0.1, make: () => ({ path: '/docs', caller: 'nobody' }) },
+  'GET /metrics': { weight: 0.3, make: () => ({ path: '/metrics' }) },
+};
+
+export const ACCOUNTS_AND_SERVER: Rules = { ...AUTH, ...USERS, ...SERVER };

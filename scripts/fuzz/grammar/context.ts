@@ -1,0 +1,79 @@
+/** What a rule of the grammar makes a request of. */
+import type { Random } from '../random.js';
+import type { FuzzRequest } from '../request.js';
+import { type FieldDoc, type World, fieldsOf, tablesOf } from '../world.js';
+import { HOSTILE_NAMES } from './values.js';
+
+export interface Context {
+  random: Random;
+  world: World;
+  /** Of the service. */
+  release: string;
+  /** What the fuzzer signs in as; nothing is done to these. */
+  admin: { email: string; password: string };
+}
+
+/** A request in parts; what is left out is empty, and the caller an admin. */
+export type Made = Partial<Omit<FuzzRequest, 'route' | 'method' | 'path'>> & { path: string };
+
+export interface Rule {
+  /** How often, beside the others. */
+  weight: number;
+  make(context: Context): Made;
+}
+
+/** The rules by `METHOD /path/{parameter}`, as the OpenAPI document names them. */
+export type Rules = Record<string, Rule>;
+
+/** A path with its parts encoded. */
+export function at(parts: TemplateStringsArray, ...values: (string | number)[]): string {
+  return String.raw({ raw: parts }, ...values.map(segment));
+}
+
+export function segment(value: string | number): string {
+  try {
+    return encodeURIComponent(value);
+  } catch {
+    return '%ED%A0%80';
+  }
+}
+
+const PLAIN_NAMES = Array.from({ length: 12 }, (_, index) => `c${index}`);
+
+/** A name that may be free. */
+export const newName = ({ random }: Context): string =>
+  random.chance(0.75) ? random.pick(PLAIN_NAMES) : random.pick(HOSTILE_NAMES);
+
+/** Mostly one that exists. */
+export function collectionName(context: Context): string {
+  const { random, world } = context;
+  const known = random.some(world.snapshot.collections);
+  return known !== undefined && random.chance(0.93) ? known.collection : newName(context);
+}
+
+export function tableName(context: Context): string {
+  const { random, world } = context;
+  const known = random.some(tablesOf(world));
+  return known !== undefined && random.chance(0.95) ? known.collection : newName(context);
+}
+
+const NOWHERE: FieldDoc = { collection: 'nowhere', field: 'nothing', type: 'string', meta: {}, schema: {} };
+
+/** Mostly one that exists. */
+export function someField({ random, world }: Context): FieldDoc {
+  return (random.chance(0.95) ? random.some(world.snapshot.fields) : undefined) ?? NOWHERE;
+}
+
+export function fieldNameOf({ random, world }: Context, collection: string): string {
+  return random.some(fieldsOf(world, collection))?.field ?? 'id';
+}
+
+/** Some of the entries, each with its probability. */
+export function maybe(random: Random, entries: Record<string, [number, () => string]>): [string, string][] {
+  return Object.entries(entries).flatMap(([name, [probability, value]]): [string, string][] =>
+    random.chance(probability) ? [[name, segment(value())]] : [],
+  );
+}
+
+const FLAGS = ['', 'true', '1', 'false', '0'];
+export const flag = (random: Random) => () => random.pick(FLAGS);

@@ -1,0 +1,32 @@
+/** Valid requests, or nearly so, to every route of the OpenAPI document. */
+import type { FuzzRequest } from '../request.js';
+import { ACCOUNTS_AND_SERVER } from './accounts.js';
+import { COLLECTIONS } from './collections.js';
+import type { Context, Rules } from './context.js';
+import { FIELDS_AND_RELATIONS } from './fields.js';
+import { HISTORY_AND_PROJECTIONS } from './history.js';
+import { SCHEMA } from './schema.js';
+
+export const GRAMMAR: Rules = {
+  ...COLLECTIONS,
+  ...FIELDS_AND_RELATIONS,
+  ...SCHEMA,
+  ...HISTORY_AND_PROJECTIONS,
+  ...ACCOUNTS_AND_SERVER,
+};
+
+const ROUTES = Object.keys(GRAMMAR);
+
+/** Weights are tenths, and each is drawn as often as it weighs. */
+const DRAWN = ROUTES.flatMap((route) => Array<string>(Math.round((GRAMMAR[route]?.weight ?? 0) * 10)).fill(route));
+
+/** The next request, of a route that is drawn by weight. */
+export function nextRequest(context: Context): FuzzRequest {
+  return requestOf(context.random.pick(DRAWN), context);
+}
+
+export function requestOf(route: string, context: Context): FuzzRequest {
+  const made = GRAMMAR[route]?.make(context);
+  if (made === undefined) throw new Error(`the grammar has no ${route}`);
+  return { caller: 'admin', query: [], headers: {}, ...made, route, method: route.split(' ')[0] as string };
+}

@@ -1,0 +1,155 @@
+/** /schema */
+import { schemaState } from '../../../test/support/arbitraries.js';
+import { snapshotOf } from '../../../src/schema/snapshot.js';
+import type { Body } from '../request.js';
+import { fieldsOf, json, type SnapshotDoc } from '../world.js';
+import { fieldChange, someField, tableExtras } from './columns.js';
+import { collectionName, type Context, flag, maybe, newName, type Rules } from './context.js';
+
+type Doc = Record<string, unknown>;
+
+const EXPORTS = ['json', 'yaml', 'csv', 'csv_utf8', 'xml'];
+
+/** The present schema with some of it otherwise, or another one. */
+function submitted(context: Context): SnapshotDoc {
+  const { random, world, release } = context;
+  if (random.chance(0.12)) return snapshotOf(random.sample(schemaState), release) as unknown as SnapshotDoc;
+  const document = structuredClone(world.snapshot);
+  for (let edits = random.below(4); edits > 0; edits--) random.pick(EDITS)(context, document);
+  return document;
+}
+
+type Edit = (context: Context, document: SnapshotDoc) => void;
+
+const dropCollection: Edit = (context, document) => {
+  const name = collectionName(context);
+  document.collections = document.collections.filter(({ collection }) => collection !== name);
+  document.fields = document.fields.filter(({ collection }) => collection !== name);
+  document.relations = document.relations.filter(
+    ({ many_collection, one_collection }) => many_collection !== name && one_collection !== name,
+  );
+};
+
+const addCollection: Edit = (context, document) => {
+  const collection = newName(context);
+  if (document.collections.some((each) => each.collection === collection)) return;
+  const fields = [
+    { field: 'id', type: 'integer', schema: { is_primary_key: true, has_auto_increment: true } },
+    someField(context),
+  ];
+  const extras = context.random.chance(0.5) && {
+    extras: tableExtras(
+      context,
+      fields.map((each) => String(each['field'])),
+    ),
+  };
+  document.collections.push({ collection, meta: {}, schema: { ...extras } });
+  for (const field of fields) document.fields.push({ collection, ...field } as never);
+};
+
+const addField: Edit = (context, document) => {
+  const collection = context.random.some(document.collections)?.collection;
+  if (collection !== undefined) document.fields.push({ collection, ...someField(context) } as never);
+};
+
+const dropField: Edit = ({ random }, document) =>
+  void document.fields.splice(random.below(document.fields.length || 1), 1);
+const dropRelation: Edit = ({ random }, document) =>
+  void document.relations.splice(random.below(document.relations.length || 1), 1);
+
+const changeField: Edit = (context, document) => {
+  const field = context.random.some(document.fields);
+  if (field === undefined) return;
+  const { type, meta, schema } = fieldChange(context, field.type) as { type?: string; meta?: Doc; schema?: Doc };
+  if (type !== undefined) field.type = type;
+  field.meta = { ...field.meta, ...meta };
+  if (field.schema !== null && schema !== undefined) field.schema = { ...field.schema, ...schema };
+};
+
+const changeExtras: Edit = (context, document) => {
+  const found = context.random.some(document.collections.filter(({ schema }) => schema !== null));
+  if (found === undefined) return;
+  const columns = fieldsOf(context.world, found.collection).filter(({ schema }) => schema !== null);
+  const extras = {
+    ...(found.schema?.['extras'] as Doc | undefined),
+    ...tableExtras(
+      context,
+      columns.map((each) => each.field),
+    ),
+  };
+  found.schema = { ...found.schema, extras };
+};
+
+/** Says less, which says nothing. */
+const trim: Edit = ({ random }, document) => {
+  const part = random.pick(['collections', 'fields', 'relations'] as const);
+  const found = random.some<object>(document[part]) as Doc | undefined;
+  const member = random.some(Object.keys(found ?? {}).filter((name) => !['collection', 'field'].includes(name)));
+  if (found !== undefined && member !== undefined) delete found[member];
+};
+
+const EDITS: readonly Edit[] = [
+  dropCollection,
+  addCollection,
+  addCollection,
+  addField,
+  dropField,
+  dropRelation,
+  changeField,
+  changeField,
+  changeExtras,
+  trim,
+];
+
+function bodyOf({ random }: Context, value: unknown): Body {
+  const kinds = ['json', 'json', 'json', 'yaml', 'json file', 'yaml file'] as const;
+  return { kind: random.pick(kinds), value };
+}
+
+function adopt({ random, world }: Context): Doc {
+  if (random.chance(0.2)) return { all: true };
+  const names = [random.some(world.unmanaged), random.chance(0.2) ? random.some(world.unmanaged) : undefined];
+  return { tables: [...new Set(names.filter((name) => name !== undefined))] };
+}
+
+export const SCHEMA: Rules = {
+  'GET /schema/snapshot': {
+    weight: 3,
+    make: (context) => ({
+      path: '/schema/snapshot',
+      query: maybe(context.random, {
+        export: [0.5, () => context.random.pick(EXPORTS)],
+        includeCollections: [0.15, () => collectionName(context)],
+        excludeCollections: [0.15, () => collectionName(context)],
+      }),
+    }),
+  },
+  'POST /schema/diff': {
+    weight: 14,
+    make(context) {
+      const { random } = context;
+      const value = submitted(context);
+      const query = maybe(random, {
+        mode: [0.6, () => (random.chance(0.7) ? 'merge' : 'mirror')],
+        force: [0.3, flag(random)],
+      });
+      return { path: '/schema/diff', query, body: bodyOf(context, random.chance(0.1) ? { data: value } : value) };
+    },
+  },
+  'POST /schema/apply': {
+    weight: 5,
+    make({ random, world }) {
+      const value = random.some(world.diffs) ?? { hash: 'x', diff: { collections: [], fields: [], relations: [] } };
+      return { path: '/schema/apply', query: maybe(random, { dry_run: [0.4, flag(random)] }), body: json(value) };
+    },
+  },
+  'GET /schema/drift': { weight: 1, make: () => ({ path: '/schema/drift' }) },
+  'POST /schema/adopt': {
+    weight: 2,
+    make: (context) => ({
+      path: '/schema/adopt',
+      query: maybe(context.random, { dry_run: [0.4, flag(context.random)] }),
+      body: json(adopt(context)),
+    }),
+  },
+};

@@ -1,0 +1,121 @@
+/** What must be true of every answer. */
+import { STATUS } from '../../src/http/errors.js';
+import { expectPlaces } from '../../test/http/places.js';
+import { holdToContract } from '../../test/support/contract.js';
+import { type FuzzRequest, jsonOf, pathOf, type Reply } from './request.js';
+
+export interface Fault {
+  /** `places`, `contract` …: which of the promises is broken. */
+  rule: string;
+  message: string;
+}
+
+/** Milliseconds that an answer may take. */
+const LIMIT = 5_000;
+
+type Check = (request: FuzzRequest, reply: Reply) => string | null;
+
+const isRefused = ({ status }: Reply): boolean => status >= 400;
+
+/** 503 is an answer, with its reason and when to try again. */
+const serverErrors: Check = (_, { status, json, headers, text }) => {
+  if (status < 500) return null;
+  const [first] = (json as { errors?: { extensions?: { code?: string } }[] } | undefined)?.errors ?? [];
+  const isSaid = status === 503 && first?.extensions?.code !== undefined && headers['retry-after'] !== undefined;
+  return isSaid ? null : `${status}: ${text.slice(0, 500)}`;
+};
+
+const LEAK = /\.[jt]s:\d|node_modules|SELECT .* FROM|INSERT INTO|at Object\.|service_events_/;
+
+interface ErrorDocument {
+  errors?: { message?: unknown; extensions?: { code?: string } }[];
+}
+
+const errorFormat: Check = ({ method }, reply) => {
+  if (!isRefused(reply) || method === 'HEAD') return null;
+  const { errors = [] } = (reply.json ?? {}) as ErrorDocument;
+  const code = errors[0]?.extensions?.code;
+  if (code === undefined) return `${reply.status} without an error document: ${reply.text.slice(0, 300)}`;
+  if (STATUS[code as keyof typeof STATUS] !== reply.status) return `${reply.status} with the code ${code}`;
+  const wordless = errors.find(({ message }) => typeof message !== 'string' || message.length < 5);
+  if (wordless !== undefined) return `an error says nothing: ${JSON.stringify(wordless)}`;
+  return null;
+};
+
+const leaks: Check = ({ body }, reply) => {
+  if (!isRefused(reply) || body === undefined) return null;
+  const found = LEAK.exec(reply.text)?.[0];
+  // What was sent may be quoted.
+  const sent = body.kind === 'text' ? String(body.text) : jsonOf(body.value);
+  return found === undefined || LEAK.test(sent)
+    ? null
+    : `something internal is shown: ${found} in ${reply.text.slice(0, 300)}`;
+};
+
+const nothingLeft: Check = ({ method }, reply) => {
+  if (reply.appended === 0) return null;
+  if (isRefused(reply)) return `it was refused with ${reply.status}, and appended ${reply.appended} events`;
+  return ['GET', 'HEAD', 'OPTIONS'].includes(method) ? `a ${method} appended ${reply.appended} events` : null;
+};
+
+const inTime: Check = (_, { took }) => (took <= LIMIT ? null : `it took ${Math.round(took)} ms`);
+
+/** An assertion of the tests' own support, as a sentence. */
+function assertion(check: () => void): string | null {
+  try {
+    check();
+    return null;
+  } catch (error) {
+    if ((error as Error).name === 'AssertionError') return (error as Error).message;
+    return null;
+  }
+}
+
+const bodyText = ({ body }: FuzzRequest): unknown => {
+  if (body === undefined) return undefined;
+  return body.kind === 'text' ? String(body.text) : jsonOf(body.value);
+};
+
+const isEncoded = ({ headers }: FuzzRequest): boolean =>
+  Object.keys(headers).some((name) => /^content-(encoding|type)$/i.test(name));
+
+/** Of bodies that were read as they are. */
+const places: Check = (request, { status, json }) => {
+  if (isEncoded(request) || request.body?.kind === 'text') return null;
+  const sent = { path: pathOf(request), headers: request.headers, body: bodyText(request) };
+  return assertion(() => expectPlaces(sent, status, json));
+};
+
+/** What is refused before anybody looks which route is meant is not in the document of the routes. */
+const BEFORE_ROUTES: ReadonlySet<number> = new Set([408, 431]);
+
+const contract: Check = (request, { status, json, headers, text }) => {
+  const { method, body } = request;
+  if (method === 'HEAD' || BEFORE_ROUTES.has(status)) return null;
+  const contentType = headers['content-type'] ?? null;
+  const isJson = String(contentType).startsWith('application/json');
+  const sent = body?.kind === 'json' && !isEncoded(request) ? body.value : undefined;
+  const received = isJson && text !== '' ? json : undefined;
+  return assertion(() =>
+    holdToContract({
+      method,
+      path: pathOf(request),
+      sent,
+      status,
+      contentType: contentType as string | null,
+      received,
+    }),
+  );
+};
+
+const CHECKS: Record<string, Check> = { serverErrors, errorFormat, leaks, nothingLeft, inTime, places, contract };
+
+/** The first promise that this answer breaks, or null. */
+export function judge(request: FuzzRequest, reply: Reply): Fault | null {
+  for (const [rule, check] of Object.entries(CHECKS)) {
+    const message = check(request, reply);
+    if (message !== null) return { rule, message };
+  }
+  const unexpected = request.expects?.(reply) ?? null;
+  return unexpected === null ? null : { rule: 'expected', message: unexpected };
+}

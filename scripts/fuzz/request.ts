@@ -1,0 +1,128 @@
+/** A request as the fuzzer thinks of it: in parts that can be mutated and taken away, then as bytes, then as a curl line. */
+import { dump } from 'js-yaml';
+
+export type Caller = 'admin' | 'auditor' | 'reader' | 'nobody' | 'unknown';
+
+export type Body =
+  | { kind: 'json' | 'yaml' | 'json file' | 'yaml file'; value: unknown }
+  /** As it is. */
+  | { kind: 'text'; text: string | Buffer; type: string };
+
+export interface FuzzRequest {
+  /** Of the OpenAPI document: `PATCH /fields/{collection}/{field}`. */
+  route: string;
+  method: string;
+  /** Percent-encoded, without query. */
+  path: string;
+  /** Names and values, encoded. */
+  query: [string, string][];
+  headers: Record<string, string>;
+  body?: Body;
+  caller: Caller;
+  /** What must be true of its answer beyond what is true of every answer; gone once the request is mutated. */
+  expects?: Expectation;
+  /** What is sent once it is accepted. */
+  after?: FuzzRequest[];
+}
+
+export interface Reply {
+  status: number;
+  headers: Readonly<Record<string, string | string[] | undefined>>;
+  text: string;
+  /** Undefined: the body is no JSON. */
+  json: unknown;
+  /** Milliseconds. */
+  took: number;
+  /** Events that the request appended. */
+  appended: number;
+}
+
+/** What is wrong with the answer, or null. */
+export type Expectation = (reply: Reply) => string | null;
+
+export interface Encoded {
+  path: string;
+  headers: Record<string, string>;
+  body: Buffer | null;
+}
+
+const BOUNDARY = 'fuzz-boundary-7f3a';
+
+/** @param tokens by caller; a caller without one sends no credentials */
+export function encode(request: FuzzRequest, tokens: Readonly<Partial<Record<Caller, string>>>): Encoded {
+  const headers: Record<string, string> = {};
+  const token = tokens[request.caller];
+  if (token !== undefined) headers['Authorization'] = `Bearer ${token}`;
+  const body = request.body === undefined ? null : encodeBody(request.body);
+  if (body !== null) headers['Content-Type'] = body.type;
+  for (const [name, value] of Object.entries(request.headers)) {
+    for (const given of Object.keys(headers)) if (given.toLowerCase() === name.toLowerCase()) delete headers[given];
+    headers[name] = value;
+  }
+  return { path: pathOf(request), headers, body: body?.bytes ?? null };
+}
+
+export function pathOf({ path, query }: Pick<FuzzRequest, 'path' | 'query'>): string {
+  if (query.length === 0) return path;
+  return `${path}?${query.map(([name, value]) => (value === '' ? name : `${name}=${value}`)).join('&')}`;
+}
+
+function encodeBody(body: Body): { bytes: Buffer; type: string } {
+  switch (body.kind) {
+    case 'text':
+      return { bytes: Buffer.from(body.text as string), type: body.type };
+    case 'json':
+      return { bytes: Buffer.from(jsonOf(body.value)), type: 'application/json' };
+    case 'yaml':
+      return { bytes: Buffer.from(yamlOf(body.value)), type: 'application/yaml' };
+    case 'json file':
+      return file('schema.json', 'application/json', jsonOf(body.value));
+    case 'yaml file':
+      return file('schema.yaml', 'application/yaml', yamlOf(body.value));
+  }
+}
+
+export const jsonOf = (value: unknown): string => JSON.stringify(value) ?? 'null';
+
+const yamlOf = (value: unknown): string => dump(value, { noRefs: true });
+
+function file(name: string, type: string, text: string): { bytes: Buffer; type: string } {
+  const head = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="${name}"\r\nContent-Type: ${type}\r\n\r\n`;
+  return {
+    bytes: Buffer.from(`${head}${text}\r\n--${BOUNDARY}--\r\n`),
+    type: `multipart/form-data; boundary=${BOUNDARY}`,
+  };
+}
+
+const SHOWN = 20_000;
+
+/** For a shell, with `$URL` and `$TOKEN`. */
+export function curlOf(request: FuzzRequest): string {
+  const { path, headers, body } = encode(request, {
+    admin: '$TOKEN',
+    auditor: '$AUDITOR',
+    reader: '$READER',
+    unknown: 'wrong',
+  });
+  const parts = [
+    'curl -sS -i',
+    request.method === 'GET' ? '' : `-X ${request.method}`,
+    `"$URL${path.replaceAll(/["$`\\]/g, '\\$&')}"`,
+  ];
+  for (const [name, value] of Object.entries(headers)) {
+    parts.push(name === 'Authorization' ? `-H "Authorization: ${value}"` : `-H ${quoted(`${name}: ${value}`)}`);
+  }
+  if (body !== null) parts.push(dataOf(body));
+  return parts.filter((part) => part !== '').join(' ');
+}
+
+/** Bytes that no shell word holds go through base64. */
+function dataOf(body: Buffer): string {
+  const text = body.toString('utf8');
+  if (body.length > SHOWN) return `--data-binary @… # ${body.length} bytes, ${JSON.stringify(text.slice(0, 200))} …`;
+  if (Buffer.from(text).equals(body) && !text.includes('\0') && !text.includes('\r'))
+    return `--data-binary ${quoted(text)}`;
+  return `--data-binary @<(base64 -d <<< ${body.toString('base64')})`;
+}
+
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;

@@ -1,0 +1,82 @@
+/** One service, what is known of it, and its database, looked at past it. */
+import pg from 'pg';
+import { readRelease } from '../../src/release.js';
+import type { Context } from './grammar/context.js';
+import type { Random } from './random.js';
+import { type Caller, encode, type FuzzRequest, type Reply } from './request.js';
+import { createSender } from './send.js';
+import { makeCallers, type Target } from './target.js';
+import { createWorld, keep, learn, type SnapshotDoc } from './world.js';
+
+export interface Session {
+  target: Target;
+  context: Context;
+  /** As a user of the database, past the service. */
+  db: pg.Client;
+  /** Sends it and learns from the answer. Rejects when no answer comes. */
+  execute(request: FuzzRequest): Promise<Reply>;
+  /** A request of the fuzzer's own, as an admin. */
+  ask<T>(method: string, path: string, body?: unknown): Promise<{ status: number; json: T; text: string }>;
+  stop(): Promise<void>;
+}
+
+const HEAD = 'SELECT coalesce(max(position), 0)::int AS head FROM service_events';
+
+export async function createSession(target: Target, random: Random): Promise<Session> {
+  const tokens: Partial<Record<Caller, string>> = await makeCallers(target);
+  const db = new pg.Client({ connectionString: target.databaseUrl });
+  // The service may be stopped, and its database with it.
+  db.on('error', () => undefined);
+  await db.connect();
+  const sender = createSender();
+  const world = createWorld();
+  const context: Context = { random, world, release: readRelease(), admin: target.admin };
+
+  const headOf = async (): Promise<number> => (await db.query<{ head: number }>(HEAD)).rows[0]?.head ?? 0;
+
+  const ask: Session['ask'] = async <T>(method: string, path: string, body?: unknown) => {
+    const request = { route: '', method, path, query: [], headers: {}, caller: 'admin' as const };
+    const encoded = encode(body === undefined ? request : { ...request, body: { kind: 'json', value: body } }, tokens);
+    const { status, text } = await sender.send(target.url, method, encoded);
+    return { status, text, json: parsed(text) as T };
+  };
+
+  const look = async (): Promise<void> => {
+    const { json, text } = await ask<SnapshotDoc>('GET', '/schema/snapshot');
+    if (json?.collections === undefined) throw new Error(`no snapshot: ${text.slice(0, 500)}`);
+    world.snapshot = json;
+    const info = await ask<{ data: { hash: string } }>('GET', '/server/info');
+    keep(world.hashes, info.json.data.hash);
+  };
+  world.head = await headOf();
+  await look();
+
+  return {
+    target,
+    context,
+    db,
+    ask,
+    async execute(request) {
+      const before = world.head;
+      const answered = await sender.send(target.url, request.method, encode(request, tokens));
+      world.head = await headOf();
+      const reply: Reply = { ...answered, json: parsed(answered.text), appended: world.head - before };
+      learn(world, request, reply);
+      if (reply.appended > 0) await look();
+      return reply;
+    },
+    async stop() {
+      sender.close();
+      await db.end().catch(() => undefined);
+      await target.stop();
+    },
+  };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}

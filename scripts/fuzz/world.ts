@@ -1,0 +1,125 @@
+/** What the fuzzer knows to exist, so that most of its requests meet something. Learnt from answers. */
+import type { Body, FuzzRequest, Reply } from './request.js';
+
+export interface CollectionDoc {
+  collection: string;
+  meta: Record<string, unknown>;
+  schema: Record<string, unknown> | null;
+}
+
+export interface FieldDoc {
+  collection: string;
+  field: string;
+  type: string;
+  meta: Record<string, unknown>;
+  schema: Record<string, unknown> | null;
+}
+
+export interface RelationDoc {
+  many_collection: string;
+  many_field: string;
+  one_collection: string | null;
+  one_field: string | null;
+  [member: string]: unknown;
+}
+
+export interface SnapshotDoc {
+  collections: CollectionDoc[];
+  fields: FieldDoc[];
+  relations: RelationDoc[];
+  [member: string]: unknown;
+}
+
+export interface World {
+  snapshot: SnapshotDoc;
+  /** Of the newest event. */
+  head: number;
+  /** Of snapshots: the present one is the last. */
+  hashes: string[];
+  /** As diffs were answered; the newest is the last. */
+  diffs: unknown[];
+  users: string[];
+  tokens: { user: string; token: string }[];
+  refreshTokens: string[];
+  batches: string[];
+  /** Tables made by hand, past the service. */
+  unmanaged: string[];
+  /** Accepted changes that carried an Idempotency-Key. */
+  keyed: FuzzRequest[];
+}
+
+export function createWorld(): World {
+  return {
+    snapshot: { collections: [], fields: [], relations: [] },
+    head: 0,
+    hashes: [],
+    diffs: [],
+    users: [],
+    tokens: [],
+    refreshTokens: [],
+    batches: [],
+    unmanaged: [],
+    keyed: [],
+  };
+}
+
+/** More are forgotten, the oldest first. */
+const KEPT = 20;
+
+export function keep<T>(list: T[], value: T): void {
+  list.push(value);
+  if (list.length > KEPT) list.shift();
+}
+
+interface Answered {
+  id?: string;
+  refresh_token?: string;
+}
+
+/** Takes over what an answer gave that later requests can use. */
+export function learn(world: World, request: FuzzRequest, reply: Reply): void {
+  if (reply.status >= 300) return;
+  const batch = reply.headers['x-batch-id'];
+  if (typeof batch === 'string') keep(world.batches, batch);
+  if (reply.appended > 0 && hasKey(request)) keep(world.keyed, request);
+  LESSONS[request.route]?.(world, reply, request);
+}
+
+const hasKey = ({ headers }: FuzzRequest): boolean =>
+  Object.keys(headers).some((name) => /^idempotency-key$/i.test(name));
+
+const dataOf = ({ json }: Reply): Answered => (json as { data?: Answered } | undefined)?.data ?? {};
+
+type Lesson = (world: World, reply: Reply, request: FuzzRequest) => void;
+
+const learnDiff: Lesson = (world, { json }) => {
+  if (json !== undefined) keep(world.diffs, json);
+};
+
+const learnSession: Lesson = (world, reply) => {
+  const { refresh_token: token } = dataOf(reply);
+  if (token !== undefined) keep(world.refreshTokens, token);
+};
+
+const LESSONS: Record<string, Lesson> = {
+  'POST /schema/diff': learnDiff,
+  'GET /history/diff': learnDiff,
+  'POST /auth/login': learnSession,
+  'POST /auth/refresh': learnSession,
+  'POST /users': (world, reply) => {
+    const { id } = dataOf(reply);
+    if (id !== undefined) keep(world.users, id);
+  },
+  'POST /users/{id}/tokens': (world, reply, { path }) => {
+    const { id } = dataOf(reply);
+    if (id !== undefined) keep(world.tokens, { user: path.split('/')[2] ?? '', token: id });
+  },
+};
+
+export const tablesOf = ({ snapshot }: World): CollectionDoc[] =>
+  snapshot.collections.filter(({ schema }) => schema !== null);
+
+export const fieldsOf = ({ snapshot }: World, collection: string): FieldDoc[] =>
+  snapshot.fields.filter((field) => field.collection === collection);
+
+export const json = (value: unknown): Body => ({ kind: 'json', value });
