@@ -142,9 +142,13 @@ const KEEPALIVE = {
   tcp_user_timeout: '25000',
 };
 
-/** `public` follows: extensions usually put their types there. */
+/**
+ * `public` follows: extensions usually put their types there. Temporary tables come last, where they hide nothing: unnamed
+ * they would come first, and what is made in them for a moment may have the name of a type or sequence of the user's.
+ */
 function startupOptions(schema: string): string {
-  const path = schema === 'public' ? 'public' : `"${schema.replaceAll('"', '""')}",public`;
+  const own = schema === 'public' ? '' : `"${schema.replaceAll('"', '""')}",`;
+  const path = `${own}public,pg_temp`;
   const settings = { search_path: path, client_min_messages: 'warning', ...SPELLING, ...KEEPALIVE };
   return Object.entries(settings)
     .map(([name, value]) => `-c ${name}=${value.replaceAll(/[\\\s]/g, (found) => `\\${found}`)}`)
