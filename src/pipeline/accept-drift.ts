@@ -1,7 +1,7 @@
 /** Accepting drift through the pipeline: the look at the catalog is part of the command's transaction. */
 import { type Acceptance, type Left, readAcceptance } from '../projector/drift/accept.js';
 import type { Note } from '../projector/adopt/note.js';
-import type { AcceptRequest } from '../schema/operations/accept-drift.js';
+import type { AcceptRequest } from '../schema/operations/accepted-state.js';
 import type { CommandOf } from '../schema/operations/index.js';
 import type { Prepare } from './types.js';
 

@@ -2,20 +2,13 @@
 import { pendingDivergences, toDivergence } from '../log/divergence.js';
 import { prepareEvents } from '../log/append.js';
 import { sendBatch } from '../postgres/exchange.js';
-import type { Cause, Divergence, LogEvent } from '../schema/events.js';
+import type { Cause, LogEvent } from '../schema/events.js';
 import { evolve } from '../schema/evolve.js';
 import type { Try } from './attend.js';
 import { begin } from './begin.js';
 import { checkpoints } from './checkpoints.js';
 import { commit } from './commit.js';
-import type { PipelineOptions } from './types.js';
-
-export interface Acknowledged {
-  /** The end of the log. */
-  position: number;
-  /** What was acknowledged; none where nothing was noticed, or somebody else was quicker. */
-  divergences: Divergence[];
-}
+import type { Acknowledged, PipelineOptions } from './types.js';
 
 /** The name of the command, in the log. */
 export const ACKNOWLEDGE = 'acknowledge-log';

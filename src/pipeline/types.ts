@@ -4,13 +4,12 @@ import type { LogWatch } from '../log/watch.js';
 import type { Logger } from '../postgres/logger.js';
 import type { Statement } from '../projector/statement.js';
 import type { Point, Store } from '../reads/store.js';
-import type { Cause, LogEvent, StoredEvent } from '../schema/events.js';
+import type { Cause, Divergence, LogEvent, StoredEvent } from '../schema/events.js';
 import type { Json } from '../schema/model.js';
 import type { CommandOf, OperationName } from '../schema/operations/index.js';
 import type { Problem, Result } from '../schema/problem.js';
 import type { State } from '../schema/state.js';
 import type { Steps } from '../schema/steps.js';
-import type { Acknowledged } from './acknowledge.js';
 
 /** The one way the schema changes. */
 export interface Pipeline {
@@ -29,6 +28,13 @@ export interface Pipeline {
    * @throws ProblemError LOCK_TIMEOUT, UNAVAILABLE or LOG_UNREADABLE
    */
   acknowledge(cause: Cause): Promise<Acknowledged>;
+}
+
+export interface Acknowledged {
+  /** The end of the log. */
+  position: number;
+  /** What was acknowledged; none where nothing was noticed, or somebody else was quicker. */
+  divergences: Divergence[];
 }
 
 export interface UnderLock {

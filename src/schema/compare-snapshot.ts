@@ -1,7 +1,7 @@
 /** compare: the current schema against a submitted snapshot. What POST /schema/diff answers, and what it leads to. */
 import { type SchemaDiff, diffStatesInSteps } from './diff.js';
 import { readForeignSnapshot } from './foreign/index.js';
-import type { Instance } from './foreign/instance.js';
+import type { Instance } from './foreign/context.js';
 import { isObject } from './json.js';
 import { type Problem, type Result, invalid, ok, refuse, unknownMembers } from './problem.js';
 import { SNAPSHOT_VERSION, VENDOR, snapshotHashInSteps } from './snapshot.js';

@@ -1,7 +1,11 @@
 /** What is in the database and not in the log, as the log is to say it. */
 import type pg from 'pg';
-import type { FoundDrift, FoundTable, AcceptRequest } from '../../schema/operations/accept-drift.js';
-import { acceptedState } from '../../schema/operations/accepted-state.js';
+import {
+  type AcceptRequest,
+  type FoundDrift,
+  type FoundTable,
+  acceptedState,
+} from '../../schema/operations/accepted-state.js';
 import { needLabel } from '../../schema/needs.js';
 import { type CollectionNode, type State, byName } from '../../schema/state.js';
 import { withExtras } from '../../schema/table-extras.js';

@@ -6,7 +6,7 @@ import { withExtras } from '../../schema/table-extras.js';
 import { primaryKeyConstraint } from '../ddl/create-table.js';
 import { primaryKeyNameOf } from '../../schema/constraint-names.js';
 import { ident, qualified, sql } from '../ddl/sql.js';
-import type { Sides } from './sides.js';
+import type { Sides } from './model.js';
 
 export interface KeyRepair {
   /** The table as if its key were right. */

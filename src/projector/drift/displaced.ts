@@ -4,7 +4,7 @@ import type { TableSchema } from '../../schema/model.js';
 import type { CatalogColumn, CatalogTable } from '../catalog/model.js';
 import { type Sql, ident, qualified, sql } from '../ddl/sql.js';
 import type { Difference } from '../verify.js';
-import type { Sides } from './sides.js';
+import type { Sides } from './model.js';
 
 export interface Displaced {
   statements: Sides['statements'];

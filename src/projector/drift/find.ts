@@ -16,7 +16,8 @@ import { looseParts, displace, partOf } from './displaced.js';
 import { withoutIdle } from './idle.js';
 import type { Drift, DriftDifference, RepairStatement, TableDrift } from './model.js';
 import { renamedColumns, renamedTables, withNames } from './renames.js';
-import { type Sides, repairOf, repairOfAll, sidesOfDifferent, sidesOfMissing } from './sides.js';
+import type { Sides } from './model.js';
+import { repairOf, repairOfAll, sidesOfDifferent, sidesOfMissing } from './sides.js';
 
 export interface Finding {
   state: State;

@@ -4,7 +4,7 @@ import type { CollectionNode } from '../../schema/state.js';
 import type { CatalogObjects } from '../catalog/objects.js';
 import { createNeed } from '../ddl/create-need.js';
 import { ownSequence } from '../ddl/needs.js';
-import type { Sides } from './sides.js';
+import type { Sides } from './model.js';
 
 export function withoutIdle<S extends Pick<Sides, 'statements'>>(
   sides: S,

@@ -46,3 +46,10 @@ export interface RepairStatement {
   /** It removes something: done only where that is allowed. */
   drops: boolean;
 }
+
+/** What would make both sides of one table alike. */
+export interface Sides {
+  /** `field`: null for what is about the table as a whole. */
+  statements: (RepairStatement & { field: string | null })[];
+  events: NewEvent[];
+}

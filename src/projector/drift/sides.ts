@@ -1,7 +1,6 @@
 /** What would make both sides alike, for one table: statements for the database, events for the log. */
 import { Draft } from '../../schema/draft.js';
 import { dropCollection } from '../../schema/edits.js';
-import type { NewEvent } from '../../schema/events.js';
 import type { Relation } from '../../schema/model.js';
 import type { CollectionNode, State } from '../../schema/state.js';
 import { transition } from '../../schema/transition.js';
@@ -9,13 +8,7 @@ import type { Converted } from '../adopt/convert.js';
 import { planBatch } from '../ddl/plan.js';
 import type { Statement } from '../statement.js';
 import { repairKey } from './composite-key.js';
-import type { Repair, RepairStatement } from './model.js';
-
-export interface Sides {
-  /** `field`: null for what is about the table as a whole. */
-  statements: (RepairStatement & { field: string | null })[];
-  events: NewEvent[];
-}
+import type { Repair, RepairStatement, Sides } from './model.js';
 
 export interface Found {
   /** As the table is there, in normal form. */

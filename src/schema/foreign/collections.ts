@@ -4,16 +4,8 @@ import { commentText } from '../normal-form/column.js';
 import { Wrong } from '../normal-form/checks.js';
 import { ALIAS_TYPE } from '../normal-form/field-types.js';
 import { checkName } from '../normal-form/names.js';
-import {
-  type CollectionDocument,
-  documentsOf,
-  type Import,
-  isSystem,
-  quoted,
-  requiredName,
-  warn,
-  warnOfMember,
-} from './import.js';
+import type { CollectionDocument, Import } from './context.js';
+import { documentsOf, isSystem, quoted, requiredName, warn, warnOfMember } from './import.js';
 import { readMeta, warnOfValue } from './meta.js';
 
 const TOP_LEVEL: ReadonlySet<string> = new Set(['collection', 'meta', 'schema']);

@@ -10,7 +10,8 @@ import { commentText, isSequenceDefault } from '../normal-form/column.js';
 import { isFunctionDefault, readDefault } from '../normal-form/default-value.js';
 import { ALIAS_TYPE, type ColumnType, isFieldType, UNKNOWN_TYPE } from '../normal-form/field-types.js';
 import { readVendorColumn, type VendorColumn } from '../normal-form/vendor-types.js';
-import { type FieldDocument, type Import, type Place, quoted, warn, warnOfMember } from './import.js';
+import type { FieldDocument, Import, Place } from './context.js';
+import { quoted, warn, warnOfMember } from './import.js';
 import { warnOfValue } from './meta.js';
 import { vendorFunction } from './vendor.js';
 

@@ -1,59 +1,8 @@
 /** A foreign snapshot on its way in: what is kept of it so far, and what was left out. */
 import { isObject } from '../json.js';
-import { invalid, MAX_PROBLEMS, type Problem } from '../problem.js';
+import { invalid, MAX_PROBLEMS } from '../problem.js';
 import { SYSTEM_PREFIX } from '../system-collections.js';
-import type { Warning } from '../warning.js';
-import type { Instance } from './instance.js';
-
-/** Documents in our shape, with only the members that the file has: what is absent says nothing. */
-export interface CollectionDocument {
-  collection: string;
-  meta?: Record<string, unknown>;
-  schema?: { comment?: unknown; extras?: unknown } | null;
-}
-
-export interface FieldDocument {
-  collection: string;
-  field: string;
-  type?: string;
-  meta?: Record<string, unknown>;
-  schema?: Record<string, unknown> | null;
-}
-
-export interface RelationDocument {
-  many_collection: string;
-  many_field: string;
-  one_collection?: string | null;
-  one_field?: string | null;
-  one_collection_field?: string | null;
-  one_allowed_collections?: string[];
-  junction_field?: string | null;
-  sort_field?: string | null;
-  one_deselect_action?: string;
-  schema?: Record<string, unknown> | null;
-}
-
-export interface Import {
-  readonly vendor: string | undefined;
-  /** What the names of system collections start with in the file. */
-  readonly prefix: string;
-  /** The system collections (by our names) that relations may point at. */
-  readonly systemCollections: ReadonlySet<string>;
-  readonly instance: Instance;
-  readonly collections: Map<string, CollectionDocument>;
-  /** By collection, then by field. */
-  readonly fields: Map<string, Map<string, FieldDocument>>;
-  /** By many collection and many field. */
-  readonly relations: Map<string, RelationDocument>;
-  /** The parts that the file has; about the others it says nothing. */
-  readonly parts: ReadonlySet<string>;
-  readonly warnings: Warning[];
-  readonly problems: Problem[];
-  /** Unknown members that were named in a warning already. */
-  readonly namedMembers: Set<string>;
-}
-
-export type Place = { collection?: string; field?: string };
+import type { Import, Place } from './context.js';
 
 export function warn({ warnings }: Import, code: string, place: Place, message: string): void {
   warnings.push({ code, ...place, message });

@@ -1,26 +1,7 @@
-/** What the instance that a file is meant for knows: what is left out of the file stays as it is there. */
-import type { Collection, Field, Relation } from '../model.js';
+/** What the file and the instance that it is meant for say together. */
 import { mergeField } from '../normal-form/field.js';
 import { ALIAS_TYPE } from '../normal-form/field-types.js';
-import type { FieldDocument, Import, RelationDocument } from './import.js';
-
-export interface Instance {
-  /** Whether something the file refers to, but doesn't hold, will be there all the same. */
-  exists(collection: string, field?: string): boolean;
-  collectionOf(collection: string): Collection | undefined;
-  columnOf(collection: string, field: string): Field | undefined;
-  /** The fields that the primary key is made of. */
-  keyOf(collection: string): readonly Field[];
-  relationOf(collection: string, field: string): Relation | undefined;
-}
-
-export const EMPTY_INSTANCE: Instance = {
-  exists: () => false,
-  collectionOf: () => undefined,
-  columnOf: () => undefined,
-  keyOf: () => [],
-  relationOf: () => undefined,
-};
+import type { FieldDocument, Import, RelationDocument } from './context.js';
 
 /** What the field becomes: where the file doesn't say its type or column, it stays as the instance has it. */
 export function completedField(document: FieldDocument, { instance }: Import): FieldDocument {

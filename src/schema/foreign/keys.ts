@@ -5,7 +5,8 @@ import { Wrong } from '../normal-form/checks.js';
 import { dataTypesOf, typeOfDataType } from '../normal-form/field-types.js';
 import { REFERABLE_SYSTEM_COLLECTIONS } from '../system-collections.js';
 import { defaultOf } from './columns.js';
-import { type FieldDocument, hasField, type Import, quoted, type RelationDocument, warn } from './import.js';
+import type { FieldDocument, Import, RelationDocument } from './context.js';
+import { hasField, quoted, warn } from './import.js';
 import { completedField, isKey, keyTarget } from './instance.js';
 
 /**

@@ -5,18 +5,8 @@ import { dataTypesOf } from '../normal-form/field-types.js';
 import { identifierFault } from '../normal-form/names.js';
 import { isSystemCollection, SYSTEM_PREFIX } from '../system-collections.js';
 import { isFolder } from './collections.js';
-import {
-  documentsOf,
-  hasCollection,
-  hasField,
-  type Import,
-  isSystem,
-  ourName,
-  quoted,
-  type RelationDocument,
-  warn,
-  warnOfMember,
-} from './import.js';
+import type { Import, RelationDocument } from './context.js';
+import { documentsOf, hasCollection, hasField, isSystem, ourName, quoted, warn, warnOfMember } from './import.js';
 import { isAlias } from './instance.js';
 
 /** Members in the flat shape, by what they are called in `meta`, at the top level, or in both. */

@@ -55,6 +55,16 @@ export function complain(reading: Reading, steps: Path, message: string): void {
   reading.problems.push(invalid([...reading.at, ...sent], `${steps.at(-1)} ${message}`));
 }
 
+/** Reports what is wrong at a step of the path; a fault of null is none. */
+export type Report = (steps: Path, fault: string | null) => void;
+
+/** For what stands at `steps`. */
+export function reporter(steps: Path, reading: Reading): Report {
+  return (more, fault) => {
+    if (fault !== null) complain(reading, [...steps, ...more], fault);
+  };
+}
+
 /** A name that may not be one yet: its problem is reported apart, and reading goes on. */
 export function asText(value: unknown): string {
   return typeof value === 'string' ? value : '';

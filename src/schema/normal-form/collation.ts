@@ -1,7 +1,7 @@
 /** A collation that a table uses, as a document says it. */
 import type { Need } from '../extras.js';
 import type { Path } from '../problem.js';
-import type { Report } from './extras.js';
+import type { Report } from './checks.js';
 
 type CollationNeed = Extract<Need, { kind: 'collation' }>;
 type Member = Exclude<keyof CollationNeed, 'kind' | 'name' | 'provider'>;

@@ -3,10 +3,10 @@ import { type ColumnExtras, isSerial } from '../extras.js';
 import { jsonEqual } from '../json.js';
 import type { Json } from '../model.js';
 import type { SequenceType } from '../sequence-options.js';
-import { type Reading, complain } from './checks.js';
+import { type Reading, complain, reporter } from './checks.js';
 import { defaultFromCatalog } from './catalog-default.js';
-import type { ColumnChange } from './column.js';
-import { readColumnExtras, readSequenceOptions, reporter } from './extras.js';
+import type { ColumnChange } from './column-change.js';
+import { readColumnExtras, readSequenceOptions } from './extras.js';
 import type { ColumnType } from './field-types.js';
 
 /** The rest of the column as it will be. */

@@ -8,17 +8,9 @@ import { checkFlags } from './column-flags.js';
 import { type GivenColumn, readColumnType } from './column-type.js';
 import { dataType } from './data-types.js';
 import { isFunctionDefault, readDefault } from './default-value.js';
+import type { ColumnChange } from './column-change.js';
 import { readExtras } from './column-extras.js';
 import type { ColumnType } from './field-types.js';
-
-export interface ColumnChange {
-  type: string;
-  /** The members that were given, derived ones aside. */
-  given: GivenColumn;
-  existing: ColumnSchema | null;
-  /** The field type of the existing column; with another one, what belongs to the type starts anew. */
-  existingType: string | undefined;
-}
 
 /** Reports what is wrong to `reading`; null when there is no column type to go on with. */
 export function normaliseColumn(change: ColumnChange, reading: Reading): ColumnSchema | null {

@@ -26,12 +26,9 @@ import {
   checkPartitionKey,
   parseConstraint,
 } from '../statement-text.js';
-import { type Reading, complain } from './checks.js';
+import { type Reading, type Report, complain, reporter } from './checks.js';
 import { readCollation } from './collation.js';
 import { identifierFault } from './names.js';
-
-/** Reports what is wrong at a step of the path; a fault of null is none. */
-export type Report = (steps: Path, fault: string | null) => void;
 
 /** What `given` says; undefined for nothing at all (null, or no members). */
 export function readTableExtras(given: unknown, steps: Path, reading: Reading): TableExtras | undefined {
@@ -71,12 +68,6 @@ function shaped<S extends z.ZodType>(shape: S, given: unknown, steps: Path, read
     complain(reading, at, `is not as a snapshot has it: ${issue.message}`);
   }
   return undefined;
-}
-
-export function reporter(steps: Path, reading: Reading): Report {
-  return (more, fault) => {
-    if (fault !== null) complain(reading, [...steps, ...more], fault);
-  };
 }
 
 function checkKey({ primary_key: key }: TableExtras, report: Report): void {

@@ -2,7 +2,6 @@
 import type { NewEvent } from '../events.js';
 import { invariantProblemsInSteps } from '../invariants/index.js';
 import { isObject } from '../json.js';
-import type { Collection, Field, NewRelation } from '../model.js';
 import { locate } from '../places/locate.js';
 import {
   type Path,
@@ -15,32 +14,9 @@ import {
   unknownMembers,
 } from '../problem.js';
 import { transitionInSteps } from '../transition.js';
-import { acceptedState } from './accepted-state.js';
+import { type AcceptRequest, type FoundDrift, acceptedState } from './accepted-state.js';
 import { missingCollection } from './refusals.js';
 import type { Operation } from './operation.js';
-
-/** Which differences are meant. */
-export interface AcceptRequest {
-  /** The collections that are named, with the fields; undefined: all. null: the whole collection. */
-  only: ReadonlyMap<string, ReadonlySet<string> | null> | undefined;
-  takes(collection: string, field: string | undefined): boolean;
-}
-
-/** A table as the catalog has it, in normal form, with the metadata that the log knows. */
-export interface FoundTable {
-  collection: Collection;
-  fields: Field[];
-  relations: NewRelation[];
-}
-
-export interface FoundDrift {
-  /** That are otherwise than the log says. */
-  tables: FoundTable[];
-  /** Collections whose table was dropped. */
-  gone: string[];
-  /** Collections whose table is there under another name. */
-  renamed: { from: string; table: FoundTable }[];
-}
 
 export interface AcceptDrift {
   request: AcceptRequest;

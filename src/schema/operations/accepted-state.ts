@@ -2,9 +2,31 @@
 import { Draft } from '../draft.js';
 import { changeRelation, dropCollection, dropField } from '../edits.js';
 import { jsonEqual } from '../json.js';
-import type { NewRelation, Relation } from '../model.js';
+import type { Collection, Field, NewRelation, Relation } from '../model.js';
 import { type CollectionNode, type State, groupedIn, relationsTo } from '../state.js';
-import type { AcceptRequest, FoundDrift, FoundTable } from './accept-drift.js';
+
+/** Which differences are meant. */
+export interface AcceptRequest {
+  /** The collections that are named, with the fields; undefined: all. null: the whole collection. */
+  only: ReadonlyMap<string, ReadonlySet<string> | null> | undefined;
+  takes(collection: string, field: string | undefined): boolean;
+}
+
+/** A table as the catalog has it, in normal form, with the metadata that the log knows. */
+export interface FoundTable {
+  collection: Collection;
+  fields: Field[];
+  relations: NewRelation[];
+}
+
+export interface FoundDrift {
+  /** That are otherwise than the log says. */
+  tables: FoundTable[];
+  /** Collections whose table was dropped. */
+  gone: string[];
+  /** Collections whose table is there under another name. */
+  renamed: { from: string; table: FoundTable }[];
+}
 
 /** @param found what the catalog says; what `request` doesn't name is left as it is */
 export function acceptedState(state: State, found: FoundDrift, request: AcceptRequest): Draft {

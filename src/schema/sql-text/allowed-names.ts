@@ -10,21 +10,13 @@ import {
   REFUSED_TYPES,
   SEARCH_CONFIGURATION_TYPE,
 } from './chosen-names.js';
-import { EXTENSION_NAMES, POSTGRES_NAMES } from './postgres-names.js';
+import { EXTENSION_NAMES, POSTGRES_NAMES, type WrittenNames } from './postgres-names.js';
 
 export interface AllowedNames {
   functions: ReadonlySet<string>;
   types: ReadonlySet<string>;
   operators: ReadonlySet<string>;
   operatorClasses: ReadonlySet<string>;
-}
-
-/** As the generated lists write them: names between blanks. */
-export interface WrittenNames {
-  functions: string;
-  types: string;
-  operators: string;
-  operatorClasses: string;
 }
 
 const words = (text: string): string[] => text.split(/\s+/).filter((word) => word !== '');

@@ -1,5 +1,12 @@
 /** Made by `npm run functions` from the catalogs of PostgreSQL 14 to 18: not to be edited. */
-import type { WrittenNames } from './allowed-names.js';
+
+/** Names between blanks. */
+export interface WrittenNames {
+  functions: string;
+  types: string;
+  operators: string;
+  operatorClasses: string;
+}
 
 /** Functions: those of which every overload is immutable in every release, and takes and gives a value. */
 export const POSTGRES_NAMES: WrittenNames & { searchConfigurations: string } = {

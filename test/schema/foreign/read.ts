@@ -3,7 +3,7 @@ import { compareSnapshot } from '../../../src/schema/compare-snapshot.js';
 import type { SchemaDiff } from '../../../src/schema/diff.js';
 import type { Json } from '../../../src/schema/model.js';
 import { type ForeignSnapshot, readForeignSnapshot } from '../../../src/schema/foreign/index.js';
-import { EMPTY_INSTANCE, type Instance } from '../../../src/schema/foreign/instance.js';
+import { EMPTY_INSTANCE, type Instance } from '../../../src/schema/foreign/context.js';
 import type { State } from '../../../src/schema/state.js';
 import { valueOf } from '../normal-form/read.js';
 

@@ -1,0 +1,12 @@
+/** What a column is to become, and what it was. */
+import type { ColumnSchema } from '../model.js';
+import type { GivenColumn } from './column-type.js';
+
+export interface ColumnChange {
+  type: string;
+  /** The members that were given, derived ones aside. */
+  given: GivenColumn;
+  existing: ColumnSchema | null;
+  /** The field type of the existing column; with another one, what belongs to the type starts anew. */
+  existingType: string | undefined;
+}
