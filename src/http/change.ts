@@ -1,9 +1,9 @@
 /** Routes that change the schema: from a command through the pipeline to an answer. */
 import { createHash } from 'node:crypto';
-import type { Command, Done, Outcome, Refusal, RequestContext, StoredAnswer } from '../pipeline/types.js';
+import type { Command, Done, DryRun, Outcome, Refusal, RequestContext, StoredAnswer } from '../pipeline/types.js';
 import type { Cause } from '../schema/events.js';
 import type { CommandOf, OperationName } from '../schema/operations/index.js';
-import { type Answer, refusal } from './answer.js';
+import { type Answer, jsonAnswer, noContent, refusal } from './answer.js';
 import type { HttpDeps } from './deps.js';
 import { jsonPiecesInSteps } from './json-text.js';
 import { addressOf, idempotencyKeyOf, ifMatchOf, reasonOf, traceparentOf, userAgentOf } from './request-headers.js';
@@ -22,6 +22,34 @@ export async function change<N extends OperationName>(
   return outcome.kind === 'replayed' ? replayed(outcome) : answerTo(outcome);
 }
 
+/** Runs `command` and takes it back. Nothing is kept: neither the change nor, under its key, the answer. */
+export async function dryRun<N extends OperationName>(
+  pipeline: HttpDeps['pipeline'],
+  call: Call<unknown>,
+  { name, command }: { name: N; command: Command<CommandOf<N>> },
+): Promise<DryRun> {
+  const { idempotency: _, ...context } = await contextOf(name, call, () => noContent());
+  return pipeline.dryRun(name, command, context);
+}
+
+/** What `command` would do, as it reports it, with the events that would say so. */
+export async function rehearse<N extends OperationName>(
+  pipeline: HttpDeps['pipeline'],
+  call: Call<unknown>,
+  { name, command, report }: { name: N; command: Command<CommandOf<N>>; report: () => object },
+): Promise<Answer> {
+  const run = await dryRun(pipeline, call, { name, command });
+  if (run.kind === 'refused') return refusal(run.problems);
+  const events = run.events.map(({ type, version, collection, field, data }) => ({
+    type,
+    version,
+    collection,
+    field,
+    data,
+  }));
+  return { ...jsonAnswer(200, { dry_run: true, ...report(), events }), position: run.before.position };
+}
+
 /** The batch that the change became: its events are the chain of what the change took along. */
 function withBatch(answer: Answer, { events }: Done): Answer {
   const batch = events[0]?.batch;
@@ -29,7 +57,7 @@ function withBatch(answer: Answer, { events }: Done): Answer {
 }
 
 /** Who, why and from where, with the conditions of the request's headers. Throws `Refused` for malformed ones. */
-export async function contextOf(
+async function contextOf(
   command: OperationName,
   call: Call<unknown>,
   answerTo: (outcome: Done | Refusal) => Answer,

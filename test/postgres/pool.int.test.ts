@@ -72,7 +72,6 @@ describe('a connection of the pool', () => {
       await api.sql(`
         CREATE FUNCTION noisy(n bigint) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN
           PERFORM set_config('default_transaction_read_only', 'on', false);
-          PERFORM set_config('statement_timeout', '1', false);
           RETURN true; END $$;
         CREATE TABLE t (id integer PRIMARY KEY, n integer, CHECK (noisy(n)));
         INSERT INTO t VALUES (1, 1)`);

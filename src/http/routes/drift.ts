@@ -3,13 +3,13 @@ import type pg from 'pg';
 import { z } from 'zod';
 import type { Point } from '../../reads/fold-log.js';
 import { findDrift } from '../../projector/drift/find.js';
-import { type Accepting, accepting } from '../../pipeline/accept-drift.js';
+import { accepting } from '../../pipeline/accept-drift.js';
 import { operations } from '../../schema/operations/index.js';
-import { type Answer, jsonAnswer, noContent, refusal, unwrap } from '../answer.js';
-import { change, contextOf } from '../change.js';
+import { jsonAnswer, unwrap } from '../answer.js';
+import { change, rehearse } from '../change.js';
 import type { HttpDeps } from '../deps.js';
 import { flag } from '../query.js';
-import { type Call, type Route, route } from '../route.js';
+import { type Route, route } from '../route.js';
 
 const noQuery = z.strictObject({});
 const acceptQuery = z.strictObject({ dry_run: flag });
@@ -39,7 +39,7 @@ export function driftRoutes({ pipeline, config: { schema } }: HttpDeps): Route[]
       handle(call) {
         const { request } = unwrap(operations['accept-drift'].parse({ body: call.body }));
         const work = accepting(request, schema);
-        if (call.query.dry_run) return rehearsed(pipeline, call, work);
+        if (call.query.dry_run) return rehearse(pipeline, call, { name: 'accept-drift', ...work });
         return change(pipeline, call, {
           name: 'accept-drift',
           command: work.command,
@@ -48,20 +48,4 @@ export function driftRoutes({ pipeline, config: { schema } }: HttpDeps): Route[]
       },
     }),
   ];
-}
-
-/** What would be accepted, with the events that would say so. */
-async function rehearsed(pipeline: HttpDeps['pipeline'], call: Call<unknown>, work: Accepting): Promise<Answer> {
-  // Nothing is kept: neither the change nor, under its key, the answer.
-  const { idempotency: _, ...context } = await contextOf('accept-drift', call, () => noContent());
-  const run = await pipeline.dryRun('accept-drift', work.command, context);
-  if (run.kind === 'refused') return refusal(run.problems);
-  const events = run.events.map(({ type, version, collection, field, data }) => ({
-    type,
-    version,
-    collection,
-    field,
-    data,
-  }));
-  return { ...jsonAnswer(200, { dry_run: true, ...work.report(), events }), position: run.before.position };
 }

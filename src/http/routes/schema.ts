@@ -12,7 +12,7 @@ import type { State } from '../../schema/state.js';
 import { transitionInSteps } from '../../schema/transition.js';
 import type { Warning } from '../../schema/warning.js';
 import { type Answer, JSON_TYPE, noContent, unwrap } from '../answer.js';
-import { change, contextOf } from '../change.js';
+import { change, dryRun } from '../change.js';
 import type { HttpDeps } from '../deps.js';
 import { invalidQuery } from '../errors.js';
 import { attachment, EXPORTS, FORMATS } from '../formats/export.js';
@@ -125,10 +125,8 @@ async function costs(state: State, { diff, wanted }: Comparison, schema: string)
 }
 
 function applyRoute({ pipeline, history, config: { release, schema } }: HttpDeps): Route {
-  const dryRun = async (call: Call<unknown>, command: CommandOf<'apply-diff'>): Promise<Answer> => {
-    // Nothing is kept: neither the change nor, under its key, the answer.
-    const { idempotency: _, ...context } = await contextOf('apply-diff', call, () => noContent());
-    const run = await pipeline.dryRun('apply-diff', command, context);
+  const rehearsed = async (call: Call<unknown>, command: CommandOf<'apply-diff'>): Promise<Answer> => {
+    const run = await dryRun(pipeline, call, { name: 'apply-diff', command });
     return planAnswer(run, run.kind === 'planned' ? await history.notRestored(run.events) : []);
   };
   return route({
@@ -140,7 +138,7 @@ function applyRoute({ pipeline, history, config: { release, schema } }: HttpDeps
     async handle(call) {
       const body = await documentInManagedSchema(call.body, schema);
       const command = unwrap(await inTurns(parseApplyDiffInSteps({ release, body })));
-      if (call.query.dry_run) return dryRun(call, command);
+      if (call.query.dry_run) return rehearsed(call, command);
       const render = ({ position }: { position: number }) => noContent(position);
       return change(pipeline, call, { name: 'apply-diff', command, render });
     },
