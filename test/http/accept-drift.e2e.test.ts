@@ -121,6 +121,32 @@ describe('accepting drift', function () {
     await alike();
   });
 
+  it('takes columns that have another name now, with what the log knows of them', async () => {
+    await api.ok('POST', '/fields/a', { field: 'bs', type: 'alias', interface: 'list-o2m' });
+    await api.ok('PATCH', '/relations/b/a', { one_field: 'bs' });
+    await api.ok('PATCH', '/fields/a/title', { meta: { note: 'the headline' } });
+    await api.ok('POST', '/fields/a', plain('tags', 'csv', { default_value: 'x,y' }));
+    await api.sql(`ALTER TABLE a RENAME n TO position; ALTER TABLE a RENAME tags TO labels; ALTER TABLE a RENAME title TO headline;
+      ALTER TABLE b RENAME a TO a_id; INSERT INTO a (headline) VALUES ('kept')`);
+    // Either of its names will do.
+    const fields = [
+      { collection: 'a', field: 'position' },
+      { collection: 'a', field: 'title' },
+    ];
+    await accept({ fields });
+    expect((await field('a/headline')).meta.note).to.equal('the headline');
+    await accept();
+    expect((await field('a/labels')).type).to.equal('csv');
+    const { data } = await api.ok<{ data: { meta: object } }>('GET', '/collections/a');
+    expect(data.meta).to.include({ note: 'kept', sort_field: 'position' });
+    const relation = await api.ok<{ data: object }>('GET', '/relations/b/a_id');
+    expect(relation.data).to.include({ one_collection: 'a', one_field: 'bs' });
+    expect((await api.client('/fields/a/bs')).status).to.equal(200);
+    expect((await api.client('/fields/a/title')).status).to.equal(404);
+    expect(await api.sql('SELECT headline FROM a')).to.deep.equal([{ headline: 'kept' }]);
+    await alike();
+  });
+
   it('lists what it can not take, and leaves that as it is', async () => {
     await api.sql(`CREATE TABLE p (a int) PARTITION BY LIST (a); CREATE TABLE p1 PARTITION OF p FOR VALUES IN (1)`);
     await api.ok('POST', '/schema/adopt', { tables: ['p', 'p1'] });

@@ -6,6 +6,7 @@ import {
   type FoundTable,
   acceptedState,
 } from '../../schema/operations/accepted-state.js';
+import type { Field } from '../../schema/model.js';
 import { needLabel } from '../../schema/needs.js';
 import { type CollectionNode, type State, byName } from '../../schema/state.js';
 import { withExtras } from '../../schema/table-extras.js';
@@ -17,6 +18,7 @@ import type { Difference } from '../verify.js';
 import { verifyCatalog } from '../verify.js';
 import { asKnown } from './as-known.js';
 import { type Finding, lookForDrift } from './find.js';
+import { renamedColumns } from './renames.js';
 
 export interface Acceptance extends FoundDrift {
   /** What stays a difference, and why. */
@@ -82,12 +84,24 @@ function take(finding: Finding, { name, differences }: Drifted, found: Acceptanc
   else {
     const there = (table ?? other) as CatalogTable;
     const refusal = refusalOf({ table: there });
-    const converted = refusal === null ? convert(finding, there, node, found.notRepresented) : refusal.message;
+    const renamed = oldNames(node, there);
+    const like = withNewNames(node, renamed);
+    const converted = refusal === null ? convert(finding, there, like, found.notRepresented) : refusal.message;
     if (typeof converted === 'string') leave('NOT_REPRESENTABLE', converted);
     else if (table === undefined) found.renamed.push({ from: name, table: converted });
     else if (isPartitioned(node) || isPartitioned(converted)) leave('PARTITIONED', PARTITIONED);
-    else found.tables.push(said(converted, node, differences));
+    else found.tables.push({ ...said(converted, node, differences), renamed });
   }
+}
+
+/** By its name now, the field that a column seems to be. */
+const oldNames = (node: CollectionNode, table: CatalogTable): ReadonlyMap<string, string> =>
+  new Map([...renamedColumns(node, table)].map(([field, { name }]) => [name, field]));
+
+function withNewNames(node: CollectionNode, renamed: ReadonlyMap<string, string>): CollectionNode {
+  if (renamed.size === 0) return node;
+  const moved = [...renamed].map(([to, from]) => [to, node.fields.get(from) as Field] as const);
+  return { ...node, fields: new Map([...node.fields, ...moved]) };
 }
 
 const PARTITIONED =

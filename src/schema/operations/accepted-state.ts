@@ -17,6 +17,8 @@ export interface FoundTable {
   collection: Collection;
   fields: Field[];
   relations: NewRelation[];
+  /** By its name now, the field whose column has another name. */
+  renamed?: ReadonlyMap<string, string>;
 }
 
 export interface FoundDrift {
@@ -41,17 +43,21 @@ function acceptTable(draft: Draft, state: State, found: FoundTable, request: Acc
   const name = found.collection.collection;
   const known = state.collections.get(name) as CollectionNode;
   const takes = (field: string) => request.takes(name, field);
+  const renamed = renameFields(draft, { known, found, takes });
   dropMissing(draft, state, { known, found, takes });
-  // What named a dropped column may have gone with it.
-  const held = draft.get(name)?.collection;
-  if (held !== undefined && request.takes(name, undefined) && !jsonEqual(held.schema, found.collection.schema)) {
-    draft.putCollection({ ...held, schema: found.collection.schema });
-  }
+  if (request.takes(name, undefined)) putTable(draft, found);
+  const takesAsIs = (field: string) => takes(field) && !renamed.has(field);
   for (const field of found.fields) {
-    if (takes(field.field) && !jsonEqual(field, known.fields.get(field.field))) draft.putField(field);
+    if (takesAsIs(field.field) && !jsonEqual(field, known.fields.get(field.field))) draft.putField(field);
   }
   leaveKeys(draft, { known, found, takes });
-  for (const relation of found.relations) if (takes(relation.many_field)) putKey(draft, relation);
+  for (const relation of found.relations) if (takesAsIs(relation.many_field)) putKey(draft, relation);
+}
+
+/** What named a dropped column may have gone with it. */
+function putTable(draft: Draft, { collection: { collection, schema } }: FoundTable): void {
+  const held = draft.get(collection)?.collection;
+  if (held !== undefined && !jsonEqual(held.schema, schema)) draft.putCollection({ ...held, schema });
 }
 
 interface Taking {
@@ -65,6 +71,55 @@ function dropMissing(draft: Draft, state: State, { known, found, takes }: Taking
   for (const { collection, field, schema } of known.fields.values()) {
     if (schema !== null && !there.has(field) && takes(field)) dropField(draft, state, collection, field);
   }
+}
+
+/**
+ * A column with another name is that field still, whichever of its names was said: its metadata, its relation, and what
+ * names it in its own collection go over. Returns the new names of those that were taken.
+ */
+function renameFields(draft: Draft, { known, found, takes }: Taking): Set<string> {
+  const taken = new Set<string>();
+  for (const field of found.fields) {
+    const from = found.renamed?.get(field.field);
+    const before = from === undefined ? undefined : known.fields.get(from);
+    if (before === undefined || !(takes(before.field) || takes(field.field))) continue;
+    taken.add(field.field);
+    draft.removeField(field.collection, before.field);
+    draft.putField(field);
+    renameMentions(draft, before, field.field);
+    moveRelation(draft, before, { to: field.field, found });
+  }
+  return taken;
+}
+
+function renameMentions(draft: Draft, { collection, field: from }: Field, to: string): void {
+  const named = (name: string | null) => (name === from ? to : name);
+  const node = draft.get(collection) as CollectionNode;
+  for (const field of node.fields.values()) {
+    if (field.meta.group === from) draft.putField({ ...field, meta: { ...field.meta, group: to } });
+  }
+  const { meta } = node.collection;
+  const mentioned = { ...meta, archive_field: named(meta.archive_field), sort_field: named(meta.sort_field) };
+  if (!jsonEqual(mentioned, meta)) draft.putCollection({ ...node.collection, meta: mentioned });
+  for (const relation of node.relations.values()) {
+    const { one_collection_field, junction_field, sort_field } = relation;
+    const after = {
+      ...relation,
+      one_collection_field: named(one_collection_field),
+      junction_field: named(junction_field),
+      sort_field: named(sort_field),
+    };
+    if (!jsonEqual(after, relation)) draft.putRelation(after);
+  }
+}
+
+function moveRelation(draft: Draft, { collection, field }: Field, { to, found }: { to: string; found: FoundTable }) {
+  const key = found.relations.find(({ many_field }) => many_field === to);
+  const held = draft.get(collection)?.relations.get(field);
+  if (held === undefined) return key === undefined ? undefined : draft.putRelation(key);
+  const { id: _, ...relation } = held;
+  draft.removeRelation(collection, field);
+  draft.putRelation({ ...relation, many_field: to, schema: key?.schema ?? null });
 }
 
 /** A relation whose foreign key is gone stays one, without. */
