@@ -54,7 +54,7 @@ describe('a process that is stopped while it holds the lock of the log', functio
   };
 
   it('keeps others from writing for less than ten seconds, and goes on when it is woken', async () => {
-    // Its change waits for a row of the idempotency keys … the lock of the log is its own meanwhile.
+    // Its change waits for the metadata rows, and holds the lock of the log meanwhile.
     await other.query('BEGIN; LOCK TABLE service_fields IN SHARE MODE');
     const frozen = create(url, 'frozen').then(
       ({ status }) => status,

@@ -2,6 +2,7 @@
  * The one place where SQL text is made. A `Sql` is text that is safe to run: quoted names, quoted literals, checked
  * types and expressions, and the fixed words of templates. Nothing else may cast to `Sql` (a test reads the sources).
  */
+import { textFault } from '../../kernel/text.js';
 import { checkExpression } from '../../schema/expression.js';
 import { fits } from '../../schema/constraint-names.js';
 import {
@@ -33,7 +34,7 @@ export function ident(name: string): Sql {
   // Always quoted: the list of words that would need it grows with PostgreSQL's releases.
   if (PLAIN.test(name)) return `"${name}"` as Sql;
   if (name === '') throw new UnsafeSqlError('an identifier is empty', name);
-  if (name.includes('\0') || !isWellFormed(name)) throw new UnsafeSqlError('an identifier is not UTF-8 text', name);
+  if (textFault(name) !== null) throw new UnsafeSqlError('an identifier is not UTF-8 text', name);
   if (!fits(name)) throw new UnsafeSqlError('an identifier is longer than 63 bytes', name);
   return `"${name.replaceAll('"', '""')}"` as Sql;
 }
@@ -54,7 +55,7 @@ export const scratch = (name: string): Sql => qualified('pg_temp', name);
  * without a backslash both forms mean the same.
  */
 export function literal(text: string): Sql {
-  if (text.includes('\0') || !isWellFormed(text)) throw new UnsafeSqlError('a literal is not UTF-8 text', text);
+  if (textFault(text) !== null) throw new UnsafeSqlError('a literal is not UTF-8 text', text);
   const quoted = `'${text.replaceAll("'", "''")}'`;
   return (quoted.includes('\\') ? `E${quoted.replaceAll('\\', '\\\\')}` : quoted) as Sql;
 }
@@ -115,10 +116,4 @@ export function sql(words: TemplateStringsArray, ...parts: Sql[]): Sql {
 
 export function join(parts: readonly Sql[], separator: Sql): Sql {
   return parts.join(separator) as Sql;
-}
-
-const LONE_SURROGATE = /\p{Surrogate}/u;
-
-function isWellFormed(text: string): boolean {
-  return !LONE_SURROGATE.test(text);
 }
