@@ -74,11 +74,16 @@ export function* problemsOfEachInSteps<T>(
   return problems;
 }
 
-/** All values, or the problems. */
-export function allOf<T>(results: readonly Result<T>[]): Result<T[]> {
-  const problems = problemsOfEach(results, (result) => (result.ok ? [] : result.problems));
-  if (problems.length > 0) return { ok: false, problems };
-  return ok(results.flatMap((result) => (result.ok ? [result.value] : [])));
+/** What is read of each item, or the problems. Nothing more is read once there are enough of them. */
+export function allOf<I, T>(items: readonly I[], read: (item: I, index: number) => Result<T>): Result<T[]> {
+  const values: T[] = [];
+  const problems = problemsOfEach(items, (item, index) => {
+    const result = read(item, index);
+    if (!result.ok) return result.problems;
+    values.push(result.value);
+    return [];
+  });
+  return problems.length > 0 ? { ok: false, problems } : ok(values);
 }
 
 const PLAIN_MEMBER = /^[A-Za-z_$][\w$-]*$/;

@@ -71,6 +71,8 @@ describe('hostile clients', function () {
     for (const [path, body] of [
       ['/collections', () => `{"collection":"x","schema":{},"fields":[${many('1', 300_000)}]}`],
       ['/collections', () => `[${many('1', 300_000)}]`],
+      ['/schema/adopt', () => `{"tables":[${many('"a"', 200_000)}]}`],
+      ['/schema/adopt', () => `{"tables":[${many('1', 300_000)}]}`],
       ['/collections', () => `{${Array.from({ length: 70_000 }, (_, index) => `"k${index}":1`).join(',')}}`],
       ['/schema/diff', (head: string) => `${head},"collections":[${many('{}', 300_000)}]}`],
       ['/schema/diff?force', (head: string) => `${head},"vendor":"mysql","fields":[${many('1', 300_000)}]}`],

@@ -44,12 +44,10 @@ export function convertTable(converting: Converting): Result<Converted> {
   const { relations, others } = foreignKeysOf(converting);
   const keys = keysOf(converting, others);
   const unmanaged: Unmanaged = [];
-  const fields = allOf(
-    table.columns.map((column, index) => {
-      const parts = keys.parts.get(column.name) ?? noParts();
-      return toField(converting, { column, sort: index + 1, parts }, unmanaged);
-    }),
-  );
+  const fields = allOf(table.columns, (column, index) => {
+    const parts = keys.parts.get(column.name) ?? noParts();
+    return toField(converting, { column, sort: index + 1, parts }, unmanaged);
+  });
   if (!fields.ok) return fields;
   notePartitionKey(converting);
   const extras: TableExtras = {

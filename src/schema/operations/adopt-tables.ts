@@ -7,7 +7,17 @@ import { isObject } from '../json.js';
 import type { Collection, Field, NewRelation } from '../model.js';
 import { locate } from '../places/locate.js';
 import { adoptPlaces } from '../places/request.js';
-import { type Problem, type Result, invalid, ok, refuse, renderPath, repeated, unknownMembers } from '../problem.js';
+import {
+  type Problem,
+  type Result,
+  invalid,
+  ok,
+  problemsOfEach,
+  refuse,
+  renderPath,
+  repeated,
+  unknownMembers,
+} from '../problem.js';
 import { neededFirst, partitionsFirst } from '../order.js';
 import { patchBetween } from '../patch.js';
 import { type CollectionNode, type State, byName } from '../state.js';
@@ -90,18 +100,18 @@ function nameProblems(tables: unknown): Problem[] {
   if (!Array.isArray(tables) || tables.length === 0) {
     return [invalid(['tables'], 'tables is an array of table names, at least one')];
   }
-  const wrong = tables.flatMap((name, index) =>
+  const wrong = problemsOfEach(tables, (name: unknown, index) =>
     typeof name === 'string' ? [] : [invalid(['tables', index], 'must be the name of a table, a string')],
   );
   if (wrong.length > 0) return wrong;
-  return repeated(tables as string[]).map((index) =>
+  return problemsOfEach(repeated(tables as string[]), (index) => [
     invalid(['tables', index], `${JSON.stringify(tables[index])} stands in the array twice`),
-  );
+  ]);
 }
 
 function wishProblems(state: State, wish: Wish, { missing, refused }: Found): Problem[] {
   if ('all' in wish) return [];
-  return wish.tables.flatMap((table, index): Problem[] => {
+  return problemsOfEach(wish.tables, (table, index): Problem[] => {
     const place = { path: renderPath(['tables', index]), collection: table };
     const quoted = JSON.stringify(table);
     if (state.collections.has(table)) {

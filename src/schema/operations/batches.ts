@@ -22,8 +22,8 @@ export const createCollections: Operation<'create-collections', CreateCollection
   name: 'create-collections',
 
   parse({ body, concurrentIndexes }) {
-    const creates = allOf(
-      body.map((element, index) => createCollection.parse({ body: element, concurrentIndexes, at: [index] })),
+    const creates = allOf(body, (element, index) =>
+      createCollection.parse({ body: element, concurrentIndexes, at: [index] }),
     );
     if (!creates.ok) return creates;
     const twice = doubled(creates.value.map((create) => create.collection.collection));
@@ -61,14 +61,12 @@ export const updateCollections: Operation<'update-collections', UpdateCollection
   parse({ body }) {
     if (!Array.isArray(body))
       return refuse(invalid([], 'the body is an array of collections, each with its name and meta'));
-    const updates = allOf(
-      body.map((element: unknown, index): Result<UpdateCollection> => {
-        if (!isObject(element)) return refuse(invalid([index], 'a collection is an object with its name and meta'));
-        const name = element['collection'];
-        if (typeof name !== 'string') return refuse(invalid([index, 'collection'], 'collection is required, a string'));
-        return updateCollection.parse({ collection: name, body: element, at: [index] });
-      }),
-    );
+    const updates = allOf(body, (element: unknown, index): Result<UpdateCollection> => {
+      if (!isObject(element)) return refuse(invalid([index], 'a collection is an object with its name and meta'));
+      const name = element['collection'];
+      if (typeof name !== 'string') return refuse(invalid([index, 'collection'], 'collection is required, a string'));
+      return updateCollection.parse({ collection: name, body: element, at: [index] });
+    });
     if (!updates.ok) return updates;
     const twice = doubled(updates.value.map((update) => update.collection));
     return twice.length > 0 ? refuse(...twice) : ok({ updates: updates.value });

@@ -107,7 +107,7 @@ function readFields(input: Json | undefined, collection: Collection, at: Path): 
   if (collection.schema === null) {
     return given.length === 0 ? ok([]) : refuse(invalid(path, 'a folder (schema null) has no table and so no fields'));
   }
-  const fields = allOf(given.map((each, index) => readOne(each, [...path, index], collection.collection)));
+  const fields = allOf(given, (each, index) => readOne(each, [...path, index], collection.collection));
   if (!fields.ok) return fields;
   const twice = [...duplicates(fields.value, path)];
   const complete = withPrimaryKey(fields.value, collection.collection, path);

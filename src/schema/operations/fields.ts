@@ -116,7 +116,7 @@ export const updateFields: Operation<'update-fields', UpdateFieldsInput, UpdateF
     if (!Array.isArray(body)) {
       return refuse(invalid([], 'the body is an array of fields, each with its name and the members to change'));
     }
-    const changes = allOf(body.map((element: unknown, index) => readChange(element, collection, index)));
+    const changes = allOf(body, (element: unknown, index) => readChange(element, collection, index));
     if (!changes.ok) return changes;
     const twice = doubled(changes.value.map((change) => change.field));
     return twice.length > 0 ? refuse(...twice) : ok({ collection, changes: changes.value, concurrentIndexes });
