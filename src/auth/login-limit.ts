@@ -67,7 +67,11 @@ export function createLoginLimit(limits: Record<keyof typeof FAILURES, number> =
   };
 
   const takeBack = async (attempt: Attempt): Promise<void> => {
-    for (const { store, key } of countersOf(attempt)) await store.decrement(key);
+    for (const { store, key } of countersOf(attempt)) {
+      await store.decrement(key);
+      // What counts nothing is forgotten: otherwise every address that is tried once would stay in memory.
+      if ((await store.get(key))?.totalHits === 0) await store.resetKey(key);
+    }
   };
 
   return {
