@@ -12,7 +12,7 @@ export interface UploadedFile {
 
 /** The one file in a multipart body. Refuses none, several, other parts, and what is no multipart body. */
 export async function readUpload(raw: Buffer, contentType: string): Promise<UploadedFile> {
-  const { files, fields } = await readParts(raw, contentType).catch((error: Error) => {
+  const { files, begun, fields } = await readParts(raw, contentType).catch((error: Error) => {
     throw refused('INVALID_PAYLOAD', `The body is not valid multipart/form-data: ${error.message}.`);
   });
   const [field] = fields;
@@ -21,14 +21,16 @@ export async function readUpload(raw: Buffer, contentType: string): Promise<Uplo
       path: field,
     });
   }
-  const [file, ...more] = files;
+  if (begun > 1) throw refused('INVALID_PAYLOAD', 'The form holds more than one file: send exactly one.');
+  const [file] = files;
   if (file === undefined) throw refused('INVALID_PAYLOAD', 'The form holds no file: send exactly one.');
-  if (more.length > 0) throw refused('INVALID_PAYLOAD', 'The form holds more than one file: send exactly one.');
   return file;
 }
 
 interface Parts {
   files: UploadedFile[];
+  /** How many files have begun. */
+  begun: number;
   /** Names of the parts that are no files. */
   fields: string[];
 }
@@ -44,15 +46,16 @@ const LIMITS = {
   headerSize: 8192,
 };
 
-/** Bytes that are parsed at once. */
-const SLICE = 256 * 1024;
+/** Bytes that are parsed at once: over a thousand parts, of a form that holds nothing else. */
+const SLICE = 64 * 1024;
 
 function readParts(raw: Buffer, contentType: string): Promise<Parts> {
   return new Promise((resolve, reject) => {
-    const parts: Parts = { files: [], fields: [] };
+    const parts: Parts = { files: [], begun: 0, fields: [] };
     const parser = new Busboy({ headers: { 'content-type': contentType }, limits: LIMITS });
     parser.on('file', (_part, stream, ...[filename, , mimeType]) => {
       const chunks: Buffer[] = [];
+      parts.begun++;
       stream.on('data', (chunk: Buffer) => chunks.push(chunk));
       stream.on('error', reject);
       stream.on('end', () => {
@@ -62,13 +65,18 @@ function readParts(raw: Buffer, contentType: string): Promise<Parts> {
     parser.on('field', (name) => parts.fields.push(name));
     parser.on('error', (error) => reject(error instanceof Error ? error : new Error(String(error))));
     parser.on('finish', () => resolve(parts));
-    feed(parser, raw).catch(reject);
+    const isRefused = () => parts.begun > 1 || parts.fields.length > 0;
+    // Of what is refused the rest is not read; the parser does not finish then.
+    feed(parser, raw, isRefused).then(() => {
+      if (isRefused()) resolve(parts);
+    }, reject);
   });
 }
 
-async function feed(parser: BusboyInstance, raw: Buffer): Promise<void> {
+async function feed(parser: BusboyInstance, raw: Buffer, isRefused: () => boolean): Promise<void> {
   const pace = createPace();
   for (let at = 0; at < raw.length && !parser.destroyed; at += SLICE) {
+    if (isRefused()) return;
     parser.write(raw.subarray(at, at + SLICE));
     if (pace.due()) await pace.turn();
   }

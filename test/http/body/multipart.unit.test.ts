@@ -53,6 +53,16 @@ describe('multipart bodies', () => {
     expect(await refusalOf(form(field, file('a.json')))).match(/^The form holds "mode" beside a file/);
   });
 
+  it('are read no further than it takes to refuse them', async () => {
+    const fields = form({ disposition: 'name="mode"', content: 'x' }, file('a.json'), file('b.json'));
+    const many = Buffer.concat([
+      fields.subarray(0, -5),
+      ...Array.from({ length: 100_000 }, () => fields.subarray(0, -5)),
+    ]);
+    // All of it would be told to be cut off.
+    expect(await refusalOf(many)).match(/^The form holds "mode" beside a file/);
+  });
+
   it('that are cut off, or have no boundary, are refused', async () => {
     const whole = form(file('a.json'));
     expect(await refusalOf(whole.subarray(0, whole.length - 10))).match(/not valid multipart/);
