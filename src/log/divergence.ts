@@ -28,6 +28,9 @@ const NOTED = `'id', d.id, 'seen', json_build_object('position', d.seen_position
   'found', json_build_object('position', d.found_position, 'hash', d.found_hash),
   'noticed_at', to_char(d.noticed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
+/** Of a row `d`: only the event in the log acknowledges it, whatever the row says. */
+const ACKNOWLEDGED = `EXISTS (SELECT FROM service_events a WHERE a.position = d.acknowledged AND a.type = 'log.acknowledged')`;
+
 /** Columns of a head check, for a query whose FROM holds the last event as `h`. Few rows: it is asked with every read. */
 export const CHECK_COLUMNS = `
   (SELECT json_build_object('position', p.position, 'hash', p.hash) FROM service_projections p
@@ -35,8 +38,8 @@ export const CHECK_COLUMNS = `
                                           WHERE e.position = p.position AND (p.hash IS NULL OR e.hash = p.hash))
     ORDER BY p.position DESC LIMIT 1) AS forgotten,
   (SELECT json_agg(json_build_object(${NOTED}) ORDER BY d.id) FROM service_divergences d
-    WHERE d.acknowledged IS NULL) AS pending,
-  (SELECT coalesce(max(d.id), 0) FROM service_divergences d WHERE d.acknowledged IS NOT NULL) AS acknowledged`;
+    WHERE NOT ${ACKNOWLEDGED}) AS pending,
+  (SELECT coalesce(max(d.id), 0) FROM service_divergences d WHERE ${ACKNOWLEDGED}) AS acknowledged`;
 
 /** One row: a head check, and the last event's time. The members of an empty log's head are null. */
 export const CHECK_QUERY = `
@@ -78,15 +81,14 @@ export function isReplaced({ head }: Pick<HeadCheck, 'head'>, seen: { position: 
 
 const COVERED = `
 SELECT json_build_object(${NOTED}) AS noted FROM service_divergences d
-  JOIN service_events e ON e.position = d.acknowledged AND e.type = 'log.acknowledged'
- WHERE d.seen_position >= $1 AND d.id > $2 ORDER BY d.id DESC LIMIT 1`;
+ WHERE ${ACKNOWLEDGED} AND d.seen_position >= $1 AND d.id > $2 ORDER BY d.id DESC LIMIT 1`;
 
 const NOTE = `
 INSERT INTO service_divergences (seen_position, seen_hash, found_position, found_hash) VALUES ($1, $2, $3, $4)
 ON CONFLICT DO NOTHING`;
 
 const PENDING = `
-SELECT json_build_object(${NOTED}) AS noted FROM service_divergences d WHERE d.acknowledged IS NULL ORDER BY d.id`;
+SELECT json_build_object(${NOTED}) AS noted FROM service_divergences d WHERE NOT ${ACKNOWLEDGED} ORDER BY d.id`;
 
 /**
  * Writes down that `seen` isn't in the log. A process that slept through a divergence and its acknowledgement saw a part
@@ -109,6 +111,15 @@ export async function noteDivergence(
 export async function pendingDivergences(db: Queryable): Promise<NotedDivergence[]> {
   const { rows } = await db.query<{ noted: NotedDivergence }>(PENDING);
   return rows.map(({ noted }) => noted);
+}
+
+/** Which of the rows are there no more: nobody but an event may do away with one. */
+export async function missingDivergences(db: Queryable, ids: readonly number[]): Promise<number[]> {
+  const { rows } = await db.query<{ id: number }>(
+    'SELECT id FROM unnest($1::bigint[]) id WHERE NOT EXISTS (SELECT FROM service_divergences d WHERE d.id = id.id)',
+    [ids.map(String)],
+  );
+  return rows.map(({ id }) => id);
 }
 
 /** As the event that acknowledges it names it. */

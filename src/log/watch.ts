@@ -2,7 +2,15 @@
 import type { Logger } from '../postgres/logger.js';
 import type { Queryable } from '../postgres/pool.js';
 import type { LogPlace } from '../schema/events.js';
-import { type HeadCheck, type NotedDivergence, checkHead, isInLog, isReplaced, noteDivergence } from './divergence.js';
+import {
+  type HeadCheck,
+  type NotedDivergence,
+  checkHead,
+  isInLog,
+  isReplaced,
+  missingDivergences,
+  noteDivergence,
+} from './divergence.js';
 import type { LogHead } from './head.js';
 
 export interface LogWatch {
@@ -35,6 +43,8 @@ const UNWRITTEN = 0;
 
 export function createLogWatch({ pool, logger }: LogWatchOptions): LogWatch {
   const known = new Set<number>();
+  /** Written down, and not seen acknowledged yet: a row that somebody deletes is written again. */
+  const open = new Map<number, NotedDivergence>();
   const listeners = new Set<(divergence: NotedDivergence) => void>();
   /** The newest acknowledged divergence when this process's fold was last seen to end where the log does. */
   let confirmed = 0;
@@ -44,6 +54,7 @@ export function createLogWatch({ pool, logger }: LogWatchOptions): LogWatch {
   const tell = (divergence: NotedDivergence): void => {
     if (known.has(divergence.id)) return;
     known.add(divergence.id);
+    if (divergence.id !== UNWRITTEN) open.set(divergence.id, divergence);
     const { seen, found } = divergence;
     logger.error('the log is not the one that was seen', {
       seen_position: seen.position,
@@ -74,10 +85,22 @@ export function createLogWatch({ pool, logger }: LogWatchOptions): LogWatch {
     }
   };
 
+  const writeAgain = async (check: HeadCheck): Promise<void> => {
+    for (const id of open.keys()) if (id <= check.acknowledged) open.delete(id);
+    const unseen = [...open.keys()].filter((id) => !check.pending?.some((each) => each.id === id));
+    if (unseen.length === 0) return;
+    for (const id of await missingDivergences(pool, unseen)) {
+      const { seen } = open.get(id) as NotedDivergence;
+      open.delete(id);
+      await note(check, { seen, since: NEVER });
+    }
+  };
+
   return {
     async examine(check, seen) {
       pending = check.pending?.[0];
       for (const each of check.pending ?? []) tell(each);
+      await writeAgain(check);
       if (unwritten !== undefined) await note(check, unwritten);
       if (check.forgotten !== null) await note(check, { seen: check.forgotten, since: NEVER });
       const replaced = isReplaced(check, seen);

@@ -5,7 +5,7 @@ import { type Client, type Reply, clientOf, json } from '../http/client.js';
 import { dps } from '../support/dps.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { type TestService, startService } from '../support/service.js';
-import { cutOff, rewrite } from '../support/tamper.js';
+import { cutOff, rewrite, tamper } from '../support/tamper.js';
 
 interface Verified {
   ok: boolean;
@@ -139,6 +139,28 @@ describe('a log that is replaced under a running service', () => {
       await expectRefused(send);
       expect((await send('/history/acknowledge', { method: 'POST' })).status).to.equal(200);
       await expectGoingOn(send, 'after');
+    });
+  }
+
+  for (const [what, text] of [
+    ['deletes its row', 'DELETE FROM service_divergences'],
+    ['says in its row that it was acknowledged', 'UPDATE service_divergences SET acknowledged = 1'],
+  ] as const) {
+    it(`is not done away with by who ${what} and moves the checkpoints`, async () => {
+      const { send } = await running();
+      await cutOff(database.connectionString, 3);
+      await expectRefused(send);
+      await tamper(database.connectionString, async (client) => {
+        await client.query(text);
+        await client.query(`UPDATE service_projections p SET position = e.position, hash = e.hash
+          FROM (SELECT position, hash FROM service_events ORDER BY position DESC LIMIT 1) e WHERE p.position > 0`);
+      });
+      await expectRefused(send);
+      const other = await start();
+      await expectRefused(other.send);
+      expect((await send('/history/acknowledge', { method: 'POST' })).status).to.equal(200);
+      await expectGoingOn(send, 'after');
+      await expectGoingOn(other.send, 'afterwards');
     });
   }
 
