@@ -48,6 +48,18 @@ function paddingOf(cast: Node): number {
   return typmods.reduce<number>((total, each) => total + Math.max(0, integerOf(member(each, 'A_Const')) ?? 0), 0);
 }
 
+/** `(text, length, …)`: filled up to the length. */
+const filled = ([, length]: readonly unknown[]): number => (length === undefined ? 0 : Math.max(0, repeatsOf(length)));
+
+/** Bytes beyond what a function is given. */
+const SIZES: ReadonlyMap<string, (args: readonly unknown[]) => number> = new Map([
+  ['bit', filled],
+  ['bpchar', filled],
+  ['varbit', filled],
+  // As many points as the first says, of 16 bytes each.
+  ['polygon', ([count, circle]: readonly unknown[]) => (circle === undefined ? 0 : 16 * Math.max(0, repeatsOf(count)))],
+]);
+
 function sizeOfCall(call: Node): number {
   const args = list(call['args']);
   const name = stringOf(list(call['funcname']).at(-1)) ?? '';
@@ -64,6 +76,8 @@ function sizeOfCall(call: Node): number {
     case 'regexp_replace':
       return sizeOf(first) * Math.max(1, sizeOf(third)) + sizeOf(second);
     default:
-      return sum(args) * (NOT_LONGER.has(name) ? 1 : 2);
+      return sum(args) * (NOT_LONGER.has(name) ? 1 : 2) + addedBy(name, args);
   }
 }
+
+const addedBy = (name: string, args: readonly unknown[]): number => SIZES.get(name)?.(args) ?? 0;

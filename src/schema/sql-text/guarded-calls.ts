@@ -19,7 +19,8 @@ export function guardedCallFault(name: string, args: readonly unknown[], around:
 
 function sequenceFault(args: readonly unknown[], { sequences }: Surroundings): string | null {
   const name = args.length === 1 ? literalText(withoutRegclass(args[0])) : undefined;
-  if (name !== undefined && sequences.has(identifier(name))) return null;
+  const sequence = name === undefined ? undefined : identifier(name);
+  if (sequence !== undefined && sequences.has(sequence)) return null;
   return `must not call nextval but with a literal that names a sequence of schema.extras.needs${name === undefined ? '' : `, which ${JSON.stringify(name)} is none of`}`;
 }
 
@@ -30,10 +31,11 @@ function withoutRegclass(node: unknown): unknown {
   return isOwn && parts.at(-1) === 'regclass' ? cast?.['arg'] : node;
 }
 
-/** As PostgreSQL reads a name in a text: folded, unless it is quoted. */
-function identifier(text: string): string {
+/** As PostgreSQL reads a name in a text: folded, unless it is quoted. undefined: no name, or one with a schema before it. */
+function identifier(text: string): string | undefined {
   const quoted = /^"((?:[^"]|"")*)"$/.exec(text);
-  return quoted === null ? text.toLowerCase() : (quoted[1] ?? '').replaceAll('""', '"');
+  if (quoted !== null) return (quoted[1] ?? '').replaceAll('""', '"');
+  return /^[\p{L}_][\p{L}\p{N}_$]*$/u.test(text) ? text.toLowerCase() : undefined;
 }
 
 function settingFault(args: readonly unknown[]): string | null {

@@ -174,7 +174,8 @@ function columnFault({ fields }: Node, { collection, columns }: Surroundings): s
   return isOwnColumn ? null : DOT;
 }
 
-const typeUse = ({ types, extensions }: Surroundings): TypeUse => ({
+const typeUse = ({ types, columnTypes, extensions }: Surroundings): TypeUse => ({
   needed: types,
+  ofColumns: columnTypes,
   ofExtension: (name) => ofExtensions(extensions, (each) => each.types.has(name)),
 });

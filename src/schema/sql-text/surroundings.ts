@@ -7,8 +7,10 @@ export interface Surroundings {
   /** The table; absent for what stands in none, the rules of domains. */
   collection?: string;
   columns: ReadonlySet<string>;
-  /** Enums and domains that the table needs, and types that its columns have. */
+  /** Enums and domains that the table needs. */
   types: ReadonlySet<string>;
+  /** Types that its columns have. */
+  columnTypes: ReadonlySet<string>;
   sequences: ReadonlySet<string>;
   extensions: ReadonlySet<string>;
 }
@@ -37,7 +39,8 @@ export function surroundingsOfTable({ collection, columns, needs }: Table): Surr
   return {
     ...(collection === undefined ? {} : { collection }),
     columns: new Set(columns.map(({ name }) => name)),
-    types: new Set([...named('enum', 'domain'), ...columns.map(({ type }) => parseTypeText(type)?.name ?? type)]),
+    types: new Set(named('enum', 'domain')),
+    columnTypes: new Set(columns.map(({ type }) => parseTypeText(type)?.name ?? type)),
     sequences: new Set(named('sequence')),
     extensions: new Set([...named('extension'), ...extensionsOf(columns)]),
   };

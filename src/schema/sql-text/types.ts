@@ -4,24 +4,29 @@ import { OWN_NAMES, SEARCH_CONFIGURATIONS, extensionsWith } from './allowed-name
 import { SEARCH_CONFIGURATION_TYPE } from './chosen-names.js';
 
 export interface TypeUse {
-  /** Of the table: those that it needs, and those of its columns. */
+  /** Those that the table needs: names without a schema, which may hold dots. */
   needed: ReadonlySet<string>;
+  /** Those of its columns, as they are written. */
+  ofColumns: ReadonlySet<string>;
   ofExtension: (name: string) => boolean;
 }
 
 /** Only PostgreSQL's own. */
-export const OWN_TYPES: TypeUse = { needed: new Set(), ofExtension: () => false };
+export const OWN_TYPES: TypeUse = { needed: new Set(), ofColumns: new Set(), ofExtension: () => false };
 
-export function typeFault(type: Node | undefined, { needed, ofExtension }: TypeUse): string | null {
+export function typeFault(type: Node | undefined, use: TypeUse): string | null {
   if (type?.['pct_type'] !== undefined || type?.['setof'] !== undefined) return 'must name types as they are called';
   const parts = partsOf(type);
   const name = parts.join('.');
   if (isOwn(parts) && OWN_NAMES.types.has(parts.at(-1) ?? '')) return null;
-  if (needed.has(name) || ofExtension(name)) return null;
+  if (use.ofColumns.has(name) || isBrought(parts, use)) return null;
   const what = `must not cast to ${JSON.stringify(name)}`;
   const from = bringerOf(name);
   return `${what}: it must be one of PostgreSQL's own types (docs/functions.md), or schema.extras.needs must name the ${from}`;
 }
+
+const isBrought = ([name = '', ...more]: readonly string[], { needed, ofExtension }: TypeUse): boolean =>
+  more.length === 0 && (needed.has(name) || ofExtension(name));
 
 const partsOf = (type: Node | undefined): string[] => list(type?.['names']).map((part) => stringOf(part) ?? '');
 
