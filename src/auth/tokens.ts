@@ -57,7 +57,7 @@ export function createTokens({ pool }: { pool: Pool }): Tokens {
         pool,
         `insert into service_tokens (id, user_id, name, token_hash, expires_at)
           select $1, id, $3, $4, $5 from service_users where id = $2 returning ${COLUMNS}`,
-        [randomUUID(), userId, name, secretHash(token), expires_at],
+        [randomUUID(), userId, name, secretHash(token), toMillisecond(expires_at)],
       );
       return rows[0] ? ok({ ...toToken(rows[0]), token }) : refuse(unknownUser(userId));
     },
@@ -78,6 +78,11 @@ async function userExists(pool: Pick<Pool, 'query'>, id: string): Promise<boolea
   if (!isUuid(id)) return false;
   const { rowCount } = await pool.query('select from service_users where id = $1', [id]);
   return rowCount !== 0;
+}
+
+/** What is answered is what is kept; PostgreSQL would round the last nanosecond of 9999 to the year 10000. */
+function toMillisecond(time: string | null): Date | null {
+  return time === null ? null : new Date(time);
 }
 
 function toToken(row: TokenRow): Token {
