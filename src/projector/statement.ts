@@ -1,5 +1,6 @@
 /** A statement as a record: what runs, why, and what it costs. Only `ddl/sql.ts` can make a `Sql`. */
 import type { EventType } from '../schema/events.js';
+import type { Need } from '../schema/extras.js';
 import type { Sql } from './ddl/sql.js';
 
 /** The strongest lock the statement takes on a table that may hold rows, as PostgreSQL names it. */
@@ -11,8 +12,22 @@ export interface LockedTable {
   lock: Exclude<TableLock, 'none'>;
 }
 
+/** Something in the database that has a name. */
+export interface DatabaseObject {
+  kind: 'table' | 'column' | 'constraint' | 'index' | Need['kind'];
+  name: string;
+  /** The table that it is part of; null for a table, and for what is part of none. */
+  table: string | null;
+}
+
 export interface Statement {
   sql: Sql;
+  /** What it is for: the thing that it makes, changes or drops. */
+  object: DatabaseObject;
+  /** What is gone afterwards: its object, or parts of it. */
+  drops: readonly DatabaseObject[];
+  /** Where the object is as said already, it does nothing: it makes sure of a sequence, or of the column that has it. */
+  ensures?: 'object' | 'owner';
   /** One phrase for people: `create table articles`. */
   summary: string;
   lock: TableLock;

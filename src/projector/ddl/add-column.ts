@@ -1,7 +1,7 @@
 /** ADD COLUMN, what hangs on a new column, and DROP COLUMN. */
 import type { CollectionNode } from '../../schema/state.js';
 import type { Statement } from '../statement.js';
-import { type Change, statement } from './change.js';
+import { type Change, dropping, partOf, statement } from './change.js';
 import { type ColumnField, columnDefinition, needsUnique } from './column.js';
 import { isVolatileDefault } from './default.js';
 import { typeIdentitySequence } from './identity-sequence.js';
@@ -70,6 +70,7 @@ export function dropColumn(change: Change, field: ColumnField): Statement {
     sql`ALTER TABLE IF EXISTS ${tableOf(change)} DROP COLUMN IF EXISTS ${ident(field.field)}`,
     `drop column ${label(field)}`,
     {
+      ...dropping(partOf(field.collection, 'column', field.field)),
       lock: 'ACCESS EXCLUSIVE',
       // What was computed from other columns can be computed again.
       loses_data: field.schema.generation_expression === null,

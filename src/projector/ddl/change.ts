@@ -1,7 +1,7 @@
 /** What the planners get: one event of a batch with the states around it; and how they say what a statement costs. */
 import type { NewEvent, SchemaEventType } from '../../schema/events.js';
 import type { State } from '../../schema/state.js';
-import type { LockedTable, Statement, TableLock } from '../statement.js';
+import type { DatabaseObject, LockedTable, Statement, TableLock } from '../statement.js';
 import type { BatchNeeds } from './batch-needs.js';
 import type { Sql } from './sql.js';
 
@@ -32,7 +32,9 @@ export function isNew({ createdAt, index }: Change, collection: string): boolean
 
 /** What a statement costs on a table that may hold rows. What isn't named is false. */
 export type Costs = Pick<Statement, 'lock'> &
-  Partial<Pick<Statement, 'loses_data' | 'rewrites_table' | 'may_fail' | 'lock_entries'>> & {
+  Partial<Pick<Statement, 'loses_data' | 'rewrites_table' | 'may_fail' | 'lock_entries' | 'drops' | 'ensures'>> & {
+    /** What it is for, where that isn't the event's column or table. */
+    object?: DatabaseObject;
     /** Tables beside the event's own that are locked too. */
     also?: readonly LockedTable[];
   };
@@ -44,6 +46,9 @@ export function statement(change: Change, text: Sql, summary: string, costs: Cos
   return {
     sql: text,
     summary,
+    object: costs.object ?? objectOf(change),
+    drops: costs.drops ?? [],
+    ...(costs.ensures !== undefined && { ensures: costs.ensures }),
     lock: free ? 'none' : costs.lock,
     locks: lockedTables(change, [{ table: event.collection, lock: costs.lock }, ...(costs.also ?? [])]),
     loses_data: !free && costs.loses_data === true,
@@ -53,6 +58,23 @@ export function statement(change: Change, text: Sql, summary: string, costs: Cos
     source: { event: index, type: event.type, collection: event.collection, field: change.about ?? event.field },
   };
 }
+
+/** The column or the table that the event is about. */
+export function objectOf({ event, about }: Change): DatabaseObject {
+  const field = about ?? event.field;
+  return field === null ? tableObject(event.collection) : partOf(event.collection, 'column', field);
+}
+
+export const tableObject = (name: string): DatabaseObject => ({ kind: 'table', name, table: null });
+
+export const partOf = (table: string, kind: 'column' | 'constraint' | 'index', name: string): DatabaseObject => ({
+  kind,
+  name,
+  table,
+});
+
+/** Of a statement that drops its object. */
+export const dropping = (object: DatabaseObject): Pick<Statement, 'object' | 'drops'> => ({ object, drops: [object] });
 
 /** Those of them that this batch hasn't made itself. */
 export function lockedTables(

@@ -2,7 +2,7 @@
 import { parentOf } from '../../schema/order.js';
 import type { CollectionNode } from '../../schema/state.js';
 import type { Statement } from '../statement.js';
-import { type Change, statement } from './change.js';
+import { type Change, dropping, statement, tableObject } from './change.js';
 import { hasColumn, needsUnique } from './column.js';
 import { createBareTable } from './create-table.js';
 import { changeExtras, completeTable, refuseWithPartitions } from './extras.js';
@@ -57,6 +57,7 @@ export function planCollectionDeleted(change: Change<'collection.deleted'>): Sta
       sql`DROP TABLE IF EXISTS ${qualified(schema, event.collection)}`,
       `drop table ${event.collection}`,
       {
+        ...dropping(tableObject(event.collection)),
         lock: 'ACCESS EXCLUSIVE',
         loses_data: true,
         lock_entries: tableLockEntries(node),

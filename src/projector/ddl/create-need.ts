@@ -36,6 +36,10 @@ export function createNeed(wish: CreateNeed): Sql {
   return sql`DO ${literal(body)}`;
 }
 
+/** Whether it changes what is there already, and doesn't only compare. */
+export const changesWhatIsThere = ({ need, schema, old }: Pick<CreateNeed, 'need' | 'schema' | 'old'>): boolean =>
+  changeNeed(need, qualified(schema, need.name), old).length > 0;
+
 const FOUND: Record<Made['kind'], Sql> = {
   collation: sql`to_regcollation`,
   enum: sql`to_regtype`,

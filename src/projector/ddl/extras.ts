@@ -4,7 +4,7 @@ import { jsonEqual } from '../../schema/json.js';
 import { parentOf } from '../../schema/order.js';
 import type { CollectionNode } from '../../schema/state.js';
 import type { Statement } from '../statement.js';
-import { type Change, isNew, statement } from './change.js';
+import { type Change, dropping, isNew, partOf, statement } from './change.js';
 import { createNeeds, freedSequences, isReady, ownSequences } from './needs.js';
 import { dropOwnIndex } from './own-index.js';
 import { changePrimaryKey, tableOf } from './parts.js';
@@ -82,7 +82,8 @@ export function addConstraint(change: Change, { name, definition, references }: 
   const text = sql`ALTER TABLE ${tableOf(change)} ADD CONSTRAINT ${ident(name)} ${constraintDefinition(definition)}`;
   const lock = references === undefined ? 'ACCESS EXCLUSIVE' : 'SHARE ROW EXCLUSIVE';
   const also = references === undefined ? [] : [{ table: references, lock: 'SHARE ROW EXCLUSIVE' } as const];
-  const costs = { lock, may_fail: true, lock_entries: 4, also } as const;
+  const object = partOf(change.event.collection, 'constraint', name);
+  const costs = { object, lock, may_fail: true, lock_entries: 4, also } as const;
   return statement(change, text, `add constraint ${name} to ${change.event.collection}`, costs);
 }
 
@@ -90,14 +91,16 @@ export function addConstraint(change: Change, { name, definition, references }: 
 export function dropConstraint(change: Change, { name, references }: Constraint): Statement {
   const text = sql`ALTER TABLE IF EXISTS ${tableOf(change)} DROP CONSTRAINT IF EXISTS ${ident(name)}`;
   const also = references === undefined ? [] : [{ table: references, lock: 'ACCESS EXCLUSIVE' } as const];
-  const costs = { lock: 'ACCESS EXCLUSIVE', lock_entries: 4, also } as const;
+  const object = partOf(change.event.collection, 'constraint', name);
+  const costs = { ...dropping(object), lock: 'ACCESS EXCLUSIVE', lock_entries: 4, also } as const;
   return statement(change, text, `drop constraint ${name} of ${change.event.collection}`, costs);
 }
 
 export function createIndex(change: Change, { name, unique, definition }: Index): Statement {
   const kind = unique === true ? sql`CREATE UNIQUE INDEX` : sql`CREATE INDEX`;
   const text = sql`${kind} ${ident(name)} ON ${tableOf(change)} ${indexDefinition(definition)}`;
-  const costs = { lock: 'SHARE', may_fail: true, lock_entries: 2 } as const;
+  const object = partOf(change.event.collection, 'index', name);
+  const costs = { object, lock: 'SHARE', may_fail: true, lock_entries: 2 } as const;
   return statement(change, text, `create index ${name} on ${change.event.collection}`, costs);
 }
 

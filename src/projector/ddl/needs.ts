@@ -3,9 +3,9 @@ import { type Need, isIdentity } from '../../schema/extras.js';
 import { jsonEqual } from '../../schema/json.js';
 import { needsOfNode, ownerOf } from '../../schema/needs.js';
 import type { CollectionNode } from '../../schema/state.js';
-import type { Statement } from '../statement.js';
+import type { DatabaseObject, Statement } from '../statement.js';
 import { type Change, type Costs, statement } from './change.js';
-import { addsLabels, createNeed } from './create-need.js';
+import { addsLabels, changesWhatIsThere, createNeed } from './create-need.js';
 import { type Sql, ident, qualified, sql } from './sql.js';
 
 /** Each once in a batch. */
@@ -16,9 +16,24 @@ export function createNeeds(change: Change, needs: readonly Need[]): Statement[]
     if (isSettled) return [];
     const { isCompared } = change.needs;
     const text = createNeed({ need, schema: change.schema, collection, old, isCompared });
-    const made = statement(change, text, `make sure of ${need.kind} ${need.name}`, costsOf(need, old));
+    const made = statement(change, text, `make sure of ${need.kind} ${need.name}`, {
+      object: needObject(need),
+      ...(changesWhatIsThere({ need, schema: change.schema, old }) ? { drops: droppedChecks(need, old) } : ENSURES),
+      ...costsOf(need, old),
+    });
     return [addsLabels({ need, old }) ? { ...made, commit: 'before it is used' as const } : made];
   });
+}
+
+const ENSURES = { ensures: 'object' } as const;
+
+const needObject = ({ kind, name }: Pick<Need, 'kind' | 'name'>): DatabaseObject => ({ kind, name, table: null });
+
+/** Checks of a domain that it has no longer, or has otherwise. */
+function droppedChecks(now: Need, old: Need | undefined): DatabaseObject[] {
+  if (old?.kind !== 'domain' || now.kind !== 'domain') return [];
+  const gone = (old.checks ?? []).filter((check) => !now.checks?.some((each) => jsonEqual(check, each)));
+  return gone.map(({ name }) => ({ kind: 'constraint', name, table: null }));
 }
 
 /** PostgreSQL looks through the rows of all tables with the domain. */
@@ -33,7 +48,8 @@ export function ownSequences(change: Change, needs: readonly Need[]): Statement[
   return needs.flatMap((need) => {
     if (need.kind !== 'sequence' || need.owned_by === undefined) return [];
     const text = ownSequence({ name: need.name, owned_by: need.owned_by }, change.schema, collection);
-    return [statement(change, text, `give sequence ${need.name} to ${collection}.${need.owned_by}`, { lock: 'none' })];
+    const summary = `give sequence ${need.name} to ${collection}.${need.owned_by}`;
+    return [statement(change, text, summary, { object: needObject(need), ensures: 'owner', lock: 'none' })];
   });
 }
 
@@ -47,7 +63,8 @@ export function freedSequences(change: Change, old: readonly Need[], now: readon
   return freed.flatMap(({ name }) => {
     if (owned.has(name)) return [];
     const text = sql`ALTER SEQUENCE ${qualified(change.schema, name)} OWNED BY NONE`;
-    return [statement(change, text, `take sequence ${name} from its column`, { lock: 'none' })];
+    const object = needObject({ kind: 'sequence', name });
+    return [statement(change, text, `take sequence ${name} from its column`, { object, lock: 'none' })];
   });
 }
 
@@ -69,7 +86,7 @@ export function needsOfColumn({ event, before, after }: Change, field: string): 
   return needs.filter((need) => need.kind === 'sequence' && need.owned_by === field);
 }
 
-export function ownSequence(need: { name: string; owned_by: string }, schema: string, collection: string): Sql {
+function ownSequence(need: { name: string; owned_by: string }, schema: string, collection: string): Sql {
   const column = sql`${qualified(schema, collection)}.${ident(need.owned_by)}`;
   return sql`ALTER SEQUENCE ${qualified(schema, need.name)} OWNED BY ${column}`;
 }

@@ -4,11 +4,13 @@
  */
 import { indexNameOf } from '../../schema/constraint-names.js';
 import type { Statement } from '../statement.js';
-import { type Change, statement } from './change.js';
+import { type Change, dropping, partOf, statement } from './change.js';
 import type { ColumnField } from './column.js';
 import { type Sql, ident, literal, qualified, sql } from './sql.js';
 
-const costs = { lock: 'ACCESS EXCLUSIVE', lock_entries: 2 } as const;
+const costs = (change: Change, name: string) => ({ object: partOf(change.event.collection, 'index', name), ...LOCK });
+
+const LOCK = { lock: 'ACCESS EXCLUSIVE', lock_entries: 2 } as const;
 
 const relation = ({ schema }: Change, name: string): Sql =>
   sql`pg_catalog.to_regclass(${literal(qualified(schema, name))})`;
@@ -28,7 +30,10 @@ const block = (body: Sql): Sql => sql`DO ${literal(body)}`;
 /** It isn't there while it still has to be built after the commit, or when it was dropped by hand. */
 export function dropOwnIndex(change: Change, name: string, summary: string): Statement {
   const drop = sql`DROP INDEX ${qualified(change.schema, name)}`;
-  return statement(change, block(sql`BEGIN IF ${isOwn(change, name)} THEN ${drop}; END IF; END`), summary, costs);
+  return statement(change, block(sql`BEGIN IF ${isOwn(change, name)} THEN ${drop}; END IF; END`), summary, {
+    ...LOCK,
+    ...dropping(partOf(change.event.collection, 'index', name)),
+  });
 }
 
 /** One that still has to be built will be under its new name, which must be free then. */
@@ -36,7 +41,7 @@ export function renameOwnIndex(change: Change, [from, to]: [string, string], sum
   const rename = sql`ALTER INDEX ${qualified(change.schema, from)} RENAME TO ${ident(to)}`;
   const body = sql`BEGIN IF ${isOwn(change, from)} THEN ${rename};
     ELSIF ${relation(change, to)} IS NOT NULL AND NOT ${isOwn(change, to)} THEN ${refuseTaken(to)}; END IF; END`;
-  return statement(change, block(body), summary, costs);
+  return statement(change, block(body), summary, costs(change, to));
 }
 
 /**
@@ -49,5 +54,8 @@ export function keepIndexName(change: Change, field: ColumnField): Statement {
   const body = sql`BEGIN IF ${index} IS NOT NULL AND NOT EXISTS (SELECT FROM pg_catalog.pg_index
     WHERE indexrelid = ${index} AND indrelid = ${table} AND NOT indisvalid) THEN ${refuseTaken(name)}; END IF; END`;
   const summary = `keep a name for the index on ${field.collection}.${field.field}`;
-  return statement(change, block(body), summary, { lock: 'none' });
+  return statement(change, block(body), summary, {
+    object: partOf(change.event.collection, 'index', name),
+    lock: 'none',
+  });
 }

@@ -3,7 +3,7 @@ import { indexNameOf, primaryKeyNameOf, uniqueNameOf } from '../../schema/constr
 import type { ColumnSchema } from '../../schema/model.js';
 import type { CollectionNode } from '../../schema/state.js';
 import type { Statement } from '../statement.js';
-import { type Change, isNew, statement } from './change.js';
+import { type Change, dropping, isNew, partOf, statement } from './change.js';
 import type { ColumnField } from './column.js';
 import { primaryKeyColumns, primaryKeyConstraint, primaryKeyDefinition } from './create-table.js';
 import { dropOwnIndex } from './own-index.js';
@@ -15,10 +15,13 @@ export const label = (field: { collection: string; field: string }): string => `
 
 export const tableOf = (change: Change): Sql => qualified(change.schema, change.event.collection);
 
+const constraint = (change: Change, name: string) => partOf(change.event.collection, 'constraint', name);
+
 export function createIndex(change: Change, field: ColumnField): Statement {
   const { field: name } = field;
   const text = sql`CREATE INDEX ${ident(indexNameOf(field))} ON ${tableOf(change)} (${ident(name)})`;
   return statement(change, text, `create index on ${label(field)}`, {
+    object: partOf(change.event.collection, 'index', indexNameOf(field)),
     lock: 'SHARE',
     may_fail: canOutgrowIndex(field.schema),
     lock_entries: 2,
@@ -51,15 +54,17 @@ export function becomeUnique(change: Change, field: ColumnField): Statement[] {
   const build = sql`CREATE UNIQUE INDEX ${name} ON ${tableOf(change)} (${ident(field.field)})`;
   const adopt = sql`ALTER TABLE ${tableOf(change)} ADD CONSTRAINT ${name} UNIQUE USING INDEX ${name}`;
   const summary = `make ${label(field)} unique`;
+  const object = constraint(change, uniqueNameOf(field));
   return [
-    statement(change, build, summary, { lock: 'SHARE', may_fail: true, lock_entries: 3 }),
-    statement(change, adopt, `${summary} by its index`, { lock: 'ACCESS EXCLUSIVE' }),
+    statement(change, build, summary, { object, lock: 'SHARE', may_fail: true, lock_entries: 3 }),
+    statement(change, adopt, `${summary} by its index`, { object, lock: 'ACCESS EXCLUSIVE' }),
   ];
 }
 
 export function addUnique(change: Change, field: ColumnField): Statement {
-  const constraint = sql`CONSTRAINT ${ident(uniqueNameOf(field))} UNIQUE (${ident(field.field)})`;
-  return statement(change, sql`ALTER TABLE ${tableOf(change)} ADD ${constraint}`, `make ${label(field)} unique`, {
+  const unique = sql`CONSTRAINT ${ident(uniqueNameOf(field))} UNIQUE (${ident(field.field)})`;
+  return statement(change, sql`ALTER TABLE ${tableOf(change)} ADD ${unique}`, `make ${label(field)} unique`, {
+    object: constraint(change, uniqueNameOf(field)),
     lock: 'ACCESS EXCLUSIVE',
     may_fail: true,
     lock_entries: 3,
@@ -69,24 +74,26 @@ export function addUnique(change: Change, field: ColumnField): Statement {
 export function dropUnique(change: Change, field: ColumnField): Statement {
   const text = sql`ALTER TABLE ${tableOf(change)} DROP CONSTRAINT IF EXISTS ${ident(uniqueNameOf(field))}`;
   const summary = `let values of ${label(field)} repeat`;
-  return statement(change, text, summary, { lock: 'ACCESS EXCLUSIVE', lock_entries: 3 });
+  const object = constraint(change, uniqueNameOf(field));
+  return statement(change, text, summary, { ...dropping(object), lock: 'ACCESS EXCLUSIVE', lock_entries: 3 });
 }
 
 /** The primary key of the node, if it has one; fails where rows repeat or are null. */
 export function addPrimaryKey(change: Change, node: CollectionNode): Statement[] {
   const columns = primaryKeyColumns(node);
   if (columns.length === 0 || change.keyMoves === true) return [];
-  const constraint = primaryKeyConstraint(node);
+  const object = constraint(change, primaryKeyNameOf(node));
   const summary = `make ${columns.join(', ')} the primary key of ${change.event.collection}`;
-  const costs = { lock: 'ACCESS EXCLUSIVE', may_fail: true, lock_entries: 3 } as const;
-  return [statement(change, sql`ALTER TABLE ${tableOf(change)} ADD ${constraint}`, summary, costs)];
+  const costs = { object, lock: 'ACCESS EXCLUSIVE', may_fail: true, lock_entries: 3 } as const;
+  return [statement(change, sql`ALTER TABLE ${tableOf(change)} ADD ${primaryKeyConstraint(node)}`, summary, costs)];
 }
 
 export function dropPrimaryKey(change: Change, node: CollectionNode): Statement[] {
   if (primaryKeyColumns(node).length === 0 || change.keyMoves === true) return [];
   const text = sql`ALTER TABLE ${tableOf(change)} DROP CONSTRAINT IF EXISTS ${ident(primaryKeyNameOf(node))}`;
   const summary = `drop the primary key of ${change.event.collection}`;
-  return [statement(change, text, summary, { lock: 'ACCESS EXCLUSIVE', lock_entries: 3 })];
+  const object = constraint(change, primaryKeyNameOf(node));
+  return [statement(change, text, summary, { ...dropping(object), lock: 'ACCESS EXCLUSIVE', lock_entries: 3 })];
 }
 
 /** What is said of the key beside which columns are marked: its name, their order, what its index includes. */
@@ -102,7 +109,7 @@ export function changePrimaryKey(change: Change, from: CollectionNode, to: Colle
 export function renamePrimaryKey(change: Change, from: string, to: string): Statement[] {
   if (from === to) return [];
   const text = sql`ALTER TABLE ${tableOf(change)} RENAME CONSTRAINT ${ident(from)} TO ${ident(to)}`;
-  const costs = { lock: 'ACCESS EXCLUSIVE', lock_entries: 2 } as const;
+  const costs = { object: constraint(change, to), lock: 'ACCESS EXCLUSIVE', lock_entries: 2 } as const;
   return [statement(change, text, `rename the primary key of ${change.event.collection}`, costs)];
 }
 

@@ -8,7 +8,7 @@
 import { parentOf } from '../../schema/order.js';
 import { type State, getRelation } from '../../schema/state.js';
 import type { Statement, TableLock } from '../statement.js';
-import { type Change, isNew, lockedTables, statement } from './change.js';
+import { type Change, dropping, isNew, lockedTables, partOf, statement } from './change.js';
 import { type ForeignKeyRelation, foreignKeyConstraint, hasForeignKey } from './create-table.js';
 import { ident, qualified, sql } from './sql.js';
 
@@ -54,7 +54,7 @@ export function addForeignKey(change: Change, relation: ForeignKeyRelation): Sta
   const text = sql`ALTER TABLE ${table} ADD ${foreignKeyConstraint(relation, change.after, change.schema)}`;
   const summary = `point ${relation.many_collection}.${relation.many_field} at ${relation.one_collection}`;
   return {
-    ...statement(change, text, summary, { lock: 'SHARE ROW EXCLUSIVE', lock_entries: 4 }),
+    ...statement(change, text, summary, { object: constraint(relation), lock: 'SHARE ROW EXCLUSIVE', lock_entries: 4 }),
     ...locksOnBoth(change, relation, 'SHARE ROW EXCLUSIVE'),
     may_fail: !isNew(change, relation.many_collection),
   };
@@ -66,7 +66,11 @@ export function dropForeignKey(change: Change, relation: ForeignKeyRelation): St
   const text = sql`ALTER TABLE IF EXISTS ${table} DROP CONSTRAINT IF EXISTS ${ident(relation.schema.constraint_name)}`;
   const summary = `let ${relation.many_collection}.${relation.many_field} point at nothing`;
   return {
-    ...statement(change, text, summary, { lock: 'ACCESS EXCLUSIVE', lock_entries: 4 }),
+    ...statement(change, text, summary, {
+      ...dropping(constraint(relation)),
+      lock: 'ACCESS EXCLUSIVE',
+      lock_entries: 4,
+    }),
     ...locksOnBoth(change, relation, 'ACCESS EXCLUSIVE'),
   };
 }
@@ -76,8 +80,11 @@ function renameForeignKey(change: Change, old: ForeignKeyRelation, now: ForeignK
   const names = sql`${ident(old.schema.constraint_name)} TO ${ident(now.schema.constraint_name)}`;
   const summary = `rename the foreign key of ${now.many_collection}.${now.many_field}`;
   const text = sql`ALTER TABLE ${table} RENAME CONSTRAINT ${names}`;
-  return statement(change, text, summary, { lock: 'ACCESS EXCLUSIVE', lock_entries: 2 });
+  return statement(change, text, summary, { object: constraint(now), lock: 'ACCESS EXCLUSIVE', lock_entries: 2 });
 }
+
+const constraint = ({ many_collection, schema }: ForeignKeyRelation) =>
+  partOf(many_collection, 'constraint', schema.constraint_name);
 
 /** A foreign key locks both its tables. */
 function locksOnBoth(

@@ -5,6 +5,7 @@ import { type CollectionNode, primaryKeyOf } from '../../schema/state.js';
 import { withExtras } from '../../schema/table-extras.js';
 import { primaryKeyConstraint } from '../ddl/create-table.js';
 import { primaryKeyNameOf } from '../../schema/constraint-names.js';
+import { partOf } from '../ddl/change.js';
 import { ident, qualified, sql } from '../ddl/sql.js';
 import type { Sides } from './model.js';
 
@@ -23,21 +24,29 @@ export function repairKey(known: CollectionNode, there: CollectionNode, schema: 
   const name = known.collection.collection;
   const table = qualified(schema, name);
   const keyed = withKeyOf(known, there);
+  const key = (node: CollectionNode) => partOf(name, 'constraint', primaryKeyNameOf(node));
   if (jsonEqual(wanted.columns, found.columns) && wanted.definition === found.definition) {
     const names = sql`${ident(primaryKeyNameOf(there))} TO ${ident(primaryKeyNameOf(known))}`;
     const rename = sql`ALTER TABLE ${table} RENAME CONSTRAINT ${names}`;
     const summary = `rename the primary key of ${name}`;
-    return { there: keyed, before: [{ field: null, sql: rename, summary, drops: false }], after: [] };
+    return {
+      there: keyed,
+      before: [{ field: null, sql: rename, summary, drops: false, object: key(known) }],
+      after: [],
+    };
   }
   const field = placeOf(wanted);
+
   const drop = sql`ALTER TABLE ${table} DROP CONSTRAINT ${ident(primaryKeyNameOf(there))}`;
   const add = sql`ALTER TABLE ${table} ADD ${primaryKeyConstraint(known)}`;
   const made = `make ${wanted.columns.join(', ')} the primary key of ${name}`;
   return {
     there: keyed,
     before:
-      found.columns.length === 0 ? [] : [{ field, sql: drop, summary: `drop the primary key of ${name}`, drops: true }],
-    after: wanted.columns.length === 0 ? [] : [{ field, sql: add, summary: made, drops: false }],
+      found.columns.length === 0
+        ? []
+        : [{ field, sql: drop, summary: `drop the primary key of ${name}`, drops: true, object: key(there) }],
+    after: wanted.columns.length === 0 ? [] : [{ field, sql: add, summary: made, drops: false, object: key(known) }],
   };
 }
 

@@ -77,5 +77,5 @@ function isOnlyRenamed({ expected, found }: Difference, { renamed }: Place): boo
 function dropPart({ kind, name }: Part, schema: string, { name: table }: CatalogTable) {
   const dropConstraint = (): Sql => sql`ALTER TABLE ${qualified(schema, table)} DROP CONSTRAINT ${ident(name)}`;
   const text = kind === 'index' ? sql`DROP INDEX ${qualified(schema, name)}` : dropConstraint();
-  return { sql: text, summary: `drop ${kind} ${name} of ${table}`, drops: true };
+  return { sql: text, summary: `drop ${kind} ${name} of ${table}`, drops: true, object: { kind, name, table } };
 }

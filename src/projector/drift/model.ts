@@ -1,6 +1,7 @@
 /** Drift: where PostgreSQL's catalog isn't what the log says. */
 import type { NewEvent } from '../../schema/events.js';
 import type { Json } from '../../schema/model.js';
+import type { Statement } from '../statement.js';
 
 export interface Drift {
   /** Nothing is missing or different. Unmanaged tables are no drift. */
@@ -48,8 +49,10 @@ export interface RepairStatement {
 }
 
 /** What would make both sides of one table alike. */
+/** `object`: what it is for. `field`: null for what is about the table as a whole. */
+export type PlannedRepair = RepairStatement & { field: string | null } & Pick<Statement, 'object' | 'ensures'>;
+
 export interface Sides {
-  /** `field`: null for what is about the table as a whole. */
-  statements: (RepairStatement & { field: string | null })[];
+  statements: PlannedRepair[];
   events: NewEvent[];
 }

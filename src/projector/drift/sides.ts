@@ -8,7 +8,7 @@ import type { Converted } from '../adopt/convert.js';
 import { planBatch } from '../ddl/plan.js';
 import type { Statement } from '../statement.js';
 import { repairKey } from './composite-key.js';
-import type { Repair, RepairStatement, Sides } from './model.js';
+import type { PlannedRepair, Repair, Sides } from './model.js';
 
 export interface Found {
   /** As the table is there, in normal form. */
@@ -29,7 +29,7 @@ export function sidesOfDifferent(state: State, node: CollectionNode, found: Foun
     statements: [
       ...found.statements,
       ...(key?.before ?? []),
-      ...statements.map((each) => ({ field: each.source.field, ...toRepair(each) })),
+      ...statements.map((each) => toRepair(each, each.source.field)),
       ...(key?.after ?? []),
     ],
     events: transition(state, withNode(state, nodeOf(node, found.all)), [collection]),
@@ -44,7 +44,7 @@ export function sidesOfMissing(state: State, node: CollectionNode, schema: strin
   const without = { ...state, collections: state.collections.delete(collection) };
   const back = transition(without, state, [collection]);
   return {
-    statements: planBatch(without, back, schema).statements.map((each) => ({ field: null, ...toRepair(each) })),
+    statements: planBatch(without, back, schema).statements.map((each) => toRepair(each, null)),
     events: transition(state, draft.toState(), draft.touched),
   };
 }
@@ -69,8 +69,6 @@ function nodeOf(known: CollectionNode, found: Converted): CollectionNode {
   return { collection: found.collection, fields, relations };
 }
 
-const DROPS = /\bDROP (TABLE|COLUMN|CONSTRAINT|INDEX)\b/;
-
 /** Statements about one field, or about the table as a whole, and events about those and `others`. */
 export function repairOf(sides: Sides, field: string | undefined, others: readonly (string | null)[] = []): Repair {
   const place = field ?? null;
@@ -87,10 +85,7 @@ export function repairOfAll({ statements, events }: Sides): Repair {
   };
 }
 
-function toRepair({
-  sql,
-  summary,
-  loses_data: loses,
-}: Pick<Statement, 'sql' | 'summary' | 'loses_data'>): RepairStatement {
-  return { sql, summary, drops: loses || DROPS.test(sql) };
+function toRepair({ sql, summary, object, ensures, ...each }: Statement, field: string | null): PlannedRepair {
+  const drops = each.loses_data || each.drops.length > 0;
+  return { sql, summary, drops, field, object, ...(ensures !== undefined && { ensures }) };
 }
