@@ -1,8 +1,9 @@
 /** Accepting drift through the pipeline: the look at the catalog is part of the command's transaction. */
 import { type Acceptance, type Left, readAcceptance } from '../projector/drift/accept.js';
 import type { Note } from '../projector/adopt/note.js';
-import type { AcceptRequest } from '../schema/operations/accepted-state.js';
+import type { AcceptRequest } from '../schema/operations/accept-request.js';
 import type { CommandOf } from '../schema/operations/index.js';
+import { byName } from '../schema/state.js';
 import type { Prepare } from './types.js';
 
 /** What accepting did, or would do. */
@@ -12,9 +13,11 @@ export interface AcceptanceReport {
   /** Collections whose table was dropped by hand. */
   deleted: string[];
   renamed: { from: string; to: string }[];
+  /** Fields whose column has another name now: what the log knew of them went over. */
+  renamed_fields: { collection: string; from: string; to: string }[];
   /** What stays a difference, and why. */
   not_accepted: Left[];
-  /** What stays in the database and is part of no snapshot. */
+  /** What of those tables stays in the database and is part of no snapshot. */
   not_represented: Note[];
 }
 
@@ -34,10 +37,20 @@ export function accepting(request: AcceptRequest, schema: string): Accepting {
     },
     report() {
       if (found === undefined) throw new Error('nobody has looked at the tables');
+      const { collections, fields } = found.renames;
+      const renamed = new Set(collections.values());
+      const changed = new Set([
+        ...fields.keys(),
+        ...found.tables.map(({ collection }) => collection.collection),
+        ...found.references.map(({ collection }) => collection),
+      ]);
       return {
-        changed: found.tables.map(({ collection }) => collection.collection),
+        changed: [...changed].filter((name) => !renamed.has(name)).sort(byName),
         deleted: found.gone,
-        renamed: found.renamed.map(({ from, table }) => ({ from, to: table.collection.collection })),
+        renamed: [...collections].map(([from, to]) => ({ from, to })),
+        renamed_fields: [...fields].flatMap(([collection, names]) =>
+          [...names].map(([from, to]) => ({ collection, from, to })),
+        ),
         not_accepted: found.left,
         not_represented: found.notRepresented,
       };

@@ -64,7 +64,7 @@ function bodyOf(places: readonly string[], managed: ReadonlySet<string>): object
 }
 
 function describeAcceptance(
-  { changed, deleted, renamed, not_accepted: left, ...more }: AcceptanceReport,
+  { changed, deleted, renamed, renamed_fields: fields, not_accepted: left, ...more }: AcceptanceReport,
   isDry: boolean,
 ) {
   const lines = [
@@ -73,6 +73,7 @@ function describeAcceptance(
     ...renamed.map(({ from, to }) => `~ ${from} is ${to} now`),
   ];
   const count = lines.length;
+  for (const { collection, from, to } of fields) lines.push(`  ${collection}.${from} is ${collection}.${to} now`);
   lines.push(
     `${isDry ? 'Would take' : 'Took'} ${count} ${count === 1 ? 'table' : 'tables'} into the log as ${count === 1 ? 'it is' : 'they are'}.`,
   );

@@ -46,9 +46,7 @@ export function statement(change: Change, text: Sql, summary: string, costs: Cos
   return {
     sql: text,
     summary,
-    object: costs.object ?? objectOf(change),
-    drops: costs.drops ?? [],
-    ...(costs.ensures !== undefined && { ensures: costs.ensures }),
+    ...aimOf(change, costs),
     lock: free ? 'none' : costs.lock,
     locks: lockedTables(change, [{ table: event.collection, lock: costs.lock }, ...(costs.also ?? [])]),
     loses_data: !free && costs.loses_data === true,
@@ -59,8 +57,15 @@ export function statement(change: Change, text: Sql, summary: string, costs: Cos
   };
 }
 
+function aimOf(
+  change: Change,
+  { object, drops = [], ensures }: Costs,
+): Pick<Statement, 'object' | 'drops' | 'ensures'> {
+  return { object: object ?? objectOf(change), drops, ...(ensures !== undefined && { ensures }) };
+}
+
 /** The column or the table that the event is about. */
-export function objectOf({ event, about }: Change): DatabaseObject {
+function objectOf({ event, about }: Change): DatabaseObject {
   const field = about ?? event.field;
   return field === null ? tableObject(event.collection) : partOf(event.collection, 'column', field);
 }

@@ -1,72 +1,51 @@
 /** What is in the database and not in the log, as the log is to say it. */
-import type pg from 'pg';
+import type { AcceptRequest } from '../../schema/operations/accept-request.js';
 import {
-  type AcceptRequest,
   type FoundDrift,
+  type FoundReferences,
   type FoundTable,
   acceptedState,
 } from '../../schema/operations/accepted-state.js';
-import type { Field } from '../../schema/model.js';
 import { needLabel } from '../../schema/needs.js';
-import { type CollectionNode, type State, byName } from '../../schema/state.js';
+import type { CollectionNode } from '../../schema/state.js';
 import { withExtras } from '../../schema/table-extras.js';
 import { type Converted, convertTable, refusalOf } from '../adopt/convert.js';
 import type { Note } from '../adopt/note.js';
 import type { CatalogTable } from '../catalog/model.js';
-import { join, qualified, sql } from '../ddl/sql.js';
 import type { Difference } from '../verify.js';
 import { verifyCatalog } from '../verify.js';
 import { asKnown } from './as-known.js';
-import { type Finding, lookForDrift } from './find.js';
-import { renamedColumns } from './renames.js';
+import { partOf } from './displaced.js';
+import type { Finding } from './find.js';
+import { renamedTables } from './renames.js';
+import { type Place, type Sight, heldSight, partitionsOf, isPartitioned, isRenamed, pointsAtRenamed } from './sight.js';
 
 export interface Acceptance extends FoundDrift {
   /** What stays a difference, and why. */
   left: Left[];
-  /** What stays in the database and is part of no snapshot. */
+  /** What of the tables that are taken stays in the database and is part of no snapshot. */
   notRepresented: Note[];
 }
 
 export interface Left {
   collection: string;
   field?: string;
-  code: 'FOLDER' | 'PARTITIONED' | 'NOT_REPRESENTABLE' | 'STILL_DIFFERENT';
+  code: 'FOLDER' | 'PARTITIONED' | 'NOT_REPRESENTABLE' | 'NAME_TAKEN' | 'POINTS_AT_RENAMED' | 'STILL_DIFFERENT';
   message: string;
 }
 
-interface Place {
-  client: pg.ClientBase;
-  /** PostgreSQL's schema that is managed. */
-  schema: string;
-  state: State;
-}
-
 /** In a transaction that holds the log's lock. The tables it tells of can't be changed until that ends. */
-export async function readAcceptance({ client, schema, state }: Place, request: AcceptRequest): Promise<Acceptance> {
-  const isMeant = (name: string) => request.only === undefined || request.only.has(name);
-  const first = await lookForDrift(client, state, schema);
-  const names = [...first.drifted.keys()].filter(isMeant);
-  const there = [...names, ...[...first.renamed.values()].map(({ name }) => name)];
-  await lockTables(
-    client,
-    there.filter((name) => first.tables.has(name)),
-    schema,
-  );
-  const finding = await lookForDrift(client, state, schema);
-  const found: Acceptance = { tables: [], gone: [], renamed: [], left: [], notRepresented: [] };
-  for (const [name, differences] of finding.drifted) if (isMeant(name)) take(finding, { name, differences }, found);
-  await tellLeft({ client, schema, state }, request, found);
+export async function readAcceptance(place: Place, request: AcceptRequest): Promise<Acceptance> {
+  const sight = await heldSight(place, request);
+  const { renames, finding } = sight;
+  const { only } = sight.request;
+  const found: Acceptance = { renames, tables: [], gone: [], references: [], left: [], notRepresented: [] };
+  for (const [name, differences] of finding.drifted) {
+    if (only === undefined || only.has(name)) take(sight, { name, differences }, found);
+    else if (pointsAtRenamed(finding.state, name, renames)) takeReferences(sight, { name, differences }, found);
+  }
+  await tellLeft(place, { sight, request }, found);
   return found;
-}
-
-/** Whoever reads and writes items goes on; DDL by hand waits. */
-async function lockTables(client: pg.ClientBase, names: readonly string[], schema: string): Promise<void> {
-  if (names.length === 0) return;
-  const tables = join(
-    [...names].sort(byName).map((name) => qualified(schema, name)),
-    sql`, `,
-  );
-  await client.query(sql`LOCK TABLE ${tables} IN SHARE UPDATE EXCLUSIVE MODE`);
 }
 
 interface Drifted {
@@ -74,50 +53,116 @@ interface Drifted {
   differences: readonly Difference[];
 }
 
-function take(finding: Finding, { name, differences }: Drifted, found: Acceptance): void {
+function take(sight: Sight, { name, differences }: Drifted, found: Acceptance): void {
+  const { finding, request } = sight;
   const node = finding.state.collections.get(name) as CollectionNode;
   const table = finding.tables.get(name);
-  const other = finding.renamed.get(name);
-  const leave = (code: Left['code'], message: string) => found.left.push({ collection: name, code, message });
-  if (node.collection.schema === null) leave('FOLDER', 'it is a folder; a table that has its name is not its table');
-  else if (table === undefined && other === undefined) found.gone.push(name);
-  else {
-    const there = (table ?? other) as CatalogTable;
-    const refusal = refusalOf({ table: there });
-    const renamed = oldNames(node, there);
-    const like = withNewNames(node, renamed);
-    const converted = refusal === null ? convert(finding, there, like, found.notRepresented) : refusal.message;
-    if (typeof converted === 'string') leave('NOT_REPRESENTABLE', converted);
-    else if (table === undefined) found.renamed.push({ from: name, table: converted });
-    else if (isPartitioned(node) || isPartitioned(converted)) leave('PARTITIONED', PARTITIONED);
-    else found.tables.push({ ...said(converted, node, differences), renamed });
+  const reason = node.collection.schema === null ? FOLDER : reasonAgainst(sight, node, table);
+  if (reason !== null) {
+    found.left.push({ collection: name, ...reason });
+    return;
   }
+  if (table === undefined) {
+    if (request.takes(name, undefined)) found.gone.push(name);
+    return;
+  }
+  const notes: Note[] = [];
+  const converted = convert(finding, table, node, notes);
+  if (typeof converted === 'string') {
+    found.left.push({ collection: name, code: 'NOT_REPRESENTABLE', message: converted });
+    return;
+  }
+  found.tables.push(said(converted, node, differences));
+  const columns = new Set(table.columns.map((column) => column.name));
+  const isTaken = (each: Note) => request.takes(name, columns.has(each.name) ? each.name : undefined);
+  found.notRepresented.push(...notes.filter(isTaken));
 }
 
-/** By its name now, the field that a column seems to be. */
-const oldNames = (node: CollectionNode, table: CatalogTable): ReadonlyMap<string, string> =>
-  new Map([...renamedColumns(node, table)].map(([field, { name }]) => [name, field]));
+type Reason = Omit<Left, 'collection'>;
 
-function withNewNames(node: CollectionNode, renamed: ReadonlyMap<string, string>): CollectionNode {
-  if (renamed.size === 0) return node;
-  const moved = [...renamed].map(([to, from]) => [to, node.fields.get(from) as Field] as const);
-  return { ...node, fields: new Map([...node.fields, ...moved]) };
+const FOLDER: Reason = { code: 'FOLDER', message: 'it is a folder; a table that has its name is not its table' };
+
+/** Why the log can't say what is there; null where it can. */
+function reasonAgainst(sight: Sight, node: CollectionNode, table: CatalogTable | undefined): Reason | null {
+  const { finding } = sight;
+  const name = node.collection.collection;
+  const other = finding.renamed.get(name);
+  const there = table ?? other;
+  if (there === undefined) return partitionsThere(sight, name) ?? behindFolder(finding, node);
+  const refusal = refusalOf({ table: there });
+  if (refusal !== null) return { code: 'NOT_REPRESENTABLE', message: refusal.message };
+  // What has another name is adopted under it, as a whole.
+  const isAdopted = [...sight.renames.collections.values()].includes(name);
+  if (!isAdopted && isPartitioned(node, there)) return { code: 'PARTITIONED', message: partitionedMessage(there.name) };
+  return aliasInTheWay(node, there) ?? pointsAtAnother(finding, there);
 }
 
-const PARTITIONED =
-  'the columns and keys of a partitioned table and its partitions are one: delete them here (they stay in the database with a rename), and adopt them anew';
+/** A table ends with all its partitions, and not before them. */
+function partitionsThere({ finding: { state, tables }, request }: Sight, name: string): Reason | null {
+  const all = partitionsOf(state, name);
+  if (all.some((each) => tables.has(each))) return { code: 'PARTITIONED', message: partitionedMessage(name) };
+  const left = all.find((each) => !request.takes(each, undefined));
+  if (left === undefined) return null;
+  return { code: 'PARTITIONED', message: `its partition ${JSON.stringify(left)} is a collection still: accept both` };
+}
 
-const isPartitioned = ({ collection: { schema } }: Pick<FoundTable, 'collection'>): boolean =>
-  schema?.extras?.partition_by !== undefined || schema?.extras?.partition_of !== undefined;
+/** Its table, when that has the name of a folder now: only a name that is free is taken for its new one. */
+function behindFolder({ state, tables }: Finding, node: CollectionNode): Reason | null {
+  const folders = [...tables.values()].filter(({ name }) => state.collections.get(name)?.collection.schema === null);
+  const [table] = renamedTables([node], folders).values();
+  if (table === undefined) return null;
+  const message = `its table seems to be ${JSON.stringify(table.name)} now, and a folder has that name: give the table another one, and accept again`;
+  return { code: 'NAME_TAKEN', message };
+}
+
+const partitionedMessage = (name: string): string =>
+  'PostgreSQL changes the names, columns and keys of a partitioned table together with those of its partitions, and ' +
+  'the log has no event for that, so they are not taken. Either undo the change in the database (dps drift --repair), ' +
+  `or adopt the tables anew, with their rows: give ${JSON.stringify(name)} and the tables it belongs together with ` +
+  'other names in the database (ALTER TABLE … RENAME TO), delete the collections here, partitions first ' +
+  '(DELETE /collections/…), give the tables their names back, and adopt them together (POST /schema/adopt).';
+
+function aliasInTheWay({ fields }: CollectionNode, { columns }: CatalogTable): Reason | null {
+  const alias = columns.find(({ name }) => fields.get(name)?.schema === null)?.name;
+  if (alias === undefined) return null;
+  const message = `there is a field without a column that is called ${JSON.stringify(alias)}: give the column another name, or delete the field here, and accept again`;
+  return { field: alias, code: 'NAME_TAKEN', message };
+}
+
+function pointsAtAnother({ state, renamed }: Finding, { constraints }: CatalogTable): Reason | null {
+  const targets = new Set(constraints.map(({ references }) => references?.table));
+  for (const [was, { name }] of renamed) {
+    if (!targets.has(name)) continue;
+    const message = `it points at ${JSON.stringify(name)}, which seems to be ${JSON.stringify(was)} under another name: accept both`;
+    return { code: 'POINTS_AT_RENAMED', message };
+  }
+  const folder = [...targets].find((name) => state.collections.get(name ?? '')?.collection.schema === null);
+  if (folder === undefined) return null;
+  const message = `it points at the table ${JSON.stringify(folder)}, and a folder has that name: give the table another one`;
+  return { code: 'POINTS_AT_RENAMED', message };
+}
+
+/** Of a table that isn't meant, only what says the new names. */
+function takeReferences({ finding, renames }: Sight, { name, differences }: Drifted, found: Acceptance): void {
+  const node = finding.state.collections.get(name) as CollectionNode;
+  const table = finding.tables.get(name);
+  const converted = table && convert(finding, table, node, []);
+  if (converted === undefined) return;
+  const parts = new Set(differences.map((each) => partOf(each)?.name));
+  const all = typeof converted === 'string' ? [] : (converted.collection.schema?.extras?.constraints ?? []);
+  const constraints: FoundReferences['constraints'] = all.filter(
+    (each) => parts.has(each.name) && each.references !== undefined && isRenamed(each.references, renames),
+  );
+  if (constraints.length > 0) found.references.push({ collection: name, constraints });
+}
 
 function convert(
-  { state, schema, tables, beside, renamed }: Finding,
+  { state, schema, tables, beside }: Finding,
   table: CatalogTable,
   like: CollectionNode,
   notes: Note[],
-) {
-  const managed = new Set([...renamed.values()].map(({ name }) => name));
-  const together = new Map([...tables].filter(([name]) => state.collections.has(name) || managed.has(name)));
+): Converted | string {
+  const together = new Map([...tables].filter(([name]) => state.collections.has(name)));
   const converted = convertTable({ schema, table, objects: beside, state, together, like, notes });
   return converted.ok ? converted.value : converted.problems.map(({ message }) => message).join('; ');
 }
@@ -135,14 +180,21 @@ function said(converted: Converted, node: CollectionNode, differences: readonly 
   return { ...known, collection: { ...known.collection, schema: withExtras(schema, { ...schema.extras, needs }) } };
 }
 
+interface Asked {
+  sight: Sight;
+  /** As it was asked. */
+  request: AcceptRequest;
+}
+
 /** Whatever would still differ is told, as the comparison after the commit would tell it. */
-async function tellLeft({ client, schema, state }: Place, request: AcceptRequest, found: Acceptance): Promise<void> {
-  const after = acceptedState(state, found, request);
+async function tellLeft({ client, schema, state }: Place, asked: Asked, found: Acceptance): Promise<void> {
+  const { sight } = asked;
+  const { wanted } = acceptedState(state, found, asked.request);
   const told = new Set(found.left.map(({ collection }) => collection));
   const taken = new Set([...found.tables.map(({ collection }) => collection.collection), ...found.gone]);
-  for (const { table } of found.renamed) taken.add(table.collection.collection);
-  for (const { collection, field, member } of await verifyCatalog(client, after.toState(), schema)) {
-    if (told.has(collection) || !taken.has(collection) || !request.takes(collection, field)) continue;
+  for (const name of sight.renames.collections.values()) taken.add(name);
+  for (const { collection, field, member } of await verifyCatalog(client, wanted, schema)) {
+    if (told.has(collection) || !taken.has(collection) || !sight.request.takes(collection, field)) continue;
     const message = `${member} can't be said by the log as it is there`;
     found.left.push({ collection, ...(field !== undefined && { field }), code: 'STILL_DIFFERENT', message });
   }

@@ -1,63 +1,115 @@
 /** The schema as it is when what was changed by hand is taken into it: edits of a draft, judged by whoever asks. */
 import { Draft } from '../draft.js';
+import { constraintColumns, indexColumns } from '../definition-columns.js';
 import { changeRelation, dropCollection, dropField } from '../edits.js';
 import { jsonEqual } from '../json.js';
-import type { Collection, Field, NewRelation, Relation } from '../model.js';
-import { type CollectionNode, type State, groupedIn, relationsTo } from '../state.js';
-
-/** Which differences are meant. */
-export interface AcceptRequest {
-  /** The collections that are named, with the fields; undefined: all. null: the whole collection. */
-  only: ReadonlyMap<string, ReadonlySet<string> | null> | undefined;
-  takes(collection: string, field: string | undefined): boolean;
-}
+import type { TableExtras } from '../extras.js';
+import type { Collection, Field, NewRelation } from '../model.js';
+import type { CollectionNode, State } from '../state.js';
+import { withExtras } from '../table-extras.js';
+import { type AcceptRequest, requestAfter } from './accept-request.js';
+import { type Renames, renamedState } from './renamed-state.js';
 
 /** A table as the catalog has it, in normal form, with the metadata that the log knows. */
 export interface FoundTable {
   collection: Collection;
   fields: Field[];
   relations: NewRelation[];
-  /** By its name now, the field whose column has another name. */
-  renamed?: ReadonlyMap<string, string>;
+}
+
+/** Foreign keys that are no relations, as a table has them now. */
+export interface FoundReferences {
+  collection: string;
+  constraints: NonNullable<TableExtras['constraints']>;
 }
 
 export interface FoundDrift {
-  /** That are otherwise than the log says. */
+  renames: Renames;
+  /** That are otherwise than the log says, by the names that they have now. */
   tables: FoundTable[];
   /** Collections whose table was dropped. */
   gone: string[];
-  /** Collections whose table is there under another name. */
-  renamed: { from: string; table: FoundTable }[];
+  /** Of tables beside those that point at something with another name. */
+  references: FoundReferences[];
+}
+
+export interface AcceptedState {
+  wanted: State;
+  /** The collections that may differ. */
+  touched: ReadonlySet<string>;
 }
 
 /** @param found what the catalog says; what `request` doesn't name is left as it is */
-export function acceptedState(state: State, found: FoundDrift, request: AcceptRequest): Draft {
-  const draft = new Draft(state);
-  for (const { from, table } of found.renamed) if (request.takes(from, undefined)) rename(draft, state, from, table);
-  for (const name of found.gone) if (request.takes(name, undefined)) dropCollection(draft, state, name);
-  for (const table of found.tables) acceptTable(draft, state, table, request);
-  return draft;
+export function acceptedState(state: State, found: FoundDrift, request: AcceptRequest): AcceptedState {
+  const renamed = renamedState(state, found.renames);
+  const base = renamed.toState();
+  const meant = requestAfter(request, found.renames);
+  const draft = new Draft(base);
+  for (const name of found.gone) if (meant.takes(name, undefined)) dropCollection(draft, base, name);
+  for (const references of found.references) putReferences(draft, references);
+  for (const table of found.tables) {
+    const names = found.renames.fields.get(table.collection.collection);
+    if (names !== undefined) putDefinitions(draft, table, names);
+    acceptTable(draft, base, table, meant);
+  }
+  return { wanted: draft.toState(), touched: new Set([...renamed.touched, ...draft.touched]) };
+}
+
+/** Of a table that isn't meant itself: what it points at is called otherwise now. */
+function putReferences(draft: Draft, { collection: name, constraints }: FoundReferences): void {
+  const held = draft.get(name)?.collection;
+  if (!held?.schema) return;
+  const found = new Map(constraints.map((each) => [each.name, each]));
+  const kept = held.schema.extras?.constraints?.map((each) => found.get(each.name) ?? each) ?? [];
+  draft.putCollection({ ...held, schema: withExtras(held.schema, { ...held.schema.extras, constraints: kept }) });
+}
+
+/** What names a column that has another name now says that, whatever else of the table is taken. */
+function putDefinitions(draft: Draft, found: FoundTable, names: ReadonlyMap<string, string>): void {
+  const { collection, fields } = found;
+  const held = draft.get(collection.collection) as CollectionNode;
+  const { schema } = held.collection;
+  const there = collection.schema?.extras ?? {};
+  const isOld = (columns: Iterable<string>) => [...columns].some((column) => names.has(column));
+  const swapped = <T extends Definition>(
+    list: T[] = [],
+    now: T[] = [],
+    columnsOf: (text: string) => Iterable<string>,
+  ) =>
+    list.map((each) =>
+      isOld(columnsOf(each.definition)) ? (now.find(({ name }) => name === each.name) ?? each) : each,
+    );
+  if (schema?.extras) {
+    const constraints = swapped(schema.extras.constraints, there.constraints, constraintColumns);
+    const indexes = swapped(schema.extras.indexes, there.indexes, indexColumns);
+    draft.putCollection({ ...held.collection, schema: withExtras(schema, { ...schema.extras, constraints, indexes }) });
+  }
+  for (const field of fields) {
+    const known = held.fields.get(field.field);
+    if (known?.schema?.generation_expression != null && !jsonEqual(field, known)) draft.putField(field);
+  }
+}
+
+interface Definition {
+  name: string;
+  definition: string;
 }
 
 function acceptTable(draft: Draft, state: State, found: FoundTable, request: AcceptRequest): void {
   const name = found.collection.collection;
   const known = state.collections.get(name) as CollectionNode;
   const takes = (field: string) => request.takes(name, field);
-  const renamed = renameFields(draft, { known, found, takes });
   dropMissing(draft, state, { known, found, takes });
-  if (request.takes(name, undefined)) putTable(draft, found);
-  const takesAsIs = (field: string) => takes(field) && !renamed.has(field);
+  // What named a dropped column may have gone with it.
+  const held = draft.get(name)?.collection;
+  if (held !== undefined && request.takes(name, undefined) && !jsonEqual(held.schema, found.collection.schema)) {
+    draft.putCollection({ ...held, schema: found.collection.schema });
+  }
   for (const field of found.fields) {
-    if (takesAsIs(field.field) && !jsonEqual(field, known.fields.get(field.field))) draft.putField(field);
+    if (takes(field.field) && !jsonEqual(field, known.fields.get(field.field))) draft.putField(field);
   }
   leaveKeys(draft, { known, found, takes });
-  for (const relation of found.relations) if (takesAsIs(relation.many_field)) putKey(draft, relation);
-}
-
-/** What named a dropped column may have gone with it. */
-function putTable(draft: Draft, { collection: { collection, schema } }: FoundTable): void {
-  const held = draft.get(collection)?.collection;
-  if (held !== undefined && !jsonEqual(held.schema, schema)) draft.putCollection({ ...held, schema });
+  for (const relation of found.relations) if (takes(relation.many_field)) putKey(draft, relation);
 }
 
 interface Taking {
@@ -71,55 +123,6 @@ function dropMissing(draft: Draft, state: State, { known, found, takes }: Taking
   for (const { collection, field, schema } of known.fields.values()) {
     if (schema !== null && !there.has(field) && takes(field)) dropField(draft, state, collection, field);
   }
-}
-
-/**
- * A column with another name is that field still, whichever of its names was said: its metadata, its relation, and what
- * names it in its own collection go over. Returns the new names of those that were taken.
- */
-function renameFields(draft: Draft, { known, found, takes }: Taking): Set<string> {
-  const taken = new Set<string>();
-  for (const field of found.fields) {
-    const from = found.renamed?.get(field.field);
-    const before = from === undefined ? undefined : known.fields.get(from);
-    if (before === undefined || !(takes(before.field) || takes(field.field))) continue;
-    taken.add(field.field);
-    draft.removeField(field.collection, before.field);
-    draft.putField(field);
-    renameMentions(draft, before, field.field);
-    moveRelation(draft, before, { to: field.field, found });
-  }
-  return taken;
-}
-
-function renameMentions(draft: Draft, { collection, field: from }: Field, to: string): void {
-  const named = (name: string | null) => (name === from ? to : name);
-  const node = draft.get(collection) as CollectionNode;
-  for (const field of node.fields.values()) {
-    if (field.meta.group === from) draft.putField({ ...field, meta: { ...field.meta, group: to } });
-  }
-  const { meta } = node.collection;
-  const mentioned = { ...meta, archive_field: named(meta.archive_field), sort_field: named(meta.sort_field) };
-  if (!jsonEqual(mentioned, meta)) draft.putCollection({ ...node.collection, meta: mentioned });
-  for (const relation of node.relations.values()) {
-    const { one_collection_field, junction_field, sort_field } = relation;
-    const after = {
-      ...relation,
-      one_collection_field: named(one_collection_field),
-      junction_field: named(junction_field),
-      sort_field: named(sort_field),
-    };
-    if (!jsonEqual(after, relation)) draft.putRelation(after);
-  }
-}
-
-function moveRelation(draft: Draft, { collection, field }: Field, { to, found }: { to: string; found: FoundTable }) {
-  const key = found.relations.find(({ many_field }) => many_field === to);
-  const held = draft.get(collection)?.relations.get(field);
-  if (held === undefined) return key === undefined ? undefined : draft.putRelation(key);
-  const { id: _, ...relation } = held;
-  draft.removeRelation(collection, field);
-  draft.putRelation({ ...relation, many_field: to, schema: key?.schema ?? null });
 }
 
 /** A relation whose foreign key is gone stays one, without. */
@@ -136,36 +139,4 @@ function putKey(draft: Draft, relation: NewRelation): void {
   const held = draft.get(relation.many_collection)?.relations.get(relation.many_field);
   if (held === undefined) draft.putRelation(relation);
   else if (!jsonEqual({ id: held.id, ...relation }, held)) changeRelation(draft, held, relation);
-}
-
-/** All that the log knows of the collection goes over to the new name: metadata, aliases, relations, what is grouped in it. */
-function rename(draft: Draft, state: State, from: string, { collection, fields, relations }: FoundTable): void {
-  const known = state.collections.get(from) as CollectionNode;
-  const to = collection.collection;
-  const touching = [...known.relations.values(), ...relationsTo(state, from)];
-  const children = groupedIn(state, from);
-  draft.removeCollection(from);
-  draft.putCollection({ ...collection, meta: { ...known.collection.meta } });
-  const aliases = [...known.fields.values()].filter(({ schema }) => schema === null);
-  for (const field of [...aliases, ...fields]) draft.putField({ ...field, collection: to });
-  for (const relation of touching) draft.putRelation(moved(relation, from, to));
-  for (const relation of relations) {
-    const held = draft.get(to)?.relations.get(relation.many_field);
-    draft.putRelation(held === undefined ? moved(relation, from, to) : { ...held, schema: relation.schema });
-  }
-  for (const child of children) {
-    const held = draft.get(child)?.collection;
-    if (held !== undefined) draft.putCollection({ ...held, meta: { ...held.meta, group: to } });
-  }
-}
-
-function moved(relation: NewRelation | Relation, from: string, to: string): NewRelation {
-  const { id: _, ...body } = { id: 0, ...relation };
-  const own = <T extends string | null>(name: T): T => (name === from ? to : name) as T;
-  return {
-    ...body,
-    many_collection: own(body.many_collection),
-    one_collection: own(body.one_collection),
-    one_allowed_collections: body.one_allowed_collections?.map(own) ?? null,
-  };
 }

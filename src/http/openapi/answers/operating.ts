@@ -115,6 +115,7 @@ export const acceptance = z
     changed: z.array(text),
     deleted: z.array(text),
     renamed: z.array(z.strictObject({ from: text, to: text })),
+    renamed_fields: z.array(z.strictObject({ collection: text, from: text, to: text })),
     not_accepted: z.array(z.strictObject({ collection: text, field: text.optional(), code: text, message: text })),
     not_represented: z.array(note),
     events: z.array(plannedEvent).optional().describe('Of a dry run'),

@@ -1,0 +1,119 @@
+/** What an acceptance decides on: tables that can't be changed until its transaction ends, by the names they have now. */
+import type pg from 'pg';
+import { SQLSTATE, isLocked, sqlState } from '../../postgres/errors.js';
+import { type AcceptRequest, requestAfter } from '../../schema/operations/accept-request.js';
+import { type Renames, renamedState } from '../../schema/operations/renamed-state.js';
+import type { CollectionNode, State } from '../../schema/state.js';
+import { refusalOf } from '../adopt/convert.js';
+import type { CatalogTable } from '../catalog/model.js';
+import type { LockedTable } from '../statement.js';
+import { LockedError, lockTables } from '../table-locks.js';
+import { type Finding, lookForDrift } from './find.js';
+import { renamedColumns } from './renames.js';
+
+export interface Place {
+  client: pg.ClientBase;
+  /** PostgreSQL's schema that is managed. */
+  schema: string;
+  state: State;
+}
+
+export interface Sight {
+  renames: Renames;
+  /** What differs beside them. Its state has the names that are there. */
+  finding: Finding;
+  /** By those names. */
+  request: AcceptRequest;
+}
+
+/** Looks until nothing that it tells of is left unlocked. @throws LockedError */
+export async function heldSight(place: Place, request: AcceptRequest): Promise<Sight> {
+  const held = new Set<string>();
+  for (;;) {
+    const sight = await look(place, request).catch((error: unknown) => {
+      throw isLocked(error) ? new LockedError(error, locksOn(place.state.collections.keys())) : error;
+    });
+    const open = tablesOf(sight).filter((name) => !held.has(name));
+    if (open.length === 0) return sight;
+    await hold(place, open);
+    for (const name of open) held.add(name);
+  }
+}
+
+async function look({ client, schema, state }: Place, request: AcceptRequest): Promise<Sight> {
+  const finding = await lookForDrift(client, state, schema);
+  const renames = renamesOf(finding, request);
+  if (renames.collections.size === 0 && renames.fields.size === 0) return { renames, finding, request };
+  const base = renamedState(state, renames).toState();
+  return { renames, finding: await lookForDrift(client, base, schema), request: requestAfter(request, renames) };
+}
+
+/** Those that are meant, whole, and that the log can say. */
+function renamesOf({ state, tables, drifted, renamed }: Finding, request: AcceptRequest): Renames {
+  const collections = new Map<string, string>();
+  const fields = new Map<string, ReadonlyMap<string, string>>();
+  for (const [from, table] of renamed) {
+    if (!request.takes(from, undefined) || refusalOf({ table }) !== null) continue;
+    if (partitionsOf(state, from).length === 0) collections.set(from, table.name);
+  }
+  for (const name of drifted.keys()) {
+    const node = state.collections.get(name) as CollectionNode;
+    const table = tables.get(name);
+    if (table === undefined || isPartitioned(node, table) || refusalOf({ table }) !== null) continue;
+    const names = fieldNames(node, table, (field) => request.takes(name, field));
+    if (names.size > 0) fields.set(name, names);
+  }
+  return { collections, fields };
+}
+
+function fieldNames(node: CollectionNode, table: CatalogTable, takes: (field: string) => boolean) {
+  const names = new Map<string, string>();
+  for (const [from, { name: to }] of renamedColumns(node, table)) {
+    if (!node.fields.has(to) && (takes(from) || takes(to))) names.set(from, to);
+  }
+  return names;
+}
+
+export const isPartitioned = ({ collection: { schema } }: CollectionNode, table: CatalogTable | undefined): boolean =>
+  schema?.extras?.partition_by !== undefined ||
+  schema?.extras?.partition_of !== undefined ||
+  (table !== undefined && (table.partitionKey !== null || table.partitionOf !== null));
+
+/** The collections whose tables are partitions of the table: the log can't end that while it has them. */
+export function partitionsOf({ collections }: State, name: string): string[] {
+  if (collections.get(name)?.collection.schema?.extras?.partition_by === undefined) return [];
+  return [...collections.filter(({ collection }) => collection.schema?.extras?.partition_of?.table === name).keys()];
+}
+
+/** The tables that are told of, by the names that they have. */
+function tablesOf({ finding, renames, request: { only } }: Sight): string[] {
+  const others = [...finding.drifted.keys()].filter((name) => pointsAtRenamed(finding.state, name, renames));
+  const meant = [...finding.drifted.keys()].filter((name) => only === undefined || only.has(name));
+  const names = new Set([...meant, ...others, ...renames.collections.values()]);
+  return [...names].filter((name) => finding.tables.has(name));
+}
+
+/** Whether it has foreign keys, other than relations, to a table or a column that has another name. */
+export function pointsAtRenamed({ collections }: State, name: string, renames: Renames): boolean {
+  const constraints = collections.get(name)?.collection.schema?.extras?.constraints ?? [];
+  return constraints.some(({ references }) => references !== undefined && isRenamed(references, renames));
+}
+
+/** @param table by the name that it has now */
+export const isRenamed = (table: string, { collections, fields }: Renames): boolean =>
+  fields.has(table) || [...collections.values()].includes(table);
+
+const locksOn = (names: Iterable<string>): LockedTable[] =>
+  [...names].map((table) => ({ table, lock: 'SHARE UPDATE EXCLUSIVE' }));
+
+/** Whoever reads and writes items goes on; DDL by hand waits. */
+async function hold({ client, schema }: Place, names: readonly string[]): Promise<void> {
+  const locks = locksOn(names);
+  try {
+    await client.query(lockTables(schema, locks));
+  } catch (error) {
+    // Dropped or renamed by whom it waited for: that is to be looked at anew.
+    if (isLocked(error) || sqlState(error) === SQLSTATE.undefined_table) throw new LockedError(error, locks);
+    throw error;
+  }
+}
