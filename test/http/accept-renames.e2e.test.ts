@@ -174,15 +174,15 @@ describe('accepting what was renamed by hand', function () {
   });
 
   it('either name of a column will do, and what names it comes along; nothing else of the table does', async () => {
-    await api.sql('ALTER TABLE r RENAME COLUMN x TO rx; ALTER TABLE r ADD COLUMN more int, ADD CHECK (more > 0)');
+    await api.sql('ALTER TABLE r RENAME COLUMN x TO rx; ALTER TABLE r ADD COLUMN more text, ADD CHECK (more > 'a')');
     const { renamed_fields: names, not_accepted: left } = await accept({ fields: [{ collection: 'r', field: 'x' }] });
     expect([names, left]).to.deep.equal([[{ collection: 'r', from: 'x', to: 'rx' }], []]);
     const drift = await api.ok<{ tables: { differences: { field?: string; member: string }[] }[] }>(
       'GET',
       '/schema/drift',
     );
-    const differing = drift.tables.flatMap(({ differences }) => differences.map(({ field: name }) => name));
-    expect(new Set(differing)).to.deep.equal(new Set(['more', undefined]));
+    const differing: unknown[] = drift.tables.flatMap(({ differences }) => differences.map(({ field: name }) => name));
+    expect(differing).to.include('more').and.not.include('rx');
     await accept();
     await alike();
     await replays();
