@@ -283,6 +283,15 @@ describe('dps backup', () => {
     expect(err).to.match(/writing to the target|not empty/);
   });
 
+  it('leaves alone what a service was started on, though nothing is in its log', async () => {
+    const used = await emptyDatabase();
+    await (await startService({ DATABASE_URL: used })).stop();
+    const { code, err } = await restore(file, used);
+    expect(code).to.equal(2);
+    expect(err).to.contain('not empty: a service was started on it');
+    await (await startService({ DATABASE_URL: used })).stop();
+  });
+
   async function smallBackup(to: string): Promise<void> {
     const from = await emptyDatabase();
     const small = await startService({ DATABASE_URL: from });

@@ -86,6 +86,9 @@ async function requireEmpty(client: pg.ClientBase, schema: string): Promise<void
   if (await isRestoring(client)) throw notEmpty('an earlier restore into it was broken off');
   const events = await client.query('SELECT FROM service_events LIMIT 1');
   if (events.rowCount !== 0) throw notEmpty('its log holds events');
+  // A service has begun here and may go on: what it writes after a restore that fails would be lost.
+  const users = await client.query('SELECT FROM service_users LIMIT 1');
+  if (users.rowCount !== 0) throw notEmpty('a service was started on it, and it holds users');
 }
 
 function notEmpty(why: string): OperatorError {
