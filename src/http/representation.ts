@@ -1,5 +1,5 @@
 /** A body that can be asked for again: bytes with a strong validator, and the 304 that spares them. */
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Rendered } from '../reads/rendered.js';
 import type { Answer } from './answer.js';
 import { type Coding, CODINGS, encode, readAcceptEncoding, WORTH_CODING } from './coding.js';
@@ -42,14 +42,19 @@ export function representationAnswer(
   return coding === null ? answer(body) : found.encoded(coding, encode).then(answer);
 }
 
-/** The coding of a body of so many bytes; null: as it is. Throws `Refused` when the client takes neither. */
+/** Throws `Refused` when the client takes answers in no way that we have. To be asked before anything is done. */
+export function requireAcceptable({ 'accept-encoding': acceptEncoding }: IncomingHttpHeaders): void {
+  if (acceptEncoding === undefined) return;
+  const accepted = readAcceptEncoding(String(acceptEncoding));
+  if (accepted.coding !== null || accepted.identity) return;
+  const message = `Answers are sent as they are, or in one of ${CODINGS.join(', ')}: Accept-Encoding takes none.`;
+  throw refused('NOT_ACCEPTABLE', message, { path: 'Accept-Encoding' });
+}
+
+/** The coding of a body of so many bytes, for a client that takes one of ours or none; null: as it is. */
 export function codingFor(acceptEncoding: string | string[] | undefined, length: number): Coding | null {
   if (acceptEncoding === undefined) return null;
   const accepted = readAcceptEncoding(String(acceptEncoding));
-  if (accepted.coding === null && !accepted.identity) {
-    const message = `Answers are sent as they are, or in one of ${CODINGS.join(', ')}: Accept-Encoding takes none.`;
-    throw refused('NOT_ACCEPTABLE', message, { path: 'Accept-Encoding' });
-  }
   return accepted.identity && length < WORTH_CODING ? null : accepted.coding;
 }
 

@@ -12,6 +12,7 @@ import type { HttpDeps } from './deps.js';
 import { encoded } from './encoded.js';
 import { failureAnswer } from './failure.js';
 import { readParams } from './query.js';
+import { requireAcceptable } from './representation.js';
 import { requestIdOf } from './request-headers.js';
 import type { RequestLog } from './request-log.js';
 import { respond } from './respond.js';
@@ -58,6 +59,7 @@ export function serve(route: Route, { deps, log, bodies }: Serving): Handler {
           fresh ? auth.identify(token, fresh.authEpoch) : knownBefore(auth.identify, token),
         );
       }
+      requireAcceptable(req.headers);
       const exchange = { req, requestId, params: readParams(req.params as Record<string, string>), head };
       answer = await encoded(req, await route.answer(exchange, caller, bodies));
     } catch (error) {

@@ -115,4 +115,10 @@ describe('compressed answers', () => {
     expect(refused.status).equal(406);
     expect(JSON.parse(refused.body.toString())).nested.property('errors[0].extensions.code', 'NOT_ACCEPTABLE');
   });
+
+  it('is told so before its change is made', async () => {
+    const headers = { 'content-type': 'application/json', 'accept-encoding': '*;q=0' };
+    expect((await send('/collections', headers, 'POST', '{"collection":"unasked","schema":{}}')).status).equal(406);
+    expect((await send('/collections/unasked', {})).status).equal(404);
+  });
 });

@@ -1,6 +1,6 @@
 /** The database goes away, and comes back: what a client sees of it. */
 import { expect } from 'chai';
-import { type Proxy, startProxy } from '../log/half-open-proxy.js';
+import { type Proxy, startProxy } from '../support/proxy.js';
 import { until } from '../log/until.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { type TestService, startService } from '../support/service.js';

@@ -4,7 +4,7 @@ import { type Listener, type ListenerOptions, createListener } from '../../src/l
 import { logChannel } from '../../src/postgres/advisory.js';
 import { silent } from '../pipeline/instance.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
-import { type Proxy, startProxy } from './half-open-proxy.js';
+import { type Proxy, startProxy } from '../support/proxy.js';
 import { until } from './until.js';
 
 describe('listening', () => {

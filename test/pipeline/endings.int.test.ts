@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import pg from 'pg';
 import type { Outcome } from '../../src/pipeline/index.js';
-import { type Proxy, startProxy } from '../log/half-open-proxy.js';
+import { type Proxy, startProxy } from '../support/proxy.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { CAUSE, type Instance, command, done, field, refusedWith, silent, startInstance, table } from './instance.js';
 

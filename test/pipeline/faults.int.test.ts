@@ -4,7 +4,7 @@ import { verifyChain } from '../../src/log/hash-chain.js';
 import type { Outcome } from '../../src/pipeline/index.js';
 import { advisoryKey, logChannel } from '../../src/postgres/advisory.js';
 import { readDatabase } from '../../src/postgres/database.js';
-import { type Proxy, startProxy } from '../log/half-open-proxy.js';
+import { type Proxy, startProxy } from '../support/proxy.js';
 import { until } from '../log/until.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { CAUSE, type Instance, command, done, field, refusedWith, silent, startInstance, table } from './instance.js';

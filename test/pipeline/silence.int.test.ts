@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Outcome } from '../../src/pipeline/index.js';
 import { logChannel } from '../../src/postgres/advisory.js';
-import { type Proxy, startProxy } from '../log/half-open-proxy.js';
+import { type Proxy, startProxy } from '../support/proxy.js';
 import { until } from '../log/until.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { CAUSE, type Instance, done, field, refusedWith, silent, startInstance, table } from './instance.js';

@@ -96,7 +96,7 @@ export const TOP_LEVEL_META = [
  */
 export function readNewCollection(input: unknown, at: Path, options: ReadOptions): Result<Collection> {
   if (!isObject(input)) return refuse(invalid(at, 'a collection is a JSON object'));
-  const reading = startReading(at, options);
+  const reading = startReading(input, at, options);
   reading.problems.push(...checkName('collection', input['collection'], [...at, 'collection']));
   const name = asText(input['collection']);
   checkTopLevel(input, reading);
@@ -118,7 +118,7 @@ export function mergeCollection(
   options: ReadOptions,
 ): Result<Collection> {
   if (!isObject(input)) return refuse(invalid(at, 'a collection is a JSON object'));
-  const reading = startReading(at, options);
+  const reading = startReading(input, at, options);
   const name = existing.collection;
   if (input['collection'] !== undefined && input['collection'] !== name) {
     complain(reading, ['collection'], `must be ${JSON.stringify(name)}: renaming is unsupported`);

@@ -16,7 +16,7 @@ import { mustEqual, type Others, overlay } from './overlay.js';
  */
 export function readNewField(input: unknown, at: Path, options: FieldReadOptions): Result<Field> {
   if (!isObject(input)) return refuse(invalid(at, 'a field is a JSON object'));
-  const reading = startReading(at, options);
+  const reading = startReading(input, at, options);
   const collection = input['collection'] ?? options.collection;
   const field = input['field'];
   if (options.collection !== undefined && collection !== options.collection) {
@@ -35,7 +35,7 @@ export function readNewField(input: unknown, at: Path, options: FieldReadOptions
  */
 export function mergeField(existing: Field, input: unknown, at: Path, options: ReadOptions): Result<Field> {
   if (!isObject(input)) return refuse(invalid(at, 'a field is a JSON object'));
-  const reading = startReading(at, options);
+  const reading = startReading(input, at, options);
   for (const name of ['collection', 'field'] as const) {
     const value = input[name];
     if (value === undefined || value === existing[name]) continue;

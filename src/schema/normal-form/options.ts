@@ -1,3 +1,4 @@
+import { stepsIn } from '../places/locate.js';
 import type { Path } from '../problem.js';
 import type { Reading } from './checks.js';
 
@@ -17,6 +18,8 @@ export interface FieldReadOptions extends ReadOptions {
   collection?: string;
 }
 
-export function startReading(at: Path, options: ReadOptions): Reading {
-  return { at, foreign: options.foreign, problems: [], stepsTo: options.stepsTo };
+/** Of `input` at `at`. What is wrong with a member that a part which was left out would have is told at that part. */
+export function startReading(input: object, at: Path, options: ReadOptions): Reading {
+  const stepsTo = options.stepsTo ?? ((steps: Path) => stepsIn(input, steps));
+  return { at, foreign: options.foreign, problems: [], stepsTo };
 }

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { isObject, jsonEqual } from '../json.js';
 import type { ForeignKey, NewRelation, Relation } from '../model.js';
+import { stepsIn } from '../places/locate.js';
 import { invalid, ok, type Path, refuse, type Result } from '../problem.js';
 import { checkOf, complain, nullableName, oneOf, type Reading } from './checks.js';
 import { foreignKeyDefaults, type KeyedEnds, readForeignKey } from './foreign-key.js';
@@ -47,9 +48,9 @@ const END_DEFAULTS: Ends = {
  */
 export function readNewRelation(input: unknown, at: Path, options: ReadOptions): Result<NewRelation> {
   if (!isObject(input)) return refuse(invalid(at, 'a relation is a JSON object'));
-  const reading = startReading(at, {
+  const reading = startReading(input, at, {
     ...options,
-    stepsTo: options.stepsTo ?? ((steps) => relationSteps(steps, input)),
+    stepsTo: options.stepsTo ?? ((steps) => stepsIn(input, relationSteps(steps, input))),
   });
   const { members, schema } = flattenRelation(input, reading);
   const many_collection = requiredName('many_collection', members, reading);
@@ -79,9 +80,9 @@ export function readNewRelation(input: unknown, at: Path, options: ReadOptions):
  */
 export function mergeRelation(existing: Relation, input: unknown, at: Path, options: ReadOptions): Result<NewRelation> {
   if (!isObject(input)) return refuse(invalid(at, 'a relation is a JSON object'));
-  const reading = startReading(at, {
+  const reading = startReading(input, at, {
     ...options,
-    stepsTo: options.stepsTo ?? ((steps) => relationSteps(steps, input)),
+    stepsTo: options.stepsTo ?? ((steps) => stepsIn(input, relationSteps(steps, input))),
   });
   const { members, schema } = flattenRelation(input, reading, { ...existing });
   for (const name of ['many_collection', 'many_field'] as const) {

@@ -304,6 +304,13 @@ describe('a change that can not be made in place', function () {
     }
   });
 
+  it('what a part that was left out would have to say is told at that part', async () => {
+    await api.ok('POST', '/collections', { collection: 'told', schema: {} });
+    await api.refused({ status: 400, code: 'INVALID_PAYLOAD', at: 'schema' }, 'PATCH', '/fields/told/id', {
+      type: 'boolean',
+    });
+  });
+
   it('a body that is no change is refused', async () => {
     for (const body of [null, [], 'x', 1]) await api.refused(INVALID, 'PATCH', '/fields/t/a', body);
     for (const body of [null, {}, 'x', [1], [null], [{}], [{ field: 1 }]]) {

@@ -1,0 +1,66 @@
+/** Three processes of the service on one database, each with a network of its own to it. */
+import { type Proxy, startProxy } from '../../test/support/proxy.js';
+import { type ServiceProcess, spawnService } from '../../test/support/process.js';
+
+export interface Node {
+  proxy: Proxy;
+  /** Null while it is started anew. */
+  url: string | null;
+  /** Of the process that runs. */
+  signal(signal: NodeJS.Signals): void;
+  /** Ends the process and starts another one in its place. */
+  restart(signal: NodeJS.Signals): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export const ADMIN_TOKEN = 'chaos-admin-token-0123456789abcdef';
+
+export type Program = 'source' | 'built';
+
+export async function startNode(databaseUrl: string, program: Program): Promise<Node> {
+  const proxy = await startProxy(databaseUrl);
+  let service: ServiceProcess;
+  const start = async (): Promise<void> => {
+    for (let tries = 1; ; tries++) {
+      service = spawnService(
+        {
+          DATABASE_URL: proxy.connectionString,
+          ADMIN_TOKEN,
+          ADMIN_PASSWORD: 'correct horse battery',
+          DB_POOL: '4',
+          LOG_LEVEL: 'error',
+        },
+        program,
+      );
+      try {
+        node.url = (await service.ready()).url;
+        return;
+      } catch (error) {
+        // The network may be away just now: whoever watches over a service starts it again.
+        if (tries === 20) throw error;
+        await new Promise((resolve) => setTimeout(resolve, 500));
+      }
+    }
+  };
+  const node: Node = {
+    proxy,
+    url: null,
+    signal: (signal) => void service.child.kill(signal),
+    async restart(signal) {
+      node.url = null;
+      const limit = setTimeout(() => service.child.kill('SIGKILL'), 10_000);
+      await service.end(signal);
+      clearTimeout(limit);
+      await start();
+    },
+    async stop() {
+      service.child.kill('SIGCONT');
+      const limit = setTimeout(() => service.child.kill('SIGKILL'), 10_000);
+      await service.end('SIGTERM');
+      clearTimeout(limit);
+      await proxy.close();
+    },
+  };
+  await start();
+  return node;
+}

@@ -1,0 +1,141 @@
+/** What goes wrong: one thing after the other, as the seed draws them. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { advisoryKey, logChannel } from '../../src/postgres/advisory.js';
+import type { Verdict } from '../../test/support/proxy.js';
+import type { Random } from '../fuzz/random.js';
+import type { Node } from './cluster.js';
+
+export interface Faults {
+  /** How often each was made. */
+  made: Map<string, number>;
+  /** Does one after the other until it is told to stop, and waits for all to be over. */
+  run(running: () => boolean): Promise<void>;
+  stop(): Promise<void>;
+}
+
+interface Place {
+  node: Node;
+  random: Random;
+  /** Past all proxies, as the database's owner. */
+  db: pg.Pool;
+  database: string;
+}
+
+type Fault = (place: Place) => Promise<void>;
+
+/** Around the one message that holds a COMMIT of the log; every such cut is met at most once. */
+const atCommit =
+  (verdict: Verdict): Fault =>
+  async ({ node, random }) => {
+    let met = false;
+    node.proxy.intercept((sent) => {
+      if (met || !sent.includes(logChannel('public'))) return 'pass';
+      met = true;
+      return verdict;
+    });
+    await sleep(1_000 + random.below(2_000));
+    node.proxy.intercept(() => 'pass');
+  };
+
+/** A transaction by hand that holds a lock for some seconds. */
+const holding =
+  (statement: string): Fault =>
+  async ({ db, random }) => {
+    const client = await db.connect();
+    try {
+      await client.query('BEGIN');
+      await client.query(`SET LOCAL lock_timeout = '2s'`);
+      await client.query(statement);
+      await sleep(500 + random.below(6_000));
+    } catch {
+      // Somebody else holds it.
+    } finally {
+      await client.query('ROLLBACK');
+      client.release();
+    }
+  };
+
+const newConnections =
+  (how: 'refused' | 'never'): Fault =>
+  async ({ node, random }) => {
+    node.proxy.answer(how);
+    node.proxy.cut();
+    await sleep(500 + random.below(3_000));
+    node.proxy.answer('through');
+  };
+
+const FAULTS: Record<string, Fault> = {
+  'process killed': ({ node }) => node.restart('SIGKILL'),
+  'process stopped in good order': ({ node }) => node.restart('SIGTERM'),
+  async 'process frozen'({ node, random }) {
+    node.signal('SIGSTOP');
+    await sleep(1_000 + random.below(9_000));
+    node.signal('SIGCONT');
+  },
+  async 'connections cut'({ node }) {
+    node.proxy.cut();
+  },
+  async 'connections silent'({ node }) {
+    node.proxy.fallSilent();
+  },
+  async 'answers swallowed'({ node }) {
+    node.proxy.muffle();
+  },
+  'COMMIT done, connection cut': atCommit('pass and hang up'),
+  'COMMIT lost, connection cut': atCommit('hang up'),
+  'COMMIT done, connection silent': atCommit('pass and fall silent'),
+  'COMMIT lost, connection silent': atCommit('fall silent'),
+  'no new connections': newConnections('refused'),
+  'new connections hang': newConnections('never'),
+  'table locked by hand': holding('LOCK TABLE shared IN ACCESS EXCLUSIVE MODE'),
+  'table read by hand': holding('SELECT count(*) FROM shared'),
+  async 'log locked by hand'(place) {
+    const key = advisoryKey({ database: place.database, schema: 'public' }, 'log');
+    await holding(`SELECT pg_advisory_xact_lock(${key})`)(place);
+  },
+  async 'backend terminated'({ db }) {
+    await db.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE datname = current_database() AND usename = current_user AND pid <> pg_backend_pid()
+        ORDER BY random() LIMIT 1`,
+    );
+  },
+};
+
+const NAMES = Object.keys(FAULTS);
+
+export function createFaults(nodes: readonly Node[], databaseUrl: string, random: Random): Faults {
+  const db = new pg.Pool({ connectionString: databaseUrl, max: 8 });
+  // Its own connections are terminated as well.
+  db.on('error', () => undefined);
+  const made = new Map<string, number>();
+  const under = new Map<Node, Promise<void>>();
+  const database = new URL(databaseUrl).pathname.slice(1);
+
+  const one = (node: Node): void => {
+    const name = random.pick(NAMES);
+    made.set(name, (made.get(name) ?? 0) + 1);
+    const fault = (FAULTS[name] as Fault)({ node, random, db, database }).catch((error: unknown) => {
+      process.stderr.write(`${name}: ${(error as Error).message}\n`);
+    });
+    under.set(
+      node,
+      fault.finally(() => under.delete(node)),
+    );
+  };
+
+  return {
+    made,
+    async run(running) {
+      while (running()) {
+        // One of them is always well.
+        const free = nodes.filter((node) => !under.has(node));
+        if (free.length > 1) one(random.pick(free));
+        await sleep(300 + random.below(2_000));
+      }
+      await Promise.all(under.values());
+    },
+    stop: () => db.end(),
+  };
+}

@@ -1,0 +1,32 @@
+/**
+ * `npm run chaos -- --minutes 20 --seed 1`: writers on several processes while these are killed, frozen and cut off from
+ * their database. Exit code 1 when a promise was broken.
+ */
+import { parseArgs } from 'node:util';
+import { stopTestServer } from '../../test/support/postgres.js';
+import { chaos, chaosText } from './run.js';
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '20' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    writers: { type: 'string', default: '16' },
+    processes: { type: 'string', default: '3' },
+  },
+});
+const options = {
+  seed: Number(values.seed),
+  seconds: Number(values.minutes) * 60,
+  writers: Number(values.writers),
+  processes: Number(values.processes),
+  program: 'built' as const,
+};
+
+process.stderr.write(`seed ${options.seed}\n`);
+try {
+  const report = await chaos(options);
+  process.stdout.write(`${chaosText(options, report)}\n`);
+  if (report.findings.length > 0) process.exitCode = 1;
+} finally {
+  await stopTestServer();
+}

@@ -1,0 +1,162 @@
+/** Writers, faults, and what must be true afterwards. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expectConsistent } from '../../test/faults/consistent.js';
+import { createDatabase } from '../../test/support/postgres.js';
+import { createRandom } from '../fuzz/random.js';
+import { ADMIN_TOKEN, type Node, type Program, startNode } from './cluster.js';
+import { createFaults } from './faults.js';
+import { carryOut, type Command, write } from './writers.js';
+
+export interface ChaosOptions {
+  seed: number;
+  seconds: number;
+  writers: number;
+  processes: number;
+  program: Program;
+}
+
+export interface ChaosReport {
+  /** How often each fault was made. */
+  faults: Map<string, number>;
+  commands: Command[];
+  events: number;
+  /** Broken promises; empty: none. */
+  findings: string[];
+}
+
+/** Milliseconds in which everything is well again after the last fault. */
+const RECOVERY = 60_000;
+
+/** Milliseconds that one try may take, whatever happens meanwhile: half a minute, and what a busy machine adds. */
+const LONGEST = 45_000;
+
+export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
+  const database = await createDatabase();
+  const nodes: Node[] = [];
+  try {
+    // One after the other: each makes its connections through a proxy of its own.
+    while (nodes.length < options.processes) nodes.push(await startNode(database.connectionString, options.program));
+    return await underFaults(options, nodes, database.connectionString);
+  } finally {
+    await Promise.all(nodes.map((node) => node.stop()));
+    await database.drop();
+  }
+}
+
+async function underFaults(options: ChaosOptions, nodes: Node[], databaseUrl: string): Promise<ChaosReport> {
+  const random = createRandom(options.seed);
+  const commands: Command[] = [];
+  const started = performance.now();
+  const running = (): boolean => performance.now() - started < options.seconds * 1_000;
+  const deadline = started + options.seconds * 1_000 + RECOVERY;
+  const writing = { nodes, random, commands, running };
+  await post(nodes[0] as Node, '/collections', { collection: 'shared', schema: {} });
+
+  const faults = createFaults(nodes, databaseUrl, createRandom(options.seed + 1));
+  const writers = Array.from({ length: options.writers }, (_, index) => write(`w${index}`, writing, deadline));
+  await Promise.all([faults.run(running), ...writers]);
+  await faults.stop();
+
+  const findings = await recovered(nodes);
+  for (const command of commands.filter(({ keyed, fate }) => keyed && fate === 'ambiguous')) {
+    await carryOut(command, writing, performance.now() + RECOVERY);
+  }
+  const { found, events } = await judged(databaseUrl, commands);
+  findings.push(...found, ...(await agree(nodes)));
+  return { faults: faults.made, commands, events, findings };
+}
+
+async function post(node: Node, path: string, body: unknown): Promise<void> {
+  const headers = { Authorization: `Bearer ${ADMIN_TOKEN}`, 'Content-Type': 'application/json' };
+  const answer = await fetch(`${node.url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+}
+
+/** Every process must be well by itself, soon after the last fault. */
+async function recovered(nodes: readonly Node[]): Promise<string[]> {
+  const deadline = performance.now() + RECOVERY;
+  const findings: string[] = [];
+  for (const [index, node] of nodes.entries()) {
+    let said = '';
+    for (;;) {
+      said = await fetch(`${node.url}/server/health`).then(
+        async (answer) => (answer.ok ? 'ok' : await answer.text()),
+        (error: unknown) => (error as Error).message,
+      );
+      if (said === 'ok' || performance.now() > deadline) break;
+      await sleep(500);
+    }
+    if (said !== 'ok') findings.push(`process ${index} isn't well a minute after the last fault: ${said}`);
+  }
+  return findings;
+}
+
+interface Judged {
+  found: string[];
+  events: number;
+}
+
+/** The log against what the writers were told. */
+async function judged(databaseUrl: string, commands: readonly Command[]): Promise<Judged> {
+  const found: string[] = [];
+  const { events } = await expectConsistent(databaseUrl).catch((error: unknown) => {
+    found.push(`the log, or what was made of it: ${(error as Error).message.slice(0, 2_000)}`);
+    return { events: [] };
+  });
+  const batches = new Map<string, Set<string>>();
+  const last = new Map<string, number>();
+  for (const { reason, batch, position } of events) {
+    batches.set(reason ?? '', (batches.get(reason ?? '') ?? new Set()).add(batch));
+    last.set(reason ?? '', position);
+  }
+  for (const command of commands) {
+    const times = batches.get(command.id)?.size ?? 0;
+    const fault = faultOf(command, times, last.get(command.id));
+    if (fault !== null) found.push(`${command.id} (${command.method} ${command.path}, ${command.said}): ${fault}`);
+  }
+  return { found, events: events.length };
+}
+
+function faultOf({ fate, position, keyed, waited }: Command, times: number, last = 0): string | null {
+  if (times > 1) return `it is in the log ${times} times`;
+  if (fate === 'acknowledged' && times === 0) return 'it was acknowledged, and is not in the log';
+  if (fate === 'acknowledged' && position < last) return `it was acknowledged at ${position}, and goes on to ${last}`;
+  if (fate === 'refused' && times > 0) return 'it was refused, and is in the log';
+  if (fate === 'ambiguous' && keyed) return 'nobody said what became of it';
+  return waited > LONGEST ? `one try took ${Math.round(waited)} ms` : null;
+}
+
+/** All processes say that everything is right, and show the same. */
+async function agree(nodes: readonly Node[]): Promise<string[]> {
+  const headers = { Authorization: `Bearer ${ADMIN_TOKEN}` };
+  const ask = async (node: Node, path: string) => (await fetch(`${node.url}${path}`, { headers })).text();
+  const shown = await Promise.all(nodes.map((node) => ask(node, '/schema/snapshot')));
+  const findings = new Set(shown).size > 1 ? ['the processes show different schemas'] : [];
+  for (const path of ['/history/verify', '/projections/verify']) {
+    const text = await ask(nodes[0] as Node, path);
+    if (!text.includes('"ok":true')) findings.push(`${path}: ${text.slice(0, 1_000)}`);
+  }
+  return findings;
+}
+
+/** For a terminal. */
+export function chaosText({ seed, seconds, writers, processes }: ChaosOptions, report: ChaosReport): string {
+  const { faults, commands, events, findings } = report;
+  const count = (which: (command: Command) => boolean): number => commands.filter(which).length;
+  const longest = commands.reduce(
+    (most, command) => (command.waited > most.waited ? command : most),
+    commands[0] as Command,
+  );
+  const made = [...faults.values()].reduce((sum, times) => sum + times, 0);
+  return [
+    `Seed ${seed}: ${writers} writers on ${processes} processes for ${seconds} s, ${made} faults`,
+    ...[...faults].sort().map(([name, times]) => `  ${name.padEnd(34)} ${times}`),
+    `${commands.length} commands, ${events} events in the log`,
+    `  acknowledged                       ${count(({ fate }) => fate === 'acknowledged')}`,
+    `  refused                            ${count(({ fate }) => fate === 'refused')}`,
+    `  ambiguous for a while              ${count(({ resolved }) => resolved)}`,
+    `  ambiguous, sent without a key      ${count(({ fate }) => fate === 'ambiguous')}`,
+    `  longest wait                       ${(longest.waited / 1_000).toFixed(1)} s (${longest.method} ${longest.path}: ${longest.said.slice(0, 200)})`,
+    ...(findings.length === 0 ? ['Nothing found.'] : findings.map((finding) => `FOUND ${finding}`)),
+  ].join('\n');
+}

@@ -1,0 +1,132 @@
+/** Writers that note what they were told of every command, and send again what they weren't told about. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Random } from '../fuzz/random.js';
+import { ADMIN_TOKEN, type Node } from './cluster.js';
+
+/** What is known of a command: it is in the log, it isn't, or nobody said. */
+export type Fate = 'acknowledged' | 'refused' | 'ambiguous';
+
+export interface Command {
+  /** Its X-Reason, which is in its events. */
+  id: string;
+  method: string;
+  path: string;
+  body?: unknown;
+  /** With an Idempotency-Key it is sent until somebody says what became of it. */
+  keyed: boolean;
+  fate: Fate;
+  /** It was ambiguous for a while. */
+  resolved: boolean;
+  /** X-Log-Position of the answer that acknowledged it. */
+  position: number;
+  /** Milliseconds of the longest try. */
+  waited: number;
+  /** How it was refused, or why it is ambiguous. */
+  said: string;
+}
+
+/** Milliseconds that a writer waits for an answer. */
+const PATIENCE = 60_000;
+
+interface Answer {
+  fate: Fate;
+  position: number;
+  said: string;
+}
+
+/** One try on one process. */
+async function attempt(url: string, command: Command): Promise<Answer> {
+  const headers: Record<string, string> = {
+    Authorization: `Bearer ${ADMIN_TOKEN}`,
+    'Content-Type': 'application/json',
+    'X-Reason': command.id,
+    ...(command.keyed && { 'Idempotency-Key': command.id }),
+  };
+  const body = command.body === undefined ? {} : { body: JSON.stringify(command.body) };
+  try {
+    const signal = AbortSignal.timeout(PATIENCE);
+    const answer = await fetch(url + command.path, { method: command.method, headers, ...body, signal });
+    const text = await answer.text();
+    const position = Number(answer.headers.get('x-log-position') ?? 0);
+    return { fate: fateOf(answer.status, text), position, said: `${answer.status} ${text.slice(0, 300)}` };
+  } catch (error) {
+    const { message, cause } = error as Error;
+    return { fate: 'ambiguous', position: 0, said: `${message}: ${(cause as Error | undefined)?.message ?? ''}` };
+  }
+}
+
+/** The service says so itself where it doesn't know. */
+function fateOf(status: number, text: string): Fate {
+  if (status < 300) return 'acknowledged';
+  return status === 503 && text.includes('is unknown') ? 'ambiguous' : 'refused';
+}
+
+/** Whether to send it again: with its key nothing is done twice. */
+const isOpen = ({ fate, keyed, said }: Command): boolean =>
+  keyed && (fate === 'ambiguous' || (fate === 'refused' && said.startsWith('503')));
+
+export interface Writing {
+  nodes: readonly Node[];
+  random: Random;
+  /** All there were so far. */
+  commands: Command[];
+  running(): boolean;
+}
+
+/** Sends `command` until it is known what became of it, or for as long as it may be sent again. */
+export async function carryOut(command: Command, { nodes, random }: Writing, deadline: number): Promise<void> {
+  for (;;) {
+    const url = random.some(nodes.filter((node) => node.url !== null))?.url;
+    if (url == null) {
+      await sleep(50);
+      continue;
+    }
+    const started = performance.now();
+    const wasAmbiguous = command.fate === 'ambiguous' && command.said !== '';
+    const answer = await attempt(url, command);
+    command.waited = Math.max(command.waited, performance.now() - started);
+    Object.assign(command, answer);
+    command.resolved ||= wasAmbiguous && answer.fate !== 'ambiguous';
+    if (!isOpen(command) || performance.now() > deadline) return;
+    await sleep(100 + random.below(400));
+  }
+}
+
+/** One after the other, on whichever process there is, until it is told to stop. */
+export async function write(name: string, writing: Writing, deadline: number): Promise<void> {
+  const { random, commands, running } = writing;
+  let made = false;
+  for (let turn = 0; running(); turn++) {
+    const command: Command = {
+      id: `${name}/${turn}`,
+      ...work(name, made, random),
+      keyed: random.chance(0.7),
+      fate: 'ambiguous',
+      resolved: false,
+      position: 0,
+      waited: 0,
+      said: '',
+    };
+    commands.push(command);
+    await carryOut(command, writing, deadline);
+    if (command.path === '/collections') made = true;
+    if (command.method === 'DELETE' && command.path === `/collections/${name}`) made = false;
+    await sleep(random.below(100));
+  }
+}
+
+type Work = Pick<Command, 'method' | 'path' | 'body'>;
+
+/** Its own table mostly, and now and then the one that all write to. */
+function work(name: string, made: boolean, random: Random): Work {
+  if (!made) return { method: 'POST', path: '/collections', body: { collection: name, schema: {} } };
+  const kind = random.below(100);
+  const meta = { note: `note ${random.below(1_000_000)}` };
+  if (kind < 30) return { method: 'PATCH', path: `/collections/${name}`, body: { meta } };
+  if (kind < 45) return { method: 'PATCH', path: '/collections/shared', body: { meta } };
+  const field = `f${random.below(8)}`;
+  if (kind < 75)
+    return { method: 'POST', path: `/fields/${name}`, body: { field, type: 'string', interface: 'input' } };
+  if (kind < 92) return { method: 'DELETE', path: `/fields/${name}/${field}` };
+  return { method: 'DELETE', path: `/collections/${name}` };
+}
