@@ -105,7 +105,11 @@ const FAULTS: Record<string, Fault> = {
 
 const NAMES = Object.keys(FAULTS);
 
-export function createFaults(nodes: readonly Node[], databaseUrl: string, random: Random): Faults {
+/** @param trace hears of each when it begins */
+export function createFaults(
+  { nodes, databaseUrl, trace }: { nodes: readonly Node[]; databaseUrl: string; trace: (line: string) => void },
+  random: Random,
+): Faults {
   const db = new pg.Pool({ connectionString: databaseUrl, max: 8 });
   // Its own connections are terminated as well.
   db.on('error', () => undefined);
@@ -116,6 +120,7 @@ export function createFaults(nodes: readonly Node[], databaseUrl: string, random
   const one = (node: Node): void => {
     const name = random.pick(NAMES);
     made.set(name, (made.get(name) ?? 0) + 1);
+    trace(`${name}, process ${nodes.indexOf(node)}`);
     const fault = (FAULTS[name] as Fault)({ node, random, db, database }).catch((error: unknown) => {
       process.stderr.write(`${name}: ${(error as Error).message}\n`);
     });

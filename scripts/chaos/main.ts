@@ -20,6 +20,7 @@ const options = {
   writers: Number(values.writers),
   processes: Number(values.processes),
   program: 'built' as const,
+  trace: (line: string) => void process.stderr.write(`${line}\n`),
 };
 
 process.stderr.write(`seed ${options.seed}\n`);

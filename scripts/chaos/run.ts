@@ -5,7 +5,7 @@ import { createDatabase } from '../../test/support/postgres.js';
 import { createRandom } from '../fuzz/random.js';
 import { ADMIN_TOKEN, type Node, type Program, startNode } from './cluster.js';
 import { createFaults } from './faults.js';
-import { carryOut, type Command, write } from './writers.js';
+import { carryOut, type Command, type Fate, write } from './writers.js';
 
 export interface ChaosOptions {
   seed: number;
@@ -13,6 +13,8 @@ export interface ChaosOptions {
   writers: number;
   processes: number;
   program: Program;
+  /** Hears of every fault, and of every try that takes long. */
+  trace?(line: string): void;
 }
 
 export interface ChaosReport {
@@ -49,10 +51,12 @@ async function underFaults(options: ChaosOptions, nodes: Node[], databaseUrl: st
   const started = performance.now();
   const running = (): boolean => performance.now() - started < options.seconds * 1_000;
   const deadline = started + options.seconds * 1_000 + RECOVERY;
-  const writing = { nodes, random, commands, running };
+  const trace = (line: string): void =>
+    options.trace?.(`${((performance.now() - started) / 1_000).toFixed(1)} s: ${line}`);
+  const writing = { nodes, random, commands, running, trace };
   await post(nodes[0] as Node, '/collections', { collection: 'shared', schema: {} });
 
-  const faults = createFaults(nodes, databaseUrl, createRandom(options.seed + 1));
+  const faults = createFaults({ nodes, databaseUrl, trace }, createRandom(options.seed + 1));
   const writers = Array.from({ length: options.writers }, (_, index) => write(`w${index}`, writing, deadline));
   await Promise.all([faults.run(running), ...writers]);
   await faults.stop();
@@ -80,7 +84,7 @@ async function recovered(nodes: readonly Node[]): Promise<string[]> {
     let said = '';
     for (;;) {
       said = await fetch(`${node.url}/server/health`).then(
-        async (answer) => (answer.ok ? 'ok' : await answer.text()),
+        (answer) => (answer.ok ? 'ok' : answer.text()),
         (error: unknown) => (error as Error).message,
       );
       if (said === 'ok' || performance.now() > deadline) break;
@@ -117,14 +121,26 @@ async function judged(databaseUrl: string, commands: readonly Command[]): Promis
   return { found, events: events.length };
 }
 
-function faultOf({ fate, position, keyed, waited }: Command, times: number, last = 0): string | null {
+/** What is wrong with a command whose events form so many batches, the last of them at `last`. */
+export function faultOf({ fate, position, keyed, waited }: Command, times: number, last = 0): string | null {
   if (times > 1) return `it is in the log ${times} times`;
-  if (fate === 'acknowledged' && times === 0) return 'it was acknowledged, and is not in the log';
-  if (fate === 'acknowledged' && position < last) return `it was acknowledged at ${position}, and goes on to ${last}`;
-  if (fate === 'refused' && times > 0) return 'it was refused, and is in the log';
-  if (fate === 'ambiguous' && keyed) return 'nobody said what became of it';
-  return waited > LONGEST ? `one try took ${Math.round(waited)} ms` : null;
+  const promise = PROMISES[fate]({ times, position, keyed, last });
+  return promise ?? (waited > LONGEST ? `one try took ${Math.round(waited)} ms` : null);
 }
+
+interface Found extends Pick<Command, 'position' | 'keyed'> {
+  times: number;
+  last: number;
+}
+
+const PROMISES: Record<Fate, (found: Found) => string | null> = {
+  acknowledged({ times, position, last }) {
+    if (times === 0) return 'it was acknowledged, and is not in the log';
+    return position < last ? `it was acknowledged at ${position}, and goes on to ${last}` : null;
+  },
+  refused: ({ times }) => (times > 0 ? 'it was refused, and is in the log' : null),
+  ambiguous: ({ keyed }) => (keyed ? 'nobody said what became of it' : null),
+};
 
 /** All processes say that everything is right, and show the same. */
 async function agree(nodes: readonly Node[]): Promise<string[]> {
@@ -150,7 +166,7 @@ export function chaosText({ seed, seconds, writers, processes }: ChaosOptions, r
   const made = [...faults.values()].reduce((sum, times) => sum + times, 0);
   return [
     `Seed ${seed}: ${writers} writers on ${processes} processes for ${seconds} s, ${made} faults`,
-    ...[...faults].sort().map(([name, times]) => `  ${name.padEnd(34)} ${times}`),
+    ...[...faults].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, times]) => `  ${name.padEnd(34)} ${times}`),
     `${commands.length} commands, ${events} events in the log`,
     `  acknowledged                       ${count(({ fate }) => fate === 'acknowledged')}`,
     `  refused                            ${count(({ fate }) => fate === 'refused')}`,

@@ -71,20 +71,28 @@ export interface Writing {
   /** All there were so far. */
   commands: Command[];
   running(): boolean;
+  trace(line: string): void;
 }
 
+/** Milliseconds: what takes longer is worth a line. */
+const LONG = 15_000;
+
 /** Sends `command` until it is known what became of it, or for as long as it may be sent again. */
-export async function carryOut(command: Command, { nodes, random }: Writing, deadline: number): Promise<void> {
+export async function carryOut(command: Command, { nodes, random, trace }: Writing, deadline: number): Promise<void> {
   for (;;) {
-    const url = random.some(nodes.filter((node) => node.url !== null))?.url;
-    if (url == null) {
+    const node = random.some(nodes.filter((each) => each.url !== null));
+    const url = node?.url;
+    if (node === undefined || url == null) {
       await sleep(50);
       continue;
     }
     const started = performance.now();
     const wasAmbiguous = command.fate === 'ambiguous' && command.said !== '';
     const answer = await attempt(url, command);
-    command.waited = Math.max(command.waited, performance.now() - started);
+    const took = performance.now() - started;
+    if (took > LONG)
+      trace(`${command.id} took ${Math.round(took)} ms on process ${nodes.indexOf(node)}: ${answer.said}`);
+    command.waited = Math.max(command.waited, took);
     Object.assign(command, answer);
     command.resolved ||= wasAmbiguous && answer.fate !== 'ambiguous';
     if (!isOpen(command) || performance.now() > deadline) return;

@@ -5,7 +5,7 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { type Brought, type Catalog, type NamedFunction, readCatalog } from './catalog.js';
-import { RELEASES, withServer } from './servers.js';
+import { RELEASES, withServer } from '../postgres/servers.js';
 
 const NAMES = new URL('../../src/schema/sql-text/postgres-names.ts', import.meta.url);
 

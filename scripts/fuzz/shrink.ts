@@ -8,7 +8,7 @@ const TRIES = 150;
 /** Equal for what is probably the same fault. */
 export function signatureOf({ route }: FuzzRequest, { rule, message }: Fault): string {
   const [first = '', second = ''] = message.split('\n');
-  const words = `${first} ${second}`.replaceAll(/"(?:[^"\\]|\\.)*"|\d+|[0-9a-f-]{36}/g, '…');
+  const words = `${first} ${second}`.replaceAll(/(?<=[A-Z] )\/\S+/g, '…').replaceAll(/"(?:[^"\\]|\\.)*"|\d+|[0-9a-f-]{36}/g, '…');
   return `${rule} ${rule === 'serverErrors' ? '' : route} ${words.slice(0, 160)}`;
 }
 
@@ -32,6 +32,8 @@ export async function shrink(session: Session, request: FuzzRequest, fault: Faul
     }
   };
   if (session.target.ended() !== null || !(await shows(request))) return { request, again: false };
+  // What is expected of a request follows from the one before: a smaller one follows from something else.
+  if (fault.rule === 'expected') return { request, again: true };
   let smallest = request;
   for (let progress = true; progress && tries < TRIES;) {
     progress = false;

@@ -54,6 +54,18 @@ describe('a database that is away', function () {
     expect([...state.collections.keys()].sort()).to.deep.equal(['after', 'before']);
   });
 
+  it('keeps nobody waiting whose token is looked up over a connection that has gone silent', async () => {
+    const unknown = { token: 'dps_unknown-token-0123456789' };
+    expect((await client('/collections', unknown)).status).to.equal(401);
+    proxy.muffle();
+    const started = performance.now();
+    // The connection that reads ask over is another one, and found out first.
+    for (let tries = 0; (await client('/collections', unknown)).status !== 401; tries++) {
+      expect(tries, 'connections that are silent are used again').to.be.below(5);
+    }
+    expect(performance.now() - started).to.be.below(30_000);
+  });
+
   it('leaves the metrics answering those who were known before, and says that it is away', async () => {
     const measures = (token?: string | null) => client('/metrics', token === undefined ? {} : { token });
     const before = await measures();

@@ -1,0 +1,71 @@
+/**
+ * `npm run test:servers -- --majors 14,16 test/adopt/*.test.ts`: the tests that need a database, on servers of each
+ * supported release. Without files: all of them. Exit code 1 when one fails.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createRequire } from 'node:module';
+import { parseArgs } from 'node:util';
+
+import { RELEASES, withServerAt } from './postgres/servers.js';
+
+/** Those with a server of their own are the same whatever the others run on. */
+const OWN_SERVER = ['test/postgres/embedded.int.test.ts', 'test/cli/packed.e2e.test.ts'];
+
+interface Outcome {
+  release: string;
+  passed: number;
+  failed: number;
+  pending: number;
+  seconds: number;
+  /** What each failure said, by the name of the test. */
+  failures: string[];
+}
+
+const { values, positionals } = parseArgs({
+  options: { majors: { type: 'string', default: '14,15,16,17,18' } },
+  allowPositionals: true,
+});
+const majors = values.majors.split(',');
+const releases = RELEASES.filter((release) => majors.includes(release.split('.')[0] as string));
+if (releases.length < majors.length)
+  throw new Error(`--majors takes some of ${RELEASES.map((each) => each.split('.')[0]).join(', ')}`);
+
+const patterns = positionals.length > 0 ? positionals : ['test/**/*.int.test.ts', 'test/**/*.e2e.test.ts'];
+const ignored = OWN_SERVER.flatMap((file) => ['--ignore', file]);
+
+const outcomes: Outcome[] = [];
+for (const release of releases) {
+  process.stderr.write(`PostgreSQL ${release}\n`);
+  outcomes.push(await withServerAt(release, (url) => tested(release, url)));
+}
+print();
+if (outcomes.some(({ failed, passed }) => failed > 0 || passed === 0)) process.exitCode = 1;
+
+async function tested(release: string, url: string): Promise<Outcome> {
+  const mocha = createRequire(import.meta.url).resolve('mocha/bin/mocha.js');
+  const started = performance.now();
+  const child = spawn(process.execPath, [mocha, ...ignored, ...patterns], {
+    env: { ...process.env, TEST_DATABASE_URL: url },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let text = '';
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    text += chunk;
+  });
+  await once(child, 'close');
+  const [, passed = '0'] = /(\d+) passing/.exec(text) ?? [];
+  const [, failed = '0'] = /(\d+) failing/.exec(text) ?? [];
+  const [, pending = '0'] = /(\d+) pending/.exec(text) ?? [];
+  const failures = Number(failed) > 0 || Number(passed) === 0 ? [text.slice(text.search(/\d+ failing/))] : [];
+  const seconds = Math.round((performance.now() - started) / 1_000);
+  return { release, passed: Number(passed), failed: Number(failed), pending: Number(pending), seconds, failures };
+}
+
+function print(): void {
+  const lines = outcomes.flatMap(({ release, passed, failed, pending, seconds, failures }) => [
+    ...failures.map((failure) => `PostgreSQL ${release}\n${failure}`),
+    `PostgreSQL ${release.padEnd(18)} passed ${passed}, failed ${failed}, skipped ${pending}, ${seconds} s`,
+  ]);
+  process.stdout.write(`${lines.join('\n')}\n`);
+}
