@@ -65,6 +65,13 @@ function fateOf(status: number, text: string): Fate {
 const isOpen = ({ fate, keyed, said }: Command): boolean =>
   keyed && (fate === 'ambiguous' || (fate === 'refused' && said.startsWith('503')));
 
+function note(command: Command, answer: Answer, took: number): void {
+  const wasAmbiguous = command.fate === 'ambiguous' && command.said !== '';
+  Object.assign(command, answer);
+  command.waited = Math.max(command.waited, took);
+  command.resolved ||= wasAmbiguous && answer.fate !== 'ambiguous';
+}
+
 export interface Writing {
   nodes: readonly Node[];
   random: Random;
@@ -87,14 +94,12 @@ export async function carryOut(command: Command, { nodes, random, trace }: Writi
       continue;
     }
     const started = performance.now();
-    const wasAmbiguous = command.fate === 'ambiguous' && command.said !== '';
     const answer = await attempt(url, command);
     const took = performance.now() - started;
-    if (took > LONG)
+    if (took > LONG) {
       trace(`${command.id} took ${Math.round(took)} ms on process ${nodes.indexOf(node)}: ${answer.said}`);
-    command.waited = Math.max(command.waited, took);
-    Object.assign(command, answer);
-    command.resolved ||= wasAmbiguous && answer.fate !== 'ambiguous';
+    }
+    note(command, answer, took);
     if (!isOpen(command) || performance.now() > deadline) return;
     await sleep(100 + random.below(400));
   }

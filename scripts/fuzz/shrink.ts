@@ -8,7 +8,9 @@ const TRIES = 150;
 /** Equal for what is probably the same fault. */
 export function signatureOf({ route }: FuzzRequest, { rule, message }: Fault): string {
   const [first = '', second = ''] = message.split('\n');
-  const words = `${first} ${second}`.replaceAll(/(?<=[A-Z] )\/\S+/g, '…').replaceAll(/"(?:[^"\\]|\\.)*"|\d+|[0-9a-f-]{36}/g, '…');
+  const words = `${first} ${second}`
+    .replaceAll(/(?<=[A-Z] )\/\S+/g, '…')
+    .replaceAll(/"(?:[^"\\]|\\.)*"|\d+|[0-9a-f-]{36}/g, '…');
   return `${rule} ${rule === 'serverErrors' ? '' : route} ${words.slice(0, 160)}`;
 }
 

@@ -1,20 +1,9 @@
-/** A few seconds of `npm run chaos`. */
+/** What `npm run chaos` takes for a finding. */
 import { expect } from 'chai';
-import { chaos, chaosText, faultOf } from '../../scripts/chaos/run.js';
+import { faultOf } from '../../scripts/chaos/run.js';
 import type { Command, Fate } from '../../scripts/chaos/writers.js';
 
-describe('chaos', function () {
-  this.timeout(300_000);
-
-  it('loses nothing, doubles nothing and leaves nothing wrong', async () => {
-    const options = { seed: 3, seconds: 8, writers: 8, processes: 2, program: 'source' } as const;
-    const report = await chaos(options);
-    expect(report.findings, chaosText(options, report)).to.deep.equal([]);
-    const acknowledged = report.commands.filter(({ fate }) => fate === 'acknowledged');
-    expect(acknowledged, 'hardly anything was written').to.have.length.above(10);
-    expect(report.faults.size, 'hardly anything went wrong').to.be.above(1);
-  });
-
+describe('chaos', () => {
   it('takes a command for broken that was lost, doubled, or done although it was refused', () => {
     const fault = (fate: Fate, times: number, more: Partial<Command> = {}) => {
       const command = { id: 'x', method: 'PATCH', path: '/', resolved: false, waited: 1, said: '' };
