@@ -4,7 +4,15 @@ import { snapshotOf } from '../../../src/schema/snapshot.js';
 import type { Body } from '../request.js';
 import { fieldsOf, json, type SnapshotDoc } from '../world.js';
 import { fieldChange, someField, tableExtras } from './columns.js';
-import { collectionName, type Context, flag, maybe, newName, type Rules } from './context.js';
+import {
+  collectionName,
+  type Context,
+  flag,
+  maybe,
+  newName,
+  type Rules,
+  someField as someKnownField,
+} from './context.js';
 
 type Doc = Record<string, unknown>;
 
@@ -144,6 +152,19 @@ export const SCHEMA: Rules = {
     },
   },
   'GET /schema/drift': { weight: 1, make: () => ({ path: '/schema/drift' }) },
+  'POST /schema/drift/accept': {
+    weight: 1,
+    make(context) {
+      const { random } = context;
+      const { collection, field } = someKnownField(context);
+      const value = random.pick<Doc>([{}, { collections: [collection] }, { fields: [{ collection, field }] }]);
+      return {
+        path: '/schema/drift/accept',
+        query: maybe(random, { dry_run: [0.4, flag(random)] }),
+        body: json(value),
+      };
+    },
+  },
   'POST /schema/adopt': {
     weight: 2,
     make: (context) => ({

@@ -1,0 +1,55 @@
+import { expect } from 'chai';
+import pg from 'pg';
+import { type Api, createApi } from '../../support/api.js';
+import { createDatabase } from '../../support/postgres.js';
+import { type TestService, startService } from '../../support/service.js';
+
+describe('the sequence of an identity column that counts in another type', () => {
+  let service: TestService;
+  let api: Api;
+
+  before(async () => {
+    service = await startService();
+    api = createApi(service);
+  });
+  after(async () => {
+    await api.stop();
+    await service.stop();
+  });
+
+  for (const [column, type, more] of [
+    ['integer', 'bigint', {}],
+    ['integer', 'bigint', { start: '3000000000', name: 'its own' }],
+    ['bigInteger', 'smallint', { increment: '-1' }],
+  ] as const) {
+    it(`${type} for a column of type ${column}, ${JSON.stringify(more)}: is made, added, and made elsewhere by the export`, async () => {
+      const sequence = { type, ...more };
+      const id = {
+        field: 'id',
+        type: column,
+        interface: 'input',
+        schema: { is_primary_key: true, has_auto_increment: true, extras: { sequence } },
+      };
+      await api.ok('POST', '/collections', { collection: 'counted', schema: {}, fields: [id] });
+      const read = await api.ok<{ data: { schema: { extras: { sequence: unknown } } } }>('GET', '/fields/counted/id');
+      expect(read.data.schema.extras.sequence).to.include(sequence);
+      const { data } = await api.ok<{ data: { ok: boolean } }>('GET', '/projections/verify');
+      expect(data.ok).to.equal(true);
+
+      const { text } = await api.client('/history/snapshot?export=sql');
+      const elsewhere = await createDatabase();
+      const client = new pg.Client({ connectionString: elsewhere.connectionString });
+      await client.connect();
+      const SEQUENCE = `SELECT seqtypid::regtype::text AS type, seqstart::text, seqincrement::text, seqmin::text, seqmax::text
+        FROM pg_sequence WHERE seqrelid = pg_get_serial_sequence('counted', 'id')::regclass`;
+      try {
+        await client.query(text);
+        expect((await client.query(SEQUENCE)).rows).to.deep.equal(await api.sql(SEQUENCE));
+      } finally {
+        await client.end();
+        await elsewhere.drop();
+      }
+      await api.ok('DELETE', '/collections/counted');
+    });
+  }
+});
