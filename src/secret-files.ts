@@ -1,5 +1,5 @@
 /** Secrets that stand in files: `NAME_FILE` names the file whose text is the setting NAME, as Docker and others mount them. */
-import { readFileSync } from 'node:fs';
+import { closeSync, openSync, readSync } from 'node:fs';
 import { OperatorError } from './operator-error.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -24,7 +24,7 @@ export function withSecretFiles(environment: Environment, secrets: readonly stri
 
 function textOf(file: string, name: string): string {
   try {
-    const text = readFileSync(file, 'utf8');
+    const text = startOf(file);
     if (text.length > MAX_BYTES) throw new Error('it is too large for a secret');
     const secret = text.replace(/\r?\n$/, '');
     if (secret === '') throw new Error('it is empty');
@@ -33,5 +33,20 @@ function textOf(file: string, name: string): string {
     throw new OperatorError(`The file of the setting ${name}_FILE can't be used: ${(cause as Error).message}.`, {
       cause,
     });
+  }
+}
+
+/** No more of it than shows that it is too large. */
+function startOf(file: string): string {
+  const descriptor = openSync(file, 'r');
+  try {
+    const bytes = Buffer.alloc(MAX_BYTES + 1);
+    let length = 0;
+    for (let read = -1; read !== 0 && length < bytes.length; length += read) {
+      read = readSync(descriptor, bytes, length, bytes.length - length, null);
+    }
+    return bytes.toString('utf8', 0, length);
+  } finally {
+    closeSync(descriptor);
   }
 }

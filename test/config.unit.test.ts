@@ -132,6 +132,7 @@ describe('readConfig', () => {
       );
       expect(refusal({ ADMIN_TOKEN_FILE: directory })).to.match(/ADMIN_TOKEN_FILE can't be used: EISDIR/);
       expect(refusal({ ADMIN_TOKEN_FILE: file('empty', '\n') })).to.contain('it is empty');
+      expect(refusal({ ADMIN_TOKEN_FILE: '/dev/zero' })).to.contain('too large for a secret');
       expect(refusal({ ADMIN_TOKEN_FILE: file('short', 'abc\n') })).to.contain('ADMIN_TOKEN must have at least 32');
       expect(refusal({ ADMIN_TOKEN_FILE: file('both', 'abc'), ADMIN_TOKEN: 'x' })).to.contain('exclude each other');
     });

@@ -124,6 +124,14 @@ describe('types and sequences of several tables', function () {
     await expectReplayed(instance);
   });
 
+  it('are none of those that the service counts by itself', async () => {
+    const instance = await start('CREATE TABLE m (id integer PRIMARY KEY, a integer)');
+    const name = 'service_divergences_id_seq';
+    expect(await faults(withNeeds(instance, { m: [{ kind: 'sequence', name }] }))).to.deep.equal([
+      `INVALID_PAYLOAD sequence "${name}" is the service's own`,
+    ]);
+  });
+
   it('are not taken from a table that has them', async () => {
     const instance = await start('CREATE TABLE m (id integer PRIMARY KEY, a integer)');
     await instance.pool.query('CREATE TABLE n (id serial); CREATE TABLE o (id integer GENERATED ALWAYS AS IDENTITY)');

@@ -3,6 +3,7 @@ import { type Need, isIdentity } from '../extras.js';
 import { isSameNeed, needLabel, needsOfNode, ownerOf } from '../needs.js';
 import { type Problem, about } from '../problem.js';
 import type { CollectionNode, State } from '../state.js';
+import { SYSTEM_TABLES } from '../system-collections.js';
 import { quoted } from './quoted.js';
 
 interface Known {
@@ -78,7 +79,11 @@ function ownerFault(need: Need, node: CollectionNode, before: CollectionNode | u
   return had ? null : `is to end with the column ${quoted(owner)}, which makes its values without it`;
 }
 
+/** What our own tables count by: a default that did as well would take their numbers. */
+const isOurs = (name: string): boolean => [...SYSTEM_TABLES].some((table) => name.startsWith(`${table}_`));
+
 function faultOf(need: Need, known: Known | undefined): string | null {
+  if (need.kind === 'sequence' && isOurs(need.name)) return "is the service's own";
   if (known === undefined) return null;
   if (!isSameNeed(need, known.need))
     return `is not as ${quoted(known.collection)} has it: it is the same for every table`;

@@ -1,5 +1,6 @@
 /** The bounds of a partition are evaluated as soon as they are read: nothing but constants may stand there. */
 import { type Node, list, member, only, stringOf } from '../expression.js';
+import { sizeOf } from './growth.js';
 import { OWN_TYPES, typeFault } from './types.js';
 
 /** @param statement ALTER TABLE … ATTACH PARTITION, parsed */
@@ -11,8 +12,11 @@ export function constantFault(statement: Node): string | null {
     const fault = valueFault(value);
     if (fault !== null) return fault;
   }
-  return null;
+  return sizeOf(values) > MAX_BOUND ? 'must not be longer than 1 MiB' : null;
 }
+
+/** Bytes: `B'1'::bit(83886080)` is written in a few. */
+const MAX_BOUND = 1024 * 1024;
 
 const NO_CONSTANT =
   'must be of constants alone: literals, MINVALUE, MAXVALUE, and casts of literals to types of PostgreSQL itself';

@@ -2,8 +2,9 @@
  * How large a value an expression could make: `replace(replace(…))` and their like make gigabytes out of a few characters.
  * An estimate, not a bound: a column counts as much as text usually holds.
  */
-import { type Node, integerOf, list, member, stringOf } from '../expression.js';
+import { type Node, integerOf, list, member, only, stringOf } from '../expression.js';
 import { repeatsOf } from './guarded-calls.js';
+import { growthOfPath } from './json-paths.js';
 import { textOf } from './types.js';
 
 /** Bytes. PostgreSQL holds up to a gigabyte, several times over while it computes. */
@@ -28,10 +29,31 @@ export function sizeOf(value: unknown): number {
   if (call !== undefined) return sizeOfCall(call);
   const cast = member(node, 'TypeCast');
   if (cast !== undefined) return sizeOf(cast['arg']) + paddingOf(cast);
+  const operation = member(node, 'A_Expr');
+  if (operation !== undefined && PATH_OPERATORS.has(stringOf(only(operation['name'])) ?? '')) {
+    return sizeByPath(operation['lexpr'], operation['rexpr']);
+  }
   if (member(node, 'ColumnRef') !== undefined) return COLUMN;
   const constant = member(node, 'A_Const');
   if (constant !== undefined) return sizeOfConstant(constant);
   return sum(Object.values(node));
+}
+
+/** `@@` compares texts with search queries as well, whose literals grow by nothing here. */
+const PATH_OPERATORS: ReadonlySet<string> = new Set(['@?', '@@']);
+
+const PATH_FUNCTION = /^jsonb_path_/;
+
+/** Of what a path finds in a value; infinite where a cast makes the path of something else than a literal. */
+function sizeByPath(value: unknown, path: unknown): number {
+  let [inner, isCast] = [path, false];
+  for (let cast = member(inner, 'TypeCast'); cast !== undefined; cast = member(inner, 'TypeCast')) {
+    [inner, isCast] = [cast['arg'], true];
+  }
+  const literal = member(member(inner, 'A_Const'), 'sval');
+  if (literal === undefined) return isCast ? Infinity : sizeOf(value) + sizeOf(path);
+  const { depth, lists } = growthOfPath(textOf(literal['sval']));
+  return Math.max(1, sizeOf(value)) ** depth * lists;
 }
 
 const sum = (values: readonly unknown[]): number => values.reduce<number>((total, each) => total + sizeOf(each), 0);
@@ -64,6 +86,7 @@ function sizeOfCall(call: Node): number {
   const args = list(call['args']);
   const name = stringOf(list(call['funcname']).at(-1)) ?? '';
   const [first, second, third] = args;
+  if (PATH_FUNCTION.test(name)) return sizeByPath(first, second);
   switch (name) {
     case 'repeat':
     case 'array_fill':
