@@ -29,10 +29,8 @@ export function sizeOf(value: unknown): number {
   if (call !== undefined) return sizeOfCall(call);
   const cast = member(node, 'TypeCast');
   if (cast !== undefined) return sizeOf(cast['arg']) + paddingOf(cast);
-  const operation = member(node, 'A_Expr');
-  if (operation !== undefined && PATH_OPERATORS.has(stringOf(only(operation['name'])) ?? '')) {
-    return sizeByPath(operation['lexpr'], operation['rexpr']);
-  }
+  const asked = askedByPath(node);
+  if (asked !== undefined) return sizeByPath(asked['lexpr'], asked['rexpr']);
   if (member(node, 'ColumnRef') !== undefined) return COLUMN;
   const constant = member(node, 'A_Const');
   if (constant !== undefined) return sizeOfConstant(constant);
@@ -41,6 +39,11 @@ export function sizeOf(value: unknown): number {
 
 /** `@@` compares texts with search queries as well, whose literals grow by nothing here. */
 const PATH_OPERATORS: ReadonlySet<string> = new Set(['@?', '@@']);
+
+function askedByPath(node: Node): Node | undefined {
+  const operation = member(node, 'A_Expr');
+  return PATH_OPERATORS.has(stringOf(only(operation?.['name'])) ?? '') ? operation : undefined;
+}
 
 const PATH_FUNCTION = /^jsonb_path_/;
 
