@@ -12,6 +12,8 @@ const BUDGET = 50;
 const BODIES: Record<string, (release: string) => string> = {
   'a snapshot of 3,000 collections': (release) => JSON.stringify(snapshotOf(3_000, release)),
   '4,500,000 values': () => `[${filled('[{}', '{}', 12 * MIB)}],${filled('[1', '1', 6 * MIB)}]]`,
+  '900,000 empty collections': (release) =>
+    `{"version":1,"service":"${release}","vendor":"postgres","collections":${filled('[{}', '{}', 2_700_000)}]}`,
   'strings of 30 MiB': () => `{"version":1,"collections":[${filled('"x"', `"${'ä'.repeat(50_000)}"`, 30 * MIB)}]}`,
 };
 
