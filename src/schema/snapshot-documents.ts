@@ -3,6 +3,7 @@ import { isObject } from './json.js';
 import { relationEnds } from './normal-form/index.js';
 import type { Place, Places } from './places/locate.js';
 import { MAX_PROBLEMS, type Path, type Problem, invalid } from './problem.js';
+import type { Steps } from './steps.js';
 import { isSystemCollection } from './system-collections.js';
 
 /** The parts of a snapshot; an absent part says nothing. */
@@ -35,8 +36,8 @@ interface Document {
 export type Documents = Map<string, Document>;
 
 /** The documents of a part by the names they carry; each name once. */
-export function documentsOf(reading: Collecting, part: 'collections' | 'fields', members: string[]): Documents {
-  return collect(reading, part, (input, at) => {
+export function* documentsOf(reading: Collecting, part: 'collections' | 'fields', members: string[]): Steps<Documents> {
+  return yield* collect(reading, part, (input, at) => {
     for (const member of members) {
       if (typeof input[member] !== 'string') return invalid([...at, member], `${member} is required, a string`);
     }
@@ -45,8 +46,8 @@ export function documentsOf(reading: Collecting, part: 'collections' | 'fields',
 }
 
 /** Relations name themselves flat (many_collection, many_field) or nested (collection, field). */
-export function relationDocuments(reading: Collecting): Documents {
-  return collect(reading, 'relations', (input, at) => {
+export function* relationDocuments(reading: Collecting): Steps<Documents> {
+  return yield* collect(reading, 'relations', (input, at) => {
     const [collection, field] = relationEnds(input);
     if (typeof collection !== 'string')
       return invalid([...at, 'many_collection'], 'many_collection is required, a string');
@@ -55,15 +56,19 @@ export function relationDocuments(reading: Collecting): Documents {
   });
 }
 
-function collect(
+/** Documents looked at in one step. */
+const STEP = 500;
+
+function* collect(
   reading: Collecting,
   part: keyof SnapshotParts,
   namesOf: (input: { [member: string]: unknown }, at: Path) => string[] | Problem,
-): Documents {
+): Steps<Documents> {
   const { parts, problems } = reading;
   const documents: Documents = new Map();
   for (const [index, input] of (parts[part] ?? []).entries()) {
     if (problems.length >= MAX_PROBLEMS) break;
+    if (index % STEP === STEP - 1) yield;
     const at = [part, index];
     const names = isObject(input) ? namesOf(input, at) : invalid(at, 'an object is expected');
     if (!Array.isArray(names)) {

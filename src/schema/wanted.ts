@@ -51,9 +51,9 @@ export function* wantedState(state: State, parts: SnapshotParts, options: Wanted
   const foreign = options.foreign !== undefined;
   const places = snapshotPlaces(foreign ? options.foreign : parts);
   const reading: Reading = { state, draft: new Draft(state), parts, foreign, places, problems: [] };
-  const names = documentsOf(reading, 'collections', ['collection']);
-  const fields = documentsOf(reading, 'fields', ['collection', 'field']);
-  const relations = relationDocuments(reading);
+  const names = yield* documentsOf(reading, 'collections', ['collection']);
+  const fields = yield* documentsOf(reading, 'fields', ['collection', 'field']);
+  const relations = yield* relationDocuments(reading);
   if (reading.problems.length > 0) return refuse(...reading.problems);
   if (options.mode === 'mirror') yield* removeMissing(reading, names, fields, relations);
   yield* readCollections(reading, names);

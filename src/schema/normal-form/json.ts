@@ -49,14 +49,16 @@ function* checkContainers(
 ): Steps<JsonCheck> {
   const problems: Problem[] = [];
   const open: Visit[] = [{ value, step: undefined, depth: 1, parent: undefined }];
-  let [values, stepped] = [1, 0];
+  let [values, visited, stepped] = [1, 0, 0];
   for (let visit = open.pop(); visit !== undefined; visit = open.pop()) {
-    if (visit.depth <= maxDepth) values += checkChildren(visit, open, problems);
+    if (visit.depth <= maxDepth) values += yield* checkChildren(visit, open, problems);
     else problems.push(invalid(pathOf(visit), `the document must not be nested deeper than ${maxDepth} levels`));
     if (values > maxValues) problems.push(invalid([], `the document must not hold more than ${maxValues} values`));
     if (values > maxValues || problems.length >= MAX_PROBLEMS) break;
-    if (values - stepped <= STEP) continue;
-    stepped = values;
+    // Empty containers hold nothing, and are visited all the same.
+    visited += 1;
+    if (values + visited - stepped <= STEP) continue;
+    stepped = values + visited;
     yield;
   }
   return { problems, values };
@@ -67,10 +69,13 @@ function isContainer(value: unknown): value is object {
 }
 
 /** Checks what stands directly in a container, leaves the containers among it in `open`, and counts it. */
-function checkChildren(visit: Visit, open: Visit[], problems: Problem[]): number {
+function* checkChildren(visit: Visit, open: Visit[], problems: Problem[]): Steps<number> {
   if (Array.isArray(visit.value)) {
     const items: unknown[] = visit.value;
-    for (let index = 0; index < items.length; index++) checkChild(visit, index, items[index], { open, problems });
+    for (let index = 0; index < items.length; index++) {
+      checkChild(visit, index, items[index], { open, problems });
+      if (index % STEP === STEP - 1) yield;
+    }
     return items.length;
   }
   const members = visit.value as Record<string, unknown>;

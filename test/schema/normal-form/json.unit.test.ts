@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { checkJson } from '../../../src/schema/normal-form/index.js';
+import { checkJson, checkJsonInSteps } from '../../../src/schema/normal-form/index.js';
 
 const paths = (value: unknown): (string | undefined)[] => checkJson(value).map(({ path }) => path);
 
@@ -48,5 +48,14 @@ describe('checkJson', () => {
 
   it('does not list more problems than anyone reads', () => {
     expect(checkJson(Array.from({ length: 500 }, () => ['\0'])).length).to.be.within(1, 40);
+  });
+
+  it('gives others a turn within one long array, of values and of what holds nothing', () => {
+    for (const item of [1, {}, []]) {
+      let turns = 0;
+      const steps = checkJsonInSteps(Array.from({ length: 100_000 }, () => item));
+      for (let step = steps.next(); step.done !== true; step = steps.next()) turns += 1;
+      expect(turns, JSON.stringify(item)).to.be.at.least(50);
+    }
   });
 });
