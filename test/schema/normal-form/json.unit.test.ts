@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { checkJson, checkJsonInSteps } from '../../../src/schema/normal-form/index.js';
+import { checkJson, checkJsonInSteps } from '../../../src/schema/normal-form/json.js';
 
 const paths = (value: unknown): (string | undefined)[] => checkJson(value).map(({ path }) => path);
 
