@@ -59,7 +59,9 @@ describe('an event that this release can not read', () => {
       const created = await send('/collections', json({ collection: 'e', schema: {} }));
       expect(created.codes, created.text).to.deep.equal(['LOG_UNREADABLE']);
       expect((await send('/server/health', { token: null })).text).to.contain('position 3');
-      expect((await send('/history/events')).status).to.equal(200);
+      // Past the client that holds answers to their description: damaged data is shown as it is.
+      const headers = { authorization: `Bearer ${service.adminToken}` };
+      expect((await fetch(`${service.url}/history/events`, { headers })).status).to.equal(200);
       expect((await send('/history/verify')).status).to.equal(200);
       expect((await send('/history/export')).status).to.equal(200);
       const ran = await dps(['drift'], { DATABASE_URL: database.connectionString });

@@ -29,24 +29,29 @@ function dataOf(type: EventType): z.ZodType {
   return others.length === 0 ? first : z.union([first, ...others]);
 }
 
-function eventOf(type: EventType) {
-  return z.strictObject({
-    position: z.int().min(1),
-    id: z.uuid(),
-    batch: z.uuid(),
-    type: z.literal(type),
-    version: z.int().min(1),
-    collection: textOrNull,
-    field: textOrNull,
-    data: dataOf(type),
-    ...cause,
-    context: z.record(text, json).optional(),
-    subject: z.strictObject({ kind: text, id: text }).optional(),
-    occurred_at: time,
-    hash,
-    previous_hash: hash,
-  });
-}
+const anyEvent = z.strictObject({
+  position: z.int().min(1),
+  id: z.uuid(),
+  batch: z.uuid(),
+  type: text,
+  version: z.int().min(1),
+  collection: textOrNull,
+  field: textOrNull,
+  data: json,
+  ...cause,
+  context: z.record(text, json).optional(),
+  subject: z.strictObject({ kind: text, id: text }).optional(),
+  occurred_at: time,
+  hash,
+  previous_hash: hash,
+});
+
+const eventOf = (type: EventType) => anyEvent.extend({ type: z.literal(type), data: dataOf(type) });
+
+/** What a newer release has written: the history shows it as it is stored. */
+const laterEvent = anyEvent
+  .extend({ type: text.regex(new RegExp(`^(?!(?:${TYPES.map((type) => type.replace('.', '\\.')).join('|')})$)`)) })
+  .meta({ id: 'LaterEvent', description: 'Of a type that this release does not know' });
 
 /** `collection.created` → `CollectionCreated`. */
 const nameOf = (type: EventType): string =>
@@ -57,9 +62,9 @@ const shaped = TYPES.map((type) => ({ type, shape: eventOf(type) }));
 const oneOfTypes = <S extends z.core.$ZodTypeDiscriminable>(shapes: S[]) =>
   z.discriminatedUnion('type', shapes as [S, ...S[]]);
 
-export const event = oneOfTypes(shaped.map(({ type, shape }) => shape.meta({ id: `${nameOf(type)}Event` }))).meta({
-  id: 'Event',
-});
+const knownEvent = oneOfTypes(shaped.map(({ type, shape }) => shape.meta({ id: `${nameOf(type)}Event` })));
+
+export const event = z.union([...knownEvent.options, laterEvent]).meta({ id: 'Event' });
 
 /** An event with the change that it made. */
 export const lifeEvent = oneOfTypes(shaped.map(({ shape }) => shape.extend({ diff: schemaChanges }))).meta({
