@@ -28,10 +28,17 @@ export function readExtras(change: ColumnChange, column: Column, reading: Readin
   const kept = Object.fromEntries(
     Object.entries(read).filter(([name]) => applies(name as keyof ColumnExtras, read, change, column)),
   ) as ColumnExtras;
-  if (given !== undefined && !jsonEqual(read, before)) complainOfLost(read, kept, reading);
+  if (given !== undefined && (!jsonEqual(read, before) || saysTwoDefaults(change, read, kept))) {
+    complainOfLost(read, kept, reading);
+  }
   settleSequence(kept, column, reading);
   if (jsonEqual(kept, before)) return before;
   return Object.keys(kept).length === 0 ? undefined : kept;
+}
+
+/** Taken once, it would be refused when the same is sent again: the column has no default in words any more. */
+function saysTwoDefaults({ given }: ColumnChange, read: ColumnExtras, kept: ColumnExtras): boolean {
+  return given['default_value'] != null && read.default !== undefined && kept.default === undefined;
 }
 
 /** As PostgreSQL will have it: what goes without saying depends on the column's type. */
