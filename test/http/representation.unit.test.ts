@@ -2,7 +2,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { readAcceptEncoding } from '../../src/http/coding.js';
 import { Refused } from '../../src/http/errors.js';
-import { representationAnswer } from '../../src/http/representation.js';
+import { representationAnswer, requireAcceptable } from '../../src/http/representation.js';
 import { toRendered } from '../../src/reads/rendered.js';
 
 const small = { ...toRendered('{"ü":1}'), etag: '"abc"', type: 'application/json', position: 7 };
@@ -83,7 +83,7 @@ describe('representationAnswer', () => {
     const { headers } = await answerTo({ 'accept-encoding': 'br, identity;q=0' }, small);
     expect(headers).include({ 'Content-Encoding': 'br' });
     for (const nothing of ['identity;q=0', '*;q=0', 'zstd, *;q=0']) {
-      expect(() => representationAnswer(small, { headers: { 'accept-encoding': nothing } }), nothing).throw(Refused);
+      expect(() => requireAcceptable({ 'accept-encoding': nothing }), nothing).throw(Refused);
     }
   });
 

@@ -7,18 +7,23 @@ import { type State, initialState } from '../../src/schema/state.js';
 const TYPES =
   'string text integer bigInteger float decimal boolean date time dateTime timestamp json uuid csv hash'.split(' ');
 const IN_WORDS = [
-  ...[
-    'now()',
-    "'x'::text",
-    "lower('X')",
-    '1',
-    '1 + 1',
-    "'2020-01-01'::date",
-    'gen_random_uuid()',
-    'true',
-    "'{}'::json",
-  ],
-  ...['0', 'CURRENT_DATE', "'1'::numeric", '1.50', "'x'", "'{}'", 'LOCALTIMESTAMP', "md5('x')"],
+  'now()',
+  "'x'::text",
+  "lower('X')",
+  '1',
+  '1 + 1',
+  "'2020-01-01'::date",
+  'gen_random_uuid()',
+  'true',
+  "'{}'::json",
+  '0',
+  'CURRENT_DATE',
+  "'1'::numeric",
+  '1.50',
+  "'x'",
+  "'{}'",
+  'LOCALTIMESTAMP',
+  "md5('x')",
 ];
 const VALUES = [null, 0, 1, 2, 1.5, 'x', '', 'now()', true, '2020-01-01', 'gen_random_uuid()', 'CURRENT_DATE', {}];
 
