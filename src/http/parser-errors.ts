@@ -14,15 +14,15 @@ const METHODS = 'GET, HEAD, POST, PATCH, DELETE, OPTIONS';
 
 /** Answers what Node's parser refuses, and what Node would answer without a body. */
 export function answerParserErrors(server: Server): void {
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+  server.on('clientError', (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket) => {
     // An answer that has begun can't be followed by another one.
     const { _httpMessage: begun } = socket as { _httpMessage?: ServerResponse };
     if (error.code === 'ECONNRESET' || !socket.writable || begun?.headersSent === true) socket.destroy();
-    else writeRefusal(socket, problemOf(error));
+    else writeRefusal(socket, { problem: problemOf(error), isHead: isHead(error) });
   });
   server.on('connect', (_req: IncomingMessage, socket: Duplex) => {
     const message = 'CONNECT is not possible here: this is no proxy.';
-    writeRefusal(socket, { code: 'METHOD_NOT_ALLOWED', message }, ['Allow', METHODS]);
+    writeRefusal(socket, { problem: { code: 'METHOD_NOT_ALLOWED', message }, headers: ['Allow', METHODS] });
   });
   server.on('checkExpectation', (req: IncomingMessage, res: ServerResponse) => {
     const message = `The expectation ${JSON.stringify(req.headers.expect)} can't be met: 100-continue can.`;
@@ -52,14 +52,23 @@ function problemOf({ code = '' }: NodeJS.ErrnoException): EdgeProblem {
   return { code: 'INVALID_REQUEST', message: 'This is not a request of HTTP/1.1.' };
 }
 
+/** An answer to HEAD has no body: what follows its head would be taken for the next answer. */
+const isHead = ({ rawPacket }: { rawPacket?: Buffer }): boolean => rawPacket?.toString('latin1', 0, 5) === 'HEAD ';
+
+interface Refusal {
+  problem: EdgeProblem;
+  headers?: readonly string[];
+  isHead?: boolean;
+}
+
 /** Writes the whole answer to a connection that has no response to write it with, and closes it. */
-function writeRefusal(socket: Duplex, problem: EdgeProblem, headers: readonly string[] = []): void {
+function writeRefusal(socket: Duplex, { problem, headers = [], isHead: withoutBody = false }: Refusal): void {
   const answer = refusal([problem]);
   const lines = [...answer.headers, ...headers, 'X-Request-Id', randomUUID(), 'Connection', 'close'];
   const head = [`HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status]}`];
   for (let index = 0; index < lines.length; index += 2) head.push(`${lines[index]}: ${lines[index + 1]}`);
   socket.on('error', () => socket.destroy());
-  socket.end(`${head.join('\r\n')}\r\n\r\n${String(answer.body)}`);
+  socket.end(`${head.join('\r\n')}\r\n\r\n${withoutBody ? '' : String(answer.body)}`);
   // Closing it while there is something unread would reset it, and the answer would be lost.
   socket.resume();
   const timer = setTimeout(() => socket.destroy(), LINGER).unref();

@@ -66,6 +66,12 @@ describe('requests that cannot be read', () => {
     });
   }
 
+  it('have no body in the answer when they ask for none', async () => {
+    const { status, headers, body } = await answerTo(request(`HEAD /${'x'.repeat(17_000)} HTTP/1.1`, 'Host: x'));
+    expect([status, body]).to.deep.equal([431, '']);
+    expect(headers).to.match(/^content-length: [1-9]/m);
+  });
+
   it('behind one that can are answered after it', async () => {
     const text = await raw(service.url, `${request('GET /server/ping HTTP/1.1', 'Host: x')}garbage${CRLF}${CRLF}`);
     expect(text).match(/^HTTP\/1\.1 (?:200|400)/);
