@@ -1,10 +1,11 @@
 /** From whatever was thrown to an answer. */
 import { logUnreadable } from '../pipeline/diverged.js';
-import { environmentProblem, ProblemError } from '../postgres/errors.js';
+import { environmentProblem } from '../postgres/errors.js';
 import type { Logger } from '../postgres/logger.js';
 import { UnreadableEventError } from '../schema/upcasting.js';
 import { type Answer, refusal } from './answer.js';
 import { Refused } from './errors.js';
+import { ProblemError } from '../schema/problem.js';
 
 /** Refusals as they are, trouble of the database as 503, anything else as 500 with its details in the log alone. */
 export function failureAnswer(error: unknown, requestId: string, logger: Logger): Answer {

@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import type { Caller } from '../auth/caller.js';
 import type { Identify } from '../auth/identify.js';
 import { inTime } from '../kernel/in-time.js';
-import { ProblemError, unavailable } from '../postgres/errors.js';
+import { unavailable } from '../postgres/errors.js';
 import type { Answer } from './answer.js';
 import { authenticate } from './authenticate.js';
 import type { Bodies } from './body/index.js';
@@ -17,6 +17,7 @@ import { requestIdOf } from './request-headers.js';
 import type { RequestLog } from './request-log.js';
 import { respond } from './respond.js';
 import type { Route } from './route.js';
+import { ProblemError } from '../schema/problem.js';
 
 export type Handler = (req: Request, res: Response) => Promise<void>;
 

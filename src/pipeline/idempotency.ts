@@ -2,9 +2,9 @@
 import type { LogHead } from '../log/head.js';
 import type { Parameterised } from '../postgres/exchange.js';
 import type { Cause } from '../schema/events.js';
-import type { Json } from '../schema/model.js';
 import type { Problem } from '../schema/problem.js';
 import type { Done, Idempotency, Refusal, Replay, RequestContext } from './types.js';
+import type { Json } from '../schema/json.js';
 
 const KEPT = `interval '24 hours'`;
 

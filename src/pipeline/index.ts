@@ -1,7 +1,7 @@
 /** The write path: from a command to its events, tables, rows and answer, in one transaction. */
 import { logDiverged } from '../log/divergence.js';
 import { createLogWatch } from '../log/watch.js';
-import { ProblemError, environmentProblem, unavailable } from '../postgres/errors.js';
+import { environmentProblem, unavailable } from '../postgres/errors.js';
 import { UnreadableEventError } from '../schema/upcasting.js';
 import { operations } from '../schema/operations/index.js';
 import type { Problem } from '../schema/problem.js';
@@ -16,6 +16,7 @@ import { type Queue, createQueue } from './queue.js';
 import { type Unsettled, createUnsettled, isCommitted, outcomeUnknown } from './settle.js';
 import { tryUntilFree } from './tries.js';
 import type { Job, Outcome, Pipeline, PipelineOptions, Prepare, Refusal, RequestContext } from './types.js';
+import { ProblemError } from '../schema/problem.js';
 
 export type * from './types.js';
 

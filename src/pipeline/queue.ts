@@ -1,6 +1,5 @@
-/** One at a time, in order of arrival. */
-import { ProblemError } from '../postgres/errors.js';
 import type { Problem } from '../schema/problem.js';
+import { ProblemError } from '../schema/problem.js';
 
 export interface Turn {
   /** Milliseconds spent waiting. */

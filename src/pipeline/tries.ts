@@ -3,7 +3,7 @@
  * under the log's lock stops every other change; so each try waits a moment only, and between the tries nothing is held.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ProblemError, isLocked, lockTimeout, unavailable } from '../postgres/errors.js';
+import { isLocked, lockTimeout, unavailable } from '../postgres/errors.js';
 import { withClient } from '../postgres/pool.js';
 import { IDLE } from '../postgres/write-limits.js';
 import { type Holder, LockedError } from '../projector/table-locks.js';
@@ -12,6 +12,7 @@ import { StaleConnectionError } from './begin.js';
 import { LogBusyError, type Met, inTheWay, isStillMet, meet, nameOf } from './in-the-way.js';
 import type { Queue } from './queue.js';
 import type { PipelineOptions } from './types.js';
+import { ProblemError } from '../schema/problem.js';
 
 export interface Trying {
   queue: Queue;

@@ -5,11 +5,11 @@ import type { Logger } from '../postgres/logger.js';
 import type { Statement } from '../projector/statement.js';
 import type { Point, Store } from '../reads/store.js';
 import type { Cause, Divergence, LogEvent, StoredEvent } from '../schema/events.js';
-import type { Json } from '../schema/model.js';
 import type { CommandOf, OperationName } from '../schema/operations/index.js';
 import type { Problem, Result } from '../schema/problem.js';
 import type { State } from '../schema/state.js';
 import type { Steps } from '../schema/steps.js';
+import type { Json } from '../schema/json.js';
 
 /** The one way the schema changes. */
 export interface Pipeline {

@@ -119,17 +119,6 @@ const LOST_BY_DRIVER = [
   'Query read timeout',
 ];
 
-/** A refusal that is thrown where no result can be returned: a read while the database is away, for one. */
-export class ProblemError extends Error {
-  override readonly name = 'ProblemError';
-  readonly problem: Problem;
-
-  constructor(problem: Problem, cause?: unknown) {
-    super(problem.message, { cause });
-    this.problem = problem;
-  }
-}
-
 /**
  * What a failure that isn't about the statement itself means for the caller: the connection, locks, time, resources.
  * Undefined: none of these, so somebody else has to know.

@@ -1,10 +1,12 @@
 /** How far the log has come, asked just before a read is answered. */
+import { shareNext } from '../kernel/share-next.js';
 import pg from 'pg';
-import { ProblemError, environmentProblem, isConnectionLoss, unavailable } from '../postgres/errors.js';
+import { environmentProblem, isConnectionLoss, unavailable } from '../postgres/errors.js';
 import { CHECK_COLUMNS, type HeadCheck } from '../log/divergence.js';
 import { GENESIS_HASH, type LogHead } from '../log/head.js';
 import type { Logger } from '../postgres/logger.js';
 import { type ConnectionOptions, connectionConfig } from '../postgres/pool.js';
+import { ProblemError } from '../schema/problem.js';
 
 export interface Fresh {
   /** Position of the newest committed event. */
@@ -114,31 +116,4 @@ export function createFreshness(options: FreshnessOptions): Freshness {
 function nullIfLost(error: unknown): null {
   if (isConnectionLoss(error)) return null;
   throw error;
-}
-
-/**
- * Calls of `ask` one after another, each shared by all who came before it began. Who comes while one is under way waits
- * for the next: the running one may have looked before the newcomer's reason to ask was there.
- */
-export function shareNext<T>(ask: () => Promise<T>): () => Promise<T> {
-  let running: Promise<T> | undefined;
-  let next: Promise<T> | undefined;
-
-  const start = (): Promise<T> => {
-    next = undefined;
-    const asked = ask();
-    running = asked;
-    const done = (): void => {
-      if (running === asked) running = undefined;
-    };
-    asked.then(done, done);
-    return asked;
-  };
-
-  return () => {
-    if (next !== undefined) return next;
-    if (running === undefined) return start();
-    next = running.then(start, start);
-    return next;
-  };
 }

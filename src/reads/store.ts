@@ -5,8 +5,8 @@ import type { Queryable } from '../postgres/pool.js';
 import type { State } from '../schema/state.js';
 import { UnreadableEventError } from '../schema/upcasting.js';
 import { LogDivergedError, type Point, broken, foldLog, startPoint } from './fold-log.js';
-import { shareNext } from './freshness.js';
 import type { StoredFolds } from './stored-folds/index.js';
+import { shareNext } from '../kernel/share-next.js';
 
 export { LogDivergedError, type Point, foldPage, foldPages } from './fold-log.js';
 

@@ -1,12 +1,13 @@
 /** diff: what to change, as the interface's document of entries `N`, `D`, `E`, `A`. */
 import { relationBody } from './change.js';
-import type { Field, Json, NewRelation, Relation } from './model.js';
+import type { Field, NewRelation, Relation } from './model.js';
 import { fieldsInOrder, relationsInOrder } from './order.js';
 import { isReplacedCollection, isReplacedField } from './removals.js';
 import { type ShownCollection, type ShownField, keyTarget, presentCollection, presentField } from './present.js';
 import { type CollectionNode, type State, byName } from './state.js';
 import { type Steps, toEnd } from './steps.js';
 import { type Entry, entriesBetween } from './entries.js';
+import type { Json } from './json.js';
 
 export interface CollectionDiff {
   collection: string;

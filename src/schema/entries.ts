@@ -1,6 +1,5 @@
 /** Change entries: how a diff shows what differs inside one document. */
-import { isObject, jsonEqual } from './json.js';
-import type { Json } from './model.js';
+import { isObject, jsonEqual, type Json } from './json.js';
 import type { Path } from './problem.js';
 
 export type Step = string | number;

@@ -3,7 +3,8 @@
  * schema's fold passes over a type is declared with its payloads in `event-schemas.ts`.
  */
 import type { Operation } from 'fast-json-patch';
-import type { Collection, Field, Json, NewRelation } from './model.js';
+import type { Collection, Field, NewRelation } from './model.js';
+import type { Json } from './json.js';
 
 /** Payload per type of event that changes the schema, newest version. `adopted`: the database was so before, and nothing is done to it. */
 export interface SchemaEventData {

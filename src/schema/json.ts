@@ -1,5 +1,5 @@
 /** Comparing JSON values. Depth is bounded at the edge (`normal-form/json.ts`), so recursion here is safe. */
-import type { Json } from './model.js';
+export type Json = null | boolean | number | string | Json[] | { [member: string]: Json };
 
 const has = Object.prototype.hasOwnProperty;
 

@@ -7,8 +7,7 @@
  */
 
 import type { ColumnExtras, TableExtras } from './extras.js';
-
-export type Json = null | boolean | number | string | Json[] | { [member: string]: Json };
+import type { Json } from './json.js';
 
 export interface CollectionMeta {
   icon: string | null;

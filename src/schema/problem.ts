@@ -132,3 +132,14 @@ export function repeated(names: readonly string[]): number[] {
     return [];
   });
 }
+
+/** A refusal that is thrown where no result can be returned: a read while the database is away, for one. */
+export class ProblemError extends Error {
+  override readonly name = 'ProblemError';
+  readonly problem: Problem;
+
+  constructor(problem: Problem, cause?: unknown) {
+    super(problem.message, { cause });
+    this.problem = problem;
+  }
+}

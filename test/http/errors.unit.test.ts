@@ -2,7 +2,8 @@ import { expect } from 'chai';
 import { refusal } from '../../src/http/answer.js';
 import { errorBody, refused, STATUS } from '../../src/http/errors.js';
 import { failureAnswer } from '../../src/http/failure.js';
-import { lockTimeout, ProblemError, unavailable } from '../../src/postgres/errors.js';
+import { lockTimeout, unavailable } from '../../src/postgres/errors.js';
+import { ProblemError } from "../../src/schema/problem.js";
 
 const lines: { message: string; fields: Record<string, unknown> | undefined }[] = [];
 const log = (message: string, fields?: Record<string, unknown>) => void lines.push({ message, fields });

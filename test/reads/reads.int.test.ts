@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import type pg from 'pg';
-import { ProblemError } from '../../src/postgres/errors.js';
 import { createPool } from '../../src/postgres/pool.js';
 import { type Freshness, createFreshness } from '../../src/reads/freshness.js';
 import { createStore } from '../../src/reads/store.js';
@@ -10,6 +9,7 @@ import { startProxy } from '../support/proxy.js';
 import { until } from '../log/until.js';
 import { CAUSE, type Instance, command, done, field, silent, startInstance, table } from '../pipeline/instance.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
+import { ProblemError } from "../../src/schema/problem.js";
 
 describe('reading at the head', () => {
   let database: TestDatabase;

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { Draft } from '../../src/schema/draft.js';
 import { invariantProblems } from '../../src/schema/invariants/index.js';
-import type { Collection, Field, Json } from '../../src/schema/model.js';
+import type { Collection, Field } from '../../src/schema/model.js';
 import { holdsText } from '../../src/schema/normal-form/data-types.js';
 import {
   defaultPrimaryKey,
@@ -12,6 +12,7 @@ import {
 } from '../../src/schema/normal-form/index.js';
 import type { Result } from '../../src/schema/problem.js';
 import { type State, initialState, primaryKeyOf } from '../../src/schema/state.js';
+import type { Json } from "../../src/schema/json.js";
 
 const HOSTILE = [
   'a b',

@@ -1,5 +1,4 @@
 import { readRecordPages } from '../../log/read.js';
-import { ProblemError } from '../../postgres/errors.js';
 import { OperatorError } from '../../operator-error.js';
 import {
   PROJECTION_NAMES,
@@ -14,6 +13,7 @@ import { withServerAt } from '../database.js';
 import { createProgress } from '../progress.js';
 import { type Bench, withProjections } from '../projections.js';
 import { replayInto, showReplayed } from '../replay.js';
+import { ProblemError } from '../../schema/problem.js';
 
 export async function rebuild(invocation: Invocation): Promise<ExitCode> {
   const [name = ''] = invocation.positionals;

@@ -1,6 +1,5 @@
 /** When a table was renamed, what points at it says its new name: that is no difference of its own. */
-import { isObject, jsonEqual } from '../../schema/json.js';
-import type { Json } from '../../schema/model.js';
+import { isObject, jsonEqual, type Json } from '../../schema/json.js';
 import type { CatalogTable } from '../catalog/model.js';
 import type { Difference } from '../verify.js';
 

@@ -1,10 +1,9 @@
 /** The projections for operators: how they are, whether they are right, and making them anew. */
 import type pg from 'pg';
 import { headPosition } from '../../log/read.js';
-import { ProblemError } from '../../postgres/errors.js';
 import { type ConnectionOptions, withClient } from '../../postgres/pool.js';
-import { shareNext } from '../../reads/freshness.js';
-import type { Point, Store } from '../../reads/store.js';
+import type { Point } from '../../reads/fold-log.js';
+import type { State } from '../../schema/state.js';
 import type { IndexProjection } from '../indexes.js';
 import { type Verification, verify } from '../verify.js';
 import { INDEX_PROJECTION } from '../verify/pending-indexes.js';
@@ -12,6 +11,8 @@ import { PROJECTION_NAMES, type ProjectionName, type ProjectionStatus, listProje
 import type { LogLock } from './log-lock.js';
 import { type Progress, type RebuiltMetadata, rebuildMetadataRows } from './rebuild-metadata.js';
 import { type RebuiltTables, rebuildTables } from './rebuild-tables.js';
+import { shareNext } from '../../kernel/share-next.js';
+import { ProblemError } from '../../schema/problem.js';
 
 export type { Progress } from './rebuild-metadata.js';
 export { PROJECTION_NAMES, type ProjectionName, type ProjectionStatus, type ProjectionError } from './list.js';
@@ -42,7 +43,7 @@ export interface ProjectionsOptions {
   connection: ConnectionOptions;
   /** The name of the database. */
   database: string;
-  store: Pick<Store, 'atHead'>;
+  store: { atHead(head: number): Promise<State> };
   pipeline: LogLock;
   indexes: Pick<IndexProjection, 'retry'>;
   /** Milliseconds. */

@@ -6,7 +6,7 @@ import pg from 'pg';
 import { checkHead, logDiverged } from '../../log/divergence.js';
 import { headPosition, readEventPages } from '../../log/read.js';
 import { advisoryKey } from '../../postgres/advisory.js';
-import { ProblemError, environmentProblem } from '../../postgres/errors.js';
+import { environmentProblem } from '../../postgres/errors.js';
 import { sendBatch } from '../../postgres/exchange.js';
 import { type ConnectionOptions, connectionConfig } from '../../postgres/pool.js';
 import { REFUSE_OLDER_RELEASE } from '../../postgres/release-guard.js';
@@ -15,6 +15,7 @@ import { type FoldLogOptions, type Point, foldLog, foldPage, startPoint } from '
 import { collectionsChanged } from '../../schema/event-schemas.js';
 import { sql } from '../ddl/sql.js';
 import { type StagedRows, createStaging, restage, stage, switchRows } from './staging.js';
+import { ProblemError } from '../../schema/problem.js';
 
 export interface RebuildMetadataOptions {
   /** For a connection of its own. */

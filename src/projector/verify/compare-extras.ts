@@ -1,7 +1,6 @@
 /** Partitioning, and what tables use beside themselves: fold against catalog. */
 import type { Need } from '../../schema/extras.js';
-import { jsonEqual } from '../../schema/json.js';
-import type { Json } from '../../schema/model.js';
+import { jsonEqual, type Json } from '../../schema/json.js';
 import type { CollectionNode, State } from '../../schema/state.js';
 import { needLabel } from '../../schema/needs.js';
 import { needsOf, sequenceOptions } from '../adopt/needs.js';

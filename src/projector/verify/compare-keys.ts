@@ -1,6 +1,5 @@
 /** Constraints and indexes of the fold against those of the catalog: by name, as small documents. */
-import { jsonEqual } from '../../schema/json.js';
-import type { Json } from '../../schema/model.js';
+import { jsonEqual, type Json } from '../../schema/json.js';
 import type { CollectionNode, State } from '../../schema/state.js';
 import type { CatalogConstraint, CatalogIndex } from '../catalog/model.js';
 import { hasColumn, needsUnique } from '../ddl/column.js';

@@ -1,5 +1,3 @@
-/** One collection of the fold against one table of the catalog. */
-import type { Json } from '../../schema/model.js';
 import type { CollectionNode, State } from '../../schema/state.js';
 import type { CatalogColumn, CatalogTable } from '../catalog/model.js';
 import type { CatalogObjects } from '../catalog/objects.js';
@@ -17,6 +15,7 @@ import {
 } from './compare-keys.js';
 import { hasColumn } from '../ddl/column.js';
 import type { Difference } from './difference.js';
+import type { Json } from '../../schema/json.js';
 
 /** What a comparison needs to know beside the two. */
 export interface Comparison {

@@ -1,5 +1,4 @@
-/** A place where fold, metadata rows and catalog don't say the same. */
-import type { Json } from '../../schema/model.js';
+import type { Json } from '../../schema/json.js';
 
 export interface Difference {
   /** Which of the two disagrees with the fold. */

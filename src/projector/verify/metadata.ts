@@ -1,7 +1,6 @@
 /** Fold against metadata rows. */
 import type pg from 'pg';
-import { isObject, jsonEqual } from '../../schema/json.js';
-import type { Json } from '../../schema/model.js';
+import { isObject, jsonEqual, type Json } from '../../schema/json.js';
 import { type State, byName } from '../../schema/state.js';
 import { sql } from '../ddl/sql.js';
 import type { Difference } from './difference.js';

@@ -18,7 +18,7 @@ import { scriptOf } from './script.js';
 import { type Tail, createTail } from './tail.js';
 import { createTimeTravel } from './time-travel.js';
 import { type LogVerification, verifyLog } from '../../log/verify-log.js';
-import { shareNext } from '../freshness.js';
+import { shareNext } from '../../kernel/share-next.js';
 
 export interface History {
   /** Events that fit, in order of position; one more than `limit` when there are more. */

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { checkExpression, checkTypeText } from '../expression.js';
 import { judgeText } from '../sql-text/judge.js';
 import { NOTHING_AROUND } from '../sql-text/surroundings.js';
-import type { Json } from '../model.js';
 import { defaultFromCatalog } from '../normal-form/catalog-default.js';
 import { type Check, checkOf, flag, Wrong } from '../normal-form/checks.js';
 import { commentText, isSequenceDefault } from '../normal-form/column.js';
@@ -14,6 +13,7 @@ import type { FieldDocument, Import, Place } from './context.js';
 import { quoted, warn, warnOfMember } from './import.js';
 import { warnOfValue } from './meta.js';
 import { vendorFunction } from './vendor.js';
+import type { Json } from '../json.js';
 
 export interface ColumnInput {
   collection: string;

@@ -1,10 +1,10 @@
 /** The way back: from the catalog's text of a default to the normal form it came from, or could have come from. */
 import { type Constant, parseConstant } from '../constant.js';
 import { type ParsedType, parseTypeText } from '../expression.js';
-import type { Json } from '../model.js';
 import { characterCount, Wrong } from './checks.js';
 import { isFunctionDefault, readDefault } from './default-value.js';
 import { type ColumnType, UNKNOWN_TYPE } from './field-types.js';
+import type { Json } from '../json.js';
 
 /**
  * Parses what pg_get_expr (with TimeZone UTC) says of a column's default. null is no default; undefined means that the

@@ -1,7 +1,6 @@
 /** The extras of a column that is being made or changed: those given, or those it has, as far as they still apply. */
 import { type ColumnExtras, isSerial } from '../extras.js';
-import { jsonEqual } from '../json.js';
-import type { Json } from '../model.js';
+import { jsonEqual, type Json } from '../json.js';
 import type { SequenceType } from '../sequence-options.js';
 import { type Reading, complain, reporter } from './checks.js';
 import { defaultFromCatalog } from './catalog-default.js';

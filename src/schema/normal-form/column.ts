@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { checkExpression, checkTypeText } from '../expression.js';
 import { type ColumnExtras, isIdentity } from '../extras.js';
-import type { ColumnSchema, Json } from '../model.js';
+import type { ColumnSchema } from '../model.js';
 import { type Check, checkOf, complain, flag, nullableText, type Reading, Wrong } from './checks.js';
 import { checkFlags } from './column-flags.js';
 import { type GivenColumn, readColumnType } from './column-type.js';
@@ -11,6 +11,7 @@ import { isFunctionDefault, readDefault } from './default-value.js';
 import type { ColumnChange } from './column-change.js';
 import { readExtras } from './column-extras.js';
 import type { ColumnType } from './field-types.js';
+import type { Json } from '../json.js';
 
 /** Reports what is wrong to `reading`; null when there is no column type to go on with. */
 export function normaliseColumn(change: ColumnChange, reading: Reading): ColumnSchema | null {

@@ -1,11 +1,7 @@
-/**
- * Default values of json columns. Objects, arrays, numbers and booleans stand as they are. A string is JSON text, so a
- * default that is itself a JSON string or null stays text: `"\"abc\""`, `"null"`.
- */
-import type { Json } from '../model.js';
 import { Wrong } from './checks.js';
 import { plainDecimal } from './default-numbers.js';
 import { checkJson } from './json.js';
+import type { Json } from '../json.js';
 
 const NOT_JSON = new Wrong('must be JSON: an object, an array, a number, a boolean, or a string that holds JSON text');
 const LOSES_DIGITS = new Wrong('holds a number with more digits than JSON readers keep exactly');

@@ -1,10 +1,11 @@
 /** The normal form of `default_value`, by the type of the column. Normalising a normal form changes nothing. */
-import type { ColumnSchema, Json } from '../model.js';
+import type { ColumnSchema } from '../model.js';
 import { characterCount, Wrong } from './checks.js';
 import { jsonDefault } from './default-json.js';
 import { decimalDefault, floatDefault, integerDefault } from './default-numbers.js';
 import { dateDefault, dateTimeDefault, timeDefault, timestampDefault } from './default-times.js';
 import type { ColumnType } from './field-types.js';
+import type { Json } from '../json.js';
 
 /** `lenient`: numbers and booleans are text too where text is wanted, as other vendors write them. */
 type DefaultReader = (value: unknown, column: ColumnType, lenient: boolean) => Json | Wrong;

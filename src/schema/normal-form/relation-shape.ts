@@ -1,5 +1,6 @@
 /** The two shapes a relation comes in: flat (ours) and nested (`collection`, `field`, `related_collection`, `meta`). */
 import { isObject, jsonEqual } from '../json.js';
+import { type Place, stepsIn } from '../places/locate.js';
 import type { Path } from '../problem.js';
 import { complain, type Reading } from './checks.js';
 
@@ -108,4 +109,9 @@ function placeOf(member: string, input: Record<string, unknown>): string[] {
   const isNested = [...NESTED.keys(), 'meta'].some((name) => input[name] !== undefined);
   if (!isNested || Object.keys(input).some((name) => FLAT.has(name))) return [member];
   return other === undefined ? ['meta', member] : [other];
+}
+
+/** A relation in either shape. */
+export function relationPlace(at: Path, body: unknown): Place {
+  return { at, stepsTo: (member) => (isObject(body) ? stepsIn(body, relationSteps(member, body)) : []) };
 }

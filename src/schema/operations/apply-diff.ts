@@ -1,7 +1,7 @@
 /** apply-diff: carries out the entries of a diff, checked against the schema as strictly as any other command. */
 import type { SchemaDiff } from '../diff.js';
 import { Draft } from '../draft.js';
-import { diffPlaces } from '../places/documents.js';
+import { diffPlaces } from '../places/diff.js';
 import { type Problem, type Result, ok, refuse } from '../problem.js';
 import { snapshotHashInSteps } from '../snapshot.js';
 import type { State } from '../state.js';

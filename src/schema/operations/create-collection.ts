@@ -1,7 +1,7 @@
 /** create-collection: a table with its columns, or a folder. */
 import { Draft } from '../draft.js';
-import { isObject, jsonEqual } from '../json.js';
-import type { Collection, Field, Json } from '../model.js';
+import { isObject, jsonEqual, type Json } from '../json.js';
+import type { Collection, Field } from '../model.js';
 import { defaultPrimaryKey, readNewCollection, readNewField } from '../normal-form/index.js';
 import { checkJson } from '../normal-form/json.js';
 import { TOP_LEVEL_META } from '../normal-form/collection.js';

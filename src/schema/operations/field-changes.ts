@@ -1,8 +1,8 @@
 /** What a change of fields can't ask for, whatever the rest of the schema is. */
 import type { Draft } from '../draft.js';
 import { secondKey } from '../invariants/collection.js';
-import { isObject } from '../json.js';
-import type { Field, Json } from '../model.js';
+import { isObject, type Json } from '../json.js';
+import type { Field } from '../model.js';
 import type { KeyTarget } from '../present.js';
 import { type Path, type Problem, invalid, renderPath } from '../problem.js';
 import { type CollectionNode, primaryKeyOf } from '../state.js';

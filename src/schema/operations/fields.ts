@@ -2,8 +2,8 @@
 import { Draft } from '../draft.js';
 import { dropField } from '../edits.js';
 import type { NewEvent } from '../events.js';
-import { isObject } from '../json.js';
-import type { Field, Json } from '../model.js';
+import { isObject, type Json } from '../json.js';
+import type { Field } from '../model.js';
 import { MAX_SORT, mergeField, readNewField } from '../normal-form/index.js';
 import {
   type Path,

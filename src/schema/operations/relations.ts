@@ -1,8 +1,8 @@
 /** create-relation, update-relation, delete-relation. */
 import { Draft } from '../draft.js';
 import { changeRelation, dropRelation } from '../edits.js';
-import { isObject } from '../json.js';
-import type { Json, NewRelation, Relation } from '../model.js';
+import { isObject, type Json } from '../json.js';
+import type { NewRelation, Relation } from '../model.js';
 import { mergeRelation, readNewRelation } from '../normal-form/index.js';
 import { type Places, locate } from '../places/locate.js';
 import { relationPlaces } from '../places/request.js';

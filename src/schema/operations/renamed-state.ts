@@ -1,9 +1,10 @@
 /** The schema as it is once tables and columns have other names, with all that the log knows of them: nothing else differs. */
 import { Draft } from '../draft.js';
 import type { TableExtras } from '../extras.js';
-import type { Collection, CollectionMeta, Field, Json, NewRelation, Relation, TableSchema } from '../model.js';
+import type { Collection, CollectionMeta, Field, NewRelation, Relation, TableSchema } from '../model.js';
 import { type CollectionNode, type State, groupedIn, relationsTo } from '../state.js';
 import { withExtras } from '../table-extras.js';
+import type { Json } from '../json.js';
 
 export interface Renames {
   /** A collection's new name, by the one that it had. */

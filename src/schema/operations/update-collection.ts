@@ -1,7 +1,7 @@
 /** update-collection: changes members of `meta`, nothing else. */
 import { Draft } from '../draft.js';
-import { isObject } from '../json.js';
-import type { Collection, Json } from '../model.js';
+import { isObject, type Json } from '../json.js';
+import type { Collection } from '../model.js';
 import { mergeCollection } from '../normal-form/index.js';
 import type { Places } from '../places/locate.js';
 import { collectionPlaces } from '../places/request.js';

@@ -1,6 +1,6 @@
 /** Where things stand in the bodies of requests about collections, fields and relations. */
 import { isObject } from '../json.js';
-import { relationSteps } from '../normal-form/index.js';
+import { relationPlace } from '../normal-form/relation-shape.js';
 import type { Path } from '../problem.js';
 import { type Place, type Places, documentPlace, stepsIn } from './locate.js';
 
@@ -17,11 +17,6 @@ export function requestPlace(at: Path, body: unknown): Place {
       return top === undefined ? stepsIn(body, member) : stepsIn(body, [top, ...rest]);
     },
   };
-}
-
-/** A relation in either shape. */
-export function relationPlace(at: Path, body: unknown): Place {
-  return { at, stepsTo: (member) => (isObject(body) ? stepsIn(body, relationSteps(member, body)) : []) };
 }
 
 interface CollectionBody {

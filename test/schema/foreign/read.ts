@@ -1,11 +1,11 @@
 /** Short ways to read foreign snapshots in tests. */
 import { compareSnapshot } from '../../../src/schema/compare-snapshot.js';
 import type { SchemaDiff } from '../../../src/schema/diff.js';
-import type { Json } from '../../../src/schema/model.js';
 import { type ForeignSnapshot, readForeignSnapshot } from '../../../src/schema/foreign/index.js';
 import { EMPTY_INSTANCE, type Instance } from '../../../src/schema/foreign/context.js';
 import type { State } from '../../../src/schema/state.js';
 import { valueOf } from '../normal-form/read.js';
+import type { Json } from "../../../src/schema/json.js";
 
 export const SYSTEM: ReadonlySet<string> = new Set(['service_users']);
 

@@ -1,5 +1,5 @@
 /** Short ways to read documents in tests. */
-import type { Collection, Field, Json, NewRelation, Relation } from '../../../src/schema/model.js';
+import type { Collection, Field, NewRelation, Relation } from '../../../src/schema/model.js';
 import {
   mergeCollection,
   mergeField,
@@ -10,6 +10,7 @@ import {
   type FieldReadOptions,
 } from '../../../src/schema/normal-form/index.js';
 import type { Result } from '../../../src/schema/problem.js';
+import type { Json } from "../../../src/schema/json.js";
 
 export const STRICT: FieldReadOptions = { foreign: false };
 export const FORCED: FieldReadOptions = { foreign: true };
