@@ -2,7 +2,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { PASSWORD_LENGTH } from './auth/user.js';
-import { OperatorError } from './operator-error.js';
+import { OperatorError } from './kernel/operator-error.js';
 import { type Environment, withSecretFiles } from './secret-files.js';
 
 const KIB = 1024;

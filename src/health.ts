@@ -5,7 +5,7 @@ import type { LogWatch } from './log/watch.js';
 import type { Queryable } from './postgres/pool.js';
 import type { Freshness } from './reads/freshness.js';
 import type { Store } from './reads/store.js';
-import { UnreadableEventError } from './schema/upcasting.js';
+import { UnreadableEventError } from './schema/fold/upcasting.js';
 
 export interface HealthDeps {
   freshness: Pick<Freshness, 'check'>;

@@ -4,7 +4,7 @@ import { type Service, createService } from './app.js';
 import { readConfig, secretsOf } from './config.js';
 import { greeting } from './greeting.js';
 import { createLogger, redact } from './logger.js';
-import { OperatorError } from './operator-error.js';
+import { OperatorError } from './kernel/operator-error.js';
 
 const FAILED = 1;
 /** A setting is wrong, or what it names can't be used. */

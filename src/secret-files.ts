@@ -1,6 +1,6 @@
 /** Secrets that stand in files: `NAME_FILE` names the file whose text is the setting NAME, as Docker and others mount them. */
 import { closeSync, openSync, readSync } from 'node:fs';
-import { OperatorError } from './operator-error.js';
+import { OperatorError } from './kernel/operator-error.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SECRETS, readConfig, secretsOf } from '../src/config.js';
-import { OperatorError } from '../src/operator-error.js';
+import { OperatorError } from '../src/kernel/operator-error.js';
 
 function refusal(environment: Record<string, string>): string {
   try {

@@ -1,8 +1,8 @@
 /** Creating and applying, against the same DDL as one plain SQL script. */
 import { createCollection } from '../../src/schema/operations/create-collection.js';
 import { planBatch } from '../../src/projector/ddl/plan.js';
-import { initialState } from '../../src/schema/state.js';
-import { toEnd } from '../../src/schema/steps.js';
+import { initialState } from '../../src/schema/model/state.js';
+import { toEnd } from '../../src/kernel/steps.js';
 import { median, milliseconds, paced, percentile, runScript } from './measure.js';
 import { type Row, show } from './report.js';
 import { createBody, emptySnapshot, snapshotOf } from './schemas.js';

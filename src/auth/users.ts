@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Pool, PoolClient } from 'pg';
 import { SQLSTATE, sqlState } from '../postgres/errors.js';
-import { ok, refuse, type Problem, type Result } from '../schema/problem.js';
+import { ok, refuse, type Problem, type Result } from '../kernel/problem.js';
 import type { Role, UserStatus } from './caller.js';
 import type { Passwords } from './passwords.js';
 import { inTransaction, onlyRow, write } from './queries.js';

@@ -1,7 +1,7 @@
 /** What a database holds, as a backup looks at it: tables with their columns, sequences, and what it leaves out. */
 import type pg from 'pg';
 import { type Sql, sql } from '../projector/ddl/sql.js';
-import { type State, byName } from '../schema/state.js';
+import { type State, byName } from '../schema/model/state.js';
 
 export interface TableRows {
   table: string;

@@ -6,7 +6,7 @@ import { basename, dirname, join } from 'node:path';
 import { Readable, pipeline as pipe } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, createGunzip, createGzip } from 'node:zlib';
-import { OperatorError } from '../operator-error.js';
+import { OperatorError } from '../kernel/operator-error.js';
 
 /** @returns its bytes @throws OperatorError when it can't be written; nothing is left then, and what was there stays */
 export async function writeFileWhole(file: string, bytes: AsyncIterable<Buffer>): Promise<number> {

@@ -5,7 +5,7 @@
  */
 import { type Hash, createHash } from 'node:crypto';
 import { z } from 'zod';
-import { OperatorError } from '../operator-error.js';
+import { OperatorError } from '../kernel/operator-error.js';
 
 export const FORMAT_VERSION = 1;
 

@@ -6,7 +6,7 @@ import { from as copyFrom } from 'pg-copy-streams';
 import { readLines } from '../log/lines.js';
 import { readNdjsonPages } from '../log/ndjson.js';
 import type { EventRecord } from '../log/read.js';
-import { OperatorError } from '../operator-error.js';
+import { OperatorError } from '../kernel/operator-error.js';
 import { type OpenedBackup, SEQUENCE, type Section } from './format.js';
 import { sequenceNames } from './contents.js';
 import { releaseConstraints } from './constraints.js';

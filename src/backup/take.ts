@@ -2,8 +2,8 @@
 import pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { readEventTexts } from '../log/event-text.js';
-import { OperatorError } from '../operator-error.js';
-import { isLockTableFull } from '../projector/lock-table.js';
+import { OperatorError } from '../kernel/operator-error.js';
+import { isLockTableFull } from '../projector/refusals/lock-table.js';
 import { type SequenceValue, type Contents, FORMAT_VERSION, type Section } from './format.js';
 import { type TableRows, leftOut, sequenceNames, tablesWithRows } from './contents.js';
 import { COPY_SETTINGS, copyOut } from './rows.js';

@@ -3,7 +3,7 @@ import { createPasswords } from '../auth/passwords.js';
 import { type Tokens, createTokens } from '../auth/tokens.js';
 import type { User } from '../auth/user.js';
 import { type Users, createUsers } from '../auth/users.js';
-import { OperatorError } from '../operator-error.js';
+import { OperatorError } from '../kernel/operator-error.js';
 import type { Invocation } from './command.js';
 import { withDatabase } from './database.js';
 

@@ -1,7 +1,7 @@
 /** The service's database, for commands that work on it directly: whether the service runs or not. */
 import type pg from 'pg';
 import { type Config, readConfig } from '../config.js';
-import { OperatorError } from '../operator-error.js';
+import { OperatorError } from '../kernel/operator-error.js';
 import { DataDirInUseError, holdsServer, recordedConnection } from '../postgres/embedded/index.js';
 import { createPool } from '../postgres/pool.js';
 import { type DatabaseSource, openDatabase } from '../postgres/source.js';

@@ -1,6 +1,6 @@
 import type { SettledDivergence } from '../log/verify-log.js';
-import type { Difference } from '../projector/verify.js';
-import type { Divergence, LogPlace } from '../schema/events.js';
+import type { Difference } from '../projector/verify/verify.js';
+import type { Divergence, LogPlace } from '../schema/model/events.js';
 
 /** `1 difference`, `3 differences` */
 export function countDifferences({ length }: readonly Difference[]): string {

@@ -1,7 +1,7 @@
 /** Documents that commands send: snapshots and diffs, JSON or YAML, from a file or from stdin (`-`). */
 import { readFile } from 'node:fs/promises';
 import { load } from 'js-yaml';
-import { OperatorError } from '../operator-error.js';
+import { OperatorError } from '../kernel/operator-error.js';
 import type { Invocation } from './command.js';
 
 export interface DocumentBody {

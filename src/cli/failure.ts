@@ -1,5 +1,5 @@
 /** What went wrong, for the person at the terminal: a sentence where it is a mistake, a stack only where it is our bug. */
-import { OperatorError } from '../operator-error.js';
+import { OperatorError } from '../kernel/operator-error.js';
 import { type Values, UsageError } from './command.js';
 
 /** @param environment its secrets, and those of the options, are never shown */

@@ -1,7 +1,7 @@
 /** How results are shown: columns for people, JSON for machines. */
 import { writeFile } from 'node:fs/promises';
-import { OperatorError } from '../operator-error.js';
-import type { Result } from '../schema/problem.js';
+import { OperatorError } from '../kernel/operator-error.js';
+import type { Result } from '../kernel/problem.js';
 import { type Invocation, text } from './command.js';
 
 /** Rows in columns, as wide as their widest cell. */

@@ -1,7 +1,7 @@
 /** The pipeline on the service's database, for commands that change the schema directly: whether the service runs or not. */
 import type pg from 'pg';
 import { type Pipeline, type Refusal, type RequestContext, createPipeline } from '../pipeline/index.js';
-import { OperatorError } from '../operator-error.js';
+import { OperatorError } from '../kernel/operator-error.js';
 import { readDatabase } from '../postgres/database.js';
 import { createStore } from '../reads/store.js';
 import { readRelease } from '../release.js';

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import type { Config } from '../config.js';
 import { headPosition } from '../log/read.js';
 import { createPipeline } from '../pipeline/index.js';
-import { type IndexProjection, createIndexProjection } from '../projector/indexes.js';
+import { type IndexProjection, createIndexProjection } from '../projector/indexes/indexes.js';
 import { type Projections, createProjections } from '../projector/projections/index.js';
 import { type Store, createStore } from '../reads/store.js';
 import { readRelease } from '../release.js';

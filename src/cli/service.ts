@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { text as readText } from 'node:stream/consumers';
-import { OperatorError } from '../operator-error.js';
+import { OperatorError } from '../kernel/operator-error.js';
 import { type Invocation, text } from './command.js';
 
 export interface ServiceRequest {

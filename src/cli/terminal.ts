@@ -1,7 +1,7 @@
 /** The terminal, or whatever stands in its place. What can't be written is a failure, never a success. */
 import { createInterface } from 'node:readline/promises';
 import { text as readStream } from 'node:stream/consumers';
-import { OperatorError } from '../operator-error.js';
+import { OperatorError } from '../kernel/operator-error.js';
 import type { ExitCode, Terminal } from './command.js';
 
 type Streams = Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr' | 'env'>;

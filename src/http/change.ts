@@ -1,14 +1,14 @@
 /** Routes that change the schema: from a command through the pipeline to an answer. */
 import { createHash } from 'node:crypto';
 import type { Command, Done, DryRun, Outcome, Refusal, RequestContext, StoredAnswer } from '../pipeline/types.js';
-import type { Cause } from '../schema/events.js';
+import type { Cause } from '../schema/model/events.js';
 import type { CommandOf, OperationName } from '../schema/operations/index.js';
 import { type Answer, jsonAnswer, noContent, refusal } from './answer.js';
 import type { HttpDeps } from './deps.js';
 import { jsonPiecesInSteps } from './json-text.js';
 import { addressOf, idempotencyKeyOf, ifMatchOf, reasonOf, traceparentOf, userAgentOf } from './request-headers.js';
 import type { Call } from './route.js';
-import { inTurns } from '../turns.js';
+import { inTurns } from '../kernel/turns.js';
 
 /** Runs `command` and answers with what `render` makes of the outcome. */
 export async function change<N extends OperationName>(

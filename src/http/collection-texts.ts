@@ -3,8 +3,8 @@
  * it is the same, so that a list of thousands after one change costs one collection's worth of work.
  */
 import { createTableSql, hasForeignKey, primaryKeyColumns } from '../projector/ddl/create-table.js';
-import { shownCollection } from '../schema/snapshot.js';
-import { byName, type CollectionNode, type State } from '../schema/state.js';
+import { shownCollection } from '../schema/snapshot/snapshot.js';
+import { byName, type CollectionNode, type State } from '../schema/model/state.js';
 import type { CollectionDocument } from './deps.js';
 
 export interface CollectionTexts {

@@ -8,7 +8,7 @@ import type { Freshness } from '../reads/freshness.js';
 import type { History } from '../reads/history/index.js';
 import type { RenderedCache } from '../reads/rendered.js';
 import type { Store } from '../reads/store.js';
-import type { CollectionMeta } from '../schema/model.js';
+import type { CollectionMeta } from '../schema/model/model.js';
 import type { Handled } from './request-log.js';
 import type { MetricsSource } from './routes/metrics.js';
 

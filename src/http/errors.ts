@@ -1,5 +1,5 @@
 /** Errors of the interface: codes, statuses, and the one shape they are answered in. */
-import type { Problem, ProblemCode, Subject } from '../schema/problem.js';
+import type { Problem, ProblemCode, Subject } from '../kernel/problem.js';
 
 /** What the domain refuses, and what only the HTTP edge knows of. */
 export type ErrorCode =

@@ -2,10 +2,10 @@
 import { logUnreadable } from '../pipeline/diverged.js';
 import { environmentProblem } from '../postgres/errors.js';
 import type { Logger } from '../postgres/logger.js';
-import { UnreadableEventError } from '../schema/upcasting.js';
+import { UnreadableEventError } from '../schema/fold/upcasting.js';
 import { type Answer, refusal } from './answer.js';
 import { Refused } from './errors.js';
-import { ProblemError } from '../schema/problem.js';
+import { ProblemError } from '../kernel/problem.js';
 
 /** Refusals as they are, trouble of the database as 503, anything else as 500 with its details in the log alone. */
 export function failureAnswer(error: unknown, requestId: string, logger: Logger): Answer {

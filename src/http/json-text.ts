@@ -1,6 +1,6 @@
 /** A large value as JSON text in steps: JSON.stringify of 30 MiB stops the event loop for a tenth of a second. */
-import { inTurns } from '../turns.js';
-import type { Steps } from '../schema/steps.js';
+import { inTurns } from '../kernel/turns.js';
+import type { Steps } from '../kernel/steps.js';
 import { type Answer, jsonBytesAnswer } from './answer.js';
 
 /** Characters that are written at once. */

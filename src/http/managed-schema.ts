@@ -2,10 +2,10 @@
  * Clients of the peer say which database schema a table is in: `schema.schema`, `schema.foreign_key_schema`. Only the
  * edge knows the name of the one that is managed; the domain passes over these members.
  */
-import { isObject } from '../schema/json.js';
-import { MAX_PROBLEMS, type Path, type Problem, invalid } from '../schema/problem.js';
-import { type Steps, toEnd } from '../schema/steps.js';
-import { inTurns } from '../turns.js';
+import { isObject } from '../kernel/json.js';
+import { MAX_PROBLEMS, type Path, type Problem, invalid } from '../kernel/problem.js';
+import { type Steps, toEnd } from '../kernel/steps.js';
+import { inTurns } from '../kernel/turns.js';
 import { Refused } from './errors.js';
 
 const MEMBERS = ['schema', 'foreign_key_schema'] as const;

@@ -1,7 +1,7 @@
 /** The query parameter `fields`: which top-level members the objects of an answer show. */
 import { z } from 'zod';
 import type { User } from '../auth/user.js';
-import type { ShownCollection, ShownField, ShownRelation } from '../schema/present.js';
+import type { ShownCollection, ShownField, ShownRelation } from '../schema/snapshot/present.js';
 
 /** Names with commas between them, or the parameter several times; `*`: all of them. In the order of the document. */
 export const membersOf = <const M extends string>(members: readonly M[]) =>

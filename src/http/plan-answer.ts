@@ -1,7 +1,7 @@
 /** What a dry run answers: what would happen, what it would cost, and whether PostgreSQL took it. */
 import type { DryRun } from '../pipeline/types.js';
-import { warningsOf } from '../projector/warnings.js';
-import type { Warning } from '../schema/warning.js';
+import { warningsOf } from '../projector/ddl/warnings.js';
+import type { Warning } from '../kernel/warning.js';
 import { type Answer, jsonAnswer, refusal } from './answer.js';
 import { errorBody } from './errors.js';
 

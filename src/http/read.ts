@@ -1,5 +1,5 @@
 /** Reads of the schema: the state at the head, the answer rendered once for it. */
-import type { State } from '../schema/state.js';
+import type { State } from '../schema/model/state.js';
 import { type Answer, JSON_TYPE } from './answer.js';
 import type { HttpDeps } from './deps.js';
 import { representationAnswer } from './representation.js';

@@ -17,7 +17,7 @@ import { requestIdOf } from './request-headers.js';
 import type { RequestLog } from './request-log.js';
 import { respond } from './respond.js';
 import type { Route } from './route.js';
-import { ProblemError } from '../schema/problem.js';
+import { ProblemError } from '../kernel/problem.js';
 
 export type Handler = (req: Request, res: Response) => Promise<void>;
 

@@ -1,7 +1,7 @@
 /** The snapshot as JSON text, put together from texts that are kept as long as what they show is the same. */
-import { collectionsInOrder } from '../schema/order.js';
-import { shownCollection, shownFields, shownRelations, SNAPSHOT_VERSION, VENDOR } from '../schema/snapshot.js';
-import type { State } from '../schema/state.js';
+import { collectionsInOrder } from '../schema/model/order.js';
+import { shownCollection, shownFields, shownRelations, SNAPSHOT_VERSION, VENDOR } from '../schema/snapshot/snapshot.js';
+import type { State } from '../schema/model/state.js';
 
 export type SnapshotText = (state: State, include: (collection: string) => boolean) => string;
 

@@ -1,5 +1,5 @@
 /** What one of the schema endpoints answers, the next one takes: their limits follow from each other. */
-import { inTurns } from '../turns.js';
+import { inTurns } from '../kernel/turns.js';
 import { refused } from './errors.js';
 import { JSON_LIMITS } from './body/json.js';
 import { JsonFault } from './body/json-fault.js';

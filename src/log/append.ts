@@ -1,12 +1,12 @@
 /** Writing to the log. Only a transaction that holds the log's lock may do it. */
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import type { Cause, LogEvent, StoredEvent } from '../schema/events.js';
+import type { Cause, LogEvent, StoredEvent } from '../schema/model/events.js';
 import { type Parameterised, sendBatch } from '../postgres/exchange.js';
-import { createCanonicalWriter } from '../schema/canonical-writer.js';
+import { createCanonicalWriter } from '../kernel/canonical-writer.js';
 import { createHasher } from './hash-chain.js';
 import type { LogHead } from './head.js';
-import { createPace, nextTurn } from '../turns.js';
+import { createPace, nextTurn } from '../kernel/turns.js';
 
 export interface Append {
   /** The end of the log, read under the lock. */

@@ -3,8 +3,8 @@
  * Whoever notices writes it down in service_divergences, where every head check of every process finds it.
  */
 import type { Queryable } from '../postgres/pool.js';
-import type { Divergence, LogPlace } from '../schema/events.js';
-import type { Problem } from '../schema/problem.js';
+import type { Divergence, LogPlace } from '../schema/model/events.js';
+import type { Problem } from '../kernel/problem.js';
 import { GENESIS_HASH } from './head.js';
 
 /** What a look at the end of the log tells: all of one moment. */

@@ -1,9 +1,9 @@
 /** The log as a fold needs it: without who and why, so that a long one is read several times faster. */
 import pg from 'pg';
 import type { Queryable } from '../postgres/pool.js';
-import type { PlacedEvent } from '../schema/evolve.js';
-import { readEvent } from '../schema/upcasting.js';
-import { createPace, mapInTurns } from '../turns.js';
+import type { PlacedEvent } from '../schema/fold/evolve.js';
+import { readEvent } from '../schema/fold/upcasting.js';
+import { createPace, mapInTurns } from '../kernel/turns.js';
 import type { Range } from './read.js';
 
 /** An event with its links in the chain. */

@@ -1,9 +1,9 @@
 /** The chain of hashes that makes a change of an accepted event visible. */
 import { hash } from 'node:crypto';
-import type { StoredEvent } from '../schema/events.js';
-import { canonicalJson } from '../schema/canonical.js';
+import type { StoredEvent } from '../schema/model/events.js';
+import { canonicalJson } from '../kernel/canonical.js';
 import type { Queryable } from '../postgres/pool.js';
-import { createCanonicalWriter } from '../schema/canonical-writer.js';
+import { createCanonicalWriter } from '../kernel/canonical-writer.js';
 import { type LogHead, emptyHead } from './head.js';
 import { type EventRecord, readRecordPages } from './read.js';
 

@@ -1,7 +1,7 @@
 /** A log as a file: one event a line, as GET /history/export writes it. */
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
-import { OperatorError } from '../operator-error.js';
+import { OperatorError } from '../kernel/operator-error.js';
 import { readLines } from './lines.js';
 import type { EventRecord } from './read.js';
 

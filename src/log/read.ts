@@ -1,8 +1,8 @@
 /** Reading the log in order, in pages. */
-import type { Cause, Context, StoredEvent, Subject } from '../schema/events.js';
-import { readEvent } from '../schema/upcasting.js';
+import type { Cause, Context, StoredEvent, Subject } from '../schema/model/events.js';
+import { readEvent } from '../schema/fold/upcasting.js';
 import type { Queryable } from '../postgres/pool.js';
-import { createPace, mapInTurns } from '../turns.js';
+import { createPace, mapInTurns } from '../kernel/turns.js';
 
 /** An event as it is stored: of the version it was written with, not parsed. */
 export interface EventRecord {

@@ -1,6 +1,6 @@
 /** Whether the log is what it was: its chain recomputed, and its end held against what has seen it. */
 import type { Queryable } from '../postgres/pool.js';
-import type { Divergence, LogPlace } from '../schema/events.js';
+import type { Divergence, LogPlace } from '../schema/model/events.js';
 import { checkHead, isInLog, toDivergence } from './divergence.js';
 import { findUnprotected } from './protection.js';
 import { type Verification, type VerifyOptions, verifyChain } from './hash-chain.js';

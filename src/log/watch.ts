@@ -1,7 +1,7 @@
 /** What this process knows of the log being another one than was seen: noticed by itself, or written down by others. */
 import type { Logger } from '../postgres/logger.js';
 import type { Queryable } from '../postgres/pool.js';
-import type { LogPlace } from '../schema/events.js';
+import type { LogPlace } from '../schema/model/events.js';
 import {
   type HeadCheck,
   type NotedDivergence,

@@ -2,7 +2,7 @@
 import { inTime } from '../kernel/in-time.js';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { ProjectionStatus } from '../projector/projections/index.js';
-import type { State } from '../schema/state.js';
+import type { State } from '../schema/model/state.js';
 
 export interface Sources {
   release: string;

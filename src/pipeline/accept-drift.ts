@@ -3,7 +3,7 @@ import { type Acceptance, type Left, readAcceptance } from '../projector/drift/a
 import type { Note } from '../projector/adopt/note.js';
 import type { AcceptRequest } from '../schema/operations/accept-request.js';
 import type { CommandOf } from '../schema/operations/index.js';
-import { byName } from '../schema/state.js';
+import { byName } from '../schema/model/state.js';
 import type { Prepare } from './types.js';
 
 /** What accepting did, or would do. */

@@ -2,8 +2,8 @@
 import { pendingDivergences, toDivergence } from '../log/divergence.js';
 import { prepareEvents } from '../log/append.js';
 import { sendBatch } from '../postgres/exchange.js';
-import type { Cause, LogEvent } from '../schema/events.js';
-import { evolve } from '../schema/evolve.js';
+import type { Cause, LogEvent } from '../schema/model/events.js';
+import { evolve } from '../schema/fold/evolve.js';
 import type { Try } from './attend.js';
 import { begin } from './begin.js';
 import { checkpoints } from './checkpoints.js';

@@ -1,9 +1,9 @@
 /** What of a large batch doesn't wait for its end. */
 import type pg from 'pg';
 import { type Parameterised, sendBatch } from '../postgres/exchange.js';
-import type { LogEvent } from '../schema/events.js';
-import type { Problem } from '../schema/problem.js';
-import { createPace, mapInTurns, nextTurn } from '../turns.js';
+import type { LogEvent } from '../schema/model/events.js';
+import type { Problem } from '../kernel/problem.js';
+import { createPace, mapInTurns, nextTurn } from '../kernel/turns.js';
 
 /** Where writing the rows takes longer than a round trip. */
 export const isLarge = (events: readonly LogEvent[]): boolean => events.length > 100;

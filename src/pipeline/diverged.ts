@@ -1,10 +1,10 @@
 /** What a command does when the log is not the one that was seen. */
 import { type NotedDivergence, checkHead, isInLog } from '../log/divergence.js';
-import type { Point } from '../reads/fold-log.js';
-import type { Problem } from '../schema/problem.js';
-import type { UnreadableEventError } from '../schema/upcasting.js';
+import type { Point } from '../log/fold-log.js';
+import type { Problem } from '../kernel/problem.js';
+import type { UnreadableEventError } from '../schema/fold/upcasting.js';
 import type { PipelineOptions } from './types.js';
-import { ProblemError } from '../schema/problem.js';
+import { ProblemError } from '../kernel/problem.js';
 
 /** Found under the log's lock: what this process or a checkpoint has seen is gone, or somebody else wrote that down. */
 export class DivergedError extends Error {

@@ -2,11 +2,11 @@
 import type pg from 'pg';
 import { sendScript } from '../postgres/exchange.js';
 import { type Sql, ident, join, sql } from '../projector/ddl/sql.js';
-import { type Refused, offendersOf, withCount } from '../projector/offenders.js';
-import { namingExtension } from '../projector/missing-extension.js';
-import { type Taken, takenParts, withTaken } from '../projector/taken-names.js';
-import type { Problem } from '../schema/problem.js';
-import type { State } from '../schema/state.js';
+import { type Refused, offendersOf, withCount } from '../projector/refusals/offenders.js';
+import { namingExtension } from '../projector/refusals/missing-extension.js';
+import { type Taken, takenParts, withTaken } from '../projector/refusals/taken-names.js';
+import type { Problem } from '../kernel/problem.js';
+import type { State } from '../schema/model/state.js';
 import { SAVEPOINT } from './begin.js';
 
 /** Counting may take 1.5 seconds: an answer without the count is better than one that comes late. */

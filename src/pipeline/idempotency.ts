@@ -1,10 +1,10 @@
 /** First answers, kept for a day in the transaction that earned them. */
 import type { LogHead } from '../log/head.js';
 import type { Parameterised } from '../postgres/exchange.js';
-import type { Cause } from '../schema/events.js';
-import type { Problem } from '../schema/problem.js';
+import type { Cause } from '../schema/model/events.js';
+import type { Problem } from '../kernel/problem.js';
 import type { Done, Idempotency, Refusal, Replay, RequestContext } from './types.js';
-import type { Json } from '../schema/json.js';
+import type { Json } from '../kernel/json.js';
 
 const KEPT = `interval '24 hours'`;
 

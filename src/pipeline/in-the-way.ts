@@ -4,9 +4,9 @@ import { advisoryKey } from '../postgres/advisory.js';
 import { lockTimeout } from '../postgres/errors.js';
 import { sendBatch } from '../postgres/exchange.js';
 import { IDLE } from '../postgres/write-limits.js';
-import { HOLDERS, type Holder, LockedError, conflictsOf, readHolders } from '../projector/table-locks.js';
-import type { LockedTable } from '../projector/statement.js';
-import type { Problem } from '../schema/problem.js';
+import { HOLDERS, type Holder, LockedError, conflictsOf, readHolders } from '../projector/ddl/table-locks.js';
+import type { LockedTable } from '../projector/ddl/statement.js';
+import type { Problem } from '../kernel/problem.js';
 import type { PipelineOptions } from './types.js';
 
 /** The log's lock didn't come in time. */

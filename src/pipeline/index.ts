@@ -2,21 +2,21 @@
 import { logDiverged } from '../log/divergence.js';
 import { createLogWatch } from '../log/watch.js';
 import { environmentProblem, unavailable } from '../postgres/errors.js';
-import { UnreadableEventError } from '../schema/upcasting.js';
+import { UnreadableEventError } from '../schema/fold/upcasting.js';
 import { operations } from '../schema/operations/index.js';
-import type { Problem } from '../schema/problem.js';
-import type { State } from '../schema/state.js';
+import type { Problem } from '../kernel/problem.js';
+import type { State } from '../schema/model/state.js';
 import { BY_ITSELF, acknowledge } from './acknowledge.js';
 import type { Try } from './attend.js';
 import { type Attempt, Undecided, attempt, rehearse } from './attempt.js';
 import { StaleConnectionError, begin } from './begin.js';
 import { UnknownOutcomeError, commit } from './commit.js';
 import { DivergedError, logUnreadable, lookAtLog, requireReadable } from './diverged.js';
-import { type Queue, createQueue } from './queue.js';
+import { type Queue, createQueue } from '../kernel/queue.js';
 import { type Unsettled, createUnsettled, isCommitted, outcomeUnknown } from './settle.js';
 import { tryUntilFree } from './tries.js';
 import type { Job, Outcome, Pipeline, PipelineOptions, Prepare, Refusal, RequestContext } from './types.js';
-import { ProblemError } from '../schema/problem.js';
+import { ProblemError } from '../kernel/problem.js';
 
 export type * from './types.js';
 

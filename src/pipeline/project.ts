@@ -4,14 +4,14 @@ import { ExchangeError, driverError, isLocked, sqlState } from '../postgres/erro
 import { sendScript } from '../postgres/exchange.js';
 import { runScript } from '../postgres/script.js';
 import type { Sql } from '../projector/ddl/sql.js';
-import { ddlFailure } from '../projector/errors.js';
-import { type LockSettings, isLockTableFull, readLockSettings } from '../projector/lock-table.js';
-import type { LockedTable, Statement } from '../projector/statement.js';
-import { LockedError, lockTables, strongestLocks } from '../projector/table-locks.js';
-import { type Taken, articled, isNameTaken, takenByOthers } from '../projector/taken-names.js';
-import type { LogEvent } from '../schema/events.js';
-import type { Problem } from '../schema/problem.js';
-import type { State } from '../schema/state.js';
+import { ddlFailure } from '../projector/refusals/errors.js';
+import { type LockSettings, isLockTableFull, readLockSettings } from '../projector/refusals/lock-table.js';
+import type { LockedTable, Statement } from '../projector/ddl/statement.js';
+import { LockedError, lockTables, strongestLocks } from '../projector/ddl/table-locks.js';
+import { type Taken, articled, isNameTaken, takenByOthers } from '../projector/refusals/taken-names.js';
+import type { LogEvent } from '../schema/model/events.js';
+import type { Problem } from '../kernel/problem.js';
+import type { State } from '../schema/model/state.js';
 import { explained } from './explain.js';
 
 export interface Projection {

@@ -6,7 +6,7 @@ import { isLocked, unavailable } from '../postgres/errors.js';
 import { sendBatch } from '../postgres/exchange.js';
 import { withOwnClient } from '../postgres/pool.js';
 import type { Point } from '../reads/store.js';
-import type { Problem } from '../schema/problem.js';
+import type { Problem } from '../kernel/problem.js';
 import type { PipelineOptions } from './types.js';
 
 /** A transaction whose COMMIT was sent and never answered. */

@@ -6,13 +6,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isLocked, lockTimeout, unavailable } from '../postgres/errors.js';
 import { withClient } from '../postgres/pool.js';
 import { IDLE } from '../postgres/write-limits.js';
-import { type Holder, LockedError } from '../projector/table-locks.js';
+import { type Holder, LockedError } from '../projector/ddl/table-locks.js';
 import { type Try, attend } from './attend.js';
 import { StaleConnectionError } from './begin.js';
 import { LogBusyError, type Met, inTheWay, isStillMet, meet, nameOf } from './in-the-way.js';
-import type { Queue } from './queue.js';
+import type { Queue } from '../kernel/queue.js';
 import type { PipelineOptions } from './types.js';
-import { ProblemError } from '../schema/problem.js';
+import { ProblemError } from '../kernel/problem.js';
 
 export interface Trying {
   queue: Queue;

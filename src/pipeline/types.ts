@@ -2,14 +2,14 @@
 import type pg from 'pg';
 import type { LogWatch } from '../log/watch.js';
 import type { Logger } from '../postgres/logger.js';
-import type { Statement } from '../projector/statement.js';
+import type { Statement } from '../projector/ddl/statement.js';
 import type { Point, Store } from '../reads/store.js';
-import type { Cause, Divergence, LogEvent, StoredEvent } from '../schema/events.js';
+import type { Cause, Divergence, LogEvent, StoredEvent } from '../schema/model/events.js';
 import type { CommandOf, OperationName } from '../schema/operations/index.js';
-import type { Problem, Result } from '../schema/problem.js';
-import type { State } from '../schema/state.js';
-import type { Steps } from '../schema/steps.js';
-import type { Json } from '../schema/json.js';
+import type { Problem, Result } from '../kernel/problem.js';
+import type { State } from '../schema/model/state.js';
+import type { Steps } from '../kernel/steps.js';
+import type { Json } from '../kernel/json.js';
 
 /** The one way the schema changes. */
 export interface Pipeline {

@@ -1,5 +1,5 @@
 /** What we are connected to. */
-import { OperatorError } from '../operator-error.js';
+import { OperatorError } from '../kernel/operator-error.js';
 import type { Queryable } from './pool.js';
 
 export interface Database {

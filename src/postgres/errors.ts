@@ -1,6 +1,6 @@
 /** PostgreSQL's error codes we decide by, and what they mean for a request. */
 import pg from 'pg';
-import type { Problem } from '../schema/problem.js';
+import type { Problem } from '../kernel/problem.js';
 
 /** Names as in the manual, appendix A. */
 export const SQLSTATE = {

@@ -1,7 +1,7 @@
 /** Brings the service's own tables to this release's form. */
 import { readFile, readdir } from 'node:fs/promises';
 import pg from 'pg';
-import { OperatorError } from '../operator-error.js';
+import { OperatorError } from '../kernel/operator-error.js';
 import { advisoryKey } from './advisory.js';
 import type { Database } from './database.js';
 import type { Logger } from './logger.js';

@@ -1,5 +1,5 @@
 /** The mark of a database that is being restored: whoever finds it knows that the rest is missing. */
-import { OperatorError } from '../operator-error.js';
+import { OperatorError } from '../kernel/operator-error.js';
 import type { Queryable } from './pool.js';
 
 const KEY = 'restoring';

@@ -1,7 +1,7 @@
 /** The database to work on: the one that is given, or an embedded server. */
 import pg from 'pg';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { OperatorError } from '../operator-error.js';
+import { OperatorError } from '../kernel/operator-error.js';
 import { startEmbedded } from './embedded/index.js';
 import { sqlState } from './errors.js';
 import type { Logger } from './logger.js';

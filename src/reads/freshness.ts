@@ -6,7 +6,7 @@ import { CHECK_COLUMNS, type HeadCheck } from '../log/divergence.js';
 import { GENESIS_HASH, type LogHead } from '../log/head.js';
 import type { Logger } from '../postgres/logger.js';
 import { type ConnectionOptions, connectionConfig } from '../postgres/pool.js';
-import { ProblemError } from '../schema/problem.js';
+import { ProblemError } from '../kernel/problem.js';
 
 export interface Fresh {
   /** Position of the newest committed event. */

@@ -2,13 +2,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../postgres/logger.js';
 import type { Queryable } from '../postgres/pool.js';
-import type { State } from '../schema/state.js';
-import { UnreadableEventError } from '../schema/upcasting.js';
-import { LogDivergedError, type Point, broken, foldLog, startPoint } from './fold-log.js';
+import type { State } from '../schema/model/state.js';
+import { UnreadableEventError } from '../schema/fold/upcasting.js';
+import { LogDivergedError, type Point, broken, foldLog, startPoint } from '../log/fold-log.js';
 import type { StoredFolds } from './stored-folds/index.js';
 import { shareNext } from '../kernel/share-next.js';
 
-export { LogDivergedError, type Point, foldPage, foldPages } from './fold-log.js';
+export { LogDivergedError, type Point, foldPage, foldPages } from '../log/fold-log.js';
 
 export interface Store {
   /**

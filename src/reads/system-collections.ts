@@ -1,6 +1,6 @@
 /** The service's own tables, as PostgreSQL describes them: for the list of collections. */
 import type { Queryable } from '../postgres/pool.js';
-import type { CollectionMeta } from '../schema/model.js';
+import type { CollectionMeta } from '../schema/model/model.js';
 import { COLLECTION_META_DEFAULTS } from '../schema/normal-form/collection.js';
 
 export interface SystemCollection {

@@ -5,7 +5,7 @@ import { readRecordPages } from '../../src/log/read.js';
 import { createDatabase, testServer } from '../support/postgres.js';
 import { HARD_SCHEMA, UNREPRESENTED } from './hard-schema.js';
 import { adopt, expectVerified, promote, roundTrip, startBench } from './round-trip.js';
-import { relationsInOrder } from '../../src/schema/order.js';
+import { relationsInOrder } from '../../src/schema/model/order.js';
 import { catalogText } from './catalog-text.js';
 
 describe('adopting tables', function () {

@@ -4,11 +4,11 @@
  */
 import { expect } from 'chai';
 import type pg from 'pg';
-import { type Difference, verify } from '../../src/projector/verify.js';
+import { type Difference, verify } from '../../src/projector/verify/verify.js';
 import { scriptOf } from '../../src/reads/history/script.js';
 import type { Outcome } from '../../src/pipeline/index.js';
-import type { Problem } from '../../src/schema/problem.js';
-import { columnExtrasV1, tableExtrasV1 } from '../../src/schema/extras-schemas.js';
+import type { Problem } from '../../src/kernel/problem.js';
+import { columnExtrasV1, tableExtrasV1 } from '../../src/schema/fold/extras-schemas.js';
 import { testServer } from '../support/postgres.js';
 import { catalogText } from './catalog-text.js';
 import { COLUMNS, type Row, TABLES } from './every-member.js';

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { Outcome } from '../../src/pipeline/index.js';
 import { planBatch } from '../../src/projector/ddl/plan.js';
-import type { NewEvent } from '../../src/schema/events.js';
+import type { NewEvent } from '../../src/schema/model/events.js';
 import { CAUSE, command, done, refusedWith } from '../pipeline/instance.js';
 import { testServer } from '../support/postgres.js';
 import { catalogText } from './catalog-text.js';

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { expectConsistent } from '../faults/consistent.js';
 import { until } from '../log/until.js';
-import { indexName } from '../../src/schema/constraint-names.js';
+import { indexName } from '../../src/schema/model/constraint-names.js';
 import { type Api, createApi } from '../support/api.js';
 import { type TestService, startService } from '../support/service.js';
 

@@ -1,6 +1,6 @@
 /** Foreign keys whose target is adopted after them. */
 import { expect } from 'chai';
-import { verify } from '../../src/projector/verify.js';
+import { verify } from '../../src/projector/verify/verify.js';
 import type { Wish } from '../../src/schema/operations/adopt-tables.js';
 import { CAUSE, type Instance, command, done } from '../pipeline/instance.js';
 import { catalogText } from './catalog-text.js';

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { createDatabase } from '../support/postgres.js';
 import { startInstance } from '../pipeline/instance.js';
-import { snapshotOf } from '../../src/schema/snapshot.js';
+import { snapshotOf } from '../../src/schema/snapshot/snapshot.js';
 import { adopt, expectVerified, promote, runSql, startBench } from './round-trip.js';
 
 const TABLE = String.raw`CREATE TABLE spelled (

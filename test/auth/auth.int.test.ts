@@ -3,7 +3,7 @@ import { ACCESS_TOKEN_LIFETIME } from '../../src/auth/access-tokens.js';
 import { createAuth } from '../../src/auth/index.js';
 import { SESSION_LIFETIME } from '../../src/auth/sessions.js';
 import type { User } from '../../src/auth/user.js';
-import type { Result } from '../../src/schema/problem.js';
+import type { Result } from '../../src/kernel/problem.js';
 import { type AuthDatabase, openAuthDatabase } from './auth-database.js';
 
 function valueOf<T>(result: Result<T>): T {

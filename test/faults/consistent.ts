@@ -2,10 +2,10 @@
 import { expect } from 'chai';
 import { verifyChain } from '../../src/log/hash-chain.js';
 import { createPool, withClient } from '../../src/postgres/pool.js';
-import { verify } from '../../src/projector/verify.js';
-import { evolve } from '../../src/schema/evolve.js';
-import { type State, initialState } from '../../src/schema/state.js';
-import type { StoredEvent } from '../../src/schema/events.js';
+import { verify } from '../../src/projector/verify/verify.js';
+import { evolve } from '../../src/schema/fold/evolve.js';
+import { type State, initialState } from '../../src/schema/model/state.js';
+import type { StoredEvent } from '../../src/schema/model/events.js';
 import { eventsOf } from '../support/log.js';
 
 /** Checks it and gives the fold and the events it was made of. */

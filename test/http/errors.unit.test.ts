@@ -3,7 +3,7 @@ import { refusal } from '../../src/http/answer.js';
 import { errorBody, refused, STATUS } from '../../src/http/errors.js';
 import { failureAnswer } from '../../src/http/failure.js';
 import { lockTimeout, unavailable } from '../../src/postgres/errors.js';
-import { ProblemError } from "../../src/schema/problem.js";
+import { ProblemError } from '../../src/kernel/problem.js';
 
 const lines: { message: string; fields: Record<string, unknown> | undefined }[] = [];
 const log = (message: string, fields?: Record<string, unknown>) => void lines.push({ message, fields });

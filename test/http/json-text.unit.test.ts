@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { jsonBytesInSteps } from '../../src/http/json-text.js';
-import { toEnd } from '../../src/schema/steps.js';
+import { toEnd } from '../../src/kernel/steps.js';
 
 describe('JSON that is written in steps', () => {
   it('is what JSON.stringify writes', () => {

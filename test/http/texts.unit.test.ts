@@ -4,9 +4,9 @@ import { createCollectionTexts, documentOf } from '../../src/http/collection-tex
 import type { CollectionDocument } from '../../src/http/deps.js';
 import { createSnapshotText } from '../../src/http/snapshot-text.js';
 import { COLLECTION_META_DEFAULTS } from '../../src/schema/normal-form/collection.js';
-import { collectionsInOrder } from '../../src/schema/order.js';
-import { snapshotOf } from '../../src/schema/snapshot.js';
-import type { State } from '../../src/schema/state.js';
+import { collectionsInOrder } from '../../src/schema/model/order.js';
+import { snapshotOf } from '../../src/schema/snapshot/snapshot.js';
+import type { State } from '../../src/schema/model/state.js';
 import { schemaState } from '../support/arbitraries.js';
 import { accepted } from '../support/given.js';
 import { withRelations } from '../support/library.js';

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { eventHash } from '../../src/log/hash-chain.js';
 import { GENESIS_HASH } from '../../src/log/head.js';
 import type { EventRecord } from '../../src/log/read.js';
-import { canonicalJson } from '../../src/schema/canonical.js';
+import { canonicalJson } from '../../src/kernel/canonical.js';
 
 const EVENT: Omit<EventRecord, 'hash'> = {
   position: 1,

@@ -7,11 +7,11 @@ import { type EventRecord, readRecordPages } from '../../src/log/read.js';
 import { readDatabase } from '../../src/postgres/database.js';
 import { migrate } from '../../src/postgres/migrate.js';
 import { createPool, withClient } from '../../src/postgres/pool.js';
-import type { Cause, NewEvent, StoredEvent } from '../../src/schema/events.js';
+import type { Cause, NewEvent, StoredEvent } from '../../src/schema/model/events.js';
 import { CAUSE, silent } from '../pipeline/instance.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { eventsOf } from '../support/log.js';
-import type { Json } from "../../src/schema/json.js";
+import type { Json } from '../../src/kernel/json.js';
 
 /** Everything that could come back from jsonb other than it went in. */
 const HOSTILE: Json = {

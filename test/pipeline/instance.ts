@@ -6,9 +6,9 @@ import type { Logger } from '../../src/postgres/logger.js';
 import { migrate } from '../../src/postgres/migrate.js';
 import { createPool } from '../../src/postgres/pool.js';
 import { type Store, createStore } from '../../src/reads/store.js';
-import type { Cause } from '../../src/schema/events.js';
+import type { Cause } from '../../src/schema/model/events.js';
 import { type CommandOf, type InputOf, type OperationName, operations } from '../../src/schema/operations/index.js';
-import type { Result } from '../../src/schema/problem.js';
+import type { Result } from '../../src/kernel/problem.js';
 
 export const silent: Logger = { debug() {}, info() {}, warn() {}, error() {} };
 

@@ -1,6 +1,6 @@
 /** From a step to an operation on what is there. */
 import type { OperationName } from '../../src/schema/operations/index.js';
-import type { CollectionNode, State } from '../../src/schema/state.js';
+import type { CollectionNode, State } from '../../src/schema/model/state.js';
 import type { Picks, Step } from './steps.js';
 
 /** The operation and its input; `fill`: rows for a table. */

@@ -3,7 +3,7 @@ import { verifyChain } from '../../src/log/hash-chain.js';
 import { logChannel } from '../../src/postgres/advisory.js';
 import { createPool } from '../../src/postgres/pool.js';
 import type { CommandOf } from '../../src/schema/operations/index.js';
-import { snapshotHash } from '../../src/schema/snapshot.js';
+import { snapshotHash } from '../../src/schema/snapshot/snapshot.js';
 import { until } from '../log/until.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { CAUSE, type Instance, command, done, field, refusedWith, silent, startInstance, table } from './instance.js';

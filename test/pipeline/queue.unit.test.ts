@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { createQueue } from '../../src/pipeline/queue.js';
+import { createQueue } from '../../src/kernel/queue.js';
 import { lockTimeout } from '../../src/postgres/errors.js';
-import { ProblemError } from "../../src/schema/problem.js";
+import { ProblemError } from '../../src/kernel/problem.js';
 
 describe('the queue of a process', () => {
   it('lets one in at a time, in order of arrival', async () => {

@@ -1,6 +1,6 @@
 /** A process that keeps an embedded server, for tests that kill it: `embedded-host.ts DATA_DIR`. */
 import { startEmbedded } from '../../src/postgres/embedded/index.js';
-import { OperatorError } from '../../src/operator-error.js';
+import { OperatorError } from '../../src/kernel/operator-error.js';
 
 const [dataDir = ''] = process.argv.slice(2);
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
-import { OperatorError } from '../../src/operator-error.js';
+import { OperatorError } from '../../src/kernel/operator-error.js';
 import { readDatabase } from '../../src/postgres/database.js';
 import { migrate } from '../../src/postgres/migrate.js';
 import { createPool } from '../../src/postgres/pool.js';

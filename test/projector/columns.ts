@@ -1,14 +1,14 @@
 /** Fields and events for tests of the planners, built by the readers that requests go through. */
-import type { NewEvent } from '../../src/schema/events.js';
-import type { Collection, Field } from '../../src/schema/model.js';
+import type { NewEvent } from '../../src/schema/model/events.js';
+import type { Collection, Field } from '../../src/schema/model/model.js';
 import {
   defaultPrimaryKey,
   readNewCollection,
   readNewField,
   readNewRelation,
 } from '../../src/schema/normal-form/index.js';
-import { patchBetween } from '../../src/schema/patch.js';
-import type { Result } from '../../src/schema/problem.js';
+import { patchBetween } from '../../src/schema/fold/patch.js';
+import type { Result } from '../../src/kernel/problem.js';
 
 const own = { foreign: false } as const;
 

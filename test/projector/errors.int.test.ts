@@ -3,9 +3,9 @@ import pg from 'pg';
 import { ExchangeError } from '../../src/postgres/errors.js';
 import { runScript } from '../../src/postgres/script.js';
 import { planBatch } from '../../src/projector/ddl/plan.js';
-import { ddlFailure } from '../../src/projector/errors.js';
-import type { NewEvent } from '../../src/schema/events.js';
-import type { Problem } from '../../src/schema/problem.js';
+import { ddlFailure } from '../../src/projector/refusals/errors.js';
+import type { NewEvent } from '../../src/schema/model/events.js';
+import type { Problem } from '../../src/kernel/problem.js';
 import { added, changed, column, created } from './columns.js';
 import { type Projected, startProjected } from './support.js';
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import pg from 'pg';
-import { type IndexProjection, createIndexProjection } from '../../src/projector/indexes.js';
-import { verify } from '../../src/projector/verify.js';
-import { indexName } from '../../src/schema/constraint-names.js';
+import { type IndexProjection, createIndexProjection } from '../../src/projector/indexes/indexes.js';
+import { verify } from '../../src/projector/verify/verify.js';
+import { indexName } from '../../src/schema/model/constraint-names.js';
 import { until } from '../log/until.js';
 import { CAUSE, type Instance, command, done, field, silent, startInstance } from '../pipeline/instance.js';
 import { type TestDatabase, asSuperuser, createDatabase, superuserUrl } from '../support/postgres.js';

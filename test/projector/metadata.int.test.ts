@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { metadataStatements, rebuildMetadata } from '../../src/projector/metadata.js';
+import { metadataStatements, rebuildMetadata } from '../../src/projector/metadata/metadata.js';
 import { sendBatch } from '../../src/postgres/exchange.js';
-import { type State, initialState } from '../../src/schema/state.js';
-import { transition } from '../../src/schema/transition.js';
+import { type State, initialState } from '../../src/schema/model/state.js';
+import { transition } from '../../src/schema/transition/transition.js';
 import { schemaState } from '../support/arbitraries.js';
 import { follow } from '../support/given.js';
 import { column, created, deleted, related } from './columns.js';

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { readDatabase } from '../../src/postgres/database.js';
-import { type RebuiltMetadata, rebuildMetadataRows } from '../../src/projector/projections/rebuild-metadata.js';
-import { verify } from '../../src/projector/verify.js';
+import { type RebuiltMetadata, rebuildMetadataRows } from '../../src/projector/metadata/rebuild-metadata.js';
+import { verify } from '../../src/projector/verify/verify.js';
 import { withClient } from '../../src/postgres/pool.js';
 import { CAUSE, type Instance, command, done, field, startInstance, table } from '../pipeline/instance.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
-import type { ProblemError } from "../../src/schema/problem.js";
+import type { ProblemError } from '../../src/kernel/problem.js';
 
 describe('rebuild of the metadata rows', () => {
   let database: TestDatabase;

@@ -7,12 +7,12 @@ import { migrate } from '../../src/postgres/migrate.js';
 import { runScript } from '../../src/postgres/script.js';
 import { sendBatch } from '../../src/postgres/exchange.js';
 import { planBatch } from '../../src/projector/ddl/plan.js';
-import { metadataStatements } from '../../src/projector/metadata.js';
-import type { Statement } from '../../src/projector/statement.js';
-import { verify } from '../../src/projector/verify.js';
-import type { NewEvent } from '../../src/schema/events.js';
-import { type State, initialState } from '../../src/schema/state.js';
-import { transition } from '../../src/schema/transition.js';
+import { metadataStatements } from '../../src/projector/metadata/metadata.js';
+import type { Statement } from '../../src/projector/ddl/statement.js';
+import { verify } from '../../src/projector/verify/verify.js';
+import type { NewEvent } from '../../src/schema/model/events.js';
+import { type State, initialState } from '../../src/schema/model/state.js';
+import { transition } from '../../src/schema/transition/transition.js';
 import { createDatabase } from '../support/postgres.js';
 
 export interface Projected {

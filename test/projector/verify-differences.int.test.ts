@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Difference, verify } from '../../src/projector/verify.js';
+import { type Difference, verify } from '../../src/projector/verify/verify.js';
 import { column, created, related, tableOf } from './columns.js';
 import { type Projected, startProjected } from './support.js';
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { shareNext } from "../../src/kernel/share-next.js";
+import { shareNext } from '../../src/kernel/share-next.js';
 
 describe('shareNext', () => {
   /** Answers the value at the moment the question is asked, later. */

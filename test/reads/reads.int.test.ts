@@ -4,12 +4,12 @@ import type pg from 'pg';
 import { createPool } from '../../src/postgres/pool.js';
 import { type Freshness, createFreshness } from '../../src/reads/freshness.js';
 import { createStore } from '../../src/reads/store.js';
-import { snapshotHash, snapshotOf } from '../../src/schema/snapshot.js';
+import { snapshotHash, snapshotOf } from '../../src/schema/snapshot/snapshot.js';
 import { startProxy } from '../support/proxy.js';
 import { until } from '../log/until.js';
 import { CAUSE, type Instance, command, done, field, silent, startInstance, table } from '../pipeline/instance.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
-import { ProblemError } from "../../src/schema/problem.js";
+import { ProblemError } from '../../src/kernel/problem.js';
 
 describe('reading at the head', () => {
   let database: TestDatabase;

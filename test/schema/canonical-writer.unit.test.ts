@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { createCanonicalWriter } from '../../src/schema/canonical-writer.js';
-import { canonicalJson } from '../../src/schema/canonical.js';
+import { createCanonicalWriter } from '../../src/kernel/canonical-writer.js';
+import { canonicalJson } from '../../src/kernel/canonical.js';
 
 describe('the canonical writer', () => {
   it('writes what canonicalJson writes, whatever it has written before', () => {

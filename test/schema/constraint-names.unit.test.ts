@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { foreignKeyName, indexName, primaryKeyName, uniqueName } from '../../src/schema/constraint-names.js';
+import { foreignKeyName, indexName, primaryKeyName, uniqueName } from '../../src/schema/model/constraint-names.js';
 
 const name = fc.oneof(
   fc.constantFrom('a', 'b', 'a_b', 'a_b_c', 'b_c', 'c', 'é'.repeat(31), 'x'.repeat(63), '🎉'.repeat(15), '_', "it's"),

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { parseConstant } from '../../src/schema/constant.js';
-import { checkExpression, checkTypeText } from '../../src/schema/expression.js';
+import { parseConstant } from '../../src/schema/sql-text/constant.js';
+import { checkExpression, checkTypeText } from '../../src/schema/sql-text/expression.js';
 
 describe('expressions', () => {
   const accepted = [

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { compareSnapshot } from '../../src/schema/compare-snapshot.js';
-import type { NewEvent } from '../../src/schema/events.js';
+import { compareSnapshot } from '../../src/schema/compare/compare-snapshot.js';
+import type { NewEvent } from '../../src/schema/model/events.js';
 import { planBatch } from '../../src/projector/ddl/plan.js';
 import { UnsafeSqlError } from '../../src/projector/ddl/sql.js';
-import { initialState } from '../../src/schema/state.js';
-import { transition } from '../../src/schema/transition.js';
+import { initialState } from '../../src/schema/model/state.js';
+import { transition } from '../../src/schema/transition/transition.js';
 import { follow } from '../support/given.js';
 
 const RELEASE = '1.2.3';

@@ -1,10 +1,10 @@
 /** State.indexNames is kept along; here it is compared with what the fields say. */
 import { expect } from 'chai';
-import { Draft } from '../../src/schema/draft.js';
-import { evolve } from '../../src/schema/evolve.js';
-import { renameIndexes } from '../../src/schema/index-names.js';
-import { type State, initialState } from '../../src/schema/state.js';
-import { transition } from '../../src/schema/transition.js';
+import { Draft } from '../../src/schema/transition/draft.js';
+import { evolve } from '../../src/schema/fold/evolve.js';
+import { renameIndexes } from '../../src/schema/fold/index-names.js';
+import { type State, initialState } from '../../src/schema/model/state.js';
+import { transition } from '../../src/schema/transition/transition.js';
 import { column, created } from '../projector/columns.js';
 
 const said = ({ collections }: State) =>

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { copyJson, jsonEqual } from '../../src/schema/json.js';
-import { applyPatch, patchBetween } from '../../src/schema/patch.js';
+import { copyJson, jsonEqual } from '../../src/kernel/json.js';
+import { applyPatch, patchBetween } from '../../src/schema/fold/patch.js';
 
 /** Documents of the shape that events patch: fixed members, free values inside. */
 const inner = fc.jsonValue({ maxDepth: 4 });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { operations } from '../../src/schema/operations/index.js';
-import { MAX_PROBLEMS, allOf, invalid, ok, refuse } from '../../src/schema/problem.js';
+import { MAX_PROBLEMS, allOf, invalid, ok, refuse } from '../../src/kernel/problem.js';
 
 describe('the items of a list', () => {
   it('are read until there are enough problems, and no further', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { remembered } from '../../src/schema/remembered.js';
+import { remembered } from '../../src/kernel/remembered.js';
 
 describe('what is remembered', () => {
   function counting() {

@@ -1,10 +1,10 @@
 /** A table that becomes a folder, or the other way, is another collection of the same name. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { diffStates } from '../../src/schema/diff.js';
-import { snapshotHash } from '../../src/schema/snapshot.js';
-import type { State } from '../../src/schema/state.js';
-import { transition } from '../../src/schema/transition.js';
+import { diffStates } from '../../src/schema/diff/diff.js';
+import { snapshotHash } from '../../src/schema/snapshot/snapshot.js';
+import type { State } from '../../src/schema/model/state.js';
+import { transition } from '../../src/schema/transition/transition.js';
 import { schemaState } from '../support/arbitraries.js';
 import { accepted, folder, followStrictly, given, table } from '../support/given.js';
 import { withRelations } from '../support/library.js';

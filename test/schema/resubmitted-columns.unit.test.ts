@@ -1,8 +1,8 @@
 /** What a snapshot has led to, the same snapshot leaves as it is: for columns whose defaults are said in two ways. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { compareSnapshot } from '../../src/schema/compare-snapshot.js';
-import { type State, initialState } from '../../src/schema/state.js';
+import { compareSnapshot } from '../../src/schema/compare/compare-snapshot.js';
+import { type State, initialState } from '../../src/schema/model/state.js';
 
 const TYPES =
   'string text integer bigInteger float decimal boolean date time dateTime timestamp json uuid csv hash'.split(' ');

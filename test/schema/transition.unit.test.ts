@@ -1,15 +1,15 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { canonicalJson } from '../../src/schema/canonical.js';
-import { relationBody } from '../../src/schema/change.js';
-import { compareSnapshot } from '../../src/schema/compare-snapshot.js';
-import { diffStates, isEmptyDiff } from '../../src/schema/diff.js';
+import { canonicalJson } from '../../src/kernel/canonical.js';
+import { relationBody } from '../../src/schema/transition/change.js';
+import { compareSnapshot } from '../../src/schema/compare/compare-snapshot.js';
+import { diffStates, isEmptyDiff } from '../../src/schema/diff/diff.js';
 import { invariantProblems } from '../../src/schema/invariants/index.js';
 import { operations } from '../../src/schema/operations/index.js';
-import { snapshotHash, snapshotOf } from '../../src/schema/snapshot.js';
-import type { State } from '../../src/schema/state.js';
-import { toEnd } from '../../src/schema/steps.js';
-import { transition } from '../../src/schema/transition.js';
+import { snapshotHash, snapshotOf } from '../../src/schema/snapshot/snapshot.js';
+import type { State } from '../../src/schema/model/state.js';
+import { toEnd } from '../../src/kernel/steps.js';
+import { transition } from '../../src/schema/transition/transition.js';
 import { schemaState } from '../support/arbitraries.js';
 import { follow, followStrictly } from '../support/given.js';
 

@@ -4,7 +4,7 @@ import { appendEvents } from '../../src/log/append.js';
 import { emptyHead } from '../../src/log/head.js';
 import { HEAD_QUERY } from '../../src/log/read.js';
 import { connectionConfig } from '../../src/postgres/pool.js';
-import type { Cause, LogEvent, StoredEvent } from '../../src/schema/events.js';
+import type { Cause, LogEvent, StoredEvent } from '../../src/schema/model/events.js';
 
 const NOBODY: Cause = {
   actor: { id: 'test', name: 'Test' },

@@ -1,18 +1,18 @@
 /** Generated schemas: valid ones, with hostile names, groups, aliases, relations of every kind. */
 import fc from 'fast-check';
-import { Draft } from '../../src/schema/draft.js';
+import { Draft } from '../../src/schema/transition/draft.js';
 import { invariantProblems } from '../../src/schema/invariants/index.js';
-import type { Collection, Field } from '../../src/schema/model.js';
-import { holdsText } from '../../src/schema/normal-form/data-types.js';
+import type { Collection, Field } from '../../src/schema/model/model.js';
+import { holdsText } from '../../src/schema/sql-text/data-types.js';
 import {
   defaultPrimaryKey,
   readNewCollection,
   readNewField,
   readNewRelation,
 } from '../../src/schema/normal-form/index.js';
-import type { Result } from '../../src/schema/problem.js';
-import { type State, initialState, primaryKeyOf } from '../../src/schema/state.js';
-import type { Json } from "../../src/schema/json.js";
+import type { Result } from '../../src/kernel/problem.js';
+import { type State, initialState, primaryKeyOf } from '../../src/schema/model/state.js';
+import type { Json } from '../../src/kernel/json.js';
 
 const HOSTILE = [
   'a b',

@@ -1,12 +1,12 @@
 /** given events, when a command, then events: tests of decide without any I/O. */
 import { expect } from 'chai';
-import type { NewEvent } from '../../src/schema/events.js';
-import { evolve } from '../../src/schema/evolve.js';
+import type { NewEvent } from '../../src/schema/model/events.js';
+import { evolve } from '../../src/schema/fold/evolve.js';
 import { invariantProblems } from '../../src/schema/invariants/index.js';
 import { type CommandOf, type InputOf, type OperationName, operations } from '../../src/schema/operations/index.js';
-import type { Problem, ProblemCode, Result } from '../../src/schema/problem.js';
-import { type State, initialState } from '../../src/schema/state.js';
-import { type Steps, toEnd } from '../../src/schema/steps.js';
+import type { Problem, ProblemCode, Result } from '../../src/kernel/problem.js';
+import { type State, initialState } from '../../src/schema/model/state.js';
+import { type Steps, toEnd } from '../../src/kernel/steps.js';
 
 /** Folds decided events as the log would place them: from the position after the state's. */
 export function follow(state: State, events: readonly NewEvent[]): State {

@@ -1,11 +1,11 @@
 /** A small schema with every kind of relation: the fixture that tests of chains share. */
-import { Draft } from '../../src/schema/draft.js';
+import { Draft } from '../../src/schema/transition/draft.js';
 import { readNewCollection, readNewField, readNewRelation } from '../../src/schema/normal-form/index.js';
-import type { Result } from '../../src/schema/problem.js';
-import { type State, initialState } from '../../src/schema/state.js';
-import { transition } from '../../src/schema/transition.js';
+import type { Result } from '../../src/kernel/problem.js';
+import { type State, initialState } from '../../src/schema/model/state.js';
+import { transition } from '../../src/schema/transition/transition.js';
 import { followStrictly } from './given.js';
-import type { Json } from "../../src/schema/json.js";
+import type { Json } from '../../src/kernel/json.js';
 
 function must<T>(result: Result<T>): T {
   if (!result.ok) throw new Error(JSON.stringify(result.problems));

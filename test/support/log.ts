@@ -1,7 +1,7 @@
 /** The log, as tests look at it. */
 import { type Range, readEventPages } from '../../src/log/read.js';
 import type { Queryable } from '../../src/postgres/pool.js';
-import type { StoredEvent } from '../../src/schema/events.js';
+import type { StoredEvent } from '../../src/schema/model/events.js';
 
 /** All events of the range, in order. */
 export async function eventsOf(db: Queryable, range: Range = { after: 0 }): Promise<StoredEvent[]> {

@@ -1,7 +1,7 @@
 /** Commands at random, most of which a service accepts: the same ones for the same seed. */
 import { operations, type OperationName } from '../../src/schema/operations/index.js';
-import type { Result } from '../../src/schema/problem.js';
-import { type CollectionNode, type State, primaryKeyOf } from '../../src/schema/state.js';
+import type { Result } from '../../src/kernel/problem.js';
+import { type CollectionNode, type State, primaryKeyOf } from '../../src/schema/model/state.js';
 
 export interface RandomCommand {
   name: OperationName;

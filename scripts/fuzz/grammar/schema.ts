@@ -1,6 +1,6 @@
 /** /schema */
 import { schemaState } from '../../../test/support/arbitraries.js';
-import { snapshotOf } from '../../../src/schema/snapshot.js';
+import { snapshotOf } from '../../../src/schema/snapshot/snapshot.js';
 import type { Body } from '../request.js';
 import { fieldsOf, json, type SnapshotDoc } from '../world.js';
 import { fieldChange, someField, tableExtras } from './columns.js';

@@ -1,4 +1,4 @@
-import { OperatorError } from '../../operator-error.js';
+import { OperatorError } from '../../kernel/operator-error.js';
 import { type ExitCode, type Invocation, UsageError, text, texts } from '../command.js';
 import { type DiffDocument, type Warning, describeWarning, isEmpty } from '../diff-document.js';
 import { type DocumentBody, parseDocument, readDocument } from '../document.js';

@@ -1,4 +1,4 @@
-import { OperatorError } from '../../operator-error.js';
+import { OperatorError } from '../../kernel/operator-error.js';
 import { holdsServer } from '../../postgres/embedded/index.js';
 import { type ExitCode, type Invocation } from '../command.js';
 import { openPool, withServer } from '../database.js';

@@ -1,5 +1,5 @@
 import { readRecordPages } from '../../log/read.js';
-import { OperatorError } from '../../operator-error.js';
+import { OperatorError } from '../../kernel/operator-error.js';
 import {
   PROJECTION_NAMES,
   type ProjectionName,
@@ -13,7 +13,7 @@ import { withServerAt } from '../database.js';
 import { createProgress } from '../progress.js';
 import { type Bench, withProjections } from '../projections.js';
 import { replayInto, showReplayed } from '../replay.js';
-import { ProblemError } from '../../schema/problem.js';
+import { ProblemError } from '../../kernel/problem.js';
 
 export async function rebuild(invocation: Invocation): Promise<ExitCode> {
   const [name = ''] = invocation.positionals;

@@ -6,7 +6,7 @@ import { openBackup } from '../../backup/format.js';
 import { restoreFrom } from '../../backup/restore.js';
 import { newestMigration } from '../../postgres/migrate.js';
 import { readNdjsonPages } from '../../log/ndjson.js';
-import { OperatorError } from '../../operator-error.js';
+import { OperatorError } from '../../kernel/operator-error.js';
 import { type ExitCode, type Invocation, UsageError, text } from '../command.js';
 import { withServer, withServerAt } from '../database.js';
 import { type Progress, createProgress } from '../progress.js';

@@ -2,7 +2,7 @@ import type { Token } from '../../auth/tokens.js';
 import { findUser, withAccounts } from '../accounts.js';
 import { type ExitCode, type Invocation, UsageError, text } from '../command.js';
 import { isStorableTime, TIME_RANGE } from '../../kernel/time.js';
-import { OperatorError } from '../../operator-error.js';
+import { OperatorError } from '../../kernel/operator-error.js';
 import { accepted, json, table } from '../output.js';
 
 export async function list(invocation: Invocation): Promise<ExitCode> {

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { type ExportedLog, checkExportedLog, positionOf } from '../../log/exported-chain.js';
 import { readLines } from '../../log/lines.js';
-import { OperatorError } from '../../operator-error.js';
+import { OperatorError } from '../../kernel/operator-error.js';
 import { type ExitCode, type Invocation, UsageError, text } from '../command.js';
 import { json } from '../output.js';
 import { ask, send } from '../service.js';

@@ -2,7 +2,7 @@ import type { Verification as ChainVerification } from '../../log/hash-chain.js'
 import { emptyHead } from '../../log/head.js';
 import { type LogVerification, verifyLog } from '../../log/verify-log.js';
 import type { Verified } from '../../projector/projections/index.js';
-import { UnreadableEventError } from '../../schema/upcasting.js';
+import { UnreadableEventError } from '../../schema/fold/upcasting.js';
 import { type ExitCode, type Invocation } from '../command.js';
 import { countDifferences, describeDifference, describeDivergence } from '../differences.js';
 import { json } from '../output.js';

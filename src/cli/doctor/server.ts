@@ -1,5 +1,5 @@
 /** The database server: is it one we can work on, and has it the room and the settings we need? */
-import { locksPerTransaction, readLockSettings } from '../../projector/lock-table.js';
+import { locksPerTransaction, readLockSettings } from '../../projector/refusals/lock-table.js';
 import type { Check, Patient } from './check.js';
 import { type Finding, finding } from './finding.js';
 

@@ -1,5 +1,5 @@
 /** The value of a JSON text that was scanned, built piece by piece. All building is JSON.parse's. */
-import type { Steps } from '../../schema/steps.js';
+import type { Steps } from '../../kernel/steps.js';
 import type { Cut, JsonScan } from './json-scan.js';
 
 type Container = unknown[] | Record<string, unknown>;

@@ -1,6 +1,6 @@
 /** The bytes that JSON is written in (RFC 8259), and runs of them. */
 
-import type { Steps } from '../../schema/steps.js';
+import type { Steps } from '../../kernel/steps.js';
 
 export const BYTE = {
   quote: 0x22,

@@ -1,5 +1,5 @@
 /** What JSON text is not taken, and why. */
-import type { Path } from '../../schema/problem.js';
+import type { Path } from '../../kernel/problem.js';
 
 export interface JsonLimits {
   /** Values at most; a member or an element is one, and so is the whole. */

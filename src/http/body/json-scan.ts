@@ -3,7 +3,7 @@
  * that it can be built piece by piece. JSON.parse of 32 MiB stops the event loop for 0.2 s, of ten million empty objects
  * for 6 s.
  */
-import type { Steps } from '../../schema/steps.js';
+import type { Steps } from '../../kernel/steps.js';
 import { BYTE, endOfLiteral, endOfString, skipSpace } from './json-bytes.js';
 import { type FaultKind, JsonFault, type JsonLimits } from './json-fault.js';
 

@@ -1,7 +1,7 @@
 /** A JSON body as a value that is safe to walk, in turns with whoever else waits for the event loop. */
 import { checkJsonInSteps } from '../../schema/normal-form/json.js';
-import { renderPath } from '../../schema/problem.js';
-import { inTurns } from '../../turns.js';
+import { renderPath } from '../../kernel/problem.js';
+import { inTurns } from '../../kernel/turns.js';
 import { refused, Refused } from '../errors.js';
 import { buildJsonInSteps } from './json-build.js';
 import { placeInSteps } from './json-bytes.js';

@@ -1,6 +1,6 @@
 /** multipart/form-data with exactly one file. */
 import { Busboy, type BusboyInstance } from '@fastify/busboy';
-import { createPace } from '../../turns.js';
+import { createPace } from '../../kernel/turns.js';
 import { refused } from '../errors.js';
 
 export interface UploadedFile {

@@ -1,7 +1,7 @@
 /** The bytes of a request's body, decoded, no more of them than are allowed. */
 import type { IncomingMessage } from 'node:http';
 import type { Readable, Transform } from 'node:stream';
-import { createPace } from '../../turns.js';
+import { createPace } from '../../kernel/turns.js';
 import { refused, Refused } from '../errors.js';
 import { decoderOf } from './coding.js';
 

@@ -1,6 +1,6 @@
 /** Small bodies, checked by a zod shape. */
 import type { z } from 'zod';
-import { type Path, renderPath } from '../../schema/problem.js';
+import { type Path, renderPath } from '../../kernel/problem.js';
 import { type EdgeProblem, Refused } from '../errors.js';
 
 /** The body as `shape` reads it. Throws `Refused` with one INVALID_PAYLOAD per problem. */

@@ -1,6 +1,6 @@
 /** YAML text as JSON text, so that both go the same way from there. */
 import { checkJson } from '../../schema/normal-form/json.js';
-import type { Problem } from '../../schema/problem.js';
+import type { Problem } from '../../kernel/problem.js';
 import { parseYaml, YamlError, type YamlLimits, YamlSizeError } from '../formats/yaml.js';
 
 export type YamlRead =

@@ -1,6 +1,6 @@
 /** CSV out (RFC 4180): one row per collection, field and relation of a snapshot, nested values as JSON. */
 import { stringify } from 'csv-stringify/sync';
-import type { Snapshot } from '../../schema/snapshot.js';
+import type { Snapshot } from '../../schema/snapshot/snapshot.js';
 
 const COLUMNS = [
   'kind',

@@ -1,5 +1,5 @@
 /** The files that a snapshot can be saved as. */
-import type { Snapshot } from '../../schema/snapshot.js';
+import type { Snapshot } from '../../schema/snapshot/snapshot.js';
 import { JSON_TYPE } from '../answer.js';
 import { writeCsv } from './csv.js';
 import { writeXml } from './xml.js';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { operations } from '../../schema/operations/index.js';
 import { missingCollection } from '../../schema/operations/refusals.js';
-import type { State } from '../../schema/state.js';
+import type { State } from '../../schema/model/state.js';
 import { type Answer, JSON_TYPE, noContent, textAnswer, unwrap } from '../answer.js';
 import { change } from '../change.js';
 import { type CollectionTexts, createCollectionTexts } from '../collection-texts.js';

@@ -2,10 +2,10 @@
 import { z } from 'zod';
 import { operations } from '../../schema/operations/index.js';
 import { missingField, noFieldsShown } from '../../schema/operations/refusals.js';
-import { collectionsInOrder } from '../../schema/order.js';
-import type { ShownField } from '../../schema/present.js';
-import { shownFields } from '../../schema/snapshot.js';
-import type { CollectionNode, State } from '../../schema/state.js';
+import { collectionsInOrder } from '../../schema/model/order.js';
+import type { ShownField } from '../../schema/snapshot/present.js';
+import { shownFields } from '../../schema/snapshot/snapshot.js';
+import type { CollectionNode, State } from '../../schema/model/state.js';
 import { type Answer, JSON_TYPE, noContent, textAnswer, unwrap } from '../answer.js';
 import { change } from '../change.js';
 import type { HttpDeps } from '../deps.js';

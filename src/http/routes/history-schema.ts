@@ -2,13 +2,13 @@
 import { z } from 'zod';
 import { FutureMomentError } from '../../reads/history/index.js';
 import { NOW, type Moment } from '../../reads/history/moment.js';
-import type { Point } from '../../reads/fold-log.js';
-import { snapshotHash, snapshotOf } from '../../schema/snapshot.js';
-import { UnreadableEventError } from '../../schema/upcasting.js';
+import type { Point } from '../../log/fold-log.js';
+import { snapshotHash, snapshotOf } from '../../schema/snapshot/snapshot.js';
+import { UnreadableEventError } from '../../schema/fold/upcasting.js';
 import { jsonAnswer, JSON_TYPE } from '../answer.js';
 import type { HttpDeps } from '../deps.js';
 import { invalidQuery, Refused, refused } from '../errors.js';
-import type { Problem } from '../../schema/problem.js';
+import type { Problem } from '../../kernel/problem.js';
 import { attachment, EXPORTS, FORMATS, stampOf } from '../formats/export.js';
 import { moment } from '../history-query.js';
 import { representationAnswer } from '../representation.js';

@@ -1,16 +1,16 @@
 /** /schema: snapshot, diff, apply. */
 import { z } from 'zod';
 import { planBatchInSteps } from '../../projector/ddl/plan.js';
-import { warningsOf } from '../../projector/warnings.js';
+import { warningsOf } from '../../projector/ddl/warnings.js';
 import type { Rendered } from '../../reads/rendered.js';
-import { compareSnapshotInSteps, type Comparison } from '../../schema/compare-snapshot.js';
-import { isEmptyDiff } from '../../schema/diff.js';
+import { compareSnapshotInSteps, type Comparison } from '../../schema/compare/compare-snapshot.js';
+import { isEmptyDiff } from '../../schema/diff/diff.js';
 import type { CommandOf } from '../../schema/operations/index.js';
 import { parseApplyDiffInSteps } from '../../schema/operations/apply-diff.js';
-import { snapshotHash, snapshotOf } from '../../schema/snapshot.js';
-import type { State } from '../../schema/state.js';
-import { transitionInSteps } from '../../schema/transition.js';
-import type { Warning } from '../../schema/warning.js';
+import { snapshotHash, snapshotOf } from '../../schema/snapshot/snapshot.js';
+import type { State } from '../../schema/model/state.js';
+import { transitionInSteps } from '../../schema/transition/transition.js';
+import type { Warning } from '../../kernel/warning.js';
 import { type Answer, JSON_TYPE, noContent, unwrap } from '../answer.js';
 import { change, dryRun } from '../change.js';
 import type { HttpDeps } from '../deps.js';
@@ -22,7 +22,7 @@ import { largeJsonAnswer } from '../json-text.js';
 import { flag, nameList } from '../query.js';
 import { representationAnswer } from '../representation.js';
 import { type Call, route, type Route } from '../route.js';
-import { inTurns } from '../../turns.js';
+import { inTurns } from '../../kernel/turns.js';
 import { createSnapshotText } from '../snapshot-text.js';
 import { expectTakeable } from '../takeable.js';
 

@@ -1,6 +1,6 @@
 /** /server: is it there, is it well, what is it. */
 import { z } from 'zod';
-import { snapshotHash, VENDOR } from '../../schema/snapshot.js';
+import { snapshotHash, VENDOR } from '../../schema/snapshot/snapshot.js';
 import { jsonAnswer, textAnswer } from '../answer.js';
 import type { HttpDeps } from '../deps.js';
 import { openRoute, route, type Route } from '../route.js';

@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module';
 import { access, chmod, readFile, stat, symlink } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import { OperatorError } from '../../operator-error.js';
+import { OperatorError } from '../../kernel/operator-error.js';
 
 export interface Binaries {
   /** The folder that holds `bin`, `lib` and `share`. */

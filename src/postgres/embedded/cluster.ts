@@ -1,7 +1,7 @@
 /** Starts and stops the server on its files. */
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { OperatorError } from '../../operator-error.js';
+import { OperatorError } from '../../kernel/operator-error.js';
 import { readPostmaster, runningPostmaster } from './postmaster.js';
 import { type ServerCommand, type ServerProcess, spawnServer } from './supervise.js';
 

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { access, chmod, constants, lstat, mkdir, readFile, realpath, rename, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { OperatorError } from '../../operator-error.js';
+import { OperatorError } from '../../kernel/operator-error.js';
 import { type Account, serverAccount } from './account.js';
 import { findBinaries } from './binaries.js';
 import { startServer, stopOrphan } from './cluster.js';

@@ -4,7 +4,7 @@ import { chmod, chown, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { randomBytes } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
-import { OperatorError } from '../../operator-error.js';
+import { OperatorError } from '../../kernel/operator-error.js';
 import type { Account } from './account.js';
 import { program } from './binaries.js';
 import { settle } from './place.js';

@@ -7,7 +7,7 @@ import { execFile } from 'node:child_process';
 import { chmod, chown, cp, lstat, mkdir, mkdtemp, readlink, rename, rm, stat, symlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
-import { OperatorError } from '../../operator-error.js';
+import { OperatorError } from '../../kernel/operator-error.js';
 import type { Account } from './account.js';
 import { type Binaries, program } from './binaries.js';
 

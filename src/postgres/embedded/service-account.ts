@@ -3,7 +3,7 @@
  * gets past every check still reads no file and runs no program. Extensions that PostgreSQL trusts can be made by it.
  */
 import pg from 'pg';
-import { OperatorError } from '../../operator-error.js';
+import { OperatorError } from '../../kernel/operator-error.js';
 import { SUPERUSER } from './initialise.js';
 
 /** The account's name, and its database's. */

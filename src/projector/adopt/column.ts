@@ -1,16 +1,16 @@
 /** A column of the catalog as a field. */
-import { postgresName } from '../../schema/constraint-names.js';
-import { type ColumnExtras, type TableExtras, isSerial } from '../../schema/extras.js';
-import { checkExpression } from '../../schema/expression.js';
+import { postgresName } from '../../schema/model/constraint-names.js';
+import { type ColumnExtras, type TableExtras, isSerial } from '../../schema/model/extras.js';
+import { checkExpression } from '../../schema/sql-text/expression.js';
 import { columnType, defaultFromCatalog, readNewField, typeFromColumn } from '../../schema/normal-form/index.js';
-import type { Field } from '../../schema/model.js';
-import type { Result } from '../../schema/problem.js';
+import type { Field } from '../../schema/model/model.js';
+import type { Result } from '../../kernel/problem.js';
 import type { CatalogColumn } from '../catalog/model.js';
 import { type Converting, note, quoted } from './context.js';
 import { listFault } from './listed.js';
 import { foreignUse, sequenceOptions } from './needs.js';
 import { isUsualDefault } from './usual-default.js';
-import type { Json } from '../../schema/json.js';
+import type { Json } from '../../kernel/json.js';
 
 /** What keys and indexes say of the column. */
 export interface ColumnParts {

@@ -1,5 +1,5 @@
 /** What the conversion of one table needs to know beside the table. */
-import type { CollectionNode, State } from '../../schema/state.js';
+import type { CollectionNode, State } from '../../schema/model/state.js';
 import type { CatalogObjects } from '../catalog/objects.js';
 import type { CatalogTable } from '../catalog/model.js';
 import type { Note } from './note.js';

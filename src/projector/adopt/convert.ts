@@ -1,11 +1,11 @@
 /** A table of the catalog in normal form. */
-import type { TableExtras } from '../../schema/extras.js';
-import { tableExtrasV1 } from '../../schema/extras-schemas.js';
-import type { Collection, Field, NewRelation } from '../../schema/model.js';
+import type { TableExtras } from '../../schema/model/extras.js';
+import { tableExtrasV1 } from '../../schema/fold/extras-schemas.js';
+import type { Collection, Field, NewRelation } from '../../schema/model/model.js';
 import { checkName, readNewCollection } from '../../schema/normal-form/index.js';
-import { type Result, allOf, ok } from '../../schema/problem.js';
+import { type Result, allOf, ok } from '../../kernel/problem.js';
 import { judgeText } from '../../schema/sql-text/judge.js';
-import { withExtras } from '../../schema/table-extras.js';
+import { withExtras } from '../../schema/transition/table-extras.js';
 import { type Unmanaged, noParts, toField } from './column.js';
 import { type Converting, note, quoted } from './context.js';
 import { keysOf } from './keys.js';

@@ -2,12 +2,12 @@
  * Foreign keys of managed tables that were left out, because what they point at wasn't managed: when that is adopted,
  * they are said as they would have been had both been adopted together.
  */
-import { tableExtrasV1 } from '../../schema/extras-schemas.js';
-import type { Collection, NewRelation, TableSchema } from '../../schema/model.js';
-import { keyFamily } from '../../schema/normal-form/data-types.js';
+import { tableExtrasV1 } from '../../schema/fold/extras-schemas.js';
+import type { Collection, NewRelation, TableSchema } from '../../schema/model/model.js';
+import { keyFamily } from '../../schema/sql-text/data-types.js';
 import { typeFromColumn } from '../../schema/normal-form/index.js';
-import type { CollectionNode, State } from '../../schema/state.js';
-import { withExtras } from '../../schema/table-extras.js';
+import type { CollectionNode, State } from '../../schema/model/state.js';
+import { withExtras } from '../../schema/transition/table-extras.js';
 import type { CatalogConstraint, CatalogTable } from '../catalog/model.js';
 import { ownNames } from '../ddl/owned-names.js';
 import type { Converting } from './context.js';

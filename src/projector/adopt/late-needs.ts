@@ -1,10 +1,10 @@
 /** Types and sequences that were changed by hand before another table with them was adopted: all tables say what is there. */
-import type { Need } from '../../schema/extras.js';
-import { jsonEqual } from '../../schema/json.js';
-import type { Collection } from '../../schema/model.js';
-import { needLabel, ownerOf, withOwner } from '../../schema/needs.js';
-import type { State } from '../../schema/state.js';
-import { withExtras } from '../../schema/table-extras.js';
+import type { Need } from '../../schema/model/extras.js';
+import { jsonEqual } from '../../kernel/json.js';
+import type { Collection } from '../../schema/model/model.js';
+import { needLabel, ownerOf, withOwner } from '../../schema/model/needs.js';
+import type { State } from '../../schema/model/state.js';
+import { withExtras } from '../../schema/transition/table-extras.js';
 
 /** @returns the `completed` collections and those managed ones that said otherwise, as they say it now */
 export function completeNeeds(

@@ -1,8 +1,8 @@
 /** SQL that is there and that nobody could send: it stays, and no snapshot has it, so that snapshots can be sent elsewhere. */
 import { type TextKind, judgeText } from '../../schema/sql-text/judge.js';
 import { type Surroundings, surroundingsOfTable } from '../../schema/sql-text/surroundings.js';
-import type { Need, TableExtras } from '../../schema/extras.js';
-import type { CollectionNode } from '../../schema/state.js';
+import type { Need, TableExtras } from '../../schema/model/extras.js';
+import type { CollectionNode } from '../../schema/model/state.js';
 import type { Converting } from './context.js';
 
 type Kind = NonNullable<TableExtras['unmanaged']>[number]['kind'];

@@ -1,11 +1,11 @@
 /** What a table uses beside itself: what of it a snapshot can make, and what has to be there. */
-import { type Need, type SequenceOptions, TRUSTED_EXTENSIONS } from '../../schema/extras.js';
-import { needLabel, needsOfNode } from '../../schema/needs.js';
+import { type Need, type SequenceOptions, TRUSTED_EXTENSIONS } from '../../schema/model/extras.js';
+import { needLabel, needsOfNode } from '../../schema/model/needs.js';
 import { judgeText } from '../../schema/sql-text/judge.js';
 import type { Surroundings } from '../../schema/sql-text/surroundings.js';
 import { textsOfDomain } from '../../schema/sql-text/texts.js';
-import { type SequenceType, unusualOptions } from '../../schema/sequence-options.js';
-import { byName } from '../../schema/state.js';
+import { type SequenceType, unusualOptions } from '../../schema/model/sequence-options.js';
+import { byName } from '../../schema/model/state.js';
 import type { CatalogSequence, Use, UsedType } from '../catalog/objects.js';
 import { type Converting, note, quoted } from './context.js';
 import { keepNeeds } from './listed.js';

@@ -1,10 +1,10 @@
 /** Looks at the tables that are to be adopted, and says what adopting them means. */
 import type pg from 'pg';
 import type { Found, FoundTable, Wish } from '../../schema/operations/adopt-tables.js';
-import type { NewRelation } from '../../schema/model.js';
-import type { State } from '../../schema/state.js';
-import { SYSTEM_TABLES } from '../../schema/system-collections.js';
-import { createPace } from '../../turns.js';
+import type { NewRelation } from '../../schema/model/model.js';
+import type { State } from '../../schema/model/state.js';
+import { SYSTEM_TABLES } from '../../schema/model/system-collections.js';
+import { createPace } from '../../kernel/turns.js';
 import type { CatalogTable } from '../catalog/model.js';
 import { type CatalogObjects, objectsReading } from '../catalog/objects.js';
 import { catalogReading } from '../catalog/read.js';

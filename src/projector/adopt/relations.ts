@@ -1,8 +1,8 @@
 /** Foreign keys that relations can say: one column, to the primary key of a managed table. */
-import type { ForeignKey, NewRelation } from '../../schema/model.js';
-import { keyFamily } from '../../schema/normal-form/data-types.js';
+import type { ForeignKey, NewRelation } from '../../schema/model/model.js';
+import { keyFamily } from '../../schema/sql-text/data-types.js';
 import { typeFromColumn } from '../../schema/normal-form/index.js';
-import { primaryKeyOf } from '../../schema/state.js';
+import { primaryKeyOf } from '../../schema/model/state.js';
 import type { CatalogConstraint, CatalogTable } from '../catalog/model.js';
 import type { Converting } from './context.js';
 

@@ -1,4 +1,4 @@
-import type { Json } from '../../schema/json.js';
+import type { Json } from '../../kernel/json.js';
 
 /** @param text by pg_get_expr @param columnType by format_type @param value what the text says, in normal form */
 export function isUsualDefault(text: string, columnType: string, value: Json): boolean {

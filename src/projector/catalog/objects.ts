@@ -1,6 +1,6 @@
 /** What tables use beside themselves, as PostgreSQL's catalog has it. */
 import type pg from 'pg';
-import type { Collation } from '../../schema/extras.js';
+import type { Collation } from '../../schema/model/extras.js';
 import { type Reading, readTogether } from './reading.js';
 import {
   COLLATIONS_QUERY,

@@ -1,6 +1,6 @@
 /** ADD COLUMN, what hangs on a new column, and DROP COLUMN. */
-import type { CollectionNode } from '../../schema/state.js';
-import type { Statement } from '../statement.js';
+import type { CollectionNode } from '../../schema/model/state.js';
+import type { Statement } from './statement.js';
 import { type Change, dropping, partOf, statement } from './change.js';
 import { type ColumnField, columnDefinition, needsUnique } from './column.js';
 import { isVolatileDefault } from './default.js';

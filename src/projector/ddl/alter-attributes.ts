@@ -5,7 +5,7 @@
  * NOT NULL is set plainly. The short-lock way (a CHECK added NOT VALID, validated, then SET NOT NULL) pays only across
  * two transactions; in one, every step runs under the lock that its first step took, and the rows are read once either way.
  */
-import type { Statement } from '../statement.js';
+import type { Statement } from './statement.js';
 import { type Change, type Costs, statement } from './change.js';
 import { type ColumnField, columnTypeSql } from './column.js';
 import { defaultExpression } from './default.js';

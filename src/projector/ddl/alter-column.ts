@@ -8,9 +8,9 @@
  *    the sequence of one that stays is to be
  * 5. what now holds is added: primary key, unique, index; the comment
  */
-import { isIdentity } from '../../schema/extras.js';
-import type { CollectionNode } from '../../schema/state.js';
-import type { Statement } from '../statement.js';
+import { isIdentity } from '../../schema/model/extras.js';
+import type { CollectionNode } from '../../schema/model/state.js';
+import type { Statement } from './statement.js';
 import { addIndex } from './add-column.js';
 import { alterAttributes } from './alter-attributes.js';
 import { type Change, statement } from './change.js';

@@ -1,8 +1,8 @@
 /** What the tables of a batch use beside themselves, each seen to once. */
-import type { Need } from '../../schema/extras.js';
-import { jsonEqual } from '../../schema/json.js';
-import { needLabel, needsOfNode } from '../../schema/needs.js';
-import type { State } from '../../schema/state.js';
+import type { Need } from '../../schema/model/extras.js';
+import { jsonEqual } from '../../kernel/json.js';
+import { needLabel, needsOfNode } from '../../schema/model/needs.js';
+import type { State } from '../../schema/model/state.js';
 
 export interface BatchNeeds {
   /** Remembers that it is seen to, and says what tables had until now. */

@@ -1,6 +1,6 @@
 /** A type or sequence that tables use already, made as they use it now. */
-import type { Need } from '../../schema/extras.js';
-import { jsonEqual } from '../../schema/json.js';
+import type { Need } from '../../schema/model/extras.js';
+import { jsonEqual } from '../../kernel/json.js';
 import { alterDomain } from './domain.js';
 import { alterSequence, everyOption } from './sequence.js';
 import { type Sql, literal, sql } from './sql.js';

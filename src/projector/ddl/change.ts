@@ -1,7 +1,7 @@
 /** What the planners get: one event of a batch with the states around it; and how they say what a statement costs. */
-import type { NewEvent, SchemaEventType } from '../../schema/events.js';
-import type { State } from '../../schema/state.js';
-import type { DatabaseObject, LockedTable, Statement, TableLock } from '../statement.js';
+import type { NewEvent, SchemaEventType } from '../../schema/model/events.js';
+import type { State } from '../../schema/model/state.js';
+import type { DatabaseObject, LockedTable, Statement, TableLock } from './statement.js';
 import type { BatchNeeds } from './batch-needs.js';
 import type { Sql } from './sql.js';
 

@@ -1,5 +1,5 @@
 /** CREATE COLLATION. PostgreSQL alters none: one that is there is as it is. */
-import type { Collation } from '../../schema/extras.js';
+import type { Collation } from '../../schema/model/extras.js';
 import { type Sql, join, literal, sql } from './sql.js';
 
 const PROVIDERS: Record<Collation['provider'], Sql> = {

@@ -1,7 +1,7 @@
 /** Tables: CREATE TABLE, its comment, DROP TABLE. */
-import { parentOf } from '../../schema/order.js';
-import type { CollectionNode } from '../../schema/state.js';
-import type { Statement } from '../statement.js';
+import { parentOf } from '../../schema/model/order.js';
+import type { CollectionNode } from '../../schema/model/state.js';
+import type { Statement } from './statement.js';
 import { type Change, dropping, statement, tableObject } from './change.js';
 import { hasColumn, needsUnique } from './column.js';
 import { createBareTable } from './create-table.js';

@@ -1,6 +1,6 @@
 /** One column, as it stands in CREATE TABLE and ADD COLUMN. */
-import { isIdentity } from '../../schema/extras.js';
-import type { ColumnSchema, Field } from '../../schema/model.js';
+import { isIdentity } from '../../schema/model/extras.js';
+import type { ColumnSchema, Field } from '../../schema/model/model.js';
 import { columnType } from '../../schema/normal-form/index.js';
 import { defaultExpression } from './default.js';
 import { sequenceOptions } from './sequence.js';

@@ -2,8 +2,8 @@
  * Makes a type, sequence or extension where it is missing. What the tables used before is changed to what they use now,
  * as far as PostgreSQL can; what was there before the tables is nobody's to change, and must be as they say.
  */
-import type { Need } from '../../schema/extras.js';
-import { jsonEqual } from '../../schema/json.js';
+import type { Need } from '../../schema/model/extras.js';
+import { jsonEqual } from '../../kernel/json.js';
 import { changeNeed } from './change-need.js';
 import { createCollation, describedCollation } from './collation.js';
 import { createDomain } from './domain.js';

@@ -1,10 +1,10 @@
 /** CREATE TABLE, for the database and for people: the same words, with foreign keys or without. */
-import type { Deferrable, ForeignKey, Relation } from '../../schema/model.js';
-import { type CollectionNode, type State, primaryKeyOf } from '../../schema/state.js';
-import { REFERABLE_SYSTEM_COLLECTIONS } from '../../schema/system-collections.js';
+import type { Deferrable, ForeignKey, Relation } from '../../schema/model/model.js';
+import { type CollectionNode, type State, primaryKeyOf } from '../../schema/model/state.js';
+import { REFERABLE_SYSTEM_COLLECTIONS } from '../../schema/model/system-collections.js';
 import { type ColumnField, columnDefinition, hasColumn, needsUnique } from './column.js';
 import { columnList } from './names.js';
-import { primaryKeyNameOf, uniqueNameOf } from '../../schema/constraint-names.js';
+import { primaryKeyNameOf, uniqueNameOf } from '../../schema/model/constraint-names.js';
 import { type Sql, constraintDefinition, ident, join, partitionKey, qualified, sql } from './sql.js';
 
 /** A relation that has a foreign key. */

@@ -1,5 +1,5 @@
 /** The DEFAULT of a column, from the normal form's default_value. */
-import type { ColumnSchema, Field } from '../../schema/model.js';
+import type { ColumnSchema, Field } from '../../schema/model/model.js';
 import { isFunctionDefault } from '../../schema/normal-form/index.js';
 import { type Sql, UnsafeSqlError, expression, literal, sql } from './sql.js';
 

@@ -1,6 +1,6 @@
 /** CREATE DOMAIN and ALTER DOMAIN. */
-import type { Domain } from '../../schema/extras.js';
-import { jsonEqual } from '../../schema/json.js';
+import type { Domain } from '../../schema/model/extras.js';
+import { jsonEqual } from '../../kernel/json.js';
 import { type Sql, collationName, constraintDefinition, expression, ident, join, sql, typeName } from './sql.js';
 
 /** CREATE DOMAIN takes no check that is NOT VALID: those follow. */

@@ -1,1 +1,1 @@
-export { expressionColumns } from '../../schema/expression-columns.js';
+export { expressionColumns } from '../../schema/sql-text/expression-columns.js';

@@ -1,9 +1,9 @@
 /** Constraints, indexes and partitioning that fields and relations can't say. */
-import type { TableExtras } from '../../schema/extras.js';
-import { jsonEqual } from '../../schema/json.js';
-import { parentOf } from '../../schema/order.js';
-import type { CollectionNode } from '../../schema/state.js';
-import type { Statement } from '../statement.js';
+import type { TableExtras } from '../../schema/model/extras.js';
+import { jsonEqual } from '../../kernel/json.js';
+import { parentOf } from '../../schema/model/order.js';
+import type { CollectionNode } from '../../schema/model/state.js';
+import type { Statement } from './statement.js';
 import { type Change, dropping, isNew, partOf, statement } from './change.js';
 import { createNeeds, freedSequences, isReady, ownSequences } from './needs.js';
 import { dropOwnIndex } from './own-index.js';

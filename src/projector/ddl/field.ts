@@ -1,6 +1,6 @@
 /** Fields: which way a new, changed or removed one takes to its column. */
-import { getField } from '../../schema/state.js';
-import type { Statement } from '../statement.js';
+import { getField } from '../../schema/model/state.js';
+import type { Statement } from './statement.js';
 import { addColumn, dropColumn } from './add-column.js';
 import { alterColumn } from './alter-column.js';
 import type { Change } from './change.js';

@@ -1,8 +1,8 @@
 /** The sequence of an identity column that stays one: its options and its name. */
-import { postgresName } from '../../schema/constraint-names.js';
-import { isIdentity } from '../../schema/extras.js';
-import { type EveryOption, type SequenceType, everyOptionOf } from '../../schema/sequence-options.js';
-import type { Statement } from '../statement.js';
+import { postgresName } from '../../schema/model/constraint-names.js';
+import { isIdentity } from '../../schema/model/extras.js';
+import { type EveryOption, type SequenceType, everyOptionOf } from '../../schema/model/sequence-options.js';
+import type { Statement } from './statement.js';
 import { type Change, type Costs, statement } from './change.js';
 import type { ColumnField } from './column.js';
 import { label, tableOf } from './parts.js';

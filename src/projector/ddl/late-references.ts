@@ -3,10 +3,10 @@
  * they wait for its end. Where a log is replayed, a batch is a piece of it: what takes the key away again may be in the
  * same piece, and the table it points at in a later one.
  */
-import { newEvent } from '../../schema/change.js';
-import { partitionsFirst } from '../../schema/order.js';
-import type { State } from '../../schema/state.js';
-import type { Statement } from '../statement.js';
+import { newEvent } from '../../schema/transition/change.js';
+import { partitionsFirst } from '../../schema/model/order.js';
+import type { State } from '../../schema/model/state.js';
+import type { Statement } from './statement.js';
 import { batchNeeds } from './batch-needs.js';
 import type { Change } from './change.js';
 import { type Constraint, addConstraint, extrasOf, goesBeforeAttaching } from './extras.js';

@@ -1,9 +1,9 @@
 /** What must be there before a table, and the sequences that end with its columns. */
-import { type Need, isIdentity } from '../../schema/extras.js';
-import { jsonEqual } from '../../schema/json.js';
-import { needsOfNode, ownerOf } from '../../schema/needs.js';
-import type { CollectionNode } from '../../schema/state.js';
-import type { DatabaseObject, Statement } from '../statement.js';
+import { type Need, isIdentity } from '../../schema/model/extras.js';
+import { jsonEqual } from '../../kernel/json.js';
+import { needsOfNode, ownerOf } from '../../schema/model/needs.js';
+import type { CollectionNode } from '../../schema/model/state.js';
+import type { DatabaseObject, Statement } from './statement.js';
 import { type Change, type Costs, statement } from './change.js';
 import { addsLabels, changesWhatIsThere, createNeed } from './create-need.js';
 import { type Sql, ident, qualified, sql } from './sql.js';

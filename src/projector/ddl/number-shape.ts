@@ -1,5 +1,5 @@
 /** How much a number type holds, to tell whether another holds as much. */
-import type { ColumnSchema } from '../../schema/model.js';
+import type { ColumnSchema } from '../../schema/model/model.js';
 
 /** Digits after the point; Infinity where nothing bounds them. */
 export function scaleOf({ data_type, numeric_precision, numeric_scale }: ColumnSchema): number {

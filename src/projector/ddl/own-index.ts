@@ -2,8 +2,8 @@
  * Statements that look at what bears an index's name before they rely on it: indexes share their names with all tables of
  * the schema, and by hand anybody may have dropped ours and made another. What isn't ours is passed over.
  */
-import { indexNameOf } from '../../schema/constraint-names.js';
-import type { Statement } from '../statement.js';
+import { indexNameOf } from '../../schema/model/constraint-names.js';
+import type { Statement } from './statement.js';
 import { type Change, dropping, partOf, statement } from './change.js';
 import type { ColumnField } from './column.js';
 import { type Sql, ident, literal, qualified, sql } from './sql.js';

@@ -1,8 +1,8 @@
 /** The names of a table's own constraints and indexes: the service's, unless they were adopted with others. */
-import { isIdentity } from '../../schema/extras.js';
-import { indexNameOf, postgresName, primaryKeyNameOf, uniqueNameOf } from '../../schema/constraint-names.js';
-import type { CollectionNode } from '../../schema/state.js';
-import { primaryKeyOf } from '../../schema/state.js';
+import { isIdentity } from '../../schema/model/extras.js';
+import { indexNameOf, postgresName, primaryKeyNameOf, uniqueNameOf } from '../../schema/model/constraint-names.js';
+import type { CollectionNode } from '../../schema/model/state.js';
+import { primaryKeyOf } from '../../schema/model/state.js';
 import { type ColumnField, hasColumn, needsUnique } from './column.js';
 
 /** Of all constraints, indexes and sequences that the table has. */

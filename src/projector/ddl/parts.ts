@@ -1,8 +1,8 @@
 /** Statements on one column's indexes, constraints and comment, shared by the planners. */
-import { indexNameOf, primaryKeyNameOf, uniqueNameOf } from '../../schema/constraint-names.js';
-import type { ColumnSchema } from '../../schema/model.js';
-import type { CollectionNode } from '../../schema/state.js';
-import type { Statement } from '../statement.js';
+import { indexNameOf, primaryKeyNameOf, uniqueNameOf } from '../../schema/model/constraint-names.js';
+import type { ColumnSchema } from '../../schema/model/model.js';
+import type { CollectionNode } from '../../schema/model/state.js';
+import type { Statement } from './statement.js';
 import { type Change, dropping, isNew, partOf, statement } from './change.js';
 import type { ColumnField } from './column.js';
 import { primaryKeyColumns, primaryKeyConstraint, primaryKeyDefinition } from './create-table.js';

@@ -1,10 +1,10 @@
 /** events → statements. Pure; a batch is planned against the state that each of its events meets. */
-import { changesSchema } from '../../schema/event-schemas.js';
-import type { LogEvent, NewEvent } from '../../schema/events.js';
-import { evolve } from '../../schema/evolve.js';
-import type { State } from '../../schema/state.js';
-import { type Steps, toEnd } from '../../schema/steps.js';
-import type { Statement } from '../statement.js';
+import { changesSchema } from '../../schema/fold/event-schemas.js';
+import type { LogEvent, NewEvent } from '../../schema/model/events.js';
+import { evolve } from '../../schema/fold/evolve.js';
+import type { State } from '../../schema/model/state.js';
+import { type Steps, toEnd } from '../../kernel/steps.js';
+import type { Statement } from './statement.js';
 import { batchNeeds } from './batch-needs.js';
 import type { Change } from './change.js';
 import {
@@ -14,7 +14,7 @@ import {
   planCollectionUpdated,
 } from './collection.js';
 import { planFieldCreated, planFieldDeleted, planFieldUpdated } from './field.js';
-import { type MovingRun, movingRuns } from './generated-moves.js';
+import { type MovingRun, movingRuns } from './recreate/generated-moves.js';
 import { type LateReference, lateReferences } from './late-references.js';
 import { planRelation } from './relation.js';
 

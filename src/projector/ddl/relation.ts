@@ -5,9 +5,9 @@
  * transactions, and a batch is one. In one transaction the lock of ADD CONSTRAINT is held until the commit either way,
  * the rows are read once either way, and the detour is one statement more.
  */
-import { parentOf } from '../../schema/order.js';
-import { type State, getRelation } from '../../schema/state.js';
-import type { Statement, TableLock } from '../statement.js';
+import { parentOf } from '../../schema/model/order.js';
+import { type State, getRelation } from '../../schema/model/state.js';
+import type { Statement, TableLock } from './statement.js';
 import { type Change, dropping, isNew, lockedTables, partOf, statement } from './change.js';
 import { type ForeignKeyRelation, foreignKeyConstraint, hasForeignKey } from './create-table.js';
 import { ident, qualified, sql } from './sql.js';

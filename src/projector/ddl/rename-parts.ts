@@ -1,8 +1,8 @@
 /** Other names for a column's constraints and index, and the other kind of identity, where the parts themselves stay. */
-import { isIdentity } from '../../schema/extras.js';
-import { indexNameOf, postgresName, primaryKeyNameOf, uniqueNameOf } from '../../schema/constraint-names.js';
-import { jsonEqual } from '../../schema/json.js';
-import type { Statement } from '../statement.js';
+import { isIdentity } from '../../schema/model/extras.js';
+import { indexNameOf, postgresName, primaryKeyNameOf, uniqueNameOf } from '../../schema/model/constraint-names.js';
+import { jsonEqual } from '../../kernel/json.js';
+import type { Statement } from './statement.js';
 import { type Change, statement } from './change.js';
 import { type ColumnField, needsUnique } from './column.js';
 import { primaryKeyColumns } from './create-table.js';

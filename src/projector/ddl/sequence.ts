@@ -1,6 +1,6 @@
 /** The options of a sequence, as CREATE SEQUENCE and identity columns take them, and changing them. */
-import type { SequenceOptions } from '../../schema/extras.js';
-import { type SequenceType, everyOptionOf } from '../../schema/sequence-options.js';
+import type { SequenceOptions } from '../../schema/model/extras.js';
+import { type SequenceType, everyOptionOf } from '../../schema/model/sequence-options.js';
 import { type Sql, ident, integer, join, literal, sql } from './sql.js';
 
 const TYPES: Record<SequenceType, Sql> = {

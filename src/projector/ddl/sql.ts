@@ -3,15 +3,15 @@
  * types and expressions, and the fixed words of templates. Nothing else may cast to `Sql` (a test reads the sources).
  */
 import { textFault } from '../../kernel/text.js';
-import { checkExpression } from '../../schema/expression.js';
-import { fits } from '../../schema/constraint-names.js';
+import { checkExpression } from '../../schema/sql-text/expression.js';
+import { fits } from '../../schema/model/constraint-names.js';
 import {
   checkCollation,
   checkIndexDefinition,
   checkPartitionBound,
   checkPartitionKey,
   parseConstraint,
-} from '../../schema/statement-text.js';
+} from '../../schema/sql-text/statement-text.js';
 import { isTypeName } from './type-name.js';
 
 declare const brand: unique symbol;

@@ -1,7 +1,7 @@
 /** What a change of a column's type costs on a table with rows. */
-import type { ColumnSchema } from '../../schema/model.js';
+import type { ColumnSchema } from '../../schema/model/model.js';
 import { columnType } from '../../schema/normal-form/index.js';
-import type { Statement } from '../statement.js';
+import type { Statement } from './statement.js';
 import { magnitude, roundsNumbers, scaleOf } from './number-shape.js';
 import { hasCast, kindOf } from './type-change.js';
 

@@ -1,5 +1,5 @@
 /** Changing a column's type: how values are carried over. */
-import type { ColumnSchema } from '../../schema/model.js';
+import type { ColumnSchema } from '../../schema/model/model.js';
 import { columnType } from '../../schema/normal-form/index.js';
 import { type Sql, sql, typeName } from './sql.js';
 

@@ -1,5 +1,5 @@
 /** Which texts are the name of a PostgreSQL type: a closed list, and what the parser takes for one type and no more. */
-import { checkTypeText } from '../../schema/expression.js';
+import { checkTypeText } from '../../schema/sql-text/expression.js';
 
 const SIMPLE = new Set([
   'boolean',

@@ -6,14 +6,14 @@ import {
   type FoundTable,
   acceptedState,
 } from '../../schema/operations/accepted-state.js';
-import { needLabel } from '../../schema/needs.js';
-import type { CollectionNode } from '../../schema/state.js';
-import { withExtras } from '../../schema/table-extras.js';
+import { needLabel } from '../../schema/model/needs.js';
+import type { CollectionNode } from '../../schema/model/state.js';
+import { withExtras } from '../../schema/transition/table-extras.js';
 import { type Converted, convertTable, refusalOf } from '../adopt/convert.js';
 import type { Note } from '../adopt/note.js';
 import type { CatalogTable } from '../catalog/model.js';
-import type { Difference } from '../verify.js';
-import { verifyCatalog } from '../verify.js';
+import type { Difference } from '../verify/verify.js';
+import { verifyCatalog } from '../verify/verify.js';
 import { asKnown } from './as-known.js';
 import { partOf } from './displaced.js';
 import type { Finding } from './find.js';

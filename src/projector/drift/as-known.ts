@@ -1,13 +1,13 @@
 /** A table as it is there, said as its collection says it wherever the comparison found no difference. */
-import type { ColumnExtras, TableExtras } from '../../schema/extras.js';
-import { jsonEqual } from '../../schema/json.js';
-import type { ColumnSchema, Field } from '../../schema/model.js';
-import { needLabel } from '../../schema/needs.js';
-import type { CollectionNode } from '../../schema/state.js';
-import { withExtras } from '../../schema/table-extras.js';
+import type { ColumnExtras, TableExtras } from '../../schema/model/extras.js';
+import { jsonEqual } from '../../kernel/json.js';
+import type { ColumnSchema, Field } from '../../schema/model/model.js';
+import { needLabel } from '../../schema/model/needs.js';
+import type { CollectionNode } from '../../schema/model/state.js';
+import { withExtras } from '../../schema/transition/table-extras.js';
 import type { Converted } from '../adopt/convert.js';
 import { type ColumnField, hasColumn } from '../ddl/column.js';
-import type { Difference } from '../verify.js';
+import type { Difference } from '../verify/verify.js';
 
 /** The same thing can be said in several ways; one that nobody complained of is no drift. */
 export function asKnown(found: Converted, node: CollectionNode, differences: readonly Difference[]): Converted {

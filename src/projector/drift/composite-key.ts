@@ -1,10 +1,10 @@
 /** A primary key of several columns is one thing: it goes and comes as a whole, and not field by field. */
-import { jsonEqual } from '../../schema/json.js';
-import type { Field } from '../../schema/model.js';
-import { type CollectionNode, primaryKeyOf } from '../../schema/state.js';
-import { withExtras } from '../../schema/table-extras.js';
+import { jsonEqual } from '../../kernel/json.js';
+import type { Field } from '../../schema/model/model.js';
+import { type CollectionNode, primaryKeyOf } from '../../schema/model/state.js';
+import { withExtras } from '../../schema/transition/table-extras.js';
 import { primaryKeyConstraint } from '../ddl/create-table.js';
-import { primaryKeyNameOf } from '../../schema/constraint-names.js';
+import { primaryKeyNameOf } from '../../schema/model/constraint-names.js';
 import { partOf } from '../ddl/change.js';
 import { ident, qualified, sql } from '../ddl/sql.js';
 import type { Sides } from './model.js';

@@ -1,9 +1,9 @@
 /** Constraints and indexes that nothing can be altered into what the log says: they go first, and the right ones are made. */
-import { isObject, jsonEqual } from '../../schema/json.js';
-import type { TableSchema } from '../../schema/model.js';
+import { isObject, jsonEqual } from '../../kernel/json.js';
+import type { TableSchema } from '../../schema/model/model.js';
 import type { CatalogColumn, CatalogTable } from '../catalog/model.js';
 import { type Sql, ident, qualified, sql } from '../ddl/sql.js';
-import type { Difference } from '../verify.js';
+import type { Difference } from '../verify/verify.js';
 import type { Sides } from './model.js';
 
 export interface Displaced {

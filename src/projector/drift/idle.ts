@@ -1,7 +1,7 @@
 /** Statements that make sure of what is there already: they would change nothing. */
-import type { DatabaseObject } from '../statement.js';
+import type { DatabaseObject } from '../ddl/statement.js';
 import type { CatalogObjects } from '../catalog/objects.js';
-import type { CollectionNode } from '../../schema/state.js';
+import type { CollectionNode } from '../../schema/model/state.js';
 import type { PlannedRepair, Sides } from './model.js';
 
 export function withoutIdle<S extends Pick<Sides, 'statements'>>(

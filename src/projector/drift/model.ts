@@ -1,7 +1,7 @@
 /** Drift: where PostgreSQL's catalog isn't what the log says. */
-import type { NewEvent } from '../../schema/events.js';
-import type { Statement } from '../statement.js';
-import type { Json } from '../../schema/json.js';
+import type { NewEvent } from '../../schema/model/events.js';
+import type { Statement } from '../ddl/statement.js';
+import type { Json } from '../../kernel/json.js';
 
 export interface Drift {
   /** Nothing is missing or different. Unmanaged tables are no drift. */

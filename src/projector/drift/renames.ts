@@ -1,6 +1,6 @@
 /** Tables and columns that are probably there under another name: what stands in their place looks like them. */
 import { columnType } from '../../schema/normal-form/index.js';
-import { type CollectionNode, byName } from '../../schema/state.js';
+import { type CollectionNode, byName } from '../../schema/model/state.js';
 import type { CatalogColumn, CatalogTable } from '../catalog/model.js';
 import { type ColumnField, hasColumn } from '../ddl/column.js';
 import { ownNames } from '../ddl/owned-names.js';

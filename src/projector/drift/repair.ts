@@ -1,9 +1,9 @@
 /** Makes the database as the log says, as far as that is allowed and PostgreSQL lets it. */
 import type pg from 'pg';
 import { isLocked } from '../../postgres/errors.js';
-import type { State } from '../../schema/state.js';
-import type { LockedTable } from '../statement.js';
-import { LockedError } from '../table-locks.js';
+import type { State } from '../../schema/model/state.js';
+import type { LockedTable } from '../ddl/statement.js';
+import { LockedError } from '../ddl/table-locks.js';
 import { findDrift } from './find.js';
 import type { Drift, RepairStatement, TableDrift } from './model.js';
 

@@ -1,12 +1,12 @@
 /** What would make both sides alike, for one table: statements for the database, events for the log. */
-import { Draft } from '../../schema/draft.js';
-import { dropCollection } from '../../schema/edits.js';
-import type { Relation } from '../../schema/model.js';
-import type { CollectionNode, State } from '../../schema/state.js';
-import { transition } from '../../schema/transition.js';
+import { Draft } from '../../schema/transition/draft.js';
+import { dropCollection } from '../../schema/transition/edits.js';
+import type { Relation } from '../../schema/model/model.js';
+import type { CollectionNode, State } from '../../schema/model/state.js';
+import { transition } from '../../schema/transition/transition.js';
 import type { Converted } from '../adopt/convert.js';
 import { planBatch } from '../ddl/plan.js';
-import type { Statement } from '../statement.js';
+import type { Statement } from '../ddl/statement.js';
 import { repairKey } from './composite-key.js';
 import type { PlannedRepair, Repair, Sides } from './model.js';
 

@@ -3,11 +3,11 @@ import type pg from 'pg';
 import { SQLSTATE, isLocked, sqlState } from '../../postgres/errors.js';
 import { type AcceptRequest, requestAfter } from '../../schema/operations/accept-request.js';
 import { type Renames, renamedState } from '../../schema/operations/renamed-state.js';
-import type { CollectionNode, State } from '../../schema/state.js';
+import type { CollectionNode, State } from '../../schema/model/state.js';
 import { refusalOf } from '../adopt/convert.js';
 import type { CatalogTable } from '../catalog/model.js';
-import type { LockedTable } from '../statement.js';
-import { LockedError, lockTables } from '../table-locks.js';
+import type { LockedTable } from '../ddl/statement.js';
+import { LockedError, lockTables } from '../ddl/table-locks.js';
 import { type Finding, lookForDrift } from './find.js';
 import { renamedColumns } from './renames.js';
 

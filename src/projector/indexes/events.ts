@@ -1,8 +1,8 @@
 /** What the builder of indexes reads of the log: only what may be about an index, however large the rest is. */
 import { EVENT_COLUMNS, type EventRow, toEventRecord } from '../../log/read.js';
 import type { Queryable } from '../../postgres/pool.js';
-import type { StoredEvent } from '../../schema/events.js';
-import { readEvent } from '../../schema/upcasting.js';
+import type { StoredEvent } from '../../schema/model/events.js';
+import { readEvent } from '../../schema/fold/upcasting.js';
 
 const PAGE = 1_000;
 

@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { SQLSTATE, sqlState } from '../../postgres/errors.js';
-import { indexName, indexNameOf } from '../../schema/constraint-names.js';
-import { type State, getField } from '../../schema/state.js';
+import { indexName, indexNameOf } from '../../schema/model/constraint-names.js';
+import { type State, getField } from '../../schema/model/state.js';
 import { type Sql, ident, qualified, sql } from '../ddl/sql.js';
 import type { IndexTarget } from './targets.js';
 

@@ -1,5 +1,5 @@
 /** Which indexes an event may have left to be built, or to be dropped, after its commit. Pure. */
-import type { LogEvent, NewEvent } from '../../schema/events.js';
+import type { LogEvent, NewEvent } from '../../schema/model/events.js';
 
 export interface IndexTarget {
   collection: string;

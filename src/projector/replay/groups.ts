@@ -1,11 +1,11 @@
 /** Events in groups that one transaction can take: PostgreSQL's lock table has a fixed size. */
-import { changesSchema } from '../../schema/event-schemas.js';
-import type { LogEvent } from '../../schema/events.js';
-import type { State } from '../../schema/state.js';
+import { changesSchema } from '../../schema/fold/event-schemas.js';
+import type { LogEvent } from '../../schema/model/events.js';
+import type { State } from '../../schema/model/state.js';
 import { awaitedReferences } from '../ddl/late-references.js';
 import { planBatch } from '../ddl/plan.js';
-import { lockEntriesOf } from '../lock-table.js';
-import type { Statement } from '../statement.js';
+import { lockEntriesOf } from '../refusals/lock-table.js';
+import type { Statement } from '../ddl/statement.js';
 
 export interface Group<E extends LogEvent> {
   events: E[];

@@ -1,6 +1,6 @@
 /** An empty database that a log is replayed into. */
 import type pg from 'pg';
-import { OperatorError } from '../../operator-error.js';
+import { OperatorError } from '../../kernel/operator-error.js';
 import { advisoryKey } from '../../postgres/advisory.js';
 import { readDatabase } from '../../postgres/database.js';
 import type { Logger } from '../../postgres/logger.js';

@@ -1,8 +1,8 @@
 /** Partitioning, and what tables use beside themselves: fold against catalog. */
-import type { Need } from '../../schema/extras.js';
-import { jsonEqual, type Json } from '../../schema/json.js';
-import type { CollectionNode, State } from '../../schema/state.js';
-import { needLabel } from '../../schema/needs.js';
+import type { Need } from '../../schema/model/extras.js';
+import { jsonEqual, type Json } from '../../kernel/json.js';
+import type { CollectionNode, State } from '../../schema/model/state.js';
+import { needLabel } from '../../schema/model/needs.js';
 import { needsOf, sequenceOptions } from '../adopt/needs.js';
 import type { CatalogTable } from '../catalog/model.js';
 import type { CatalogObjects } from '../catalog/objects.js';

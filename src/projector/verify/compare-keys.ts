@@ -1,10 +1,10 @@
 /** Constraints and indexes of the fold against those of the catalog: by name, as small documents. */
-import { jsonEqual, type Json } from '../../schema/json.js';
-import type { CollectionNode, State } from '../../schema/state.js';
+import { jsonEqual, type Json } from '../../kernel/json.js';
+import type { CollectionNode, State } from '../../schema/model/state.js';
 import type { CatalogConstraint, CatalogIndex } from '../catalog/model.js';
 import { hasColumn, needsUnique } from '../ddl/column.js';
 import { type ForeignKeyRelation, hasForeignKey, primaryKeyColumns, referencedColumns } from '../ddl/create-table.js';
-import { indexNameOf, primaryKeyNameOf, uniqueNameOf } from '../../schema/constraint-names.js';
+import { indexNameOf, primaryKeyNameOf, uniqueNameOf } from '../../schema/model/constraint-names.js';
 import type { Difference } from './difference.js';
 
 /** `shape`: what is compared. `field`: the one it is about, where it is about one. */

@@ -1,4 +1,4 @@
-import type { CollectionNode, State } from '../../schema/state.js';
+import type { CollectionNode, State } from '../../schema/model/state.js';
 import type { CatalogColumn, CatalogTable } from '../catalog/model.js';
 import type { CatalogObjects } from '../catalog/objects.js';
 import { type SpelledColumn, columnKey } from './column-spellings.js';
@@ -15,7 +15,7 @@ import {
 } from './compare-keys.js';
 import { hasColumn } from '../ddl/column.js';
 import type { Difference } from './difference.js';
-import type { Json } from '../../schema/json.js';
+import type { Json } from '../../kernel/json.js';
 
 /** What a comparison needs to know beside the two. */
 export interface Comparison {

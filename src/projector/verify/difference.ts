@@ -1,4 +1,4 @@
-import type { Json } from '../../schema/json.js';
+import type { Json } from '../../kernel/json.js';
 
 export interface Difference {
   /** Which of the two disagrees with the fold. */

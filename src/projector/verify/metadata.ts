@@ -1,7 +1,7 @@
 /** Fold against metadata rows. */
 import type pg from 'pg';
-import { isObject, jsonEqual, type Json } from '../../schema/json.js';
-import { type State, byName } from '../../schema/state.js';
+import { isObject, jsonEqual, type Json } from '../../kernel/json.js';
+import { type State, byName } from '../../schema/model/state.js';
 import { sql } from '../ddl/sql.js';
 import type { Difference } from './difference.js';
 

@@ -5,8 +5,8 @@
  */
 import type pg from 'pg';
 import { isLocked } from '../../postgres/errors.js';
-import { isObject, jsonEqual, type Json } from '../../schema/json.js';
-import type { Need } from '../../schema/extras.js';
+import { isObject, jsonEqual, type Json } from '../../kernel/json.js';
+import type { Need } from '../../schema/model/extras.js';
 import { describedType } from '../ddl/create-need.js';
 import { createCollation, describedCollation } from '../ddl/collation.js';
 import { createDomain } from '../ddl/domain.js';

@@ -1,6 +1,6 @@
 /** Accepted commands: who, when, why, and what each came to in one line. */
 import type { Queryable } from '../../postgres/pool.js';
-import type { Cause, EventType } from '../../schema/events.js';
+import type { Cause, EventType } from '../../schema/model/events.js';
 import { type EventFilter, conditionOf } from './filter.js';
 import { type TypeCount, summarise } from './summary.js';
 

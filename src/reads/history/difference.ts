@@ -1,16 +1,16 @@
 /** What changed between two moments, in the diff's form: what leads from one to the other, and what that would cost. */
 import type { Queryable } from '../../postgres/pool.js';
 import { planBatch } from '../../projector/ddl/plan.js';
-import { warningsOf } from '../../projector/warnings.js';
-import { type SchemaDiff, diffStates } from '../../schema/diff.js';
+import { warningsOf } from '../../projector/ddl/warnings.js';
+import { type SchemaDiff, diffStates } from '../../schema/diff/diff.js';
 import { changeProblemsInSteps } from '../../schema/invariants/index.js';
-import type { Problem } from '../../schema/problem.js';
-import { isReplacedField } from '../../schema/removals.js';
-import { snapshotHash } from '../../schema/snapshot.js';
-import { type State, getField } from '../../schema/state.js';
-import { toEnd } from '../../schema/steps.js';
-import { transition } from '../../schema/transition.js';
-import type { Warning } from '../../schema/warning.js';
+import type { Problem } from '../../kernel/problem.js';
+import { isReplacedField } from '../../schema/transition/removals.js';
+import { snapshotHash } from '../../schema/snapshot/snapshot.js';
+import { type State, getField } from '../../schema/model/state.js';
+import { toEnd } from '../../kernel/steps.js';
+import { transition } from '../../schema/transition/transition.js';
+import type { Warning } from '../../kernel/warning.js';
 import { notRestored } from './not-restored.js';
 
 export interface Difference {

@@ -2,13 +2,13 @@
 import { isInLog } from '../../log/divergence.js';
 import { type EventText, readEventTexts, selectEventTexts } from '../../log/event-text.js';
 import type { Queryable } from '../../postgres/pool.js';
-import type { LogEvent } from '../../schema/events.js';
-import type { Warning } from '../../schema/warning.js';
-import type { Point } from '../fold-log.js';
+import type { LogEvent } from '../../schema/model/events.js';
+import type { Warning } from '../../kernel/warning.js';
+import type { Point } from '../../log/fold-log.js';
 import type { Store } from '../store.js';
 import type { StoredFolds } from '../stored-folds/index.js';
 import { type Batch, readBatches } from './batches.js';
-import type { Problem } from '../../schema/problem.js';
+import type { Problem } from '../../kernel/problem.js';
 import { type Difference, differenceBetween, obstaclesBetween } from './difference.js';
 import { type EventFilter, conditionOf } from './filter.js';
 import { type LifeEvent, type LifeOptions, hasLived, readLife } from './life.js';

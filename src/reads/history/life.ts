@@ -1,11 +1,11 @@
 /** The life of one collection: its events, each with the change it made. */
 import type { Queryable } from '../../postgres/pool.js';
 import { type EventText, selectEventTexts } from '../../log/event-text.js';
-import { type SchemaDiff, diffStates } from '../../schema/diff.js';
-import { evolve } from '../../schema/evolve.js';
-import { readEvent } from '../../schema/upcasting.js';
-import type { RawEvent } from '../../schema/upcasting.js';
-import { initialState } from '../../schema/state.js';
+import { type SchemaDiff, diffStates } from '../../schema/diff/diff.js';
+import { evolve } from '../../schema/fold/evolve.js';
+import { readEvent } from '../../schema/fold/upcasting.js';
+import type { RawEvent } from '../../schema/fold/upcasting.js';
+import { initialState } from '../../schema/model/state.js';
 import type { TimeTravel } from './time-travel.js';
 
 export interface LifeEvent extends EventText {

@@ -1,7 +1,7 @@
 /** What a plan makes anew under an old name: it comes back empty, and whoever goes back in time should know. */
 import type { Queryable } from '../../postgres/pool.js';
-import type { LogEvent } from '../../schema/events.js';
-import type { Warning } from '../../schema/warning.js';
+import type { LogEvent } from '../../schema/model/events.js';
+import type { Warning } from '../../kernel/warning.js';
 
 interface Gone {
   collection: string;

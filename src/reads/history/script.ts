@@ -2,10 +2,10 @@
 import { planBatch } from '../../projector/ddl/plan.js';
 import { type Sql, ident, join, qualified, sql, typeName } from '../../projector/ddl/sql.js';
 import { hasForeignKey } from '../../projector/ddl/create-table.js';
-import { REFERABLE_SYSTEM_COLLECTIONS } from '../../schema/system-collections.js';
-import { type State, initialState } from '../../schema/state.js';
-import { transition } from '../../schema/transition.js';
-import type { Point } from '../fold-log.js';
+import { REFERABLE_SYSTEM_COLLECTIONS } from '../../schema/model/system-collections.js';
+import { type State, initialState } from '../../schema/model/state.js';
+import { transition } from '../../schema/transition/transition.js';
+import type { Point } from '../../log/fold-log.js';
 
 /** Types that PostgreSQL has only with an extension. */
 const EXTENSIONS: readonly { type: RegExp; extension: Sql }[] = [

@@ -2,11 +2,11 @@
  * A state as text and back: a line with the kinds of columns there are, then one line a collection. Members that say what
  * most others say are left out.
  */
-import type { Collection, CollectionMeta, ColumnSchema, Field, FieldMeta, Relation } from '../../schema/model.js';
-import { createPace } from '../../turns.js';
-import { renameIndexes } from '../../schema/index-names.js';
-import { reindex } from '../../schema/reference-index.js';
-import { type CollectionNode, type State, initialState } from '../../schema/state.js';
+import type { Collection, CollectionMeta, ColumnSchema, Field, FieldMeta, Relation } from '../../schema/model/model.js';
+import { createPace } from '../../kernel/turns.js';
+import { renameIndexes } from '../../schema/fold/index-names.js';
+import { reindex } from '../../schema/fold/reference-index.js';
+import { type CollectionNode, type State, initialState } from '../../schema/model/state.js';
 
 /**
  * Of the text, and of the states in it. To be raised when the templates below change, and when the same events make

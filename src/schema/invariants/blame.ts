@@ -1,8 +1,8 @@
 /** Of two relations that are in each other's way, which one is told. */
-import { relationBody } from '../change.js';
-import { jsonEqual } from '../json.js';
-import type { Relation } from '../model.js';
-import { type State, byName, getRelation } from '../state.js';
+import { relationBody } from '../transition/change.js';
+import { jsonEqual } from '../../kernel/json.js';
+import type { Relation } from '../model/model.js';
+import { type State, byName, getRelation } from '../model/state.js';
 
 /** Whether `relation` is: the change touches it and not the other one, or it is the younger. @param from before the change */
 export function isToBlame(relation: Relation, other: Relation, from: State): boolean {

@@ -1,8 +1,8 @@
-import { type Problem, about } from '../problem.js';
+import { type Problem, about } from '../../kernel/problem.js';
 import { type Grouping, groupFault } from './group.js';
 import { quoted } from './quoted.js';
 import { extrasProblems } from './extras.js';
-import { type CollectionNode, type State, primaryKeyOf } from '../state.js';
+import { type CollectionNode, type State, primaryKeyOf } from '../model/state.js';
 
 export function collectionProblems(state: State, node: CollectionNode, groups: Grouping): Problem[] {
   const { collection, meta, schema } = node.collection;

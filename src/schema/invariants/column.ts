@@ -1,5 +1,5 @@
 /** What a column can't be, whatever the table holds. */
-import type { ColumnSchema } from '../model.js';
+import type { ColumnSchema } from '../model/model.js';
 
 export type Fault = [member: keyof ColumnSchema, message: string];
 

@@ -1,8 +1,8 @@
 /** What extras say must fit the fields and the other tables. */
-import { constraintColumns, indexColumns, keyDefinition } from '../definition-columns.js';
-import type { TableExtras } from '../extras.js';
-import { type CollectionNode, type State, primaryKeyOf } from '../state.js';
-import { type Problem, type Subject, about } from '../problem.js';
+import { constraintColumns, indexColumns, keyDefinition } from '../sql-text/definition-columns.js';
+import type { TableExtras } from '../model/extras.js';
+import { type CollectionNode, type State, primaryKeyOf } from '../model/state.js';
+import { type Problem, type Subject, about } from '../../kernel/problem.js';
 import { quoted } from './quoted.js';
 
 type Key = NonNullable<TableExtras['primary_key']>;

@@ -1,7 +1,7 @@
-import { type Problem, about } from '../problem.js';
-import { EXTENSION_TYPES } from '../normal-form/data-types.js';
-import type { CollectionNode, State } from '../state.js';
-import type { ColumnSchema } from '../model.js';
+import { type Problem, about } from '../../kernel/problem.js';
+import { EXTENSION_TYPES } from '../sql-text/data-types.js';
+import type { CollectionNode, State } from '../model/state.js';
+import type { ColumnSchema } from '../model/model.js';
 import { type Fault, columnFaults } from './column.js';
 import { type Grouping, groupFault } from './group.js';
 import { quoted } from './quoted.js';

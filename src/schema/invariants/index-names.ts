@@ -1,8 +1,8 @@
 /** What has an index has a name of its own: in its table, and beside the tables and other indexes of the schema. */
-import { indexNameOf, primaryKeyNameOf, uniqueNameOf } from '../constraint-names.js';
-import type { Field } from '../model.js';
-import { type Problem, type Subject, about } from '../problem.js';
-import { type CollectionNode, type State, primaryKeyOf } from '../state.js';
+import { indexNameOf, primaryKeyNameOf, uniqueNameOf } from '../model/constraint-names.js';
+import type { Field } from '../model/model.js';
+import { type Problem, type Subject, about } from '../../kernel/problem.js';
+import { type CollectionNode, type State, primaryKeyOf } from '../model/state.js';
 import { quoted } from './quoted.js';
 
 type Kind = 'index' | 'constraint';

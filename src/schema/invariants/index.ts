@@ -1,8 +1,8 @@
 /** What must hold in every state the log can lead to. Checked on the result of a command, before it becomes events. */
-import { MAX_PROBLEMS, type Problem } from '../problem.js';
+import { MAX_PROBLEMS, type Problem } from '../../kernel/problem.js';
 import { sqlTextProblems } from '../sql-text/changed-texts.js';
-import { type State, relationsTo } from '../state.js';
-import { type Steps, toEnd } from '../steps.js';
+import { type State, relationsTo } from '../model/state.js';
+import { type Steps, toEnd } from '../../kernel/steps.js';
 import { collectionProblems, groupsOf } from './collection.js';
 import { fieldProblems } from './field.js';
 import { indexNameProblems } from './index-names.js';
@@ -11,7 +11,7 @@ import { ownNameProblems } from './own-names.js';
 import { relationProblems } from './relation.js';
 import { shownOnceProblems } from './shown-once.js';
 import { unsupportedChanges } from './unsupported-changes.js';
-import type { Relation } from '../model.js';
+import type { Relation } from '../model/model.js';
 
 /** What a change is from and to, and which collections it touches. */
 export interface Proposal {

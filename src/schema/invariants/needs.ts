@@ -1,9 +1,9 @@
 /** What several tables use is the same in each of them, and a sequence ends with one column. */
-import { type Need, isIdentity } from '../extras.js';
-import { isSameNeed, needLabel, needsOfNode, ownerOf } from '../needs.js';
-import { type Problem, about } from '../problem.js';
-import type { CollectionNode, State } from '../state.js';
-import { SYSTEM_TABLES } from '../system-collections.js';
+import { type Need, isIdentity } from '../model/extras.js';
+import { isSameNeed, needLabel, needsOfNode, ownerOf } from '../model/needs.js';
+import { type Problem, about } from '../../kernel/problem.js';
+import type { CollectionNode, State } from '../model/state.js';
+import { SYSTEM_TABLES } from '../model/system-collections.js';
 import { quoted } from './quoted.js';
 
 interface Known {

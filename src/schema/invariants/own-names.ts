@@ -2,11 +2,11 @@
  * Names that PostgreSQL gives by itself, and evades where they are taken: the sequence of an identity column, and a NOT
  * NULL. Made elsewhere in another order, what has such a name would meet it.
  */
-import { postgresName } from '../constraint-names.js';
-import { isIdentity } from '../extras.js';
-import type { Field } from '../model.js';
-import { type Problem, type Subject, about } from '../problem.js';
-import type { CollectionNode, State } from '../state.js';
+import { postgresName } from '../model/constraint-names.js';
+import { isIdentity } from '../model/extras.js';
+import type { Field } from '../model/model.js';
+import { type Problem, type Subject, about } from '../../kernel/problem.js';
+import type { CollectionNode, State } from '../model/state.js';
 import { quoted } from './quoted.js';
 
 export function ownNameProblems(state: State, node: CollectionNode): Problem[] {

@@ -1,9 +1,9 @@
-import { holdsText, keyFamily } from '../normal-form/data-types.js';
+import { holdsText, keyFamily } from '../sql-text/data-types.js';
 import { columnType } from '../normal-form/index.js';
-import type { ColumnSchema, Relation } from '../model.js';
-import { type Path, type Problem, type ProblemCode, about } from '../problem.js';
-import { type State, getField, primaryKeyOf } from '../state.js';
-import { REFERABLE_SYSTEM_COLLECTIONS, isSystemCollection } from '../system-collections.js';
+import type { ColumnSchema, Relation } from '../model/model.js';
+import { type Path, type Problem, type ProblemCode, about } from '../../kernel/problem.js';
+import { type State, getField, primaryKeyOf } from '../model/state.js';
+import { REFERABLE_SYSTEM_COLLECTIONS, isSystemCollection } from '../model/system-collections.js';
 import { isToBlame } from './blame.js';
 import { INCOMPARABLE } from './column.js';
 import { quoted } from './quoted.js';

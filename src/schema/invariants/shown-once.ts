@@ -1,7 +1,7 @@
 /** An alias field shows the items of one relation: two would be two lists in one place. */
-import type { Relation } from '../model.js';
-import { type Problem, about } from '../problem.js';
-import { type State, relationsTo } from '../state.js';
+import type { Relation } from '../model/model.js';
+import { type Problem, about } from '../../kernel/problem.js';
+import { type State, relationsTo } from '../model/state.js';
 import { isToBlame, nameOf } from './blame.js';
 import { quoted } from './quoted.js';
 

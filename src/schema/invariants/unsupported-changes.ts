@@ -2,10 +2,10 @@
  * What the service keeps as it found it: columns of types it has no name for, and the columns and foreign keys of
  * partitioned tables.
  */
-import { jsonEqual } from '../json.js';
-import type { ColumnSchema, Field, Relation } from '../model.js';
-import { type Problem, about } from '../problem.js';
-import { type CollectionNode, type State, byName } from '../state.js';
+import { jsonEqual } from '../../kernel/json.js';
+import type { ColumnSchema, Field, Relation } from '../model/model.js';
+import { type Problem, about } from '../../kernel/problem.js';
+import { type CollectionNode, type State, byName } from '../model/state.js';
 
 /**
  * Changes between the two states that nobody may make.

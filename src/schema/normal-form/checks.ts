@@ -1,7 +1,7 @@
 /** Checks of single members. A check answers the value in normal form, or a `Wrong` that says what would be right. */
 import { z } from 'zod';
-import { invalid, MAX_PROBLEMS, type Path, type Problem } from '../problem.js';
-import type { Json } from '../json.js';
+import { invalid, MAX_PROBLEMS, type Path, type Problem } from '../../kernel/problem.js';
+import type { Json } from '../../kernel/json.js';
 
 export class Wrong {
   readonly message: string;

@@ -1,8 +1,8 @@
 /** Collections: new ones, and changes to existing ones. */
 import { z } from 'zod';
-import { isObject, jsonEqual } from '../json.js';
-import type { Collection, CollectionMeta, TableSchema } from '../model.js';
-import { invalid, ok, type Path, refuse, type Result } from '../problem.js';
+import { isObject, jsonEqual } from '../../kernel/json.js';
+import type { Collection, CollectionMeta, TableSchema } from '../model/model.js';
+import { invalid, ok, type Path, refuse, type Result } from '../../kernel/problem.js';
 import {
   checkOf,
   complain,

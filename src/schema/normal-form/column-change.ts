@@ -1,6 +1,6 @@
 /** What a column is to become, and what it was. */
-import type { ColumnSchema } from '../model.js';
-import type { GivenColumn } from './column-type.js';
+import type { ColumnSchema } from '../model/model.js';
+import type { GivenColumn } from './types/column-type.js';
 
 export interface ColumnChange {
   type: string;

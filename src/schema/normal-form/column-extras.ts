@@ -1,12 +1,12 @@
 /** The extras of a column that is being made or changed: those given, or those it has, as far as they still apply. */
-import { type ColumnExtras, isSerial } from '../extras.js';
-import { jsonEqual, type Json } from '../json.js';
-import type { SequenceType } from '../sequence-options.js';
+import { type ColumnExtras, isSerial } from '../model/extras.js';
+import { jsonEqual, type Json } from '../../kernel/json.js';
+import type { SequenceType } from '../model/sequence-options.js';
 import { type Reading, complain, reporter } from './checks.js';
-import { defaultFromCatalog } from './catalog-default.js';
+import { defaultFromCatalog } from './defaults/catalog-default.js';
 import type { ColumnChange } from './column-change.js';
 import { readColumnExtras, readSequenceOptions } from './extras.js';
-import type { ColumnType } from './field-types.js';
+import type { ColumnType } from './types/field-types.js';
 
 /** The rest of the column as it will be. */
 interface Column extends ColumnType {

@@ -1,8 +1,8 @@
 /** What a column can't be told, because its key or its counting says otherwise. */
-import { isIdentity } from '../extras.js';
-import type { ColumnSchema } from '../model.js';
+import { isIdentity } from '../model/extras.js';
+import type { ColumnSchema } from '../model/model.js';
 import { complain, type Reading } from './checks.js';
-import type { GivenColumn } from './column-type.js';
+import type { GivenColumn } from './types/column-type.js';
 
 type Flag = 'is_nullable' | 'is_unique' | 'is_indexed';
 type Rule = readonly [member: Flag, impossible: boolean, message: string];

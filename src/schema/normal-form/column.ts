@@ -1,17 +1,17 @@
 /** A column in normal form, from a new document or from changes to an existing one. */
 import { z } from 'zod';
-import { checkExpression, checkTypeText } from '../expression.js';
-import { type ColumnExtras, isIdentity } from '../extras.js';
-import type { ColumnSchema } from '../model.js';
+import { checkExpression, checkTypeText } from '../sql-text/expression.js';
+import { type ColumnExtras, isIdentity } from '../model/extras.js';
+import type { ColumnSchema } from '../model/model.js';
 import { type Check, checkOf, complain, flag, nullableText, type Reading, Wrong } from './checks.js';
 import { checkFlags } from './column-flags.js';
-import { type GivenColumn, readColumnType } from './column-type.js';
-import { dataType } from './data-types.js';
-import { isFunctionDefault, readDefault } from './default-value.js';
+import { type GivenColumn, readColumnType } from './types/column-type.js';
+import { dataType } from '../sql-text/data-types.js';
+import { isFunctionDefault, readDefault } from './defaults/default-value.js';
 import type { ColumnChange } from './column-change.js';
 import { readExtras } from './column-extras.js';
-import type { ColumnType } from './field-types.js';
-import type { Json } from '../json.js';
+import type { ColumnType } from './types/field-types.js';
+import type { Json } from '../../kernel/json.js';
 
 /** Reports what is wrong to `reading`; null when there is no column type to go on with. */
 export function normaliseColumn(change: ColumnChange, reading: Reading): ColumnSchema | null {

@@ -1,7 +1,7 @@
 /** Extras in normal form: their shape, then every text in them by PostgreSQL's parser, then nothing empty is kept. */
 import type { z } from 'zod';
-import { keyDefinition } from '../definition-columns.js';
-import { checkExpression, checkTypeText } from '../expression.js';
+import { keyDefinition } from '../sql-text/definition-columns.js';
+import { checkExpression, checkTypeText } from '../sql-text/expression.js';
 import {
   type ColumnExtras,
   type Domain,
@@ -9,25 +9,25 @@ import {
   type SequenceOptions,
   type TableExtras,
   TRUSTED_EXTENSIONS,
-} from '../extras.js';
-import { columnExtrasV1, tableExtrasV1 } from '../extras-schemas.js';
-import type { Path } from '../problem.js';
+} from '../model/extras.js';
+import { columnExtrasV1, tableExtrasV1 } from '../fold/extras-schemas.js';
+import type { Path } from '../../kernel/problem.js';
 import {
   type SequenceType,
   everyOptionOf,
   sequenceFaults,
   unusualOptions,
   writtenOptions,
-} from '../sequence-options.js';
+} from '../model/sequence-options.js';
 import {
   checkCollation,
   checkIndexDefinition,
   checkPartitionBound,
   checkPartitionKey,
   parseConstraint,
-} from '../statement-text.js';
+} from '../sql-text/statement-text.js';
 import { type Reading, type Report, complain, reporter } from './checks.js';
-import { readCollation } from './collation.js';
+import { readCollation } from './types/collation.js';
 import { identifierFault } from './names.js';
 
 /** What `given` says; undefined for nothing at all (null, or no members). */

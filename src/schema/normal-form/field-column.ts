@@ -1,12 +1,12 @@
 /** The type and the column of a field: what was given, checked against what is there. */
-import { isObject, jsonEqual } from '../json.js';
-import type { ColumnSchema, Field } from '../model.js';
+import { isObject, jsonEqual } from '../../kernel/json.js';
+import type { ColumnSchema, Field } from '../model/model.js';
 import { complain, type Reading, Wrong } from './checks.js';
-import type { GivenColumn } from './column-type.js';
+import type { GivenColumn } from './types/column-type.js';
 import { normaliseColumn } from './column.js';
-import { ALIAS_TYPE, FIELD_TYPES, isFieldType, UNKNOWN_TYPE } from './field-types.js';
+import { ALIAS_TYPE, FIELD_TYPES, isFieldType, UNKNOWN_TYPE } from './types/field-types.js';
 import { mustEqual } from './overlay.js';
-import { readVendorColumn } from './vendor-types.js';
+import { readVendorColumn } from './types/vendor-types.js';
 
 export interface FieldColumnInput {
   collection: string;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { FIELD_WIDTHS, type FieldMeta } from '../model.js';
+import { FIELD_WIDTHS, type FieldMeta } from '../model/model.js';
 import {
   checkOf,
   flag,

@@ -1,7 +1,7 @@
 /** Fields: new ones, and changes to existing ones. */
-import { isObject, jsonEqual } from '../json.js';
-import type { ColumnSchema, Field } from '../model.js';
-import { invalid, ok, type Path, type Problem, refuse, type Result } from '../problem.js';
+import { isObject, jsonEqual } from '../../kernel/json.js';
+import type { ColumnSchema, Field } from '../model/model.js';
+import { invalid, ok, type Path, type Problem, refuse, type Result } from '../../kernel/problem.js';
 import { asText, complain, type Reading, Wrong } from './checks.js';
 import { readFieldColumn } from './field-column.js';
 import { FIELD_META_DEFAULTS, FIELD_META_TABLE } from './field-meta.js';

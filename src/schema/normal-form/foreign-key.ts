@@ -1,8 +1,8 @@
 /** The `schema` of a relation: its foreign key. */
 import { z } from 'zod';
-import { foreignKeyName } from '../constraint-names.js';
-import { isObject } from '../json.js';
-import { DEFERRABLES, type ForeignKey, type NewRelation, REFERENTIAL_ACTIONS } from '../model.js';
+import { foreignKeyName } from '../model/constraint-names.js';
+import { isObject } from '../../kernel/json.js';
+import { DEFERRABLES, type ForeignKey, type NewRelation, REFERENTIAL_ACTIONS } from '../model/model.js';
 import { checkOf, complain, oneOf, type Reading, Wrong } from './checks.js';
 import { identifierFault } from './names.js';
 import { checkTable, mustEqual, type Others, overlay } from './overlay.js';

@@ -1,10 +1,10 @@
 /** Every document from outside becomes normal form here, and nowhere else. */
-export { defaultFromCatalog } from './catalog-default.js';
+export { defaultFromCatalog } from './defaults/catalog-default.js';
 export { MAX_SORT } from './checks.js';
 export { mergeCollection, readNewCollection } from './collection.js';
-export { columnType } from './data-types.js';
-export { isFunctionDefault } from './default-value.js';
-export { typeFromColumn } from './field-types.js';
+export { columnType } from '../sql-text/data-types.js';
+export { isFunctionDefault } from './defaults/default-value.js';
+export { typeFromColumn } from './types/field-types.js';
 export { defaultPrimaryKey, mergeField, readNewField } from './field.js';
 export { checkJson } from './json.js';
 export { checkName } from './names.js';

@@ -1,7 +1,7 @@
 /** Whether a JSON document from outside is safe to work with: checked once for a whole body, so that nothing else must. */
 import { textFault } from '../../kernel/text.js';
-import { invalid, type Path, type Problem } from '../problem.js';
-import { type Steps, toEnd } from '../steps.js';
+import { invalid, type Path, type Problem } from '../../kernel/problem.js';
+import { type Steps, toEnd } from '../../kernel/steps.js';
 
 export interface JsonLimits {
   /** How deep arrays and objects may be nested. */

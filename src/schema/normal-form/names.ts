@@ -1,6 +1,6 @@
-import { fits, MAX_NAME_BYTES } from '../constraint-names.js';
-import { invalid, type Path, type Problem } from '../problem.js';
-import { isSystemCollection, SYSTEM_PREFIX } from '../system-collections.js';
+import { fits, MAX_NAME_BYTES } from '../model/constraint-names.js';
+import { invalid, type Path, type Problem } from '../../kernel/problem.js';
+import { isSystemCollection, SYSTEM_PREFIX } from '../model/system-collections.js';
 
 const SYSTEM_COLUMNS: ReadonlySet<string> = new Set(['ctid', 'xmin', 'xmax', 'cmin', 'cmax', 'tableoid']);
 

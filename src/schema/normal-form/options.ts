@@ -1,5 +1,5 @@
-import { stepsIn } from '../places/locate.js';
-import type { Path } from '../problem.js';
+import { stepsIn } from '../../kernel/locate.js';
+import type { Path } from '../../kernel/problem.js';
 import type { Reading } from './checks.js';
 
 export interface ReadOptions {

@@ -1,4 +1,4 @@
-import { jsonEqual } from '../json.js';
+import { jsonEqual } from '../../kernel/json.js';
 import { type Check, type Checks, complain, type Reading, Wrong } from './checks.js';
 
 export type CheckTable = ReadonlyMap<string, Check<unknown>>;

@@ -1,7 +1,7 @@
 /** The two shapes a relation comes in: flat (ours) and nested (`collection`, `field`, `related_collection`, `meta`). */
-import { isObject, jsonEqual } from '../json.js';
-import { type Place, stepsIn } from '../places/locate.js';
-import type { Path } from '../problem.js';
+import { isObject, jsonEqual } from '../../kernel/json.js';
+import { type Place, stepsIn } from '../../kernel/locate.js';
+import type { Path } from '../../kernel/problem.js';
 import { complain, type Reading } from './checks.js';
 
 export interface FlatRelation {

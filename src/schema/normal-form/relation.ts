@@ -1,9 +1,9 @@
 /** Relations: new ones, and changes to existing ones. */
 import { z } from 'zod';
-import { isObject, jsonEqual } from '../json.js';
-import type { ForeignKey, NewRelation, Relation } from '../model.js';
-import { stepsIn } from '../places/locate.js';
-import { invalid, ok, type Path, refuse, type Result } from '../problem.js';
+import { isObject, jsonEqual } from '../../kernel/json.js';
+import type { ForeignKey, NewRelation, Relation } from '../model/model.js';
+import { stepsIn } from '../../kernel/locate.js';
+import { invalid, ok, type Path, refuse, type Result } from '../../kernel/problem.js';
 import { checkOf, complain, nullableName, oneOf, type Reading } from './checks.js';
 import { foreignKeyDefaults, type KeyedEnds, readForeignKey } from './foreign-key.js';
 import { type ReadOptions, startReading } from './options.js';

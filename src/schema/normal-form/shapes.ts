@@ -3,14 +3,14 @@
  * Members that follow from others are listed here; they may be sent as they were answered.
  */
 import { z } from 'zod';
-import { columnExtrasV1, tableExtrasV1 } from '../extras-schemas.js';
-import { DEFERRABLES } from '../model.js';
-import { SNAPSHOT_VERSION } from '../snapshot.js';
+import { columnExtrasV1, tableExtrasV1 } from '../fold/extras-schemas.js';
+import { DEFERRABLES } from '../model/model.js';
+import { SNAPSHOT_VERSION } from '../snapshot/snapshot.js';
 import type { Check } from './checks.js';
 import { COLLECTION_META_TABLE, TOP_LEVEL_META } from './collection.js';
 import { PLAIN_MEMBERS } from './column.js';
 import { FIELD_META_TABLE } from './field-meta.js';
-import { FIELD_TYPES } from './field-types.js';
+import { FIELD_TYPES } from './types/field-types.js';
 import { FOREIGN_KEY_TABLE } from './foreign-key.js';
 import type { CheckTable } from './overlay.js';
 import { ENDS } from './relation.js';

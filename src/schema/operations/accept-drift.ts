@@ -1,10 +1,10 @@
 /** accept-drift: what was changed in the database by hand is taken into the log. Nothing is done to the tables. */
-import type { NewEvent } from '../events.js';
+import type { NewEvent } from '../model/events.js';
 import { invariantProblemsInSteps } from '../invariants/index.js';
-import { isObject } from '../json.js';
-import { locate } from '../places/locate.js';
-import { invalid, ok, refuse, unknownMembers } from '../problem.js';
-import { transitionInSteps } from '../transition.js';
+import { isObject } from '../../kernel/json.js';
+import { locate } from '../../kernel/locate.js';
+import { invalid, ok, refuse, unknownMembers } from '../../kernel/problem.js';
+import { transitionInSteps } from '../transition/transition.js';
 import { type AcceptRequest, type Named, readNamed, requestOf } from './accept-request.js';
 import { type FoundDrift, acceptedState } from './accepted-state.js';
 import { missingCollection } from './refusals.js';

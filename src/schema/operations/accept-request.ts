@@ -1,6 +1,6 @@
 /** Which differences an acceptance is to take. */
-import { isObject } from '../json.js';
-import { type Path, type Problem, invalid, problemsOfEach, renderPath, unknownMembers } from '../problem.js';
+import { isObject } from '../../kernel/json.js';
+import { type Path, type Problem, invalid, problemsOfEach, renderPath, unknownMembers } from '../../kernel/problem.js';
 import type { Renames } from './renamed-state.js';
 
 export interface AcceptRequest {

@@ -1,12 +1,12 @@
 /** The schema as it is when what was changed by hand is taken into it: edits of a draft, judged by whoever asks. */
-import { Draft } from '../draft.js';
-import { constraintColumns, indexColumns } from '../definition-columns.js';
-import { changeRelation, dropCollection, dropField } from '../edits.js';
-import { jsonEqual } from '../json.js';
-import type { TableExtras } from '../extras.js';
-import type { Collection, Field, NewRelation } from '../model.js';
-import type { CollectionNode, State } from '../state.js';
-import { withExtras } from '../table-extras.js';
+import { Draft } from '../transition/draft.js';
+import { constraintColumns, indexColumns } from '../sql-text/definition-columns.js';
+import { changeRelation, dropCollection, dropField } from '../transition/edits.js';
+import { jsonEqual } from '../../kernel/json.js';
+import type { TableExtras } from '../model/extras.js';
+import type { Collection, Field, NewRelation } from '../model/model.js';
+import type { CollectionNode, State } from '../model/state.js';
+import { withExtras } from '../transition/table-extras.js';
 import { type AcceptRequest, requestAfter } from './accept-request.js';
 import { type Renames, renamedState } from './renamed-state.js';
 

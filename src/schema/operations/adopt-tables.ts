@@ -1,12 +1,12 @@
 /** adopt-tables: tables that exist already become collections. Nothing is done to them. */
-import { newEvent } from '../change.js';
-import { Draft } from '../draft.js';
-import type { NewEvent } from '../events.js';
+import { newEvent } from '../transition/change.js';
+import { Draft } from '../transition/draft.js';
+import type { NewEvent } from '../model/events.js';
 import { invariantProblemsInSteps } from '../invariants/index.js';
-import { isObject } from '../json.js';
-import type { Collection, Field, NewRelation } from '../model.js';
-import { locate } from '../places/locate.js';
-import { adoptPlaces } from '../places/request.js';
+import { isObject } from '../../kernel/json.js';
+import type { Collection, Field, NewRelation } from '../model/model.js';
+import { locate } from '../../kernel/locate.js';
+import { adoptPlaces } from './places.js';
 import {
   type Problem,
   type Result,
@@ -17,10 +17,10 @@ import {
   renderPath,
   repeated,
   unknownMembers,
-} from '../problem.js';
-import { neededFirst, partitionsFirst } from '../order.js';
-import { patchBetween } from '../patch.js';
-import { type CollectionNode, type State, byName } from '../state.js';
+} from '../../kernel/problem.js';
+import { neededFirst, partitionsFirst } from '../model/order.js';
+import { patchBetween } from '../fold/patch.js';
+import { type CollectionNode, type State, byName } from '../model/state.js';
 import type { Operation } from './operation.js';
 
 /** Which tables: by name, or all that aren't managed yet. */

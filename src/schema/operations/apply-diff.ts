@@ -1,13 +1,18 @@
 /** apply-diff: carries out the entries of a diff, checked against the schema as strictly as any other command. */
-import type { SchemaDiff } from '../diff.js';
-import { Draft } from '../draft.js';
-import { diffPlaces } from '../places/diff.js';
-import { type Problem, type Result, ok, refuse } from '../problem.js';
-import { snapshotHashInSteps } from '../snapshot.js';
-import type { State } from '../state.js';
-import { type Steps, toEnd } from '../steps.js';
-import { type Judgement, applyCollectionEntries, applyFieldEntries, applyRelationEntries } from './apply-entries.js';
-import { readDiffDocumentInSteps } from './diff-document.js';
+import type { SchemaDiff } from '../diff/diff.js';
+import { Draft } from '../transition/draft.js';
+import { diffPlaces } from '../diff/places.js';
+import { type Problem, type Result, ok, refuse } from '../../kernel/problem.js';
+import { snapshotHashInSteps } from '../snapshot/snapshot.js';
+import type { State } from '../model/state.js';
+import { type Steps, toEnd } from '../../kernel/steps.js';
+import {
+  type Judgement,
+  applyCollectionEntries,
+  applyFieldEntries,
+  applyRelationEntries,
+} from '../diff/apply-entries.js';
+import { readDiffDocumentInSteps } from '../diff/diff-document.js';
 import { type Operation, decideDraft } from './operation.js';
 
 export interface ApplyDiff {

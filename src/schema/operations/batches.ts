@@ -1,9 +1,18 @@
 /** create-collections and update-collections: several at once, all or nothing. */
-import { Draft } from '../draft.js';
-import { isObject } from '../json.js';
-import { locate } from '../places/locate.js';
-import { collectionPlaces } from '../places/request.js';
-import { type Problem, type Result, allOf, invalid, ok, problemsOfEach, refuse, repeated } from '../problem.js';
+import { Draft } from '../transition/draft.js';
+import { isObject } from '../../kernel/json.js';
+import { locate } from '../../kernel/locate.js';
+import { collectionPlaces } from './places.js';
+import {
+  type Problem,
+  type Result,
+  allOf,
+  invalid,
+  ok,
+  problemsOfEach,
+  refuse,
+  repeated,
+} from '../../kernel/problem.js';
 import { type CreateCollection, createCollection, takenName } from './create-collection.js';
 import { type Operation, decideDraft } from './operation.js';
 import { type UpdateCollection, applyUpdate, updateCollection, updatePlaces } from './update-collection.js';

@@ -1,13 +1,23 @@
 /** create-collection: a table with its columns, or a folder. */
-import { Draft } from '../draft.js';
-import { isObject, jsonEqual, type Json } from '../json.js';
-import type { Collection, Field } from '../model.js';
+import { Draft } from '../transition/draft.js';
+import { isObject, jsonEqual, type Json } from '../../kernel/json.js';
+import type { Collection, Field } from '../model/model.js';
 import { defaultPrimaryKey, readNewCollection, readNewField } from '../normal-form/index.js';
 import { checkJson } from '../normal-form/json.js';
 import { TOP_LEVEL_META } from '../normal-form/collection.js';
-import { locate } from '../places/locate.js';
-import { collectionPlaces, requestPlace } from '../places/request.js';
-import { type Path, type Problem, type Result, about, allOf, invalid, ok, refuse, unknownMembers } from '../problem.js';
+import { locate } from '../../kernel/locate.js';
+import { collectionPlaces, requestPlace } from './places.js';
+import {
+  type Path,
+  type Problem,
+  type Result,
+  about,
+  allOf,
+  invalid,
+  ok,
+  refuse,
+  unknownMembers,
+} from '../../kernel/problem.js';
 import { type Operation, decideDraft } from './operation.js';
 
 export interface CreateCollection {

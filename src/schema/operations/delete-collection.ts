@@ -1,7 +1,7 @@
 /** delete-collection: the table with its items, its fields and relations, and what only showed them. */
-import { Draft } from '../draft.js';
-import { dropCollection } from '../edits.js';
-import { ok, refuse } from '../problem.js';
+import { Draft } from '../transition/draft.js';
+import { dropCollection } from '../transition/edits.js';
+import { ok, refuse } from '../../kernel/problem.js';
 import { type Operation, decideDraft } from './operation.js';
 import { missingCollection, systemCollection } from './refusals.js';
 

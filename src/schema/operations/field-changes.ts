@@ -1,12 +1,12 @@
 /** What a change of fields can't ask for, whatever the rest of the schema is. */
-import type { Draft } from '../draft.js';
+import type { Draft } from '../transition/draft.js';
 import { secondKey } from '../invariants/collection.js';
-import { isObject, type Json } from '../json.js';
-import type { Field } from '../model.js';
-import type { KeyTarget } from '../present.js';
-import { type Path, type Problem, invalid, renderPath } from '../problem.js';
-import { type CollectionNode, primaryKeyOf } from '../state.js';
-import { ownName } from '../system-collections.js';
+import { isObject, type Json } from '../../kernel/json.js';
+import type { Field } from '../model/model.js';
+import type { KeyTarget } from '../snapshot/present.js';
+import { type Path, type Problem, invalid, renderPath } from '../../kernel/problem.js';
+import { type CollectionNode, primaryKeyOf } from '../model/state.js';
+import { ownName } from '../model/system-collections.js';
 
 /** What PostgreSQL can only do by a drop of the column, with all it holds: nobody means that by a change. */
 export function inPlaceFault(existing: Field, now: Field): [member: string, becomes: string] | null {

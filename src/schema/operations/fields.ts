@@ -1,9 +1,9 @@
 /** create-field, update-fields, delete-field. */
-import { Draft } from '../draft.js';
-import { dropField } from '../edits.js';
-import type { NewEvent } from '../events.js';
-import { isObject, type Json } from '../json.js';
-import type { Field } from '../model.js';
+import { Draft } from '../transition/draft.js';
+import { dropField } from '../transition/edits.js';
+import type { NewEvent } from '../model/events.js';
+import { isObject, type Json } from '../../kernel/json.js';
+import type { Field } from '../model/model.js';
 import { MAX_SORT, mergeField, readNewField } from '../normal-form/index.js';
 import {
   type Path,
@@ -16,15 +16,15 @@ import {
   refuse,
   renderPath,
   repeated,
-} from '../problem.js';
-import type { CollectionNode, State } from '../state.js';
-import type { Steps } from '../steps.js';
+} from '../../kernel/problem.js';
+import type { CollectionNode, State } from '../model/state.js';
+import type { Steps } from '../../kernel/steps.js';
 import { neededBy } from './needed-by.js';
 import { inPlaceFault, keyProblems, referenceProblems } from './field-changes.js';
 import { type Operation, decideDraft } from './operation.js';
-import { keyTarget } from '../present.js';
-import { locate } from '../places/locate.js';
-import { fieldPlaces } from '../places/request.js';
+import { keyTarget } from '../snapshot/present.js';
+import { locate } from '../../kernel/locate.js';
+import { fieldPlaces } from './places.js';
 import { missingCollection, missingField, systemCollection } from './refusals.js';
 
 export interface CreateField {

@@ -1,9 +1,9 @@
 /** What can't be without a field, and isn't for us to decide about: who deletes the field must say so first. */
-import { keyDefinition } from '../definition-columns.js';
-import { expressionColumns } from '../expression-columns.js';
-import type { ColumnSchema, Field } from '../model.js';
-import type { Problem } from '../problem.js';
-import { type CollectionNode, type State, relationsTo } from '../state.js';
+import { keyDefinition } from '../sql-text/definition-columns.js';
+import { expressionColumns } from '../sql-text/expression-columns.js';
+import type { ColumnSchema, Field } from '../model/model.js';
+import type { Problem } from '../../kernel/problem.js';
+import { type CollectionNode, type State, relationsTo } from '../model/state.js';
 
 /** Why the field is needed, and by which fields. */
 type Need = [message: string, by: string[]];

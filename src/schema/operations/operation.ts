@@ -1,13 +1,13 @@
 /** The shape that every operation has. */
-import type { Draft } from '../draft.js';
-import type { NewEvent } from '../events.js';
+import type { Draft } from '../transition/draft.js';
+import type { NewEvent } from '../model/events.js';
 import { changeProblemsInSteps } from '../invariants/index.js';
-import { type Places, locate } from '../places/locate.js';
-import { type Result, ok, refuse } from '../problem.js';
-import type { State } from '../state.js';
-import type { Steps } from '../steps.js';
-import { transitionInSteps } from '../transition.js';
-import type { TransitionOptions } from '../change.js';
+import { type Places, locate } from '../../kernel/locate.js';
+import { type Result, ok, refuse } from '../../kernel/problem.js';
+import type { State } from '../model/state.js';
+import type { Steps } from '../../kernel/steps.js';
+import { transitionInSteps } from '../transition/transition.js';
+import type { TransitionOptions } from '../transition/change.js';
 
 export interface Operation<Name extends string, Input, Command> {
   /** Imperative, kept with the events: `create-collection`. */

@@ -1,6 +1,6 @@
 /** Refusals that several operations share. */
-import type { Problem } from '../problem.js';
-import { isSystemCollection } from '../system-collections.js';
+import type { Problem } from '../../kernel/problem.js';
+import { isSystemCollection } from '../model/system-collections.js';
 
 export function missingCollection(collection: string): Problem {
   return { code: 'NOT_FOUND', message: `there is no collection ${JSON.stringify(collection)}`, collection };

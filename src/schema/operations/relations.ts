@@ -1,16 +1,16 @@
 /** create-relation, update-relation, delete-relation. */
-import { Draft } from '../draft.js';
-import { changeRelation, dropRelation } from '../edits.js';
-import { isObject, type Json } from '../json.js';
-import type { NewRelation, Relation } from '../model.js';
+import { Draft } from '../transition/draft.js';
+import { changeRelation, dropRelation } from '../transition/edits.js';
+import { isObject, type Json } from '../../kernel/json.js';
+import type { NewRelation, Relation } from '../model/model.js';
 import { mergeRelation, readNewRelation } from '../normal-form/index.js';
-import { type Places, locate } from '../places/locate.js';
-import { relationPlaces } from '../places/request.js';
-import { type Problem, type Result, about, invalid, ok, refuse } from '../problem.js';
-import { type State, getField, getRelation } from '../state.js';
+import { type Places, locate } from '../../kernel/locate.js';
+import { relationPlaces } from './places.js';
+import { type Problem, type Result, about, invalid, ok, refuse } from '../../kernel/problem.js';
+import { type State, getField, getRelation } from '../model/state.js';
 import { type Operation, decideDraft } from './operation.js';
 import { missingCollection, missingField, systemCollection } from './refusals.js';
-import { ownName } from '../system-collections.js';
+import { ownName } from '../model/system-collections.js';
 
 export interface CreateRelation {
   relation: NewRelation;

@@ -1,10 +1,10 @@
 /** The schema as it is once tables and columns have other names, with all that the log knows of them: nothing else differs. */
-import { Draft } from '../draft.js';
-import type { TableExtras } from '../extras.js';
-import type { Collection, CollectionMeta, Field, NewRelation, Relation, TableSchema } from '../model.js';
-import { type CollectionNode, type State, groupedIn, relationsTo } from '../state.js';
-import { withExtras } from '../table-extras.js';
-import type { Json } from '../json.js';
+import { Draft } from '../transition/draft.js';
+import type { TableExtras } from '../model/extras.js';
+import type { Collection, CollectionMeta, Field, NewRelation, Relation, TableSchema } from '../model/model.js';
+import { type CollectionNode, type State, groupedIn, relationsTo } from '../model/state.js';
+import { withExtras } from '../transition/table-extras.js';
+import type { Json } from '../../kernel/json.js';
 
 export interface Renames {
   /** A collection's new name, by the one that it had. */

@@ -1,12 +1,12 @@
 /** update-collection: changes members of `meta`, nothing else. */
-import { Draft } from '../draft.js';
-import { isObject, type Json } from '../json.js';
-import type { Collection } from '../model.js';
+import { Draft } from '../transition/draft.js';
+import { isObject, type Json } from '../../kernel/json.js';
+import type { Collection } from '../model/model.js';
 import { mergeCollection } from '../normal-form/index.js';
-import type { Places } from '../places/locate.js';
-import { collectionPlaces } from '../places/request.js';
-import { type Path, type Problem, invalid, ok, refuse, renderPath, unknownMembers } from '../problem.js';
-import type { State } from '../state.js';
+import type { Places } from '../../kernel/locate.js';
+import { collectionPlaces } from './places.js';
+import { type Path, type Problem, invalid, ok, refuse, renderPath, unknownMembers } from '../../kernel/problem.js';
+import type { State } from '../model/state.js';
 import { type Operation, decideDraft } from './operation.js';
 import { missingCollection, systemCollection } from './refusals.js';
 

@@ -2,9 +2,9 @@
  * Which texts a change brings along, and what is wrong with them. A text that the collection had before is judged no
  * more: what is in the log, and what was adopted, stays usable when the list gets shorter.
  */
-import { MAX_PROBLEMS, type Problem, type Subject, about } from '../problem.js';
-import type { CollectionNode, State } from '../state.js';
-import type { Steps } from '../steps.js';
+import { MAX_PROBLEMS, type Problem, type Subject, about } from '../../kernel/problem.js';
+import type { CollectionNode, State } from '../model/state.js';
+import type { Steps } from '../../kernel/steps.js';
 import { judgeText } from './judge.js';
 import { type Surroundings, surroundingsOf } from './surroundings.js';
 import { type SqlText, textsOfField, textsOfTable } from './texts.js';

@@ -2,7 +2,7 @@
  * How large a value an expression could make: `replace(replace(…))` and their like make gigabytes out of a few characters.
  * An estimate, not a bound: a column counts as much as text usually holds.
  */
-import { type Node, integerOf, list, member, only, stringOf } from '../expression.js';
+import { type Node, integerOf, list, member, only, stringOf } from './expression.js';
 import { repeatsOf } from './guarded-calls.js';
 import { growthOfPath } from './json-paths.js';
 import { textOf } from './types.js';

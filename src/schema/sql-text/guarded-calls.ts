@@ -1,5 +1,5 @@
 /** Functions that are harmless with some arguments only: these must be written out. */
-import { type Node, integerOf, list, member, stringOf } from '../expression.js';
+import { type Node, integerOf, list, member, stringOf } from './expression.js';
 import { GUARDED_FUNCTIONS, namesOf } from './chosen-names.js';
 import type { Surroundings } from './surroundings.js';
 import { literalText } from './types.js';

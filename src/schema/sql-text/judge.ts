@@ -3,8 +3,8 @@
  * one expression or one definition; here each function, type, operator and operator class in it must be listed
  * (docs/functions.md), so that nothing runs that reads files or other tables, waits, or changes anything.
  */
-import { type Node, checkExpression, list, member, parseStatement, stringOf } from '../expression.js';
-import { checkIndexDefinition, checkPartitionBound, checkPartitionKey, parseConstraint } from '../statement-text.js';
+import { type Node, checkExpression, list, member, parseStatement, stringOf } from './expression.js';
+import { checkIndexDefinition, checkPartitionBound, checkPartitionKey, parseConstraint } from './statement-text.js';
 import { constantFault } from './constants.js';
 import { type AllowedNames, NAMES_OF_EXTENSIONS, OWN_NAMES, extensionsWith } from './allowed-names.js';
 import { MAX_SIZE, sizeOf } from './growth.js';

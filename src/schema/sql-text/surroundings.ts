@@ -1,7 +1,7 @@
 /** What stands around a text: its table, with what that needs. */
-import { parseTypeText } from '../expression.js';
-import type { Need } from '../extras.js';
-import type { CollectionNode } from '../state.js';
+import { parseTypeText } from './expression.js';
+import type { Need } from '../model/extras.js';
+import type { CollectionNode } from '../model/state.js';
 
 export interface Surroundings {
   /** The table; absent for what stands in none, the rules of domains. */

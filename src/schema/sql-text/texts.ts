@@ -1,7 +1,7 @@
 /** Every place of a collection where SQL text of a request stands that PostgreSQL evaluates. */
-import type { Domain, TableExtras } from '../extras.js';
-import type { Field } from '../model.js';
-import type { Path } from '../problem.js';
+import type { Domain, TableExtras } from '../model/extras.js';
+import type { Field } from '../model/model.js';
+import type { Path } from '../../kernel/problem.js';
 import type { TextKind } from './judge.js';
 
 export interface SqlText {

@@ -1,5 +1,5 @@
 /** Which types SQL from outside may cast to. */
-import { type Node, list, member, stringOf } from '../expression.js';
+import { type Node, list, member, stringOf } from './expression.js';
 import { OWN_NAMES, SEARCH_CONFIGURATIONS, extensionsWith } from './allowed-names.js';
 import { SEARCH_CONFIGURATION_TYPE } from './chosen-names.js';
 

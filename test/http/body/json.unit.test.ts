@@ -5,7 +5,7 @@ import { buildJsonInSteps } from '../../../src/http/body/json-build.js';
 import { JSON_LIMITS, parseJson } from '../../../src/http/body/json.js';
 import { scanJsonInSteps } from '../../../src/http/body/json-scan.js';
 import { Refused } from '../../../src/http/errors.js';
-import { toEnd } from '../../../src/schema/steps.js';
+import { toEnd } from '../../../src/kernel/steps.js';
 
 /** Deeper than any of these documents, and of any content. */
 const options = { limits: { ...JSON_LIMITS, depth: 1_000 }, group: 0 };

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { attachment, EXPORTS, FORMATS } from '../../../src/http/formats/export.js';
 import { parseYaml } from '../../../src/http/formats/yaml.js';
-import type { Snapshot } from '../../../src/schema/snapshot.js';
+import type { Snapshot } from '../../../src/schema/snapshot/snapshot.js';
 
 const snapshot = {
   version: 1,

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { createTableSql } from '../../../src/projector/ddl/create-table.js';
 import { planBatch } from '../../../src/projector/ddl/plan.js';
-import type { NewEvent } from '../../../src/schema/events.js';
-import { initialState } from '../../../src/schema/state.js';
+import type { NewEvent } from '../../../src/schema/model/events.js';
+import { initialState } from '../../../src/schema/model/state.js';
 import { column, created, related, tableOf } from '../columns.js';
 
 const sqlOf = (collection: string, events: NewEvent[]): string | null => {

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { planBatch } from '../../../src/projector/ddl/plan.js';
-import type { Statement } from '../../../src/projector/statement.js';
-import type { NewEvent } from '../../../src/schema/events.js';
-import type { Field } from '../../../src/schema/model.js';
-import { type State, initialState } from '../../../src/schema/state.js';
+import type { Statement } from '../../../src/projector/ddl/statement.js';
+import type { NewEvent } from '../../../src/schema/model/events.js';
+import type { Field } from '../../../src/schema/model/model.js';
+import { type State, initialState } from '../../../src/schema/model/state.js';
 import { added, changed, column, created, dropped, related } from '../columns.js';
 
 const after = (...events: NewEvent[]): State => planBatch(initialState(), events, 'public').after;

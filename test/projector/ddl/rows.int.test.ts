@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { planBatch } from '../../../src/projector/ddl/plan.js';
-import type { NewEvent } from '../../../src/schema/events.js';
-import type { Field } from '../../../src/schema/model.js';
+import type { NewEvent } from '../../../src/schema/model/events.js';
+import type { Field } from '../../../src/schema/model/model.js';
 import { added, changed, column, created, deleted, dropped, related, unrelated } from '../columns.js';
 import { type Projected, startProjected } from '../support.js';
 

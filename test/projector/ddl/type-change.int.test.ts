@@ -3,7 +3,7 @@ import pg from 'pg';
 import { conversion } from '../../../src/projector/ddl/type-change.js';
 import { typeChangeCosts } from '../../../src/projector/ddl/type-change-costs.js';
 import { ident } from '../../../src/projector/ddl/sql.js';
-import type { ColumnSchema } from '../../../src/schema/model.js';
+import type { ColumnSchema } from '../../../src/schema/model/model.js';
 import { columnType, typeFromColumn } from '../../../src/schema/normal-form/index.js';
 import { type TestDatabase, createDatabase } from '../../support/postgres.js';
 import { column } from '../columns.js';

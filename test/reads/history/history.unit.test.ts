@@ -5,10 +5,10 @@ import { readLines } from '../../../src/log/lines.js';
 import { readMoment } from '../../../src/reads/history/moment.js';
 import { summarise } from '../../../src/reads/history/summary.js';
 import { readState, writeState } from '../../../src/reads/stored-folds/document.js';
-import { fold } from '../../../src/schema/evolve.js';
-import { snapshotHash, snapshotOf } from '../../../src/schema/snapshot.js';
-import { type State, initialState } from '../../../src/schema/state.js';
-import { transition } from '../../../src/schema/transition.js';
+import { fold } from '../../../src/schema/fold/evolve.js';
+import { snapshotHash, snapshotOf } from '../../../src/schema/snapshot/snapshot.js';
+import { type State, initialState } from '../../../src/schema/model/state.js';
+import { transition } from '../../../src/schema/transition/transition.js';
 import { schemaState } from '../../support/arbitraries.js';
 import { withRelations } from '../../support/library.js';
 

@@ -8,8 +8,8 @@ import fc from 'fast-check';
 import { load } from 'js-yaml';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isObject } from '../../../src/schema/json.js';
-import type { Collection, Field, Relation } from '../../../src/schema/model.js';
+import { isObject } from '../../../src/kernel/json.js';
+import type { Collection, Field, Relation } from '../../../src/schema/model/model.js';
 import {
   checkJson,
   mergeCollection,
@@ -19,7 +19,7 @@ import {
   readNewField,
   readNewRelation,
 } from '../../../src/schema/normal-form/index.js';
-import { initialState } from '../../../src/schema/state.js';
+import { initialState } from '../../../src/schema/model/state.js';
 import { FORCED, sent, STRICT, valueOf } from '../normal-form/read.js';
 import { applied, NOTHING, read } from './read.js';
 

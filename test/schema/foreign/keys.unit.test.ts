@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { initialState } from '../../../src/schema/state.js';
+import { initialState } from '../../../src/schema/model/state.js';
 import { applied, column, file, find, key, NOTHING, type PeerFile, read, relation, table } from './read.js';
 
 describe('foreign primary keys', () => {

@@ -1,11 +1,11 @@
 /** Short ways to read foreign snapshots in tests. */
-import { compareSnapshot } from '../../../src/schema/compare-snapshot.js';
-import type { SchemaDiff } from '../../../src/schema/diff.js';
-import { type ForeignSnapshot, readForeignSnapshot } from '../../../src/schema/foreign/index.js';
-import { EMPTY_INSTANCE, type Instance } from '../../../src/schema/foreign/context.js';
-import type { State } from '../../../src/schema/state.js';
+import { compareSnapshot } from '../../../src/schema/compare/compare-snapshot.js';
+import type { SchemaDiff } from '../../../src/schema/diff/diff.js';
+import { type ForeignSnapshot, readForeignSnapshot } from '../../../src/schema/import/index.js';
+import { EMPTY_INSTANCE, type Instance } from '../../../src/schema/import/context.js';
+import type { State } from '../../../src/schema/model/state.js';
 import { valueOf } from '../normal-form/read.js';
-import type { Json } from "../../../src/schema/json.js";
+import type { Json } from '../../../src/kernel/json.js';
 
 export const SYSTEM: ReadonlySet<string> = new Set(['service_users']);
 

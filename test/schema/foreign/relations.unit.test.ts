@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { initialState } from '../../../src/schema/state.js';
+import { initialState } from '../../../src/schema/model/state.js';
 import { alias, applied, column, file, key, names, NOTHING, read, relation, table } from './read.js';
 
 describe('foreign relations', () => {

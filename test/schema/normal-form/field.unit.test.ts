@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { columnType, defaultPrimaryKey, readNewField, typeFromColumn } from '../../../src/schema/normal-form/index.js';
-import type { ColumnSchema } from '../../../src/schema/model.js';
+import type { ColumnSchema } from '../../../src/schema/model/model.js';
 import { column, faultsOf, field, FORCED, pathsOf, STRICT, valueOf } from './read.js';
 
 const COLUMNS: [type: string, formatType: string, others: Record<string, string>][] = [

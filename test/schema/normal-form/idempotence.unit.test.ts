@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { FIELD_WIDTHS, type Relation } from '../../../src/schema/model.js';
+import { FIELD_WIDTHS, type Relation } from '../../../src/schema/model/model.js';
 import {
   mergeCollection,
   mergeField,

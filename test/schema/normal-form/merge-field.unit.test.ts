@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Field } from '../../../src/schema/model.js';
+import type { Field } from '../../../src/schema/model/model.js';
 import { changed, faultsOf, field, FORCED, sent, valueOf } from './read.js';
 
 const make = (type: string, schema: Record<string, unknown> = {}, meta: Record<string, unknown> = {}): Field =>

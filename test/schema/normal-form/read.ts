@@ -1,5 +1,5 @@
 /** Short ways to read documents in tests. */
-import type { Collection, Field, NewRelation, Relation } from '../../../src/schema/model.js';
+import type { Collection, Field, NewRelation, Relation } from '../../../src/schema/model/model.js';
 import {
   mergeCollection,
   mergeField,
@@ -9,8 +9,8 @@ import {
   readNewRelation,
   type FieldReadOptions,
 } from '../../../src/schema/normal-form/index.js';
-import type { Result } from '../../../src/schema/problem.js';
-import type { Json } from "../../../src/schema/json.js";
+import type { Result } from '../../../src/kernel/problem.js';
+import type { Json } from '../../../src/kernel/json.js';
 
 export const STRICT: FieldReadOptions = { foreign: false };
 export const FORCED: FieldReadOptions = { foreign: true };

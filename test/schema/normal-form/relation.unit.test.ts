@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Relation } from '../../../src/schema/model.js';
+import type { Relation } from '../../../src/schema/model/model.js';
 import { changedRelation, faultsOf, FORCED, relation, sent, STRICT, valueOf } from './read.js';
 
 const KEY = { constraint_name: 'articles_author_foreign', on_update: 'NO ACTION', on_delete: 'NO ACTION' };

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { compareSnapshot } from '../../../src/schema/compare-snapshot.js';
-import type { SchemaDiff } from '../../../src/schema/diff.js';
-import { type Snapshot, snapshotHash, snapshotOf } from '../../../src/schema/snapshot.js';
-import type { State } from '../../../src/schema/state.js';
+import { compareSnapshot } from '../../../src/schema/compare/compare-snapshot.js';
+import type { SchemaDiff } from '../../../src/schema/diff/diff.js';
+import { type Snapshot, snapshotHash, snapshotOf } from '../../../src/schema/snapshot/snapshot.js';
+import type { State } from '../../../src/schema/model/state.js';
 import { follow, given } from '../../support/given.js';
 import { withRelations } from '../../support/library.js';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { State } from '../../../src/schema/state.js';
-import { initialState } from '../../../src/schema/state.js';
+import type { State } from '../../../src/schema/model/state.js';
+import { initialState } from '../../../src/schema/model/state.js';
 import { accepted, attempt, folder, given, table } from '../../support/given.js';
 import { withRelations } from '../../support/library.js';
 

@@ -1,7 +1,7 @@
 /** Events and what is made of them, as answers show them. */
 import { z } from 'zod';
-import { EVENT_KINDS } from '../../../schema/event-schemas.js';
-import type { EventType } from '../../../schema/events.js';
+import { EVENT_KINDS } from '../../../schema/fold/event-schemas.js';
+import type { EventType } from '../../../schema/model/events.js';
 import { schemaChanges } from '../../../schema/normal-form/shapes.js';
 
 const text = z.string();

@@ -1,0 +1,100 @@
+/** The HTTP server: where it listens, and how it stops. */
+import { type IncomingMessage, type RequestListener, type Server, type ServerResponse, createServer } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { answerParserErrors, missingHost } from './parser-errors.js';
+import { requestIdOf } from './request-headers.js';
+import { respond } from './respond.js';
+import { OperatorError } from '../kernel/operator-error.js';
+
+export interface ListeningServer {
+  /** For clients on this machine: `http://127.0.0.1:8055`. */
+  url: string;
+  /** From now on requests are answered by `handler`; until then with 503. */
+  serve(handler: RequestListener): void;
+  /** Stops accepting, waits for the requests that run, at most `grace` milliseconds, then cuts them off. */
+  close(grace: number): Promise<void>;
+}
+
+const POLL_MS = 25;
+
+/**
+ * Takes the address, before anything is done that a taken one would make useless or lose the words of.
+ * @throws OperatorError when it can't be had
+ */
+export async function listen(host: string, port: number): Promise<ListeningServer> {
+  let closing = false;
+  let handler: RequestListener = notReady;
+  // Node would answer a missing Host itself, without a body.
+  const server = createServer({ requireHostHeader: false }, (request, response) => {
+    if (closing) response.setHeader('Connection', 'close');
+    const refused = missingHost(request);
+    if (refused === null) handler(request, response);
+    else respond(request, response, requestIdOf(request), refused);
+  });
+  answerParserErrors(server);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => reject(refusal(error, host, port)));
+    server.listen(port, host, resolve);
+  });
+  return {
+    url: urlOf(server, host),
+    serve(ready) {
+      handler = ready;
+    },
+    async close(grace) {
+      closing = true;
+      await closeGracefully(server, grace);
+    },
+  };
+}
+
+const STARTING = JSON.stringify({
+  errors: [{ message: 'The service is starting.', extensions: { code: 'UNAVAILABLE' } }],
+});
+
+function notReady(_request: IncomingMessage, response: ServerResponse): void {
+  response.writeHead(503, { 'Content-Type': 'application/json; charset=utf-8', 'Retry-After': '1' }).end(STARTING);
+}
+
+/** A connection that falls idle after `close` is not closed by Node: it would hold the process for seconds. */
+async function closeGracefully(server: Server, grace: number): Promise<void> {
+  let open = true;
+  const closed = new Promise<void>((resolve) => {
+    server.close(() => {
+      open = false;
+      resolve();
+    });
+  });
+  const limit = Date.now() + grace;
+  while (open && Date.now() < limit) {
+    server.closeIdleConnections();
+    await Promise.race([closed, sleep(POLL_MS)]);
+  }
+  server.closeAllConnections();
+  await closed;
+}
+
+function urlOf(server: Server, host: string): string {
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const shown = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+  return `http://${shown.includes(':') ? `[${shown}]` : shown}:${port}`;
+}
+
+function refusal(error: NodeJS.ErrnoException, host: string, port: number): Error {
+  if (error.code === 'EADDRINUSE') {
+    return new OperatorError(
+      `PORT ${port} is taken on ${host}: stop what listens there, or name another PORT (0: any that is free).`,
+      { cause: error },
+    );
+  }
+  if (error.code === 'EACCES') {
+    return new OperatorError(`PORT ${port} needs rights that this user lacks: name one above 1023.`, { cause: error });
+  }
+  if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND' || error.code === 'EAI_AGAIN') {
+    return new OperatorError(`HOST ${host} is no address of this machine: use 127.0.0.1, or 0.0.0.0 for all.`, {
+      cause: error,
+    });
+  }
+  return error;
+}

@@ -1,0 +1,115 @@
+/** From events to a state with its place in the log. */
+import type { LinkedEvent } from './fold-pages.js';
+import { readFoldPages } from './fold-pages.js';
+import { type LogHead, emptyHead } from './head.js';
+import type { Queryable } from '../postgres/pool.js';
+import type { StoredEvent } from '../schema/model/events.js';
+import { startFolding } from '../schema/fold/evolve.js';
+import { type State, initialState } from '../schema/model/state.js';
+import { UnreadableEventError } from '../schema/fold/upcasting.js';
+
+/** A state with the place in the log it belongs to. */
+export interface Point {
+  readonly state: State;
+  readonly head: LogHead;
+}
+
+/** Before the first event. */
+export function startPoint(): Point {
+  return { state: initialState(), head: emptyHead() };
+}
+
+/** The log doesn't continue what was folded so far: the database was restored to an earlier state, for one. */
+export class LogDivergedError extends Error {
+  override readonly name = 'LogDivergedError';
+  /** Of the event that should continue it. */
+  readonly position: number;
+
+  constructor(position: number, why: string) {
+    super(`event ${position} ${why}`);
+    this.position = position;
+  }
+}
+
+/** Within a log, or from its beginning, what doesn't continue is an event that can't be read. */
+export function broken(error: unknown): unknown {
+  return error instanceof LogDivergedError ? new UnreadableEventError(error.position, NOT_NEXT) : error;
+}
+
+const NOT_NEXT = 'it does not follow the event before it: one is missing, or the log was changed';
+
+/**
+ * Folds events that continue `from`.
+ * @throws LogDivergedError when they don't
+ */
+export function foldPage(from: Point, events: readonly StoredEvent[]): Point {
+  const last = events.at(-1);
+  if (last === undefined) return from;
+  const folding = startFolding(from.state);
+  link(from.head, events, (event) => folding.add(event));
+  return {
+    state: folding.state(),
+    head: { position: last.position, hash: last.hash, occurred_at: last.occurred_at },
+  };
+}
+
+/** `foldPage` over pages as they come. */
+export async function foldPages(from: Point, pages: AsyncIterable<StoredEvent[]>): Promise<Point> {
+  let point = from;
+  for await (const page of pages) point = foldPage(point, page);
+  return point;
+}
+
+export interface FoldLogOptions {
+  /** The last position to fold; to the end of the log when absent. */
+  upTo?: number;
+  /** Points on the way that are to be told, as the position after which the next one is. */
+  stops?: { next: (from: Point) => number; reached: (point: Point) => void };
+}
+
+const NO_STOPS = { next: () => Infinity, reached: () => undefined };
+
+/**
+ * Folds the log from `from` on, in pages: others get their turn between them.
+ * @throws LogDivergedError when the log doesn't continue `from`
+ */
+export async function foldLog(db: Queryable, from: Point, options: FoldLogOptions = {}): Promise<Point> {
+  const { upTo, stops = NO_STOPS } = options;
+  const folding = startFolding(from.state);
+  let { head } = from;
+  let stop = stops.next(from);
+  const range = { after: head.position, ...(upTo !== undefined && { upTo }) };
+  for await (const { events, occurred_at } of readFoldPages(db, range)) {
+    const { position, hash } = link(head, events, (event) => folding.add(event), head !== from.head);
+    head = { position, hash, occurred_at };
+    if (position < stop) continue;
+    const point = { state: folding.state(), head };
+    stops.reached(point);
+    stop = stops.next(point);
+  }
+  return head === from.head ? from : { state: folding.state(), head };
+}
+
+/**
+ * @param within whether `from` has just been read from the log itself
+ * @returns the last event
+ */
+function link<E extends LinkedEvent>(
+  from: LogHead,
+  events: readonly E[],
+  add: (event: E) => void,
+  within = false,
+): LinkedEvent {
+  let last: Pick<LinkedEvent, 'position' | 'hash'> = from;
+  for (const event of events) {
+    if (event.previous_hash !== last.hash || event.position !== last.position + 1) {
+      // What is missing is named, not what comes after it.
+      const position = Math.min(event.position, last.position + 1);
+      const error = new LogDivergedError(position, `does not follow position ${last.position}`);
+      throw within || last !== from || from.position === 0 ? broken(error) : error;
+    }
+    add(event);
+    last = event;
+  }
+  return last as LinkedEvent;
+}

@@ -1,0 +1,48 @@
+/** A statement as a record: what runs, why, and what it costs. Only `ddl/sql.ts` can make a `Sql`. */
+import type { EventType } from '../../schema/model/events.js';
+import type { Need } from '../../schema/model/extras.js';
+import type { Sql } from './sql.js';
+
+/** The strongest lock the statement takes on a table that may hold rows, as PostgreSQL names it. */
+export type TableLock = 'none' | 'SHARE UPDATE EXCLUSIVE' | 'SHARE' | 'SHARE ROW EXCLUSIVE' | 'ACCESS EXCLUSIVE';
+
+/** A table that was there before, and the strongest lock taken on it. */
+export interface LockedTable {
+  table: string;
+  lock: Exclude<TableLock, 'none'>;
+}
+
+/** Something in the database that has a name. */
+export interface DatabaseObject {
+  kind: 'table' | 'column' | 'constraint' | 'index' | Need['kind'];
+  name: string;
+  /** The table that it is part of; null for a table, and for what is part of none. */
+  table: string | null;
+}
+
+export interface Statement {
+  sql: Sql;
+  /** What it is for: the thing that it makes, changes or drops. */
+  object: DatabaseObject;
+  /** What is gone afterwards: its object, or parts of it. */
+  drops: readonly DatabaseObject[];
+  /** Where the object is as said already, it does nothing: it makes sure of a sequence, or of the column that has it. */
+  ensures?: 'object' | 'owner';
+  /** One phrase for people: `create table articles`. */
+  summary: string;
+  lock: TableLock;
+  /** Whom it locks: the tables that others may be using. */
+  locks: readonly LockedTable[];
+  /** Rows, columns or values are gone afterwards. */
+  loses_data: boolean;
+  /** PostgreSQL writes the whole table anew while it holds the lock. */
+  rewrites_table: boolean;
+  /** Existing rows can make it fail. */
+  may_fail: boolean;
+  /** Entries of PostgreSQL's shared lock table that it holds until the commit: an upper estimate. */
+  lock_entries: number;
+  /** What it makes can be used only in a later transaction. */
+  commit?: 'before it is used';
+  /** The event it comes from: its index in the batch, and what it is about. */
+  source: { event: number; type: EventType; collection: string; field: string | null };
+}

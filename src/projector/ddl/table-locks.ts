@@ -1,0 +1,134 @@
+/**
+ * The locks of a change on tables that others use: asked for together before anything is done under them, and, where
+ * they can't be had, whose transactions are in the way.
+ * https://www.postgresql.org/docs/current/explicit-locking.html#LOCKING-TABLES
+ */
+import { type Sql, join, literal, sql } from './sql.js';
+import type { LockedTable, Statement } from './statement.js';
+
+type Mode = LockedTable['lock'];
+
+/** A transaction couldn't have a lock in time, or lost a deadlock: what it met may be gone the next time. */
+export class LockedError extends Error {
+  override readonly name = 'LockedError';
+  /** Where the lock may have been missed. Empty: not known. */
+  readonly locks: readonly LockedTable[];
+
+  constructor(cause: unknown, locks: readonly LockedTable[]) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause });
+    this.locks = locks;
+  }
+}
+
+/** Ascending; each conflicts with all that those before it conflict with. */
+const STRENGTH: readonly Mode[] = ['SHARE UPDATE EXCLUSIVE', 'SHARE', 'SHARE ROW EXCLUSIVE', 'ACCESS EXCLUSIVE'];
+
+const WORDS: Readonly<Record<Mode, Sql>> = {
+  'SHARE UPDATE EXCLUSIVE': sql`SHARE UPDATE EXCLUSIVE`,
+  SHARE: sql`SHARE`,
+  'SHARE ROW EXCLUSIVE': sql`SHARE ROW EXCLUSIVE`,
+  'ACCESS EXCLUSIVE': sql`ACCESS EXCLUSIVE`,
+};
+
+/** Each table once, with the strongest lock; by name, so that two changes never wait for each other. */
+export function strongestLocks(statements: readonly Pick<Statement, 'locks'>[]): LockedTable[] {
+  const found = new Map<string, Mode>();
+  for (const { locks } of statements) {
+    for (const { table, lock } of locks) found.set(table, stronger(found.get(table), lock));
+  }
+  return [...found].map(([table, lock]) => ({ table, lock })).sort((a, b) => (a.table < b.table ? -1 : 1));
+}
+
+function stronger(known: Mode | undefined, lock: Mode): Mode {
+  if (known === undefined || known === lock) return lock;
+  // SHARE and SHARE UPDATE EXCLUSIVE: neither conflicts with all that the other does.
+  const both = new Set([known, lock]);
+  if (both.has('SHARE') && both.has('SHARE UPDATE EXCLUSIVE')) return 'SHARE ROW EXCLUSIVE';
+  return STRENGTH.indexOf(known) > STRENGTH.indexOf(lock) ? known : lock;
+}
+
+/**
+ * Takes the locks, each waiting as long as lock_timeout says. Tables that were dropped by hand, and those that the
+ * account may alter but not lock, are left to the statements themselves.
+ */
+export function lockTables(schema: string, locks: readonly LockedTable[]): Sql {
+  const wanted = join(
+    locks.map(({ table, lock }) => sql`(${literal(table)}, ${literal(WORDS[lock])})`),
+    sql`, `,
+  );
+  const body = sql`DECLARE t record; BEGIN
+    FOR t IN SELECT c.relname, w.mode FROM (VALUES ${wanted}) AS w (name, mode)
+      JOIN pg_catalog.pg_class c ON c.relname = w.name AND c.relkind IN ('r', 'p')
+      JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND n.nspname = ${literal(schema)}
+      WHERE pg_catalog.has_table_privilege(c.oid, 'UPDATE, DELETE, TRUNCATE') ORDER BY w.name COLLATE "C"
+    LOOP EXECUTE 'LOCK TABLE ' || pg_catalog.quote_ident(${literal(schema)}) || '.' || pg_catalog.quote_ident(t.relname)
+      || ' IN ' || t.mode || ' MODE'; END LOOP; END`;
+  return sql`DO ${literal(body)}`;
+}
+
+/** A transaction that holds, or waits ahead of us for, a lock that a change needs. */
+export interface Holder {
+  /** Of its server process; null: a prepared transaction. */
+  pid: number | null;
+  /** As PostgreSQL counts transactions: tells it from a later one of the same process. */
+  transaction: string;
+  /** As the application calls itself; often empty. */
+  application: string;
+  /** Seconds since it began; null: the account may not see it. */
+  age: number | null;
+  /** The table. */
+  table: string;
+  /** It is a VACUUM or ANALYZE: an automatic one makes way for who waits as long as deadlock_timeout. */
+  maintenance: boolean;
+}
+
+/** What conflicts with each lock, in the words of pg_locks. */
+const CONFLICTS: Readonly<Record<Mode, readonly string[]>> = (() => {
+  const strong = ['ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock'];
+  const shareRow = ['RowExclusiveLock', 'ShareUpdateExclusiveLock', ...strong];
+  return {
+    'SHARE UPDATE EXCLUSIVE': ['ShareUpdateExclusiveLock', ...strong],
+    SHARE: shareRow.filter((mode) => mode !== 'ShareLock'),
+    'SHARE ROW EXCLUSIVE': shareRow,
+    'ACCESS EXCLUSIVE': ['AccessShareLock', 'RowShareLock', ...shareRow],
+  };
+})();
+
+/**
+ * Rows of `Holder`, those that hold before those that wait, the oldest first. Its parameters are `conflictsOf`. Partitions
+ * count as their table. Nobody's SQL is looked at.
+ */
+export const HOLDERS = `
+  WITH wanted AS (
+    SELECT DISTINCT w.name, w.mode, o.oid
+      FROM unnest($2::text[], $3::text[]) AS w (name, mode)
+      JOIN pg_catalog.pg_class c ON c.relname = w.name
+      JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND n.nspname = $1,
+      LATERAL (SELECT c.oid UNION SELECT relid::oid FROM pg_catalog.pg_partition_tree(c.oid)) AS o
+  )
+  SELECT DISTINCT ON (l.granted, age, l.virtualtransaction)
+         l.pid, l.virtualtransaction AS transaction, coalesce(a.application_name, '') AS application,
+         extract(epoch FROM statement_timestamp() - a.xact_start)::float8 AS age, w.name AS table,
+         EXISTS (SELECT FROM pg_catalog.pg_stat_progress_vacuum v WHERE v.pid = l.pid)
+           OR EXISTS (SELECT FROM pg_catalog.pg_stat_progress_analyze v WHERE v.pid = l.pid) AS maintenance,
+         l.granted
+    FROM wanted w
+    JOIN pg_catalog.pg_locks l ON l.locktype = 'relation' AND l.relation = w.oid AND l.mode = w.mode
+     AND l.database = (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database())
+     AND l.pid IS DISTINCT FROM pg_backend_pid()
+    LEFT JOIN pg_catalog.pg_stat_activity a ON a.pid = l.pid
+   ORDER BY l.granted DESC, age DESC NULLS LAST, l.virtualtransaction, w.name
+   LIMIT 20`;
+
+/** Parameters of `HOLDERS`. */
+export function conflictsOf(schema: string, locks: readonly LockedTable[]): [string, string[], string[]] {
+  const pairs = locks.flatMap(({ table, lock }) => CONFLICTS[lock].map((mode) => [table, mode] as const));
+  return [schema, pairs.map(([table]) => table), pairs.map(([, mode]) => mode)];
+}
+
+/** Of the rows of `HOLDERS`: who holds; where nobody does, who waits. */
+export function readHolders(rows: readonly unknown[]): Holder[] {
+  const all = rows as (Holder & { granted: boolean })[];
+  const holding = all.filter(({ granted }) => granted);
+  return holding.length > 0 ? holding : all;
+}

@@ -1,0 +1,39 @@
+/** What a planned change costs, as sentences for whoever is about to apply it. */
+import type { Warning } from '../../kernel/warning.js';
+import type { Statement } from './statement.js';
+
+type Cost = { code: string; applies: (statement: Statement) => boolean; sentence: string };
+
+/** In the order they are shown for one statement. The codes are part of the interface. */
+const COSTS: readonly Cost[] = [
+  { code: 'LOSES_DATA', applies: (each) => each.loses_data, sentence: 'data is lost for good' },
+  {
+    code: 'REWRITES_TABLE',
+    applies: (each) => each.rewrites_table,
+    sentence: 'PostgreSQL writes the whole table anew and nobody can use it meanwhile',
+  },
+  {
+    code: 'LONG_LOCK',
+    applies: (each) => !each.rewrites_table && scansUnderLock(each),
+    sentence: 'the table is locked while PostgreSQL reads all of it',
+  },
+  { code: 'MAY_FAIL', applies: (each) => each.may_fail, sentence: 'existing rows can make PostgreSQL refuse it' },
+];
+
+/** Building an index (SHARE) or checking rows holds the lock for as long as the table is big. */
+function scansUnderLock({ lock, may_fail }: Statement): boolean {
+  return lock === 'SHARE' || (may_fail && lock !== 'none' && lock !== 'SHARE UPDATE EXCLUSIVE');
+}
+
+/** One warning per cost and statement, in the order of the statements. */
+export function warningsOf(statements: readonly Statement[]): Warning[] {
+  return statements.flatMap((statement) => {
+    const { collection, field } = statement.source;
+    return COSTS.filter((cost) => cost.applies(statement)).map(({ code, sentence }) => ({
+      code,
+      collection,
+      ...(field === null ? {} : { field }),
+      message: `${statement.summary}: ${sentence}`,
+    }));
+  });
+}

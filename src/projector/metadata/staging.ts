@@ -1,0 +1,227 @@
+/**
+ * Metadata rows beside the real ones: what differs from them is kept in temporary tables of one connection, and switched
+ * in at the end. Each table is looked at by itself, in chunks: joining all rows at once would spill to the disk.
+ */
+import type pg from 'pg';
+import { sendBatch } from '../../postgres/exchange.js';
+import { type CollectionNode, type State, byName } from '../../schema/model/state.js';
+import { type Sql, ident, join, sql } from '../ddl/sql.js';
+
+interface Kind {
+  /** The real table. */
+  table: Sql;
+  /** The temporary one: rows of collections whose real ones are not the right ones. */
+  staged: Sql;
+  /** Temporary too: the names of these collections, those that should have no row among them. */
+  differing: Sql;
+  /** The rows that a node stands for. */
+  rowsOf: (node: CollectionNode) => Iterable<object>;
+  /** Its columns: the first is the collection that the row belongs to, the first `keys` are the key. */
+  columns: readonly [name: string, type: Sql][];
+  keys: 1 | 2;
+}
+
+const TEXT = sql`text`;
+const JSONB = sql`jsonb`;
+
+const COLLECTIONS: Kind = {
+  table: sql`service_collections`,
+  staged: sql`pg_temp.staged_collections`,
+  differing: sql`pg_temp.differing_collections`,
+  rowsOf: (node) => [node.collection],
+  columns: [
+    ['collection', TEXT],
+    ['meta', JSONB],
+    ['schema', JSONB],
+  ],
+  keys: 1,
+};
+
+const FIELDS: Kind = {
+  table: sql`service_fields`,
+  staged: sql`pg_temp.staged_fields`,
+  differing: sql`pg_temp.differing_fields`,
+  rowsOf: (node) => node.fields.values(),
+  columns: [
+    ['collection', TEXT],
+    ['field', TEXT],
+    ['type', TEXT],
+    ['meta', JSONB],
+    ['schema', JSONB],
+  ],
+  keys: 2,
+};
+
+const RELATIONS: Kind = {
+  table: sql`service_relations`,
+  staged: sql`pg_temp.staged_relations`,
+  differing: sql`pg_temp.differing_relations`,
+  rowsOf: (node) => node.relations.values(),
+  columns: [
+    ['many_collection', TEXT],
+    ['many_field', TEXT],
+    ['id', sql`bigint`],
+    ['one_collection', TEXT],
+    ['one_field', TEXT],
+    ['one_collection_field', TEXT],
+    ['one_allowed_collections', JSONB],
+    ['junction_field', TEXT],
+    ['sort_field', TEXT],
+    ['one_deselect_action', TEXT],
+    ['schema', JSONB],
+  ],
+  keys: 2,
+};
+
+const KINDS = { collections: COLLECTIONS, fields: FIELDS, relations: RELATIONS };
+const EACH = ['collections', 'fields', 'relations'] as const;
+
+/** How many rows of each table. */
+export type StagedRows = Record<(typeof EACH)[number], number>;
+
+const comma = sql`, `;
+const list = (columns: Kind['columns'], as: (name: Sql, type: Sql) => Sql): Sql =>
+  join(
+    columns.map(([name, type]) => as(ident(name), type)),
+    comma,
+  );
+const names = ({ columns }: Kind): Sql => list(columns, (name) => name);
+const ownerOf = ({ columns }: Kind): Sql => ident(columns[0]?.[0] ?? '');
+
+/** Makes the temporary tables, empty. */
+export async function createStaging(client: pg.ClientBase): Promise<void> {
+  for (const { table, staged, differing } of Object.values(KINDS)) {
+    await client.query(sql`CREATE TEMP TABLE ${staged} (LIKE ${table})`);
+    await client.query(sql`CREATE TEMP TABLE ${differing} (collection text NOT NULL)`);
+  }
+  await client.query(sql`CREATE TEMP TABLE pg_temp.staged_names (collection text NOT NULL)`);
+}
+
+/** Rows of one statement: PostgreSQL reads one chunk while the next one is written, and requests get a turn between. */
+const CHUNK = 2_000;
+
+/** Compares all rows with those that `state` stands for, and stages what differs. */
+export async function stage(client: pg.ClientBase, state: State): Promise<StagedRows> {
+  // In the order of the primary keys, so that the switch adds to their indexes at the end.
+  const inOrder = [...state.collections].sort(([a], [b]) => byName(a, b));
+  const rows = await inChunks(client, inOrder, COMPARE);
+  for (const kind of EACH) await client.query(TOO_MANY[kind]);
+  return rows;
+}
+
+/** Stages the rows of these collections anew, and has them switched whatever they were before. */
+export async function restage(client: pg.ClientBase, state: State, touched: ReadonlySet<string>): Promise<void> {
+  if (touched.size === 0) return;
+  for (const kind of Object.values(KINDS)) {
+    await client.query(sql`DELETE FROM ${kind.staged} WHERE ${ownerOf(kind)} = ANY ($1::text[])`, [[...touched]]);
+    await client.query(sql`INSERT INTO ${kind.differing} (collection) SELECT unnest($1::text[])`, [[...touched]]);
+  }
+  const nodes = [...touched].flatMap((name): [string, CollectionNode][] => {
+    const node = state.collections.get(name);
+    return node === undefined ? [] : [[name, node]];
+  });
+  await inChunks(client, nodes, FILL);
+}
+
+type Statements = Record<(typeof EACH)[number], Sql>;
+
+/** Sends the rows of whole collections: $1 the rows, $2 the names, both as JSON. */
+async function inChunks(
+  client: pg.ClientBase,
+  nodes: Iterable<[string, CollectionNode]>,
+  statements: Statements,
+): Promise<StagedRows> {
+  const count = { collections: 0, fields: 0, relations: 0 };
+  let chunk: [string, CollectionNode][] = [];
+  let size = 0;
+  let underway: Promise<unknown> = Promise.resolve();
+  const send = async (): Promise<void> => {
+    const owners = JSON.stringify(chunk.map(([name]) => name));
+    const contents = EACH.map((kind) => {
+      const rows = chunk.flatMap(([, node]) => [...KINDS[kind].rowsOf(node)]);
+      count[kind] += rows.length;
+      return { text: statements[kind], values: [JSON.stringify(rows), owners] };
+    });
+    [chunk, size] = [[], 0];
+    await underway;
+    underway = sendBatch(client, contents);
+    // Awaited before the next one or at the end; until then nobody else may hear of a failure.
+    underway.catch(() => undefined);
+  };
+  for (const entry of nodes) {
+    chunk.push(entry);
+    size += 1 + entry[1].fields.size + entry[1].relations.size;
+    if (size >= CHUNK) await send();
+  }
+  if (chunk.length > 0) await send();
+  await underway;
+  return count;
+}
+
+const statementsBy = (make: (kind: Kind) => Sql): Statements => ({
+  collections: make(COLLECTIONS),
+  fields: make(FIELDS),
+  relations: make(RELATIONS),
+});
+
+const given = ({ columns }: Kind): Sql =>
+  sql`jsonb_to_recordset($1::jsonb) AS given(${list(columns, (name, type) => sql`${name} ${type}`)})`;
+
+const OWNERS = sql`ARRAY(SELECT jsonb_array_elements_text($2::jsonb))`;
+
+const FILL = statementsBy(
+  (kind) => sql`INSERT INTO ${kind.staged} (${names(kind)})
+SELECT ${names(kind)} FROM ${given(kind)} WHERE ${ownerOf(kind)} = ANY (${OWNERS})`,
+);
+
+const COMPARE = statementsBy((kind) => {
+  const { table, staged, differing, columns, keys } = kind;
+  const key = list(columns.slice(0, keys), (name) => name);
+  const rest = columns.slice(keys);
+  const of = (side: Sql): Sql => list(rest, (name) => sql`${side}.${name}`);
+  // The names of all collections are noted once, along with their own rows.
+  const noting =
+    kind === COLLECTIONS ? sql`noted AS (INSERT INTO pg_temp.staged_names SELECT unnest(${OWNERS})),` : sql``;
+  return sql`WITH ${noting}
+fresh AS MATERIALIZED (SELECT true AS there, ${names(kind)} FROM ${given(kind)}),
+present AS MATERIALIZED (SELECT true AS there, ${names(kind)} FROM ${table} WHERE ${ownerOf(kind)} = ANY (${OWNERS})),
+wrong AS (
+  INSERT INTO ${differing} (collection)
+  SELECT DISTINCT ${ownerOf(kind)} FROM fresh FULL JOIN present USING (${key})
+  WHERE fresh.there IS NULL OR present.there IS NULL OR (${of(sql`fresh`)}) IS DISTINCT FROM (${of(sql`present`)})
+  RETURNING collection
+)
+INSERT INTO ${staged} (${names(kind)})
+SELECT ${names(kind)} FROM fresh WHERE ${ownerOf(kind)} IN (SELECT collection FROM wrong)`;
+});
+
+/** Rows of collections that there should be none of. */
+const TOO_MANY = statementsBy(
+  (kind) => sql`INSERT INTO ${kind.differing} (collection)
+SELECT DISTINCT ${ownerOf(kind)} FROM ${kind.table} t
+WHERE NOT EXISTS (SELECT FROM pg_temp.staged_names n WHERE n.collection = t.${ownerOf(kind)})`,
+);
+
+/**
+ * Replaces the rows of the collections that differ. Readers see the old ones until the transaction commits.
+ * @returns how many collections that are
+ */
+export async function switchRows(client: pg.ClientBase): Promise<number> {
+  const kinds = Object.values(KINDS);
+  for (const { differing } of kinds) await client.query(sql`ANALYZE ${differing}`);
+  // All deletions first: a relation's id is unique, and may have stood in another row.
+  for (const kind of kinds.toReversed()) {
+    await client.query(
+      sql`DELETE FROM ${kind.table} WHERE ${ownerOf(kind)} IN (SELECT collection FROM ${kind.differing})`,
+    );
+  }
+  for (const kind of kinds) {
+    await client.query(sql`INSERT INTO ${kind.table} (${names(kind)}) SELECT ${names(kind)} FROM ${kind.staged}`);
+  }
+  const all = join(
+    kinds.map(({ differing }) => sql`SELECT collection FROM ${differing}`),
+    sql` UNION `,
+  );
+  const { rows } = await client.query<{ count: number }>(sql`SELECT count(*)::int AS count FROM (${all}) t`);
+  return rows[0]?.count ?? 0;
+}

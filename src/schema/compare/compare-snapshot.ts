@@ -1,0 +1,120 @@
+/** compare: the current schema against a submitted snapshot. What POST /schema/diff answers, and what it leads to. */
+import { type SchemaDiff, diffStatesInSteps } from '../diff/diff.js';
+import { readForeignSnapshot } from '../import/index.js';
+import type { Instance } from '../import/context.js';
+import { isObject } from '../../kernel/json.js';
+import { type Problem, type Result, invalid, ok, refuse, unknownMembers } from '../../kernel/problem.js';
+import { SNAPSHOT_VERSION, VENDOR, snapshotHashInSteps } from '../snapshot/snapshot.js';
+import { type State, getField, getRelation, primaryKeyOf } from '../model/state.js';
+import { type Steps, toEnd } from '../../kernel/steps.js';
+import { REFERABLE_SYSTEM_COLLECTIONS } from '../model/system-collections.js';
+import type { SnapshotParts } from './snapshot-documents.js';
+import { type Wanted, wantedState } from './wanted.js';
+import type { Warning } from '../../kernel/warning.js';
+
+export interface CompareOptions {
+  /** Accept a snapshot of another release, another vendor, or of the peer. */
+  force: boolean;
+  mode: 'mirror' | 'merge';
+  /** The release of this service. */
+  release: string;
+}
+
+export interface Comparison {
+  /** Of the current snapshot: what the diff starts from. */
+  hash: string;
+  diff: SchemaDiff;
+  /** What was left out of a foreign snapshot. */
+  warnings: Warning[];
+  wanted: Wanted;
+}
+
+const MEMBERS = new Set(['version', 'service', 'vendor', 'collections', 'fields', 'relations']);
+
+export function compareSnapshot(state: State, body: unknown, options: CompareOptions): Result<Comparison> {
+  return toEnd(compareSnapshotInSteps(state, body, options));
+}
+
+/** `compareSnapshot` with a large one. */
+export function* compareSnapshotInSteps(
+  state: State,
+  body: unknown,
+  options: CompareOptions,
+): Steps<Result<Comparison>> {
+  if (!isObject(body))
+    return refuse(
+      invalid([], 'a snapshot is an object with version, service, vendor, collections, fields and relations'),
+    );
+  const origin = originProblems(body, options);
+  if (origin.length > 0) return refuse(...origin);
+  const foreign = body['service'] !== options.release || body['vendor'] !== VENDOR;
+  const parts = foreign ? foreignParts(state, body, options.mode) : ownParts(body);
+  if (!parts.ok) return parts;
+  const wanted = yield* wantedState(state, parts.value, { mode: options.mode, ...(foreign && { foreign: body }) });
+  if (!wanted.ok) return wanted;
+  return ok({
+    hash: yield* snapshotHashInSteps(state, options.release),
+    diff: yield* diffStatesInSteps(state, wanted.value.state, wanted.value.touched),
+    warnings: parts.value.warnings,
+    wanted: wanted.value,
+  });
+}
+
+function originProblems(body: { [member: string]: unknown }, { force, release }: CompareOptions): Problem[] {
+  const { version, service, vendor } = body;
+  if (version !== SNAPSHOT_VERSION) {
+    const found = version === undefined ? 'it is missing' : `${JSON.stringify(version)} is unknown`;
+    return [invalid(['version'], `version must be ${SNAPSHOT_VERSION}; ${found}`)];
+  }
+  if (force) return [];
+  const problems: Problem[] = [];
+  const bypass = 'pass the query parameter force to compare anyway';
+  if (service !== release) {
+    problems.push(
+      invalid(['service'], `the snapshot is of ${made(service, body)}, this is release ${release}; ${bypass}`),
+    );
+  }
+  if (vendor !== VENDOR) {
+    const of = vendor === undefined ? 'names no database vendor' : `is of vendor ${JSON.stringify(vendor)}`;
+    problems.push(invalid(['vendor'], `the snapshot ${of}, this is ${JSON.stringify(VENDOR)}; ${bypass}`));
+  }
+  return problems;
+}
+
+function made(service: unknown, body: { [member: string]: unknown }): string {
+  if (service !== undefined) return `release ${JSON.stringify(service)}`;
+  return body['directus'] === undefined ? 'an unknown release (service is missing)' : 'another product (directus)';
+}
+
+type Parts = SnapshotParts & { warnings: Warning[] };
+
+function ownParts(body: { [member: string]: unknown }): Result<Parts> {
+  const problems = unknownMembers(body, MEMBERS, []);
+  for (const part of ['collections', 'fields', 'relations'] as const) {
+    if (body[part] !== undefined && !Array.isArray(body[part])) problems.push(invalid([part], `${part} is an array`));
+  }
+  if (problems.length > 0) return refuse(...problems);
+  const { collections, fields, relations } = body as SnapshotParts;
+  return ok({ collections, fields, relations, warnings: [] });
+}
+
+function foreignParts(state: State, body: { [member: string]: unknown }, mode: 'mirror' | 'merge'): Result<Parts> {
+  return readForeignSnapshot(body, new Set(REFERABLE_SYSTEM_COLLECTIONS.keys()), instanceOf(state, mode));
+}
+
+function instanceOf(state: State, mode: 'mirror' | 'merge'): Instance {
+  const fieldOf = (collection: string, field: string) => getField(state, collection, field);
+  const nodeOf = (collection: string) => state.collections.get(collection);
+  return {
+    // In a merge, a snapshot may refer to what only the instance has.
+    exists: (collection, field) =>
+      mode === 'merge' && (field === undefined ? nodeOf(collection) : fieldOf(collection, field)) !== undefined,
+    collectionOf: (collection) => nodeOf(collection)?.collection,
+    columnOf: fieldOf,
+    keyOf: (collection) => {
+      const node = nodeOf(collection);
+      return node === undefined ? [] : primaryKeyOf(node);
+    },
+    relationOf: (collection, field) => getRelation(state, collection, field),
+  };
+}

@@ -1,0 +1,154 @@
+/** Reading the body of an apply: the shape of a diff, before anything is compared with the schema. */
+import type { SchemaDiff } from './diff.js';
+import type { Entry } from './entries.js';
+import { isObject } from '../../kernel/json.js';
+import {
+  type Path,
+  type Problem,
+  type Result,
+  invalid,
+  ok,
+  problemsOfEach,
+  problemsOfEachInSteps,
+  refuse,
+  unknownMembers,
+} from '../../kernel/problem.js';
+import type { Steps } from '../../kernel/steps.js';
+import { isSystemCollection } from '../model/system-collections.js';
+
+const PARTS = {
+  collections: ['collection'],
+  fields: ['collection', 'field'],
+  relations: ['collection', 'field'],
+} as const;
+
+type Part = keyof typeof PARTS;
+
+/** The members of an item per part. */
+const ITEM_MEMBERS: Record<Part, ReadonlySet<string>> = {
+  collections: new Set(['collection', 'diff']),
+  fields: new Set(['collection', 'field', 'diff']),
+  relations: new Set(['collection', 'field', 'diff', 'related_collection']),
+};
+
+/** The members of an entry per kind: whole documents without a path, members with one. */
+const ENTRY_MEMBERS: ReadonlyMap<unknown, ReadonlySet<string>> = new Map([
+  ['N', new Set(['kind', 'path', 'rhs'])],
+  ['D', new Set(['kind', 'path', 'lhs'])],
+  ['E', new Set(['kind', 'path', 'lhs', 'rhs'])],
+  ['A', new Set(['kind', 'path', 'index', 'item'])],
+]);
+
+export function* readDiffDocumentInSteps(body: unknown): Steps<Result<{ hash: string; diff: SchemaDiff }>> {
+  if (!isObject(body))
+    return refuse(invalid([], 'the body is an object with hash and diff, as /schema/diff answers it'));
+  // `warnings` is part of what /schema/diff answers, and its answer can be sent as it is.
+  const problems = unknownMembers(body, new Set(['hash', 'diff', 'warnings']), []);
+  const { hash, diff } = body;
+  if (typeof hash !== 'string') problems.push(invalid(['hash'], 'hash is required, as /schema/diff answered it'));
+  if (!isObject(diff)) {
+    return refuse(...problems, invalid(['diff'], 'diff is an object with collections, fields and relations'));
+  }
+  problems.push(...unknownMembers(diff, new Set(Object.keys(PARTS)), ['diff']));
+  for (const part of Object.keys(PARTS) as Part[]) problems.push(...(yield* partProblems(diff[part], part)));
+  if (problems.length > 0) return refuse(...problems);
+  const read = diff as unknown as Partial<SchemaDiff>;
+  return ok({
+    hash: hash as string,
+    diff: { collections: read.collections ?? [], fields: read.fields ?? [], relations: read.relations ?? [] },
+  });
+}
+
+function* partProblems(items: unknown, part: Part): Steps<Problem[]> {
+  const at = ['diff', part];
+  if (items === undefined) return [];
+  if (!Array.isArray(items)) return [invalid(at, `${part} is an array`)];
+  const problems = yield* problemsOfEachInSteps(items, (item, index) => itemProblems(item, part, [...at, index]));
+  return problems.length > 0 ? problems : yield* doubled(items, part);
+}
+
+interface Item {
+  collection: string;
+  field?: string;
+  diff: Entry<unknown>[];
+}
+
+/** Each thing stands once; twice only where it is replaced by another of the same name: removed, then new. */
+function* doubled(items: readonly Item[], part: Part): Steps<Problem[]> {
+  const seen = new Map<string, Item | null>();
+  return yield* problemsOfEachInSteps(items, (item, index) => {
+    const id = PARTS[part].map((member: 'collection' | 'field') => item[member]).join('\0');
+    const first = seen.get(id);
+    seen.set(id, first === undefined ? item : null);
+    if (first === undefined || (first !== null && isWholeOf('D', first) && isWholeOf('N', item))) return [];
+    const name = JSON.stringify(id.replace('\0', '.'));
+    return [invalid(['diff', part, index], `${name} stands in ${part} twice; put its entries into one diff`)];
+  });
+}
+
+const isWholeOf = (kind: 'N' | 'D', { diff: [entry] }: Item): boolean =>
+  entry !== undefined && entry.kind === kind && isWhole(entry);
+
+function itemProblems(item: unknown, part: Part, at: Path): Problem[] {
+  if (!isObject(item)) return [invalid(at, 'an object is expected')];
+  const problems = unknownMembers(item, ITEM_MEMBERS[part], at);
+  for (const member of PARTS[part]) {
+    if (typeof item[member] !== 'string') problems.push(invalid([...at, member], `${member} is required, a string`));
+  }
+  const { collection, diff, related_collection: related = null } = item;
+  if (related !== null && typeof related !== 'string') {
+    problems.push(invalid([...at, 'related_collection'], 'related_collection is a string or null'));
+  }
+  if (typeof collection === 'string' && isSystemCollection(collection)) {
+    const message = `${JSON.stringify(collection)} is a system collection; it can't be changed`;
+    problems.push(invalid([...at, 'collection'], message));
+  }
+  return [...problems, ...entriesProblems(diff, [...at, 'diff'])];
+}
+
+function entriesProblems(diff: unknown, at: Path): Problem[] {
+  if (!Array.isArray(diff) || diff.length === 0) return [invalid(at, 'diff is an array of entries')];
+  const whole = diff.length > 1 && diff.some((entry) => isObject(entry) && isWhole(entry as unknown as Entry));
+  if (whole) return [invalid(at, 'an entry for the whole stands alone')];
+  return problemsOfEach(diff, (entry, index) => entryProblems(entry, [...at, index]));
+}
+
+export const isWhole = (entry: Entry<unknown>): boolean =>
+  (entry.kind === 'N' || entry.kind === 'D') && !('path' in entry);
+
+function entryProblems(entry: unknown, at: Path): Problem[] {
+  if (!isObject(entry)) return [invalid(at, 'an entry is an object with kind')];
+  const kind = entry['kind'];
+  const members = ENTRY_MEMBERS.get(kind);
+  if (members === undefined) return [invalid([...at, 'kind'], 'kind is one of N, D, E, A')];
+  const required = [...members].filter((member) => member !== 'path' || kind === 'E' || kind === 'A');
+  const problems = [...unknownMembers(entry, members, at), ...missingMembers(entry, required, at)];
+  if (entry['path'] !== undefined && !isPath(entry['path'])) {
+    problems.push(invalid([...at, 'path'], 'path is an array of member names and indexes, at least one'));
+  }
+  return kind === 'A' ? [...problems, ...elementProblems(entry, at)] : problems;
+}
+
+function missingMembers(entry: { [member: string]: unknown }, required: readonly string[], at: Path): Problem[] {
+  return required
+    .filter((member) => entry[member] === undefined)
+    .map((member) => invalid([...at, member], `${member} is required for this kind`));
+}
+
+function isPath(path: unknown): boolean {
+  return Array.isArray(path) && path.length > 0 && path.every((step) => typeof step === 'string' || isIndex(step));
+}
+
+const isIndex = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
+
+/** Of kind A: an index and the element that came or went. */
+function elementProblems({ index, item }: { [member: string]: unknown }, at: Path): Problem[] {
+  const problems: Problem[] = [];
+  if (index !== undefined && !isIndex(index)) problems.push(invalid([...at, 'index'], 'index is an integer from 0'));
+  if (item === undefined) return problems;
+  const inner = [...at, 'item'];
+  if (!isObject(item)) return [...problems, invalid(inner, 'item is an object with kind N or D')];
+  if (item['kind'] !== 'N' && item['kind'] !== 'D') return [...problems, invalid([...inner, 'kind'], 'kind is N or D')];
+  const members = ['kind', item['kind'] === 'N' ? 'rhs' : 'lhs'];
+  return [...problems, ...unknownMembers(item, new Set(members), inner), ...missingMembers(item, members, inner)];
+}

@@ -1,0 +1,129 @@
+/** diff: what to change, as the interface's document of entries `N`, `D`, `E`, `A`. */
+import { relationBody } from '../transition/change.js';
+import type { Field, NewRelation, Relation } from '../model/model.js';
+import { fieldsInOrder, relationsInOrder } from '../model/order.js';
+import { isReplacedCollection, isReplacedField } from '../transition/removals.js';
+import {
+  type ShownCollection,
+  type ShownField,
+  keyTarget,
+  presentCollection,
+  presentField,
+} from '../snapshot/present.js';
+import { type CollectionNode, type State, byName } from '../model/state.js';
+import { type Steps, toEnd } from '../../kernel/steps.js';
+import { type Entry, entriesBetween } from './entries.js';
+import type { Json } from '../../kernel/json.js';
+
+export interface CollectionDiff {
+  collection: string;
+  diff: Entry<ShownCollection>[];
+}
+
+export interface FieldDiff {
+  collection: string;
+  field: string;
+  diff: Entry<ShownField>[];
+}
+
+export interface RelationDiff {
+  collection: string;
+  field: string;
+  related_collection: string | null;
+  diff: Entry<NewRelation>[];
+}
+
+export interface SchemaDiff {
+  collections: CollectionDiff[];
+  fields: FieldDiff[];
+  relations: RelationDiff[];
+}
+
+export const isEmptyDiff = (diff: SchemaDiff): boolean =>
+  diff.collections.length + diff.fields.length + diff.relations.length === 0;
+
+/**
+ * What turns `from` into `to`, where only the collections in `touched` differ. Ordered by name. A removed collection is
+ * one entry: its fields and the relations it holds go with it. One that changes its kind is removed, then new.
+ */
+export function diffStates(from: State, to: State, touched: Iterable<string>): SchemaDiff {
+  return toEnd(diffStatesInSteps(from, to, touched));
+}
+
+/** `diffStates` of many collections. */
+export function* diffStatesInSteps(from: State, to: State, touched: Iterable<string>): Steps<SchemaDiff> {
+  const diff: SchemaDiff = { collections: [], fields: [], relations: [] };
+  for (const name of [...touched].sort(byName)) {
+    yield;
+    const after = to.collections.get(name);
+    let before = from.collections.get(name);
+    if (before === after) continue;
+    if (before !== undefined && after !== undefined && isReplacedCollection(before, after)) {
+      diff.collections.push({ collection: name, diff: collectionEntries(before) });
+      before = undefined;
+    }
+    const entries = collectionEntries(before, after);
+    if (entries.length > 0) diff.collections.push({ collection: name, diff: entries });
+    if (after === undefined) continue;
+    // One by one: a call can't take as many arguments as a collection can have fields.
+    for (const each of fieldDiffs({ from, to }, before, after)) diff.fields.push(each);
+    for (const each of relationDiffs(before, after)) diff.relations.push(each);
+  }
+  return diff;
+}
+
+function collectionEntries(before?: CollectionNode, after?: CollectionNode): Entry<ShownCollection>[] {
+  if (before === undefined) return after === undefined ? [] : [{ kind: 'N', rhs: presentCollection(after.collection) }];
+  if (after === undefined) return [{ kind: 'D', lhs: presentCollection(before.collection) }];
+  return entriesBetween(asJson(before.collection), asJson(after.collection));
+}
+
+function fieldDiffs(states: { from: State; to: State }, before: CollectionNode | undefined, after: CollectionNode) {
+  const { collection } = after.collection;
+  const diffs: FieldDiff[] = [];
+  for (const field of before === undefined ? [] : fieldsInOrder(before)) {
+    const diff = keptOrGone(field, after.fields.get(field.field), () => shownIn(states.from, before, field));
+    if (diff.length > 0) diffs.push({ collection, field: field.field, diff });
+  }
+  for (const field of fieldsInOrder(after)) {
+    if (isSameField(before?.fields.get(field.field), field)) continue;
+    diffs.push({ collection, field: field.field, diff: [{ kind: 'N', rhs: shownIn(states.to, after, field) }] });
+  }
+  return diffs;
+}
+
+function keptOrGone(field: Field, next: Field | undefined, shown: () => ShownField): Entry<ShownField>[] {
+  if (next === field) return [];
+  return isSameField(next, field) ? entriesBetween(asJson(field), asJson(next)) : [{ kind: 'D', lhs: shown() }];
+}
+
+const isSameField = (a: Field | undefined, b: Field): a is Field => a !== undefined && !isReplacedField(a, b);
+
+const shownIn = (state: State, node: CollectionNode | undefined, field: Field): ShownField =>
+  presentField(field, node === undefined ? null : keyTarget(state, node, field.field));
+
+function relationDiffs(before: CollectionNode | undefined, after: CollectionNode): RelationDiff[] {
+  const diffs: RelationDiff[] = [];
+  for (const relation of before === undefined ? [] : relationsInOrder(before)) {
+    const next = after.relations.get(relation.many_field);
+    if (next === relation) continue;
+    const diff: Entry<NewRelation>[] =
+      next === undefined
+        ? [{ kind: 'D', lhs: relationBody(relation) }]
+        : entriesBetween(asJson(relationBody(relation)), asJson(relationBody(next)));
+    if (diff.length > 0) diffs.push({ ...relationKey(next ?? relation), diff });
+  }
+  for (const relation of relationsInOrder(after)) {
+    if (before?.relations.has(relation.many_field)) continue;
+    diffs.push({ ...relationKey(relation), diff: [{ kind: 'N', rhs: relationBody(relation) }] });
+  }
+  return diffs;
+}
+
+const relationKey = ({ many_collection, many_field, one_collection }: Relation) => ({
+  collection: many_collection,
+  field: many_field,
+  related_collection: one_collection,
+});
+
+const asJson = (document: object): Json => document as unknown as Json;

@@ -1,0 +1,125 @@
+/** Change entries: how a diff shows what differs inside one document. */
+import { isObject, jsonEqual, type Json } from '../../kernel/json.js';
+import type { Path } from '../../kernel/problem.js';
+
+export type Step = string | number;
+
+/** `N` and `D` without a path are a whole new or removed document. */
+export type Entry<T = unknown> =
+  | { kind: 'N'; rhs: T }
+  | { kind: 'D'; lhs: T }
+  | { kind: 'N'; path: Step[]; rhs: Json }
+  | { kind: 'D'; path: Step[]; lhs: Json }
+  | { kind: 'E'; path: Step[]; lhs: Json; rhs: Json }
+  | { kind: 'A'; path: Step[]; index: number; item: { kind: 'N'; rhs: Json } | { kind: 'D'; lhs: Json } };
+
+/**
+ * The entries that turn `before` into `after`, both JSON. Arrays are compared by index: surplus elements first, from
+ * the highest index down, then edits of elements, from the highest index down.
+ */
+export function entriesBetween(before: Json, after: Json, path: Step[] = []): Entry<never>[] {
+  if (jsonEqual(before, after)) return [];
+  if (Array.isArray(before) && Array.isArray(after)) return arrayEntries(before, after, path);
+  if (isObject(before) && isObject(after)) return objectEntries(before, after, path);
+  return [{ kind: 'E', path, lhs: before, rhs: after }];
+}
+
+function objectEntries(before: { [member: string]: Json }, after: { [member: string]: Json }, path: Step[]) {
+  const entries: Entry<never>[] = [];
+  for (const [member, lhs] of Object.entries(before)) {
+    if (!Object.hasOwn(after, member)) entries.push({ kind: 'D', path: [...path, member], lhs });
+    else for (const entry of entriesBetween(lhs, after[member] as Json, [...path, member])) entries.push(entry);
+  }
+  for (const [member, rhs] of Object.entries(after)) {
+    if (!Object.hasOwn(before, member)) entries.push({ kind: 'N', path: [...path, member], rhs });
+  }
+  return entries;
+}
+
+function arrayEntries(before: Json[], after: Json[], path: Step[]): Entry<never>[] {
+  const entries: Entry<never>[] = [];
+  for (let index = after.length - 1; index >= before.length; index--) {
+    entries.push({ kind: 'A', path, index, item: { kind: 'N', rhs: after[index] as Json } });
+  }
+  for (let index = before.length - 1; index >= after.length; index--) {
+    entries.push({ kind: 'A', path, index, item: { kind: 'D', lhs: before[index] as Json } });
+  }
+  for (let index = Math.min(before.length, after.length) - 1; index >= 0; index--) {
+    const inner = entriesBetween(before[index] as Json, after[index] as Json, [...path, index]);
+    for (const entry of inner) entries.push(entry);
+  }
+  return entries;
+}
+
+/** An entry that doesn't fit the document it is applied to. `conflict`: the document has changed since. */
+export interface Misfit {
+  conflict: boolean;
+  message: string;
+}
+
+/**
+ * Applies one entry with a path to `document`, which is changed in place. Returns why it doesn't fit, if so. New elements
+ * come highest index first, so an array has gaps for a moment: at most `gap`, the number of entries there are.
+ */
+export function applyEntry(document: Json, entry: Entry & { path: Path }, gap: number): Misfit | undefined {
+  const steps = entry.kind === 'A' ? [...entry.path, entry.index] : entry.path;
+  const last = steps.at(-1);
+  const parent = last === undefined ? undefined : valueAt(document, steps.slice(0, -1));
+  if (last === undefined || typeof parent !== 'object' || parent === null) {
+    return { conflict: true, message: 'there is nothing at this path' };
+  }
+  if (Array.isArray(parent)) return applyToArray(parent, last, entry, gap);
+  if (typeof last !== 'string') return { conflict: true, message: 'there is no array at this path' };
+  return applyToObject(parent, last, entry);
+}
+
+function applyToObject(parent: { [member: string]: Json }, member: string, entry: Entry): Misfit | undefined {
+  if (entry.kind === 'A') return { conflict: true, message: 'there is no array at this path' };
+  const exists = Object.hasOwn(parent, member);
+  if (entry.kind === 'N') {
+    if (exists) return { conflict: true, message: 'there is a value at this path already' };
+  } else if (!exists || !jsonEqual(parent[member], entry.lhs)) {
+    return { conflict: true, message: 'the value at this path is not the lhs any more' };
+  }
+  if (entry.kind === 'D') delete parent[member];
+  // defineProperty: a member named __proto__ is a member like any other.
+  else
+    Object.defineProperty(parent, member, { value: entry.rhs, writable: true, enumerable: true, configurable: true });
+  return undefined;
+}
+
+function applyToArray(parent: Json[], index: Step, entry: Entry, gap: number): Misfit | undefined {
+  if (typeof index !== 'number') return { conflict: true, message: 'an array takes an index' };
+  const change = entry.kind === 'A' ? entry.item : entry;
+  if (change.kind === 'N') {
+    if (parent[index] !== undefined) return { conflict: true, message: 'there is an element at this index already' };
+    if (index > parent.length + gap) return { conflict: false, message: 'the index is far beyond the end' };
+    parent[index] = change.rhs as Json;
+    return undefined;
+  }
+  if (!jsonEqual(parent[index], change.lhs)) return { conflict: true, message: 'the element is not the lhs any more' };
+  if (change.kind === 'E') parent[index] = change.rhs;
+  else if (index === parent.length - 1) parent.pop();
+  else return { conflict: false, message: 'elements are removed from the end of an array only' };
+  return undefined;
+}
+
+/** Whether any array in `value` still has a gap. */
+export function hasGap(value: Json): boolean {
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index++) {
+      if (value[index] === undefined || hasGap(value[index] as Json)) return true;
+    }
+    return false;
+  }
+  return isObject(value) && Object.values(value).some(hasGap);
+}
+
+function valueAt(document: Json, path: Path): Json | undefined {
+  let at: Json | undefined = document;
+  for (const step of path) {
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, step)) return undefined;
+    at = (at as { [member: string]: Json })[step];
+  }
+  return at;
+}

@@ -1,0 +1,153 @@
+/** The shape of every event payload, per type and version. Once released, a version's schema never changes. */
+import { z } from 'zod';
+import { columnExtrasV1, tableExtrasV1 } from './extras-schemas.js';
+import { DEFERRABLES, FIELD_WIDTHS, REFERENTIAL_ACTIONS } from '../model/model.js';
+import type { EventType, LogEvent, SchemaEventType } from '../model/events.js';
+
+const text = z.string();
+const textOrNull = z.string().nullable();
+const json = z.json();
+
+const collectionV1 = z.strictObject({
+  collection: text,
+  meta: z.strictObject({
+    icon: textOrNull,
+    note: textOrNull,
+    display_template: textOrNull,
+    hidden: z.boolean(),
+    singleton: z.boolean(),
+    translations: json,
+    archive_field: textOrNull,
+    archive_app_filter: z.boolean(),
+    archive_value: textOrNull,
+    unarchive_value: textOrNull,
+    sort_field: textOrNull,
+    accountability: z.enum(['all', 'activity']).nullable(),
+    color: textOrNull,
+    item_duplication_fields: json,
+    sort: z.number().nullable(),
+    group: textOrNull,
+    collapse: z.enum(['open', 'closed', 'locked']),
+    preview_url: textOrNull,
+    versioning: z.boolean(),
+  }),
+  schema: z.strictObject({ comment: textOrNull, extras: tableExtrasV1.optional() }).nullable(),
+});
+
+const fieldV1 = z.strictObject({
+  collection: text,
+  field: text,
+  type: text,
+  meta: z.strictObject({
+    special: z.array(text).nullable(),
+    interface: textOrNull,
+    options: json,
+    display: textOrNull,
+    display_options: json,
+    readonly: z.boolean(),
+    hidden: z.boolean(),
+    sort: z.number().nullable(),
+    width: z.enum(FIELD_WIDTHS),
+    translations: json,
+    note: textOrNull,
+    conditions: json,
+    group: textOrNull,
+    required: z.boolean(),
+    validation: json,
+    validation_message: textOrNull,
+  }),
+  schema: z
+    .strictObject({
+      data_type: text,
+      default_value: json,
+      max_length: z.number().nullable(),
+      numeric_precision: z.number().nullable(),
+      numeric_scale: z.number().nullable(),
+      is_nullable: z.boolean(),
+      is_unique: z.boolean(),
+      is_indexed: z.boolean(),
+      is_primary_key: z.boolean(),
+      generation_expression: textOrNull,
+      has_auto_increment: z.boolean(),
+      comment: textOrNull,
+      extras: columnExtrasV1.optional(),
+    })
+    .nullable(),
+});
+
+const relationV1 = z.strictObject({
+  many_collection: text,
+  many_field: text,
+  one_collection: textOrNull,
+  one_field: textOrNull,
+  one_collection_field: textOrNull,
+  one_allowed_collections: z.array(text).nullable(),
+  junction_field: textOrNull,
+  sort_field: textOrNull,
+  one_deselect_action: z.enum(['nullify', 'delete']),
+  schema: z
+    .strictObject({
+      constraint_name: text,
+      on_update: z.enum(REFERENTIAL_ACTIONS),
+      on_delete: z.enum(REFERENTIAL_ACTIONS),
+      deferrable: z.enum(DEFERRABLES).optional(),
+    })
+    .nullable(),
+});
+
+const patch = z.array(
+  z.discriminatedUnion('op', [
+    z.strictObject({ op: z.literal('add'), path: text, value: json }),
+    z.strictObject({ op: z.literal('replace'), path: text, value: json }),
+    z.strictObject({ op: z.literal('remove'), path: text }),
+  ]),
+);
+
+const concurrent_indexes = z.boolean().optional();
+const adopted = z.boolean().optional();
+
+const divergence = z.strictObject({ seen: logPlace(), found: logPlace(), noticed_at: text });
+
+function logPlace() {
+  return z.strictObject({ position: z.int().nonnegative(), hash: textOrNull });
+}
+
+/** A type of event. */
+export interface EventKind<T extends EventType = EventType> {
+  /** False: the schema's fold passes over it, and nothing that shows the schema changes with it. */
+  changesSchema: T extends SchemaEventType ? true : false;
+  /** The shape of its payload; index 0 is version 1. */
+  versions: readonly z.ZodType[];
+}
+
+const schemaEvent = (...versions: z.ZodType[]) => ({ changesSchema: true, versions }) as const;
+const otherEvent = (...versions: z.ZodType[]) => ({ changesSchema: false, versions }) as const;
+
+/** Every type of event there is. */
+export const EVENT_KINDS: { readonly [T in EventType]: EventKind<T> } = {
+  'collection.created': schemaEvent(
+    z.strictObject({ collection: collectionV1, fields: z.array(fieldV1), concurrent_indexes }),
+  ),
+  'collection.adopted': schemaEvent(z.strictObject({ collection: collectionV1, fields: z.array(fieldV1) })),
+  'collection.updated': schemaEvent(z.strictObject({ patch, adopted })),
+  'collection.deleted': schemaEvent(z.strictObject({ adopted })),
+  'field.created': schemaEvent(z.strictObject({ field: fieldV1, concurrent_indexes, adopted })),
+  'field.updated': schemaEvent(z.strictObject({ patch, concurrent_indexes, adopted })),
+  'field.deleted': schemaEvent(z.strictObject({ adopted })),
+  'relation.created': schemaEvent(z.strictObject({ relation: relationV1, adopted })),
+  'relation.updated': schemaEvent(z.strictObject({ patch, adopted })),
+  'relation.deleted': schemaEvent(z.strictObject({ adopted })),
+  'log.acknowledged': otherEvent(z.strictObject({ divergences: z.array(divergence) })),
+};
+
+/** Whether the schema's fold looks at an event. */
+export function changesSchema<E extends { type: EventType }>(event: E): event is Extract<E, { type: SchemaEventType }> {
+  return EVENT_KINDS[event.type].changesSchema;
+}
+
+/** The collections whose schema the events change. */
+export function collectionsChanged(events: Iterable<LogEvent>): Set<string> {
+  const names = new Set<string>();
+  for (const event of events) if (changesSchema(event)) names.add(event.collection);
+  return names;
+}

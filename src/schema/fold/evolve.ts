@@ -1,0 +1,165 @@
+/** evolve: state × event → state. Pure and total over the events the log accepts; an impossible one is our bug. */
+import type { Operation } from 'fast-json-patch';
+import { changesSchema } from './event-schemas.js';
+import type { LogEvent, NewEvent } from '../model/events.js';
+import type { Collection, Field, Relation } from '../model/model.js';
+import { applyPatch } from './patch.js';
+import { type ChangedFields, renameIndexes } from './index-names.js';
+import { reindex } from './reference-index.js';
+import { type CollectionNode, type State, initialState } from '../model/state.js';
+import { UnreadableEventError } from './upcasting.js';
+
+/** An event with its place in the log. */
+export type PlacedEvent = LogEvent & { position: number };
+
+type SchemaChange = NewEvent & { position: number };
+
+/** An event that can't follow the state it meets: the log was written by something that isn't this service. */
+export class ImpossibleEventError extends UnreadableEventError {
+  constructor(event: SchemaChange, why: string) {
+    const place = `${event.type} ${event.collection}${event.field ? '.' + event.field : ''}`;
+    super(event.position, `${why} (${place})`);
+  }
+}
+
+export function evolve(state: State, event: PlacedEvent): State {
+  return fold([event], state);
+}
+
+/** Folds events, in order, into `from`. */
+export function fold(events: Iterable<PlacedEvent>, from: State = initialState()): State {
+  const folding = startFolding(from);
+  for (const event of events) folding.add(event);
+  return folding.state();
+}
+
+/** A fold under way. */
+export interface Folding {
+  /** @throws ImpossibleEventError; what was folded so far is of no use then */
+  add(event: PlacedEvent): void;
+  /** The state after the events so far. More may be added afterwards; this state stays as it is. */
+  state(): State;
+}
+
+/**
+ * A fold that copies a collection when an event first touches it, not with every event: what a long log does to one
+ * collection costs as much as its events, not as its fields.
+ */
+export function startFolding(from: State): Folding {
+  const open = new Map<string, OpenNode | undefined>();
+  let { position, collections, referencedBy, indexNames } = from;
+
+  const nodeOf = (name: string): OpenNode | undefined => {
+    if (open.has(name)) return open.get(name);
+    const node = collections.get(name);
+    const copy = node && { ...node, fields: new Map(node.fields) };
+    open.set(name, copy);
+    return copy;
+  };
+
+  return {
+    add(event) {
+      position = event.position;
+      // What changes no schema leaves every part of the state as it is: whoever keeps something about one keeps it.
+      if (!changesSchema(event)) return;
+      const before = nodeOf(event.collection);
+      const relations = before?.relations;
+      const after = evolveNode(before, event);
+      if (relations !== after?.relations) {
+        referencedBy = reindex(referencedBy, event.collection, relations, after?.relations);
+      }
+      if (after !== before) open.set(event.collection, after);
+    },
+    state() {
+      const changed: ChangedFields[] = [];
+      collections = collections.withMutations((map) => {
+        for (const [name, node] of open) {
+          changed.push({ collection: name, before: map.get(name)?.fields, after: node?.fields });
+          if (node === undefined) map.delete(name);
+          else map.set(name, node);
+        }
+      });
+      open.clear();
+      indexNames = renameIndexes(indexNames, changed);
+      return { position, collections, referencedBy, indexNames };
+    },
+  };
+}
+
+/** A node of our own: it and its fields are changed in place; relations are few, and replaced as a whole. */
+interface OpenNode extends CollectionNode {
+  collection: Collection;
+  readonly fields: Map<string, Field>;
+  relations: ReadonlyMap<string, Relation>;
+}
+
+/** @returns the node after the event, which is `node` itself unless it comes or goes */
+function evolveNode(node: OpenNode | undefined, event: SchemaChange): OpenNode | undefined {
+  if (event.type === 'collection.created' || event.type === 'collection.adopted') return created(node, event);
+  if (node === undefined) throw new ImpossibleEventError(event, 'there is no such collection');
+  if (event.type === 'collection.deleted') return undefined;
+  if (event.type === 'collection.updated') node.collection = patched(node.collection, event, event.data.patch);
+  else evolveParts(node, event);
+  return node;
+}
+
+function evolveParts(node: OpenNode, event: FieldEvent | RelationEvent): void {
+  switch (event.type) {
+    case 'field.created':
+    case 'field.updated':
+    case 'field.deleted':
+      return evolveFields(node.fields, event);
+    case 'relation.created':
+    case 'relation.updated':
+    case 'relation.deleted':
+      node.relations = evolveRelations(node.relations, event);
+      return;
+    default:
+      event satisfies never;
+  }
+}
+
+function created(
+  node: CollectionNode | undefined,
+  event: Placed<'collection.created' | 'collection.adopted'>,
+): OpenNode {
+  if (node !== undefined) throw new ImpossibleEventError(event, 'the collection exists already');
+  const { collection, fields } = event.data;
+  return { collection, fields: new Map(fields.map((field) => [field.field, field])), relations: new Map() };
+}
+
+type Placed<T extends NewEvent['type']> = Extract<SchemaChange, { type: T }>;
+type FieldEvent = Extract<SchemaChange, { type: `field.${string}` }>;
+type RelationEvent = Extract<SchemaChange, { type: `relation.${string}` }>;
+
+function evolveFields(fields: Map<string, Field>, event: FieldEvent): void {
+  const name = event.field ?? '';
+  if (event.type === 'field.created') fields.set(name, event.data.field);
+  else if (event.type === 'field.deleted') fields.delete(name);
+  else fields.set(name, patched(present(fields.get(name), event), event, event.data.patch));
+}
+
+function evolveRelations(
+  relations: ReadonlyMap<string, Relation>,
+  event: RelationEvent,
+): ReadonlyMap<string, Relation> {
+  const name = event.field ?? '';
+  const next = new Map(relations);
+  if (event.type === 'relation.created') next.set(name, { id: event.position, ...event.data.relation });
+  else if (event.type === 'relation.deleted') next.delete(name);
+  else next.set(name, patched(present(relations.get(name), event), event, event.data.patch));
+  return next;
+}
+
+function present<T>(value: T | undefined, event: SchemaChange): T {
+  if (value === undefined) throw new ImpossibleEventError(event, 'there is nothing of that name to change');
+  return value;
+}
+
+function patched<T extends object>(document: T, event: SchemaChange, patch: readonly Operation[]): T {
+  try {
+    return applyPatch(document, patch);
+  } catch (error) {
+    throw new ImpossibleEventError(event, `its patch doesn't fit (${(error as Error).message.split('\n')[0]})`);
+  }
+}

@@ -1,0 +1,91 @@
+/** Reading events back: parsed with the schema of their version, then brought to the newest one, step by step. */
+import type { z } from 'zod';
+import { EVENT_KINDS } from './event-schemas.js';
+import type { LogEvent } from '../model/events.js';
+import { isObject } from '../../kernel/json.js';
+
+/** From version n to n + 1 of a payload; index 0 is from version 1. */
+export type Upcasters = Readonly<Record<string, readonly ((data: unknown) => unknown)[]>>;
+
+/** No payload has a second version yet. A new one adds its schema and its upcaster, and leaves the old ones alone. */
+const UPCASTERS: Upcasters = {};
+
+/** An event that this release can't read. Reading stops here, loudly: what follows can't be trusted without it. */
+export class UnreadableEventError extends Error {
+  readonly position: number;
+  constructor(position: number, why: string) {
+    super(`event ${position} can't be read: ${why}`);
+    this.name = 'UnreadableEventError';
+    this.position = position;
+  }
+}
+
+/** An event as it is stored. */
+export interface RawEvent {
+  position: number;
+  type: string;
+  version: number;
+  collection: string | null;
+  field: string | null;
+  data: unknown;
+}
+
+/** What a reader has to know of each type. */
+export type Kinds = Readonly<Record<string, { changesSchema: boolean; versions: readonly z.ZodType[] }>>;
+
+/** Makes a reader of stored payloads. Throws UnreadableEventError for an unknown type, version or shape. */
+export function createEventReader(kinds: Kinds, upcasters: Upcasters) {
+  return <E extends RawEvent>(event: E): Omit<E, keyof RawEvent> & LogEvent & { position: number } => {
+    const { position, type, version } = event;
+    const kind = Object.hasOwn(kinds, type) ? kinds[type] : undefined;
+    if (kind === undefined) throw new UnreadableEventError(position, `its type ${JSON.stringify(type)} is unknown`);
+    const { versions } = kind;
+    const schema = versions[version - 1];
+    if (schema === undefined) {
+      throw new UnreadableEventError(
+        position,
+        `version ${version} of ${type} is unknown; this release knows 1 to ${versions.length}`,
+      );
+    }
+    if (kind.changesSchema && event.collection === null)
+      throw new UnreadableEventError(position, 'it names no collection');
+    if (!isReplacement(event.data) || !PATCHED.test(type)) check(schema, event);
+    // What was stored, not what zod copied: a copy would lose a member named __proto__.
+    if (version === versions.length) return event as never;
+    const data = (upcasters[type] ?? []).slice(version - 1).reduce((old, upcast) => upcast(old), event.data);
+    return { ...event, version: versions.length, data } as never;
+  };
+}
+
+function check(schema: z.ZodType, { data, position, type, version }: RawEvent): void {
+  const parsed = schema.safeParse(data);
+  if (parsed.success) return;
+  const [issue] = parsed.error.issues;
+  throw new UnreadableEventError(
+    position,
+    `its data is not that of ${type} version ${version}: ${issue?.path.join('.')} ${issue?.message}`,
+  );
+}
+
+/** Types whose payload is a patch, in every version. */
+const PATCHED = /^(?:collection|field|relation)\.updated$/;
+
+/**
+ * The commonest payload by far, one replaced value, recognised without the schema that would accept it: most of a long
+ * log is read several times faster. `data` was JSON text, so any value in it is a JSON value.
+ */
+function isReplacement(data: unknown): boolean {
+  const patch = isObject(data) && Object.keys(data).length === 1 ? data['patch'] : undefined;
+  if (!Array.isArray(patch) || patch.length !== 1) return false;
+  const [only] = patch;
+  return (
+    isObject(only) &&
+    only['op'] === 'replace' &&
+    typeof only['path'] === 'string' &&
+    only['value'] !== undefined &&
+    Object.keys(only).length === 3
+  );
+}
+
+/** Reads an event of the log into the newest version of its type. */
+export const readEvent = createEventReader(EVENT_KINDS, UPCASTERS);

@@ -1,0 +1,86 @@
+import { isObject } from '../../kernel/json.js';
+import { COLLECTION_META_TABLE } from '../normal-form/collection.js';
+import { commentText } from '../normal-form/column.js';
+import { Wrong } from '../normal-form/checks.js';
+import { ALIAS_TYPE } from '../normal-form/types/field-types.js';
+import { checkName } from '../normal-form/names.js';
+import type { CollectionDocument, Import } from './context.js';
+import { documentsOf, isSystem, quoted, requiredName, warn, warnOfMember } from './import.js';
+import { readMeta, warnOfValue } from './meta.js';
+
+const TOP_LEVEL: ReadonlySet<string> = new Set(['collection', 'meta', 'schema']);
+
+/** Reads the collections of a file into `into.collections`; system collections are left out. */
+export function readCollections(body: Record<string, unknown>, into: Import): void {
+  for (const entry of documentsOf('collections', body, into)) {
+    const collection = requiredName('collection', entry, into);
+    if (collection === undefined) continue;
+    into.problems.push(
+      ...(isSystem(collection, into) ? [] : checkName('collection', collection, [...entry.at, 'collection'])),
+    );
+    if (isSystem(collection, into)) {
+      const message = `The system collection ${quoted(collection)} was left out: system collections are the service's own.`;
+      warn(into, 'SYSTEM_COLLECTION_LEFT_OUT', { collection }, message);
+    } else if (into.collections.has(collection)) {
+      warn(
+        into,
+        'DUPLICATE_LEFT_OUT',
+        { collection },
+        `The collection ${quoted(collection)} is in the file twice; the first was kept.`,
+      );
+    } else into.collections.set(collection, readCollection(collection, entry.input, into));
+  }
+}
+
+function readCollection(collection: string, input: Record<string, unknown>, into: Import): CollectionDocument {
+  for (const name of Object.keys(input)) if (!TOP_LEVEL.has(name)) warnOfMember(into, 'collections', name);
+  const place = { collection };
+  const meta = readMeta(input['meta'], { part: 'collections', table: COLLECTION_META_TABLE, place }, into);
+  const schema = readSchema(collection, input['schema'], into);
+  return { collection, ...(meta === undefined ? {} : { meta }), ...(schema === undefined ? {} : { schema }) };
+}
+
+/** name, sql, schema and the like follow from the rest. Extras, of our snapshots only, are checked when they are read. */
+function readSchema(collection: string, given: unknown, into: Import): CollectionDocument['schema'] {
+  if (!isObject(given)) return given === null ? null : undefined;
+  const extras = given['extras'] === undefined ? {} : { extras: given['extras'] };
+  const comment = commentText(given['comment'] ?? null, true);
+  if (given['comment'] === undefined) return extras;
+  if (!(comment instanceof Wrong)) return { ...extras, comment };
+  warnOfValue(into, { collection }, 'schema.comment', comment);
+  return extras;
+}
+
+/**
+ * The peer leaves `schema` out of folders, and people trim it off tables: a collection that has fields, or that
+ * a relation points at, is a table, and so is what the instance has as one. About the others the file says nothing,
+ * and a new one becomes a folder.
+ */
+export function settleKinds(body: Record<string, unknown>, into: Import): void {
+  const targets = targetsOf(body);
+  for (const document of into.collections.values()) {
+    const fields = [...(into.fields.get(document.collection)?.values() ?? [])];
+    const known = into.instance.collectionOf(document.collection)?.schema;
+    const isTable = known != null || targets.has(document.collection) || fields.some(({ type }) => type !== ALIAS_TYPE);
+    if (document.schema === undefined && isTable) document.schema = {};
+  }
+}
+
+/** The collections that a relation of the file points at. */
+function targetsOf({ relations }: Record<string, unknown>): Set<unknown> {
+  const names = new Set<unknown>();
+  const list: unknown[] = Array.isArray(relations) ? relations : [];
+  for (const relation of list.filter(isObject)) {
+    const meta = isObject(relation['meta']) ? relation['meta'] : {};
+    for (const name of [relation['related_collection'], relation['one_collection'], meta['one_collection']])
+      names.add(name);
+  }
+  return names;
+}
+
+/** Whether a collection of the file has no table, as far as the file and the instance tell. */
+export function isFolder(collection: string, into: Import): boolean {
+  const document = into.collections.get(collection);
+  if (document === undefined || document.schema != null) return false;
+  return document.schema === null || !into.instance.exists(collection);
+}

@@ -1,0 +1,196 @@
+/** Columns of other vendors as columns of ours: type, default, generation expression. */
+import { z } from 'zod';
+import { checkExpression, checkTypeText } from '../sql-text/expression.js';
+import { judgeText } from '../sql-text/judge.js';
+import { NOTHING_AROUND } from '../sql-text/surroundings.js';
+import { defaultFromCatalog } from '../normal-form/defaults/catalog-default.js';
+import { type Check, checkOf, flag, Wrong } from '../normal-form/checks.js';
+import { commentText, isSequenceDefault } from '../normal-form/column.js';
+import { isFunctionDefault, readDefault } from '../normal-form/defaults/default-value.js';
+import { ALIAS_TYPE, type ColumnType, isFieldType, UNKNOWN_TYPE } from '../normal-form/types/field-types.js';
+import { readVendorColumn, type VendorColumn } from '../normal-form/types/vendor-types.js';
+import type { FieldDocument, Import, Place } from './context.js';
+import { quoted, warn, warnOfMember } from './import.js';
+import { warnOfValue } from './meta.js';
+import { vendorFunction } from './vendor.js';
+import type { Json } from '../../kernel/json.js';
+
+export interface ColumnInput {
+  collection: string;
+  field: string;
+  type: unknown;
+  schema: Record<string, unknown> | undefined;
+}
+
+type Column = Pick<FieldDocument, 'type' | 'schema'>;
+
+/** Members with a meaning that needs no looking at the type. */
+const PLAIN: ReadonlyMap<string, Check<unknown>> = new Map<string, Check<unknown>>([
+  ['is_nullable', flag],
+  ['is_unique', flag],
+  ['is_indexed', flag],
+  ['is_primary_key', flag],
+  ['has_auto_increment', flag],
+  ['comment', commentText],
+  // Only snapshots of ours have them; they are checked when the document is read.
+  ['extras', checkOf(z.unknown(), '')],
+]);
+
+/** Members that are read with the type, and those that follow from what stands elsewhere. */
+const OTHERS: ReadonlySet<string> = new Set([
+  'data_type',
+  'max_length',
+  'numeric_precision',
+  'numeric_scale',
+  'default_value',
+  'generation_expression',
+  'name',
+  'table',
+  'schema',
+  'is_generated',
+  'foreign_key_schema',
+  'foreign_key_table',
+  'foreign_key_column',
+]);
+
+/** What a field's `type` and `schema` say, in our terms; what they don't say stays absent. */
+export function readColumn(input: ColumnInput, into: Import): Column {
+  const { type, schema } = input;
+  const place = { collection: input.collection, field: input.field };
+  const column = typeOf(input, place, into);
+  if (column.type === ALIAS_TYPE) return { type: ALIAS_TYPE, schema: null };
+  if (schema === undefined) return column.type === undefined ? {} : { type: column.type };
+  const { type: ours, ...numbers } = column;
+  const result: Record<string, unknown> = {
+    ...(type === undefined ? rawType(schema) : numbers),
+    ...plainMembers(schema, place, into),
+  };
+  if (schema['generation_expression'] !== undefined) {
+    result['generation_expression'] = readExpression(schema['generation_expression'], place, into);
+  }
+  Object.assign(result, readColumnDefault(schema, { type: ours, column: numbers, result, place }, into));
+  dropImpossibleIncrement(result, ours);
+  settleKey(result);
+  return { ...(ours === undefined || type === undefined ? {} : { type: ours }), schema: result };
+}
+
+/** A type that isn't said stays unsaid: an existing field keeps its own, and a new one is derived when it is read. */
+function rawType(schema: Record<string, unknown>): Record<string, unknown> {
+  const given: Record<string, unknown> = {};
+  for (const member of ['data_type', 'max_length', 'numeric_precision', 'numeric_scale']) {
+    if (schema[member] !== undefined) given[member] = schema[member];
+  }
+  return given;
+}
+
+function typeOf({ type, schema }: ColumnInput, place: Required<Place>, into: Import): VendorColumn {
+  const column = readVendorColumn(type, schema ?? {}, into.vendor);
+  const isValid = column.type !== UNKNOWN_TYPE || checkTypeText(column.data_type ?? '') === null;
+  const ours = isValid ? column : { ...column, type: 'text', data_type: 'text' };
+  const theirs = schema?.['data_type'] ?? type;
+  if (typeof theirs === 'string' && isTypeGuessed(type, theirs, ours.type)) {
+    const message = `The type of ${quoted(place.collection, place.field)}, ${theirs}, is none of ours; it becomes ${ours.type}.`;
+    warn(into, 'TYPE_CHANGED', place, message);
+  }
+  return ours;
+}
+
+/** Whether our type is more than another spelling of theirs. */
+function isTypeGuessed(type: unknown, theirs: string, ours: string | undefined): boolean {
+  if (ours === undefined || ours === ALIAS_TYPE || ours === type) return false;
+  if (ours === 'text') return type !== undefined && !/text|clob/i.test(theirs);
+  return typeof type === 'string' && !isFieldType(type);
+}
+
+function plainMembers(schema: Record<string, unknown>, place: Place, into: Import): Record<string, unknown> {
+  const members: Record<string, unknown> = {};
+  for (const name of Object.keys(schema)) {
+    const check = PLAIN.get(name);
+    if (check === undefined) {
+      if (!OTHERS.has(name)) warnOfMember(into, 'fields', `schema.${name}`);
+      continue;
+    }
+    const value = check(schema[name], true);
+    if (value instanceof Wrong) warnOfValue(into, place, `schema.${name}`, value);
+    else members[name] = value;
+  }
+  return members;
+}
+
+function readExpression(given: unknown, place: Required<Place>, into: Import): string | null {
+  if (given === null || given === '') return null;
+  const fault = into.vendor === 'postgres' ? expressionFault(given) : 'is in another dialect of SQL';
+  if (fault === null) return given as string;
+  const message = `${quoted(place.collection, place.field)} becomes an ordinary column: its generation expression ${fault}.`;
+  warn(into, 'EXPRESSION_LEFT_OUT', place, message);
+  return null;
+}
+
+function expressionFault(given: unknown): string | null {
+  if (typeof given !== 'string') return 'must be a string';
+  return checkExpression(given) ?? judgeText('expression', given, NOTHING_AROUND);
+}
+
+interface DefaultInput {
+  type: string | undefined;
+  column: Partial<ColumnType>;
+  /** The column read so far. */
+  result: Record<string, unknown>;
+  place: Required<Place>;
+}
+
+function readColumnDefault(
+  schema: Record<string, unknown>,
+  input: DefaultInput,
+  into: Import,
+): Record<string, unknown> {
+  const value = schema['default_value'];
+  const { type, result, place } = input;
+  if (value === undefined) return {};
+  if (result['generation_expression'] != null) return { default_value: null };
+  // Of a type that isn't said, the field as it is will tell what the default means.
+  if (type === undefined) return { default_value: (typeof value === 'string' && vendorFunction(value)) || value };
+  const column = completed(input.column);
+  if (isSequenceDefault(value, column)) return { default_value: null, has_auto_increment: true };
+  if (result['has_auto_increment'] === true) return { default_value: null };
+  const read = defaultOf(type, column, value);
+  if (!(read instanceof Wrong)) return { default_value: read };
+  const message = `The default of ${quoted(place.collection, place.field)}, ${shown(value)}, was left out: it ${read.message}.`;
+  warn(into, 'DEFAULT_LEFT_OUT', place, message);
+  return { default_value: null };
+}
+
+function shown(value: unknown): string {
+  const text = JSON.stringify(value);
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+}
+
+function completed(column: Partial<ColumnType>): ColumnType {
+  return { data_type: 'text', max_length: null, numeric_precision: null, numeric_scale: null, ...column };
+}
+
+/** A default as any vendor may write it: a value, a function by another name, or an expression of PostgreSQL. */
+export function defaultOf(type: string, column: ColumnType, value: unknown): Json | Wrong {
+  const called = typeof value === 'string' ? vendorFunction(value) : undefined;
+  const call = called === undefined ? called : readDefault(type, column, called, { lenient: true });
+  if (call !== undefined && !(call instanceof Wrong) && isFunctionDefault(type, { default_value: call })) return call;
+  const read = readDefault(type, column, value, { lenient: true });
+  if (!(read instanceof Wrong) || typeof value !== 'string') return read;
+  return defaultFromCatalog(type, column, value) ?? (value === 'NULL' ? null : read);
+}
+
+const INTEGERS: ReadonlySet<string | undefined> = new Set(['integer', 'bigInteger']);
+
+function dropImpossibleIncrement(result: Record<string, unknown>, type: string | undefined): void {
+  if (result['has_auto_increment'] === true && type !== undefined && !INTEGERS.has(type))
+    result['has_auto_increment'] = false;
+}
+
+/** Other vendors don't report of a key what goes without saying, or report its index apart. */
+function settleKey(result: Record<string, unknown>): void {
+  if (result['is_primary_key'] !== true) return;
+  const settled = { is_nullable: false, is_unique: true, is_indexed: false };
+  for (const [member, value] of Object.entries(settled)) {
+    if (result[member] !== undefined) result[member] = value;
+  }
+}

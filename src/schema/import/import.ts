@@ -1,0 +1,64 @@
+/** A foreign snapshot on its way in: what is kept of it so far, and what was left out. */
+import { isObject } from '../../kernel/json.js';
+import { invalid, MAX_PROBLEMS } from '../../kernel/problem.js';
+import { SYSTEM_PREFIX } from '../model/system-collections.js';
+import type { Import, Place } from './context.js';
+
+export function warn({ warnings }: Import, code: string, place: Place, message: string): void {
+  warnings.push({ code, ...place, message });
+}
+
+/** Names the member once, however many documents have it. */
+export function warnOfMember(into: Import, part: string, member: string): void {
+  const name = `${part}: ${member}`;
+  if (into.namedMembers.has(name)) return;
+  into.namedMembers.add(name);
+  const where = part === '' ? 'the snapshot' : part;
+  warn(into, 'MEMBER_LEFT_OUT', {}, `The member ${member} of ${where} is unknown to this service and was left out.`);
+}
+
+/** `a`.`b`, as warnings write it. */
+export function quoted(...names: string[]): string {
+  return names.map((name) => JSON.stringify(name)).join('.');
+}
+
+export function isSystem(name: string, { prefix }: Import): boolean {
+  return name.startsWith(prefix);
+}
+
+/** A collection's name with our system prefix instead of the file's. */
+export function ourName(name: string, into: Import): string {
+  return isSystem(name, into) ? SYSTEM_PREFIX + name.slice(into.prefix.length) : name;
+}
+
+/** The objects of a part, each with its place; what isn't an object is a problem. */
+export function* documentsOf(part: string, body: Record<string, unknown>, into: Import): Generator<Entry> {
+  const list = body[part];
+  if (!Array.isArray(list)) return;
+  for (const [index, input] of list.entries()) {
+    if (into.problems.length >= MAX_PROBLEMS) return;
+    if (isObject(input)) yield { input, at: [part, index] };
+    else into.problems.push(invalid([part, index], `an entry of ${part} is a JSON object`));
+  }
+}
+
+export interface Entry {
+  input: Record<string, unknown>;
+  at: (string | number)[];
+}
+
+/** A name that a document can't do without. */
+export function requiredName(member: string, { input, at }: Entry, into: Import): string | undefined {
+  const value = input[member];
+  if (typeof value === 'string' && value !== '') return value;
+  into.problems.push(invalid([...at, member], `${member} is required: a name, as a string`));
+  return undefined;
+}
+
+export function hasCollection(name: string, { collections, instance, parts }: Import): boolean {
+  return collections.has(name) || instance.exists(name) || !parts.has('collections');
+}
+
+export function hasField(collection: string, field: string, { fields, instance, parts }: Import): boolean {
+  return fields.get(collection)?.has(field) === true || instance.exists(collection, field) || !parts.has('fields');
+}

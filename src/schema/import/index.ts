@@ -1,0 +1,91 @@
+/**
+ * Snapshots from elsewhere: other vendors, other releases, and the peer (releases 9 to 12), as documents in our shape.
+ *
+ * What comes out depends on the file and on `instance` alone, and reading it again gives the same, so that the diff
+ * after an apply is empty. Members that the file leaves out stay absent.
+ */
+import { isObject } from '../../kernel/json.js';
+import { invalid, ok, refuse, type Result } from '../../kernel/problem.js';
+import { SYSTEM_PREFIX } from '../model/system-collections.js';
+import type { Warning } from '../../kernel/warning.js';
+import { isFolder, readCollections, settleKinds } from './collections.js';
+import { dropFieldsOfFolders, readFields } from './fields.js';
+import type { Import } from './context.js';
+import { warn, warnOfMember } from './import.js';
+import { EMPTY_INSTANCE, type Instance } from './context.js';
+import { addPrimaryKeys, fitForeignKeys } from './keys.js';
+import { settleReferences } from './references.js';
+import { readRelations } from './relations.js';
+import { vendorOf } from './vendor.js';
+
+export interface ForeignSnapshot {
+  /** Undefined where the file has no such part: about that it says nothing. */
+  collections: unknown[] | undefined;
+  fields: unknown[] | undefined;
+  relations: unknown[] | undefined;
+  /** What was left out or changed, and why. */
+  warnings: Warning[];
+}
+
+const PARTS = ['collections', 'fields', 'relations'] as const;
+const TOP_LEVEL: ReadonlySet<string> = new Set([...PARTS, 'version', 'directus', 'service', 'vendor', 'systemFields']);
+
+/**
+ * Reads a snapshot that was accepted with force. `systemCollections`: those (by our names) that relations may point at.
+ * `instance`: what is there already, for where the file says nothing. The documents are to be read with `foreign: true`.
+ * Only a file that is no snapshot at all has problems.
+ */
+export function readForeignSnapshot(
+  body: unknown,
+  systemCollections: ReadonlySet<string>,
+  instance: Instance = EMPTY_INSTANCE,
+): Result<ForeignSnapshot> {
+  if (!isObject(body)) return refuse(invalid([], 'a snapshot is a JSON object'));
+  const given = PARTS.filter((part) => body[part] !== undefined);
+  const wrong = given.filter((part) => !Array.isArray(body[part]));
+  if (wrong.length > 0) return refuse(...wrong.map((part) => invalid([part], `${part} must be an array`)));
+  const into = start(body, { systemCollections, instance, parts: new Set<string>(given) });
+  for (const name of Object.keys(body)) if (!TOP_LEVEL.has(name)) warnOfMember(into, '', name);
+  warnOfSystemFields(body, into);
+  readCollections(body, into);
+  readFields(body, into);
+  settleKinds(body, into);
+  dropFieldsOfFolders((collection) => isFolder(collection, into), into);
+  // Our own snapshots show every key there is.
+  if (body['service'] === undefined && into.parts.has('fields')) addPrimaryKeys(body, into);
+  readRelations(body, into);
+  settleReferences(into);
+  fitForeignKeys(into);
+  return into.problems.length > 0 ? refuse(...into.problems) : ok(finish(into));
+}
+
+type Surroundings = Pick<Import, 'systemCollections' | 'instance' | 'parts'>;
+
+function start(body: Record<string, unknown>, surroundings: Surroundings): Import {
+  return {
+    ...surroundings,
+    vendor: vendorOf(body),
+    prefix: body['service'] === undefined ? 'directus_' : SYSTEM_PREFIX,
+    collections: new Map(),
+    fields: new Map(),
+    relations: new Map(),
+    warnings: [],
+    problems: [],
+    namedMembers: new Set(),
+  };
+}
+
+function warnOfSystemFields({ systemFields }: Record<string, unknown>, into: Import): void {
+  if (!Array.isArray(systemFields) || systemFields.length === 0) return;
+  const message = `systemFields (${systemFields.length}) were left out: the service keeps the indexes of its own tables.`;
+  warn(into, 'SYSTEM_FIELDS_LEFT_OUT', {}, message);
+}
+
+function finish({ parts, collections, fields, relations, warnings }: Import): ForeignSnapshot {
+  return {
+    collections: parts.has('collections') ? [...collections.values()] : undefined,
+    fields: parts.has('fields') ? [...fields.values()].flatMap((siblings) => [...siblings.values()]) : undefined,
+    relations: parts.has('relations') ? [...relations.values()] : undefined,
+    warnings,
+  };
+}

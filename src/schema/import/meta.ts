@@ -1,0 +1,42 @@
+/** `meta` of another vendor's or the peer's document: the members we know, where their values are ones we can keep. */
+import { isObject } from '../../kernel/json.js';
+import { Wrong } from '../normal-form/checks.js';
+import type { CheckTable } from '../normal-form/overlay.js';
+import type { Import, Place } from './context.js';
+import { quoted, warn, warnOfMember } from './import.js';
+
+/** Members that repeat what stands elsewhere, or belong to the other instance only. */
+const REPEATED: ReadonlySet<string> = new Set(['id', 'collection', 'field', 'system']);
+
+export interface MetaInput {
+  part: 'collections' | 'fields';
+  table: CheckTable;
+  place: Place;
+}
+
+/** Undefined when nothing was said. */
+export function readMeta(
+  given: unknown,
+  { part, table, place }: MetaInput,
+  into: Import,
+): Record<string, unknown> | undefined {
+  if (!isObject(given)) return undefined;
+  const meta: Record<string, unknown> = {};
+  for (const name of Object.keys(given)) {
+    if (REPEATED.has(name)) continue;
+    const check = table.get(name);
+    if (check === undefined) {
+      warnOfMember(into, part, `meta.${name}`);
+      continue;
+    }
+    const value = check(given[name], true);
+    if (value instanceof Wrong) warnOfValue(into, place, `meta.${name}`, value);
+    else meta[name] = value;
+  }
+  return meta;
+}
+
+export function warnOfValue(into: Import, place: Place, member: string, { message }: Wrong): void {
+  const owner = quoted(...[place.collection, place.field].filter((name) => name !== undefined));
+  warn(into, 'VALUE_LEFT_OUT', place, `The value of ${member} of ${owner} was left out: it ${message}.`);
+}

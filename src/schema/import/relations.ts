@@ -1,0 +1,219 @@
+import { isObject } from '../../kernel/json.js';
+import { REFERENTIAL_ACTIONS } from '../model/model.js';
+import { holdsText } from '../sql-text/data-types.js';
+import { dataTypesOf } from '../normal-form/types/field-types.js';
+import { identifierFault } from '../normal-form/names.js';
+import { isSystemCollection, SYSTEM_PREFIX } from '../model/system-collections.js';
+import { isFolder } from './collections.js';
+import type { Import, RelationDocument } from './context.js';
+import { documentsOf, hasCollection, hasField, isSystem, ourName, quoted, warn, warnOfMember } from './import.js';
+import { isAlias } from './instance.js';
+
+/** Members in the flat shape, by what they are called in `meta`, at the top level, or in both. */
+const MEMBERS: ReadonlyMap<string, keyof RelationDocument> = new Map<string, keyof RelationDocument>([
+  ['collection', 'many_collection'],
+  ['field', 'many_field'],
+  ['related_collection', 'one_collection'],
+  ...(
+    [
+      'many_collection',
+      'many_field',
+      'one_collection',
+      'one_field',
+      'one_collection_field',
+      'one_allowed_collections',
+      'junction_field',
+      'sort_field',
+      'one_deselect_action',
+    ] as const
+  ).map((name): [string, keyof RelationDocument] => [name, name]),
+]);
+
+type Given = Partial<Record<keyof RelationDocument, unknown>>;
+
+/** Reads the relations of a file into `into.relations`, except those with an end that is not kept. */
+export function readRelations(body: Record<string, unknown>, into: Import): void {
+  for (const { input } of documentsOf('relations', body, into)) {
+    const given = withTarget(flatten(input, into), into);
+    const relation = readEnds(given, into);
+    if (relation === null) continue;
+    const key = `${relation.many_collection}\0${relation.many_field}`;
+    if (into.relations.has(key)) {
+      leave(given, 'it is in the file twice; the first was kept', into, 'DUPLICATE_LEFT_OUT');
+      continue;
+    }
+    into.relations.set(key, {
+      ...relation,
+      ...weakMembers(relation, given, into),
+      ...foreignKey(relation, given),
+    });
+  }
+}
+
+function flatten(input: Record<string, unknown>, into: Import): Given {
+  const given: Given = { schema: input['schema'] };
+  const meta = isObject(input['meta']) ? input['meta'] : {};
+  // What the database says (top level) goes before what the metadata says.
+  for (const [part, from] of [
+    ['', input],
+    ['meta.', meta],
+  ] as const) {
+    for (const name of Object.keys(from)) {
+      if (name === 'id' || (part === '' && (name === 'meta' || name === 'schema'))) continue;
+      const member = MEMBERS.get(name);
+      if (member === undefined) warnOfMember(into, 'relations', part + name);
+      else given[member] ??= from[name];
+    }
+  }
+  return given;
+}
+
+/** Where no member names the collection it points at, the foreign key does, or the instance knows. */
+function withTarget(given: Given, { instance, prefix }: Import): Given {
+  const { many_collection, many_field, one_collection, one_allowed_collections: allowed, schema } = given;
+  if (one_collection !== undefined || Array.isArray(allowed)) return given;
+  const table = isObject(schema) ? schema['foreign_key_table'] : undefined;
+  if (typeof table === 'string') return { ...given, one_collection: table };
+  if (typeof many_collection !== 'string' || typeof many_field !== 'string') return given;
+  const known = instance.relationOf(many_collection, many_field)?.one_collection;
+  if (known == null) return given;
+  const theirs = isSystemCollection(known) ? prefix + known.slice(SYSTEM_PREFIX.length) : known;
+  return { ...given, one_collection: theirs };
+}
+
+function leave(given: Given, reason: string, into: Import, code = 'RELATION_LEFT_OUT'): null {
+  const names = [given.many_collection, given.many_field].map((name) => (typeof name === 'string' ? name : '?'));
+  const [collection = '', field = ''] = names;
+  const target = typeof given.one_collection === 'string' ? ` to ${quoted(given.one_collection)}` : '';
+  warn(
+    into,
+    code,
+    { collection, field },
+    `The relation of ${quoted(collection, field)}${target} was left out: ${reason}.`,
+  );
+  return null;
+}
+
+function readEnds(given: Given, into: Import): RelationDocument | null {
+  const { many_collection, many_field, one_collection } = given;
+  if (typeof many_collection !== 'string' || typeof many_field !== 'string')
+    return leave(given, 'it does not say which field it is of', into);
+  const fault = manyFault(many_collection, many_field, into);
+  if (fault !== null) return leave(given, fault, into);
+  const many = { many_collection, many_field };
+  if (typeof one_collection !== 'string') return manyToAny(many, given, into);
+  const target = ourName(one_collection, into);
+  const reason = oneFault(one_collection, into);
+  return reason === null ? { ...many, one_collection: target } : leave(given, reason, into);
+}
+
+function manyFault(collection: string, field: string, into: Import): string | null {
+  if (isSystem(collection, into)) return 'it is on a system collection';
+  if (!into.collections.has(collection) && into.parts.has('collections'))
+    return `${quoted(collection)} is not in the file`;
+  if (!hasField(collection, field, into)) return `there is no field ${quoted(field)} in the file`;
+  const document = into.fields.get(collection)?.get(field);
+  return document !== undefined && isAlias(document, into) === true ? `${quoted(field)} has no column` : null;
+}
+
+/** Why nothing can point at a collection; null when it can. */
+function oneFault(collection: string, into: Import): string | null {
+  if (isSystem(collection, into)) {
+    if (into.systemCollections.has(ourName(collection, into))) return null;
+    return 'this service has no such system collection. The column stays, without a foreign key';
+  }
+  if (!hasCollection(collection, into))
+    return `${quoted(collection)} is not in the file. The column stays, without a foreign key`;
+  return isFolder(collection, into) ? `${quoted(collection)} is a folder` : null;
+}
+
+type Many = Pick<RelationDocument, 'many_collection' | 'many_field'>;
+
+/** What isn't said of it stays unsaid; a new one that doesn't say enough is refused when it is read. */
+function manyToAny(many: Many, given: Given, into: Import): RelationDocument | null {
+  const { one_allowed_collections: allowed, one_collection_field: pointer } = given;
+  if (allowed === null) return leave(given, 'it points at no collection', into);
+  const isColumn = typeof pointer === 'string' && canHoldText(many.many_collection, pointer, into);
+  if (pointer !== undefined && (!isColumn || pointer === many.many_field))
+    return leave(given, 'no field says which collection an item points at', into);
+  return {
+    ...many,
+    ...(pointer === undefined ? {} : { one_collection_field: pointer }),
+    ...(Array.isArray(allowed)
+      ? { one_collection: null, one_allowed_collections: allowedOf(many, allowed, into) }
+      : {}),
+  };
+}
+
+function allowedOf(many: Many, allowed: unknown[], into: Import): string[] {
+  const names = allowed.filter((name) => typeof name === 'string');
+  const kept = names.filter((name) => oneFault(name, into) === null);
+  for (const name of names.filter((other) => !kept.includes(other))) {
+    const place = { collection: many.many_collection, field: many.many_field };
+    const message = `${quoted(name)} was taken out of the collections that ${quoted(place.collection, place.field)} may point at: it is not among those kept.`;
+    warn(into, 'REFERENCE_LEFT_OUT', place, message);
+  }
+  return [...new Set(kept.map((name) => ourName(name, into)))];
+}
+
+const WEAK = ['one_field', 'junction_field', 'sort_field'] as const;
+
+/** Members that name fields which may be missing, and the one that is a choice. */
+function weakMembers(relation: RelationDocument, given: Given, into: Import): Partial<RelationDocument> {
+  const members: Partial<RelationDocument> = {};
+  const place = { collection: relation.many_collection, field: relation.many_field };
+  for (const member of WEAK) {
+    const name = given[member];
+    if (name === undefined) continue;
+    const found = typeof name === 'string' && name !== '' && isThere(member, name, { ...relation, ...members }, into);
+    members[member] = found ? name : null;
+    if (found || name === null) continue;
+    const message = `${member} of the relation of ${quoted(place.collection, place.field)} names ${JSON.stringify(name)}, which is not a field of the file it could be; it becomes null.`;
+    warn(into, 'REFERENCE_LEFT_OUT', place, message);
+  }
+  const action = given.one_deselect_action;
+  if (action === 'nullify' || action === 'delete') members.one_deselect_action = action;
+  return members;
+}
+
+function isThere(member: (typeof WEAK)[number], name: string, relation: RelationDocument, into: Import): boolean {
+  if (member !== 'one_field') return isFree(name, relation) && canHold(relation.many_collection, name, into);
+  const one = relation.one_collection;
+  // A many-to-any relation has no one side, and system collections have no fields of the file's.
+  if (one == null) return false;
+  const document = into.fields.get(one)?.get(name);
+  return document === undefined ? !isSystem(one, into) && hasField(one, name, into) : isAlias(document, into) !== false;
+}
+
+/** A column holds one thing of a relation. */
+const isFree = (name: string, { many_field, one_collection_field, junction_field }: RelationDocument): boolean =>
+  ![many_field, one_collection_field, junction_field].includes(name);
+
+function canHold(collection: string, name: string, into: Import): boolean {
+  const document = into.fields.get(collection)?.get(name);
+  return hasField(collection, name, into) && (document === undefined || isAlias(document, into) !== true);
+}
+
+/** By what the file says of its type. */
+function canHoldText(collection: string, name: string, into: Import): boolean {
+  const { type, schema } = into.fields.get(collection)?.get(name) ?? {};
+  const holds = dataTypesOf(type ?? '')?.some(holdsText) ?? true;
+  return holds && schema?.['generation_expression'] == null && canHold(collection, name, into);
+}
+
+/** The foreign key, if the file says anything of it. */
+function foreignKey(relation: RelationDocument, given: Given): Pick<RelationDocument, 'schema'> {
+  const { schema } = given;
+  if (schema === undefined) return {};
+  if (!isObject(schema) || relation.one_collection == null) return { schema: null };
+  const key: Record<string, unknown> = {};
+  const name = schema['constraint_name'];
+  if (typeof name === 'string' && identifierFault(name) === null) key['constraint_name'] = name;
+  for (const member of ['on_update', 'on_delete'] as const) {
+    const written = schema[member];
+    const action = typeof written === 'string' ? written.toUpperCase() : undefined;
+    if (REFERENTIAL_ACTIONS.some((known) => known === action)) key[member] = action;
+  }
+  if (schema['deferrable'] !== undefined) key['deferrable'] = schema['deferrable'];
+  return { schema: key };
+}

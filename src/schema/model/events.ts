@@ -1,0 +1,122 @@
+/**
+ * The events of the log: what each type carries. Old versions are upcast in `upcasting.ts`, never rewritten. Whether the
+ * schema's fold passes over a type is declared with its payloads in `event-schemas.ts`.
+ */
+import type { Operation } from 'fast-json-patch';
+import type { Collection, Field, NewRelation } from './model.js';
+import type { Json } from '../../kernel/json.js';
+
+/** Payload per type of event that changes the schema, newest version. `adopted`: the database was so before, and nothing is done to it. */
+export interface SchemaEventData {
+  /** A collection with all its fields. `concurrent_indexes`: its indexes are built after the commit. */
+  'collection.created': { collection: Collection; fields: Field[]; concurrent_indexes?: boolean };
+  /** A table that was there before, with all its columns. Nothing is done to it. */
+  'collection.adopted': { collection: Collection; fields: Field[] };
+  /** An RFC 6902 patch of the collection's normal form. */
+  'collection.updated': { patch: Operation[]; adopted?: boolean };
+  'collection.deleted': { adopted?: boolean };
+  'field.created': { field: Field; concurrent_indexes?: boolean; adopted?: boolean };
+  /** An RFC 6902 patch of the field's normal form. */
+  'field.updated': { patch: Operation[]; concurrent_indexes?: boolean; adopted?: boolean };
+  'field.deleted': { adopted?: boolean };
+  /** The relation's id is the position of this event. */
+  'relation.created': { relation: NewRelation; adopted?: boolean };
+  /** An RFC 6902 patch of the relation without its id. */
+  'relation.updated': { patch: Operation[]; adopted?: boolean };
+  'relation.deleted': { adopted?: boolean };
+}
+
+/** Payload per type of event that the schema's fold passes over, newest version. */
+export interface OtherEventData {
+  /** The log was found to be another one than was seen before; somebody has looked, and it goes on from here. */
+  'log.acknowledged': { divergences: Divergence[] };
+}
+
+export interface EventData extends SchemaEventData, OtherEventData {}
+
+export type SchemaEventType = keyof SchemaEventData;
+export type EventType = keyof EventData;
+
+/** A place in the log: `hash` is that of the event there; null where only the position was known. */
+export interface LogPlace {
+  position: number;
+  hash: string | null;
+}
+
+/** A log that was found to be shorter than, or other than, what was seen of it. */
+export interface Divergence {
+  /** The newest place of the log that was seen, and that is not in it any more. */
+  seen: LogPlace;
+  /** The end of the log that was found instead. */
+  found: LogPlace;
+  /** ISO 8601. */
+  noticed_at: string;
+}
+
+/** What an event is about, other than a collection: `{ kind: 'log', id: '42' }`. */
+export interface Subject {
+  kind: string;
+  id: string;
+}
+
+/** An event as decided: what changes in the schema, before the log has given it a place. */
+export type NewEvent = {
+  [T in SchemaEventType]: {
+    type: T;
+    /** Version of the payload's shape, from 1. */
+    version: number;
+    collection: string;
+    /** The field, or the many field of a relation; null for collection events. */
+    field: string | null;
+    data: SchemaEventData[T];
+    /** What else it is about. */
+    subject?: Subject | undefined;
+  };
+}[SchemaEventType];
+
+/** An event that the schema's fold passes over. It may still be about a collection. */
+export type OtherEvent = {
+  [T in keyof OtherEventData]: {
+    type: T;
+    version: number;
+    collection: string | null;
+    field: string | null;
+    data: OtherEventData[T];
+    subject?: Subject | undefined;
+  };
+}[keyof OtherEventData];
+
+/** Whatever the log takes. */
+export type LogEvent = NewEvent | OtherEvent;
+
+/** Who and what caused a batch of events. */
+export interface Cause {
+  actor: { id: string; name: string };
+  /** The command's name: `create-collection`. */
+  command: string;
+  reason: string | null;
+  request_id: string | null;
+  ip: string | null;
+  user_agent: string | null;
+  /** What else is known of it: `traceparent`, the trace that the request was part of (W3C Trace Context). */
+  context?: Context | undefined;
+}
+
+export type Context = Readonly<Record<string, Json>>;
+
+/** An event in the log. */
+export type StoredEvent = LogEvent &
+  Cause & {
+    /** 1, 2, 3 …, without gaps. */
+    position: number;
+    /** uuid */
+    id: string;
+    /** uuid of the accepted command whose events these are. */
+    batch: string;
+    /** ISO 8601, UTC, milliseconds; never before that of an earlier position. */
+    occurred_at: string;
+    /** sha256, hex; 64 zeros for the first event. */
+    previous_hash: string;
+    /** sha256 of the event in canonical form with previous_hash, hex. */
+    hash: string;
+  };

@@ -1,0 +1,131 @@
+/**
+ * The documents the service manages, in normal form: every member present, derived members absent.
+ *
+ * Derived members (`meta.collection`, `meta.field`, `schema.name`, `schema.table`, `schema.is_generated`,
+ * `schema.foreign_key_table`, `schema.foreign_key_column`) are added by `present.ts` when a document is shown, and
+ * checked and dropped when one is read. Paths in a diff are the same in both forms.
+ */
+
+import type { ColumnExtras, TableExtras } from './extras.js';
+import type { Json } from '../../kernel/json.js';
+
+export interface CollectionMeta {
+  icon: string | null;
+  note: string | null;
+  display_template: string | null;
+  hidden: boolean;
+  singleton: boolean;
+  translations: Json;
+  archive_field: string | null;
+  archive_app_filter: boolean;
+  archive_value: string | null;
+  unarchive_value: string | null;
+  sort_field: string | null;
+  accountability: 'all' | 'activity' | null;
+  color: string | null;
+  item_duplication_fields: Json;
+  sort: number | null;
+  group: string | null;
+  collapse: 'open' | 'closed' | 'locked';
+  preview_url: string | null;
+  versioning: boolean;
+}
+
+/** A collection: a table, or (with `schema` null) a folder that only groups others. */
+export interface Collection {
+  collection: string;
+  meta: CollectionMeta;
+  schema: TableSchema | null;
+}
+
+export interface TableSchema {
+  /** The table's comment. */
+  comment: string | null;
+  /** What fields and relations can't say. Absent where there is nothing of the kind. */
+  extras?: TableExtras;
+}
+
+export const FIELD_WIDTHS = ['half', 'half-left', 'half-right', 'half-space', 'full', 'fill'] as const;
+
+export interface FieldMeta {
+  special: string[] | null;
+  interface: string | null;
+  options: Json;
+  display: string | null;
+  display_options: Json;
+  readonly: boolean;
+  hidden: boolean;
+  sort: number | null;
+  width: (typeof FIELD_WIDTHS)[number];
+  translations: Json;
+  note: string | null;
+  conditions: Json;
+  /** An alias field of the same collection that this field is shown in. */
+  group: string | null;
+  required: boolean;
+  validation: Json;
+  validation_message: string | null;
+}
+
+/** The column of a field. Members that a type does not use are null. */
+export interface ColumnSchema {
+  /** As PostgreSQL's format_type names it, without length or precision: `character varying`, `integer`. */
+  data_type: string;
+  /** A literal of the type, or for temporal and uuid types one of the known functions; null is no default. */
+  default_value: Json;
+  max_length: number | null;
+  numeric_precision: number | null;
+  numeric_scale: number | null;
+  is_nullable: boolean;
+  is_unique: boolean;
+  is_indexed: boolean;
+  is_primary_key: boolean;
+  generation_expression: string | null;
+  has_auto_increment: boolean;
+  comment: string | null;
+  /** What the members above can't say. Absent where there is nothing of the kind. */
+  extras?: ColumnExtras;
+}
+
+/** A field: a column, or (type `alias`, `schema` null) something that exists only in the metadata. */
+export interface Field {
+  collection: string;
+  field: string;
+  type: string;
+  meta: FieldMeta;
+  schema: ColumnSchema | null;
+}
+
+export const REFERENTIAL_ACTIONS = ['NO ACTION', 'SET NULL', 'SET DEFAULT', 'CASCADE', 'RESTRICT'] as const;
+export type ReferentialAction = (typeof REFERENTIAL_ACTIONS)[number];
+
+export interface ForeignKey {
+  constraint_name: string;
+  on_update: ReferentialAction;
+  on_delete: ReferentialAction;
+  /** Whether the check may wait for the commit, and does so unasked. Absent: it may not. */
+  deferrable?: Deferrable;
+}
+
+export const DEFERRABLES = ['INITIALLY IMMEDIATE', 'INITIALLY DEFERRED'] as const;
+export type Deferrable = (typeof DEFERRABLES)[number];
+
+/** A relation, identified by (many_collection, many_field). `id` is the position of its relation.created event. */
+export interface Relation {
+  id: number;
+  many_collection: string;
+  many_field: string;
+  /** null: many-to-any. */
+  one_collection: string | null;
+  one_field: string | null;
+  one_collection_field: string | null;
+  one_allowed_collections: string[] | null;
+  junction_field: string | null;
+  sort_field: string | null;
+  one_deselect_action: 'nullify' | 'delete';
+  /** The foreign key; null: the relation exists in the metadata only. */
+  schema: ForeignKey | null;
+}
+
+/** A relation before the log has given it an id. */
+export type NewRelation = Omit<Relation, 'id'>;

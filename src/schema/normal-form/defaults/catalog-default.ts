@@ -1,0 +1,65 @@
+/** The way back: from the catalog's text of a default to the normal form it came from, or could have come from. */
+import { type Constant, parseConstant } from '../../sql-text/constant.js';
+import { type ParsedType, parseTypeText } from '../../sql-text/expression.js';
+import { characterCount, Wrong } from '../checks.js';
+import { isFunctionDefault, readDefault } from './default-value.js';
+import { type ColumnType, UNKNOWN_TYPE } from '../types/field-types.js';
+import type { Json } from '../../../kernel/json.js';
+
+/**
+ * Parses what pg_get_expr (with TimeZone UTC) says of a column's default. null is no default; undefined means that the
+ * normal form can't say the same: an expression, a function that isn't one of ours, infinity, a cast that changes the value.
+ */
+export function defaultFromCatalog(type: string, column: ColumnType, pgGetExprText: string): Json | undefined {
+  const constant = parseConstant(pgGetExprText);
+  if (constant === null) return undefined;
+  if (constant.kind === 'call') {
+    const value = readDefault(type, column, constant.text, { lenient: false });
+    return !(value instanceof Wrong) && isFunctionDefault(type, { default_value: value }) ? value : undefined;
+  }
+  if (constant.text === null) return null;
+  if (!castsKeepValue(type, column, constant)) return undefined;
+  const value = readDefault(type, column, constant.text, { lenient: false });
+  return value instanceof Wrong || isFunctionDefault(type, { default_value: value }) ? undefined : value;
+}
+
+type Literal = Extract<Constant, { kind: 'literal' }>;
+
+const TEXTS: ReadonlySet<string> = new Set(['character varying', 'character', 'text', 'citext']);
+const JSONS: ReadonlySet<string> = new Set(['json', 'jsonb']);
+const NUMBERS: ReadonlySet<string> = new Set(['smallint', 'integer', 'bigint', 'numeric', 'real', 'double precision']);
+
+/** Whether the literal, cast as it is, is still the value that its text says in this column. */
+function castsKeepValue(type: string, column: ColumnType, literal: Literal): boolean {
+  if (type === UNKNOWN_TYPE) return isOfType(column.data_type, literal);
+  if (TEXTS.has(column.data_type)) return literal.casts.every((cast) => keepsText(cast, literal.text ?? ''));
+  if (NUMBERS.has(column.data_type))
+    return literal.casts.every((cast) => keepsNumber(cast, column, literal.text ?? ''));
+  const own = JSONS.has(column.data_type) ? JSONS : new Set([column.data_type]);
+  return literal.casts.every((cast) => isPlain(cast) && own.has(cast.name));
+}
+
+function isPlain({ isArray, parameters }: ParsedType): boolean {
+  return !isArray && parameters.length === 0;
+}
+
+function keepsText(cast: ParsedType, text: string): boolean {
+  if (cast.isArray || !TEXTS.has(cast.name)) return false;
+  const [length] = cast.parameters;
+  return length === undefined || (cast.name === 'character varying' && characterCount(text) <= length);
+}
+
+function keepsNumber(cast: ParsedType, column: ColumnType, text: string): boolean {
+  if (!isPlain(cast) || !NUMBERS.has(cast.name)) return false;
+  if (cast.name === column.data_type || cast.name === 'numeric') return true;
+  const isInteger = /^-?\d+$/.test(text);
+  return isInteger && cast.name !== 'real' && cast.name !== 'double precision';
+}
+
+/** A type we have no name for: only a quoted literal of exactly that type. */
+function isOfType(dataType: string, { isQuoted, casts }: Literal): boolean {
+  const [cast, ...more] = casts;
+  if (!isQuoted || cast === undefined || more.length > 0) return false;
+  const own = parseTypeText(dataType);
+  return own !== null && own.name === cast.name && own.isArray === cast.isArray && cast.parameters.length === 0;
+}

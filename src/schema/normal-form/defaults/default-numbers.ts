@@ -1,0 +1,103 @@
+/** Default values of numeric columns. Numbers that a JSON number can't carry exactly are decimal strings. */
+import { Wrong } from '../checks.js';
+import type { ColumnType } from '../types/field-types.js';
+
+const INTEGER_RANGE: ReadonlyMap<string, readonly [bigint, bigint]> = new Map([
+  ['smallint', [-(2n ** 15n), 2n ** 15n - 1n]],
+  ['integer', [-(2n ** 31n), 2n ** 31n - 1n]],
+  ['bigint', [-(2n ** 63n), 2n ** 63n - 1n]],
+]);
+
+const NOT_AN_INTEGER = new Wrong('must be an integer');
+const NOT_A_NUMBER = new Wrong('must be a number');
+const AS_STRING = new Wrong('has more digits than a JSON number keeps exactly: send it as a string');
+
+/** A number beyond 2^53 may have lost digits on its way here already. */
+function isInexact(value: unknown): boolean {
+  return typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER;
+}
+
+/** smallint, integer: a number. bigint: a number where it is exact, else a decimal string. */
+export function integerDefault(value: unknown, column: ColumnType): number | string | Wrong {
+  if (isInexact(value)) return AS_STRING;
+  if (typeof value === 'number' ? !Number.isInteger(value) : !isIntegerText(value)) return NOT_AN_INTEGER;
+  const exact = BigInt(value as number | string);
+  const [low, high] = INTEGER_RANGE.get(column.data_type) ?? [exact, exact];
+  if (exact < low || exact > high) return new Wrong(`must be from ${low} to ${high} for ${column.data_type}`);
+  const number = Number(exact);
+  return Number.isSafeInteger(number) ? number : exact.toString();
+}
+
+function isIntegerText(value: unknown): boolean {
+  return typeof value === 'string' && /^-?\d{1,30}$/.test(value);
+}
+
+const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,4})?$/i;
+/** Longer ones would be written out in full; PostgreSQL's numeric(p) ends at 1,000 digits too. */
+const MAX_DIGITS = 1000;
+
+/** A number's text as plain digits: no exponent, no needless zeros. Null when it isn't one. */
+export function plainDecimal(text: string): string | null {
+  if (text.length > MAX_DIGITS || !DECIMAL.test(text)) return null;
+  const [mantissa = '', exponent = '0'] = text.toLowerCase().split('e');
+  const shift = Number(exponent);
+  if (Math.abs(shift) > MAX_DIGITS) return null;
+  const { integer, rest } = shiftPoint(mantissa.replace(/^[+-]/, ''), shift);
+  if (integer === '' && rest === '') return '0';
+  return (text.startsWith('-') ? '-' : '') + integer.padStart(1, '0') + (rest === '' ? '' : `.${rest}`);
+}
+
+/** Digits before and after the point once it has moved `shift` places to the right, without needless zeros. */
+function shiftPoint(mantissa: string, shift: number): { integer: string; rest: string } {
+  const [whole = '', fraction = ''] = mantissa.split('.');
+  const left = shift < 0 ? whole.padStart(whole.length - shift, '0') : whole;
+  const right = shift > 0 ? fraction.padEnd(shift, '0') : fraction;
+  const point = left.length + shift;
+  const digits = left + right;
+  return { integer: digits.slice(0, point).replace(/^0+/, ''), rest: digits.slice(point).replace(/0+$/, '') };
+}
+
+/** numeric: a number where its text says the same, else a decimal string. */
+export function decimalDefault(value: unknown, column: ColumnType): number | string | Wrong {
+  if (isInexact(value)) return AS_STRING;
+  const plain = typeof value === 'number' || typeof value === 'string' ? plainDecimal(String(value)) : null;
+  if (plain === null) return NOT_A_NUMBER;
+  const scale = column.numeric_scale ?? 0;
+  const precision = column.numeric_precision;
+  if (precision !== null && !fitsDecimal(plain, precision, scale)) {
+    return new Wrong(`must fit numeric(${precision},${scale}): at most ${precision - scale} digits before the point`);
+  }
+  const number = Number(plain);
+  return !isInexact(number) && plainDecimal(String(number)) === plain ? number : plain;
+}
+
+/** Whether the value is in range once PostgreSQL has rounded it to the scale. */
+function fitsDecimal(plain: string, precision: number, scale: number): boolean {
+  const [whole = '', fraction = ''] = plain.replace('-', '').split('.');
+  const room = precision - scale;
+  const digits = whole === '0' ? 0 : whole.length;
+  if (digits !== room) return digits < room;
+  const kept = BigInt(`0${whole}${fraction.slice(0, scale).padEnd(scale, '0')}`);
+  const rounded = (fraction[scale] ?? '0') >= '5' ? kept + 1n : kept;
+  return rounded < 10n ** BigInt(precision);
+}
+
+/** real, double precision: a number; of a real, the shortest one that names the same 32-bit value. */
+export function floatDefault(value: unknown, column: ColumnType): number | Wrong {
+  const text = typeof value === 'string' ? plainDecimal(value) : null;
+  const number = typeof value === 'number' ? value : Number(text ?? NaN);
+  if (!Number.isFinite(number)) return NOT_A_NUMBER;
+  if (column.data_type !== 'real') return number === 0 ? 0 : number;
+  const single = Math.fround(number);
+  const lost = !Number.isFinite(single) || (single === 0 && number !== 0);
+  return lost ? new Wrong('must be in the range of real (about 1e-45 to 3.4e38)') : shortest(single);
+}
+
+function shortest(single: number): number {
+  if (single === 0) return 0;
+  for (let digits = 1; digits < 9; digits++) {
+    const candidate = Number(single.toPrecision(digits));
+    if (Math.fround(candidate) === single) return candidate;
+  }
+  return Number(single.toPrecision(9));
+}

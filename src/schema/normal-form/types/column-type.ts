@@ -1,0 +1,171 @@
+/** The type members of a column (data_type, max_length, numeric_precision, numeric_scale) in normal form. */
+import { complain, type Reading } from '../checks.js';
+import { type DataType, dataType, parseDataType } from '../../sql-text/data-types.js';
+import { type ColumnType, dataTypesOf, UNKNOWN_TYPE } from './field-types.js';
+import { spellingFault } from './type-spelling.js';
+
+const MAX_LENGTH = 10_485_760;
+const MAX_PRECISION = 1000;
+const DEFAULT_LENGTH = 255;
+const DEFAULT_PRECISION = 10;
+const DEFAULT_SCALE = 5;
+
+/** Members as given; undefined is absent. */
+export type GivenColumn = Readonly<Record<string, unknown>>;
+
+/** Checks an `unknown` type's text; answers what is wrong with it, or null. */
+export type TypeTextCheck = (text: string) => string | null;
+
+export interface ColumnTypeInput {
+  type: string;
+  given: GivenColumn;
+  /** The column as it is, where its type stays; members that are not given are taken from it. */
+  base: ColumnType | undefined;
+  checkTypeText: TypeTextCheck;
+}
+
+/** Reports what is wrong to `reading`; null when there is no going on. */
+export function readColumnType(input: ColumnTypeInput, reading: Reading): ColumnType | null {
+  const named = readDataType(input, reading);
+  if (named === null) return null;
+  const rule = input.type === UNKNOWN_TYPE ? UNKNOWN_RULE : (dataType(named.data_type) ?? UNKNOWN_RULE);
+  const given = withParameters(withLength(input.given, rule, reading), named, rule, reading);
+  const base = input.base;
+  return {
+    data_type: named.data_type,
+    max_length: readLength(rule, given, base, reading),
+    ...(rule.precision ? readPrecision(given, base, reading) : noPrecision(rule, given, reading)),
+  };
+}
+
+const UNKNOWN_RULE: DataType = { length: 'none', precision: false };
+
+interface NamedType {
+  data_type: string;
+  /** What stood in parentheses behind the name. */
+  parameters: number[];
+}
+
+function readDataType(input: ColumnTypeInput, reading: Reading): NamedType | null {
+  const allowed = dataTypesOf(input.type);
+  const given = input.given['data_type'] ?? input.base?.data_type ?? allowed?.[0];
+  if (typeof given !== 'string' || input.given['data_type'] === null) {
+    complain(reading, ['schema', 'data_type'], 'must be the name of a data type, a string');
+    return null;
+  }
+  if (allowed === undefined) return readTypeText(given, input, reading);
+  const written = parseDataType(given);
+  if (written !== null && allowed.includes(written.name)) {
+    return { data_type: written.name, parameters: written.parameters };
+  }
+  complain(reading, ['schema', 'data_type'], `must be ${allowed.join(' or ')} for type ${input.type}`);
+  return null;
+}
+
+/** A type that we have no name for keeps PostgreSQL's text. */
+function readTypeText(text: string, { base, checkTypeText }: ColumnTypeInput, reading: Reading): NamedType | null {
+  const fault = text === base?.data_type ? null : (spellingFault(text) ?? checkTypeText(text));
+  if (fault === null) return { data_type: text, parameters: [] };
+  complain(reading, ['schema', 'data_type'], fault);
+  return null;
+}
+
+/** `length` is max_length where the type has one, and says nothing otherwise; said twice, they must agree. */
+function withLength({ length, ...given }: GivenColumn, rule: DataType, reading: Reading): GivenColumn {
+  if (length === undefined || length === null) return given;
+  if (!isInteger(length, 0, Number.MAX_SAFE_INTEGER)) {
+    complain(reading, ['schema', 'length'], 'must be an integer or null');
+    return given;
+  }
+  if (rule.length === 'none') return given;
+  if (given['max_length'] === undefined) return { ...given, max_length: length };
+  if (given['max_length'] !== length) {
+    complain(reading, ['schema', 'length'], 'must not differ from max_length: give one of them');
+  }
+  return given;
+}
+
+/** `varchar(50)` says max_length 50; said twice, it must agree. */
+function withParameters(given: GivenColumn, { parameters }: NamedType, rule: DataType, reading: Reading): GivenColumn {
+  const [first, second] = parameters;
+  if (first === undefined) return given;
+  const merged: Record<string, unknown> = { ...given };
+  if (rule.length !== 'none') agree(merged, 'max_length', first, reading);
+  else if (rule.precision) {
+    agree(merged, 'numeric_precision', first, reading);
+    agree(merged, 'numeric_scale', second ?? 0, reading);
+  } else complain(reading, ['schema', 'data_type'], 'must not have a length or precision');
+  return merged;
+}
+
+function agree(merged: Record<string, unknown>, member: string, value: number, reading: Reading): void {
+  const said = merged[member];
+  if (said === undefined) merged[member] = value;
+  else if (said !== value) complain(reading, ['schema', member], `must be ${value}, as data_type says, or left out`);
+}
+
+function readLength(rule: DataType, given: GivenColumn, base: ColumnType | undefined, reading: Reading): number | null {
+  const value = given['max_length'];
+  if (rule.length === 'none') {
+    if (value !== undefined && value !== null)
+      complain(reading, ['schema', 'max_length'], 'must be null: this type has no length');
+    return null;
+  }
+  const length = value === undefined ? inherited(base?.max_length, rule) : value;
+  if (isInteger(length, 1, MAX_LENGTH)) return length;
+  if (length === null && rule.length === 'optional') return null;
+  const orNull = rule.length === 'optional' ? ', or null for no limit' : '';
+  complain(reading, ['schema', 'max_length'], `must be an integer from 1 to ${MAX_LENGTH}${orNull}`);
+  return null;
+}
+
+function inherited(length: number | null | undefined, rule: DataType): number | null | undefined {
+  return length === undefined && rule.length === 'optional' ? DEFAULT_LENGTH : length;
+}
+
+type Precision = Pick<ColumnType, 'numeric_precision' | 'numeric_scale'>;
+const NO_PRECISION: Precision = { numeric_precision: null, numeric_scale: null };
+
+function readPrecision(given: GivenColumn, base: ColumnType | undefined, reading: Reading): Precision {
+  const precision = orElse(given['numeric_precision'], base, 'numeric_precision', DEFAULT_PRECISION);
+  const givenScale = given['numeric_scale'];
+  if (precision === null) {
+    if (givenScale !== undefined && givenScale !== null) {
+      complain(reading, ['schema', 'numeric_scale'], 'must be null where numeric_precision is null (no limits)');
+    }
+    return NO_PRECISION;
+  }
+  if (!isInteger(precision, 1, MAX_PRECISION)) {
+    complain(
+      reading,
+      ['schema', 'numeric_precision'],
+      `must be an integer from 1 to ${MAX_PRECISION}, or null for no limits`,
+    );
+    return NO_PRECISION;
+  }
+  const scale = givenScale === null ? 0 : orElse(givenScale, base, 'numeric_scale', Math.min(DEFAULT_SCALE, precision));
+  if (isInteger(scale, 0, precision)) return { numeric_precision: precision, numeric_scale: scale };
+  complain(reading, ['schema', 'numeric_scale'], `must be an integer from 0 to the precision, ${precision}`);
+  return NO_PRECISION;
+}
+
+function orElse(given: unknown, base: ColumnType | undefined, member: keyof Precision, fallback: number): unknown {
+  if (given !== undefined) return given;
+  const before = base?.[member];
+  // A scale that was null belonged to no precision at all; a new precision starts with the default.
+  return before === undefined || (before === null && member === 'numeric_scale') ? fallback : before;
+}
+
+/** What a catalog reports of a type where nothing can be set is understood and dropped; anything else is refused. */
+function noPrecision({ reported }: DataType, given: GivenColumn, reading: Reading): Precision {
+  for (const [index, member] of (['numeric_precision', 'numeric_scale'] as const).entries()) {
+    const value = given[member];
+    if (value === undefined || value === null || value === reported?.[index]) continue;
+    complain(reading, ['schema', member], 'must be null: this type has no precision that can be set');
+  }
+  return NO_PRECISION;
+}
+
+function isInteger(value: unknown, low: number, high: number): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= low && value <= high;
+}

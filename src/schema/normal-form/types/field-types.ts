@@ -1,0 +1,86 @@
+/** The types a field can have, the columns that hold them, and the way back from a column to a type. */
+import { parseDataType, type WrittenType } from '../../sql-text/data-types.js';
+
+/** Per type: the data types of its column, the default first. */
+const COLUMNS: ReadonlyMap<string, readonly [string, ...string[]]> = new Map<string, readonly [string, ...string[]]>([
+  ['string', ['character varying', 'character']],
+  ['text', ['text', 'citext']],
+  ['boolean', ['boolean']],
+  ['integer', ['integer', 'smallint']],
+  ['bigInteger', ['bigint']],
+  ['float', ['real', 'double precision']],
+  ['decimal', ['numeric']],
+  ['date', ['date']],
+  ['time', ['time without time zone']],
+  ['dateTime', ['timestamp without time zone']],
+  ['timestamp', ['timestamp with time zone']],
+  ['json', ['json', 'jsonb']],
+  ['csv', ['text']],
+  ['uuid', ['uuid']],
+  ['hash', ['character varying']],
+  ['binary', ['bytea']],
+  ['geometry', ['geometry']],
+  ['geometry.Point', ['geometry']],
+  ['geometry.LineString', ['geometry']],
+  ['geometry.Polygon', ['geometry']],
+  ['geometry.MultiPoint', ['geometry']],
+  ['geometry.MultiLineString', ['geometry']],
+  ['geometry.MultiPolygon', ['geometry']],
+]);
+
+/** A column whose type the service has no name for: `data_type` keeps PostgreSQL's text. */
+export const UNKNOWN_TYPE = 'unknown';
+/** A field without a column. */
+export const ALIAS_TYPE = 'alias';
+
+export const FIELD_TYPES: readonly string[] = [...COLUMNS.keys(), ALIAS_TYPE, UNKNOWN_TYPE];
+
+export function isFieldType(type: unknown): type is string {
+  return typeof type === 'string' && (COLUMNS.has(type) || type === ALIAS_TYPE || type === UNKNOWN_TYPE);
+}
+
+/** The data types a column of this field type may have, the default first; undefined for alias and unknown. */
+export function dataTypesOf(type: string): readonly [string, ...string[]] | undefined {
+  return COLUMNS.get(type);
+}
+
+/** The field type a column of a data type has when nobody has said more; undefined if there is none. */
+const TYPE_OF_COLUMN: ReadonlyMap<string, string> = new Map(
+  // In reverse, so that of several types with the same column the first one in the table wins.
+  [...COLUMNS].reverse().flatMap(([type, dataTypes]) => dataTypes.map((name) => [name, type] as const)),
+);
+
+export function typeOfDataType(dataType: string): string | undefined {
+  return TYPE_OF_COLUMN.get(dataType);
+}
+
+/** The members of a column that its type is made of. */
+export interface ColumnType {
+  data_type: string;
+  max_length: number | null;
+  numeric_precision: number | null;
+  numeric_scale: number | null;
+}
+
+const NO_NUMBERS = { max_length: null, numeric_precision: null, numeric_scale: null };
+
+/** Reads a type as PostgreSQL's format_type writes it. `unknown` where the normal form could not say the same. */
+export function typeFromColumn(formatTypeText: string): ColumnType & { type: string } {
+  const written = parseDataType(formatTypeText);
+  const type = written === null ? undefined : typeOfDataType(written.name);
+  // Other spellings are never format_type's: there they are types of the same name in another schema.
+  const numbers = written !== null && formatTypeText.startsWith(written.name) ? numbersOf(written) : null;
+  if (written === null || type === undefined || numbers === null) {
+    return { type: UNKNOWN_TYPE, data_type: formatTypeText, ...NO_NUMBERS };
+  }
+  return { type, data_type: written.name, ...numbers };
+}
+
+/** What stands in the parentheses of a type, as members; null where there are no members for it. */
+function numbersOf({ name, parameters }: WrittenType): Omit<ColumnType, 'data_type'> | null {
+  const [first, second = 0] = parameters;
+  if (first === undefined) return name === 'character' ? null : NO_NUMBERS;
+  if (name === 'character varying' || name === 'character') return { ...NO_NUMBERS, max_length: first };
+  if (name !== 'numeric' || second < 0 || second > first) return null;
+  return { ...NO_NUMBERS, numeric_precision: first, numeric_scale: second };
+}

@@ -1,0 +1,35 @@
+/** A type that the service has no name for keeps PostgreSQL's text: another spelling would differ from the catalog at once. */
+import { dataType, parseDataType, type WrittenType } from '../../sql-text/data-types.js';
+import { typeFromColumn, UNKNOWN_TYPE } from './field-types.js';
+
+const SERIAL = /^(?:small|big)?serial[248]?$/i;
+
+/** Why the text isn't what PostgreSQL would show of the type, or is a type that has a name here; null where it may be. */
+export function spellingFault(text: string): string | null {
+  const element = text.replace(/\[\]$/, '');
+  if (SERIAL.test(element)) return 'is no type of a column: use integer or bigInteger, with has_auto_increment';
+  if (/^pg_catalog\./i.test(text)) return 'must be written without pg_catalog';
+  if (!text.startsWith('"') && /^\s|\s$|[[\]]|\barray\b/i.test(element)) {
+    return 'must be written as PostgreSQL shows it: an array is its element and []';
+  }
+  const written = namedType(element);
+  if (written === null) return null;
+  const usual = rendered(written);
+  const { type } = typeFromColumn(usual);
+  if (element === text && type !== UNKNOWN_TYPE) return `is a type with a name here: use ${type}`;
+  return element === usual ? null : `must be written as PostgreSQL shows it: ${usual}${text.slice(element.length)}`;
+}
+
+function namedType(element: string): WrittenType | null {
+  const written = parseDataType(element);
+  // `bpchar` has no length: it is `character` only together with one.
+  const isOther = written === null || (element === 'bpchar' && written.parameters.length === 0);
+  return isOther || dataType(written.name) === undefined ? null : written;
+}
+
+/** Precisions of times stand behind the first word: `timestamp(3) with time zone`. */
+function rendered({ name, parameters }: WrittenType): string {
+  if (parameters.length === 0) return name;
+  const [first = '', ...rest] = name.startsWith('time') ? name.split(' ') : [name];
+  return [`${first}(${parameters.join(',')})`, ...rest].join(' ');
+}

@@ -1,0 +1,142 @@
+/** snapshot: the fold as a document, the same bytes for the same schema, and its hash. */
+import { createHash } from 'node:crypto';
+import { createCanonicalWriter } from '../../kernel/canonical-writer.js';
+import { relationBody } from '../transition/change.js';
+import type { Relation } from '../model/model.js';
+import { collectionsInOrder, fieldsInOrder, relationsInOrder } from '../model/order.js';
+import { type ShownCollection, type ShownField, keyTarget, presentCollection, presentField } from './present.js';
+import { orderCollection, orderField, orderRelation } from './shown-order.js';
+import type { CollectionNode, State } from '../model/state.js';
+import { type Steps, toEnd } from '../../kernel/steps.js';
+
+export const SNAPSHOT_VERSION = 1;
+export const VENDOR = 'postgres';
+
+export interface Snapshot {
+  version: number;
+  /** The release of the service that made it. */
+  service: string;
+  vendor: string;
+  collections: ShownCollection[];
+  fields: ShownField[];
+  relations: Relation[];
+}
+
+/** What a node contributes to documents, with its canonical text. */
+interface NodeParts {
+  /** Where its foreign keys pointed when the parts were made: the one thing that isn't in the node. */
+  targets: string;
+  collection: ShownCollection;
+  fields: ShownField[];
+  relations: Relation[];
+  canonical?: CanonicalTexts;
+}
+
+/** Documents in canonical form, joined by commas. */
+interface CanonicalTexts {
+  collection: string;
+  fields: string;
+  relations: string;
+}
+
+const partsOfNode = new WeakMap<CollectionNode, NodeParts>();
+/** The collections are all that a snapshot shows: an event that changes none of them changes no hash. */
+const hashOf = new WeakMap<State['collections'], { release: string; hash: string }>();
+
+function partsOf(state: State, node: CollectionNode): NodeParts {
+  const targets = [...node.relations.keys()].map((field) => keyTarget(state, node, field)?.column ?? '').join('\0');
+  const known = partsOfNode.get(node);
+  if (known !== undefined && known.targets === targets) return known;
+  const parts: NodeParts = {
+    targets,
+    collection: orderCollection(presentCollection(node.collection)),
+    fields: fieldsInOrder(node).map((field) => orderField(presentField(field, keyTarget(state, node, field.field)))),
+    relations: relationsInOrder(node).map(orderRelation),
+  };
+  partsOfNode.set(node, parts);
+  return parts;
+}
+
+/** The shown fields of a collection, in order. */
+export function shownFields(state: State, node: CollectionNode): readonly ShownField[] {
+  return partsOf(state, node).fields;
+}
+
+/** The relations that a collection holds, in order. */
+export function shownRelations(state: State, node: CollectionNode): readonly Relation[] {
+  return partsOf(state, node).relations;
+}
+
+/** The shown collection of a node. */
+export function shownCollection(state: State, node: CollectionNode): ShownCollection {
+  return partsOf(state, node).collection;
+}
+
+/** The schema as a document. `include`: only these collections, with their fields and the relations they hold. */
+export function snapshotOf(
+  state: State,
+  release: string,
+  include: (collection: string) => boolean = () => true,
+): Snapshot {
+  const parts = collectionsInOrder(state)
+    .filter((node) => include(node.collection.collection))
+    .map((node) => partsOf(state, node));
+  return {
+    version: SNAPSHOT_VERSION,
+    service: release,
+    vendor: VENDOR,
+    collections: parts.map((part) => part.collection),
+    fields: parts.flatMap((part) => part.fields),
+    relations: parts.flatMap((part) => part.relations),
+  };
+}
+
+/**
+ * sha256, hex, of the whole snapshot in canonical form, relation ids left out: they are the log's, and two instances
+ * with the same schema have the same hash.
+ */
+export function snapshotHash(state: State, release: string): string {
+  return toEnd(snapshotHashInSteps(state, release));
+}
+
+/** `snapshotHash` of many collections; known ones are answered at once. */
+export function* snapshotHashInSteps(state: State, release: string): Steps<string> {
+  const known = hashOf.get(state.collections);
+  if (known?.release === release) return known.hash;
+  const write = createCanonicalWriter();
+  const texts: CanonicalTexts[] = [];
+  for (const node of collectionsInOrder(state)) {
+    texts.push(canonicalOf(partsOf(state, node), write));
+    yield;
+  }
+  const hash = createHash('sha256');
+  // A whole part as one string would be megabytes of garbage; piece by piece the hash is the same.
+  const part = (name: string, pieceOf: (text: CanonicalTexts) => string): void => {
+    hash.update(`"${name}":[`);
+    let separator = '';
+    for (const text of texts) {
+      const piece = pieceOf(text);
+      if (piece === '') continue;
+      hash.update(separator + piece);
+      separator = ',';
+    }
+    hash.update('],');
+  };
+  hash.update('{');
+  part('collections', (text) => text.collection);
+  part('fields', (text) => text.fields);
+  part('relations', (text) => text.relations);
+  hash.update(`"service":${JSON.stringify(release)},"vendor":"${VENDOR}","version":${SNAPSHOT_VERSION}}`);
+  const digest = hash.digest('hex');
+  hashOf.set(state.collections, { release, hash: digest });
+  return digest;
+}
+
+function canonicalOf(parts: NodeParts, write: (value: unknown) => string): CanonicalTexts {
+  parts.canonical ??= {
+    collection: write(parts.collection),
+    fields: parts.fields.map(write).join(','),
+    relations: parts.relations.map((relation) => write(relationBody(relation))).join(','),
+  };
+  return parts.canonical;
+}

@@ -1,0 +1,105 @@
+/** A wanted state under construction: edits are free here; `invariants` judge the result, `transition` orders it. */
+import type { Collection, Field, NewRelation, Relation } from '../model/model.js';
+import { type ChangedFields, renameIndexes } from '../fold/index-names.js';
+import { reindex } from '../fold/reference-index.js';
+import type { CollectionNode, State } from '../model/state.js';
+
+interface OpenNode {
+  collection: Collection;
+  fields: Map<string, Field>;
+  relations: Map<string, Relation>;
+}
+
+export class Draft {
+  readonly #base: State;
+  /** Collections opened for editing; undefined: removed. */
+  readonly #open = new Map<string, OpenNode | undefined>();
+  /** Per collection, the fields of the base that were removed. */
+  readonly #removed = new Map<string, Set<string>>();
+
+  constructor(base: State) {
+    this.#base = base;
+  }
+
+  /** The collection as it stands in the draft. */
+  get(collection: string): CollectionNode | undefined {
+    return this.#open.has(collection) ? this.#open.get(collection) : this.#base.collections.get(collection);
+  }
+
+  relationsOf(collection: string): Iterable<Relation> {
+    return this.get(collection)?.relations.values() ?? [];
+  }
+
+  /** Names of all collections edited, removed ones included. */
+  get touched(): ReadonlySet<string> {
+    return new Set(this.#open.keys());
+  }
+
+  putCollection(collection: Collection): void {
+    const node = this.#edit(collection.collection);
+    if (node) node.collection = collection;
+    else this.#open.set(collection.collection, { collection, fields: new Map(), relations: new Map() });
+  }
+
+  removeCollection(name: string): void {
+    this.#open.set(name, undefined);
+  }
+
+  putField(field: Field): void {
+    this.#existing(field.collection).fields.set(field.field, field);
+  }
+
+  removeField(collection: string, field: string): void {
+    this.#existing(collection).fields.delete(field);
+    const removed = this.#removed.get(collection) ?? new Set();
+    this.#removed.set(collection, removed.add(field));
+  }
+
+  /** Whether the field was removed and put again: another one of the same name. */
+  isAnew(collection: string, field: string): boolean {
+    return this.#removed.get(collection)?.has(field) === true && this.get(collection)?.fields.has(field) === true;
+  }
+
+  /** A relation that isn't in the log yet has no id: 0 until `evolve` gives it one. */
+  putRelation(relation: NewRelation & { id?: number }): void {
+    const node = this.#existing(relation.many_collection);
+    const id = relation.id ?? node.relations.get(relation.many_field)?.id ?? 0;
+    node.relations.set(relation.many_field, { ...relation, id });
+  }
+
+  removeRelation(collection: string, field: string): void {
+    this.#existing(collection).relations.delete(field);
+  }
+
+  /** The draft as a state (at the base's position). */
+  toState(): State {
+    let { referencedBy } = this.#base;
+    const changed: ChangedFields[] = [];
+    const collections = this.#base.collections.withMutations((map) => {
+      for (const [name, node] of this.#open) {
+        const before = this.#base.collections.get(name);
+        referencedBy = reindex(referencedBy, name, before?.relations, node?.relations);
+        changed.push({ collection: name, before: before?.fields, after: node?.fields });
+        if (node === undefined) map.delete(name);
+        else map.set(name, node);
+      }
+    });
+    const indexNames = renameIndexes(this.#base.indexNames, changed);
+    return { position: this.#base.position, collections, referencedBy, indexNames };
+  }
+
+  #edit(name: string): OpenNode | undefined {
+    if (this.#open.has(name)) return this.#open.get(name);
+    const node = this.#base.collections.get(name);
+    if (node === undefined) return undefined;
+    const open = { collection: node.collection, fields: new Map(node.fields), relations: new Map(node.relations) };
+    this.#open.set(name, open);
+    return open;
+  }
+
+  #existing(name: string): OpenNode {
+    const node = this.#edit(name);
+    if (node === undefined) throw new Error(`draft: there is no collection ${JSON.stringify(name)}`);
+    return node;
+  }
+}

@@ -1,0 +1,59 @@
+/** Changing the extras of a table: what becomes empty is no longer there. */
+import { constraintColumns, indexColumns } from '../sql-text/definition-columns.js';
+import type { TableExtras } from '../model/extras.js';
+import { jsonEqual } from '../../kernel/json.js';
+import { needLabel } from '../model/needs.js';
+import type { TableSchema } from '../model/model.js';
+
+type Constraint = NonNullable<TableExtras['constraints']>[number];
+
+/** Without the foreign keys to tables that are `gone`; the same object where there is none. */
+export function withoutReferences(schema: TableSchema, gone: (table: string) => boolean): TableSchema {
+  return withoutConstraints(schema, ({ references }) => references !== undefined && gone(references));
+}
+
+/** Without the constraints that are `gone`; the same object where there is none. */
+export function withoutConstraints(schema: TableSchema, gone: (constraint: Constraint) => boolean): TableSchema {
+  const constraints = schema.extras?.constraints ?? [];
+  const kept = constraints.filter((each) => !gone(each));
+  return kept.length === constraints.length ? schema : withExtras(schema, { ...schema.extras, constraints: kept });
+}
+
+/** Without what names a column that is `gone`, and goes with it: constraints, indexes, the sequences that it owns. */
+export function withoutColumns(schema: TableSchema, gone: (column: string) => boolean): TableSchema {
+  const { constraints = [], indexes = [], needs = [] } = schema.extras ?? {};
+  const kept = {
+    constraints: constraints.filter(({ definition }) => ![...constraintColumns(definition)].some(gone)),
+    indexes: indexes.filter(({ definition }) => ![...indexColumns(definition)].some(gone)),
+    needs: needs.filter((need) => need.kind !== 'sequence' || need.owned_by === undefined || !gone(need.owned_by)),
+  };
+  const count = (lists: { [list: string]: unknown[] }) => Object.values(lists).flat().length;
+  if (count(kept) === count({ constraints, indexes, needs })) return schema;
+  return withExtras(schema, { ...schema.extras, ...kept });
+}
+
+/** Without the constraints and indexes that `wanted` doesn't have, or has otherwise. */
+export function withoutOthers(schema: TableSchema, wanted: TableSchema): TableSchema {
+  const { constraints = [], indexes = [] } = schema.extras ?? {};
+  const kept = {
+    constraints: constraints.filter((each) => wanted.extras?.constraints?.some((other) => jsonEqual(each, other))),
+    indexes: indexes.filter((each) => wanted.extras?.indexes?.some((other) => jsonEqual(each, other))),
+  };
+  const same = kept.constraints.length === constraints.length && kept.indexes.length === indexes.length;
+  return same ? schema : withExtras(schema, { ...schema.extras, ...kept });
+}
+
+/** With what `wanted` needs and the table didn't need before. */
+export function withNeeds(schema: TableSchema, wanted: TableSchema): TableSchema {
+  const needs = schema.extras?.needs ?? [];
+  const known = new Set(needs.map(needLabel));
+  const fresh = (wanted.extras?.needs ?? []).filter((need) => !known.has(needLabel(need)));
+  return fresh.length === 0 ? schema : withExtras(schema, { ...schema.extras, needs: [...needs, ...fresh] });
+}
+
+export function withExtras({ comment }: TableSchema, extras: TableExtras): TableSchema {
+  const said = Object.entries(extras).filter(
+    ([, value]) => value !== undefined && !(Array.isArray(value) && value.length === 0),
+  );
+  return said.length === 0 ? { comment } : { comment, extras: Object.fromEntries(said) };
+}

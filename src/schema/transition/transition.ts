@@ -1,0 +1,214 @@
+/**
+ * transition: the ordered events that turn one state into another. Every command is decided through it, so there is
+ * one order, and every prefix of it is a valid schema:
+ *
+ * relations removed · references to what goes are let go, and what columns will need comes · fields removed · collections removed · collections created
+ * (groups first) · fields created · fields updated · collections updated · relations created and updated
+ *
+ * Collections are updated after fields are created, because archive_field and sort_field may name a new field.
+ */
+import {
+  type Change,
+  type TransitionOptions,
+  holderKey,
+  isIndexed,
+  newEvent,
+  relationBody,
+  surviving,
+} from './change.js';
+import type { NewEvent } from '../model/events.js';
+import { letGo } from './let-go.js';
+import type { Collection, Field, Relation } from '../model/model.js';
+import { groupsFirst, neededFirst, parentOf, partitionsFirst, relationsInOrder } from '../model/order.js';
+import { patchBetween } from '../fold/patch.js';
+import { isReplacedCollection, isReplacedRelation, removalsBetween } from './removals.js';
+import { type Steps, toEnd } from '../../kernel/steps.js';
+import { updateOrder } from './update-order.js';
+import { type CollectionNode, type State, byName, getRelation } from '../model/state.js';
+
+/**
+ * The events that turn `from` into `to`, where only the collections in `touched` differ. Both states must satisfy the
+ * invariants. Relations are compared without their ids.
+ */
+export function transition(
+  from: State,
+  to: State,
+  touched: Iterable<string>,
+  options: TransitionOptions = {},
+): NewEvent[] {
+  return toEnd(transitionInSteps(from, to, touched, options));
+}
+
+/** `transition` of many collections. */
+export function* transitionInSteps(
+  from: State,
+  to: State,
+  touched: Iterable<string>,
+  options: TransitionOptions = {},
+): Steps<NewEvent[]> {
+  const names = concerned(from, to, touched);
+  const change: Change = { from, to, names, removals: removalsBetween(from, to, names), options };
+  const { events, held } = letGo(change);
+  const parts: Iterable<NewEvent>[] = [
+    removeRelations(change),
+    events,
+    removeFields(change),
+    removeCollections(change),
+    createCollections(change),
+    createFields(change),
+    updateFields(change, held.fields),
+    updateCollections(change, held.collections),
+    putRelations(change, held.relations),
+  ];
+  const ordered: NewEvent[] = [];
+  for (const part of parts) {
+    for (const event of part) {
+      ordered.push(event);
+      yield;
+    }
+  }
+  return ordered;
+}
+
+/** What may differ, and what stands in a group that makes way for another of its name. In order. */
+function concerned(from: State, to: State, touched: Iterable<string>): string[] {
+  const names = new Set(touched);
+  const replaced = [...names].filter((name) => {
+    const [before, after] = [from.collections.get(name), to.collections.get(name)];
+    return before !== undefined && after !== undefined && isReplacedCollection(before, after);
+  });
+  if (replaced.length > 0) {
+    for (const [name, { collection }] of from.collections) {
+      if (replaced.includes(collection.meta.group ?? '')) names.add(name);
+    }
+  }
+  return [...names].sort(byName);
+}
+
+function* removeRelations({ from, to, names }: Change): Generator<NewEvent> {
+  for (const name of partitionsFirst(names, from, (each) => each)) {
+    const after = to.collections.get(name);
+    for (const relation of from.collections.get(name)?.relations.values() ?? []) {
+      const next = after?.relations.get(relation.many_field);
+      if (next === undefined || isReplacedRelation(relation, next)) {
+        yield newEvent('relation.deleted', name, relation.many_field, {});
+      }
+    }
+  }
+}
+
+function* removeFields({ names, removals }: Change): Generator<NewEvent> {
+  for (const name of names) {
+    for (const field of removals.fields.get(name) ?? []) yield newEvent('field.deleted', name, field, {});
+  }
+}
+
+function* removeCollections({ from, removals }: Change): Generator<NewEvent> {
+  const owners = sequenceOwners(from, removals.collections);
+  const needsOf = (name: string) => [...holdersOf(from, name), ...ownersOf(from, name, owners)];
+  for (const name of neededFirst(removals.collections, needsOf).reverse()) {
+    yield newEvent('collection.deleted', name, null, {});
+  }
+}
+
+/** What a collection stands in: its group, and the table that it is a partition of. */
+function holdersOf(state: State, name: string): string[] {
+  const holders = [state.collections.get(name)?.collection.meta.group, parentOf(state, name)];
+  return holders.filter((each) => typeof each === 'string');
+}
+
+const sequencesOf = (state: State, name: string) =>
+  (state.collections.get(name)?.collection.schema?.extras?.needs ?? []).filter((need) => need.kind === 'sequence');
+
+/** The table with which a sequence ends, by the sequence's name. */
+function sequenceOwners(state: State, names: Iterable<string>): ReadonlyMap<string, string> {
+  const owners = new Map<string, string>();
+  for (const name of names) {
+    for (const need of sequencesOf(state, name)) if (need.owned_by !== undefined) owners.set(need.name, name);
+  }
+  return owners;
+}
+
+/** The tables whose sequences another one counts by. */
+function ownersOf(state: State, name: string, owners: ReadonlyMap<string, string>): string[] {
+  const found = sequencesOf(state, name).map((need) => owners.get(need.name));
+  return found.filter((owner) => owner !== undefined && owner !== name) as string[];
+}
+
+function* createCollections({ from, to, names, removals, options }: Change): Generator<NewEvent> {
+  const isGone = (name: string) => !from.collections.has(name) || removals.collections.has(name);
+  const created = names.filter((name) => isGone(name) && to.collections.has(name));
+  for (const name of neededFirst(created, (each) => holdersOf(to, each))) {
+    const { collection, fields } = to.collections.get(name) as CollectionNode;
+    const concurrent = options.concurrentIndexes === true && [...fields.values()].some(isIndexed);
+    yield newEvent('collection.created', name, null, {
+      collection,
+      fields: [...fields.values()],
+      ...(concurrent ? { concurrent_indexes: true } : {}),
+    });
+  }
+}
+
+function* createFields(change: Change): Generator<NewEvent> {
+  for (const { name, before, after } of surviving(change)) {
+    const gone = change.removals.fields.get(name);
+    const created = [...after.fields.keys()].filter((field) => !before.fields.has(field) || gone?.has(field));
+    for (const field of groupsFirst(created, (each) => after.fields.get(each)?.meta.group)) {
+      const value = after.fields.get(field) as Field;
+      yield newEvent('field.created', name, field, { field: value, ...concurrently(change, undefined, value) });
+    }
+  }
+}
+
+function* updateFields(change: Change, held: ReadonlyMap<string, Field>): Generator<NewEvent> {
+  for (const { name, before, after } of surviving(change)) {
+    const gone = change.removals.fields.get(name);
+    const kept = [...after.fields.keys()].filter((field) => before.fields.has(field) && !gone?.has(field));
+    for (const each of updateOrder(kept, before.fields, after.fields)) {
+      const field = after.fields.get(each) as Field;
+      const now = held.get(holderKey(name, each)) ?? before.fields.get(each) ?? field;
+      const patch = now === field ? [] : patchBetween(now, field);
+      if (patch.length === 0) continue;
+      yield newEvent('field.updated', name, field.field, { patch, ...concurrently(change, now, field) });
+    }
+  }
+}
+
+function* updateCollections(change: Change, held: ReadonlyMap<string, Collection>): Generator<NewEvent> {
+  const pairs = new Map([...surviving(change)].map((pair) => [pair.name, pair]));
+  const groupOf = (name: string) => change.to.collections.get(name)?.collection.meta.group;
+  for (const name of groupsFirst(pairs.keys(), groupOf)) {
+    const { before, after } = pairs.get(name) as { before: CollectionNode; after: CollectionNode };
+    const now = held.get(name) ?? before.collection;
+    const patch = now === after.collection ? [] : patchBetween(now, after.collection);
+    if (patch.length > 0) yield newEvent('collection.updated', name, null, { patch });
+  }
+}
+
+function* putRelations({ from, to, names }: Change, held: ReadonlyMap<string, Relation>): Generator<NewEvent> {
+  const freed = [...held.values()].map((relation) => relation.many_collection);
+  const holders = [...new Set([...names, ...freed])].sort(byName);
+  for (const name of partitionsFirst(holders, to, (each) => each)) {
+    const node = to.collections.get(name);
+    for (const relation of node === undefined ? [] : relationsInOrder(node)) {
+      const old = getRelation(from, name, relation.many_field);
+      yield* putRelation(relation, old, held.get(holderKey(name, relation.many_field)) ?? old);
+    }
+  }
+}
+
+/** `now`: what stands of `old` after letting go. */
+function* putRelation(relation: Relation, old: Relation | undefined, now: Relation | undefined): Generator<NewEvent> {
+  const { many_collection, many_field } = relation;
+  if (old === undefined || now === undefined || isReplacedRelation(old, relation)) {
+    yield newEvent('relation.created', many_collection, many_field, { relation: relationBody(relation) });
+    return;
+  }
+  const patch = now === relation ? [] : patchBetween(relationBody(now), relationBody(relation));
+  if (patch.length > 0) yield newEvent('relation.updated', many_collection, many_field, { patch });
+}
+
+function concurrently({ options }: Change, before: Field | undefined, after: Field): { concurrent_indexes?: boolean } {
+  const builds = isIndexed(after) && !(before !== undefined && isIndexed(before));
+  return options.concurrentIndexes === true && builds ? { concurrent_indexes: true } : {};
+}
