@@ -6,7 +6,7 @@ import { type Row, show } from './report.js';
 import { emptySnapshot } from './schemas.js';
 import { type Server, type Service, startService } from './servers.js';
 
-const NEEDS = `
+export const NEEDS = `
 CREATE TYPE kind_of_table AS ENUM ('plain', 'keyed', 'cut');
 CREATE DOMAIN share AS numeric(5,2) CHECK (VALUE BETWEEN 0 AND 100);`;
 
@@ -64,7 +64,7 @@ CREATE TABLE ${name}_new PARTITION OF ${name} DEFAULT;`;
 /** Of ten tables, four are plain, two have expressions, one has a key of two columns, three are a partitioned one. */
 const KINDS: readonly Kind[] = [plain, expressive, plain, keyed, plain, cut, plain, expressive];
 
-function tables(count: number): string {
+export function tables(count: number): string {
   const made = ['CREATE TABLE first_of_all (id integer PRIMARY KEY);'];
   // A table whose key is one integer, which any other may point at.
   let previous = 'first_of_all';

@@ -1,55 +1,83 @@
-/** The longest stop of the event loop while a large body is worked on, as the service itself measures it. */
+/** The longest stop of the event loop while one request is worked on, as the service itself measures it. */
 import { type Row, show } from './report.js';
-import { snapshotOf } from './schemas.js';
-import { type Server, type Service, startService } from './servers.js';
-
-const MIB = 1024 ** 2;
+import { type Service, startService } from './servers.js';
 
 /** Milliseconds that no request may hold up the others. */
 const BUDGET = 50;
 
-/** Bodies as large as are taken: real ones, and those that hold as much as is allowed in as little as possible. */
-const BODIES: Record<string, (release: string) => string> = {
-  'a snapshot of 3,000 collections': (release) => JSON.stringify(snapshotOf(3_000, release)),
-  '4,500,000 values': () => `[${filled('[{}', '{}', 12 * MIB)}],${filled('[1', '1', 6 * MIB)}]]`,
-  '900,000 empty collections': (release) =>
-    `{"version":1,"service":"${release}","vendor":"postgres","collections":${filled('[{}', '{}', 2_700_000)}]}`,
-  'strings of 30 MiB': () => `{"version":1,"collections":[${filled('"x"', `"${'ä'.repeat(50_000)}"`, 30 * MIB)}]}`,
-};
+/** Of so many, the shortest counts: what the machine does beside it only ever adds. */
+const RUNS = 3;
 
-const filled = (first: string, each: string, bytes: number): string =>
-  first + `,${each}`.repeat(Math.floor(bytes / (Buffer.byteLength(each) + 1)));
+/** A request, or several that belong together. */
+export interface Work {
+  work: string;
+  /** What has to be so before each run, and isn't measured; what it answers is given to `run`. */
+  before?: (service: Service) => Promise<string>;
+  run: (service: Service, given: string) => Promise<unknown>;
+}
 
-/** One row a body; the ratio is in milliseconds. Each is sent once before, because code that isn't warm yet is slower. */
-export async function longestStops(server: Server, release: string): Promise<Row[]> {
+/** Works one after another on a service of their own, each once before: code that isn't warm yet is slower. */
+export async function stopsWhenWarm(url: string, works: readonly Work[]): Promise<Row[]> {
   const rows: Row[] = [];
-  for (const [name, body] of Object.entries(BODIES)) {
-    const service = await startService(await server.createDatabase());
-    const text = body(release);
-    const send = () =>
-      fetch(`${service.url}/schema/diff?mode=merge`, { method: 'POST', headers: service.headers, body: text }).then(
-        async (answer) => void (await answer.arrayBuffer()),
-      );
-    await send();
-    await longestStop(service);
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
-    const idle = await longestStop(service);
-    await send();
-    const busy = await longestStop(service);
-    await service.stop();
-    rows.push({
-      work: `longest stop of the event loop: a diff of ${name}, ${Math.ceil(Buffer.byteLength(text) / MIB)} MiB (ms)`,
-      measured: show(busy, 'ms'),
-      limit: `${show(idle, 'ms')} idle`,
-      ratio: busy,
-      budget: `<= ${BUDGET}`,
-    });
+  const service = await startService(url);
+  for (const work of works) {
+    await measured(service, work);
+    const runs = [];
+    for (let run = 0; run < RUNS; run += 1) runs.push(await measured(service, work));
+    rows.push(row(work, runs));
+  }
+  await service.stop();
+  return rows;
+}
+
+/** Each as the first work of a process on the database of `url`: nothing that it shows has been shown before. */
+export async function stopsAtFirst(url: string, works: readonly Work[]): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const work of works) {
+    const runs = [];
+    for (let run = 0; run < RUNS; run += 1) {
+      const service = await startService(url);
+      // The first request looks whoever sends it up.
+      await service.send('GET', '/users/me');
+      runs.push(await measured(service, work));
+      await service.stop();
+    }
+    rows.push(row(work, runs));
   }
   return rows;
+}
+
+interface Run {
+  busy: number;
+  idle: number;
+}
+
+async function measured(service: Service, { before, run }: Work): Promise<Run> {
+  const given = (await before?.(service)) ?? '';
+  await longestStop(service);
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  const idle = await longestStop(service);
+  await run(service, given);
+  return { idle, busy: await longestStop(service) };
 }
 
 /** Since it was asked last, in milliseconds. The clock behind it ticks every ten, which an idle loop shows as well. */
 async function longestStop(service: Service): Promise<number> {
   const metrics = await service.send('GET', '/metrics');
   return 1_000 * Number(/^nodejs_eventloop_lag_max_seconds (\S+)/m.exec(metrics)?.[1]);
+}
+
+/** The ratio is in milliseconds. */
+function row({ work }: Work, runs: readonly Run[]): Row {
+  const busy = Math.min(...runs.map((run) => run.busy));
+  const idle = Math.min(...runs.map((run) => run.idle));
+  const made = {
+    work: `longest stop of the event loop: ${work} (ms)`,
+    measured: show(busy, 'ms'),
+    limit: `${show(idle, 'ms')} idle`,
+    ratio: busy,
+    budget: `<= ${BUDGET}`,
+  };
+  process.stderr.write(`${made.work}: ${runs.map((run) => run.busy.toFixed(0)).join(', ')}\n`);
+  return made;
 }

@@ -8,7 +8,7 @@
 import { readRelease } from '../../src/release.js';
 import { adoptMany } from './adopt.js';
 import { type Row, printTable } from './report.js';
-import { longestStops } from './event-loop.js';
+import { longestStops } from './event-loop-works.js';
 import { noopDiff, reads } from './reads.js';
 import { startServer } from './servers.js';
 import { applyMany, changeAmong, createOne, readsDuringApply } from './writes.js';

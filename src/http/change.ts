@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto';
 import type { Command, Done, DryRun, Outcome, Refusal, RequestContext, StoredAnswer } from '../pipeline/types.js';
 import type { Cause } from '../schema/model/events.js';
 import type { CommandOf, OperationName } from '../schema/operations/index.js';
-import { type Answer, jsonAnswer, noContent, refusal } from './answer.js';
+import { type Answer, noContent, refusal } from './answer.js';
 import type { HttpDeps } from './deps.js';
-import { jsonPiecesInSteps } from './json-text.js';
+import { jsonPiecesInSteps, largeJsonAnswer } from './json-text.js';
 import { addressOf, idempotencyKeyOf, ifMatchOf, reasonOf, traceparentOf, userAgentOf } from './request-headers.js';
 import type { Call } from './route.js';
 import { inTurns } from '../kernel/turns.js';
@@ -47,7 +47,8 @@ export async function rehearse<N extends OperationName>(
     field,
     data,
   }));
-  return { ...jsonAnswer(200, { dry_run: true, ...report(), events }), position: run.before.position };
+  const answer = await largeJsonAnswer({ dry_run: true, ...report(), events });
+  return { ...answer, position: run.before.position };
 }
 
 /** The batch that the change became: its events are the chain of what the change took along. */

@@ -11,7 +11,7 @@ export interface CollectionTexts {
   /** Undefined: there is no such collection. System collections are found too. */
   one(state: State, name: string): string | undefined;
   /** Every collection, system ones included, by name. */
-  all(state: State): string[];
+  all(state: State): Iterable<string>;
 }
 
 interface Known {
@@ -51,7 +51,12 @@ export function createCollectionTexts(
 
   return {
     one,
-    all: (state) => namesOf(state).flatMap((name) => one(state, name) ?? []),
+    *all(state) {
+      for (const name of namesOf(state)) {
+        const text = one(state, name);
+        if (text !== undefined) yield text;
+      }
+    },
   };
 }
 

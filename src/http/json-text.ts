@@ -1,10 +1,8 @@
 /** A large value as JSON text in steps: JSON.stringify of 30 MiB stops the event loop for a tenth of a second. */
+import { bytesInSteps, inPieces } from '../kernel/bytes.js';
 import { inTurns } from '../kernel/turns.js';
 import type { Steps } from '../kernel/steps.js';
 import { type Answer, jsonBytesAnswer } from './answer.js';
-
-/** Characters that are written at once. */
-const PIECE = 32_768;
 
 /** Levels that are taken apart; what is deeper is written whole. */
 const LEVELS = 3;
@@ -15,35 +13,11 @@ export async function largeJsonAnswer(value: unknown): Promise<Answer> {
 }
 
 /** The bytes of what `JSON.stringify` would write. */
-export function* jsonBytesInSteps(value: unknown): Steps<Buffer> {
-  const pieces: Buffer[] = [];
-  let size = 0;
-  yield* jsonPiecesInSteps(value, (piece) => {
-    const bytes = Buffer.from(piece);
-    pieces.push(bytes);
-    size += bytes.length;
-  });
-  const whole = Buffer.allocUnsafe(size);
-  let at = 0;
-  for (const piece of pieces) {
-    at += piece.copy(whole, at);
-    yield;
-  }
-  return whole;
-}
+export const jsonBytesInSteps = (value: unknown): Steps<Buffer> => bytesInSteps(tokensOf(value, LEVELS));
 
 /** Gives `use` what `JSON.stringify` would write, piece by piece. */
-export function* jsonPiecesInSteps(value: unknown, use: (piece: string) => void): Steps<void> {
-  let text = '';
-  for (const token of tokensOf(value, LEVELS)) {
-    text += token;
-    if (text.length < PIECE) continue;
-    use(text);
-    text = '';
-    yield;
-  }
-  use(text);
-}
+export const jsonPiecesInSteps = (value: unknown, use: (piece: Buffer) => void): Steps<void> =>
+  inPieces(tokensOf(value, LEVELS), use);
 
 type Tokens = Generator<string, void, void>;
 

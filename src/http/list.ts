@@ -1,5 +1,6 @@
 /** Lists: the page that was asked for, and counts beside it. */
 import { z } from 'zod';
+import type { Texts } from '../kernel/bytes.js';
 import { membersOf, pickText } from './members.js';
 import { count, type MetaMember, metaMembers } from './query.js';
 
@@ -25,11 +26,17 @@ export function pageKey({ offset, limit, meta, fields }: ListQuery): string {
 }
 
 /** The answer's JSON. `all`: the JSON of every item, in order. */
-export function listText(all: readonly string[], { offset, limit, meta, fields }: ListQuery): string {
-  const page = all.slice(offset, limit === undefined ? undefined : offset + limit);
-  const shown = fields === undefined ? page : page.map((text) => pickText(text, fields));
-  const data = `"data":[${shown.join(',')}]`;
-  return meta === undefined ? `{${data}}` : `{${data},"meta":${JSON.stringify(counts(meta, all.length))}}`;
+export function* listTexts(all: Texts, { offset, limit, meta, fields }: ListQuery): Generator<string, void, void> {
+  const end = limit === undefined ? Infinity : offset + limit;
+  let total = 0;
+  yield '{"data":[';
+  for (const text of all) {
+    const isShown = total >= offset && total < end;
+    if (isShown) yield (total > offset ? ',' : '') + pickText(text, fields);
+    else yield '';
+    total += 1;
+  }
+  yield meta === undefined ? ']}' : `],"meta":${JSON.stringify(counts(meta, total))}}`;
 }
 
 /** Nothing is filtered, so both counts are of all items, whatever the page holds. */

@@ -2,11 +2,12 @@
 import type { DryRun } from '../pipeline/types.js';
 import { warningsOf } from '../projector/ddl/warnings.js';
 import type { Warning } from '../kernel/warning.js';
-import { type Answer, jsonAnswer, refusal } from './answer.js';
+import { type Answer, refusal } from './answer.js';
 import { errorBody } from './errors.js';
+import { largeJsonAnswer } from './json-text.js';
 
 /** `further`: warnings beside those of the statements. */
-export function planAnswer(run: DryRun, further: readonly Warning[] = []): Answer {
+export async function planAnswer(run: DryRun, further: readonly Warning[] = []): Promise<Answer> {
   if (run.kind === 'refused') return refusal(run.problems);
   const { accepted, refusal: problem, events, statements, before } = run;
   const plan = {
@@ -33,5 +34,5 @@ export function planAnswer(run: DryRun, further: readonly Warning[] = []): Answe
     })),
     warnings: [...warningsOf(statements), ...further],
   };
-  return { ...jsonAnswer(200, plan), position: before.position };
+  return { ...(await largeJsonAnswer(plan)), position: before.position };
 }

@@ -1,23 +1,28 @@
 /** The snapshot as JSON text, put together from texts that are kept as long as what they show is the same. */
+import type { Texts } from '../kernel/bytes.js';
 import { collectionsInOrder } from '../schema/model/order.js';
 import { shownCollection, shownFields, shownRelations, SNAPSHOT_VERSION, VENDOR } from '../schema/snapshot/snapshot.js';
-import type { State } from '../schema/model/state.js';
+import type { CollectionNode, State } from '../schema/model/state.js';
 
-export type SnapshotText = (state: State, include: (collection: string) => boolean) => string;
+export type SnapshotTexts = (state: State, include: (collection: string) => boolean) => Texts;
 
 /** Writes what `JSON.stringify(snapshotOf(…))` would write. */
-export function createSnapshotText(release: string): SnapshotText {
+export function createSnapshotTexts(release: string): SnapshotTexts {
   const fieldTexts = new WeakMap<object, string>();
   const collectionTexts = new WeakMap<object, string>();
   const relationTexts = new WeakMap<object, string>();
   const head = `{"version":${SNAPSHOT_VERSION},"service":${JSON.stringify(release)},"vendor":"${VENDOR}"`;
 
-  return (state, include) => {
+  return function* (state, include) {
     const nodes = collectionsInOrder(state).filter((node) => include(node.collection.collection));
-    const collections = nodes.map((node) => kept(collectionTexts, shownCollection(state, node), JSON.stringify));
-    const fields = nodes.map((node) => kept(fieldTexts, shownFields(state, node), elements));
-    const relations = nodes.map((node) => kept(relationTexts, shownRelations(state, node), elements));
-    return `${head},"collections":[${list(collections)}],"fields":[${list(fields)}],"relations":[${list(relations)}]}`;
+    const list = (textOf: (node: CollectionNode) => string) => listOf(nodes, textOf);
+    yield `${head},"collections":[`;
+    yield* list((node) => kept(collectionTexts, shownCollection(state, node), JSON.stringify));
+    yield '],"fields":[';
+    yield* list((node) => kept(fieldTexts, shownFields(state, node), elements));
+    yield '],"relations":[';
+    yield* list((node) => kept(relationTexts, shownRelations(state, node), elements));
+    yield ']}';
   };
 }
 
@@ -31,4 +36,11 @@ function kept<K extends object>(texts: WeakMap<K, string>, key: K, write: (key: 
 
 const elements = (values: readonly unknown[]): string => values.map((value) => JSON.stringify(value)).join(',');
 
-const list = (texts: readonly string[]): string => texts.filter((text) => text !== '').join(',');
+function* listOf(nodes: readonly CollectionNode[], textOf: (node: CollectionNode) => string): Generator<string> {
+  let separator = '';
+  for (const node of nodes) {
+    const text = textOf(node);
+    yield text === '' ? '' : separator + text;
+    if (text !== '') separator = ',';
+  }
+}

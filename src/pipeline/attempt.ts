@@ -10,7 +10,7 @@ import type { Point } from '../reads/store.js';
 import { collectionsChanged } from '../schema/fold/event-schemas.js';
 import type { LogEvent } from '../schema/model/events.js';
 import type { Problem } from '../kernel/problem.js';
-import { snapshotHash } from '../schema/snapshot/snapshot.js';
+import { snapshotHashInSteps } from '../schema/snapshot/snapshot.js';
 import type { State } from '../schema/model/state.js';
 import { inTurns } from '../kernel/turns.js';
 import { isLarge, rowsAhead } from './ahead.js';
@@ -114,7 +114,8 @@ async function preparedJob(client: pg.ClientBase, job: Job, state: State): Promi
 type Decided = { kind: 'decided'; events: LogEvent[] } | Refusal;
 
 async function judge(state: State, { decide, request }: Job, release: string): Promise<Decided> {
-  if (request.ifMatch !== undefined && request.ifMatch !== snapshotHash(state, release)) {
+  const { ifMatch } = request;
+  if (ifMatch !== undefined && ifMatch !== (await inTurns(snapshotHashInSteps(state, release)))) {
     return { kind: 'refused', problems: [preconditionFailed()] };
   }
   const result = await inTurns(decide(state));

@@ -1,5 +1,7 @@
 /** Answers that were rendered once and are sent again as long as what they show hasn't changed. */
 import { createHash } from 'node:crypto';
+import type { Steps } from '../kernel/steps.js';
+import { inTurns } from '../kernel/turns.js';
 
 export interface Rendered {
   body: Buffer;
@@ -12,9 +14,10 @@ export interface Rendered {
 export interface RenderedCache {
   /**
    * The answer `key` about `subject`: a state, or a node of it. Subjects are immutable values, so an answer lives as
-   * long as its subject and is never stale. Of one subject, the answers used longest ago go when they grow too large.
+   * long as its subject and is never stale. It is rendered in turns with other work, once for all who ask meanwhile;
+   * what `render` throws, all of them get. Of one subject, the answers used longest ago go when they grow too large.
    */
-  get(subject: object, key: string, render: () => string | Buffer): Rendered;
+  get(subject: object, key: string, render: () => Steps<Buffer>): Promise<Rendered>;
   /** How much is kept; subjects that nobody holds any longer are in it until memory is reclaimed. */
   size(): { answers: number; bytes: number };
 }
@@ -42,29 +45,40 @@ export function createRenderedCache({ maxBytes = 64 * 1024 * 1024 } = {}): Rende
       count(-1, -each.bytes);
     }
   };
+  const keptOf = (subject: object): Kept => {
+    const found = subjects.get(subject);
+    if (found !== undefined) return found;
+    const kept: Kept = { answers: new Map(), begun: new Map(), bytes: 0 };
+    subjects.set(subject, kept);
+    gone.register(subject, kept);
+    return kept;
+  };
+  const make = async (kept: Kept, key: string, render: () => Steps<Buffer>): Promise<Rendered> => {
+    const rendered = await inTurns(renderedInSteps(render(), (bytes) => grow(kept, entry, bytes)));
+    const entry: Entry = { rendered, bytes: 0, dropped: false };
+    kept.answers.set(key, entry);
+    count(1, 0);
+    grow(kept, entry, rendered.body.length);
+    return rendered;
+  };
   return {
-    get: (subject, key, render) => {
-      let kept = subjects.get(subject);
-      if (kept === undefined) {
-        subjects.set(subject, (kept = { answers: new Map(), bytes: 0 }));
-        gone.register(subject, kept);
-      }
+    async get(subject, key, render) {
+      const kept = keptOf(subject);
       const found = kept.answers.get(key);
       if (found !== undefined) {
         kept.answers.delete(key);
         kept.answers.set(key, found);
         return found.rendered;
       }
-      const entry: Entry = {
-        rendered: toRendered(render(), (bytes) => grow(holder, entry, bytes)),
-        bytes: 0,
-        dropped: false,
-      };
-      const holder = kept;
-      holder.answers.set(key, entry);
-      count(1, 0);
-      grow(holder, entry, entry.rendered.body.length);
-      return entry.rendered;
+      const begun = kept.begun.get(key);
+      if (begun !== undefined) return begun;
+      const making = make(kept, key, render);
+      kept.begun.set(key, making);
+      try {
+        return await making;
+      } finally {
+        kept.begun.delete(key);
+      }
     },
     size: () => ({ ...size }),
   };
@@ -80,16 +94,29 @@ interface Entry {
 /** The answers about one subject. */
 interface Kept {
   answers: Map<string, Entry>;
+  /** Those that are being rendered. */
+  begun: Map<string, Promise<Rendered>>;
   bytes: number;
 }
 
+/** Bytes that are hashed at once. */
+const HASHED = 512 * 1024;
+
 /** A body with its entity tag. `onGrown` is told of the bytes that are kept beside it. */
-export function toRendered(content: string | Buffer, onGrown: (bytes: number) => void = () => undefined): Rendered {
-  const body = typeof content === 'string' ? Buffer.from(content) : content;
+export function* renderedInSteps(
+  content: Steps<Buffer>,
+  onGrown: (bytes: number) => void = () => undefined,
+): Steps<Rendered> {
+  const body = yield* content;
+  const hash = createHash('sha256');
+  for (let at = 0; at < body.length; at += HASHED) {
+    hash.update(body.subarray(at, at + HASHED));
+    yield;
+  }
   const codings = new Map<string, Promise<Buffer>>();
   return {
     body,
-    etag: `"${createHash('sha256').update(body).digest('base64url')}"`,
+    etag: `"${hash.digest('base64url')}"`,
     encoded: (coding, encode) => {
       const found = codings.get(coding);
       if (found !== undefined) return found;

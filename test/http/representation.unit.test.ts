@@ -3,7 +3,11 @@ import { expect } from 'chai';
 import { readAcceptEncoding } from '../../src/http/coding.js';
 import { Refused } from '../../src/http/errors.js';
 import { representationAnswer, requireAcceptable } from '../../src/http/representation.js';
-import { toRendered } from '../../src/reads/rendered.js';
+import { bytesInSteps } from '../../src/kernel/bytes.js';
+import { renderedInSteps } from '../../src/reads/rendered.js';
+import { toEnd } from '../../src/kernel/steps.js';
+
+const toRendered = (content: string) => toEnd(renderedInSteps(bytesInSteps([content])));
 
 const small = { ...toRendered('{"ü":1}'), etag: '"abc"', type: 'application/json', position: 7 };
 const text = JSON.stringify(Array.from({ length: 500 }, (_, index) => ({ index })));

@@ -1,46 +1,94 @@
 import { expect } from 'chai';
+import { bytesInSteps } from '../../src/kernel/bytes.js';
 import { createRenderedCache } from '../../src/reads/rendered.js';
+import { nextTurn } from '../../src/kernel/turns.js';
 
 describe('rendered answers', () => {
-  it('are rendered once per subject and key', () => {
+  it('are rendered once per subject and key', async () => {
     const cache = createRenderedCache();
     const [one, other] = [{}, {}];
     let count = 0;
-    const render = (): string => `body ${(count += 1)}`;
-    const first = cache.get(one, 'list', render);
-    expect(cache.get(one, 'list', render)).to.equal(first);
-    expect(cache.get(one, 'snapshot', render).body.toString()).to.equal('body 2');
-    expect(cache.get(other, 'list', render).body.toString()).to.equal('body 3');
+    const render = () => bytesInSteps([`body ${(count += 1)}`]);
+    const first = await cache.get(one, 'list', render);
+    expect(await cache.get(one, 'list', render)).to.equal(first);
+    expect((await cache.get(one, 'snapshot', render)).body.toString()).to.equal('body 2');
+    expect((await cache.get(other, 'list', render)).body.toString()).to.equal('body 3');
   });
 
-  it('have a strong tag that only the body makes', () => {
+  it('are rendered once for all who ask meanwhile, in turns with other work', async () => {
     const cache = createRenderedCache();
-    const tag = (body: string | Buffer): string => cache.get({}, 'k', () => body).etag;
-    expect(tag('ü')).to.equal(tag(Buffer.from('ü')));
-    expect(tag('ü')).to.not.equal(tag('u'));
-    expect(tag('ü')).to.match(/^"[\w-]{43}"$/);
+    const subject = {};
+    let count = 0;
+    const render = () => {
+      count += 1;
+      return bytesInSteps(slowly(30));
+    };
+    let turns = 0;
+    let done = false;
+    const both = Promise.all([cache.get(subject, 'k', render), cache.get(subject, 'k', render)]).finally(() => {
+      done = true;
+    });
+    for (; !done; turns += 1) await nextTurn();
+    const [first, second] = await both;
+    expect(first).to.equal(second);
+    expect(first.body.toString()).to.equal('x'.repeat(30 * 40_000));
+    expect(count).to.equal(1);
+    expect(turns).to.be.greaterThan(5);
+    expect(cache.size()).to.deep.equal({ answers: 1, bytes: first.body.length });
   });
 
-  it('that were used longest ago go when they grow too large', () => {
+  it('that fail are rendered anew, and whoever waited is told', async () => {
+    const cache = createRenderedCache();
+    const subject = {};
+    const failing = () => bytesInSteps(thatFails());
+    const both = await Promise.allSettled([cache.get(subject, 'k', failing), cache.get(subject, 'k', failing)]);
+    expect(both.map(({ status }) => status)).to.deep.equal(['rejected', 'rejected']);
+    expect((await cache.get(subject, 'k', () => bytesInSteps(['fine']))).body.toString()).to.equal('fine');
+  });
+
+  it('have a strong tag that only the body makes', async () => {
+    const cache = createRenderedCache();
+    const tag = async (...texts: string[]): Promise<string> =>
+      (await cache.get({}, 'k', () => bytesInSteps(texts))).etag;
+    expect(await tag('üa')).to.equal(await tag('ü', 'a'));
+    expect(await tag('ü')).to.not.equal(await tag('u'));
+    expect(await tag('ü')).to.match(/^"[\w-]{43}"$/);
+  });
+
+  it('that were used longest ago go when they grow too large', async () => {
     const cache = createRenderedCache({ maxBytes: 10 });
     const subject = {};
     const rendered: string[] = [];
-    const get = (key: string, body: string): string =>
-      cache
-        .get(subject, key, () => {
-          rendered.push(key);
-          return body;
-        })
-        .body.toString();
-    get('a', '1234');
-    get('b', '1234');
-    get('a', '1234');
-    get('c', '1234');
-    get('a', '1234');
-    get('b', '1234');
+    const get = async (key: string, body: string): Promise<string> => {
+      const found = await cache.get(subject, key, () => {
+        rendered.push(key);
+        return bytesInSteps([body]);
+      });
+      return found.body.toString();
+    };
+    await get('a', '1234');
+    await get('b', '1234');
+    await get('a', '1234');
+    await get('c', '1234');
+    await get('a', '1234');
+    await get('b', '1234');
     expect(rendered).to.deep.equal(['a', 'b', 'c', 'b']);
-    expect(get('huge', 'x'.repeat(100))).to.have.length(100);
-    get('huge', '');
+    expect(await get('huge', 'x'.repeat(100))).to.have.length(100);
+    await get('huge', '');
     expect(rendered.at(-1)).to.equal('huge');
   });
 });
+
+/** Pieces that take a millisecond each. */
+function* slowly(pieces: number): Generator<string, void, void> {
+  for (let piece = 0; piece < pieces; piece += 1) {
+    const until = performance.now() + 1;
+    while (performance.now() < until);
+    yield 'x'.repeat(40_000);
+  }
+}
+
+function* thatFails(): Generator<string, void, void> {
+  yield 'x';
+  throw new Error('no');
+}

@@ -27,15 +27,20 @@ const BYTE_ORDER_MARK = '\ufeff';
  * `forSpreadsheets`: with a byte-order mark, without which they take it for another encoding, and with no text that they
  * would take for a formula. Otherwise every cell is exactly what it was.
  */
-export function writeCsv(snapshot: Snapshot, { forSpreadsheets }: { forSpreadsheets: boolean }): string {
-  const rows = [
-    ...snapshot.collections.map((row) => cells('collection', row)),
-    ...snapshot.fields.map((row) => cells('field', row)),
-    ...snapshot.relations.map((row) => cells('relation', row)),
-  ];
-  const shown = forSpreadsheets ? rows.map((row) => row.map(withoutFormula)) : rows;
-  const text = stringify([[...COLUMNS], ...shown], { record_delimiter: '\r\n', quoted_string: true });
-  return forSpreadsheets ? BYTE_ORDER_MARK + text : text;
+export function* csvTexts(snapshot: Snapshot, { forSpreadsheets }: { forSpreadsheets: boolean }): Generator<string> {
+  if (forSpreadsheets) yield BYTE_ORDER_MARK;
+  yield written([[...COLUMNS]]);
+  for (const row of rowsOf(snapshot)) yield written([forSpreadsheets ? row.map(withoutFormula) : row]);
+}
+
+type Row = (string | null)[];
+
+const written = (rows: Row[]): string => stringify(rows, { record_delimiter: '\r\n', quoted_string: true });
+
+function* rowsOf({ collections, fields, relations }: Snapshot): Generator<Row> {
+  for (const row of collections) yield cells('collection', row);
+  for (const row of fields) yield cells('field', row);
+  for (const row of relations) yield cells('relation', row);
 }
 
 /** What a cell may not begin with: https://owasp.org/www-community/attacks/CSV_Injection */
@@ -44,7 +49,7 @@ function withoutFormula(cell: string | null): string | null {
 }
 
 /** An empty cell is null or not there; an empty string is two quotes. */
-function cells(kind: string, row: object): (string | null)[] {
+function cells(kind: string, row: object): Row {
   const members = row as Partial<Record<string, unknown>>;
   return COLUMNS.map((column) => {
     if (column === 'kind') return kind;

@@ -1,9 +1,12 @@
 /** The files that a snapshot can be saved as. */
 import type { Snapshot } from '../../schema/snapshot/snapshot.js';
+import { bytesInSteps, type Texts } from '../../kernel/bytes.js';
+import type { Steps } from '../../kernel/steps.js';
 import { JSON_TYPE } from '../answer.js';
-import { writeCsv } from './csv.js';
-import { writeXml } from './xml.js';
-import { writeYaml } from './yaml.js';
+import { csvTexts } from './csv.js';
+import { indentedJsonTexts } from './indented-json.js';
+import { xmlTexts } from './xml.js';
+import { yamlTexts } from './yaml-texts.js';
 
 export const EXPORTS = ['csv', 'csv_utf8', 'json', 'xml', 'yaml'] as const;
 export type Export = (typeof EXPORTS)[number];
@@ -11,36 +14,41 @@ export type Export = (typeof EXPORTS)[number];
 interface Format {
   type: string;
   extension: string;
-  write(snapshot: Snapshot): string;
+  write(snapshot: Snapshot): Texts;
 }
 
 export const FORMATS: Record<Export, Format> = {
   csv: {
     type: 'text/csv; charset=utf-8',
     extension: 'csv',
-    write: (snapshot) => writeCsv(snapshot, { forSpreadsheets: false }),
+    write: (snapshot) => csvTexts(snapshot, { forSpreadsheets: false }),
   },
   csv_utf8: {
     type: 'text/csv; charset=utf-8',
     extension: 'csv',
-    write: (snapshot) => writeCsv(snapshot, { forSpreadsheets: true }),
+    write: (snapshot) => csvTexts(snapshot, { forSpreadsheets: true }),
   },
   json: {
     type: JSON_TYPE,
     extension: 'json',
-    write: (snapshot) => JSON.stringify(snapshot, null, 2) + '\n',
+    write: indentedJsonTexts,
   },
   xml: {
     type: 'application/xml; charset=utf-8',
     extension: 'xml',
-    write: (snapshot) => writeXml('snapshot', snapshot),
+    write: (snapshot) => xmlTexts('snapshot', snapshot),
   },
   yaml: {
     type: 'application/yaml; charset=utf-8',
     extension: 'yaml',
-    write: writeYaml,
+    write: yamlTexts,
   },
 };
+
+/** The bytes of `snapshot` as a file. */
+export function* fileInSteps(snapshot: Steps<Snapshot>, write: Format['write']): Steps<Buffer> {
+  return yield* bytesInSteps(write(yield* snapshot));
+}
 
 /** `attachment; filename="snapshot-20261121-074501.json"` */
 export function attachment(format: Export, time: Date): string {

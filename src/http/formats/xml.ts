@@ -7,11 +7,10 @@
 const NOT_XML = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
 const ELEMENT_NAME = /^(?!xml)[A-Za-z_][\w.-]*$/i;
 
-/** `root`: the name of the document's element. */
-export function writeXml(root: string, value: unknown): string {
-  const lines = ['<?xml version="1.0" encoding="UTF-8"?>'];
-  write({ tag: root, open: root }, value, '', lines);
-  return lines.join('\n') + '\n';
+/** Line by line. `root`: the name of the document's element. */
+export function* xmlTexts(root: string, value: unknown): Generator<string, void, void> {
+  yield '<?xml version="1.0" encoding="UTF-8"?>\n';
+  yield* linesOf({ tag: root, open: root }, value, '');
 }
 
 interface Element {
@@ -22,14 +21,14 @@ interface Element {
 
 const ITEM: Element = { tag: 'item', open: 'item' };
 
-function write({ tag, open }: Element, value: unknown, indent: string, lines: string[]): void {
+function* linesOf({ tag, open }: Element, value: unknown, indent: string): Generator<string, void, void> {
   const children = childrenOf(value);
-  if (children === null) lines.push(indent + leaf({ tag, open }, value));
-  else if (children.length === 0) lines.push(`${indent}<${open}${typeOf(value)}/>`);
+  if (children === null) yield `${indent}${leaf({ tag, open }, value)}\n`;
+  else if (children.length === 0) yield `${indent}<${open}${typeOf(value)}/>\n`;
   else {
-    lines.push(`${indent}<${open}${typeOf(value)}>`);
-    for (const [element, child] of children) write(element, child, `${indent}  `, lines);
-    lines.push(`${indent}</${tag}>`);
+    yield `${indent}<${open}${typeOf(value)}>\n`;
+    for (const [element, child] of children) yield* linesOf(element, child, `${indent}  `);
+    yield `${indent}</${tag}>\n`;
   }
 }
 

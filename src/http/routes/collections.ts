@@ -8,7 +8,7 @@ import { change } from '../change.js';
 import { type CollectionTexts, createCollectionTexts } from '../collection-texts.js';
 import type { HttpDeps } from '../deps.js';
 import { invalidQuery, Refused } from '../errors.js';
-import { listQueryOf, listText, pageKey } from '../list.js';
+import { listQueryOf, listTexts, pageKey } from '../list.js';
 import { inManagedSchema } from '../managed-schema.js';
 import { COLLECTION_MEMBERS, membersOf, pickText } from '../members.js';
 import { flag, metaMembers } from '../query.js';
@@ -45,7 +45,7 @@ function readingRoutes(deps: HttpDeps, texts: CollectionTexts): Route[] {
       access: 'reader',
       query: listQuery,
       handle: (call) =>
-        read(call, `collections ${pageKey(call.query)}`, (state) => listText(texts.all(state), call.query)),
+        read(call, `collections ${pageKey(call.query)}`, (state) => listTexts(texts.all(state), call.query)),
     }),
     route({
       method: 'get',
@@ -58,7 +58,7 @@ function readingRoutes(deps: HttpDeps, texts: CollectionTexts): Route[] {
         return read(call, `collection ${JSON.stringify([id, fields])}`, (state) => {
           const text = texts.one(state, id);
           if (text === undefined) throw new Refused([missingCollection(id)]);
-          return `{"data":${pickText(text, fields)}}`;
+          return [`{"data":${pickText(text, fields)}}`];
         });
       },
     }),

@@ -10,7 +10,7 @@ import { type Answer, JSON_TYPE, noContent, textAnswer, unwrap } from '../answer
 import { change } from '../change.js';
 import type { HttpDeps } from '../deps.js';
 import { Refused } from '../errors.js';
-import { listQueryOf, listText, pageKey } from '../list.js';
+import { listQueryOf, listTexts, pageKey } from '../list.js';
 import { inManagedSchema } from '../managed-schema.js';
 import { FIELD_MEMBERS, membersOf, pickText } from '../members.js';
 import { flag } from '../query.js';
@@ -48,6 +48,10 @@ function createFieldTexts(): FieldTexts {
   };
 }
 
+function* allTexts(textsOf: FieldTexts, state: State): Generator<string, void, void> {
+  for (const node of collectionsInOrder(state)) yield* textsOf(state, node);
+}
+
 function nodeOf(state: State, collection: string): CollectionNode {
   const node = state.collections.get(collection);
   if (node === undefined) throw new Refused([noFieldsShown(collection)]);
@@ -74,12 +78,7 @@ function readingRoutes(deps: HttpDeps, textsOf: FieldTexts): Route[] {
       access: 'reader',
       query: listQuery,
       handle: (call) =>
-        read(call, `fields ${pageKey(call.query)}`, (state) =>
-          listText(
-            collectionsInOrder(state).flatMap((node) => textsOf(state, node)),
-            call.query,
-          ),
-        ),
+        read(call, `fields ${pageKey(call.query)}`, (state) => listTexts(allTexts(textsOf, state), call.query)),
     }),
     route({
       method: 'get',
@@ -89,7 +88,7 @@ function readingRoutes(deps: HttpDeps, textsOf: FieldTexts): Route[] {
       handle(call) {
         const { collection } = namesOf(call);
         const key = `fields of ${JSON.stringify(collection)} ${pageKey(call.query)}`;
-        return read(call, key, (state) => listText(textsOf(state, nodeOf(state, collection)), call.query));
+        return read(call, key, (state) => listTexts(textsOf(state, nodeOf(state, collection)), call.query));
       },
     }),
     route({
@@ -101,7 +100,7 @@ function readingRoutes(deps: HttpDeps, textsOf: FieldTexts): Route[] {
         const names = namesOf(call);
         const { fields } = call.query;
         const key = `field ${JSON.stringify([names.collection, names.field, fields])}`;
-        return read(call, key, (state) => `{"data":${pickText(oneText(textsOf, { state, ...names }), fields)}}`);
+        return read(call, key, (state) => [`{"data":${pickText(oneText(textsOf, { state, ...names }), fields)}}`]);
       },
     }),
   ];

@@ -3,17 +3,21 @@ import { z } from 'zod';
 import { FutureMomentError } from '../../reads/history/index.js';
 import { NOW, type Moment } from '../../reads/history/moment.js';
 import type { Point } from '../../log/fold-log.js';
-import { snapshotHash, snapshotOf } from '../../schema/snapshot/snapshot.js';
+import { bytesInSteps } from '../../kernel/bytes.js';
+import { snapshotHashInSteps, snapshotInSteps } from '../../schema/snapshot/snapshot.js';
+import type { Steps } from '../../kernel/steps.js';
+import { inTurns } from '../../kernel/turns.js';
 import { UnreadableEventError } from '../../schema/fold/upcasting.js';
-import { jsonAnswer, JSON_TYPE } from '../answer.js';
+import { JSON_TYPE } from '../answer.js';
 import type { HttpDeps } from '../deps.js';
 import { invalidQuery, Refused, refused } from '../errors.js';
 import type { Problem } from '../../kernel/problem.js';
-import { attachment, EXPORTS, FORMATS, stampOf } from '../formats/export.js';
+import { attachment, EXPORTS, fileInSteps, FORMATS, stampOf } from '../formats/export.js';
 import { moment } from '../history-query.js';
+import { largeJsonAnswer } from '../json-text.js';
 import { representationAnswer } from '../representation.js';
 import { type Call, type Route, route } from '../route.js';
-import { createSnapshotText } from '../snapshot-text.js';
+import { createSnapshotTexts } from '../snapshot-text.js';
 import { expectTakeable } from '../takeable.js';
 
 const HISTORY_EXPORTS = [...EXPORTS, 'sql'] as const;
@@ -48,7 +52,15 @@ function createPointAt({ history, store }: Pick<HttpDeps, 'history' | 'store'>):
 }
 
 function snapshotRoute({ history, rendered, config: { release } }: HttpDeps, pointAt: PointAt): Route {
-  const textOf = createSnapshotText(release);
+  const textsOf = createSnapshotTexts(release);
+  const fileOf = (
+    name: (typeof HISTORY_EXPORTS)[number],
+    point: Point,
+  ): { type: string; file: () => Steps<Buffer> } => {
+    if (name === 'sql') return { type: 'application/sql; charset=utf-8', file: () => history.script(point) };
+    const { type, write } = FORMATS[name];
+    return { type, file: () => fileInSteps(snapshotInSteps(point.state, release), write) };
+  };
   return route({
     method: 'get',
     path: '/history/snapshot',
@@ -60,16 +72,13 @@ function snapshotRoute({ history, rendered, config: { release } }: HttpDeps, poi
       const { state, head } = point;
       const { position } = head;
       if (query.export === undefined) {
-        const whole = rendered.get(state.collections, 'history', () => textOf(state, () => true));
-        const etag = `"${snapshotHash(state, release)}"`;
+        const whole = await rendered.get(state.collections, 'history', () => bytesInSteps(textsOf(state, () => true)));
+        const etag = `"${await inTurns(snapshotHashInSteps(state, release))}"`;
         return representationAnswer({ ...whole, etag, type: JSON_TYPE, position }, req);
       }
       const name = ['Content-Disposition', attachmentOf(query.export, point)];
-      const { type, write } =
-        query.export === 'sql'
-          ? { type: 'application/sql; charset=utf-8', write: () => history.script(point) }
-          : FORMATS[query.export];
-      const found = rendered.get(state.collections, `history ${query.export}`, () => write(snapshotOf(state, release)));
+      const { type, file } = fileOf(query.export, point);
+      const found = await rendered.get(state.collections, `history ${query.export}`, file);
       return representationAnswer({ ...found, type, position }, req, name);
     },
   });
@@ -98,10 +107,10 @@ function diffRoute({ history, config: { maxBody } }: HttpDeps, pointAt: PointAt)
       const from = await pointAt(query.from, 'from', call);
       const to = await pointAt(query.to, 'to', call);
       // What leads away from now is there to be applied.
-      const obstacles = from.head.position === call.head ? history.obstacles(from, to) : [];
+      const obstacles = from.head.position === call.head ? await history.obstacles(from, to) : [];
       if (obstacles.length > 0) throw new Refused(obstacles.map(unreachable));
-      const answer = jsonAnswer(200, await history.difference(from, to));
-      await expectTakeable(answer.body as string, maxBody.schema, 'Go back in steps: ask for a later moment first.');
+      const answer = await largeJsonAnswer(await history.difference(from, to));
+      await expectTakeable(answer.body as Buffer, maxBody.schema, 'Go back in steps: ask for a later moment first.');
       return { ...answer, position: from.head.position };
     },
   });

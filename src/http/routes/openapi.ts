@@ -1,9 +1,11 @@
 /** The description of the interface: for machines, and as a page. */
 import { z } from 'zod';
-import { type Rendered, toRendered } from '../../reads/rendered.js';
+import { bytesInSteps } from '../../kernel/bytes.js';
+import { type Rendered, renderedInSteps } from '../../reads/rendered.js';
 import { JSON_TYPE } from '../answer.js';
 import { representationAnswer } from '../representation.js';
 import { openRoute, route, type Route } from '../route.js';
+import { inTurns } from '../../kernel/turns.js';
 
 const noQuery = z.strictObject({});
 
@@ -51,5 +53,6 @@ async function make(routes: readonly Route[], release: string): Promise<Made> {
   const { openApiDocument } = await import('../openapi/document.js');
   const { PAGE_POLICY: policy, pageOf } = await import('../openapi/page.js');
   const described = openApiDocument(routes, release);
-  return { document: toRendered(JSON.stringify(described)), page: toRendered(pageOf(described)), policy };
+  const rendered = (text: string) => inTurns(renderedInSteps(bytesInSteps([text])));
+  return { document: await rendered(JSON.stringify(described)), page: await rendered(pageOf(described)), policy };
 }

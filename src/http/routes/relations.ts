@@ -10,7 +10,7 @@ import { type Answer, jsonAnswer, noContent, unwrap } from '../answer.js';
 import { change } from '../change.js';
 import type { HttpDeps } from '../deps.js';
 import { Refused } from '../errors.js';
-import { listQueryOf, listText, pageKey } from '../list.js';
+import { listQueryOf, listTexts, pageKey } from '../list.js';
 import { inManagedSchema } from '../managed-schema.js';
 import { membersOf, pick, RELATION_MEMBERS } from '../members.js';
 import { createRead } from '../read.js';
@@ -31,8 +31,11 @@ export function relationRoutes(deps: HttpDeps): Route[] {
 const shownOf = (state: State, node: CollectionNode): ShownRelation[] =>
   relationsInOrder(node).map((relation) => presentRelation(relation, keyTarget(state, node, relation.many_field)));
 
-const textsOf = (state: State, nodes: readonly CollectionNode[]): string[] =>
-  nodes.flatMap((node) => shownOf(state, node)).map((relation) => JSON.stringify(relation));
+function* textsOf(state: State, nodes: readonly CollectionNode[]): Generator<string, void, void> {
+  for (const node of nodes) {
+    for (const relation of shownOf(state, node)) yield JSON.stringify(relation);
+  }
+}
 
 function nodeOf(state: State, collection: string): CollectionNode {
   const node = state.collections.get(collection);
@@ -63,7 +66,7 @@ function readingRoutes(deps: HttpDeps): Route[] {
       query: listQuery,
       handle: (call) =>
         read(call, `relations ${pageKey(call.query)}`, (state) =>
-          listText(textsOf(state, collectionsInOrder(state)), call.query),
+          listTexts(textsOf(state, collectionsInOrder(state)), call.query),
         ),
     }),
     route({
@@ -74,7 +77,7 @@ function readingRoutes(deps: HttpDeps): Route[] {
       handle(call) {
         const { collection } = namesOf(call);
         const key = `relations of ${JSON.stringify(collection)} ${pageKey(call.query)}`;
-        return read(call, key, (state) => listText(textsOf(state, [nodeOf(state, collection)]), call.query));
+        return read(call, key, (state) => listTexts(textsOf(state, [nodeOf(state, collection)]), call.query));
       },
     }),
     route({
@@ -88,7 +91,7 @@ function readingRoutes(deps: HttpDeps): Route[] {
         const key = `relation ${JSON.stringify([collection, field, fields])}`;
         return read(call, key, (state) => {
           nodeOf(state, collection);
-          return JSON.stringify({ data: oneShown(state, { collection, field, fields }) });
+          return [JSON.stringify({ data: oneShown(state, { collection, field, fields }) })];
         });
       },
     }),

@@ -2,12 +2,13 @@
 import { z } from 'zod';
 import { planBatchInSteps } from '../../projector/ddl/plan.js';
 import { warningsOf } from '../../projector/ddl/warnings.js';
+import { bytesInSteps } from '../../kernel/bytes.js';
 import type { Rendered } from '../../reads/rendered.js';
 import { compareSnapshotInSteps, type Comparison } from '../../schema/compare/compare-snapshot.js';
 import { isEmptyDiff } from '../../schema/diff/diff.js';
 import type { CommandOf } from '../../schema/operations/index.js';
 import { parseApplyDiffInSteps } from '../../schema/operations/apply-diff.js';
-import { snapshotHash, snapshotOf } from '../../schema/snapshot/snapshot.js';
+import { snapshotHashInSteps, snapshotInSteps } from '../../schema/snapshot/snapshot.js';
 import type { State } from '../../schema/model/state.js';
 import { transitionInSteps } from '../../schema/transition/transition.js';
 import type { Warning } from '../../kernel/warning.js';
@@ -15,7 +16,7 @@ import { type Answer, JSON_TYPE, noContent, unwrap } from '../answer.js';
 import { change, dryRun } from '../change.js';
 import type { HttpDeps } from '../deps.js';
 import { invalidQuery } from '../errors.js';
-import { attachment, EXPORTS, FORMATS } from '../formats/export.js';
+import { attachment, EXPORTS, fileInSteps, FORMATS } from '../formats/export.js';
 import { planAnswer } from '../plan-answer.js';
 import { documentInManagedSchema } from '../managed-schema.js';
 import { largeJsonAnswer } from '../json-text.js';
@@ -23,7 +24,7 @@ import { flag, nameList } from '../query.js';
 import { representationAnswer } from '../representation.js';
 import { type Call, route, type Route } from '../route.js';
 import { inTurns } from '../../kernel/turns.js';
-import { createSnapshotText } from '../snapshot-text.js';
+import { createSnapshotTexts } from '../snapshot-text.js';
 import { expectTakeable } from '../takeable.js';
 
 const snapshotQuery = z.strictObject({
@@ -55,7 +56,7 @@ const SENT_BACK: ReadonlySet<string> = new Set(['json', 'yaml']);
 const SOME = 'Ask for some of the collections at a time, with includeCollections.';
 
 function snapshotRoute({ store, rendered, config: { release, maxBody } }: HttpDeps): Route {
-  const textOf = createSnapshotText(release);
+  const textsOf = createSnapshotTexts(release);
   return route({
     method: 'get',
     path: '/schema/snapshot',
@@ -69,16 +70,19 @@ function snapshotRoute({ store, rendered, config: { release, maxBody } }: HttpDe
         representationAnswer({ ...found, type, position: state.position }, req, headers);
       if (query.export !== undefined) {
         const { type, write } = FORMATS[query.export];
-        const file = () => write(snapshotOf(state, release, include));
-        const found = rendered.get(state.collections, `snapshot ${filter} ${query.export}`, file);
+        const file = () => fileInSteps(snapshotInSteps(state, release, include), write);
+        const found = await rendered.get(state.collections, `snapshot ${filter} ${query.export}`, file);
         if (SENT_BACK.has(query.export)) await expectTakeable(found.body, maxBody.schema, SOME);
         return send(found, type, ['Content-Disposition', attachment(query.export, new Date())]);
       }
-      const found = rendered.get(state.collections, `snapshot ${filter}`, () => textOf(state, include));
+      const found = await rendered.get(state.collections, `snapshot ${filter}`, () =>
+        bytesInSteps(textsOf(state, include)),
+      );
       await expectTakeable(found.body, maxBody.schema, SOME);
       // The tag of the whole schema is its hash: what If-Match takes, and what a diff starts from.
       const whole = query.includeCollections === undefined && query.excludeCollections === undefined;
-      return send(whole ? { ...found, etag: `"${snapshotHash(state, release)}"` } : found, JSON_TYPE);
+      const hash = whole && (await inTurns(snapshotHashInSteps(state, release)));
+      return send(whole ? { ...found, etag: `"${hash}"` } : found, JSON_TYPE);
     },
   });
 }

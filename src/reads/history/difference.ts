@@ -1,16 +1,16 @@
 /** What changed between two moments, in the diff's form: what leads from one to the other, and what that would cost. */
 import type { Queryable } from '../../postgres/pool.js';
-import { planBatch } from '../../projector/ddl/plan.js';
+import { planBatchInSteps } from '../../projector/ddl/plan.js';
 import { warningsOf } from '../../projector/ddl/warnings.js';
-import { type SchemaDiff, diffStates } from '../../schema/diff/diff.js';
+import { type SchemaDiff, diffStatesInSteps } from '../../schema/diff/diff.js';
 import { changeProblemsInSteps } from '../../schema/invariants/index.js';
 import type { Problem } from '../../kernel/problem.js';
 import { isReplacedField } from '../../schema/transition/removals.js';
-import { snapshotHash } from '../../schema/snapshot/snapshot.js';
+import { snapshotHashInSteps } from '../../schema/snapshot/snapshot.js';
 import { type State, getField } from '../../schema/model/state.js';
-import { toEnd } from '../../kernel/steps.js';
-import { transition } from '../../schema/transition/transition.js';
+import { transitionInSteps } from '../../schema/transition/transition.js';
 import type { Warning } from '../../kernel/warning.js';
+import { inTurns } from '../../kernel/turns.js';
 import { notRestored } from './not-restored.js';
 
 export interface Difference {
@@ -34,22 +34,23 @@ export async function differenceBetween(
   { release, schema }: DifferenceOptions,
 ): Promise<Difference> {
   const touched = namesThatDiffer(from, to);
-  const diff = diffStates(from, to, touched);
-  const events = transition(from, to, touched);
-  const { statements } = planBatch(from, events, schema);
+  const diff = await inTurns(diffStatesInSteps(from, to, touched));
+  const events = await inTurns(transitionInSteps(from, to, touched));
+  const { statements } = await inTurns(planBatchInSteps(from, events, schema));
   const warnings = [...warningsOf(statements), ...(await notRestored(db, events))];
-  return { hash: snapshotHash(from, release), diff, ...(warnings.length > 0 && { warnings }) };
+  const hash = await inTurns(snapshotHashInSteps(from, release));
+  return { hash, diff, ...(warnings.length > 0 && { warnings }) };
 }
 
 /** What stands against a way from one to the other: apply would refuse it. */
-export function obstaclesBetween(from: State, to: State): Problem[] {
+export function obstaclesBetween(from: State, to: State): Promise<Problem[]> {
   const touched = new Set(namesThatDiffer(from, to));
   // The diff says of such a field that it goes, and that another one of its name comes.
   const isAnew = (collection: string, field: string): boolean => {
     const [before, after] = [getField(from, collection, field), getField(to, collection, field)];
     return before !== undefined && after !== undefined && isReplacedField(before, after);
   };
-  return toEnd(changeProblemsInSteps({ from, to, touched, isAnew }));
+  return inTurns(changeProblemsInSteps({ from, to, touched, isAnew }));
 }
 
 /** Collections that may differ: those that aren't one and the same value. */

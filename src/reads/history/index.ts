@@ -14,7 +14,8 @@ import { type EventFilter, conditionOf } from './filter.js';
 import { type LifeEvent, type LifeOptions, hasLived, readLife } from './life.js';
 import { type Moment, isReached, positionAt, positionBefore } from './moment.js';
 import { notRestored } from './not-restored.js';
-import { scriptOf } from './script.js';
+import type { Steps } from '../../kernel/steps.js';
+import { scriptInSteps } from './script.js';
 import { type Tail, createTail } from './tail.js';
 import { createTimeTravel } from './time-travel.js';
 import { type LogVerification, verifyLog } from '../../log/verify-log.js';
@@ -43,9 +44,9 @@ export interface History {
   /** What leads from one to the other. */
   difference(from: Point, to: Point): Promise<Difference>;
   /** Why apply would refuse what leads from one to the other; empty when it takes it. */
-  obstacles(from: Point, to: Point): Problem[];
+  obstacles(from: Point, to: Point): Promise<Problem[]>;
   /** The schema as a SQL script. */
-  script(point: Point): string;
+  script(point: Point): Steps<Buffer>;
   /** What a plan makes anew and can't fill again. */
   notRestored(events: readonly LogEvent[]): Promise<Warning[]>;
   verify(): Promise<LogVerification>;
@@ -93,7 +94,7 @@ export function createHistory(options: HistoryOptions): History {
     at: travel.at,
     difference: (from, to) => differenceBetween(pool, from.state, to.state, options),
     obstacles: (from, to) => obstaclesBetween(from.state, to.state),
-    script: (point) => scriptOf(point, schema),
+    script: (point) => scriptInSteps(point, schema),
     notRestored: (events) => notRestored(pool, events),
     // It takes the whole log: those who ask at the same time share it.
     verify: shareNext(() => verifyLog(pool, options.store.point().head)),

@@ -1,10 +1,13 @@
 /** A state as a SQL script that makes it on an empty server: the projector's own statements, in the order they need. */
-import { planBatch } from '../../projector/ddl/plan.js';
+import { planBatchInSteps } from '../../projector/ddl/plan.js';
 import { type Sql, ident, join, qualified, sql, typeName } from '../../projector/ddl/sql.js';
 import { hasForeignKey } from '../../projector/ddl/create-table.js';
 import { REFERABLE_SYSTEM_COLLECTIONS } from '../../schema/model/system-collections.js';
 import { type State, initialState } from '../../schema/model/state.js';
-import { transition } from '../../schema/transition/transition.js';
+import type { Statement } from '../../projector/ddl/statement.js';
+import { type Steps, toEnd } from '../../kernel/steps.js';
+import { transitionInSteps } from '../../schema/transition/transition.js';
+import { bytesInSteps } from '../../kernel/bytes.js';
 import type { Point } from '../../log/fold-log.js';
 
 /** Types that PostgreSQL has only with an extension. */
@@ -14,10 +17,13 @@ const EXTENSIONS: readonly { type: RegExp; extension: Sql }[] = [
 ];
 
 /** @param schema the database schema that the tables go to; it is made where it is missing */
-export function scriptOf({ state, head }: Point, schema: string): string {
-  const events = transition(initialState(), state, state.collections.keys());
-  const { statements } = planBatch(initialState(), events, schema);
-  const parts: string[] = [
+export const scriptOf = (point: Point, schema: string): string => toEnd(scriptInSteps(point, schema)).toString();
+
+/** `scriptOf` of many collections, as UTF-8. */
+export function* scriptInSteps({ state, head }: Point, schema: string): Steps<Buffer> {
+  const events = yield* transitionInSteps(initialState(), state, state.collections.keys());
+  const { statements } = yield* planBatchInSteps(initialState(), events, schema);
+  const before = [
     `-- The schema at position ${head.position}${head.occurred_at === null ? '' : ` (${head.occurred_at})`}: tables, keys, indexes and comments, without data.`,
     '-- Folders, aliases and the metadata of fields exist in the service only.',
     '',
@@ -27,12 +33,14 @@ export function scriptOf({ state, head }: Point, schema: string): string {
     ...preparations(state, schema).map((statement) => `${statement};`),
     ...systemTables(state, schema),
     '',
-    ...statements.map((statement) => `${statement.sql};`),
-    '',
-    'COMMIT;',
-    '',
   ];
-  return parts.join('\n');
+  return yield* bytesInSteps(linesOf(before, statements, ['', 'COMMIT;']));
+}
+
+function* linesOf(before: readonly string[], statements: readonly Statement[], after: readonly string[]) {
+  for (const line of before) yield `${line}\n`;
+  for (const { sql: text } of statements) yield `${text};\n`;
+  for (const line of after) yield `${line}\n`;
 }
 
 function preparations(state: State, schema: string): Sql[] {

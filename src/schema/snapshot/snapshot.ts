@@ -78,17 +78,26 @@ export function snapshotOf(
   release: string,
   include: (collection: string) => boolean = () => true,
 ): Snapshot {
-  const parts = collectionsInOrder(state)
-    .filter((node) => include(node.collection.collection))
-    .map((node) => partsOf(state, node));
-  return {
-    version: SNAPSHOT_VERSION,
-    service: release,
-    vendor: VENDOR,
-    collections: parts.map((part) => part.collection),
-    fields: parts.flatMap((part) => part.fields),
-    relations: parts.flatMap((part) => part.relations),
-  };
+  return toEnd(snapshotInSteps(state, release, include));
+}
+
+/** `snapshotOf` of many collections. */
+export function* snapshotInSteps(
+  state: State,
+  release: string,
+  include: (collection: string) => boolean = () => true,
+): Steps<Snapshot> {
+  const head = { version: SNAPSHOT_VERSION, service: release, vendor: VENDOR };
+  const snapshot: Snapshot = { ...head, collections: [], fields: [], relations: [] };
+  for (const node of collectionsInOrder(state)) {
+    if (!include(node.collection.collection)) continue;
+    const parts = partsOf(state, node);
+    snapshot.collections.push(parts.collection);
+    for (const field of parts.fields) snapshot.fields.push(field);
+    for (const relation of parts.relations) snapshot.relations.push(relation);
+    yield;
+  }
+  return snapshot;
 }
 
 /**
@@ -111,7 +120,7 @@ export function* snapshotHashInSteps(state: State, release: string): Steps<strin
   }
   const hash = createHash('sha256');
   // A whole part as one string would be megabytes of garbage; piece by piece the hash is the same.
-  const part = (name: string, pieceOf: (text: CanonicalTexts) => string): void => {
+  const part = function* (name: string, pieceOf: (text: CanonicalTexts) => string): Steps<void> {
     hash.update(`"${name}":[`);
     let separator = '';
     for (const text of texts) {
@@ -119,13 +128,14 @@ export function* snapshotHashInSteps(state: State, release: string): Steps<strin
       if (piece === '') continue;
       hash.update(separator + piece);
       separator = ',';
+      yield;
     }
     hash.update('],');
   };
   hash.update('{');
-  part('collections', (text) => text.collection);
-  part('fields', (text) => text.fields);
-  part('relations', (text) => text.relations);
+  yield* part('collections', (text) => text.collection);
+  yield* part('fields', (text) => text.fields);
+  yield* part('relations', (text) => text.relations);
   hash.update(`"service":${JSON.stringify(release)},"vendor":"${VENDOR}","version":${SNAPSHOT_VERSION}}`);
   const digest = hash.digest('hex');
   hashOf.set(state.collections, { release, hash: digest });

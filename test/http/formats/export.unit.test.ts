@@ -1,6 +1,7 @@
 import { expect } from 'chai';
-import { attachment, EXPORTS, FORMATS } from '../../../src/http/formats/export.js';
-import { parseYaml } from '../../../src/http/formats/yaml.js';
+import fc from 'fast-check';
+import { attachment, type Export, EXPORTS, FORMATS } from '../../../src/http/formats/export.js';
+import { parseYaml, writeYaml } from '../../../src/http/formats/yaml.js';
 import type { Snapshot } from '../../../src/schema/snapshot/snapshot.js';
 
 const snapshot = {
@@ -15,14 +16,49 @@ const snapshot = {
   relations: [{ id: 7, many_collection: '=1+1', many_field: 'x', one_allowed_collections: ['a'], schema: null }],
 } as unknown as Snapshot;
 
+const written = (format: Export, document: Snapshot): string => [...FORMATS[format].write(document)].join('');
+
+const json = fc.jsonValue({ noUnicodeString: false });
+const anySnapshot = fc.record({
+  version: fc.integer(),
+  service: fc.string({ unit: 'grapheme' }),
+  collections: fc.array(fc.dictionary(fc.string(), json)),
+  fields: fc.array(json),
+  relations: fc.constant([]),
+});
+
 describe('exports', () => {
+  it('in JSON and YAML are, piece by piece, what is written of the whole', () => {
+    fc.assert(
+      fc.property(anySnapshot, (value) => {
+        const document = value as unknown as Snapshot;
+        expect(written('json', document)).equal(`${JSON.stringify(document, null, 2)}\n`);
+        expect(written('yaml', document)).equal(writeYaml(document));
+      }),
+    );
+    const lines = [
+      '\n',
+      ' a\n b',
+      'a\n\n  b\n',
+      '\n\na',
+      'a: |\n b',
+      '# a\r\nb',
+      'a\u2028b\nc',
+      '- a\n-',
+      'null\n',
+      '--- \na',
+    ];
+    const document = { ...snapshot, fields: [{ lines }, lines, [[lines]], 'null'] } as unknown as Snapshot;
+    expect(written('yaml', document)).equal(writeYaml(document));
+  });
+
   it('in JSON and YAML read back as the same document', () => {
-    expect(JSON.parse(FORMATS.json.write(snapshot))).deep.equal(snapshot);
-    expect(parseYaml(FORMATS.yaml.write(snapshot))).deep.equal(snapshot);
+    expect(JSON.parse(written('json', snapshot))).deep.equal(snapshot);
+    expect(parseYaml(written('yaml', snapshot))).deep.equal(snapshot);
   });
 
   it('in CSV have one row per collection, field and relation, nested values as JSON', () => {
-    expect(FORMATS.csv.write(snapshot)).equal(
+    expect(written('csv', snapshot)).equal(
       [
         '"kind","collection","field","type","meta","schema","id","many_collection","many_field","one_collection",' +
           '"one_field","one_collection_field","one_allowed_collections","junction_field","sort_field","one_deselect_action"',
@@ -36,17 +72,17 @@ describe('exports', () => {
   });
 
   it('in csv_utf8, which spreadsheets open, start with a byte-order mark and hold no formula', () => {
-    const exact = FORMATS.csv.write(snapshot);
-    expect(FORMATS.csv_utf8.write(snapshot)).equal(`\ufeff${exact.replaceAll(',"=1+1"', `,"'=1+1"`)}`);
+    const exact = written('csv', snapshot);
+    expect(written('csv_utf8', snapshot)).equal(`\ufeff${exact.replaceAll(',"=1+1"', `,"'=1+1"`)}`);
     for (const start of ['=', '+', '-', '@', '\t', '\r']) {
       const collection = { ...snapshot.collections[0]!, collection: `${start}x` };
-      const text = FORMATS.csv_utf8.write({ ...snapshot, collections: [collection] });
+      const text = written('csv_utf8', { ...snapshot, collections: [collection] });
       expect(text).contain(`"'${start}x"`);
     }
   });
 
   it('in XML are one document', () => {
-    expect(FORMATS.xml.write(snapshot)).match(/^<\?xml version="1.0" encoding="UTF-8"\?>\n<snapshot type="object">\n/);
+    expect(written('xml', snapshot)).match(/^<\?xml version="1.0" encoding="UTF-8"\?>\n<snapshot type="object">\n/);
   });
 
   it('are named after the time, so that names sort by it', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type pg from 'pg';
-import { createSnapshotText } from '../../../src/http/snapshot-text.js';
+import { createSnapshotTexts } from '../../../src/http/snapshot-text.js';
 import { createTimeTravel } from '../../../src/reads/history/time-travel.js';
 import { createStore } from '../../../src/reads/store.js';
 import { type StoredFolds, createStoredFolds } from '../../../src/reads/stored-folds/index.js';
@@ -22,8 +22,8 @@ describe('time travel through a random history', () => {
   let folds: StoredFolds;
   /** By position: the snapshot when it was the head. */
   const recorded = [''];
-  const textOf = createSnapshotText(RELEASE);
-  const text = (state: State): string => textOf(state, () => true);
+  const textsOf = createSnapshotTexts(RELEASE);
+  const text = (state: State): string => [...textsOf(state, () => true)].join('');
 
   before(async function () {
     this.timeout(300_000);

@@ -1,0 +1,128 @@
+/** Changes as large as they may be, and what is refused of that size. */
+import { writeYaml } from '../../src/http/formats/yaml.js';
+import type { Work } from './event-loop.js';
+import { apply, diffTo, filled, list, makeSo, MIB, of, OTHER_BODY, send, type Sent } from './event-loop-requests.js';
+import { emptySnapshot, snapshotOf } from './schemas.js';
+import type { Service } from './servers.js';
+
+/** Bodies as large as are taken: real ones, and those that hold as much as is allowed in as little as possible. */
+export function documents(release: string): Work[] {
+  const snapshot = snapshotOf(3_000, release);
+  const yaml = writeYaml(snapshotOf(1_000, release));
+  const bodies: Record<string, string> = {
+    'a snapshot of 3,000 collections': JSON.stringify(snapshot),
+    '4,500,000 values': `[${filled('[{}', '{}', 12 * MIB)}],${filled('[1', '1', 6 * MIB)}]]`,
+    '900,000 empty collections': `{"version":1,"service":"${release}","vendor":"postgres","collections":${filled('[{}', '{}', 2_700_000)}]}`,
+    'strings of 30 MiB': `{"version":1,"collections":[${filled('"x"', `"${'ä'.repeat(50_000)}"`, 30 * MIB)}]}`,
+  };
+  return [
+    ...Object.entries(bodies).map(([name, text]) => ({
+      work: `a diff of ${name}, ${of(text)}`,
+      run: (service: Service) => send(service, '/schema/diff?mode=merge', { text }),
+    })),
+    {
+      work: `a diff of 1,000 collections as YAML, ${of(yaml)}`,
+      run: (service) => send(service, '/schema/diff?mode=merge', { text: yaml, type: 'application/yaml' }),
+    },
+    {
+      work: 'a diff of 1,000 collections as an uploaded file of YAML',
+      run: (service) => send(service, '/schema/diff?mode=merge', { ...upload(yaml) }),
+    },
+  ];
+}
+
+function upload(text: string): Sent {
+  const head = '--cut\r\nContent-Disposition: form-data; name="file"; filename="schema.yaml"\r\n\r\n';
+  return { text: `${head}${text}\r\n--cut--\r\n`, type: 'multipart/form-data; boundary=cut' };
+}
+
+export function applies(release: string): Work[] {
+  const nothing = emptySnapshot(release);
+  const thousand = snapshotOf(1_000, release);
+  const from = (before: object, to: object) => async (service: Service) => {
+    await makeSo(service, before);
+    return diffTo(to)(service);
+  };
+  let keys = 0;
+  return [
+    {
+      work: 'an apply of 3,000 collections, tried (dry_run)',
+      before: from(nothing, snapshotOf(3_000, release)),
+      run: (service, diff) => service.send('POST', '/schema/apply?dry_run', diff),
+    },
+    { work: 'an apply of 1,000 collections', before: from(nothing, thousand), run: apply },
+    {
+      work: 'an apply of 1,000 collections under an Idempotency-Key',
+      before: from(nothing, thousand),
+      run: (service, text) => send(service, '/schema/apply', { text, headers: { 'Idempotency-Key': `key-${++keys}` } }),
+    },
+    { work: 'an apply that removes 1,000 collections', before: from(thousand, nothing), run: apply },
+    {
+      work: 'an apply that is refused at its last collection, of 3,000',
+      before: from(nothing, snapshotOf(3_000, release)),
+      run: (service, text) =>
+        send(service, '/schema/apply', { text: text.replace(/"previous"(?![^]*"previous")/, '"Previous "') }),
+    },
+  ];
+}
+
+const dropAll = (release: string) => async (service: Service) => {
+  await makeSo(service, emptySnapshot(release));
+  return '';
+};
+
+/** Lists of a MiB, or as long as PostgreSQL lets them be. */
+export function lists(release: string): Work[] {
+  const name = (index: number): string => `item_${String(index).padStart(5, '0')}`;
+  const fields = list(OTHER_BODY, (index) => ({ field: name(index), type: 'integer', interface: 'input' }));
+  const aliases = list(OTHER_BODY, (index) => ({ field: name(index), type: 'alias', interface: 'x' }));
+  const folders = list(OTHER_BODY, (index) => ({ collection: name(index), schema: null }));
+  const withFields = (given: object[]) => JSON.stringify({ collection: 'wide', schema: {}, fields: given });
+  const patches = list(OTHER_BODY, (index) => ({ field: name(index), meta: { note: 'n' } }));
+  const folderPatches = list(OTHER_BODY, (index) => ({ collection: name(index), meta: { note: 'n' } }));
+  const before = dropAll(release);
+  const posted = (work: string, text: string): Work => ({
+    work,
+    before,
+    run: (service) => send(service, '/collections', { text }),
+  });
+  const patched = (work: string, first: string, { path, text }: { path: string; text: string }): Work => ({
+    work,
+    async before(service) {
+      await before(service);
+      return service.send('POST', '/collections', first);
+    },
+    run: (service) => send(service, path, { method: 'PATCH', text }),
+  });
+  return [
+    posted('a collection of 1,500 columns', withFields(fields.slice(0, 1_500))),
+    posted(`a collection of ${fields.length} columns, refused`, withFields(fields)),
+    posted(`a collection of ${aliases.length} fields without columns`, withFields(aliases)),
+    posted('1,000 collections', JSON.stringify(folders.slice(0, 1_000).map((each) => ({ ...each, schema: {} })))),
+    posted(`${folders.length} folders`, JSON.stringify(folders)),
+    posted(`${folders.length} folders, of which the last is refused`, JSON.stringify([...folders, { collection: 7 }])),
+    posted('half a million values that are refused', filled('[1', '1', OTHER_BODY) + ']'),
+    patched(`changes of ${patches.length} fields`, withFields(aliases), {
+      path: '/fields/wide',
+      text: JSON.stringify(patches),
+    }),
+    patched('changes of 1,500 columns', withFields(fields.slice(0, 1_500)), {
+      path: '/fields/wide',
+      text: JSON.stringify(
+        fields.slice(0, 1_500).map((each) => ({ ...each, interface: undefined, schema: { is_nullable: false } })),
+      ),
+    }),
+    patched(`changes of ${folderPatches.length} folders`, JSON.stringify(folders), {
+      path: '/collections',
+      text: JSON.stringify(folderPatches),
+    }),
+    {
+      work: 'one field of a collection of 20,000',
+      async before(service) {
+        await before(service);
+        return service.send('POST', '/collections', withFields(aliases));
+      },
+      run: (service) => send(service, '/fields/wide', { text: JSON.stringify({ field: 'more', type: 'alias' }) }),
+    },
+  ];
+}

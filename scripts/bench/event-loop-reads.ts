@@ -1,0 +1,82 @@
+/** What is read or looked through as a whole: the schema, its history, its tables. */
+import { NEEDS, tables } from './adopt.js';
+import type { Work } from './event-loop.js';
+import { got, makeSo } from './event-loop-requests.js';
+import { runScript } from './measure.js';
+import { emptySnapshot } from './schemas.js';
+import type { Service } from './servers.js';
+
+/** Of 1,000 tables that somebody else made, in the database that the service is on. */
+export function adoptions(release: string, count: number, databaseUrl: string): Work[] {
+  const script = tables(count);
+  let made = false;
+  const before = async (service: Service): Promise<string> => {
+    await makeSo(service, emptySnapshot(release));
+    await runScript(databaseUrl, `DROP SCHEMA public CASCADE; CREATE SCHEMA public; ${NEEDS}${script}`);
+    made = true;
+    return '';
+  };
+  const once = async (service: Service): Promise<string> => (made ? '' : before(service));
+  const all = JSON.stringify({ all: true });
+  return [
+    { work: `adopting ${count} tables`, before, run: (service) => service.send('POST', '/schema/adopt', all) },
+    {
+      work: `adopting ${count} tables, tried (dry_run)`,
+      before,
+      run: (service) => service.send('POST', '/schema/adopt?dry_run', all),
+    },
+    {
+      work: `the drift of ${count} unmanaged tables`,
+      before: once,
+      run: (service) => service.send('GET', '/schema/drift'),
+    },
+    {
+      work: `the drift of ${count} adopted tables`,
+      before: async (service) => {
+        await service.send('POST', '/schema/adopt', all);
+        return '';
+      },
+      run: (service) => service.send('GET', '/schema/drift'),
+    },
+  ];
+}
+
+/** Of a database with 1,000 collections whose tables are there. */
+export function readsOfTables(): Work[] {
+  return [
+    got('the snapshot of 1,000 collections', '/schema/snapshot'),
+    ...['json', 'yaml', 'csv', 'xml'].map((format) =>
+      got(`the snapshot of 1,000 collections as ${format}`, `/schema/snapshot?export=${format}`),
+    ),
+    got('the SQL script of 1,000 collections', '/history/snapshot?export=sql'),
+    got('what leads from 1,000 collections to none', '/history/diff?to=0'),
+    got('what leads from none to 1,000 collections', '/history/diff?from=0'),
+    got('the relations of 1,000 collections', '/relations'),
+    got('the verification of the tables of 1,000 collections', '/projections/verify'),
+    got('the drift of 1,000 collections', '/schema/drift'),
+    {
+      work: 'the rebuild of the metadata rows',
+      run: (service) => service.send('POST', '/projections/metadata/rebuild'),
+    },
+  ];
+}
+
+/** Of a database whose log tells of 10,000 collections. */
+export function readsOfMany(): Work[] {
+  return [
+    got('the list of 10,000 collections', '/collections'),
+    got('the list of 10,000 collections, of which two members are shown', '/collections?fields=collection,meta'),
+    got('the list of 200,000 fields', '/fields'),
+    got('the list of 200,000 fields, of which two members are shown', '/fields?fields=collection,field'),
+    got('one field of 10,000 collections', '/fields/collection_000001/field_1'),
+    got('a page of 1,000 events', '/history/events?limit=1000'),
+    got('a page of 1,000 batches', '/history/batches?limit=1000'),
+    got('the export of the log', '/history/export'),
+    got('the verification of the log', '/history/verify'),
+    {
+      work: 'the rebuild of the metadata rows',
+      run: (service) => service.send('POST', '/projections/metadata/rebuild'),
+    },
+    got('the schema as it was', '/history/snapshot?at=5000'),
+  ];
+}

@@ -1,0 +1,46 @@
+/** What is measured for how long it stops the event loop: every route that takes or answers much, with as much as it may. */
+import pg from 'pg';
+import { stopsAtFirst, stopsWhenWarm } from './event-loop.js';
+import { applies, documents, lists } from './event-loop-changes.js';
+import { adoptions, readsOfMany, readsOfTables } from './event-loop-reads.js';
+import { makeSo } from './event-loop-requests.js';
+import { fillLog, wideHistory } from './long-log.js';
+import type { Row } from './report.js';
+import { snapshotOf } from './schemas.js';
+import { type Server, startService } from './servers.js';
+
+const GROUPS: Record<string, (server: Server, release: string) => Promise<Row[]>> = {
+  documents: async (server, release) => stopsWhenWarm(await server.createDatabase(), documents(release)),
+  applies: async (server, release) => stopsWhenWarm(await server.createDatabase(), applies(release)),
+  lists: async (server, release) => stopsWhenWarm(await server.createDatabase(), lists(release)),
+  async adoptions(server, release) {
+    const url = await server.createDatabase();
+    return stopsWhenWarm(url, adoptions(release, 1_000, url));
+  },
+  async tables(server, release) {
+    const url = await server.createDatabase();
+    const service = await startService(url);
+    await makeSo(service, snapshotOf(1_000, release));
+    await service.stop();
+    return stopsAtFirst(url, readsOfTables());
+  },
+  async many(server) {
+    const url = await server.createDatabase();
+    await (await startService(url)).stop();
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    await fillLog(client, 10_000, wideHistory(10_000));
+    await client.end();
+    return stopsAtFirst(url, readsOfMany());
+  },
+};
+
+export async function longestStops(server: Server, release: string, names = Object.keys(GROUPS)): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const name of names) {
+    const group = GROUPS[name];
+    if (group === undefined) throw new Error(`There is no group ${name}: ${Object.keys(GROUPS).join(', ')} are.`);
+    rows.push(...(await group(server, release)));
+  }
+  return rows;
+}

@@ -1,0 +1,42 @@
+/** Text as bytes, piece by piece: a large answer in one go stops the event loop for as long as it takes. */
+import type { Steps } from './steps.js';
+
+/** Text in pieces, each made when it is asked for and in less than a millisecond. */
+export type Texts = Iterable<string>;
+
+/** Characters that are written at once, and how many texts are asked for until then. */
+const PIECE = 32_768;
+const ASKED = 16;
+
+/** Gives `use` the texts, put together to pieces that are worth it. */
+export function* inPieces(texts: Texts, use: (piece: Buffer) => void): Steps<void> {
+  let text = '';
+  let asked = 0;
+  for (const each of texts) {
+    text += each;
+    asked += 1;
+    if (text.length >= PIECE) {
+      use(Buffer.from(text));
+      text = '';
+    } else if (asked % ASKED !== 0) continue;
+    yield;
+  }
+  use(Buffer.from(text));
+}
+
+/** All of `texts`, as UTF-8. */
+export function* bytesInSteps(texts: Texts): Steps<Buffer> {
+  const pieces: Buffer[] = [];
+  let size = 0;
+  yield* inPieces(texts, (piece) => {
+    pieces.push(piece);
+    size += piece.length;
+  });
+  const whole = Buffer.allocUnsafe(size);
+  let at = 0;
+  for (const piece of pieces) {
+    at += piece.copy(whole, at);
+    yield;
+  }
+  return whole;
+}
