@@ -1,5 +1,5 @@
-import type { Problem } from './problem.js';
-import { ProblemError } from './problem.js';
+/** One at a time, in order of arrival. */
+import { type Problem, ProblemError } from './problem.js';
 
 export interface Turn {
   /** Milliseconds spent waiting. */

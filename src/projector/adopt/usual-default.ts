@@ -1,3 +1,4 @@
+/** Whether PostgreSQL spells a default as it would if the service had set it: then its value alone says all of it. */
 import type { Json } from '../../kernel/json.js';
 
 /** @param text by pg_get_expr @param columnType by format_type @param value what the text says, in normal form */

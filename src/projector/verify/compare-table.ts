@@ -1,3 +1,4 @@
+/** One collection of the fold against one table of the catalog. */
 import type { CollectionNode, State } from '../../schema/model/state.js';
 import type { CatalogColumn, CatalogTable } from '../catalog/model.js';
 import type { CatalogObjects } from '../catalog/objects.js';

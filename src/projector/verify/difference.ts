@@ -1,3 +1,4 @@
+/** A place where fold, metadata rows and catalog don't say the same. */
 import type { Json } from '../../kernel/json.js';
 
 export interface Difference {

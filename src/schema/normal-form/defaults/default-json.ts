@@ -1,3 +1,7 @@
+/**
+ * Default values of json columns. Objects, arrays, numbers and booleans stand as they are. A string is JSON text, so a
+ * default that is itself a JSON string or null stays text: `"\"abc\""`, `"null"`.
+ */
 import { Wrong } from '../checks.js';
 import { plainDecimal } from './default-numbers.js';
 import { checkJson } from '../json.js';
