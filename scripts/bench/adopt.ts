@@ -94,7 +94,7 @@ async function adopt(service: Service, count: number): Promise<number> {
   return spent;
 }
 
-async function letGo(service: Service, release: string): Promise<void> {
+async function detach(service: Service, release: string): Promise<void> {
   const diff = await service.call<object>('POST', '/schema/diff', emptySnapshot(release));
   await service.call('POST', '/schema/apply', diff);
 }
@@ -122,7 +122,7 @@ export async function adoptMany(server: Server, release: string, count: number, 
       const pair = run === 0 ? first : again;
       pair.alone.push(await reading(reader));
       pair.ours.push(await adopt(service, count));
-      await letGo(service, release);
+      await detach(service, release);
     }
     await reader.end();
     await service.stop();

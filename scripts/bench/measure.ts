@@ -41,7 +41,7 @@ export async function throughput(url: string, headers: Record<string, string>, s
 }
 
 /**
- * Latencies in milliseconds of requests sent at a fixed pace until `until` settles, whatever the answers take: a
+ * Latencies in milliseconds of requests sent at a fixed slice until `until` settles, whatever the answers take: a
  * stalled server is seen by every request that falls into the stall.
  */
 export async function paced(

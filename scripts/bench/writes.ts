@@ -2,7 +2,7 @@
 import { createCollection } from '../../src/schema/operations/create-collection.js';
 import { planBatch } from '../../src/projector/ddl/plan.js';
 import { initialState } from '../../src/schema/model/state.js';
-import { toEnd } from '../../src/kernel/steps.js';
+import { runToEnd } from '../../src/kernel/resumable.js';
 import { median, milliseconds, paced, percentile, runScript } from './measure.js';
 import { type Row, show } from './report.js';
 import { createBody, emptySnapshot, snapshotOf } from './schemas.js';
@@ -12,7 +12,7 @@ import { type Server, type Service, startService } from './servers.js';
 function scriptOf(collection: string): string {
   const command = createCollection.parse({ body: createBody(collection), concurrentIndexes: false });
   if (!command.ok) throw new Error(JSON.stringify(command.problems));
-  const events = toEnd(createCollection.decide(initialState(), command.value));
+  const events = runToEnd(createCollection.decide(initialState(), command.value));
   if (!events.ok) throw new Error(JSON.stringify(events.problems));
   return planBatch(initialState(), events.value, 'public')
     .statements.map(({ sql }) => `${sql};`)
@@ -127,7 +127,7 @@ function amongRow(work: string, many: number, times: Pair): Row {
   };
 }
 
-/** Reads at a fixed pace, idle and while a big diff is applied. The ratio is the difference in milliseconds. */
+/** Reads at a fixed slice, idle and while a big diff is applied. The ratio is the difference in milliseconds. */
 export async function readsDuringApply(server: Server, release: string, count: number): Promise<Row> {
   const service = await startService(await server.createDatabase());
   await service.call('POST', '/collections', createBody('measured'));

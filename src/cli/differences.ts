@@ -1,5 +1,5 @@
 import type { SettledDivergence } from '../log/verify-log.js';
-import type { Difference } from '../projector/verify/verify.js';
+import type { Difference } from '../projector/verify/index.js';
 import type { Divergence, LogPlace } from '../schema/model/events.js';
 
 /** `1 difference`, `3 differences` */

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import type { Config } from '../config.js';
 import { headPosition } from '../log/read.js';
 import { createPipeline } from '../pipeline/index.js';
-import { type IndexProjection, createIndexProjection } from '../projector/indexes/indexes.js';
+import { type IndexProjection, createIndexProjection } from '../projector/indexes/index.js';
 import { type Projections, createProjections } from '../projector/projections/index.js';
 import { type Store, createStore } from '../reads/store.js';
 import { readRelease } from '../release.js';
@@ -11,7 +11,7 @@ import type { Invocation } from './command.js';
 import { withDatabase } from './database.js';
 import { silentLogger } from './silent-logger.js';
 
-export interface Bench {
+export interface ProjectionTools {
   pool: pg.Pool;
   projections: Projections;
   /** Folds the log; for everything but `list` and the rebuild of the metadata rows. */
@@ -19,7 +19,7 @@ export interface Bench {
   close(): Promise<void>;
 }
 
-export function withProjections<T>(invocation: Invocation, work: (bench: Bench) => Promise<T>): Promise<T> {
+export function withProjections<T>(invocation: Invocation, work: (bench: ProjectionTools) => Promise<T>): Promise<T> {
   const config = invocation.config();
   return withDatabase(config, async (pool, connectionString) => {
     const bench = await openBench({ config, pool, connectionString });
@@ -32,7 +32,7 @@ export function withProjections<T>(invocation: Invocation, work: (bench: Bench) 
 }
 
 /** The caller closes it; the pool stays the caller's. Stored folds are left alone: what is verified must not rest on them. */
-export async function openBench({ config, pool, connectionString }: Surroundings): Promise<Bench> {
+export async function openBench({ config, pool, connectionString }: Surroundings): Promise<ProjectionTools> {
   const { rows } = await pool.query<{ database: string }>('SELECT current_database() AS database');
   const database = rows[0]?.database ?? '';
   const store = createStore({ pool, logger: silentLogger });

@@ -8,7 +8,7 @@ import type { HttpDeps } from './deps.js';
 import { jsonPiecesInSteps, largeJsonAnswer } from './json-text.js';
 import { addressOf, idempotencyKeyOf, ifMatchOf, reasonOf, traceparentOf, userAgentOf } from './request-headers.js';
 import type { Call } from './route.js';
-import { inTurns } from '../kernel/turns.js';
+import { runYielding } from '../kernel/event-loop.js';
 
 /** Runs `command` and answers with what `render` makes of the outcome. */
 export async function change<N extends OperationName>(
@@ -97,7 +97,7 @@ export function causeOf(command: string, { req, requestId, caller }: Call<unknow
 /** Of the parsed body: another boundary or other white space doesn't make it another request. */
 async function requestHash(method: string, url: string, body: unknown): Promise<string> {
   const digest = createHash('sha256').update(JSON.stringify([method, url]));
-  await inTurns(jsonPiecesInSteps(body ?? null, (piece) => digest.update(piece)));
+  await runYielding(jsonPiecesInSteps(body ?? null, (piece) => digest.update(piece)));
   return digest.digest('hex');
 }
 

@@ -3,7 +3,7 @@
  * it is the same, so that a list of thousands after one change costs one collection's worth of work.
  */
 import { createTableSql, hasForeignKey, primaryKeyColumns } from '../projector/ddl/create-table.js';
-import { shownCollection } from '../schema/snapshot/snapshot.js';
+import { collectionDocumentOf } from '../schema/snapshot/snapshot.js';
 import { byName, type CollectionNode, type State } from '../schema/model/state.js';
 import type { CollectionDocument } from './deps.js';
 
@@ -62,7 +62,7 @@ export function createCollectionTexts(
 
 /** A managed collection as the interface shows it. */
 export function documentOf(state: State, node: CollectionNode, databaseSchema: string): CollectionDocument {
-  const { collection, meta, schema } = shownCollection(state, node);
+  const { collection, meta, schema } = collectionDocumentOf(state, node);
   if (schema === null) return { collection, meta, schema };
   const sql = createTableSql(node, state, databaseSchema) ?? '';
   return { collection, meta, schema: { name: schema.name, sql, comment: schema.comment } };

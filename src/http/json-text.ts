@@ -1,7 +1,7 @@
 /** A large value as JSON text in steps: JSON.stringify of 30 MiB stops the event loop for a tenth of a second. */
 import { bytesInSteps, inPieces } from '../kernel/bytes.js';
-import { inTurns } from '../kernel/turns.js';
-import type { Steps } from '../kernel/steps.js';
+import { runYielding } from '../kernel/event-loop.js';
+import type { Resumable } from '../kernel/resumable.js';
 import { type Answer, jsonBytesAnswer } from './answer.js';
 
 /** Levels that are taken apart; what is deeper is written whole. */
@@ -9,14 +9,14 @@ const LEVELS = 3;
 
 /** 200 with what `jsonAnswer` would send. */
 export async function largeJsonAnswer(value: unknown): Promise<Answer> {
-  return jsonBytesAnswer(200, await inTurns(jsonBytesInSteps(value)));
+  return jsonBytesAnswer(200, await runYielding(jsonBytesInSteps(value)));
 }
 
 /** The bytes of what `JSON.stringify` would write. */
-export const jsonBytesInSteps = (value: unknown): Steps<Buffer> => bytesInSteps(tokensOf(value, LEVELS));
+export const jsonBytesInSteps = (value: unknown): Resumable<Buffer> => bytesInSteps(tokensOf(value, LEVELS));
 
 /** Gives `use` what `JSON.stringify` would write, piece by piece. */
-export const jsonPiecesInSteps = (value: unknown, use: (piece: Buffer) => void): Steps<void> =>
+export const jsonPiecesInSteps = (value: unknown, use: (piece: Buffer) => void): Resumable<void> =>
   inPieces(tokensOf(value, LEVELS), use);
 
 type Tokens = Generator<string, void, void>;

@@ -4,20 +4,20 @@
  */
 import { isObject } from '../kernel/json.js';
 import { MAX_PROBLEMS, type Path, type Problem, invalid } from '../kernel/problem.js';
-import { type Steps, toEnd } from '../kernel/steps.js';
-import { inTurns } from '../kernel/turns.js';
+import { type Resumable, runToEnd } from '../kernel/resumable.js';
+import { runYielding } from '../kernel/event-loop.js';
 import { Refused } from './errors.js';
 
 const MEMBERS = ['schema', 'foreign_key_schema'] as const;
 
 /** `body` itself. Throws `Refused` with one problem for each place that names another schema than `managed`. */
 export function inManagedSchema<T>(body: T, managed: string): T {
-  return refusing(body, toEnd(otherSchemasInSteps(body, managed)));
+  return refusing(body, runToEnd(otherSchemasInSteps(body, managed)));
 }
 
 /** The same of a large body. */
 export async function documentInManagedSchema<T>(body: T, managed: string): Promise<T> {
-  return refusing(body, await inTurns(otherSchemasInSteps(body, managed)));
+  return refusing(body, await runYielding(otherSchemasInSteps(body, managed)));
 }
 
 function refusing<T>(body: T, problems: Problem[]): T {
@@ -28,7 +28,7 @@ function refusing<T>(body: T, problems: Problem[]): T {
 /** Documents looked at in one step. */
 const STEP = 1_000;
 
-function* otherSchemasInSteps(body: unknown, managed: string): Steps<Problem[]> {
+function* otherSchemasInSteps(body: unknown, managed: string): Resumable<Problem[]> {
   const problems: Problem[] = [];
   let seen = 0;
   for (const [document, at] of documentsIn(body, [])) {

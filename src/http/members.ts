@@ -1,7 +1,7 @@
 /** The query parameter `fields`: which top-level members the objects of an answer show. */
 import { z } from 'zod';
 import type { User } from '../auth/user.js';
-import type { ShownCollection, ShownField, ShownRelation } from '../schema/snapshot/present.js';
+import type { CollectionDocument, FieldDocument, RelationDocument } from '../schema/snapshot/documents.js';
 
 /** Names with commas between them, or the parameter several times; `*`: all of them. In the order of the document. */
 export const membersOf = <const M extends string>(members: readonly M[]) =>
@@ -35,14 +35,14 @@ export const COLLECTION_MEMBERS = [
   'collection',
   'meta',
   'schema',
-] as const satisfies readonly (keyof ShownCollection)[];
+] as const satisfies readonly (keyof CollectionDocument)[];
 export const FIELD_MEMBERS = [
   'collection',
   'field',
   'type',
   'meta',
   'schema',
-] as const satisfies readonly (keyof ShownField)[];
+] as const satisfies readonly (keyof FieldDocument)[];
 export const USER_MEMBERS = [
   'id',
   'email',
@@ -67,4 +67,4 @@ export const RELATION_MEMBERS = [
   'field',
   'related_collection',
   'meta',
-] as const satisfies readonly (keyof ShownRelation)[];
+] as const satisfies readonly (keyof RelationDocument)[];

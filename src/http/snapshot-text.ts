@@ -1,7 +1,13 @@
 /** The snapshot as JSON text, put together from texts that are kept as long as what they show is the same. */
 import type { Texts } from '../kernel/bytes.js';
 import { collectionsInOrder } from '../schema/model/order.js';
-import { shownCollection, shownFields, shownRelations, SNAPSHOT_VERSION, VENDOR } from '../schema/snapshot/snapshot.js';
+import {
+  collectionDocumentOf,
+  fieldDocumentsOf,
+  relationDocumentsOf,
+  SNAPSHOT_VERSION,
+  VENDOR,
+} from '../schema/snapshot/snapshot.js';
 import type { CollectionNode, State } from '../schema/model/state.js';
 
 export type SnapshotTexts = (state: State, include: (collection: string) => boolean) => Texts;
@@ -17,11 +23,11 @@ export function createSnapshotTexts(release: string): SnapshotTexts {
     const nodes = collectionsInOrder(state).filter((node) => include(node.collection.collection));
     const list = (textOf: (node: CollectionNode) => string) => listOf(nodes, textOf);
     yield `${head},"collections":[`;
-    yield* list((node) => kept(collectionTexts, shownCollection(state, node), JSON.stringify));
+    yield* list((node) => kept(collectionTexts, collectionDocumentOf(state, node), JSON.stringify));
     yield '],"fields":[';
-    yield* list((node) => kept(fieldTexts, shownFields(state, node), elements));
+    yield* list((node) => kept(fieldTexts, fieldDocumentsOf(state, node), elements));
     yield '],"relations":[';
-    yield* list((node) => kept(relationTexts, shownRelations(state, node), elements));
+    yield* list((node) => kept(relationTexts, relationDocumentsOf(state, node), elements));
     yield ']}';
   };
 }

@@ -1,5 +1,5 @@
 /** What one of the schema endpoints answers, the next one takes: their limits follow from each other. */
-import { inTurns } from '../kernel/turns.js';
+import { runYielding } from '../kernel/event-loop.js';
 import { refused } from './errors.js';
 import { JSON_LIMITS } from './body/json.js';
 import { JsonFault } from './body/json-fault.js';
@@ -27,7 +27,7 @@ export async function expectTakeable(text: string | Buffer, limit: number, advic
   const isJson = bytes[0] === BRACE;
   if (!isJson || length <= JSON_LIMITS.values * BYTES_PER_VALUE || looked.has(bytes)) return;
   try {
-    await inTurns(scanJsonInSteps(bytes, { limits: JSON_LIMITS, group: length }));
+    await runYielding(scanJsonInSteps(bytes, { limits: JSON_LIMITS, group: length }));
     looked.add(bytes);
   } catch (error) {
     if (!(error instanceof JsonFault)) throw error;

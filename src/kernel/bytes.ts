@@ -1,5 +1,5 @@
 /** Text as bytes, piece by piece: a large answer in one go stops the event loop for as long as it takes. */
-import type { Steps } from './steps.js';
+import type { Resumable } from './resumable.js';
 
 /** Text in pieces, each made when it is asked for and in less than a millisecond. */
 export type Texts = Iterable<string>;
@@ -9,7 +9,7 @@ const PIECE = 32_768;
 const ASKED = 16;
 
 /** Gives `use` the texts, put together to pieces that are worth it. */
-export function* inPieces(texts: Texts, use: (piece: Buffer) => void): Steps<void> {
+export function* inPieces(texts: Texts, use: (piece: Buffer) => void): Resumable<void> {
   let text = '';
   let asked = 0;
   for (const each of texts) {
@@ -25,7 +25,7 @@ export function* inPieces(texts: Texts, use: (piece: Buffer) => void): Steps<voi
 }
 
 /** All of `texts`, as UTF-8. */
-export function* bytesInSteps(texts: Texts): Steps<Buffer> {
+export function* bytesInSteps(texts: Texts): Resumable<Buffer> {
   const pieces: Buffer[] = [];
   let size = 0;
   yield* inPieces(texts, (piece) => {

@@ -1,5 +1,5 @@
 /** Why a command is refused. Codes are the interface's; `http/` maps them to statuses. */
-import { type Steps, toEnd } from './steps.js';
+import { type Resumable, runToEnd } from './resumable.js';
 
 export type ProblemCode =
   | 'INVALID_PAYLOAD'
@@ -56,14 +56,14 @@ export function problemsOfEach<T>(
   items: Iterable<T>,
   problemsOf: (item: T, index: number) => readonly Problem[],
 ): Problem[] {
-  return toEnd(problemsOfEachInSteps(items, problemsOf));
+  return runToEnd(problemsOfEachInSteps(items, problemsOf));
 }
 
 /** `problemsOfEach` of many. */
 export function* problemsOfEachInSteps<T>(
   items: Iterable<T>,
   problemsOf: (item: T, index: number) => readonly Problem[],
-): Steps<Problem[]> {
+): Resumable<Problem[]> {
   const problems: Problem[] = [];
   let index = 0;
   for (const item of items) {

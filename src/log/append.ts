@@ -6,7 +6,7 @@ import { type Parameterised, sendBatch } from '../postgres/exchange.js';
 import { createCanonicalWriter } from '../kernel/canonical-writer.js';
 import { createHasher } from './hash-chain.js';
 import type { LogHead } from './head.js';
-import { createPace, nextTurn } from '../kernel/turns.js';
+import { createTimeSlice, yieldToEventLoop } from '../kernel/event-loop.js';
 
 export interface Append {
   /** The end of the log, read under the lock. */
@@ -52,10 +52,10 @@ export async function prepareEvents(append: Append): Promise<Prepared> {
   const write = createCanonicalWriter();
   const hashOf = createHasher(write);
   let { position, hash } = head;
-  await nextTurn();
-  const pace = createPace();
+  await yieldToEventLoop();
+  const slice = createTimeSlice();
   for (const event of events) {
-    if (pace.due()) await pace.turn();
+    if (slice.isOver()) await slice.yield();
     position += 1;
     const placed = { ...common, ...event, position, id: randomUUID(), previous_hash: hash };
     const data = write(event.data);

@@ -3,7 +3,7 @@ import pg from 'pg';
 import type { Queryable } from '../postgres/pool.js';
 import type { PlacedEvent } from '../schema/fold/evolve.js';
 import { readEvent } from '../schema/fold/upcasting.js';
-import { createPace, mapInTurns } from '../kernel/turns.js';
+import { createTimeSlice, mapYielding } from '../kernel/event-loop.js';
 import type { Range } from './read.js';
 
 /** An event with its links in the chain. */
@@ -42,7 +42,7 @@ const PARSERS = new Map<number, (text: string) => unknown>([
  * @throws UnreadableEventError naming the position of an event this release doesn't know
  */
 export async function* readFoldPages(db: Queryable, range: Range): AsyncGenerator<FoldPage, void, undefined> {
-  const pace = createPace();
+  const slice = createTimeSlice();
   let next = readRows(db, range);
   for (;;) {
     const rows = await next;
@@ -54,7 +54,7 @@ export async function* readFoldPages(db: Queryable, range: Range): AsyncGenerato
       // Awaited in the next turn, or never when the reader stops here; then its failure concerns nobody.
       next.catch(() => undefined);
     }
-    yield { events: await mapInTurns(rows, toEvent, pace), occurred_at: toIso(last[8]) };
+    yield { events: await mapYielding(rows, toEvent, slice), occurred_at: toIso(last[8]) };
     if (!more) return;
   }
 }

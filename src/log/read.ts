@@ -2,7 +2,7 @@
 import type { Cause, Context, StoredEvent, Subject } from '../schema/model/events.js';
 import { readEvent } from '../schema/fold/upcasting.js';
 import type { Queryable } from '../postgres/pool.js';
-import { createPace, mapInTurns } from '../kernel/turns.js';
+import { createTimeSlice, mapYielding } from '../kernel/event-loop.js';
 
 /** An event as it is stored: of the version it was written with, not parsed. */
 export interface EventRecord {
@@ -61,8 +61,8 @@ export function toEventRecord(row: EventRow): EventRecord {
  * @throws Error naming the position of an event this release doesn't know
  */
 export async function* readEventPages(db: Queryable, range: Range): AsyncGenerator<StoredEvent[], void, undefined> {
-  const pace = createPace();
-  for await (const page of readRecordPages(db, range)) yield await mapInTurns(page, readEvent, pace);
+  const slice = createTimeSlice();
+  for await (const page of readRecordPages(db, range)) yield await mapYielding(page, readEvent, slice);
 }
 
 /** Pages of events in order, as they are stored. */

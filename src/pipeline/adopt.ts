@@ -1,7 +1,7 @@
 /** Adopting through the pipeline: the look at the catalog is part of the command's transaction. */
 import { type Adoption, readAdoption } from '../projector/adopt/read.js';
 import type { Note, Refused } from '../projector/adopt/note.js';
-import type { Wish } from '../schema/operations/adopt-tables.js';
+import type { AdoptRequest } from '../schema/operations/adopt-tables.js';
 import type { CommandOf } from '../schema/operations/index.js';
 import type { Prepare } from './types.js';
 
@@ -24,7 +24,7 @@ export interface Adopting {
 }
 
 /** The command and, when it has been decided, what there is to say about it. */
-export function adopting(wish: Wish, schema: string): Adopting {
+export function adopting(wish: AdoptRequest, schema: string): Adopting {
   let found: Adoption | undefined;
   return {
     command: async (client, state) => {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { prepareEvents } from '../log/append.js';
 import { type Parameterised, sendBatch } from '../postgres/exchange.js';
-import { metadataStatements } from '../projector/metadata/metadata.js';
+import { metadataStatements } from '../projector/metadata/rows.js';
 import { planBatchInSteps } from '../projector/ddl/plan.js';
 import type { Statement } from '../projector/ddl/statement.js';
 import type { Point } from '../reads/store.js';
@@ -12,20 +12,20 @@ import type { LogEvent } from '../schema/model/events.js';
 import type { Problem } from '../kernel/problem.js';
 import { snapshotHashInSteps } from '../schema/snapshot/snapshot.js';
 import type { State } from '../schema/model/state.js';
-import { inTurns } from '../kernel/turns.js';
-import { isLarge, rowsAhead } from './ahead.js';
+import { runYielding } from '../kernel/event-loop.js';
+import { isLarge, streamRows } from './stream-rows.js';
 import type { Try } from './attend.js';
 import { SAVEPOINT, begin } from './begin.js';
 import { checkpoints } from './checkpoints.js';
 import { UnknownOutcomeError, commit } from './commit.js';
 import { earlierAnswer, findAnswer, isKept, keepAnswer } from './idempotency.js';
-import { type Projection, runStatements } from './project.js';
-import type { Unanswered } from './settle.js';
+import { type Projection, runStatements } from './run-ddl.js';
+import type { Unanswered } from './commit-outcome.js';
 import type { Done, DryRun, Job, Outcome, PipelineOptions, Refusal, RequestContext } from './types.js';
 
 /** A batch that may have been committed, and what to answer if it was. */
-export class Undecided extends Error {
-  override readonly name = 'Undecided';
+export class CommitInDoubt extends Error {
+  override readonly name = 'CommitInDoubt';
   readonly lost: Unanswered;
   readonly done: Done;
   readonly point: Point;
@@ -58,7 +58,7 @@ export async function attempt({ options, job, ...at }: Attempt): Promise<Outcome
   if (decided.kind === 'refused') return endRefused(client, options, { request, outcome: decided, head: point.head });
   const { events } = decided;
   if (events.length === 0) return endUnchanged(client, options, { request, point });
-  const { statements, after } = await inTurns(planBatchInSteps(point.state, events, options.place.schema));
+  const { statements, after } = await runYielding(planBatchInSteps(point.state, events, options.place.schema));
   // PostgreSQL works on the DDL while rows and hashes are computed here; the rest follows in one flight.
   const keeps = idempotency !== undefined;
   const running = runStatements(
@@ -66,7 +66,7 @@ export async function attempt({ options, job, ...at }: Attempt): Promise<Outcome
     projectionOf(options, { before: point.state, after, events, statements, keeps }),
   );
   const preparing = { options, request, backend, point, events, after };
-  const projecting = isLarge(events) ? rowsAhead(client, { running, rows: () => metadataOf(preparing) }) : running;
+  const projecting = isLarge(events) ? streamRows(client, { running, rows: () => metadataOf(preparing) }) : running;
   const [problems, batch] = await Promise.all([projecting, prepare(preparing)]);
   if (problems !== null) {
     const outcome: Refusal = { kind: 'refused', problems };
@@ -82,7 +82,7 @@ export async function rehearse({ options, job, ...at }: Attempt): Promise<DryRun
   const decided = await judge(point.state, await preparedJob(client, job, point.state), options.release);
   if (decided.kind === 'refused') return rollback(client, decided);
   const { events } = decided;
-  const { statements, after } = await inTurns(planBatchInSteps(point.state, events, options.place.schema));
+  const { statements, after } = await runYielding(planBatchInSteps(point.state, events, options.place.schema));
   const batch = { before: point.state, after, events, statements, keeps: false };
   const problems = await runStatements(client, projectionOf(options, batch));
   return rollback(client, planned({ point, events, statements, problems }));
@@ -115,10 +115,10 @@ type Decided = { kind: 'decided'; events: LogEvent[] } | Refusal;
 
 async function judge(state: State, { decide, request }: Job, release: string): Promise<Decided> {
   const { ifMatch } = request;
-  if (ifMatch !== undefined && ifMatch !== (await inTurns(snapshotHashInSteps(state, release)))) {
+  if (ifMatch !== undefined && ifMatch !== (await runYielding(snapshotHashInSteps(state, release)))) {
     return { kind: 'refused', problems: [preconditionFailed()] };
   }
-  const result = await inTurns(decide(state));
+  const result = await runYielding(decide(state));
   return result.ok ? { kind: 'decided', events: result.value } : { kind: 'refused', problems: result.problems };
 }
 
@@ -177,7 +177,7 @@ async function commitAndPublish(client: pg.ClientBase, options: PipelineOptions,
     await commit(client, batch.statements);
   } catch (error) {
     if (!(error instanceof UnknownOutcomeError)) throw error;
-    throw new Undecided({ batch: batch.id, backend: batch.backend }, batch);
+    throw new CommitInDoubt({ batch: batch.id, backend: batch.backend }, batch);
   }
   options.store.publish(batch.point);
   return batch.done;

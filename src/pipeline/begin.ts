@@ -8,7 +8,7 @@ import { ExchangeError, isConnectionLoss, isLocked } from '../postgres/errors.js
 import { type Parameterised, sendBatch } from '../postgres/exchange.js';
 import { REFUSE_OLDER_RELEASE } from '../postgres/release-guard.js';
 import { writeLimits } from '../postgres/write-limits.js';
-import { LogDivergedError, type Point, foldLog, foldPage } from '../log/fold-log.js';
+import { LogDivergedError, type Point, foldLog, foldPage } from '../log/fold.js';
 import type { Store } from '../reads/store.js';
 import { readEvent } from '../schema/fold/upcasting.js';
 import type { Try } from './attend.js';

@@ -1,6 +1,6 @@
 /** What a command does when the log is not the one that was seen. */
 import { type NotedDivergence, checkHead, isInLog } from '../log/divergence.js';
-import type { Point } from '../log/fold-log.js';
+import type { Point } from '../log/fold.js';
 import type { Problem } from '../kernel/problem.js';
 import type { UnreadableEventError } from '../schema/fold/upcasting.js';
 import type { PipelineOptions } from './types.js';

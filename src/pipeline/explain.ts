@@ -2,7 +2,7 @@
 import type pg from 'pg';
 import { sendScript } from '../postgres/exchange.js';
 import { type Sql, ident, join, sql } from '../projector/ddl/sql.js';
-import { type Refused, offendersOf, withCount } from '../projector/refusals/offenders.js';
+import { type Refused, offendingRowsOf, withCount } from '../projector/refusals/offending-rows.js';
 import { namingExtension } from '../projector/refusals/missing-extension.js';
 import { type Taken, takenParts, withTaken } from '../projector/refusals/taken-names.js';
 import type { Problem } from '../kernel/problem.js';
@@ -46,7 +46,7 @@ interface Inquiry {
 /** What the database can say of a refusal: the rows in the way, or what has a name. */
 function inquiryOf(refused: Refused): Inquiry | null {
   const { problem } = refused;
-  const offenders = offendersOf(refused);
+  const offenders = offendingRowsOf(refused);
   if (offenders !== null) {
     const count = (rows: readonly unknown[]) => Number((rows[0] as { count?: unknown } | undefined)?.count ?? 0);
     return { question: offenders.question, told: (rows) => withCount(problem, offenders, count(rows)) };

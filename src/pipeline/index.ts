@@ -8,12 +8,12 @@ import type { Problem } from '../kernel/problem.js';
 import type { State } from '../schema/model/state.js';
 import { BY_ITSELF, acknowledge } from './acknowledge.js';
 import type { Try } from './attend.js';
-import { type Attempt, Undecided, attempt, rehearse } from './attempt.js';
+import { type Attempt, CommitInDoubt, attempt, rehearse } from './attempt.js';
 import { StaleConnectionError, begin } from './begin.js';
 import { UnknownOutcomeError, commit } from './commit.js';
 import { DivergedError, logUnreadable, lookAtLog, requireReadable } from './diverged.js';
-import { type Queue, createQueue } from '../kernel/queue.js';
-import { type Unsettled, createUnsettled, isCommitted, outcomeUnknown } from './settle.js';
+import { type Semaphore, createSemaphore } from '../kernel/semaphore.js';
+import { type CommitsInDoubt, createCommitsInDoubt, isCommitted, outcomeUnknown } from './commit-outcome.js';
 import { tryUntilFree } from './tries.js';
 import type { Job, Outcome, Pipeline, PipelineOptions, Prepare, Refusal, RequestContext } from './types.js';
 import { ProblemError } from '../kernel/problem.js';
@@ -22,7 +22,7 @@ export type * from './types.js';
 
 export function createPipeline(given: PipelineOptions): Pipeline {
   const options = { ...given, watch: given.watch ?? createLogWatch(given) };
-  const writer = { options, queue: createQueue(), unsettled: createUnsettled(options) };
+  const writer = { options, queue: createSemaphore(), unsettled: createCommitsInDoubt(options) };
   const run = <T>(job: Job, work: (attempt: Attempt) => Promise<T>): Promise<T | Outcome> => answer(writer, job, work);
   return {
     execute: async (name, command, request) => {
@@ -66,8 +66,8 @@ function unprepared(): never {
 
 interface Writer {
   options: Options;
-  queue: Queue;
-  unsettled: Unsettled;
+  queue: Semaphore;
+  unsettled: CommitsInDoubt;
 }
 
 /** Options with what they leave out. */
@@ -83,7 +83,7 @@ async function answer<T>(writer: Writer, job: Job, work: (attempt: Attempt) => P
     const attempt = () => tryUntilFree({ options, queue, abandoned }, (at) => work({ ...at, options, job }));
     return await looking(writer, false, attempt);
   } catch (error) {
-    if (error instanceof Undecided) return settle(error, writer, job.request);
+    if (error instanceof CommitInDoubt) return settle(error, writer, job.request);
     return refusalOf(error);
   }
 }
@@ -113,7 +113,11 @@ async function looking<T>(writer: Writer, evenDiverged: boolean, attempt: () => 
 }
 
 /** Finds out what became of a COMMIT that was never answered. */
-async function settle(undecided: Undecided, { options, unsettled }: Writer, request: RequestContext): Promise<Outcome> {
+async function settle(
+  undecided: CommitInDoubt,
+  { options, unsettled }: Writer,
+  request: RequestContext,
+): Promise<Outcome> {
   const { lost, done, point } = undecided;
   options.logger.warn('the connection was lost during a commit', { batch: lost.batch, position: done.position });
   const committed = await isCommitted(lost, options);

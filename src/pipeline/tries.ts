@@ -10,12 +10,12 @@ import { type Holder, LockedError } from '../projector/ddl/table-locks.js';
 import { type Try, attend } from './attend.js';
 import { StaleConnectionError } from './begin.js';
 import { LogBusyError, type Met, inTheWay, isStillMet, meet, nameOf } from './in-the-way.js';
-import type { Queue } from '../kernel/queue.js';
+import type { Semaphore } from '../kernel/semaphore.js';
 import type { PipelineOptions } from './types.js';
 import { ProblemError } from '../kernel/problem.js';
 
 export interface Trying {
-  queue: Queue;
+  queue: Semaphore;
   options: PipelineOptions;
   /** Whether nobody waits for the answer any more. */
   abandoned?: (() => boolean) | undefined;
@@ -107,7 +107,7 @@ async function once<T>(
   { left, tableWait }: { left: number; tableWait: number },
   work: (at: Try) => Promise<T>,
 ): Promise<Ended<T>> {
-  const turn = await queue.enter(left, othersFirst);
+  const turn = await queue.acquire(left, othersFirst);
   try {
     const lockWait = Math.min(left - turn.waited, LOOK_AT_HOLDER);
     return await withClient(options.pool, async (client) => {
@@ -126,7 +126,7 @@ async function once<T>(
     if (error instanceof StaleConnectionError) return { kind: 'stale', error };
     throw error;
   } finally {
-    turn.end();
+    turn.release();
   }
 }
 

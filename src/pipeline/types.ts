@@ -8,7 +8,7 @@ import type { Cause, Divergence, LogEvent, StoredEvent } from '../schema/model/e
 import type { CommandOf, OperationName } from '../schema/operations/index.js';
 import type { Problem, Result } from '../kernel/problem.js';
 import type { State } from '../schema/model/state.js';
-import type { Steps } from '../kernel/steps.js';
+import type { Resumable } from '../kernel/resumable.js';
 import type { Json } from '../kernel/json.js';
 
 /** The one way the schema changes. */
@@ -133,6 +133,6 @@ export type Prepare<C> = (client: pg.ClientBase, state: State) => Promise<C>;
 export interface Job {
   /** What there is to ask the database before; undefined: nothing. */
   prepare?: (client: pg.ClientBase, state: State) => Promise<Job['decide']>;
-  decide(state: State): Steps<Result<LogEvent[]>>;
+  decide(state: State): Resumable<Result<LogEvent[]>>;
   request: RequestContext;
 }

@@ -1,7 +1,7 @@
 /** Answers that were rendered once and are sent again as long as what they show hasn't changed. */
 import { createHash } from 'node:crypto';
-import type { Steps } from '../kernel/steps.js';
-import { inTurns } from '../kernel/turns.js';
+import type { Resumable } from '../kernel/resumable.js';
+import { runYielding } from '../kernel/event-loop.js';
 
 export interface Rendered {
   body: Buffer;
@@ -17,7 +17,7 @@ export interface RenderedCache {
    * long as its subject and is never stale. It is rendered in turns with other work, once for all who ask meanwhile;
    * what `render` throws, all of them get. Of one subject, the answers used longest ago go when they grow too large.
    */
-  get(subject: object, key: string, render: () => Steps<Buffer>): Promise<Rendered>;
+  get(subject: object, key: string, render: () => Resumable<Buffer>): Promise<Rendered>;
   /** How much is kept; subjects that nobody holds any longer are in it until memory is reclaimed. */
   size(): { answers: number; bytes: number };
 }
@@ -53,8 +53,8 @@ export function createRenderedCache({ maxBytes = 64 * 1024 * 1024 } = {}): Rende
     gone.register(subject, kept);
     return kept;
   };
-  const make = async (kept: Kept, key: string, render: () => Steps<Buffer>): Promise<Rendered> => {
-    const rendered = await inTurns(renderedInSteps(render(), (bytes) => grow(kept, entry, bytes)));
+  const make = async (kept: Kept, key: string, render: () => Resumable<Buffer>): Promise<Rendered> => {
+    const rendered = await runYielding(renderedInSteps(render(), (bytes) => grow(kept, entry, bytes)));
     const entry: Entry = { rendered, bytes: 0, dropped: false };
     kept.answers.set(key, entry);
     count(1, 0);
@@ -104,9 +104,9 @@ const HASHED = 512 * 1024;
 
 /** A body with its entity tag. `onGrown` is told of the bytes that are kept beside it. */
 export function* renderedInSteps(
-  content: Steps<Buffer>,
+  content: Resumable<Buffer>,
   onGrown: (bytes: number) => void = () => undefined,
-): Steps<Rendered> {
+): Resumable<Rendered> {
   const body = yield* content;
   const hash = createHash('sha256');
   for (let at = 0; at < body.length; at += HASHED) {

@@ -4,11 +4,11 @@ import type { Logger } from '../postgres/logger.js';
 import type { Queryable } from '../postgres/pool.js';
 import type { State } from '../schema/model/state.js';
 import { UnreadableEventError } from '../schema/fold/upcasting.js';
-import { LogDivergedError, type Point, broken, foldLog, startPoint } from '../log/fold-log.js';
+import { LogDivergedError, type Point, broken, foldLog, startPoint } from '../log/fold.js';
 import type { StoredFolds } from './stored-folds/index.js';
 import { shareNext } from '../kernel/share-next.js';
 
-export { LogDivergedError, type Point, foldPage, foldPages } from '../log/fold-log.js';
+export { LogDivergedError, type Point, foldPage, foldPages } from '../log/fold.js';
 
 export interface Store {
   /**

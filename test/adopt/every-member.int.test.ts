@@ -4,7 +4,7 @@
  */
 import { expect } from 'chai';
 import type pg from 'pg';
-import { type Difference, verify } from '../../src/projector/verify/verify.js';
+import { type Difference, verify } from '../../src/projector/verify/index.js';
 import { scriptOf } from '../../src/reads/history/script.js';
 import type { Outcome } from '../../src/pipeline/index.js';
 import type { Problem } from '../../src/kernel/problem.js';

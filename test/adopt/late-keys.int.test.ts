@@ -1,7 +1,7 @@
 /** Foreign keys whose target is adopted after them. */
 import { expect } from 'chai';
-import { verify } from '../../src/projector/verify/verify.js';
-import type { Wish } from '../../src/schema/operations/adopt-tables.js';
+import { verify } from '../../src/projector/verify/index.js';
+import type { AdoptRequest } from '../../src/schema/operations/adopt-tables.js';
 import { CAUSE, type Instance, command, done } from '../pipeline/instance.js';
 import { catalogText } from './catalog-text.js';
 import { type Bench, adopt, expectReplayed, expectVerified, promote, startBench } from './round-trip.js';
@@ -32,7 +32,7 @@ describe('foreign keys that are adopted before their target', function () {
     );
 
   /** Adopts one after the other; nothing is done to the tables, and the log says what both adopted together say. */
-  async function adoptApart(sql: string, ...wishes: Wish[]) {
+  async function adoptApart(sql: string, ...wishes: AdoptRequest[]) {
     bench = await startBench(sql);
     const { instance } = bench;
     const before = await catalogText(instance.pool);

@@ -6,9 +6,9 @@ import { readRecordPages } from '../../src/log/read.js';
 import { readAdoption, type Adoption } from '../../src/projector/adopt/read.js';
 import { readFound } from '../../src/projector/adopt/read.js';
 import type { Outcome } from '../../src/pipeline/index.js';
-import { verify } from '../../src/projector/verify/verify.js';
+import { verify } from '../../src/projector/verify/index.js';
 import { compareSnapshot } from '../../src/schema/compare/compare-snapshot.js';
-import type { Wish } from '../../src/schema/operations/adopt-tables.js';
+import type { AdoptRequest } from '../../src/schema/operations/adopt-tables.js';
 import { type Snapshot, snapshotHash, snapshotOf } from '../../src/schema/snapshot/snapshot.js';
 import { CAUSE, type Instance, command, done, startInstance } from '../pipeline/instance.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
@@ -49,7 +49,7 @@ export async function runSql({ connectionString }: TestDatabase, sql: string): P
 }
 
 /** What was adopted, and what wasn't. */
-export async function adopt({ pipeline, schema }: Instance, wish: Wish = { all: true }): Promise<Adoption> {
+export async function adopt({ pipeline, schema }: Instance, wish: AdoptRequest = { all: true }): Promise<Adoption> {
   let found: Adoption | undefined;
   const outcome = await pipeline.execute(
     'adopt-tables',

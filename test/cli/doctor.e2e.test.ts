@@ -4,7 +4,7 @@ import pg from 'pg';
 import { FINDINGS, type FindingCode } from '../../src/cli/doctor/finding.js';
 import { clock, lockFindings } from '../../src/cli/doctor/server.js';
 import { FOLD_FORMAT } from '../../src/reads/stored-folds/document.js';
-import type { Patient } from '../../src/cli/doctor/check.js';
+import type { DoctorContext } from '../../src/cli/doctor/check.js';
 import type { Examined } from '../../src/cli/doctor/index.js';
 import { clientOf, json } from '../http/client.js';
 import { until } from '../log/until.js';
@@ -234,7 +234,7 @@ describe('dps doctor', () => {
     const pool = new pg.Pool({ connectionString: await lived(), max: 1 });
     try {
       const at = async (shift: number) => {
-        const found = await clock.run({ pool, now: () => Date.now() + shift } as unknown as Patient);
+        const found = await clock.run({ pool, now: () => Date.now() + shift } as unknown as DoctorContext);
         return found.map(({ code, message }) => `${code} ${message.replace(/\d+ ms/, 'n ms')}`);
       };
       expect(await at(0)).to.deep.equal([]);

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { verifyChain } from '../../src/log/hash-chain.js';
 import { createPool, withClient } from '../../src/postgres/pool.js';
-import { verify } from '../../src/projector/verify/verify.js';
+import { verify } from '../../src/projector/verify/index.js';
 import { evolve } from '../../src/schema/fold/evolve.js';
 import { type State, initialState } from '../../src/schema/model/state.js';
 import type { StoredEvent } from '../../src/schema/model/events.js';

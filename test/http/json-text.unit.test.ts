@@ -1,14 +1,14 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { jsonBytesInSteps } from '../../src/http/json-text.js';
-import { toEnd } from '../../src/kernel/steps.js';
+import { runToEnd } from '../../src/kernel/resumable.js';
 
 describe('JSON that is written in steps', () => {
   it('is what JSON.stringify writes', () => {
     const values = fc.oneof(fc.jsonValue({ maxDepth: 5 }), fc.constant({ a: undefined, b: [undefined, 1] }));
     fc.assert(
       fc.property(values, (value) => {
-        expect(toEnd(jsonBytesInSteps(value)).toString()).equal(JSON.stringify(value));
+        expect(runToEnd(jsonBytesInSteps(value)).toString()).equal(JSON.stringify(value));
       }),
       { numRuns: 500 },
     );

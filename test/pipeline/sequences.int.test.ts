@@ -8,7 +8,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { withClient } from '../../src/postgres/pool.js';
 import { qualified } from '../../src/projector/ddl/sql.js';
-import { verify } from '../../src/projector/verify/verify.js';
+import { verify } from '../../src/projector/verify/index.js';
 import { evolve } from '../../src/schema/fold/evolve.js';
 import { operations } from '../../src/schema/operations/index.js';
 import type { Problem, Result } from '../../src/kernel/problem.js';

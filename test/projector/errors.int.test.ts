@@ -3,7 +3,7 @@ import pg from 'pg';
 import { ExchangeError } from '../../src/postgres/errors.js';
 import { runScript } from '../../src/postgres/script.js';
 import { planBatch } from '../../src/projector/ddl/plan.js';
-import { ddlFailure } from '../../src/projector/refusals/errors.js';
+import { ddlFailure } from '../../src/projector/refusals/ddl-failure.js';
 import type { NewEvent } from '../../src/schema/model/events.js';
 import type { Problem } from '../../src/kernel/problem.js';
 import { added, changed, column, created } from './columns.js';

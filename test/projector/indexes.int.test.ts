@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import pg from 'pg';
-import { type IndexProjection, createIndexProjection } from '../../src/projector/indexes/indexes.js';
-import { verify } from '../../src/projector/verify/verify.js';
+import { type IndexProjection, createIndexProjection } from '../../src/projector/indexes/index.js';
+import { verify } from '../../src/projector/verify/index.js';
 import { indexName } from '../../src/schema/model/constraint-names.js';
 import { until } from '../log/until.js';
 import { CAUSE, type Instance, command, done, field, silent, startInstance } from '../pipeline/instance.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { metadataStatements, rebuildMetadata } from '../../src/projector/metadata/metadata.js';
+import { metadataStatements, rebuildMetadata } from '../../src/projector/metadata/rows.js';
 import { sendBatch } from '../../src/postgres/exchange.js';
 import { type State, initialState } from '../../src/schema/model/state.js';
 import { transition } from '../../src/schema/transition/transition.js';

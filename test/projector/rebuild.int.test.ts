@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { readDatabase } from '../../src/postgres/database.js';
-import { type RebuiltMetadata, rebuildMetadataRows } from '../../src/projector/metadata/rebuild-metadata.js';
-import { verify } from '../../src/projector/verify/verify.js';
+import { type RebuiltMetadata, rebuildMetadataRows } from '../../src/projector/metadata/rebuild.js';
+import { verify } from '../../src/projector/verify/index.js';
 import { withClient } from '../../src/postgres/pool.js';
 import { CAUSE, type Instance, command, done, field, startInstance, table } from '../pipeline/instance.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';

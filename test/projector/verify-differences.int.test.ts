@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Difference, verify } from '../../src/projector/verify/verify.js';
+import { type Difference, verify } from '../../src/projector/verify/index.js';
 import { column, created, related, tableOf } from './columns.js';
 import { type Projected, startProjected } from './support.js';
 

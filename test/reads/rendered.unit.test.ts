@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { bytesInSteps } from '../../src/kernel/bytes.js';
 import { createRenderedCache } from '../../src/reads/rendered.js';
-import { nextTurn } from '../../src/kernel/turns.js';
+import { yieldToEventLoop } from '../../src/kernel/event-loop.js';
 
 describe('rendered answers', () => {
   it('are rendered once per subject and key', async () => {
@@ -28,7 +28,7 @@ describe('rendered answers', () => {
     const both = Promise.all([cache.get(subject, 'k', render), cache.get(subject, 'k', render)]).finally(() => {
       done = true;
     });
-    for (; !done; turns += 1) await nextTurn();
+    for (; !done; turns += 1) await yieldToEventLoop();
     const [first, second] = await both;
     expect(first).to.equal(second);
     expect(first.body.toString()).to.equal('x'.repeat(30 * 40_000));

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import { constraintColumns, indexColumns } from '../../src/schema/sql-text/definition-columns.js';
-import { expressionColumns } from '../../src/schema/sql-text/expression-columns.js';
+import { constraintColumns, indexColumns, expressionColumns } from '../../src/schema/sql-text/columns.js';
 
 describe('the columns that SQL names', () => {
   it('in the definition of an index', () => {

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { Draft } from '../../src/schema/transition/draft.js';
 import { evolve } from '../../src/schema/fold/evolve.js';
-import { renameIndexes } from '../../src/schema/fold/index-names.js';
+import { renameIndexes } from '../../src/schema/fold/secondary-indexes.js';
 import { type State, initialState } from '../../src/schema/model/state.js';
 import { transition } from '../../src/schema/transition/transition.js';
 import { column, created } from '../projector/columns.js';

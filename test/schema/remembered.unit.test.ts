@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { remembered } from '../../src/kernel/remembered.js';
+import { memoize } from '../../src/kernel/memoize.js';
 
 describe('what is remembered', () => {
   function counting() {
     const asked: string[] = [];
-    const ask = remembered((text): string | null => {
+    const ask = memoize((text): string | null => {
       asked.push(text);
       if (text === 'bad') throw new Error('bad');
       return text === 'nothing' ? null : text.toUpperCase();

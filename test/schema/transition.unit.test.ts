@@ -1,14 +1,14 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { canonicalJson } from '../../src/kernel/canonical.js';
-import { relationBody } from '../../src/schema/transition/change.js';
+import { relationBody } from '../../src/schema/transition/context.js';
 import { compareSnapshot } from '../../src/schema/compare/compare-snapshot.js';
 import { diffStates, isEmptyDiff } from '../../src/schema/diff/diff.js';
 import { invariantProblems } from '../../src/schema/invariants/index.js';
 import { operations } from '../../src/schema/operations/index.js';
 import { snapshotHash, snapshotOf } from '../../src/schema/snapshot/snapshot.js';
 import type { State } from '../../src/schema/model/state.js';
-import { toEnd } from '../../src/kernel/steps.js';
+import { runToEnd } from '../../src/kernel/resumable.js';
 import { transition } from '../../src/schema/transition/transition.js';
 import { schemaState } from '../support/arbitraries.js';
 import { follow, followStrictly } from '../support/given.js';
@@ -54,7 +54,7 @@ describe('transition and diff (properties)', () => {
         const sent = JSON.parse(JSON.stringify({ hash, diff })) as unknown;
         const command = operations['apply-diff'].parse({ release: RELEASE, body: sent });
         if (!command.ok) throw new Error(JSON.stringify(command.problems));
-        const events = toEnd(operations['apply-diff'].decide(a, command.value));
+        const events = runToEnd(operations['apply-diff'].decide(a, command.value));
         if (!events.ok) throw new Error(JSON.stringify(events.problems));
         const reached = follow(a, events.value);
         expect(withoutIds(reached)).to.deep.equal(withoutIds(b));
@@ -98,7 +98,7 @@ describe('transition and diff (properties)', () => {
       fc.property(schemaState, fc.nat(), (a, pick) => {
         const all = [...a.collections.keys()];
         if (all.length === 0) return;
-        const decided = toEnd(
+        const decided = runToEnd(
           operations['delete-collection'].decide(a, { collection: all[pick % all.length] as string }),
         );
         if (!decided.ok) throw new Error(JSON.stringify(decided.problems));

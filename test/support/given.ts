@@ -6,7 +6,7 @@ import { invariantProblems } from '../../src/schema/invariants/index.js';
 import { type CommandOf, type InputOf, type OperationName, operations } from '../../src/schema/operations/index.js';
 import type { Problem, ProblemCode, Result } from '../../src/kernel/problem.js';
 import { type State, initialState } from '../../src/schema/model/state.js';
-import { type Steps, toEnd } from '../../src/kernel/steps.js';
+import { type Resumable, runToEnd } from '../../src/kernel/resumable.js';
 
 /** Folds decided events as the log would place them: from the position after the state's. */
 export function follow(state: State, events: readonly NewEvent[]): State {
@@ -31,10 +31,10 @@ export function followStrictly(state: State, events: readonly NewEvent[]): State
 export function attempt<N extends OperationName>(state: State, name: N, input: InputOf<N>): Result<NewEvent[]> {
   const operation = operations[name] as unknown as {
     parse(input: InputOf<N>): Result<CommandOf<N>>;
-    decide(state: State, command: CommandOf<N>): Steps<Result<NewEvent[]>>;
+    decide(state: State, command: CommandOf<N>): Resumable<Result<NewEvent[]>>;
   };
   const command = operation.parse(input);
-  return command.ok ? toEnd(operation.decide(state, command.value)) : command;
+  return command.ok ? runToEnd(operation.decide(state, command.value)) : command;
 }
 
 /** The state after a command that must be accepted. */

@@ -7,7 +7,7 @@ import { OperatorError } from '../../kernel/operator-error.js';
 import { readDatabase } from '../../postgres/database.js';
 import { migrationsOf } from '../../postgres/migrate.js';
 import { withClient } from '../../postgres/pool.js';
-import { verify } from '../../projector/verify/verify.js';
+import { verify } from '../../projector/verify/index.js';
 import { readRelease } from '../../release.js';
 import type { ExitCode, Invocation } from '../command.js';
 import { describeDifference } from '../differences.js';

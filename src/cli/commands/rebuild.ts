@@ -11,7 +11,7 @@ import { countDifferences, describeDifference } from '../differences.js';
 import { json } from '../output.js';
 import { withServerAt } from '../database.js';
 import { createProgress } from '../progress.js';
-import { type Bench, withProjections } from '../projections.js';
+import { type ProjectionTools, withProjections } from '../projections.js';
 import { replayInto, showReplayed } from '../replay.js';
 import { ProblemError } from '../../kernel/problem.js';
 
@@ -26,7 +26,11 @@ export async function rebuild(invocation: Invocation): Promise<ExitCode> {
   );
 }
 
-async function rebuildHere({ values, terminal }: Invocation, bench: Bench, name: ProjectionName): Promise<ExitCode> {
+async function rebuildHere(
+  { values, terminal }: Invocation,
+  bench: ProjectionTools,
+  name: ProjectionName,
+): Promise<ExitCode> {
   if (name !== 'metadata') await bench.load();
   const progress = createProgress(terminal, `rebuilding ${name}`);
   const rebuilt = await bench.projections.rebuild(name, progress.at).catch(explain);
@@ -53,7 +57,11 @@ function describe({ name, position, made = [], left = [], differences = [], ...r
   ].join('\n');
 }
 
-async function rebuildInto(invocation: Invocation, { pool, projections }: Bench, into: string): Promise<ExitCode> {
+async function rebuildInto(
+  invocation: Invocation,
+  { pool, projections }: ProjectionTools,
+  into: string,
+): Promise<ExitCode> {
   const { head } = await projections.list();
   const progress = createProgress(invocation.terminal, 'replaying');
   const { schema } = invocation.config();

@@ -7,7 +7,7 @@ import { type ExitCode, type Invocation } from '../command.js';
 import { countDifferences, describeDifference, describeDivergence } from '../differences.js';
 import { json } from '../output.js';
 import { createProgress } from '../progress.js';
-import { type Bench, withProjections } from '../projections.js';
+import { type ProjectionTools, withProjections } from '../projections.js';
 import { verifyFile } from './verify-file.js';
 
 export async function verify(invocation: Invocation): Promise<ExitCode> {
@@ -25,7 +25,7 @@ interface Result {
   projections: Verified | { ok: false; error: string };
 }
 
-async function verifyAll({ terminal }: Invocation, bench: Bench): Promise<Result> {
+async function verifyAll({ terminal }: Invocation, bench: ProjectionTools): Promise<Result> {
   const { head } = await bench.projections.list();
   const progress = createProgress(terminal, 'hash chain');
   const chain = await verifyLog(bench.pool, emptyHead(), {
@@ -37,7 +37,7 @@ async function verifyAll({ terminal }: Invocation, bench: Bench): Promise<Result
 }
 
 /** A broken log may not even fold; that is a finding and no failure of ours. */
-async function compare({ load, projections }: Bench): Promise<Result['projections']> {
+async function compare({ load, projections }: ProjectionTools): Promise<Result['projections']> {
   try {
     await load();
     return await projections.verify();

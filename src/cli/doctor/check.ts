@@ -1,15 +1,15 @@
 /** What a check gets, and what it answers. */
 import type pg from 'pg';
 import type { Config } from '../../config.js';
-import type { Bench } from '../projections.js';
+import type { ProjectionTools } from '../projections.js';
 import type { Terminal } from '../command.js';
 import type { Finding } from './finding.js';
 
-export interface Patient {
+export interface DoctorContext {
   config: Config;
   connectionString: string;
   pool: pg.Pool;
-  bench: Bench;
+  bench: ProjectionTools;
   terminal: Terminal;
   /** Milliseconds since 1970, by this machine. */
   now: () => number;
@@ -20,5 +20,5 @@ export interface Check {
   name: string;
   /** Nothing that comes after it makes sense where it finds an error. */
   decisive?: true;
-  run(patient: Patient): Promise<Finding[]>;
+  run(patient: DoctorContext): Promise<Finding[]>;
 }

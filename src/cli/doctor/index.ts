@@ -1,5 +1,5 @@
 /** All checks in order. What a check can't do because of an earlier finding is not tried. */
-import type { Check, Patient } from './check.js';
+import type { Check, DoctorContext } from './check.js';
 import { type Finding, finding } from './finding.js';
 import { listening } from './listening.js';
 import { chain, protection, readable, storedFolds } from './log.js';
@@ -33,7 +33,7 @@ const CHECKS: readonly Check[] = [
   lag,
 ];
 
-export async function examine(patient: Patient): Promise<Examined[]> {
+export async function examine(patient: DoctorContext): Promise<Examined[]> {
   const examined: Examined[] = [];
   let stopped = false;
   for (const check of CHECKS) {
@@ -45,7 +45,7 @@ export async function examine(patient: Patient): Promise<Examined[]> {
   return examined;
 }
 
-async function tried(check: Check, patient: Patient): Promise<Finding[]> {
+async function tried(check: Check, patient: DoctorContext): Promise<Finding[]> {
   try {
     return await check.run(patient);
   } catch (error) {

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { connectionConfig } from '../../postgres/pool.js';
-import type { Check, Patient } from './check.js';
+import type { Check, DoctorContext } from './check.js';
 import { finding } from './finding.js';
 
 /** Milliseconds. */
@@ -31,7 +31,7 @@ export const listening: Check = {
   },
 };
 
-async function isHeard({ pool }: Patient, client: pg.Client): Promise<boolean> {
+async function isHeard({ pool }: DoctorContext, client: pg.Client): Promise<boolean> {
   const channel = `service_doctor_${randomUUID().replaceAll('-', '')}`;
   let late: NodeJS.Timeout | undefined;
   const heard = new Promise<boolean>((resolve) => {

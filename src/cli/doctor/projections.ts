@@ -1,5 +1,5 @@
 /** Fold, rows and tables; and how far each projection is. */
-import type { Difference } from '../../projector/verify/verify.js';
+import type { Difference } from '../../projector/verify/index.js';
 import type { ProjectionStatus } from '../../projector/projections/index.js';
 import { describeDifference } from '../differences.js';
 import type { Check } from './check.js';

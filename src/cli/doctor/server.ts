@@ -1,6 +1,6 @@
 /** The database server: is it one we can work on, and has it the room and the settings we need? */
 import { locksPerTransaction, readLockSettings } from '../../projector/refusals/lock-table.js';
-import type { Check, Patient } from './check.js';
+import type { Check, DoctorContext } from './check.js';
 import { type Finding, finding } from './finding.js';
 
 interface Server {
@@ -102,7 +102,7 @@ const CLOCKS_APART = 2_000;
 
 export const clock: Check = {
   name: 'clock',
-  async run({ pool, now }: Patient) {
+  async run({ pool, now }: DoctorContext) {
     const before = now();
     const { rows } = await pool.query<{ time: Date; last: Date | null }>(
       `SELECT clock_timestamp() AS time, (SELECT occurred_at FROM service_events ORDER BY position DESC LIMIT 1) AS last`,

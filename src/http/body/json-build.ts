@@ -1,11 +1,11 @@
 /** The value of a JSON text that was scanned, built piece by piece. All building is JSON.parse's. */
-import type { Steps } from '../../kernel/steps.js';
+import type { Resumable } from '../../kernel/resumable.js';
 import type { Cut, JsonScan } from './json-scan.js';
 
 type Container = unknown[] | Record<string, unknown>;
 
 /** @throws TypeError where the text is not UTF-8 */
-export function* buildJsonInSteps(bytes: Uint8Array, { cuts }: JsonScan): Steps<unknown> {
+export function* buildJsonInSteps(bytes: Uint8Array, { cuts }: JsonScan): Resumable<unknown> {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   const textOf = (from: number, to: number): string => decoder.decode(bytes.subarray(from, to));
   if (cuts.length === 0) return JSON.parse(textOf(0, bytes.length));

@@ -3,7 +3,7 @@
  * that it can be built piece by piece. JSON.parse of 32 MiB stops the event loop for 0.2 s, of ten million empty objects
  * for 6 s.
  */
-import type { Steps } from '../../kernel/steps.js';
+import type { Resumable } from '../../kernel/resumable.js';
 import { BYTE, endOfLiteral, endOfString, skipSpace } from './json-bytes.js';
 import { type FaultKind, JsonFault, type JsonLimits } from './json-fault.js';
 
@@ -55,7 +55,7 @@ export interface ScanOptions {
 const STEP = 32_768;
 
 /** @throws JsonFault */
-export function* scanJsonInSteps(bytes: Uint8Array, options: ScanOptions): Steps<JsonScan> {
+export function* scanJsonInSteps(bytes: Uint8Array, options: ScanOptions): Resumable<JsonScan> {
   const scanner = new Scanner(bytes, options);
   while (!scanner.step()) yield;
   return { values: scanner.values, cuts: scanner.cuts };

@@ -1,6 +1,6 @@
 /** multipart/form-data with exactly one file. */
 import { Busboy, type BusboyInstance } from '@fastify/busboy';
-import { createPace } from '../../kernel/turns.js';
+import { createTimeSlice } from '../../kernel/event-loop.js';
 import { refused } from '../errors.js';
 
 export interface UploadedFile {
@@ -74,11 +74,11 @@ function readParts(raw: Buffer, contentType: string): Promise<Parts> {
 }
 
 async function feed(parser: BusboyInstance, raw: Buffer, isRefused: () => boolean): Promise<void> {
-  const pace = createPace();
+  const slice = createTimeSlice();
   for (let at = 0; at < raw.length && !parser.destroyed; at += SLICE) {
     if (isRefused()) return;
     parser.write(raw.subarray(at, at + SLICE));
-    if (pace.due()) await pace.turn();
+    if (slice.isOver()) await slice.yield();
   }
   parser.end();
 }

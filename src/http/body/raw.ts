@@ -1,7 +1,7 @@
 /** The bytes of a request's body, decoded, no more of them than are allowed. */
 import type { IncomingMessage } from 'node:http';
 import type { Readable, Transform } from 'node:stream';
-import { createPace } from '../../kernel/turns.js';
+import { createTimeSlice } from '../../kernel/event-loop.js';
 import { refused, Refused } from '../errors.js';
 import { decoderOf } from './coding.js';
 
@@ -94,10 +94,10 @@ async function gather(chunks: readonly Buffer[], size: number): Promise<Buffer> 
   const [first] = chunks;
   if (chunks.length === 1 && first !== undefined) return first;
   const whole = Buffer.allocUnsafe(size);
-  const pace = createPace();
+  const slice = createTimeSlice();
   let at = 0;
   for (const chunk of chunks) {
-    if (pace.due()) await pace.turn();
+    if (slice.isOver()) await slice.yield();
     at += chunk.copy(whole, at);
   }
   return whole;

@@ -1,7 +1,7 @@
 /** The files that a snapshot can be saved as. */
 import type { Snapshot } from '../../schema/snapshot/snapshot.js';
 import { bytesInSteps, type Texts } from '../../kernel/bytes.js';
-import type { Steps } from '../../kernel/steps.js';
+import type { Resumable } from '../../kernel/resumable.js';
 import { JSON_TYPE } from '../answer.js';
 import { csvTexts } from './csv.js';
 import { indentedJsonTexts } from './indented-json.js';
@@ -46,7 +46,7 @@ export const FORMATS: Record<Export, Format> = {
 };
 
 /** The bytes of `snapshot` as a file. */
-export function* fileInSteps(snapshot: Steps<Snapshot>, write: Format['write']): Steps<Buffer> {
+export function* fileInSteps(snapshot: Resumable<Snapshot>, write: Format['write']): Resumable<Buffer> {
   return yield* bytesInSteps(write(yield* snapshot));
 }
 

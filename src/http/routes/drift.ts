@@ -1,7 +1,7 @@
 /** /schema/drift: the catalog against the log, with what would end each difference; and taking what is there into the log. */
 import type pg from 'pg';
 import { z } from 'zod';
-import type { Point } from '../../log/fold-log.js';
+import type { Point } from '../../log/fold.js';
 import { findDrift } from '../../projector/drift/find.js';
 import { accepting } from '../../pipeline/accept-drift.js';
 import { operations } from '../../schema/operations/index.js';

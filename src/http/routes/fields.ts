@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { operations } from '../../schema/operations/index.js';
 import { missingField, noFieldsShown } from '../../schema/operations/refusals.js';
 import { collectionsInOrder } from '../../schema/model/order.js';
-import type { ShownField } from '../../schema/snapshot/present.js';
-import { shownFields } from '../../schema/snapshot/snapshot.js';
+import type { FieldDocument } from '../../schema/snapshot/documents.js';
+import { fieldDocumentsOf } from '../../schema/snapshot/snapshot.js';
 import type { CollectionNode, State } from '../../schema/model/state.js';
 import { type Answer, JSON_TYPE, noContent, textAnswer, unwrap } from '../answer.js';
 import { change } from '../change.js';
@@ -39,9 +39,9 @@ export function fieldRoutes(deps: HttpDeps): Route[] {
 type FieldTexts = (state: State, node: CollectionNode) => readonly string[];
 
 function createFieldTexts(): FieldTexts {
-  const known = new WeakMap<readonly ShownField[], readonly string[]>();
+  const known = new WeakMap<readonly FieldDocument[], readonly string[]>();
   return (state, node) => {
-    const fields = shownFields(state, node);
+    const fields = fieldDocumentsOf(state, node);
     const found = known.get(fields) ?? fields.map((field) => JSON.stringify(field));
     known.set(fields, found);
     return found;
@@ -63,7 +63,7 @@ function oneText(
   { state, collection, field }: { state: State; collection: string; field: string },
 ) {
   const node = nodeOf(state, collection);
-  const index = shownFields(state, node).findIndex((each) => each.field === field);
+  const index = fieldDocumentsOf(state, node).findIndex((each) => each.field === field);
   const text = textsOf(state, node)[index];
   if (text === undefined) throw new Refused([missingField(collection, field)]);
   return text;

@@ -2,11 +2,11 @@
 import { z } from 'zod';
 import { FutureMomentError } from '../../reads/history/index.js';
 import { NOW, type Moment } from '../../reads/history/moment.js';
-import type { Point } from '../../log/fold-log.js';
+import type { Point } from '../../log/fold.js';
 import { bytesInSteps } from '../../kernel/bytes.js';
 import { snapshotHashInSteps, snapshotInSteps } from '../../schema/snapshot/snapshot.js';
-import type { Steps } from '../../kernel/steps.js';
-import { inTurns } from '../../kernel/turns.js';
+import type { Resumable } from '../../kernel/resumable.js';
+import { runYielding } from '../../kernel/event-loop.js';
 import { UnreadableEventError } from '../../schema/fold/upcasting.js';
 import { JSON_TYPE } from '../answer.js';
 import type { HttpDeps } from '../deps.js';
@@ -56,7 +56,7 @@ function snapshotRoute({ history, rendered, config: { release } }: HttpDeps, poi
   const fileOf = (
     name: (typeof HISTORY_EXPORTS)[number],
     point: Point,
-  ): { type: string; file: () => Steps<Buffer> } => {
+  ): { type: string; file: () => Resumable<Buffer> } => {
     if (name === 'sql') return { type: 'application/sql; charset=utf-8', file: () => history.script(point) };
     const { type, write } = FORMATS[name];
     return { type, file: () => fileInSteps(snapshotInSteps(point.state, release), write) };
@@ -73,7 +73,7 @@ function snapshotRoute({ history, rendered, config: { release } }: HttpDeps, poi
       const { position } = head;
       if (query.export === undefined) {
         const whole = await rendered.get(state.collections, 'history', () => bytesInSteps(textsOf(state, () => true)));
-        const etag = `"${await inTurns(snapshotHashInSteps(state, release))}"`;
+        const etag = `"${await runYielding(snapshotHashInSteps(state, release))}"`;
         return representationAnswer({ ...whole, etag, type: JSON_TYPE, position }, req);
       }
       const name = ['Content-Disposition', attachmentOf(query.export, point)];

@@ -5,7 +5,7 @@ import { type Rendered, renderedInSteps } from '../../reads/rendered.js';
 import { JSON_TYPE } from '../answer.js';
 import { representationAnswer } from '../representation.js';
 import { openRoute, route, type Route } from '../route.js';
-import { inTurns } from '../../kernel/turns.js';
+import { runYielding } from '../../kernel/event-loop.js';
 
 const noQuery = z.strictObject({});
 
@@ -53,6 +53,6 @@ async function make(routes: readonly Route[], release: string): Promise<Made> {
   const { openApiDocument } = await import('../openapi/document.js');
   const { PAGE_POLICY: policy, pageOf } = await import('../openapi/page.js');
   const described = openApiDocument(routes, release);
-  const rendered = (text: string) => inTurns(renderedInSteps(bytesInSteps([text])));
+  const rendered = (text: string) => runYielding(renderedInSteps(bytesInSteps([text])));
   return { document: await rendered(JSON.stringify(described)), page: await rendered(pageOf(described)), policy };
 }

@@ -4,7 +4,7 @@ import { operations } from '../../schema/operations/index.js';
 import { noFieldsShown } from '../../schema/operations/refusals.js';
 import { existingRelation } from '../../schema/operations/relations.js';
 import { collectionsInOrder, relationsInOrder } from '../../schema/model/order.js';
-import { keyTarget, presentRelation, type ShownRelation } from '../../schema/snapshot/present.js';
+import { keyTarget, relationDocument, type RelationDocument } from '../../schema/snapshot/documents.js';
 import type { CollectionNode, State } from '../../schema/model/state.js';
 import { type Answer, jsonAnswer, noContent, unwrap } from '../answer.js';
 import { change } from '../change.js';
@@ -28,8 +28,8 @@ export function relationRoutes(deps: HttpDeps): Route[] {
   return [...readingRoutes(deps), ...changingRoutes(deps)];
 }
 
-const shownOf = (state: State, node: CollectionNode): ShownRelation[] =>
-  relationsInOrder(node).map((relation) => presentRelation(relation, keyTarget(state, node, relation.many_field)));
+const shownOf = (state: State, node: CollectionNode): RelationDocument[] =>
+  relationsInOrder(node).map((relation) => relationDocument(relation, keyTarget(state, node, relation.many_field)));
 
 function* textsOf(state: State, nodes: readonly CollectionNode[]): Generator<string, void, void> {
   for (const node of nodes) {
@@ -51,9 +51,9 @@ interface Wanted {
 }
 
 /** Throws `Refused` where there is no such relation. */
-function oneShown(state: State, { collection, field, fields }: Wanted): Partial<ShownRelation> {
+function oneShown(state: State, { collection, field, fields }: Wanted): Partial<RelationDocument> {
   const relation = unwrap(existingRelation(state, collection, field));
-  return pick(presentRelation(relation, keyTarget(state, nodeOf(state, collection), field)), fields);
+  return pick(relationDocument(relation, keyTarget(state, nodeOf(state, collection), field)), fields);
 }
 
 function readingRoutes(deps: HttpDeps): Route[] {

@@ -23,7 +23,7 @@ import { largeJsonAnswer } from '../json-text.js';
 import { flag, nameList } from '../query.js';
 import { representationAnswer } from '../representation.js';
 import { type Call, route, type Route } from '../route.js';
-import { inTurns } from '../../kernel/turns.js';
+import { runYielding } from '../../kernel/event-loop.js';
 import { createSnapshotTexts } from '../snapshot-text.js';
 import { expectTakeable } from '../takeable.js';
 
@@ -81,7 +81,7 @@ function snapshotRoute({ store, rendered, config: { release, maxBody } }: HttpDe
       await expectTakeable(found.body, maxBody.schema, SOME);
       // The tag of the whole schema is its hash: what If-Match takes, and what a diff starts from.
       const whole = query.includeCollections === undefined && query.excludeCollections === undefined;
-      const hash = whole && (await inTurns(snapshotHashInSteps(state, release)));
+      const hash = whole && (await runYielding(snapshotHashInSteps(state, release)));
       return send(whole ? { ...found, etag: `"${hash}"` } : found, JSON_TYPE);
     },
   });
@@ -111,7 +111,7 @@ function diffRoute({ store, config: { release, schema, maxBody } }: HttpDeps): R
     async handle({ query, head, body }) {
       const state = await store.atHead(head);
       if (!query.force) await documentInManagedSchema(body, schema);
-      const comparison = unwrap(await inTurns(compareSnapshotInSteps(state, body, { ...query, release })));
+      const comparison = unwrap(await runYielding(compareSnapshotInSteps(state, body, { ...query, release })));
       const { hash, diff } = comparison;
       const warnings = [...comparison.warnings, ...(await costs(state, comparison, schema))];
       const answer = await largeJsonAnswer({ hash, diff, ...(warnings.length > 0 && { warnings }) });
@@ -124,8 +124,8 @@ function diffRoute({ store, config: { release, schema, maxBody } }: HttpDeps): R
 /** What carrying out the diff would lose, rewrite or lock. */
 async function costs(state: State, { diff, wanted }: Comparison, schema: string): Promise<Warning[]> {
   if (isEmptyDiff(diff)) return [];
-  const events = await inTurns(transitionInSteps(state, wanted.state, wanted.touched));
-  return warningsOf((await inTurns(planBatchInSteps(state, events, schema))).statements);
+  const events = await runYielding(transitionInSteps(state, wanted.state, wanted.touched));
+  return warningsOf((await runYielding(planBatchInSteps(state, events, schema))).statements);
 }
 
 function applyRoute({ pipeline, history, config: { release, schema } }: HttpDeps): Route {
@@ -141,7 +141,7 @@ function applyRoute({ pipeline, history, config: { release, schema } }: HttpDeps
     body: 'document',
     async handle(call) {
       const body = await documentInManagedSchema(call.body, schema);
-      const command = unwrap(await inTurns(parseApplyDiffInSteps({ release, body })));
+      const command = unwrap(await runYielding(parseApplyDiffInSteps({ release, body })));
       if (call.query.dry_run) return rehearsed(call, command);
       const render = ({ position }: { position: number }) => noContent(position);
       return change(pipeline, call, { name: 'apply-diff', command, render });

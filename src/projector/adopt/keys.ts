@@ -1,8 +1,8 @@
 /** Constraints and indexes: what fields say of them, and what goes into the extras of the table. */
 import { indexName, primaryKeyName, uniqueName } from '../../schema/model/constraint-names.js';
-import { keyDefinition } from '../../schema/sql-text/definition-columns.js';
+import { keyDefinition } from '../../schema/sql-text/columns.js';
 import type { TableExtras } from '../../schema/model/extras.js';
-import { checkIndexDefinition, parseConstraint } from '../../schema/sql-text/statement-text.js';
+import { checkIndexDefinition, parseConstraint } from '../../schema/sql-text/definitions.js';
 import type { CatalogConstraint, CatalogIndex } from '../catalog/model.js';
 import { type ColumnParts, noParts } from './column.js';
 import { type Converting, note, quoted } from './context.js';

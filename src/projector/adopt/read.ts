@@ -1,22 +1,22 @@
 /** Looks at the tables that are to be adopted, and says what adopting them means. */
 import type pg from 'pg';
-import type { Found, FoundTable, Wish } from '../../schema/operations/adopt-tables.js';
+import type { CatalogFindings, FoundTable, AdoptRequest } from '../../schema/operations/adopt-tables.js';
 import type { NewRelation } from '../../schema/model/model.js';
 import type { State } from '../../schema/model/state.js';
 import { SYSTEM_TABLES } from '../../schema/model/system-collections.js';
-import { createPace } from '../../kernel/turns.js';
+import { createTimeSlice } from '../../kernel/event-loop.js';
 import type { CatalogTable } from '../catalog/model.js';
 import { type CatalogObjects, objectsReading } from '../catalog/objects.js';
 import { catalogReading } from '../catalog/read.js';
 import { type Reading, readTogether } from '../catalog/reading.js';
 import { quoted } from './context.js';
 import { convertTable, refusalOf } from './convert.js';
-import { completeKeys, waitingTables } from './late-keys.js';
-import { completeNeeds } from './late-needs.js';
+import { completeKeys, waitingTables } from './managed-keys.js';
+import { completeNeeds } from './managed-needs.js';
 import type { Note, Refused } from './note.js';
 import { besideReading, unrepresentedReading } from './unrepresented.js';
 
-export interface Adoption extends Found {
+export interface Adoption extends CatalogFindings {
   refused: Refused[];
   notRepresented: Note[];
 }
@@ -29,7 +29,7 @@ interface Place {
 }
 
 /** In a transaction that holds the log's lock, where `state` is at the head. */
-export async function readAdoption({ client, schema, state }: Place, wish: Wish): Promise<Adoption> {
+export async function readAdoption({ client, schema, state }: Place, wish: AdoptRequest): Promise<Adoption> {
   const names = 'all' in wish ? undefined : wish.tables;
   const [catalog, using, hanging, beside] = readFound(client, schema, names, waitingTables(state));
   const there = (await catalog).filter(({ name }) => !isOurs(name));
@@ -125,9 +125,9 @@ type Common = Managed & { objects: CatalogObjects; notes: Note[] };
 
 async function convertAll(tables: ReadonlyMap<string, CatalogTable>, common: Common, refused: Map<string, Refused>) {
   const found: { tables: FoundTable[]; relations: NewRelation[] } = { tables: [], relations: [] };
-  const pace = createPace();
+  const slice = createTimeSlice();
   for (const table of tables.values()) {
-    if (pace.due()) await pace.turn();
+    if (slice.isOver()) await slice.yield();
     const converted = convertTable({ ...common, table, together: tables });
     if (!converted.ok) {
       const message = converted.problems.map((problem) => `${problem.path ?? ''} ${problem.message}`.trim()).join('; ');

@@ -3,7 +3,7 @@ import { changesSchema } from '../../schema/fold/event-schemas.js';
 import type { LogEvent, NewEvent } from '../../schema/model/events.js';
 import { evolve } from '../../schema/fold/evolve.js';
 import type { State } from '../../schema/model/state.js';
-import { type Steps, toEnd } from '../../kernel/steps.js';
+import { type Resumable, runToEnd } from '../../kernel/resumable.js';
 import type { Statement } from './statement.js';
 import { batchNeeds } from './batch-needs.js';
 import type { Change } from './change.js';
@@ -14,25 +14,25 @@ import {
   planCollectionUpdated,
 } from './collection.js';
 import { planFieldCreated, planFieldDeleted, planFieldUpdated } from './field.js';
-import { type MovingRun, movingRuns } from './recreate/generated-moves.js';
-import { type LateReference, lateReferences } from './late-references.js';
+import { type RecreatedRun, recreatedRuns } from './recreate/plan.js';
+import { type DeferredForeignKey, deferredForeignKeys } from './deferred-foreign-keys.js';
 import { planRelation } from './relation.js';
 
 /** The statements one event needs, in order, on tables that may hold rows. */
 export function planEvent(before: State, event: NewEvent, after: State, schema: string): Statement[] {
   const needs = batchNeeds(before, true);
-  return toEnd(planChanges([{ event, index: 0, before, after, schema, createdAt: new Map(), needs }]));
+  return runToEnd(planChanges([{ event, index: 0, before, after, schema, createdAt: new Map(), needs }]));
 }
 
 /** Where the batch is a piece of a log that is replayed into an empty database. */
 export interface Replaying {
   /** The foreign keys that earlier pieces left out. */
-  awaited: readonly LateReference[];
+  awaited: readonly DeferredForeignKey[];
 }
 
 /** The statements of a batch in the order they must run, and the state after it. */
 export function planBatch(state: State, events: readonly LogEvent[], schema: string, replaying?: Replaying): BatchPlan {
-  return toEnd(planBatchInSteps(state, events, schema, replaying));
+  return runToEnd(planBatchInSteps(state, events, schema, replaying));
 }
 
 export interface BatchPlan {
@@ -46,7 +46,7 @@ export function* planBatchInSteps(
   events: readonly LogEvent[],
   schema: string,
   replaying?: Replaying,
-): Steps<BatchPlan> {
+): Resumable<BatchPlan> {
   const needs = batchNeeds(state, replaying === undefined);
   const createdAt = new Map<string, number>();
   const changes: Change[] = [];
@@ -67,9 +67,9 @@ export function* planBatchInSteps(
 const isThere = ({ data }: NewEvent): boolean => 'adopted' in data && data.adopted === true;
 
 /** Event by event, except that generated columns step aside while the fields of their collection change. */
-function* planChanges(changes: readonly Change[], awaited: readonly LateReference[] = []): Steps<Statement[]> {
-  const runs = movingRuns(changes);
-  const late = lateReferences(awaited);
+function* planChanges(changes: readonly Change[], awaited: readonly DeferredForeignKey[] = []): Resumable<Statement[]> {
+  const runs = recreatedRuns(changes);
+  const late = deferredForeignKeys(awaited);
   const statements: Statement[] = [];
   for (const change of changes) {
     const run = runs.get(change.index);
@@ -87,7 +87,7 @@ function* planChanges(changes: readonly Change[], awaited: readonly LateReferenc
   return statements;
 }
 
-function planInRun(change: Change, run: MovingRun): Statement[] {
+function planInRun(change: Change, run: RecreatedRun): Statement[] {
   const statements = change.index === run.first.index ? run.depart() : [];
   const moves = run.moved.has(change.event.field ?? '');
   const among = { ...change, keyMoves: run.keyMoves };

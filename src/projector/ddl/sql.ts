@@ -11,7 +11,7 @@ import {
   checkPartitionBound,
   checkPartitionKey,
   parseConstraint,
-} from '../../schema/sql-text/statement-text.js';
+} from '../../schema/sql-text/definitions.js';
 import { isTypeName } from './type-name.js';
 
 declare const brand: unique symbol;

@@ -12,10 +12,10 @@ import { withExtras } from '../../schema/transition/table-extras.js';
 import { type Converted, convertTable, refusalOf } from '../adopt/convert.js';
 import type { Note } from '../adopt/note.js';
 import type { CatalogTable } from '../catalog/model.js';
-import type { Difference } from '../verify/verify.js';
-import { verifyCatalog } from '../verify/verify.js';
-import { asKnown } from './as-known.js';
-import { partOf } from './displaced.js';
+import type { Difference } from '../verify/index.js';
+import { verifyCatalog } from '../verify/index.js';
+import { alignSpelling } from './align-spelling.js';
+import { partOf } from './conflicting-objects.js';
 import type { Finding } from './find.js';
 import { renamedTables } from './renames.js';
 import { type Place, type Sight, heldSight, partitionsOf, isPartitioned, isRenamed, pointsAtRenamed } from './sight.js';
@@ -169,7 +169,7 @@ function convert(
 
 /** As the collection says it where that is no difference; what new or changed columns use comes along with them. */
 function said(converted: Converted, node: CollectionNode, differences: readonly Difference[]): FoundTable {
-  const known = asKnown(converted, node, differences);
+  const known = alignSpelling(converted, node, differences);
   const { schema } = known.collection;
   const before = schema?.extras?.needs ?? [];
   const labels = new Set(before.map(needLabel));

@@ -7,13 +7,13 @@ import { primaryKeyConstraint } from '../ddl/create-table.js';
 import { primaryKeyNameOf } from '../../schema/model/constraint-names.js';
 import { partOf } from '../ddl/change.js';
 import { ident, qualified, sql } from '../ddl/sql.js';
-import type { Sides } from './model.js';
+import type { RepairPlan } from './model.js';
 
 export interface KeyRepair {
   /** The table as if its key were right. */
   there: CollectionNode;
-  before: Sides['statements'];
-  after: Sides['statements'];
+  before: RepairPlan['statements'];
+  after: RepairPlan['statements'];
 }
 
 /** Null where no key of several columns is concerned and the key is of one column at most, or a column of it is missing. */

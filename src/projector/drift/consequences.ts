@@ -1,7 +1,7 @@
 /** When a table was renamed, what points at it says its new name: that is no difference of its own. */
 import { isObject, jsonEqual, type Json } from '../../kernel/json.js';
 import type { CatalogTable } from '../catalog/model.js';
-import type { Difference } from '../verify/verify.js';
+import type { Difference } from '../verify/index.js';
 
 /** @param renamed the table that is there, by the name it had */
 export function isConsequence({ expected, found }: Difference, renamed: ReadonlyMap<string, CatalogTable>): boolean {

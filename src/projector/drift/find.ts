@@ -6,18 +6,18 @@ import type { CatalogColumn, CatalogTable } from '../catalog/model.js';
 import { type CatalogObjects, readObjects } from '../catalog/objects.js';
 import { readCatalog } from '../catalog/read.js';
 import { ident, qualified, sql } from '../ddl/sql.js';
-import { type Difference, verifyCatalog } from '../verify/verify.js';
+import { type Difference, verifyCatalog } from '../verify/index.js';
 import { isObject } from '../../kernel/json.js';
 import { type CollectionNode, type State, byName } from '../../schema/model/state.js';
 import { SYSTEM_TABLES } from '../../schema/model/system-collections.js';
-import { asKnown } from './as-known.js';
+import { alignSpelling } from './align-spelling.js';
 import { isConsequence } from './consequences.js';
-import { looseParts, displace, partOf } from './displaced.js';
-import { withoutIdle } from './idle.js';
+import { looseParts, conflictingObjects, partOf } from './conflicting-objects.js';
+import { withoutNoOps } from './no-ops.js';
 import type { Drift, DriftDifference, RepairStatement, TableDrift } from './model.js';
 import { renamedColumns, renamedTables, withNames } from './renames.js';
-import type { Sides } from './model.js';
-import { repairOf, repairOfAll, sidesOfDifferent, sidesOfMissing } from './sides.js';
+import type { RepairPlan } from './model.js';
+import { repairOf, repairOfAll, planForDifferent, planForMissing } from './repair-plan.js';
 
 export interface Finding {
   state: State;
@@ -83,7 +83,7 @@ function missingTable(finding: Finding, node: CollectionNode, differences: reado
   const { state, schema, renamed } = finding;
   const table = node.collection.collection;
   const other = renamed.get(table);
-  const repair = repairOfAll(withoutIdle(sidesOfMissing(state, node, schema), node, finding));
+  const repair = repairOfAll(withoutNoOps(planForMissing(state, node, schema), node, finding));
   if (other === undefined) {
     return { table, kind: 'missing', differences: differences.map((each) => ({ ...shown(each, undefined), repair })) };
   }
@@ -129,7 +129,7 @@ interface Renamed extends There {
   renamed: ReadonlyMap<string, CatalogColumn>;
 }
 
-interface Known extends Sides {
+interface Known extends RepairPlan {
   /** What hangs on the table as a whole, on either side, as members. */
   loose: ReadonlySet<string>;
 }
@@ -141,12 +141,12 @@ function sidesOf(finding: Finding, node: CollectionNode, there: Renamed): Known 
   const all = convert(finding, table, node, true);
   if (all === null) return undefined;
   const loose = new Set(looseParts(all.collection.schema));
-  const { statements, rest } = displace(differences, { schema, table, renamed, loose });
+  const { statements, rest } = conflictingObjects(differences, { schema, table, renamed, loose });
   const kept = convert(finding, rest, node, true) ?? all;
-  const said = (found: Converted): Converted => asKnown(found, node, differences);
-  const sides = sidesOfDifferent(state, node, { all: said(all), rest: said(kept), statements }, schema);
+  const said = (found: Converted): Converted => alignSpelling(found, node, differences);
+  const sides = planForDifferent(state, node, { all: said(all), rest: said(kept), statements }, schema);
   for (const part of looseParts(node.collection.schema)) loose.add(part);
-  return { ...withoutIdle(sides, node, finding), loose };
+  return { ...withoutNoOps(sides, node, finding), loose };
 }
 
 function renamedColumn({ schema }: Finding, difference: Difference, { name }: CatalogColumn): DriftDifference {

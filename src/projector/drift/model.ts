@@ -52,7 +52,7 @@ export interface RepairStatement {
 /** `object`: what it is for. `field`: null for what is about the table as a whole. */
 export type PlannedRepair = RepairStatement & { field: string | null } & Pick<Statement, 'object' | 'ensures'>;
 
-export interface Sides {
+export interface RepairPlan {
   statements: PlannedRepair[];
   events: NewEvent[];
 }

@@ -3,7 +3,7 @@ import { columnType } from '../../schema/normal-form/index.js';
 import { type CollectionNode, byName } from '../../schema/model/state.js';
 import type { CatalogColumn, CatalogTable } from '../catalog/model.js';
 import { type ColumnField, hasColumn } from '../ddl/column.js';
-import { ownNames } from '../ddl/owned-names.js';
+import { objectNames } from '../ddl/object-names.js';
 
 /**
  * By the missing collection's name, the one table that has exactly its columns and still bears its names, as after
@@ -25,7 +25,7 @@ export function renamedTables(
 
 /** Only names that no copy of a table has: those of indexes and sequences are unique in a schema, LIKE copies no foreign key. */
 function bearsNames({ columns, constraints, indexes }: CatalogTable, node: CollectionNode): boolean {
-  const own = ownNames(node);
+  const own = objectNames(node);
   const keys = constraints.filter(({ kind }) => kind === 'foreign key');
   const sequences = columns.flatMap(({ sequence }) => sequence ?? []);
   return [...indexes, ...keys, ...sequences].some(({ name }) => own.has(name));

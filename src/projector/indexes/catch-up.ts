@@ -6,10 +6,10 @@ import type { Logger } from '../../postgres/logger.js';
 import { advanceCheckpoint, loadCheckpoint } from './checkpoint.js';
 import { readIndexEvents } from './events.js';
 import type { BuildSession } from './session.js';
-import { type Settling, settleIndex } from './settle.js';
+import { type Reconciling, reconcileIndex } from './reconcile-index.js';
 import { type IndexTarget, indexTargets } from './targets.js';
 
-export interface CatchingUp extends Omit<Settling, 'client'> {
+export interface CatchingUp extends Omit<Reconciling, 'client'> {
   pool: Queryable;
   /** Null: another process builds. */
   openSession: () => Promise<BuildSession | null>;
@@ -92,7 +92,7 @@ async function settle(
 ): Promise<void> {
   const started = performance.now();
   try {
-    const settled = await settleIndex({ ...work, client }, target);
+    const settled = await reconcileIndex({ ...work, client }, target);
     const milliseconds = Math.round(performance.now() - started);
     if (settled !== 'as it should be') work.logger.info(`index ${settled}`, { ...target, position, milliseconds });
   } catch (error) {

@@ -2,19 +2,19 @@
 import type pg from 'pg';
 import { headPosition } from '../../log/read.js';
 import { type ConnectionOptions, withClient } from '../../postgres/pool.js';
-import type { Point } from '../../log/fold-log.js';
+import type { Point } from '../../log/fold.js';
 import type { State } from '../../schema/model/state.js';
-import type { IndexProjection } from '../indexes/indexes.js';
-import { type Verification, verify } from '../verify/verify.js';
+import type { IndexProjection } from '../indexes/index.js';
+import { type Verification, verify } from '../verify/index.js';
 import { INDEX_PROJECTION } from '../verify/pending-indexes.js';
 import { PROJECTION_NAMES, type ProjectionName, type ProjectionStatus, listProjections } from './list.js';
 import type { LogLock } from './log-lock.js';
-import { type Progress, type RebuiltMetadata, rebuildMetadataRows } from '../metadata/rebuild-metadata.js';
+import { type Progress, type RebuiltMetadata, rebuildMetadataRows } from '../metadata/rebuild.js';
 import { type RebuiltTables, rebuildTables } from './rebuild-tables.js';
 import { shareNext } from '../../kernel/share-next.js';
 import { ProblemError } from '../../kernel/problem.js';
 
-export type { Progress } from '../metadata/rebuild-metadata.js';
+export type { Progress } from '../metadata/rebuild.js';
 export { PROJECTION_NAMES, type ProjectionName, type ProjectionStatus, type ProjectionError } from './list.js';
 
 export interface Projections {

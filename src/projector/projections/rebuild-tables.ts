@@ -1,6 +1,6 @@
 /** The tables as the log says: what is missing is made, what differs is mended, nothing is dropped. */
 import { repairDrift } from '../drift/repair.js';
-import { type Difference, verifyCatalog } from '../verify/verify.js';
+import { type Difference, verifyCatalog } from '../verify/index.js';
 import type { LogLock } from './log-lock.js';
 
 export interface RebuiltTables {

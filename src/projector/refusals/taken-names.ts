@@ -2,9 +2,9 @@
 import { SQLSTATE } from '../../postgres/errors.js';
 import type { Problem } from '../../kernel/problem.js';
 import type { CollectionNode } from '../../schema/model/state.js';
-import { ownNames } from '../ddl/owned-names.js';
+import { objectNames } from '../ddl/object-names.js';
 import { type Sql, join, literal, qualified, sql } from '../ddl/sql.js';
-import type { Refused } from './offenders.js';
+import type { Refused } from './offending-rows.js';
 
 const TAKEN: ReadonlySet<unknown> = new Set([
   SQLSTATE.duplicate_table,
@@ -67,8 +67,8 @@ export function takenParts({ problem, before, after, schema }: Refused): Sql | n
 }
 
 function newNames(before: CollectionNode | undefined, after: CollectionNode, changed: string): Set<string> {
-  const names = new Set(ownNames(after));
-  const had = before === undefined ? [] : ownNames(before);
+  const names = new Set(objectNames(after));
+  const had = before === undefined ? [] : objectNames(before);
   for (const name of had) names.delete(name);
   // The sequence of an identity column takes another name by itself.
   for (const { collection, field } of after.fields.values()) names.delete(`${collection}_${field}_seq`);

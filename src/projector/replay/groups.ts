@@ -2,7 +2,7 @@
 import { changesSchema } from '../../schema/fold/event-schemas.js';
 import type { LogEvent } from '../../schema/model/events.js';
 import type { State } from '../../schema/model/state.js';
-import { awaitedReferences } from '../ddl/late-references.js';
+import { awaitedForeignKeys } from '../ddl/deferred-foreign-keys.js';
 import { planBatch } from '../ddl/plan.js';
 import { lockEntriesOf } from '../refusals/lock-table.js';
 import type { Statement } from '../ddl/statement.js';
@@ -55,7 +55,7 @@ export function* groupsOf<E extends LogEvent>(
 /** The events, or the first of them, up to one that has to be committed before others use what it makes. */
 function planPiece<E extends LogEvent>(state: State, events: E[], schema: string): Group<E> {
   const plan = (some: E[]) =>
-    planBatch(state, some.map(onEmptyTables), schema, { awaited: awaitedReferences(state, schema) });
+    planBatch(state, some.map(onEmptyTables), schema, { awaited: awaitedForeignKeys(state, schema) });
   const all = plan(events);
   const last = all.statements.find(({ commit }) => commit !== undefined)?.source.event ?? events.length - 1;
   if (last === events.length - 1) return { events, ...all };

@@ -10,7 +10,7 @@ import { snapshotHashInSteps } from '../../schema/snapshot/snapshot.js';
 import { type State, getField } from '../../schema/model/state.js';
 import { transitionInSteps } from '../../schema/transition/transition.js';
 import type { Warning } from '../../kernel/warning.js';
-import { inTurns } from '../../kernel/turns.js';
+import { runYielding } from '../../kernel/event-loop.js';
 import { notRestored } from './not-restored.js';
 
 export interface Difference {
@@ -34,11 +34,11 @@ export async function differenceBetween(
   { release, schema }: DifferenceOptions,
 ): Promise<Difference> {
   const touched = namesThatDiffer(from, to);
-  const diff = await inTurns(diffStatesInSteps(from, to, touched));
-  const events = await inTurns(transitionInSteps(from, to, touched));
-  const { statements } = await inTurns(planBatchInSteps(from, events, schema));
+  const diff = await runYielding(diffStatesInSteps(from, to, touched));
+  const events = await runYielding(transitionInSteps(from, to, touched));
+  const { statements } = await runYielding(planBatchInSteps(from, events, schema));
   const warnings = [...warningsOf(statements), ...(await notRestored(db, events))];
-  const hash = await inTurns(snapshotHashInSteps(from, release));
+  const hash = await runYielding(snapshotHashInSteps(from, release));
   return { hash, diff, ...(warnings.length > 0 && { warnings }) };
 }
 
@@ -50,7 +50,7 @@ export function obstaclesBetween(from: State, to: State): Promise<Problem[]> {
     const [before, after] = [getField(from, collection, field), getField(to, collection, field)];
     return before !== undefined && after !== undefined && isReplacedField(before, after);
   };
-  return inTurns(changeProblemsInSteps({ from, to, touched, isAnew }));
+  return runYielding(changeProblemsInSteps({ from, to, touched, isAnew }));
 }
 
 /** Collections that may differ: those that aren't one and the same value. */

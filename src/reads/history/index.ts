@@ -4,17 +4,22 @@ import { type EventText, readEventTexts, selectEventTexts } from '../../log/even
 import type { Queryable } from '../../postgres/pool.js';
 import type { LogEvent } from '../../schema/model/events.js';
 import type { Warning } from '../../kernel/warning.js';
-import type { Point } from '../../log/fold-log.js';
+import type { Point } from '../../log/fold.js';
 import type { Store } from '../store.js';
 import type { StoredFolds } from '../stored-folds/index.js';
 import { type Batch, readBatches } from './batches.js';
 import type { Problem } from '../../kernel/problem.js';
 import { type Difference, differenceBetween, obstaclesBetween } from './difference.js';
 import { type EventFilter, conditionOf } from './filter.js';
-import { type LifeEvent, type LifeOptions, hasLived, readLife } from './life.js';
+import {
+  type CollectionEvent,
+  type CollectionHistoryOptions,
+  hasHistory,
+  readCollectionHistory,
+} from './collection-history.js';
 import { type Moment, isReached, positionAt, positionBefore } from './moment.js';
 import { notRestored } from './not-restored.js';
-import type { Steps } from '../../kernel/steps.js';
+import type { Resumable } from '../../kernel/resumable.js';
 import { scriptInSteps } from './script.js';
 import { type Tail, createTail } from './tail.js';
 import { createTimeTravel } from './time-travel.js';
@@ -31,7 +36,7 @@ export interface History {
   /** Newest first. */
   batches(filter: EventFilter, limit: number): Promise<Batch[]>;
   /** Undefined: there never was a collection of this name. */
-  life(options: LifeOptions): Promise<LifeEvent[] | undefined>;
+  life(options: CollectionHistoryOptions): Promise<CollectionEvent[] | undefined>;
   /**
    * The last position at or before a moment, in a log that ends at `head`. Null: the position isn't in the log.
    * @throws FutureMomentError
@@ -46,7 +51,7 @@ export interface History {
   /** Why apply would refuse what leads from one to the other; empty when it takes it. */
   obstacles(from: Point, to: Point): Promise<Problem[]>;
   /** The schema as a SQL script. */
-  script(point: Point): Steps<Buffer>;
+  script(point: Point): Resumable<Buffer>;
   /** What a plan makes anew and can't fill again. */
   notRestored(events: readonly LogEvent[]): Promise<Warning[]>;
   verify(): Promise<LogVerification>;
@@ -86,8 +91,8 @@ export function createHistory(options: HistoryOptions): History {
     holds: (place) => isInLog(pool, place),
     batches: (filter, limit) => readBatches(pool, filter, limit + 1),
     life: async (life) => {
-      const events = await readLife(pool, travel, { ...life, limit: life.limit + 1 });
-      return events.length > 0 || (await hasLived(pool, life.collection)) ? events : undefined;
+      const events = await readCollectionHistory(pool, travel, { ...life, limit: life.limit + 1 });
+      return events.length > 0 || (await hasHistory(pool, life.collection)) ? events : undefined;
     },
     resolve: (moment, head) => resolve(pool, moment, head),
     positionBefore: (time) => positionBefore(pool, time),

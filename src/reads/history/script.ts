@@ -5,10 +5,10 @@ import { hasForeignKey } from '../../projector/ddl/create-table.js';
 import { REFERABLE_SYSTEM_COLLECTIONS } from '../../schema/model/system-collections.js';
 import { type State, initialState } from '../../schema/model/state.js';
 import type { Statement } from '../../projector/ddl/statement.js';
-import { type Steps, toEnd } from '../../kernel/steps.js';
+import { type Resumable, runToEnd } from '../../kernel/resumable.js';
 import { transitionInSteps } from '../../schema/transition/transition.js';
 import { bytesInSteps } from '../../kernel/bytes.js';
-import type { Point } from '../../log/fold-log.js';
+import type { Point } from '../../log/fold.js';
 
 /** Types that PostgreSQL has only with an extension. */
 const EXTENSIONS: readonly { type: RegExp; extension: Sql }[] = [
@@ -17,10 +17,10 @@ const EXTENSIONS: readonly { type: RegExp; extension: Sql }[] = [
 ];
 
 /** @param schema the database schema that the tables go to; it is made where it is missing */
-export const scriptOf = (point: Point, schema: string): string => toEnd(scriptInSteps(point, schema)).toString();
+export const scriptOf = (point: Point, schema: string): string => runToEnd(scriptInSteps(point, schema)).toString();
 
 /** `scriptOf` of many collections, as UTF-8. */
-export function* scriptInSteps({ state, head }: Point, schema: string): Steps<Buffer> {
+export function* scriptInSteps({ state, head }: Point, schema: string): Resumable<Buffer> {
   const events = yield* transitionInSteps(initialState(), state, state.collections.keys());
   const { statements } = yield* planBatchInSteps(initialState(), events, schema);
   const before = [

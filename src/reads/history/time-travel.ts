@@ -1,6 +1,6 @@
 /** The state at any position: from the nearest state at hand, folded forward. */
 import type { Queryable } from '../../postgres/pool.js';
-import { type Point, foldLog, startPoint } from '../../log/fold-log.js';
+import { type Point, foldLog, startPoint } from '../../log/fold.js';
 import type { Store } from '../store.js';
 import type { StoredFolds } from '../stored-folds/index.js';
 

@@ -3,9 +3,8 @@
  * most others say are left out.
  */
 import type { Collection, CollectionMeta, ColumnSchema, Field, FieldMeta, Relation } from '../../schema/model/model.js';
-import { createPace } from '../../kernel/turns.js';
-import { renameIndexes } from '../../schema/fold/index-names.js';
-import { reindex } from '../../schema/fold/reference-index.js';
+import { createTimeSlice } from '../../kernel/event-loop.js';
+import { renameIndexes, reindex } from '../../schema/fold/secondary-indexes.js';
 import { type CollectionNode, type State, initialState } from '../../schema/model/state.js';
 
 /**
@@ -87,10 +86,10 @@ const KINDS = 5_000;
 export async function writeState(state: State): Promise<string> {
   const kinds = new Map<string, number>();
   const lines: string[] = [''];
-  const pace = createPace();
+  const slice = createTimeSlice();
   for (const node of state.collections.values()) {
     lines.push(JSON.stringify(toStored(node, kinds)));
-    if (pace.due()) await pace.turn();
+    if (slice.isOver()) await slice.yield();
   }
   lines[0] = `[${[...kinds.keys()].join(',')}]`;
   return lines.join('\n');
@@ -98,7 +97,7 @@ export async function writeState(state: State): Promise<string> {
 
 /** @throws when the text isn't one that `writeState` made */
 export async function readState(text: string, position: number): Promise<State> {
-  const pace = createPace();
+  const slice = createTimeSlice();
   const nodes: [string, CollectionNode][] = [];
   let { collections, referencedBy, indexNames } = initialState();
   const first = lineAt(text, 0);
@@ -111,7 +110,7 @@ export async function readState(text: string, position: number): Promise<State> 
     if (node.relations.size > 0) referencedBy = reindex(referencedBy, name, undefined, node.relations);
     indexNames = renameIndexes(indexNames, [{ collection: name, before: undefined, after: node.fields }]);
     from += line.length + 1;
-    if (pace.due()) await pace.turn();
+    if (slice.isOver()) await slice.yield();
   }
   collections = collections.withMutations((map) => {
     for (const [name, node] of nodes) map.set(name, node);

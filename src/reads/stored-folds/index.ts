@@ -5,7 +5,7 @@
 import type { Logger } from '../../postgres/logger.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { REFUSE_OLDER_RELEASE } from '../../postgres/release-guard.js';
-import type { Point } from '../../log/fold-log.js';
+import type { Point } from '../../log/fold.js';
 import { deleteFold, foldPositions, insertFold, readFold } from './table.js';
 
 export interface StoredFolds {

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import type { Queryable } from '../../postgres/pool.js';
-import type { Point } from '../../log/fold-log.js';
+import type { Point } from '../../log/fold.js';
 import { FOLD_FORMAT, readState, writeState } from './document.js';
 
 interface Row {

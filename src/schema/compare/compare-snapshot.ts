@@ -1,15 +1,15 @@
 /** compare: the current schema against a submitted snapshot. What POST /schema/diff answers, and what it leads to. */
 import { type SchemaDiff, diffStatesInSteps } from '../diff/diff.js';
-import { readForeignSnapshot } from '../import/index.js';
+import { importSnapshot } from '../import/index.js';
 import type { Instance } from '../import/context.js';
 import { isObject } from '../../kernel/json.js';
 import { type Problem, type Result, invalid, ok, refuse, unknownMembers } from '../../kernel/problem.js';
 import { SNAPSHOT_VERSION, VENDOR, snapshotHashInSteps } from '../snapshot/snapshot.js';
 import { type State, getField, getRelation, primaryKeyOf } from '../model/state.js';
-import { type Steps, toEnd } from '../../kernel/steps.js';
+import { type Resumable, runToEnd } from '../../kernel/resumable.js';
 import { REFERABLE_SYSTEM_COLLECTIONS } from '../model/system-collections.js';
-import type { SnapshotParts } from './snapshot-documents.js';
-import { type Wanted, wantedState } from './wanted.js';
+import type { SnapshotParts } from './submitted-documents.js';
+import { type DesiredState, desiredState } from './desired-state.js';
 import type { Warning } from '../../kernel/warning.js';
 
 export interface CompareOptions {
@@ -26,13 +26,13 @@ export interface Comparison {
   diff: SchemaDiff;
   /** What was left out of a foreign snapshot. */
   warnings: Warning[];
-  wanted: Wanted;
+  wanted: DesiredState;
 }
 
 const MEMBERS = new Set(['version', 'service', 'vendor', 'collections', 'fields', 'relations']);
 
 export function compareSnapshot(state: State, body: unknown, options: CompareOptions): Result<Comparison> {
-  return toEnd(compareSnapshotInSteps(state, body, options));
+  return runToEnd(compareSnapshotInSteps(state, body, options));
 }
 
 /** `compareSnapshot` with a large one. */
@@ -40,7 +40,7 @@ export function* compareSnapshotInSteps(
   state: State,
   body: unknown,
   options: CompareOptions,
-): Steps<Result<Comparison>> {
+): Resumable<Result<Comparison>> {
   if (!isObject(body))
     return refuse(
       invalid([], 'a snapshot is an object with version, service, vendor, collections, fields and relations'),
@@ -50,7 +50,7 @@ export function* compareSnapshotInSteps(
   const foreign = body['service'] !== options.release || body['vendor'] !== VENDOR;
   const parts = foreign ? foreignParts(state, body, options.mode) : ownParts(body);
   if (!parts.ok) return parts;
-  const wanted = yield* wantedState(state, parts.value, { mode: options.mode, ...(foreign && { foreign: body }) });
+  const wanted = yield* desiredState(state, parts.value, { mode: options.mode, ...(foreign && { foreign: body }) });
   if (!wanted.ok) return wanted;
   return ok({
     hash: yield* snapshotHashInSteps(state, options.release),
@@ -99,7 +99,7 @@ function ownParts(body: { [member: string]: unknown }): Result<Parts> {
 }
 
 function foreignParts(state: State, body: { [member: string]: unknown }, mode: 'mirror' | 'merge'): Result<Parts> {
-  return readForeignSnapshot(body, new Set(REFERABLE_SYSTEM_COLLECTIONS.keys()), instanceOf(state, mode));
+  return importSnapshot(body, new Set(REFERABLE_SYSTEM_COLLECTIONS.keys()), instanceOf(state, mode));
 }
 
 function instanceOf(state: State, mode: 'mirror' | 'merge'): Instance {

@@ -1,5 +1,5 @@
 /** Carrying out the entries of a diff on a draft: `lhs` must be what is there, `rhs` is read like any other input. */
-import { relationBody } from '../transition/change.js';
+import { relationBody } from '../transition/context.js';
 import type { CollectionDiff, FieldDiff, RelationDiff } from './diff.js';
 import type { Draft } from '../transition/draft.js';
 import { type Entry, type Misfit, applyEntry, hasGap } from './entries.js';
@@ -16,7 +16,7 @@ import {
   renderPath,
 } from '../../kernel/problem.js';
 import type { State } from '../model/state.js';
-import type { Steps } from '../../kernel/steps.js';
+import type { Resumable } from '../../kernel/resumable.js';
 import { isWhole } from './diff-document.js';
 
 /** What is wrong with the entries: `conflicts` don't fit the schema any more, `problems` never could. */
@@ -42,7 +42,7 @@ interface Target<T> {
   remove: () => void;
 }
 
-export function* applyCollectionEntries(context: ApplyContext, items: CollectionDiff[]): Steps<void> {
+export function* applyCollectionEntries(context: ApplyContext, items: CollectionDiff[]): Resumable<void> {
   for (const [index, item] of items.entries()) {
     if (isFull(context.judgement)) return;
     yield;
@@ -61,7 +61,11 @@ export function* applyCollectionEntries(context: ApplyContext, items: Collection
   }
 }
 
-export function* applyFieldEntries(context: ApplyContext, items: FieldDiff[], phase: 'removals' | 'rest'): Steps<void> {
+export function* applyFieldEntries(
+  context: ApplyContext,
+  items: FieldDiff[],
+  phase: 'removals' | 'rest',
+): Resumable<void> {
   for (const [index, { collection, field, diff }] of items.entries()) {
     if (isFull(context.judgement)) return;
     yield;
@@ -90,7 +94,7 @@ export function* applyRelationEntries(
   context: ApplyContext,
   items: RelationDiff[],
   phase: 'removals' | 'rest',
-): Steps<void> {
+): Resumable<void> {
   for (const [index, { collection, field, diff }] of items.entries()) {
     if (isFull(context.judgement)) return;
     yield;

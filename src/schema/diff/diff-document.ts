@@ -13,7 +13,7 @@ import {
   refuse,
   unknownMembers,
 } from '../../kernel/problem.js';
-import type { Steps } from '../../kernel/steps.js';
+import type { Resumable } from '../../kernel/resumable.js';
 import { isSystemCollection } from '../model/system-collections.js';
 
 const PARTS = {
@@ -39,7 +39,7 @@ const ENTRY_MEMBERS: ReadonlyMap<unknown, ReadonlySet<string>> = new Map([
   ['A', new Set(['kind', 'path', 'index', 'item'])],
 ]);
 
-export function* readDiffDocumentInSteps(body: unknown): Steps<Result<{ hash: string; diff: SchemaDiff }>> {
+export function* readDiffDocumentInSteps(body: unknown): Resumable<Result<{ hash: string; diff: SchemaDiff }>> {
   if (!isObject(body))
     return refuse(invalid([], 'the body is an object with hash and diff, as /schema/diff answers it'));
   // `warnings` is part of what /schema/diff answers, and its answer can be sent as it is.
@@ -59,7 +59,7 @@ export function* readDiffDocumentInSteps(body: unknown): Steps<Result<{ hash: st
   });
 }
 
-function* partProblems(items: unknown, part: Part): Steps<Problem[]> {
+function* partProblems(items: unknown, part: Part): Resumable<Problem[]> {
   const at = ['diff', part];
   if (items === undefined) return [];
   if (!Array.isArray(items)) return [invalid(at, `${part} is an array`)];
@@ -74,7 +74,7 @@ interface Item {
 }
 
 /** Each thing stands once; twice only where it is replaced by another of the same name: removed, then new. */
-function* doubled(items: readonly Item[], part: Part): Steps<Problem[]> {
+function* doubled(items: readonly Item[], part: Part): Resumable<Problem[]> {
   const seen = new Map<string, Item | null>();
   return yield* problemsOfEachInSteps(items, (item, index) => {
     const id = PARTS[part].map((member: 'collection' | 'field') => item[member]).join('\0');

@@ -1,29 +1,29 @@
 /** diff: what to change, as the interface's document of entries `N`, `D`, `E`, `A`. */
-import { relationBody } from '../transition/change.js';
+import { relationBody } from '../transition/context.js';
 import type { Field, NewRelation, Relation } from '../model/model.js';
 import { fieldsInOrder, relationsInOrder } from '../model/order.js';
 import { isReplacedCollection, isReplacedField } from '../transition/removals.js';
 import {
-  type ShownCollection,
-  type ShownField,
+  type CollectionDocument,
+  type FieldDocument,
   keyTarget,
-  presentCollection,
-  presentField,
-} from '../snapshot/present.js';
+  collectionDocument,
+  fieldDocument,
+} from '../snapshot/documents.js';
 import { type CollectionNode, type State, byName } from '../model/state.js';
-import { type Steps, toEnd } from '../../kernel/steps.js';
+import { type Resumable, runToEnd } from '../../kernel/resumable.js';
 import { type Entry, entriesBetween } from './entries.js';
 import type { Json } from '../../kernel/json.js';
 
 export interface CollectionDiff {
   collection: string;
-  diff: Entry<ShownCollection>[];
+  diff: Entry<CollectionDocument>[];
 }
 
 export interface FieldDiff {
   collection: string;
   field: string;
-  diff: Entry<ShownField>[];
+  diff: Entry<FieldDocument>[];
 }
 
 export interface RelationDiff {
@@ -47,11 +47,11 @@ export const isEmptyDiff = (diff: SchemaDiff): boolean =>
  * one entry: its fields and the relations it holds go with it. One that changes its kind is removed, then new.
  */
 export function diffStates(from: State, to: State, touched: Iterable<string>): SchemaDiff {
-  return toEnd(diffStatesInSteps(from, to, touched));
+  return runToEnd(diffStatesInSteps(from, to, touched));
 }
 
 /** `diffStates` of many collections. */
-export function* diffStatesInSteps(from: State, to: State, touched: Iterable<string>): Steps<SchemaDiff> {
+export function* diffStatesInSteps(from: State, to: State, touched: Iterable<string>): Resumable<SchemaDiff> {
   const diff: SchemaDiff = { collections: [], fields: [], relations: [] };
   for (const name of [...touched].sort(byName)) {
     yield;
@@ -72,9 +72,10 @@ export function* diffStatesInSteps(from: State, to: State, touched: Iterable<str
   return diff;
 }
 
-function collectionEntries(before?: CollectionNode, after?: CollectionNode): Entry<ShownCollection>[] {
-  if (before === undefined) return after === undefined ? [] : [{ kind: 'N', rhs: presentCollection(after.collection) }];
-  if (after === undefined) return [{ kind: 'D', lhs: presentCollection(before.collection) }];
+function collectionEntries(before?: CollectionNode, after?: CollectionNode): Entry<CollectionDocument>[] {
+  if (before === undefined)
+    return after === undefined ? [] : [{ kind: 'N', rhs: collectionDocument(after.collection) }];
+  if (after === undefined) return [{ kind: 'D', lhs: collectionDocument(before.collection) }];
   return entriesBetween(asJson(before.collection), asJson(after.collection));
 }
 
@@ -92,15 +93,15 @@ function fieldDiffs(states: { from: State; to: State }, before: CollectionNode |
   return diffs;
 }
 
-function keptOrGone(field: Field, next: Field | undefined, shown: () => ShownField): Entry<ShownField>[] {
+function keptOrGone(field: Field, next: Field | undefined, shown: () => FieldDocument): Entry<FieldDocument>[] {
   if (next === field) return [];
   return isSameField(next, field) ? entriesBetween(asJson(field), asJson(next)) : [{ kind: 'D', lhs: shown() }];
 }
 
 const isSameField = (a: Field | undefined, b: Field): a is Field => a !== undefined && !isReplacedField(a, b);
 
-const shownIn = (state: State, node: CollectionNode | undefined, field: Field): ShownField =>
-  presentField(field, node === undefined ? null : keyTarget(state, node, field.field));
+const shownIn = (state: State, node: CollectionNode | undefined, field: Field): FieldDocument =>
+  fieldDocument(field, node === undefined ? null : keyTarget(state, node, field.field));
 
 function relationDiffs(before: CollectionNode | undefined, after: CollectionNode): RelationDiff[] {
   const diffs: RelationDiff[] = [];

@@ -4,8 +4,7 @@ import { changesSchema } from './event-schemas.js';
 import type { LogEvent, NewEvent } from '../model/events.js';
 import type { Collection, Field, Relation } from '../model/model.js';
 import { applyPatch } from './patch.js';
-import { type ChangedFields, renameIndexes } from './index-names.js';
-import { reindex } from './reference-index.js';
+import { type ChangedFields, renameIndexes, reindex } from './secondary-indexes.js';
 import { type CollectionNode, type State, initialState } from '../model/state.js';
 import { UnreadableEventError } from './upcasting.js';
 

@@ -18,7 +18,7 @@ import { settleReferences } from './references.js';
 import { readRelations } from './relations.js';
 import { vendorOf } from './vendor.js';
 
-export interface ForeignSnapshot {
+export interface ImportedSnapshot {
   /** Undefined where the file has no such part: about that it says nothing. */
   collections: unknown[] | undefined;
   fields: unknown[] | undefined;
@@ -35,11 +35,11 @@ const TOP_LEVEL: ReadonlySet<string> = new Set([...PARTS, 'version', 'directus',
  * `instance`: what is there already, for where the file says nothing. The documents are to be read with `foreign: true`.
  * Only a file that is no snapshot at all has problems.
  */
-export function readForeignSnapshot(
+export function importSnapshot(
   body: unknown,
   systemCollections: ReadonlySet<string>,
   instance: Instance = EMPTY_INSTANCE,
-): Result<ForeignSnapshot> {
+): Result<ImportedSnapshot> {
   if (!isObject(body)) return refuse(invalid([], 'a snapshot is a JSON object'));
   const given = PARTS.filter((part) => body[part] !== undefined);
   const wrong = given.filter((part) => !Array.isArray(body[part]));
@@ -81,7 +81,7 @@ function warnOfSystemFields({ systemFields }: Record<string, unknown>, into: Imp
   warn(into, 'SYSTEM_FIELDS_LEFT_OUT', {}, message);
 }
 
-function finish({ parts, collections, fields, relations, warnings }: Import): ForeignSnapshot {
+function finish({ parts, collections, fields, relations, warnings }: Import): ImportedSnapshot {
   return {
     collections: parts.has('collections') ? [...collections.values()] : undefined,
     fields: parts.has('fields') ? [...fields.values()].flatMap((siblings) => [...siblings.values()]) : undefined,

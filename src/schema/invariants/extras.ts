@@ -1,5 +1,5 @@
 /** What extras say must fit the fields and the other tables. */
-import { constraintColumns, indexColumns, keyDefinition } from '../sql-text/definition-columns.js';
+import { constraintColumns, indexColumns, keyDefinition } from '../sql-text/columns.js';
 import type { TableExtras } from '../model/extras.js';
 import { type CollectionNode, type State, primaryKeyOf } from '../model/state.js';
 import { type Problem, type Subject, about } from '../../kernel/problem.js';

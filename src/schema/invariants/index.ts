@@ -2,14 +2,14 @@
 import { MAX_PROBLEMS, type Problem } from '../../kernel/problem.js';
 import { sqlTextProblems } from '../sql-text/changed-texts.js';
 import { type State, relationsTo } from '../model/state.js';
-import { type Steps, toEnd } from '../../kernel/steps.js';
+import { type Resumable, runToEnd } from '../../kernel/resumable.js';
 import { collectionProblems, groupsOf } from './collection.js';
 import { fieldProblems } from './field.js';
 import { indexNameProblems } from './index-names.js';
 import { needProblems } from './needs.js';
-import { ownNameProblems } from './own-names.js';
+import { ownNameProblems } from './implicit-names.js';
 import { relationProblems } from './relation.js';
-import { shownOnceProblems } from './shown-once.js';
+import { shownOnceProblems } from './alias-once.js';
 import { unsupportedChanges } from './unsupported-changes.js';
 import type { Relation } from '../model/model.js';
 
@@ -23,7 +23,7 @@ export interface Proposal {
 }
 
 /** Everything that stands against a change, for whoever proposes it and for whoever carries it out. */
-export function* changeProblemsInSteps({ from, to, touched, isAnew = () => false }: Proposal): Steps<Problem[]> {
+export function* changeProblemsInSteps({ from, to, touched, isAnew = () => false }: Proposal): Resumable<Problem[]> {
   const unsupported = unsupportedChanges(from, to, touched, isAnew);
   const broken = yield* invariantProblemsInSteps(to, touched, from);
   return [...unsupported, ...broken, ...(yield* sqlTextProblems(from, to, touched))];
@@ -35,7 +35,7 @@ export function* changeProblemsInSteps({ from, to, touched, isAnew = () => false
  * @param from the state before the change: of two that are in each other's way, the changed one is told
  */
 export function invariantProblems(state: State, touched: Iterable<string>, from?: State): Problem[] {
-  return toEnd(invariantProblemsInSteps(state, touched, from));
+  return runToEnd(invariantProblemsInSteps(state, touched, from));
 }
 
 /** `invariantProblems` of many collections. */
@@ -43,7 +43,7 @@ export function* invariantProblemsInSteps(
   state: State,
   touched: Iterable<string>,
   from: State = state,
-): Steps<Problem[]> {
+): Resumable<Problem[]> {
   const problems: Problem[] = [];
   const relations = new Map<string, Relation>();
   const groups = groupsOf(state);

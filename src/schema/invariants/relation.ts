@@ -4,7 +4,7 @@ import type { ColumnSchema, Relation } from '../model/model.js';
 import { type Path, type Problem, type ProblemCode, about } from '../../kernel/problem.js';
 import { type State, getField, primaryKeyOf } from '../model/state.js';
 import { REFERABLE_SYSTEM_COLLECTIONS, isSystemCollection } from '../model/system-collections.js';
-import { isToBlame } from './blame.js';
+import { isConflicting } from './which-conflict.js';
 import { INCOMPARABLE } from './column.js';
 import { quoted } from './quoted.js';
 
@@ -165,7 +165,7 @@ function constraintNameFaults(state: State, relation: Relation, from: State): Fa
   const others = state.collections.get(relation.many_collection)?.relations.values() ?? [];
   for (const other of others) {
     if (other.many_field === relation.many_field || other.schema?.constraint_name !== name) continue;
-    if (!isToBlame(relation, other, from)) continue;
+    if (!isConflicting(relation, other, from)) continue;
     const message = `constraint ${quoted(name)} is the foreign key of ${quoted(other.many_field)} already`;
     const details = { taken: [{ name, kind: 'constraint of the table' }] };
     return [{ code: 'ALREADY_EXISTS', path: ['schema', 'constraint_name'], message, details }];

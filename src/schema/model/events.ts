@@ -120,3 +120,12 @@ export type StoredEvent = LogEvent &
     /** sha256 of the event in canonical form with previous_hash, hex. */
     hash: string;
   };
+
+export function newEvent<T extends EventType>(
+  type: T,
+  collection: string,
+  field: string | null,
+  data: EventData[T],
+): NewEvent {
+  return { type, version: 1, collection, field, data } as NewEvent;
+}

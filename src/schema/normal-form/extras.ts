@@ -1,6 +1,6 @@
 /** Extras in normal form: their shape, then every text in them by PostgreSQL's parser, then nothing empty is kept. */
 import type { z } from 'zod';
-import { keyDefinition } from '../sql-text/definition-columns.js';
+import { keyDefinition } from '../sql-text/columns.js';
 import { checkExpression, checkTypeText } from '../sql-text/expression.js';
 import {
   type ColumnExtras,
@@ -25,7 +25,7 @@ import {
   checkPartitionBound,
   checkPartitionKey,
   parseConstraint,
-} from '../sql-text/statement-text.js';
+} from '../sql-text/definitions.js';
 import { type Reading, type Report, complain, reporter } from './checks.js';
 import { readCollation } from './types/collation.js';
 import { identifierFault } from './names.js';

@@ -1,7 +1,7 @@
 /** Whether a JSON document from outside is safe to work with: checked once for a whole body, so that nothing else must. */
 import { textFault } from '../../kernel/text.js';
 import { invalid, type Path, type Problem } from '../../kernel/problem.js';
-import { type Steps, toEnd } from '../../kernel/steps.js';
+import { type Resumable, runToEnd } from '../../kernel/resumable.js';
 
 export interface JsonLimits {
   /** How deep arrays and objects may be nested. */
@@ -24,7 +24,7 @@ interface Visit {
 
 /** Problems of a parsed document; empty when it is fine. Never recurses, however deep the document is. */
 export function checkJson(value: unknown, limits: JsonLimits = {}): Problem[] {
-  return toEnd(checkJsonInSteps(value, limits)).problems;
+  return runToEnd(checkJsonInSteps(value, limits)).problems;
 }
 
 export interface JsonCheck {
@@ -37,7 +37,7 @@ export interface JsonCheck {
 const STEP = 2_000;
 
 /** `checkJson` of a large document. */
-export function* checkJsonInSteps(value: unknown, limits: JsonLimits = {}): Steps<JsonCheck> {
+export function* checkJsonInSteps(value: unknown, limits: JsonLimits = {}): Resumable<JsonCheck> {
   if (isContainer(value)) return yield* checkContainers(value, limits);
   const fault = leafFault(value);
   return { problems: fault === null ? [] : [invalid([], `the value ${fault}`)], values: 1 };
@@ -46,7 +46,7 @@ export function* checkJsonInSteps(value: unknown, limits: JsonLimits = {}): Step
 function* checkContainers(
   value: object,
   { maxDepth = MAX_DEPTH, maxValues = MAX_VALUES }: JsonLimits,
-): Steps<JsonCheck> {
+): Resumable<JsonCheck> {
   const problems: Problem[] = [];
   const open: Visit[] = [{ value, step: undefined, depth: 1, parent: undefined }];
   let [values, visited, stepped] = [1, 0, 0];
@@ -69,7 +69,7 @@ function isContainer(value: unknown): value is object {
 }
 
 /** Checks what stands directly in a container, leaves the containers among it in `open`, and counts it. */
-function* checkChildren(visit: Visit, open: Visit[], problems: Problem[]): Steps<number> {
+function* checkChildren(visit: Visit, open: Visit[], problems: Problem[]): Resumable<number> {
   if (Array.isArray(visit.value)) {
     const items: unknown[] = visit.value;
     for (let index = 0; index < items.length; index++) {

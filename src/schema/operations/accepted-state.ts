@@ -1,7 +1,7 @@
 /** The schema as it is when what was changed by hand is taken into it: edits of a draft, judged by whoever asks. */
 import { Draft } from '../transition/draft.js';
-import { constraintColumns, indexColumns } from '../sql-text/definition-columns.js';
-import { changeRelation, dropCollection, dropField } from '../transition/edits.js';
+import { constraintColumns, indexColumns } from '../sql-text/columns.js';
+import { changeRelation, dropCollection, dropField } from '../transition/cascade.js';
 import { jsonEqual } from '../../kernel/json.js';
 import type { TableExtras } from '../model/extras.js';
 import type { Collection, Field, NewRelation } from '../model/model.js';

@@ -1,5 +1,4 @@
 /** adopt-tables: tables that exist already become collections. Nothing is done to them. */
-import { newEvent } from '../transition/change.js';
 import { Draft } from '../transition/draft.js';
 import type { NewEvent } from '../model/events.js';
 import { invariantProblemsInSteps } from '../invariants/index.js';
@@ -22,9 +21,10 @@ import { neededFirst, partitionsFirst } from '../model/order.js';
 import { patchBetween } from '../fold/patch.js';
 import { type CollectionNode, type State, byName } from '../model/state.js';
 import type { Operation } from './operation.js';
+import { newEvent } from '../model/events.js';
 
 /** Which tables: by name, or all that aren't managed yet. */
-export type Wish = { tables: string[] } | { all: true };
+export type AdoptRequest = { tables: string[] } | { all: true };
 
 /** A table as the catalog has it, in normal form. */
 export interface FoundTable {
@@ -32,7 +32,7 @@ export interface FoundTable {
   fields: Field[];
 }
 
-export interface Found {
+export interface CatalogFindings {
   tables: FoundTable[];
   /** Foreign keys between them, to what is managed, and of what is managed to them. */
   relations: NewRelation[];
@@ -45,9 +45,9 @@ export interface Found {
 }
 
 export interface AdoptTables {
-  wish: Wish;
+  wish: AdoptRequest;
   /** What the catalog says; read under the log's lock, so that nothing moves until it is adopted. */
-  found?: Found;
+  found?: CatalogFindings;
 }
 
 export interface AdoptTablesInput {
@@ -84,7 +84,7 @@ export const adoptTables: Operation<'adopt-tables', AdoptTablesInput, AdoptTable
   },
 };
 
-function readWish(body: unknown): Result<Wish> {
+function readWish(body: unknown): Result<AdoptRequest> {
   const shape = 'the body is {"tables": ["…"]}, or {"all": true}';
   if (!isObject(body)) return refuse(invalid([], shape));
   const problems = unknownMembers(body, MEMBERS, []);
@@ -109,7 +109,7 @@ function nameProblems(tables: unknown): Problem[] {
   ]);
 }
 
-function wishProblems(state: State, wish: Wish, { missing, refused }: Found): Problem[] {
+function wishProblems(state: State, wish: AdoptRequest, { missing, refused }: CatalogFindings): Problem[] {
   if ('all' in wish) return [];
   return problemsOfEach(wish.tables, (table, index): Problem[] => {
     const place = { path: renderPath(['tables', index]), collection: table };
@@ -128,7 +128,11 @@ function wishProblems(state: State, wish: Wish, { missing, refused }: Found): Pr
 }
 
 /** Partitioned tables before their partitions; foreign keys when all tables are there. */
-function* eventsOf({ tables, relations, completed }: Found, state: State, wanted: State): Generator<NewEvent> {
+function* eventsOf(
+  { tables, relations, completed }: CatalogFindings,
+  state: State,
+  wanted: State,
+): Generator<NewEvent> {
   const byTable = new Map(tables.map((table) => [table.collection.collection, table]));
   const parentOf = (name: string) => byTable.get(name)?.collection.schema?.extras?.partition_of?.table;
   for (const name of neededFirst(byTable.keys(), (each) => [parentOf(each) ?? []].flat())) {

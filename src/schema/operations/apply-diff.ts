@@ -5,7 +5,7 @@ import { diffPlaces } from '../diff/places.js';
 import { type Problem, type Result, ok, refuse } from '../../kernel/problem.js';
 import { snapshotHashInSteps } from '../snapshot/snapshot.js';
 import type { State } from '../model/state.js';
-import { type Steps, toEnd } from '../../kernel/steps.js';
+import { type Resumable, runToEnd } from '../../kernel/resumable.js';
 import {
   type Judgement,
   applyCollectionEntries,
@@ -28,7 +28,7 @@ export interface ApplyDiffInput {
 }
 
 /** `parse` of a large diff. */
-export function* parseApplyDiffInSteps({ release, body }: ApplyDiffInput): Steps<Result<ApplyDiff>> {
+export function* parseApplyDiffInSteps({ release, body }: ApplyDiffInput): Resumable<Result<ApplyDiff>> {
   const document = yield* readDiffDocumentInSteps(body);
   return document.ok ? ok({ release, ...document.value }) : document;
 }
@@ -36,7 +36,7 @@ export function* parseApplyDiffInSteps({ release, body }: ApplyDiffInput): Steps
 export const applyDiff: Operation<'apply-diff', ApplyDiffInput, ApplyDiff> = {
   name: 'apply-diff',
 
-  parse: (input) => toEnd(parseApplyDiffInSteps(input)),
+  parse: (input) => runToEnd(parseApplyDiffInSteps(input)),
 
   *decide(state, { release, hash, diff }) {
     const current = yield* snapshotHashInSteps(state, release);
@@ -49,7 +49,7 @@ export const applyDiff: Operation<'apply-diff', ApplyDiffInput, ApplyDiff> = {
 };
 
 /** The diff carried out on a draft, whatever its hash says. */
-export function* drafted(state: State, diff: SchemaDiff, judgement: Judgement): Steps<Draft> {
+export function* drafted(state: State, diff: SchemaDiff, judgement: Judgement): Resumable<Draft> {
   const draft = new Draft(state);
   const context = { state, draft, judgement };
   // What goes goes first, so that what comes can take its name and place.

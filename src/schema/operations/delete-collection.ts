@@ -1,6 +1,6 @@
 /** delete-collection: the table with its items, its fields and relations, and what only showed them. */
 import { Draft } from '../transition/draft.js';
-import { dropCollection } from '../transition/edits.js';
+import { dropCollection } from '../transition/cascade.js';
 import { ok, refuse } from '../../kernel/problem.js';
 import { type Operation, decideDraft } from './operation.js';
 import { missingCollection, systemCollection } from './refusals.js';

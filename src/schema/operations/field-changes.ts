@@ -3,7 +3,7 @@ import type { Draft } from '../transition/draft.js';
 import { secondKey } from '../invariants/collection.js';
 import { isObject, type Json } from '../../kernel/json.js';
 import type { Field } from '../model/model.js';
-import type { KeyTarget } from '../snapshot/present.js';
+import type { KeyTarget } from '../snapshot/documents.js';
 import { type Path, type Problem, invalid, renderPath } from '../../kernel/problem.js';
 import { type CollectionNode, primaryKeyOf } from '../model/state.js';
 import { ownName } from '../model/system-collections.js';

@@ -1,6 +1,6 @@
 /** create-field, update-fields, delete-field. */
 import { Draft } from '../transition/draft.js';
-import { dropField } from '../transition/edits.js';
+import { dropField } from '../transition/cascade.js';
 import type { NewEvent } from '../model/events.js';
 import { isObject, type Json } from '../../kernel/json.js';
 import type { Field } from '../model/model.js';
@@ -18,11 +18,11 @@ import {
   repeated,
 } from '../../kernel/problem.js';
 import type { CollectionNode, State } from '../model/state.js';
-import type { Steps } from '../../kernel/steps.js';
+import type { Resumable } from '../../kernel/resumable.js';
 import { neededBy } from './needed-by.js';
 import { inPlaceFault, keyProblems, referenceProblems } from './field-changes.js';
 import { type Operation, decideDraft } from './operation.js';
-import { keyTarget } from '../snapshot/present.js';
+import { keyTarget } from '../snapshot/documents.js';
 import { locate } from '../../kernel/locate.js';
 import { fieldPlaces } from './places.js';
 import { missingCollection, missingField, systemCollection } from './refusals.js';
@@ -190,7 +190,7 @@ export const deleteField: Operation<'delete-field', DeleteField, DeleteField> = 
 
   parse: (input) => ok(input),
 
-  *decide(state: State, { collection, field }): Steps<Result<NewEvent[]>> {
+  *decide(state: State, { collection, field }): Resumable<Result<NewEvent[]>> {
     const node = state.collections.get(collection);
     if (node === undefined) return refuse(systemCollection(collection) ?? missingCollection(collection));
     const existing = node.fields.get(field);

@@ -1,6 +1,5 @@
 /** What can't be without a field, and isn't for us to decide about: who deletes the field must say so first. */
-import { keyDefinition } from '../sql-text/definition-columns.js';
-import { expressionColumns } from '../sql-text/expression-columns.js';
+import { keyDefinition, expressionColumns } from '../sql-text/columns.js';
 import type { ColumnSchema, Field } from '../model/model.js';
 import type { Problem } from '../../kernel/problem.js';
 import { type CollectionNode, type State, relationsTo } from '../model/state.js';

@@ -5,9 +5,9 @@ import { changeProblemsInSteps } from '../invariants/index.js';
 import { type Places, locate } from '../../kernel/locate.js';
 import { type Result, ok, refuse } from '../../kernel/problem.js';
 import type { State } from '../model/state.js';
-import type { Steps } from '../../kernel/steps.js';
+import type { Resumable } from '../../kernel/resumable.js';
 import { transitionInSteps } from '../transition/transition.js';
-import type { TransitionOptions } from '../transition/change.js';
+import type { TransitionOptions } from '../transition/context.js';
 
 export interface Operation<Name extends string, Input, Command> {
   /** Imperative, kept with the events: `create-collection`. */
@@ -15,7 +15,7 @@ export interface Operation<Name extends string, Input, Command> {
   /** Untrusted input → command: shapes, types and names, whatever the schema is now. */
   parse(input: Input): Result<Command>;
   /** Command × state → events, or why not. */
-  decide(state: State, command: Command): Steps<Result<NewEvent[]>>;
+  decide(state: State, command: Command): Resumable<Result<NewEvent[]>>;
 }
 
 /** Judges the draft and, if it is a valid schema, orders the events that lead to it. `places`: of the body that was sent. */
@@ -24,7 +24,7 @@ export function* decideDraft(
   draft: Draft,
   options: TransitionOptions = {},
   places: Places = {},
-): Steps<Result<NewEvent[]>> {
+): Resumable<Result<NewEvent[]>> {
   const wanted = draft.toState();
   const touched = draft.touched;
   const isAnew = (collection: string, field: string) => draft.isAnew(collection, field);

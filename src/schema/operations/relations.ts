@@ -1,6 +1,6 @@
 /** create-relation, update-relation, delete-relation. */
 import { Draft } from '../transition/draft.js';
-import { changeRelation, dropRelation } from '../transition/edits.js';
+import { changeRelation, dropRelation } from '../transition/cascade.js';
 import { isObject, type Json } from '../../kernel/json.js';
 import type { NewRelation, Relation } from '../model/model.js';
 import { mergeRelation, readNewRelation } from '../normal-form/index.js';

@@ -1,13 +1,19 @@
 /** snapshot: the fold as a document, the same bytes for the same schema, and its hash. */
 import { createHash } from 'node:crypto';
 import { createCanonicalWriter } from '../../kernel/canonical-writer.js';
-import { relationBody } from '../transition/change.js';
+import { relationBody } from '../transition/context.js';
 import type { Relation } from '../model/model.js';
 import { collectionsInOrder, fieldsInOrder, relationsInOrder } from '../model/order.js';
-import { type ShownCollection, type ShownField, keyTarget, presentCollection, presentField } from './present.js';
-import { orderCollection, orderField, orderRelation } from './shown-order.js';
+import {
+  type CollectionDocument,
+  type FieldDocument,
+  keyTarget,
+  collectionDocument,
+  fieldDocument,
+} from './documents.js';
+import { orderCollectionMembers, orderFieldMembers, orderRelationMembers } from './member-order.js';
 import type { CollectionNode, State } from '../model/state.js';
-import { type Steps, toEnd } from '../../kernel/steps.js';
+import { type Resumable, runToEnd } from '../../kernel/resumable.js';
 
 export const SNAPSHOT_VERSION = 1;
 export const VENDOR = 'postgres';
@@ -17,8 +23,8 @@ export interface Snapshot {
   /** The release of the service that made it. */
   service: string;
   vendor: string;
-  collections: ShownCollection[];
-  fields: ShownField[];
+  collections: CollectionDocument[];
+  fields: FieldDocument[];
   relations: Relation[];
 }
 
@@ -26,8 +32,8 @@ export interface Snapshot {
 interface NodeParts {
   /** Where its foreign keys pointed when the parts were made: the one thing that isn't in the node. */
   targets: string;
-  collection: ShownCollection;
-  fields: ShownField[];
+  collection: CollectionDocument;
+  fields: FieldDocument[];
   relations: Relation[];
   canonical?: CanonicalTexts;
 }
@@ -49,26 +55,28 @@ function partsOf(state: State, node: CollectionNode): NodeParts {
   if (known !== undefined && known.targets === targets) return known;
   const parts: NodeParts = {
     targets,
-    collection: orderCollection(presentCollection(node.collection)),
-    fields: fieldsInOrder(node).map((field) => orderField(presentField(field, keyTarget(state, node, field.field)))),
-    relations: relationsInOrder(node).map(orderRelation),
+    collection: orderCollectionMembers(collectionDocument(node.collection)),
+    fields: fieldsInOrder(node).map((field) =>
+      orderFieldMembers(fieldDocument(field, keyTarget(state, node, field.field))),
+    ),
+    relations: relationsInOrder(node).map(orderRelationMembers),
   };
   partsOfNode.set(node, parts);
   return parts;
 }
 
 /** The shown fields of a collection, in order. */
-export function shownFields(state: State, node: CollectionNode): readonly ShownField[] {
+export function fieldDocumentsOf(state: State, node: CollectionNode): readonly FieldDocument[] {
   return partsOf(state, node).fields;
 }
 
 /** The relations that a collection holds, in order. */
-export function shownRelations(state: State, node: CollectionNode): readonly Relation[] {
+export function relationDocumentsOf(state: State, node: CollectionNode): readonly Relation[] {
   return partsOf(state, node).relations;
 }
 
 /** The shown collection of a node. */
-export function shownCollection(state: State, node: CollectionNode): ShownCollection {
+export function collectionDocumentOf(state: State, node: CollectionNode): CollectionDocument {
   return partsOf(state, node).collection;
 }
 
@@ -78,7 +86,7 @@ export function snapshotOf(
   release: string,
   include: (collection: string) => boolean = () => true,
 ): Snapshot {
-  return toEnd(snapshotInSteps(state, release, include));
+  return runToEnd(snapshotInSteps(state, release, include));
 }
 
 /** `snapshotOf` of many collections. */
@@ -86,7 +94,7 @@ export function* snapshotInSteps(
   state: State,
   release: string,
   include: (collection: string) => boolean = () => true,
-): Steps<Snapshot> {
+): Resumable<Snapshot> {
   const head = { version: SNAPSHOT_VERSION, service: release, vendor: VENDOR };
   const snapshot: Snapshot = { ...head, collections: [], fields: [], relations: [] };
   for (const node of collectionsInOrder(state)) {
@@ -105,11 +113,11 @@ export function* snapshotInSteps(
  * with the same schema have the same hash.
  */
 export function snapshotHash(state: State, release: string): string {
-  return toEnd(snapshotHashInSteps(state, release));
+  return runToEnd(snapshotHashInSteps(state, release));
 }
 
 /** `snapshotHash` of many collections; known ones are answered at once. */
-export function* snapshotHashInSteps(state: State, release: string): Steps<string> {
+export function* snapshotHashInSteps(state: State, release: string): Resumable<string> {
   const known = hashOf.get(state.collections);
   if (known?.release === release) return known.hash;
   const write = createCanonicalWriter();
@@ -120,7 +128,7 @@ export function* snapshotHashInSteps(state: State, release: string): Steps<strin
   }
   const hash = createHash('sha256');
   // A whole part as one string would be megabytes of garbage; piece by piece the hash is the same.
-  const part = function* (name: string, pieceOf: (text: CanonicalTexts) => string): Steps<void> {
+  const part = function* (name: string, pieceOf: (text: CanonicalTexts) => string): Resumable<void> {
     hash.update(`"${name}":[`);
     let separator = '';
     for (const text of texts) {

@@ -4,13 +4,13 @@
  */
 import { MAX_PROBLEMS, type Problem, type Subject, about } from '../../kernel/problem.js';
 import type { CollectionNode, State } from '../model/state.js';
-import type { Steps } from '../../kernel/steps.js';
+import type { Resumable } from '../../kernel/resumable.js';
 import { judgeText } from './judge.js';
 import { type Surroundings, surroundingsOf } from './surroundings.js';
 import { type SqlText, textsOfField, textsOfTable } from './texts.js';
 
 /** @param touched the collections that may differ between the two states */
-export function* sqlTextProblems(from: State, to: State, touched: Iterable<string>): Steps<Problem[]> {
+export function* sqlTextProblems(from: State, to: State, touched: Iterable<string>): Resumable<Problem[]> {
   const problems: Problem[] = [];
   for (const name of touched) {
     if (problems.length >= MAX_PROBLEMS) break;

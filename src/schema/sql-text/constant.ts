@@ -9,7 +9,7 @@ import {
   readTypeName,
   stringOf,
 } from './expression.js';
-import { remembered } from '../../kernel/remembered.js';
+import { memoize } from '../../kernel/memoize.js';
 
 export type Constant =
   /** `text` null is NULL; `casts` from the inside out. */
@@ -18,7 +18,7 @@ export type Constant =
   | { kind: 'call'; text: string };
 
 /** Reads a default as pg_get_expr writes it; null when it is neither a literal nor a call without arguments. */
-export const parseConstant = remembered((text): Constant | null => {
+export const parseConstant = memoize((text): Constant | null => {
   let node = catalogTarget(text);
   const casts: ParsedType[] = [];
   for (let cast = member(node, 'TypeCast'); cast !== undefined; cast = member(node, 'TypeCast')) {

@@ -4,7 +4,7 @@
  */
 import { loadModule, parseSync, scanSync } from 'libpg-query';
 import { parseDataType } from './data-types.js';
-import { remembered } from '../../kernel/remembered.js';
+import { memoize } from '../../kernel/memoize.js';
 
 await loadModule();
 
@@ -112,7 +112,7 @@ const NOT_PER_ROW = ['over', 'agg_star', 'agg_distinct', 'agg_order', 'agg_filte
  * Why `text` can't be the expression of a generated column; null when, as far as the parser can tell, it can:
  * exactly one scalar expression without statements, subqueries, parameters, aggregates, window functions or comments.
  */
-export const checkExpression = remembered((text): string | null => {
+export const checkExpression = memoize((text): string | null => {
   const target = onlyTarget(text);
   return typeof target === 'string' ? target : scalarFault(target);
 });
@@ -161,7 +161,7 @@ export function checkTypeText(text: string): string | null {
   return parseTypeText(text) === null ? 'must be the name of a data type as PostgreSQL writes it' : null;
 }
 
-export const parseTypeText = remembered((text): Readonly<ParsedType> | null => {
+export const parseTypeText = memoize((text): Readonly<ParsedType> | null => {
   const target = onlyTarget(`NULL::${text}`);
   const cast = member(target, 'TypeCast');
   return member(cast, 'arg')?.['A_Const'] === undefined ? null : readTypeName(member(cast, 'typeName'));

@@ -4,7 +4,7 @@
  * (docs/functions.md), so that nothing runs that reads files or other tables, waits, or changes anything.
  */
 import { type Node, checkExpression, list, member, parseStatement, stringOf } from './expression.js';
-import { checkIndexDefinition, checkPartitionBound, checkPartitionKey, parseConstraint } from './statement-text.js';
+import { checkIndexDefinition, checkPartitionBound, checkPartitionKey, parseConstraint } from './definitions.js';
 import { constantFault } from './constants.js';
 import { type AllowedNames, NAMES_OF_EXTENSIONS, OWN_NAMES, extensionsWith } from './allowed-names.js';
 import { MAX_SIZE, sizeOf } from './growth.js';

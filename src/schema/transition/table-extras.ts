@@ -1,5 +1,5 @@
 /** Changing the extras of a table: what becomes empty is no longer there. */
-import { constraintColumns, indexColumns } from '../sql-text/definition-columns.js';
+import { constraintColumns, indexColumns } from '../sql-text/columns.js';
 import type { TableExtras } from '../model/extras.js';
 import { jsonEqual } from '../../kernel/json.js';
 import { needLabel } from '../model/needs.js';

@@ -8,23 +8,23 @@
  * Collections are updated after fields are created, because archive_field and sort_field may name a new field.
  */
 import {
-  type Change,
+  type TransitionContext,
   type TransitionOptions,
   holderKey,
   isIndexed,
-  newEvent,
   relationBody,
   surviving,
-} from './change.js';
+} from './context.js';
 import type { NewEvent } from '../model/events.js';
-import { letGo } from './let-go.js';
+import { detach } from './detach.js';
 import type { Collection, Field, Relation } from '../model/model.js';
 import { groupsFirst, neededFirst, parentOf, partitionsFirst, relationsInOrder } from '../model/order.js';
 import { patchBetween } from '../fold/patch.js';
 import { isReplacedCollection, isReplacedRelation, removalsBetween } from './removals.js';
-import { type Steps, toEnd } from '../../kernel/steps.js';
+import { type Resumable, runToEnd } from '../../kernel/resumable.js';
 import { updateOrder } from './update-order.js';
 import { type CollectionNode, type State, byName, getRelation } from '../model/state.js';
+import { newEvent } from '../model/events.js';
 
 /**
  * The events that turn `from` into `to`, where only the collections in `touched` differ. Both states must satisfy the
@@ -36,7 +36,7 @@ export function transition(
   touched: Iterable<string>,
   options: TransitionOptions = {},
 ): NewEvent[] {
-  return toEnd(transitionInSteps(from, to, touched, options));
+  return runToEnd(transitionInSteps(from, to, touched, options));
 }
 
 /** `transition` of many collections. */
@@ -45,10 +45,10 @@ export function* transitionInSteps(
   to: State,
   touched: Iterable<string>,
   options: TransitionOptions = {},
-): Steps<NewEvent[]> {
+): Resumable<NewEvent[]> {
   const names = concerned(from, to, touched);
-  const change: Change = { from, to, names, removals: removalsBetween(from, to, names), options };
-  const { events, held } = letGo(change);
+  const change: TransitionContext = { from, to, names, removals: removalsBetween(from, to, names), options };
+  const { events, held } = detach(change);
   const parts: Iterable<NewEvent>[] = [
     removeRelations(change),
     events,
@@ -85,7 +85,7 @@ function concerned(from: State, to: State, touched: Iterable<string>): string[] 
   return [...names].sort(byName);
 }
 
-function* removeRelations({ from, to, names }: Change): Generator<NewEvent> {
+function* removeRelations({ from, to, names }: TransitionContext): Generator<NewEvent> {
   for (const name of partitionsFirst(names, from, (each) => each)) {
     const after = to.collections.get(name);
     for (const relation of from.collections.get(name)?.relations.values() ?? []) {
@@ -97,13 +97,13 @@ function* removeRelations({ from, to, names }: Change): Generator<NewEvent> {
   }
 }
 
-function* removeFields({ names, removals }: Change): Generator<NewEvent> {
+function* removeFields({ names, removals }: TransitionContext): Generator<NewEvent> {
   for (const name of names) {
     for (const field of removals.fields.get(name) ?? []) yield newEvent('field.deleted', name, field, {});
   }
 }
 
-function* removeCollections({ from, removals }: Change): Generator<NewEvent> {
+function* removeCollections({ from, removals }: TransitionContext): Generator<NewEvent> {
   const owners = sequenceOwners(from, removals.collections);
   const needsOf = (name: string) => [...holdersOf(from, name), ...ownersOf(from, name, owners)];
   for (const name of neededFirst(removals.collections, needsOf).reverse()) {
@@ -135,7 +135,7 @@ function ownersOf(state: State, name: string, owners: ReadonlyMap<string, string
   return found.filter((owner) => owner !== undefined && owner !== name) as string[];
 }
 
-function* createCollections({ from, to, names, removals, options }: Change): Generator<NewEvent> {
+function* createCollections({ from, to, names, removals, options }: TransitionContext): Generator<NewEvent> {
   const isGone = (name: string) => !from.collections.has(name) || removals.collections.has(name);
   const created = names.filter((name) => isGone(name) && to.collections.has(name));
   for (const name of neededFirst(created, (each) => holdersOf(to, each))) {
@@ -149,7 +149,7 @@ function* createCollections({ from, to, names, removals, options }: Change): Gen
   }
 }
 
-function* createFields(change: Change): Generator<NewEvent> {
+function* createFields(change: TransitionContext): Generator<NewEvent> {
   for (const { name, before, after } of surviving(change)) {
     const gone = change.removals.fields.get(name);
     const created = [...after.fields.keys()].filter((field) => !before.fields.has(field) || gone?.has(field));
@@ -160,7 +160,7 @@ function* createFields(change: Change): Generator<NewEvent> {
   }
 }
 
-function* updateFields(change: Change, held: ReadonlyMap<string, Field>): Generator<NewEvent> {
+function* updateFields(change: TransitionContext, held: ReadonlyMap<string, Field>): Generator<NewEvent> {
   for (const { name, before, after } of surviving(change)) {
     const gone = change.removals.fields.get(name);
     const kept = [...after.fields.keys()].filter((field) => before.fields.has(field) && !gone?.has(field));
@@ -174,7 +174,7 @@ function* updateFields(change: Change, held: ReadonlyMap<string, Field>): Genera
   }
 }
 
-function* updateCollections(change: Change, held: ReadonlyMap<string, Collection>): Generator<NewEvent> {
+function* updateCollections(change: TransitionContext, held: ReadonlyMap<string, Collection>): Generator<NewEvent> {
   const pairs = new Map([...surviving(change)].map((pair) => [pair.name, pair]));
   const groupOf = (name: string) => change.to.collections.get(name)?.collection.meta.group;
   for (const name of groupsFirst(pairs.keys(), groupOf)) {
@@ -185,7 +185,10 @@ function* updateCollections(change: Change, held: ReadonlyMap<string, Collection
   }
 }
 
-function* putRelations({ from, to, names }: Change, held: ReadonlyMap<string, Relation>): Generator<NewEvent> {
+function* putRelations(
+  { from, to, names }: TransitionContext,
+  held: ReadonlyMap<string, Relation>,
+): Generator<NewEvent> {
   const freed = [...held.values()].map((relation) => relation.many_collection);
   const holders = [...new Set([...names, ...freed])].sort(byName);
   for (const name of partitionsFirst(holders, to, (each) => each)) {
@@ -208,7 +211,11 @@ function* putRelation(relation: Relation, old: Relation | undefined, now: Relati
   if (patch.length > 0) yield newEvent('relation.updated', many_collection, many_field, { patch });
 }
 
-function concurrently({ options }: Change, before: Field | undefined, after: Field): { concurrent_indexes?: boolean } {
+function concurrently(
+  { options }: TransitionContext,
+  before: Field | undefined,
+  after: Field,
+): { concurrent_indexes?: boolean } {
   const builds = isIndexed(after) && !(before !== undefined && isIndexed(before));
   return options.concurrentIndexes === true && builds ? { concurrent_indexes: true } : {};
 }

@@ -5,7 +5,7 @@ import { buildJsonInSteps } from '../../../src/http/body/json-build.js';
 import { JSON_LIMITS, parseJson } from '../../../src/http/body/json.js';
 import { scanJsonInSteps } from '../../../src/http/body/json-scan.js';
 import { Refused } from '../../../src/http/errors.js';
-import { toEnd } from '../../../src/kernel/steps.js';
+import { runToEnd } from '../../../src/kernel/resumable.js';
 
 /** Deeper than any of these documents, and of any content. */
 const options = { limits: { ...JSON_LIMITS, depth: 1_000 }, group: 0 };
@@ -14,7 +14,7 @@ const built = (text: string, group: number): { value: string } | 'refused' => {
   const bytes = Buffer.from(text);
   try {
     return {
-      value: JSON.stringify(toEnd(buildJsonInSteps(bytes, toEnd(scanJsonInSteps(bytes, { ...options, group }))))),
+      value: JSON.stringify(runToEnd(buildJsonInSteps(bytes, runToEnd(scanJsonInSteps(bytes, { ...options, group }))))),
     };
   } catch {
     return 'refused';
@@ -112,7 +112,7 @@ describe('JSON that is parsed in steps', () => {
     const bytes = Buffer.from(
       JSON.stringify({ fields: Array.from({ length: 5_000 }, (_, index) => ({ index, text: 'x'.repeat(100) })) }),
     );
-    const scan = toEnd(scanJsonInSteps(bytes, { ...options, group: 1_000 }));
+    const scan = runToEnd(scanJsonInSteps(bytes, { ...options, group: 1_000 }));
     let count = 0;
     for (const steps = buildJsonInSteps(bytes, scan); steps.next().done !== true;) count += 1;
     expect(count).above(300);

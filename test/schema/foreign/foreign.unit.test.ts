@@ -1,21 +1,18 @@
 import { expect } from 'chai';
-import { readForeignSnapshot } from '../../../src/schema/import/index.js';
+import { importSnapshot } from '../../../src/schema/import/index.js';
 import { pathsOf } from '../normal-form/read.js';
 import { column, file, find, key, names, read, relation, table, SYSTEM } from './read.js';
 
 describe('foreign snapshots', () => {
   it('that are none have problems at their place', () => {
-    expect(pathsOf(readForeignSnapshot([], SYSTEM))).to.deep.equal(['']);
-    expect(pathsOf(readForeignSnapshot({ collections: {}, fields: null }, SYSTEM))).to.deep.equal([
-      'collections',
-      'fields',
-    ]);
+    expect(pathsOf(importSnapshot([], SYSTEM))).to.deep.equal(['']);
+    expect(pathsOf(importSnapshot({ collections: {}, fields: null }, SYSTEM))).to.deep.equal(['collections', 'fields']);
     const wrong = {
       collections: ['x', { meta: {} }, table('service_x')],
       fields: [{ collection: 'a' }],
       relations: [],
     };
-    expect(pathsOf(readForeignSnapshot(wrong, SYSTEM))).to.have.members([
+    expect(pathsOf(importSnapshot(wrong, SYSTEM))).to.have.members([
       'collections[0]',
       'collections[1].collection',
       'collections[2].collection',
@@ -24,7 +21,7 @@ describe('foreign snapshots', () => {
   });
 
   it('say nothing about parts they lack', () => {
-    const result = readForeignSnapshot({ version: 1, directus: '11.0.0', collections: [table('a')] }, SYSTEM);
+    const result = importSnapshot({ version: 1, directus: '11.0.0', collections: [table('a')] }, SYSTEM);
     expect(result).to.have.nested.property('value.fields', undefined);
     expect(result).to.have.nested.property('value.relations', undefined);
   });

@@ -1,7 +1,7 @@
 /** Short ways to read foreign snapshots in tests. */
 import { compareSnapshot } from '../../../src/schema/compare/compare-snapshot.js';
 import type { SchemaDiff } from '../../../src/schema/diff/diff.js';
-import { type ForeignSnapshot, readForeignSnapshot } from '../../../src/schema/import/index.js';
+import { type ImportedSnapshot, importSnapshot } from '../../../src/schema/import/index.js';
 import { EMPTY_INSTANCE, type Instance } from '../../../src/schema/import/context.js';
 import type { State } from '../../../src/schema/model/state.js';
 import { valueOf } from '../normal-form/read.js';
@@ -33,7 +33,7 @@ export interface Read {
 /** `instance`: what it knows; about the rest it knows nothing. */
 export function read(file: object, instance: Partial<Instance> = {}): Read {
   const known = { ...EMPTY_INSTANCE, ...instance };
-  const { collections, fields, relations, warnings } = valueOf(readForeignSnapshot(file, SYSTEM, known));
+  const { collections, fields, relations, warnings } = valueOf(importSnapshot(file, SYSTEM, known));
   return {
     collections: documents(collections),
     fields: documents(fields),
@@ -53,7 +53,7 @@ export function applied(state: State, given: object, mode: 'mirror' | 'merge'): 
   return { state: wanted.state, diff };
 }
 
-function documents(part: ForeignSnapshot['fields']): Members[] {
+function documents(part: ImportedSnapshot['fields']): Members[] {
   return (part ?? []) as Members[];
 }
 

@@ -1,7 +1,6 @@
 /** What the log says already is judged no more: only what is new or changed. */
 import { expect } from 'chai';
 import { compareSnapshot } from '../../../src/schema/compare/compare-snapshot.js';
-import { newEvent } from '../../../src/schema/transition/change.js';
 import type { TableExtras } from '../../../src/schema/model/extras.js';
 import { readNewCollection, readNewField } from '../../../src/schema/normal-form/index.js';
 import type { Result } from '../../../src/kernel/problem.js';
@@ -10,6 +9,7 @@ import { type State, initialState } from '../../../src/schema/model/state.js';
 import { planBatch } from '../../../src/projector/ddl/plan.js';
 import { transition } from '../../../src/schema/transition/transition.js';
 import { attempt, follow } from '../../support/given.js';
+import { newEvent } from '../../../src/schema/model/events.js';
 
 const RELEASE = '1.2.3';
 

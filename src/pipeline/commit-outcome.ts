@@ -1,0 +1,137 @@
+/** Finding out how a transaction ended when nobody said. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
+import { advisoryKey } from '../postgres/advisory.js';
+import { isLocked, unavailable } from '../postgres/errors.js';
+import { sendBatch } from '../postgres/exchange.js';
+import { withOwnClient } from '../postgres/pool.js';
+import type { Point } from '../reads/store.js';
+import type { Problem } from '../kernel/problem.js';
+import type { PipelineOptions } from './types.js';
+
+/** A transaction whose COMMIT was sent and never answered. */
+export interface Unanswered {
+  /** Its batch. */
+  batch: string;
+  /** The process of the server that ran it. */
+  backend: number;
+}
+
+/** Milliseconds before each look. */
+const LOOKS = [0, 100, 500, 1_000, 2_000, 4_000];
+
+/** Milliseconds after which there are no further looks: the caller is waiting. */
+const ENOUGH = 6_000;
+
+/** Milliseconds that a look waits for the lock, at most. */
+const PATIENCE = 2_000;
+
+/** Milliseconds that an answer may be on its way. */
+const LIMIT = 3_000;
+
+/**
+ * Whether a batch is in the log. Its transaction may still be running in a server process that hasn't noticed our
+ * absence; it holds the log's lock, so with the lock in our hands it has ended one way or the other. Where it doesn't
+ * end by itself it is ended: it would keep everybody from writing.
+ * @returns undefined when it can't be found out
+ */
+export async function isCommitted(
+  lost: Unanswered,
+  options: PipelineOptions,
+  looks: readonly number[] = LOOKS,
+): Promise<boolean | undefined> {
+  const started = performance.now();
+  for (const delay of looks) {
+    if (performance.now() - started + delay > ENOUGH) break;
+    await sleep(delay);
+    try {
+      // Not through the pool: a network that swallows one connection has swallowed its others as well.
+      return await withOwnClient(options.pool, LIMIT, (client) => look(client, lost, options));
+    } catch (error) {
+      const { message } = error as Error;
+      options.logger.warn('the outcome of a commit could not be read yet', { batch: lost.batch, error: message });
+    }
+  }
+  return undefined;
+}
+
+async function look(client: pg.Client, lost: Unanswered, options: PipelineOptions): Promise<boolean> {
+  const key = advisoryKey(options.place, 'log');
+  const flight = sendBatch(client, [
+    { text: 'BEGIN' },
+    { text: `SELECT set_config('lock_timeout', $1, true)`, values: [Math.min(options.lockTimeout, PATIENCE)] },
+    { text: 'SELECT pg_advisory_xact_lock($1)', values: [key] },
+    { text: 'SELECT FROM service_events WHERE batch = $1 LIMIT 1', values: [lost.batch] },
+    { text: 'COMMIT' },
+  ]);
+  const timer = setTimeout(() => (client as unknown as pg.PoolClient).connection.stream.destroy(), LIMIT);
+  try {
+    const results = await flight;
+    return results[3]?.rows.length === 1;
+  } catch (error) {
+    if (isLocked(error)) await endHolder(client, lost, key);
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Ends the lost transaction's process, and only while it is that one which holds the lock. */
+async function endHolder(client: pg.Client, { backend }: Unanswered, key: string): Promise<void> {
+  const statement = {
+    text: `SELECT pg_terminate_backend(pid) FROM pg_locks
+            WHERE locktype = 'advisory' AND granted AND pid = $1
+              AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+              AND (classid::bigint << 32 | objid::bigint) = $2::bigint AND objsubid = 1`,
+    values: [backend, key],
+  };
+  await sendBatch(client, [{ text: 'ROLLBACK' }, statement]);
+}
+
+/** Commits of this process whose outcome couldn't be found out. No command does anything before it is known. */
+export interface CommitsInDoubt {
+  add(lost: Unanswered, point: Point): void;
+  /** Looks them up. @returns why nothing can be done yet, or null */
+  settle(): Promise<Problem | null>;
+}
+
+export function createCommitsInDoubt(options: PipelineOptions): CommitsInDoubt {
+  const { store, logger } = options;
+  const left = new Map<Unanswered, Point>();
+  let running: Promise<Problem | null> | undefined;
+
+  const lookUp = async (): Promise<Problem | null> => {
+    for (const [lost, point] of left) {
+      const committed = await isCommitted(lost, options, [0, 100]);
+      if (committed === undefined) return earlierUnknown();
+      logger.warn('the outcome of an earlier commit is known now', { batch: lost.batch, committed });
+      if (committed) store.publish(point);
+      left.delete(lost);
+    }
+    return null;
+  };
+
+  return {
+    add: (lost, point) => void left.set(lost, point),
+    settle: async () => {
+      if (left.size === 0) return null;
+      running ??= lookUp().finally(() => (running = undefined));
+      return running;
+    },
+  };
+}
+
+function earlierUnknown(): Problem {
+  return unavailable(
+    'The database can not be asked how an earlier change ended; nothing was written. Try again shortly.',
+  );
+}
+
+export function outcomeUnknown(hasKey: boolean): Problem {
+  const advice = hasKey
+    ? 'Send the request again with the same Idempotency-Key: it is done once at most.'
+    : 'Look at the schema before you send it again, or send such requests with an Idempotency-Key.';
+  return unavailable(
+    `The connection to the database was lost while the change was being committed, and whether it was is unknown. ${advice}`,
+  );
+}

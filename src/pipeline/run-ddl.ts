@@ -1,0 +1,124 @@
+/** A batch on its way into the tables: the DDL, and what PostgreSQL's refusal of it means. */
+import type pg from 'pg';
+import { ExchangeError, driverError, isLocked, sqlState } from '../postgres/errors.js';
+import { sendScript } from '../postgres/exchange.js';
+import { runScript } from '../postgres/script.js';
+import type { Sql } from '../projector/ddl/sql.js';
+import { ddlFailure } from '../projector/refusals/ddl-failure.js';
+import { type LockSettings, isLockTableFull, readLockSettings } from '../projector/refusals/lock-table.js';
+import type { LockedTable, Statement } from '../projector/ddl/statement.js';
+import { LockedError, lockTables, strongestLocks } from '../projector/ddl/table-locks.js';
+import { type Taken, articled, isNameTaken, takenByOthers } from '../projector/refusals/taken-names.js';
+import type { LogEvent } from '../schema/model/events.js';
+import type { Problem } from '../kernel/problem.js';
+import type { State } from '../schema/model/state.js';
+import { explained } from './explain.js';
+
+export interface Projection {
+  pool: pg.Pool;
+  before: State;
+  after: State;
+  events: readonly LogEvent[];
+  statements: readonly Statement[];
+  schema: string;
+  /** The transaction goes on after a refusal, from its savepoint. */
+  keeps: boolean;
+}
+
+/**
+ * Runs the statements of a batch in the client's transaction. All locks on tables come first, so that none is waited for
+ * while others wait for what was done under another.
+ * @returns why PostgreSQL refused them, or null; after a refusal the transaction can only be rolled back
+ * @throws LockedError when a lock couldn't be had; and what is our own bug
+ */
+export async function runStatements(client: pg.ClientBase, projection: Projection): Promise<Problem[] | null> {
+  const { statements } = projection;
+  const question = takenNames(projection);
+  const locks = strongestLocks(statements);
+  const ahead = [...(question === null ? [] : [question]), ...locking(projection, locks)];
+  const script = [...ahead, ...statements.map((statement) => statement.sql)];
+  if (script.length === 0) return null;
+  try {
+    const results = await runScript(client, script);
+    return question === null ? null : hiddenByFolders(projection, results[0]?.rows ?? []);
+  } catch (error) {
+    if (!(error instanceof ExchangeError)) throw error;
+    if (isLocked(error)) throw new LockedError(error, locks);
+    return refusals(client, projection, { error, asked: question !== null, ahead: ahead.length });
+  }
+}
+
+/** What takes the locks. A statement that is alone does it by itself, before anything else. */
+function locking({ statements, schema }: Projection, locks: readonly LockedTable[]): Sql[] {
+  return locks.length > 0 && statements.length > 1 ? [lockTables(schema, locks)] : [];
+}
+
+interface Refusing {
+  error: ExchangeError;
+  /** The first statement is the question for taken names. */
+  asked: boolean;
+  /** Statements in front of those of the batch. */
+  ahead: number;
+}
+
+async function refusals(client: pg.ClientBase, projection: Projection, refusing: Refusing): Promise<Problem[]> {
+  const isFull = isLockTableFull(driverError(refusing.error));
+  const settings = isFull ? await lockSettings(client, projection.pool) : undefined;
+  const problems = problemsOf({ ...projection, ...refusing, settings });
+  return Promise.all(problems.map((problem) => explained(client, problem, projection)));
+}
+
+/**
+ * Not on the client that met the failure: its transaction answers nothing but an empty query, and that only when it has
+ * given back its locks. Before, not even a new connection would find room for the few it needs.
+ */
+async function lockSettings(client: pg.ClientBase, pool: pg.Pool): Promise<LockSettings | undefined> {
+  try {
+    await sendScript(client, '');
+    return await readLockSettings(pool);
+  } catch {
+    return undefined;
+  }
+}
+
+interface Failed extends Refusing {
+  statements: readonly Statement[];
+  after: State;
+  settings: LockSettings | undefined;
+}
+
+function problemsOf({ error, statements, settings, asked, ahead, after }: Failed): Problem[] {
+  const rows = asked ? ((error.results[0]?.rows ?? []) as readonly Taken[]) : [];
+  const taken = rows.filter(({ name }) => !isFolder(after, name));
+  if (isNameTaken(sqlState(error)) && taken.length > 0) return taken.map(unmanaged);
+  return [ddlFailure(error, statements, Math.max(0, error.results.length - ahead), settings)];
+}
+
+/** PostgreSQL has nothing against a folder that is called like a table it would hide. */
+function hiddenByFolders({ after }: Projection, rows: readonly unknown[]): Problem[] | null {
+  const hidden = (rows as Taken[]).filter(({ name, kind }) => kind === 'table' && isFolder(after, name));
+  return hidden.length === 0 ? null : hidden.map(unmanaged);
+}
+
+const isFolder = ({ collections }: State, name: string): boolean => collections.get(name)?.collection.schema === null;
+
+/**
+ * Which of the new collections' names something else has. It goes ahead of the DDL in the same message and costs no
+ * round trip; for tables the answer is looked at only when the DDL fails.
+ */
+function takenNames({ before, events, schema }: Projection): Sql | null {
+  const names = events
+    .filter((event) => event.type === 'collection.created')
+    .map((event) => event.collection)
+    .filter((name) => before.collections.get(name)?.collection.schema == null);
+  return names.length === 0 ? null : takenByOthers(names, schema);
+}
+
+function unmanaged({ name, kind }: Taken): Problem {
+  if (kind === 'table') {
+    const message = `A table "${name}" exists in the database and is not managed yet: adopt it, or choose another name.`;
+    return { code: 'ALREADY_EXISTS', message, collection: name, details: { adopt: name } };
+  }
+  const message = `${JSON.stringify(name)} is the name of ${articled(kind)} in the database already: choose another name.`;
+  return { code: 'ALREADY_EXISTS', message, collection: name, details: { taken: [{ name, kind }] } };
+}

@@ -1,0 +1,103 @@
+/**
+ * Foreign keys of managed tables that were left out, because what they point at wasn't managed: when that is adopted,
+ * they are said as they would have been had both been adopted together.
+ */
+import { tableExtrasV1 } from '../../schema/fold/extras-schemas.js';
+import type { Collection, NewRelation, TableSchema } from '../../schema/model/model.js';
+import { keyFamily } from '../../schema/sql-text/data-types.js';
+import { typeFromColumn } from '../../schema/normal-form/index.js';
+import type { CollectionNode, State } from '../../schema/model/state.js';
+import { withExtras } from '../../schema/transition/table-extras.js';
+import type { CatalogConstraint, CatalogTable } from '../catalog/model.js';
+import { objectNames } from '../ddl/object-names.js';
+import type { Converting } from './context.js';
+import { byNames, keptReference, noteLeft } from './keys.js';
+import { foreignKeysOf } from './relations.js';
+
+export interface ManagedKeys {
+  relations: NewRelation[];
+  /** The tables' collections, where something becomes or ends to be part of their extras. */
+  collections: Collection[];
+}
+
+/** Managed tables that something hangs on which may be such a key. */
+export function waitingTables({ collections }: State): string[] {
+  return [...collections].flatMap(([name, node]) => (leftOut(node).size > 0 ? [name] : []));
+}
+
+function leftOut({ collection }: CollectionNode): Set<string> {
+  const unmanaged = collection.schema?.extras?.unmanaged ?? [];
+  return new Set(unmanaged.flatMap(({ kind, name }) => (kind === 'constraint' ? [name] : [])));
+}
+
+type Common = Omit<Converting, 'table' | 'like'>;
+
+/** @param common its `together` are the tables that are adopted now */
+export function completeKeys(there: readonly CatalogTable[], common: Common): ManagedKeys {
+  const late: ManagedKeys = { relations: [], collections: [] };
+  for (const table of there) {
+    const node = common.state.collections.get(table.name);
+    if (node === undefined || leftOut(node).size === 0) continue;
+    const { relations, collection } = completeTable({ ...common, table, like: node });
+    late.relations.push(...relations);
+    if (collection !== null) late.collections.push(collection);
+  }
+  return late;
+}
+
+type Holder = Converting & { like: CollectionNode };
+
+function completeTable(holder: Holder): { relations: NewRelation[]; collection: Collection | null } {
+  const { table, like } = holder;
+  const keys = awaited(holder);
+  const isOther = ({ kind, name }: CatalogConstraint) => kind !== 'foreign key' || keys.has(name);
+  const found = foreignKeysOf({ ...holder, table: { ...table, constraints: table.constraints.filter(isOther) } });
+  const relations = found.relations.filter((relation) => canBeRelation(holder, relation));
+  const named = new Set(relations.map(({ schema }) => schema?.constraint_name));
+  const constraints = [...keys.values()].filter(({ name }) => !named.has(name)).flatMap((key) => keep(holder, key));
+  const { schema } = like.collection;
+  const there = new Set(table.constraints.map(({ name }) => name));
+  const gone = [...leftOut(like)].filter((name) => !there.has(name));
+  const said = new Set([...named, ...constraints.map(({ name }) => name), ...gone]);
+  if (schema === null || said.size === 0) return { relations: [], collection: null };
+  const extras = {
+    ...schema.extras,
+    constraints: [...(schema.extras?.constraints ?? []), ...constraints].sort(byNames),
+    unmanaged: schema.extras?.unmanaged?.filter(({ kind, name }) => kind !== 'constraint' || !said.has(name)),
+  };
+  return { relations, collection: { ...like.collection, schema: ordered(schema, extras) } };
+}
+
+/** The shape's order of members is the documents'. */
+const ordered = (schema: TableSchema, extras: object): TableSchema => withExtras(schema, tableExtrasV1.parse(extras));
+
+/** Those that point at what is or becomes managed. What the log has under the same name is that, and no longer left out. */
+function awaited({ table, like, schema, state, together }: Holder): Map<string, CatalogConstraint> {
+  const left = leftOut(like);
+  for (const name of objectNames(like)) left.delete(name);
+  const isManaged = (name: string) => together.has(name) || state.collections.get(name)?.collection.schema != null;
+  const keys = table.constraints.filter(
+    ({ kind, name, references }) =>
+      kind === 'foreign key' && left.has(name) && references?.schema === schema && isManaged(references.table),
+  );
+  return new Map(keys.map((key) => [key.name, key]));
+}
+
+/** A column has one relation, and the log may know it as one of another type: then there is drift. */
+function canBeRelation({ table, like }: Holder, { many_field: name }: NewRelation): boolean {
+  const type = table.columns.find((column) => column.name === name)?.type;
+  const known = like.fields.get(name)?.schema;
+  if (!known || type === undefined || like.relations.has(name)) return false;
+  return keyFamily(known.data_type) === keyFamily(typeFromColumn(type).data_type);
+}
+
+function keep(holder: Holder, key: CatalogConstraint) {
+  const isKnown = key.columns.every((column) => holder.like.fields.get(column)?.schema);
+  const kept = isKnown ? keptReference(holder, key) : `is on a column that ${holder.table.name} isn't known to have`;
+  if (typeof kept !== 'string') return [kept];
+  // Of the others it was told when their target was adopted.
+  if (holder.together.has(key.references?.table ?? '')) {
+    noteLeft(holder, { kind: 'constraint', name: key.name, fault: kept });
+  }
+  return [];
+}

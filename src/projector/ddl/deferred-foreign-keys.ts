@@ -1,0 +1,86 @@
+/**
+ * Foreign keys that are no relations. They may point at any table of the batch, and need what it does to that table, so
+ * they wait for its end. Where a log is replayed, a batch is a piece of it: what takes the key away again may be in the
+ * same piece, and the table it points at in a later one.
+ */
+import { partitionsFirst } from '../../schema/model/order.js';
+import type { State } from '../../schema/model/state.js';
+import type { Statement } from './statement.js';
+import { batchNeeds } from './batch-needs.js';
+import type { Change } from './change.js';
+import { type Constraint, addConstraint, extrasOf, goesBeforeAttaching } from './extras.js';
+import { newEvent } from '../../schema/model/events.js';
+
+/** A foreign key that isn't there yet, and the change that its statement is told to come from. */
+export interface DeferredForeignKey {
+  change: Change;
+  constraint: Constraint;
+}
+
+export interface DeferredForeignKeys {
+  /** What must be there before the change is made: what it alters may be what waits. */
+  before(change: Change): Statement[];
+  /** What the change makes wait. */
+  after(change: Change): void;
+  /** What was taken away for a while. */
+  wait(reference: DeferredForeignKey): void;
+  /** All that have a target at the end of the batch; the others are left out. */
+  end(state: State): Iterable<Statement>;
+}
+
+/** @param awaited those that wait since an earlier piece of the log */
+export function deferredForeignKeys(awaited: readonly DeferredForeignKey[]): DeferredForeignKeys {
+  const waiting = new Map<string, DeferredForeignKey[]>();
+  const wait = (each: DeferredForeignKey): void => {
+    const { collection } = each.change.event;
+    const there = waiting.get(collection) ?? [];
+    if (there.some(({ constraint: { name } }) => name === each.constraint.name)) return;
+    waiting.set(collection, [...there, each]);
+  };
+  awaited.forEach(wait);
+  return {
+    before({ event: { type, collection }, before }) {
+      const all = waiting.get(collection);
+      if (all === undefined || (type !== 'collection.updated' && type !== 'collection.deleted')) return [];
+      waiting.delete(collection);
+      // A table takes along what it has; what it never had needn't be made for that.
+      if (type === 'collection.deleted') return [];
+      all.filter((each) => !hasTarget(each, before)).forEach(wait);
+      return addReferences(all, before);
+    },
+    after(change) {
+      if (change.event.type !== 'collection.created') return;
+      for (const constraint of referencesOf(change.after, change.event.collection)) {
+        if (!goesBeforeAttaching(change, constraint)) wait({ change, constraint });
+      }
+    },
+    wait,
+    *end(state) {
+      for (const [, all] of partitionsFirst([...waiting], state, ([name]) => name)) yield* addReferences(all, state);
+    },
+  };
+}
+
+/** Foreign keys of the state's collections that point at tables which it doesn't have yet. */
+export function awaitedForeignKeys(state: State, schema: string): DeferredForeignKey[] {
+  const awaited: DeferredForeignKey[] = [];
+  for (const collection of state.collections.keys()) {
+    for (const constraint of referencesOf(state, collection)) {
+      if (hasTarget({ constraint }, state)) continue;
+      const event = newEvent('collection.updated', collection, null, { patch: [] });
+      const needs = batchNeeds(state, false);
+      const change: Change = { event, index: 0, before: state, after: state, schema, createdAt: new Map(), needs };
+      awaited.push({ change, constraint });
+    }
+  }
+  return awaited;
+}
+
+const referencesOf = ({ collections }: State, collection: string): Constraint[] =>
+  (extrasOf(collections.get(collection)).constraints ?? []).filter(({ references }) => references !== undefined);
+
+const hasTarget = ({ constraint }: Pick<DeferredForeignKey, 'constraint'>, { collections }: State): boolean =>
+  collections.has(constraint.references ?? '');
+
+const addReferences = (all: readonly DeferredForeignKey[], state: State): Statement[] =>
+  all.filter((each) => hasTarget(each, state)).map(({ change, constraint }) => addConstraint(change, constraint));

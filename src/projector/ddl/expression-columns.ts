@@ -1,1 +1,0 @@
-export { expressionColumns } from '../../schema/sql-text/expression-columns.js';

@@ -1,0 +1,29 @@
+/** The names of a table's own constraints and indexes: the service's, unless they were adopted with others. */
+import { isIdentity } from '../../schema/model/extras.js';
+import { indexNameOf, postgresName, primaryKeyNameOf, uniqueNameOf } from '../../schema/model/constraint-names.js';
+import type { CollectionNode } from '../../schema/model/state.js';
+import { primaryKeyOf } from '../../schema/model/state.js';
+import { type ColumnField, hasColumn, needsUnique } from './column.js';
+
+/** Of all constraints, indexes and sequences that the table has. */
+export function objectNames(node: CollectionNode): ReadonlySet<string> {
+  const { constraints = [], indexes = [], needs = [] } = node.collection.schema?.extras ?? {};
+  const sequences = needs.filter((need) => need.kind === 'sequence');
+  return new Set([
+    ...(primaryKeyOf(node).length === 0 ? [] : [primaryKeyNameOf(node)]),
+    ...[...node.fields.values()].filter(hasColumn).flatMap(columnNames),
+    ...[...node.relations.values()].flatMap(({ schema }) => schema?.constraint_name ?? []),
+    ...[...constraints, ...indexes, ...sequences].map(({ name }) => name),
+  ]);
+}
+
+function columnNames(field: ColumnField): string[] {
+  const { collection, field: name, schema } = field;
+  return [
+    ...(needsUnique(field) ? [uniqueNameOf(field)] : []),
+    ...(schema.is_indexed ? [indexNameOf(field)] : []),
+    ...(schema.is_nullable ? [] : [schema.extras?.not_null_name ?? []].flat()),
+    // PostgreSQL's own name for it, unless it was given another.
+    ...(isIdentity(schema) ? [schema.extras?.sequence?.name ?? postgresName(collection, name, '_seq')] : []),
+  ];
+}

@@ -1,0 +1,124 @@
+/**
+ * What steps aside with generated columns, beyond what their fields say: a primary key, constraints and indexes that name
+ * them, and the foreign keys that rest on those. PostgreSQL drops all this with a column, without a word. It is dropped by
+ * name before, and made again after; what the log knows nothing of refuses the change.
+ */
+import { constraintColumns, indexColumns, keyDefinition, targetColumns } from '../../../schema/sql-text/columns.js';
+import { type CollectionNode, relationsTo } from '../../../schema/model/state.js';
+import type { Statement } from '../statement.js';
+import type { Change } from '../change.js';
+import { type ForeignKeyRelation, hasForeignKey, primaryKeyColumns } from '../create-table.js';
+import {
+  type Constraint,
+  type Index,
+  addConstraint,
+  createIndex,
+  dropConstraint,
+  dropIndex,
+  extrasOf,
+  isInherited,
+} from '../extras.js';
+import { refuseUnmanagedDependents } from './unmanaged-dependents.js';
+import type { FieldRun } from './runs.js';
+import type { DeferredForeignKey } from '../deferred-foreign-keys.js';
+import { addPrimaryKey, dropPrimaryKey } from '../parts.js';
+import { addForeignKey, dropForeignKey, isInheritedRelation } from '../relation.js';
+
+export interface Recreation {
+  keyMoves: boolean;
+  /** Foreign keys that rest on what goes. */
+  relations: readonly ForeignKeyRelation[];
+  /** Those that are no relations, and those of the table itself that name a column which goes. */
+  references: readonly DeferredForeignKey[];
+  depart(): Statement[];
+  /** When the columns are there again: all but foreign keys. */
+  arrive(): Statement[];
+}
+
+/**
+ * @param gone columns that the run drops and makes again
+ * @param coming columns that are made at its end
+ */
+export function recreation(run: FieldRun, gone: ReadonlySet<string>, coming: ReadonlySet<string>): Recreation {
+  const names = (columns: Iterable<string>): boolean => [...columns].some((column) => gone.has(column));
+  const { constraints = [], indexes = [] } = extrasOf(run.from);
+  const own = constraints.filter(({ definition }) => names(constraintColumns(definition)));
+  const kept = own.filter(({ references }) => references === undefined);
+  const moved = indexes.filter(({ definition }) => names(indexColumns(definition)));
+  const keyMoves = names(keyNames(run.from)) || [...keyNames(run.to)].some((column) => coming.has(column));
+  const uniques = uniqueSets(run.from, { keyMoves, constraints: kept, indexes: moved });
+  const rests = (columns: readonly string[]): boolean =>
+    names(columns) || uniques.some((unique) => columns.every((column) => unique.has(column)));
+  const relations = relationsOn(run, rests);
+  const references = gone.size === 0 && !keyMoves ? [] : [...referencesOn(run, own, rests)];
+  return {
+    keyMoves,
+    relations,
+    references,
+    depart: () => [
+      ...refuseUnmanagedDependents(run.first, run.from, gone),
+      ...relations.map((relation) => dropForeignKey(run.first, relation)),
+      ...references.map(({ change, constraint }) => dropConstraint(change, constraint)),
+      ...(keyMoves ? dropPrimaryKey(run.first, run.from) : []),
+      ...kept.map((each) => dropConstraint(run.first, each)),
+      ...moved.map((each) => dropIndex(run.first, each)),
+    ],
+    arrive: () => [
+      ...(keyMoves ? addPrimaryKey(run.last, run.to) : []),
+      ...kept.map((each) => addConstraint(run.last, each)),
+      ...moved.map((each) => createIndex(run.last, each)),
+      ...relations.filter((relation) => stands(run, relation)).map((relation) => addForeignKey(run.last, relation)),
+    ],
+  };
+}
+
+/** Of the primary key, with those that its index carries along. */
+function keyNames(node: CollectionNode): Set<string> {
+  const definition = extrasOf(node).primary_key?.definition;
+  return new Set([
+    ...primaryKeyColumns(node),
+    ...(definition === undefined ? [] : keyDefinition(definition).including),
+  ]);
+}
+
+interface Parts {
+  keyMoves: boolean;
+  constraints: readonly Constraint[];
+  indexes: readonly Index[];
+}
+
+/** Columns of what can bear a foreign key, and goes. Which of several alike bears it, only PostgreSQL knows: any may. */
+function uniqueSets(node: CollectionNode, { keyMoves, constraints, indexes }: Parts): ReadonlySet<string>[] {
+  return [
+    ...(keyMoves ? [keyNames(node)] : []),
+    ...constraints.map(({ definition }) => new Set(keyDefinition(definition).keys)).filter(({ size }) => size > 0),
+    ...indexes.filter(({ unique }) => unique === true).map(({ definition }) => indexColumns(definition)),
+  ];
+}
+
+type Rests = (columns: readonly string[]) => boolean;
+
+function relationsOn({ first: { before, event }, from }: FieldRun, rests: Rests): ForeignKeyRelation[] {
+  const key = primaryKeyColumns(from);
+  if (key.length === 0 || !rests(key)) return [];
+  const relations = relationsTo(before, event.collection).filter(hasForeignKey);
+  return relations.filter((relation) => !isInheritedRelation(before, relation));
+}
+
+function* referencesOn(run: FieldRun, own: readonly Constraint[], rests: Rests): Generator<DeferredForeignKey> {
+  const { first, from } = run;
+  for (const [collection, node] of first.before.collections) {
+    // About that table, and still of the event that makes it necessary.
+    const change = { ...first, event: { ...first.event, collection, field: null } } as Change;
+    for (const constraint of extrasOf(node).constraints ?? []) {
+      const { references, definition } = constraint;
+      if (references === undefined || isInherited(change, constraint)) continue;
+      const points = references === first.event.collection && rests(targetColumns(definition));
+      if (points || (node === from && own.includes(constraint))) yield { change, constraint };
+    }
+  }
+}
+
+/** Whether the run leaves the relation its foreign key. */
+const stands = ({ last }: FieldRun, { many_collection, many_field }: ForeignKeyRelation): boolean =>
+  hasForeignKey(last.after.collections.get(many_collection)?.relations.get(many_field));

@@ -1,0 +1,137 @@
+/** The statements of a run in which generated columns step aside (generated.ts says why). */
+import { getRelation } from '../../../schema/model/state.js';
+import type { Statement } from '../statement.js';
+import { addColumn, dropColumn } from '../add-column.js';
+import { alterColumn } from '../alter-column.js';
+import { type Change, statement } from '../change.js';
+import { type ColumnField, hasColumn } from '../column.js';
+import { hasForeignKey } from '../create-table.js';
+import { type FieldRun, fieldRuns, isGenerated } from './runs.js';
+import type { DeferredForeignKey } from '../deferred-foreign-keys.js';
+import { label, tableOf } from '../parts.js';
+import { addForeignKey } from '../relation.js';
+import { ident, sql } from '../sql.js';
+import { type Recreation, recreation } from './dependents.js';
+
+/** A run with its progress: which of the moved fields have a column at the moment. */
+export interface RecreatedRun extends Pick<FieldRun, 'first' | 'last' | 'moved'>, Pick<Recreation, 'keyMoves'> {
+  /** Before the first event. */
+  depart(): Statement[];
+  /** For an event on a moved field. */
+  step(change: Change): Statement[];
+  /** After the last event. */
+  arrive(): Statement[];
+  /** Foreign keys that went, to be made again when all else is. */
+  references: readonly DeferredForeignKey[];
+}
+
+/** By the index of each of their events. */
+export function recreatedRuns(changes: readonly Change[]): ReadonlyMap<number, RecreatedRun> {
+  const runs = new Map<number, RecreatedRun>();
+  for (const run of fieldRuns(changes)) {
+    const present = new Set<string>();
+    const aside = recreation(run, dropped(run), arriving(run));
+    const moving = {
+      ...run,
+      keyMoves: aside.keyMoves,
+      references: aside.references,
+      depart: () => [...aside.depart(), ...planDepartures(run, present)],
+      step: (change: Change) => planMoved(change, present),
+      arrive: () => [...planArrivals(run, aside), ...aside.arrive()],
+    };
+    for (const { index } of run.changes) runs.set(index, moving);
+  }
+  return runs;
+}
+
+/** Columns that are made again: they were there before, and are still wanted after having been dropped. */
+function dropped({ changes, moved, from, to }: FieldRun): Set<string> {
+  const isDropped = (field: ColumnField): boolean => {
+    const steps = changes.filter(({ event }) => event.field === field.field);
+    const [next, ...later] = steps.map((change) => fieldOf(change.after, change, field.field));
+    const keeps = isGenerated(field) ? hasColumn(next) && !isGenerated(next) : true;
+    return !keeps || [next, ...later].some((each) => isGenerated(each));
+  };
+  const fields = [...from.fields.values()].filter(hasColumn);
+  return new Set(
+    fields
+      .filter((field) => moved.has(field.field) && hasColumn(to.fields.get(field.field)) && isDropped(field))
+      .map(({ field }) => field),
+  );
+}
+
+const arriving = ({ moved, to }: FieldRun): Set<string> =>
+  new Set([...moved].filter((name) => isGenerated(to.fields.get(name))));
+
+/** One event of a run. `present`: the moved fields that have a column now; it is kept up. */
+function planMoved(change: Change, present: Set<string>): Statement[] {
+  const name = change.event.field ?? '';
+  const old = fieldOf(change.before, change, name);
+  const now = fieldOf(change.after, change, name);
+  const had = present.has(name);
+  if (!hasColumn(now) || isGenerated(now)) {
+    present.delete(name);
+    return had && hasColumn(old) ? [dropColumn(change, old)] : [];
+  }
+  present.add(name);
+  return had && hasColumn(old)
+    ? alterColumn(change as Change<'field.updated'>, withoutExpression(old), now)
+    : addColumn(change, now);
+}
+
+const fieldOf = (state: Change['before'], { event }: Change, name: string) =>
+  state.collections.get(event.collection)?.fields.get(name);
+
+const withoutExpression = (field: ColumnField): ColumnField => ({
+  ...field,
+  schema: { ...field.schema, generation_expression: null },
+});
+
+/** Before the first event: the generated columns go, or keep their values where the next thing they are is plain. */
+function planDepartures(run: FieldRun, present: Set<string>): Statement[] {
+  const statements: Statement[] = [];
+  for (const field of run.from.fields.values()) {
+    if (!run.moved.has(field.field) || !hasColumn(field)) continue;
+    if (field.schema.generation_expression === null) {
+      present.add(field.field);
+      continue;
+    }
+    const own = run.changes.find(({ event }) => event.field === field.field);
+    const change = about(own ?? run.first, field.field);
+    const next = own === undefined ? undefined : fieldOf(own.after, own, field.field);
+    if (hasColumn(next) && !isGenerated(next)) {
+      present.add(field.field);
+      statements.push(dropExpression(change, field));
+    } else statements.push(dropColumn({ ...change, before: run.first.before }, field));
+  }
+  return statements;
+}
+
+/** After the last event: what is generated then is added, in the order of the fields. */
+function planArrivals(run: FieldRun, { keyMoves }: Recreation): Statement[] {
+  const statements: Statement[] = [];
+  for (const field of run.to.fields.values()) {
+    if (!run.moved.has(field.field) || !isGenerated(field)) continue;
+    const own = run.changes.findLast(({ event }) => event.field === field.field);
+    const change = { ...about(own ?? run.last, field.field), after: run.last.after, keyMoves };
+    statements.push(
+      ...addColumn(change, field),
+      ...keyOf(run, field).map((relation) => addForeignKey(change, relation)),
+    );
+  }
+  return statements;
+}
+
+const about = (change: Change, field: string): Change => ({ ...change, about: field });
+
+function dropExpression(change: Change, field: ColumnField): Statement {
+  const text = sql`ALTER TABLE ${tableOf(change)} ALTER COLUMN ${ident(field.field)} DROP EXPRESSION IF EXISTS`;
+  return statement(change, text, `let ${label(field)} keep its values`, { lock: 'ACCESS EXCLUSIVE' });
+}
+
+/** The foreign key that went with the column and is still wanted. */
+function keyOf({ first, last, from }: FieldRun, { collection, field }: ColumnField) {
+  if (!isGenerated(from.fields.get(field))) return [];
+  const stood = hasForeignKey(getRelation(first.before, collection, field));
+  return [getRelation(last.after, collection, field)].filter(hasForeignKey).filter(() => stood);
+}

@@ -1,0 +1,81 @@
+/** Constraints and indexes that nothing can be altered into what the log says: they go first, and the right ones are made. */
+import { isObject, jsonEqual } from '../../kernel/json.js';
+import type { TableSchema } from '../../schema/model/model.js';
+import type { CatalogColumn, CatalogTable } from '../catalog/model.js';
+import { type Sql, ident, qualified, sql } from '../ddl/sql.js';
+import type { Difference } from '../verify/index.js';
+import type { RepairPlan } from './model.js';
+
+export interface ConflictingObjects {
+  statements: RepairPlan['statements'];
+  /** The table without them. */
+  rest: CatalogTable;
+}
+
+interface Part {
+  kind: 'constraint' | 'index';
+  name: string;
+}
+
+const MEMBER = /^(constraint|index) (.*)$/s;
+
+export function partOf({ member }: Pick<Difference, 'member'>): Part | null {
+  const [, kind, name] = MEMBER.exec(member) ?? [];
+  return kind === undefined || name === undefined ? null : { kind: kind as Part['kind'], name };
+}
+
+/** What hangs on the table as a whole and on none of its fields, as members. */
+export function looseParts(schema: TableSchema | null): string[] {
+  const { constraints = [], indexes = [], unmanaged = [] } = schema?.extras ?? {};
+  return [
+    ...constraints.map(({ name }) => `constraint ${name}`),
+    ...indexes.map(({ name }) => `index ${name}`),
+    ...unmanaged.map(({ kind, name }) => `${kind} ${name}`),
+  ];
+}
+
+interface Place {
+  schema: string;
+  table: CatalogTable;
+  /** The column there, by the field's name. */
+  renamed: ReadonlyMap<string, CatalogColumn>;
+  /** Of the table as it is there. */
+  loose: ReadonlySet<string>;
+}
+
+/** Of a name that the log gives to another, or on the table as a whole and unknown to the log. Primary keys are none. */
+export function conflictingObjects(differences: readonly Difference[], place: Place): ConflictingObjects {
+  const { schema, table, loose } = place;
+  const keys = new Set(table.constraints.filter(({ kind }) => kind === 'primary key').map(({ name }) => name));
+  const going = differences.filter((each) => {
+    const part = partOf(each);
+    if (part === null || each.found === null || (part.kind === 'constraint' && keys.has(part.name))) return false;
+    return each.expected === null ? loose.has(each.member) : !isOnlyRenamed(each, place);
+  });
+  const gone = new Set(going.map(({ member }) => member));
+  const stays = (member: string): boolean => !gone.has(member);
+  return {
+    statements: going.map((each) => ({ field: each.field ?? null, ...dropPart(partOf(each) as Part, schema, table) })),
+    rest: {
+      ...table,
+      constraints: table.constraints.filter(({ name }) => stays(`constraint ${name}`)),
+      indexes: table.indexes.filter(({ name, constraint }) =>
+        stays(constraint === null ? `index ${name}` : `constraint ${constraint}`),
+      ),
+    },
+  };
+}
+
+/** What differs only in a column's name is right again with the name. */
+function isOnlyRenamed({ expected, found }: Difference, { renamed }: Place): boolean {
+  if (!isObject(found) || !Array.isArray(found['columns'])) return false;
+  const names = new Map([...renamed].map(([field, { name }]) => [name, field]));
+  const columns = found['columns'].map((name) => (typeof name === 'string' ? (names.get(name) ?? name) : name));
+  return jsonEqual(expected, { ...found, columns });
+}
+
+function dropPart({ kind, name }: Part, schema: string, { name: table }: CatalogTable) {
+  const dropConstraint = (): Sql => sql`ALTER TABLE ${qualified(schema, table)} DROP CONSTRAINT ${ident(name)}`;
+  const text = kind === 'index' ? sql`DROP INDEX ${qualified(schema, name)}` : dropConstraint();
+  return { sql: text, summary: `drop ${kind} ${name} of ${table}`, drops: true, object: { kind, name, table } };
+}

@@ -1,0 +1,34 @@
+/** Statements that make sure of what is there already: they would change nothing. */
+import type { DatabaseObject } from '../ddl/statement.js';
+import type { CatalogObjects } from '../catalog/objects.js';
+import type { CollectionNode } from '../../schema/model/state.js';
+import type { PlannedRepair, RepairPlan } from './model.js';
+
+export function withoutNoOps<S extends Pick<RepairPlan, 'statements'>>(
+  sides: S,
+  { collection }: CollectionNode,
+  { beside }: { beside: CatalogObjects },
+): S {
+  const isIdle = ({ object, ensures }: PlannedRepair): boolean => {
+    if (ensures === 'object') return isThere(object, beside);
+    return ensures === 'owner' && isOwned(object, collection, beside);
+  };
+  return { ...sides, statements: sides.statements.filter((each) => !isIdle(each)) };
+}
+
+/** Whether other tables need it too or not. */
+function isThere({ kind, name }: DatabaseObject, { extensions, sequences, collations, typeNames }: CatalogObjects) {
+  if (kind === 'extension') return extensions.has(name);
+  if (kind === 'collation') return collations.has(name);
+  return kind === 'sequence' ? sequences.has(name) : typeNames.has(name);
+}
+
+function isOwned(
+  { name }: DatabaseObject,
+  { collection, schema }: CollectionNode['collection'],
+  { sequences }: CatalogObjects,
+): boolean {
+  const need = schema?.extras?.needs?.find((each) => each.kind === 'sequence' && each.name === name);
+  const owner = sequences.get(name)?.owner;
+  return need?.kind === 'sequence' && owner?.table === collection && owner.column === need.owned_by;
+}

@@ -1,0 +1,95 @@
+/** What would make both sides alike, for one table: statements for the database, events for the log. */
+import { Draft } from '../../schema/transition/draft.js';
+import { dropCollection } from '../../schema/transition/cascade.js';
+import type { Relation } from '../../schema/model/model.js';
+import type { CollectionNode, State } from '../../schema/model/state.js';
+import { transition } from '../../schema/transition/transition.js';
+import type { Converted } from '../adopt/convert.js';
+import { planBatch } from '../ddl/plan.js';
+import type { Statement } from '../ddl/statement.js';
+import { repairKey } from './composite-key.js';
+import type { PlannedRepair, Repair, RepairPlan } from './model.js';
+
+export interface FoundTable {
+  /** As the table is there, in normal form. */
+  all: Converted;
+  /** Without what goes before anything else, and what takes it away. */
+  rest: Converted;
+  statements: RepairPlan['statements'];
+}
+
+/** A table that is there and differs. */
+export function planForDifferent(state: State, node: CollectionNode, found: FoundTable, schema: string): RepairPlan {
+  const { collection } = node.collection;
+  const there = nodeOf(node, found.rest);
+  const key = repairKey(node, there, schema);
+  const from = withNode(state, key?.there ?? there);
+  const { statements } = planBatch(from, transition(from, state, [collection]), schema);
+  return {
+    statements: [
+      ...found.statements,
+      ...(key?.before ?? []),
+      ...statements.map((each) => toRepair(each, each.source.field)),
+      ...(key?.after ?? []),
+    ],
+    events: transition(state, withNode(state, nodeOf(node, found.all)), [collection]),
+  };
+}
+
+/** A table that isn't there. */
+export function planForMissing(state: State, node: CollectionNode, schema: string): RepairPlan {
+  const { collection } = node.collection;
+  const draft = new Draft(state);
+  dropCollection(draft, state, collection);
+  const without = { ...state, collections: state.collections.delete(collection) };
+  const back = transition(without, state, [collection]);
+  return {
+    statements: planBatch(without, back, schema).statements.map((each) => toRepair(each, null)),
+    events: transition(state, draft.toState(), draft.touched),
+  };
+}
+
+const withNode = (state: State, node: CollectionNode): State => ({
+  ...state,
+  collections: state.collections.set(node.collection.collection, node),
+});
+
+/** What has no place in the catalog is as it was: aliases, and relations without a foreign key. */
+function nodeOf(known: CollectionNode, found: Converted): CollectionNode {
+  const fields = new Map(found.fields.map((field) => [field.field, field]));
+  for (const field of known.fields.values()) if (field.schema === null) fields.set(field.field, field);
+  const relations = new Map<string, Relation>();
+  for (const relation of known.relations.values()) {
+    if (fields.has(relation.many_field)) relations.set(relation.many_field, { ...relation, schema: null });
+  }
+  for (const relation of found.relations) {
+    const id = relations.get(relation.many_field)?.id ?? 0;
+    relations.set(relation.many_field, { id, ...relation });
+  }
+  return { collection: found.collection, fields, relations };
+}
+
+/** Statements about one field, or about the table as a whole, and events about those and `others`. */
+export function repairOf(
+  sides: RepairPlan,
+  field: string | undefined,
+  others: readonly (string | null)[] = [],
+): Repair {
+  const place = field ?? null;
+  return repairOfAll({
+    statements: sides.statements.filter((each) => each.field === place),
+    events: sides.events.filter((each) => each.field === place || others.includes(each.field)),
+  });
+}
+
+export function repairOfAll({ statements, events }: RepairPlan): Repair {
+  return {
+    database: statements.map(({ sql, summary, drops }) => ({ sql, summary, drops })),
+    log: events.map(({ type, collection, field, data }) => ({ type, collection, field, data })),
+  };
+}
+
+function toRepair({ sql, summary, object, ensures, ...each }: Statement, field: string | null): PlannedRepair {
+  const drops = each.loses_data || each.drops.length > 0;
+  return { sql, summary, drops, field, object, ...(ensures !== undefined && { ensures }) };
+}

@@ -1,0 +1,134 @@
+/** Makes one index be what the state wants it to be: there and valid, or not there. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
+import { SQLSTATE, sqlState } from '../../postgres/errors.js';
+import { indexName, indexNameOf } from '../../schema/model/constraint-names.js';
+import { type State, getField } from '../../schema/model/state.js';
+import { type Sql, ident, qualified, sql } from '../ddl/sql.js';
+import type { IndexTarget } from './targets.js';
+
+export interface Reconciling {
+  /** Not in a transaction: CREATE INDEX CONCURRENTLY can't be. */
+  client: pg.ClientBase;
+  schema: string;
+  /** The state at the head of the log at the moment of the call, or later. */
+  currentState: () => Promise<State>;
+  stopping?: () => boolean;
+}
+
+export type Reconciled = 'built' | 'dropped' | 'as it should be';
+
+/** undefined_table, undefined_column, duplicate_table, undefined_object: the table changed under us; look again. */
+const MOVED = new Set(['42P01', '42703', '42P07', '42704']);
+const LOOKS = 3;
+
+/** They say something about who else was at the table just then, not about the index. */
+const MOMENTARY = new Set<string>([SQLSTATE.deadlock_detected, SQLSTATE.lock_not_available]);
+/** Milliseconds before each further try. Longer than that, and people should hear of it. */
+const PAUSES = [100, 300, 1_000, 3_000];
+
+/**
+ * The state decides, not the event: what a later event changed again is not done first. A valid index stays, an
+ * invalid one is the rest of a build that failed and goes. Idempotent.
+ * @throws what PostgreSQL says when it can't build the index
+ */
+export async function reconcileIndex(settling: Reconciling, target: IndexTarget): Promise<Reconciled> {
+  const pauses = PAUSES.values();
+  for (let look = 1; ;) {
+    try {
+      return await settleOnce(settling, target);
+    } catch (error) {
+      const state = sqlState(error) ?? '';
+      const pause = MOMENTARY.has(state) ? pauses.next().value : undefined;
+      if (pause !== undefined && settling.stopping?.() !== true) await sleep(pause);
+      else if (look < LOOKS && MOVED.has(state)) look += 1;
+      else throw error;
+    }
+  }
+}
+
+export function isWanted(state: State, { collection, field }: IndexTarget): boolean {
+  return getField(state, collection, field)?.schema?.is_indexed === true;
+}
+
+async function settleOnce(settling: Reconciling, target: IndexTarget): Promise<Reconciled> {
+  const { client, schema, currentState } = settling;
+  const { collection, field } = target;
+  const wanted = wantedIndex(await currentState(), target);
+  const name = wanted.name ?? indexName(collection, field);
+  const found = wanted.others.has(name) ? NONE : await findIndex(client, schema, target, name);
+  if (wanted.name !== null && found.valid === true) return 'as it should be';
+  const index = qualified(schema, name);
+  if (found.valid !== null) await client.query(sql`DROP INDEX CONCURRENTLY IF EXISTS ${index}`);
+  if (wanted.name === null) return found.valid === null ? 'as it should be' : 'dropped';
+  const on = sql`${ident(name)} ON ${qualified(schema, collection)} (${ident(field)})`;
+  if (found.partitioned) await buildUnderLock(client, sql`CREATE INDEX ${on}`);
+  else await client.query(sql`CREATE INDEX CONCURRENTLY ${on}`);
+  return afterBuild(settling, target, name);
+}
+
+/** A partitioned table has no CONCURRENTLY. Applications that write queue behind this lock: it is waited for a moment only. */
+async function buildUnderLock(client: pg.ClientBase, create: Sql): Promise<void> {
+  await client.query(sql`BEGIN; SET LOCAL lock_timeout = '200ms'`);
+  try {
+    await client.query(create);
+    await client.query('COMMIT');
+  } catch (error) {
+    await client.query('ROLLBACK');
+    throw error;
+  }
+}
+
+/** What took the index back or renamed it meanwhile did not see it, and knows the name it was built under no longer. */
+async function afterBuild(settling: Reconciling, target: IndexTarget, name: string): Promise<Reconciled> {
+  const { client, schema, currentState } = settling;
+  const { name: now } = wantedIndex(await currentState(), target);
+  if (now === name) return 'built';
+  await client.query(sql`DROP INDEX CONCURRENTLY IF EXISTS ${qualified(schema, name)}`);
+  return now === null ? 'dropped' : settleOnce(settling, target);
+}
+
+interface Wanted {
+  /** What the field's index is called; null: it has none. */
+  name: string | null;
+  /** Names of the table's other indexes. */
+  others: ReadonlySet<string>;
+}
+
+function wantedIndex(state: State, { collection, field }: IndexTarget): Wanted {
+  const others = state.collections.get(collection)?.collection.schema?.extras?.indexes ?? [];
+  const column = getField(state, collection, field);
+  const name = column?.schema?.is_indexed === true ? indexNameOf({ ...column, schema: column.schema }) : null;
+  return { name, others: new Set(others.map((each) => each.name)) };
+}
+
+interface Found {
+  /** Of the index; null: there is none. */
+  valid: boolean | null;
+  partitioned: boolean;
+}
+
+const NONE: Found = { valid: null, partitioned: false };
+
+/** One of the same name that is anything but a plain index of the column is somebody else's. */
+const FIND: Sql = sql`
+SELECT t.relkind = 'p' AS partitioned, x.valid
+FROM pg_catalog.pg_class t JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace
+LEFT JOIN LATERAL (
+  SELECT i.indisvalid AND i.indisready AND i.indislive AS valid
+  FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
+  JOIN pg_catalog.pg_attribute a ON a.attrelid = t.oid AND a.attname = $4 AND i.indkey::text = a.attnum::text
+  WHERE i.indrelid = t.oid AND c.relname = $3 AND NOT i.indisunique AND NOT i.indisexclusion
+    AND i.indpred IS NULL
+) x ON true
+WHERE n.nspname = $1 AND t.relname = $2 AND t.relkind IN ('r', 'p')`;
+
+async function findIndex(
+  client: pg.ClientBase,
+  schema: string,
+  { collection, field }: IndexTarget,
+  name: string,
+): Promise<Found> {
+  const { rows } = await client.query<Found>(FIND, [schema, collection, name, field]);
+  return rows[0] ?? NONE;
+}

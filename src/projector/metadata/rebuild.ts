@@ -1,0 +1,174 @@
+/**
+ * The metadata rows anew from the log, while the service serves. The new rows are made beside the real ones; the log's
+ * lock is taken for the last few events and the switch alone. Readers of the rows see the old ones until it commits.
+ */
+import pg from 'pg';
+import { checkHead, logDiverged } from '../../log/divergence.js';
+import { headPosition, readEventPages } from '../../log/read.js';
+import { advisoryKey } from '../../postgres/advisory.js';
+import { environmentProblem } from '../../postgres/errors.js';
+import { sendBatch } from '../../postgres/exchange.js';
+import { type ConnectionOptions, connectionConfig } from '../../postgres/pool.js';
+import { REFUSE_OLDER_RELEASE } from '../../postgres/release-guard.js';
+import { writeLimits } from '../../postgres/write-limits.js';
+import { type FoldLogOptions, type Point, foldLog, foldPage, startPoint } from '../../log/fold.js';
+import { collectionsChanged } from '../../schema/fold/event-schemas.js';
+import { sql } from '../ddl/sql.js';
+import { type StagedRows, createStaging, restage, stage, switchRows } from './staging.js';
+import { ProblemError } from '../../kernel/problem.js';
+
+export interface RebuildMetadataOptions {
+  /** For a connection of its own. */
+  connection: ConnectionOptions;
+  /** The name of the database. */
+  database: string;
+  /** Milliseconds to wait for the log's lock. */
+  lockTimeout: number;
+  onProgress?: Progress;
+}
+
+/** Told how many of how many events are done. */
+export type Progress = (done: number, total: number) => void;
+
+export interface RebuiltMetadata extends StagedRows {
+  /** The head of the log that the rows are at. */
+  position: number;
+  /** Collections whose rows were not the right ones, or changed meanwhile. */
+  replaced: number;
+  milliseconds: number;
+  /** Of these, how long writers had to wait. */
+  locked_milliseconds: number;
+}
+
+/** @throws ProblemError IN_USE while another rebuild runs, on any instance; LOCK_TIMEOUT, UNAVAILABLE */
+export async function rebuildMetadataRows(options: RebuildMetadataOptions): Promise<RebuiltMetadata> {
+  const { connection } = options;
+  const config = connectionConfig({ ...connection, applicationName: 'data-platform-service rebuild' });
+  const client = new pg.Client(config);
+  // A lost connection reaches the query that runs on it; this keeps the event from ending the process.
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return await rebuild(client, options);
+  } catch (error) {
+    const problem = environmentProblem(error);
+    throw problem === undefined ? error : new ProblemError(problem, error);
+  } finally {
+    // Temporary tables and the session's lock end with it.
+    await client.end().catch(() => undefined);
+  }
+}
+
+async function rebuild(client: pg.Client, options: RebuildMetadataOptions): Promise<RebuiltMetadata> {
+  const started = performance.now();
+  const place = { database: options.database, schema: options.connection.schema };
+  await enter(client, advisoryKey(place, 'rebuild-metadata'));
+  await requireUndiverged(client);
+  const total = await headPosition(client);
+  // From the first event on: a rebuild trusts the log and nothing else, stored folds neither.
+  const folded = await foldLog(client, startPoint(), { stops: telling(total, options.onProgress) });
+  options.onProgress?.(folded.head.position, folded.head.position);
+  await createStaging(client);
+  const rows = await stage(client, folded.state);
+  const caughtUp = await approach(client, folded);
+  const switched = await switchOver(client, { ...caughtUp, options, key: advisoryKey(place, 'log') });
+  return { ...switched, ...rows, milliseconds: Math.round(performance.now() - started) };
+}
+
+/** A checkpoint that was written anew would hide what it has seen. */
+async function requireUndiverged(client: pg.Client): Promise<void> {
+  const { head, forgotten, pending } = await checkHead(client);
+  const [noted] = pending ?? [];
+  const seen = noted?.seen ?? forgotten;
+  if (seen !== null) throw new ProblemError(logDiverged({ seen, found: noted?.found ?? head }));
+}
+
+const TOLD_EVERY = 10_000;
+
+function telling(total: number, onProgress: Progress = () => undefined): FoldLogOptions['stops'] {
+  return {
+    next: ({ head }) => head.position + TOLD_EVERY,
+    reached: ({ head }) => onProgress(head.position, Math.max(total, head.position)),
+  };
+}
+
+async function enter(client: pg.Client, key: string): Promise<void> {
+  // A long log takes long, and none of it in one transaction but the switch.
+  await client.query(`SET statement_timeout = 0; SET lock_timeout = 0`);
+  const { rows } = await client.query<{ locked: boolean }>('SELECT pg_try_advisory_lock($1) AS locked', [key]);
+  if (rows[0]?.locked === true) return;
+  throw new ProblemError({
+    code: 'IN_USE',
+    message: 'The metadata rows are being rebuilt already: wait for that rebuild to end.',
+  });
+}
+
+interface Followed {
+  point: Point;
+  /** The collections of the events. */
+  touched: Set<string>;
+  events: number;
+}
+
+/** Folds what the log has after `from`. */
+async function follow(client: pg.Client, from: Point): Promise<Followed> {
+  const touched = new Set<string>();
+  let point = from;
+  for await (const page of readEventPages(client, { after: from.head.position })) {
+    point = foldPage(point, page);
+    for (const name of collectionsChanged(page)) touched.add(name);
+  }
+  return { point, touched, events: point.head.position - from.head.position };
+}
+
+/** So few events to go that it doesn't matter to take them along under the lock. */
+const FEW = 100;
+const ROUNDS = 20;
+
+/** Catches up with writers without stopping them, as far as that goes. */
+async function approach(client: pg.Client, from: Point): Promise<{ point: Point; touched: Set<string> }> {
+  const touched = new Set<string>();
+  let point = from;
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const next = await follow(client, point);
+    point = next.point;
+    for (const name of next.touched) touched.add(name);
+    if (next.events <= FEW) break;
+  }
+  return { point, touched };
+}
+
+interface Switch {
+  point: Point;
+  touched: Set<string>;
+  options: RebuildMetadataOptions;
+  /** Of the log's lock. */
+  key: string;
+}
+
+const CHECKPOINT = sql`
+INSERT INTO service_projections (name, kind, position, hash) VALUES ('metadata', 'transactional', $1, $2)
+ON CONFLICT (name) DO UPDATE
+  SET position = excluded.position, hash = excluded.hash, status = 'running', last_error = NULL, updated_at = now()`;
+
+type Switched = Pick<RebuiltMetadata, 'position' | 'replaced' | 'locked_milliseconds'>;
+
+async function switchOver(client: pg.Client, { point, touched, options, key }: Switch): Promise<Switched> {
+  // What is known by now is written before the lock is taken.
+  await restage(client, point.state, touched);
+  await sendBatch(client, [
+    { text: 'BEGIN ISOLATION LEVEL READ COMMITTED' },
+    writeLimits({ lock: options.lockTimeout, statement: 0 }),
+    { text: 'SELECT pg_advisory_xact_lock($1)', values: [key] },
+    REFUSE_OLDER_RELEASE,
+  ]);
+  const locked = performance.now();
+  await requireUndiverged(client);
+  const last = await follow(client, point);
+  await restage(client, last.point.state, last.touched);
+  const replaced = await switchRows(client);
+  const { position, hash } = last.point.head;
+  await client.query(CHECKPOINT, [position, hash]);
+  await client.query('COMMIT');
+  return { position, replaced, locked_milliseconds: Math.round(performance.now() - locked) };
+}

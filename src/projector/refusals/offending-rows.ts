@@ -1,0 +1,179 @@
+/** Which rows made PostgreSQL refuse a change: the question that counts them, and how the answer is told. */
+import type { ColumnSchema, Field } from '../../schema/model/model.js';
+import { columnType } from '../../schema/normal-form/index.js';
+import type { Problem } from '../../kernel/problem.js';
+import { type State, getField, getRelation } from '../../schema/model/state.js';
+import { type ColumnField, hasColumn } from '../ddl/column.js';
+import { type ForeignKeyRelation, hasForeignKey, referencedColumns } from '../ddl/create-table.js';
+import { type Sql, ident, integer, literal, qualified, sql } from '../ddl/sql.js';
+import { kindOf } from '../ddl/type-change.js';
+
+/** Where counting ends: a refusal must not read a large table to its last row. */
+const ENOUGH = 1_000;
+
+export interface Refused {
+  problem: Problem;
+  /** The schema as it is, and as it should have become. */
+  before: State;
+  after: State;
+  schema: string;
+}
+
+export interface OffendingRows {
+  /** One row: `{count}`, at most one more than `ENOUGH`. Needs no lock but that of a read. */
+  question: Sql;
+  /** What is counted: `null`, `repeated` … for programs. */
+  kind: string;
+  /** What is counted, for people: one, and several. */
+  words: readonly [one: string, several: string];
+}
+
+/** null: the refusal isn't about rows, or they can't be told apart any more. */
+export function offendingRowsOf({ problem, before, after, schema }: Refused): OffendingRows | null {
+  const ask = QUESTIONS.get(String(problem.details?.['sqlstate']));
+  if (ask === undefined || problem.collection === undefined || problem.field === undefined) return null;
+  const { collection, field } = problem;
+  if (!before.collections.get(collection)?.collection.schema) return null;
+  return ask({
+    table: qualified(schema, collection),
+    column: ident(field),
+    old: getField(before, collection, field),
+    now: getField(after, collection, field),
+    refused: { problem, before, after, schema },
+  });
+}
+
+/** The problem with the count in its message and its details; as it is when there is nothing to tell. */
+export function withCount(problem: Problem, { kind, words }: OffendingRows, count: number): Problem {
+  if (count === 0) return problem;
+  const more = count > ENOUGH;
+  const number = more ? `at least ${ENOUGH.toLocaleString('en')}` : count.toLocaleString('en');
+  const offending = { kind, count: Math.min(count, ENOUGH), more };
+  return {
+    ...problem,
+    message: `${problem.message} (${number} ${words[count === 1 ? 0 : 1]})`,
+    details: { ...problem.details, offending },
+  };
+}
+
+interface Asked {
+  table: Sql;
+  column: Sql;
+  old: Field | undefined;
+  now: Field | undefined;
+  refused: Refused;
+}
+
+type Ask = (asked: Asked) => OffendingRows | null;
+
+/** By SQLSTATE. */
+const QUESTIONS = new Map<string, Ask>([
+  ['23502', nulls],
+  ['23505', repetitions],
+  ['23503', orphans],
+  ['22001', tooLong],
+  ['22003', outOfRange],
+  ['22P02', unreadable],
+  ['22007', unreadable],
+  ['22008', unreadable],
+]);
+
+const counting = (rows: Sql): Sql =>
+  sql`SELECT count(*)::int AS count FROM (${rows} LIMIT ${integer(String(ENOUGH + 1))}) AS offending`;
+
+const rowsWhere = ({ table }: Asked, condition: Sql): Sql => counting(sql`SELECT FROM ${table} WHERE ${condition}`);
+
+function nulls(asked: Asked): OffendingRows {
+  // A column that isn't there yet is missing in every row.
+  if (!hasColumn(asked.old)) {
+    const question = counting(sql`SELECT FROM ${asked.table}`);
+    return { question, kind: 'null', words: ['row would have no value', 'rows would have no value'] };
+  }
+  const question = rowsWhere(asked, sql`${asked.column} IS NULL`);
+  return { question, kind: 'null', words: ['row is null', 'rows are null'] };
+}
+
+function repetitions({ table, column, old, now }: Asked): OffendingRows | null {
+  if (!hasColumn(old) && hasColumn(now) && now.schema.generation_expression === null) {
+    const words = ['row would have the same value', 'rows would have the same value'] as const;
+    return { question: counting(sql`SELECT FROM ${table}`), kind: 'repeated', words };
+  }
+  if (!hasColumn(old) || !hasColumn(now) || columnType(old.schema) !== columnType(now.schema)) return null;
+  const repeated = sql`SELECT FROM ${table} WHERE ${column} IS NOT NULL GROUP BY ${column} HAVING count(*) > 1`;
+  const words = ['value is there more than once', 'values are there more than once'] as const;
+  return { question: counting(repeated), kind: 'repeated', words };
+}
+
+function orphans({ table, refused }: Asked): OffendingRows | null {
+  const { problem, before, after, schema } = refused;
+  const relation = getRelation(after, problem.collection ?? '', problem.field ?? '');
+  if (!hasForeignKey(relation) || !isReadable(relation, before)) return null;
+  const [key] = referencedColumns(relation, after);
+  if (key === undefined) return null;
+  const many = ident(relation.many_field);
+  const one = sql`SELECT FROM ${qualified(schema, relation.one_collection)} o WHERE o.${ident(key)} = m.${many}`;
+  const rows = sql`SELECT FROM ${table} m WHERE m.${many} IS NOT NULL AND NOT EXISTS (${one})`;
+  const words = ['row points at nothing', 'rows point at nothing'] as const;
+  return { question: counting(rows), kind: 'orphaned', words };
+}
+
+const isReadable = ({ many_collection, many_field }: ForeignKeyRelation, before: State): boolean =>
+  hasColumn(getField(before, many_collection, many_field));
+
+function tooLong(asked: Asked): OffendingRows | null {
+  const { old, now, column } = asked;
+  const limit = hasColumn(now) ? now.schema.max_length : null;
+  if (!hasColumn(old) || limit === null) return null;
+  // Blanks at the end are cut off without an error, as the standard has it.
+  const condition = sql`char_length(rtrim(${column}::text, ' ')) > ${integer(String(limit))}`;
+  const words = [`value is longer than ${limit}`, `values are longer than ${limit}`] as const;
+  return { question: rowsWhere(asked, condition), kind: 'too_long', words };
+}
+
+const CAN_NOT_BE = (to: ColumnField) => {
+  const type = columnType(to.schema);
+  return [`value can't be ${type}`, `values can't be ${type}`] as const;
+};
+
+/** Texts that don't read as the new type. PostgreSQL tells from 16 on; before, the question fails and nothing is told. */
+function unreadable(asked: Asked): OffendingRows | null {
+  const { old, now, column } = asked;
+  if (!hasColumn(old) || !hasColumn(now)) return null;
+  const text = sql`${column}::text`;
+  const condition = sql`NOT pg_input_is_valid(${text}, ${literal(columnType(now.schema))})`;
+  return { question: rowsWhere(asked, condition), kind: 'unreadable', words: CAN_NOT_BE(now) };
+}
+
+const WHOLE_BITS = new Map([
+  ['smallint', '15'],
+  ['integer', '31'],
+  ['bigint', '63'],
+]);
+
+function outOfRange(asked: Asked): OffendingRows | null {
+  const { old, now, column } = asked;
+  if (!hasColumn(old) || !hasColumn(now)) return null;
+  if (kindOf(old.schema) !== 'number') return unreadable(asked);
+  const condition = beyond(now.schema, sql`${column}::numeric`);
+  if (condition === null) return null;
+  return { question: rowsWhere(asked, condition), kind: 'out_of_range', words: CAN_NOT_BE(now) };
+}
+
+function beyond({ data_type, numeric_precision, numeric_scale }: ColumnSchema, value: Sql): Sql | null {
+  const bits = WHOLE_BITS.get(data_type);
+  if (bits !== undefined) {
+    const bound = sql`(2::numeric ^ ${integer(bits)})`;
+    return sql`round(${value}) NOT BETWEEN - ${bound} AND ${bound} - 1`;
+  }
+  if (data_type === 'real') return beyondReal(value);
+  if (data_type !== 'numeric' || numeric_precision === null) return null;
+  const scale = numeric_scale ?? 0;
+  const digits = integer(String(numeric_precision - scale));
+  return sql`abs(round(${value}, ${integer(String(scale))})) >= 10::numeric ^ ${digits} AND ${value} <> 'NaN'`;
+}
+
+/** What IEEE 754 rounds to infinity or to zero (to 2^-150) as binary32: PostgreSQL refuses both. */
+function beyondReal(value: Sql): Sql {
+  const large = sql`abs(${value}) >= 2::numeric ^ 128 - 2::numeric ^ 103 AND abs(${value}) < 'Infinity'`;
+  return sql`${large} OR ${value} <> 0 AND abs(${value}) <= 7.00649232162408535461864791644958e-46`;
+}

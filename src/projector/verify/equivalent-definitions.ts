@@ -1,0 +1,147 @@
+/**
+ * How PostgreSQL spells a definition of ours today. It rewrites constraints and indexes when a column of theirs changes
+ * its type (`(v)::text <> 'x'` → `v <> 'x'`), and the fold keeps the text they were made of: PostgreSQL is asked to
+ * spell that in a copy of the table that is taken back.
+ */
+import type pg from 'pg';
+import { isLocked } from '../../postgres/errors.js';
+import { isObject, jsonEqual, type Json } from '../../kernel/json.js';
+import type { Need } from '../../schema/model/extras.js';
+import { describedType } from '../ddl/create-need.js';
+import { createCollation, describedCollation } from '../ddl/collation.js';
+import { createDomain } from '../ddl/domain.js';
+import {
+  type Sql,
+  constraintDefinition,
+  ident,
+  indexDefinition,
+  literal,
+  partitionBound,
+  partitionKey,
+  qualified,
+  scratch,
+  sql,
+} from '../ddl/sql.js';
+import type { Difference } from './difference.js';
+
+/** Without the differences that are none but in spelling. Inside a transaction; it is left as it was. */
+export async function withoutEquivalent(
+  client: pg.ClientBase,
+  schema: string,
+  differences: readonly Difference[],
+): Promise<Difference[]> {
+  const real: Difference[] = [];
+  for (const difference of differences) {
+    const pair = spelledTwice(difference);
+    const need = spelledNeed(difference);
+    const isSame = pair !== null && (await spelled(client, schema, pair)) === pair.found;
+    if (await isPartitionSpelled(client, schema, difference)) continue;
+    if (!isSame && !(need !== null && (await isSpelled(client, schema, need)))) real.push(difference);
+  }
+  return real;
+}
+
+interface Pair {
+  kind: 'constraint' | 'index';
+  collection: string;
+  /** Ours. */
+  wanted: string;
+  /** The catalog's. */
+  found: string;
+}
+
+function spelledTwice({ collection, member, expected, found }: Difference): Pair | null {
+  const kind = member.startsWith('constraint ') ? 'constraint' : member.startsWith('index ') ? 'index' : null;
+  const [ours, theirs] = [definitionOf(expected), definitionOf(found)];
+  if (kind === null || ours === null || theirs === null || !jsonEqual(ours.rest, theirs.rest)) return null;
+  return { kind, collection, wanted: ours.definition, found: theirs.definition };
+}
+
+function definitionOf(side: Json | undefined): { definition: string; rest: object } | null {
+  if (!isObject(side)) return null;
+  const { definition, ...rest } = side;
+  return typeof definition === 'string' ? { definition, rest } : null;
+}
+
+type SpelledNeed = Extract<Need, { kind: 'domain' | 'collation' }>;
+
+/** Of a table's needs, where it is there. */
+function spelledNeed({ member, expected, found }: Difference): SpelledNeed | null {
+  return /^(domain|collation) /.test(member) && isObject(expected) && isObject(found)
+    ? (expected as unknown as SpelledNeed)
+    : null;
+}
+
+const NAME = ident('dps_spelling');
+const COPY = scratch('spelling_of');
+const PARENT = scratch('spelling_parent');
+
+async function spelled(client: pg.ClientBase, schema: string, pair: Pair): Promise<string | undefined> {
+  const copy = () => sql`CREATE TABLE ${COPY} (LIKE ${qualified(schema, pair.collection)}); ${addition(pair)}`;
+  return tried<string>(client, copy, SPELLING[pair.kind]);
+}
+
+/** Whether it is about how a table is partitioned, or about its bounds, and those of ours are those that are there. */
+async function isPartitionSpelled(client: pg.ClientBase, schema: string, difference: Difference): Promise<boolean> {
+  const { collection, member, expected, found } = difference;
+  const table = qualified(schema, collection);
+  if (member === 'partition_by' && typeof expected === 'string' && typeof found === 'string') {
+    const divided = () => sql`CREATE TABLE ${COPY} (LIKE ${table}) PARTITION BY ${partitionKey(expected)}`;
+    return (await tried<string>(client, divided, PARTITION_KEY)) === found;
+  }
+  if (member !== 'partition_of' || !isObject(expected) || !isObject(found)) return false;
+  const { table: parent, bound } = expected;
+  if (parent !== found['table'] || typeof parent !== 'string' || typeof bound !== 'string') return false;
+  return (await tried<string>(client, () => partition(qualified(schema, parent), bound), BOUND)) === found['bound'];
+}
+
+/** Of a table that is divided as the parent is. */
+function partition(parent: Sql, bound: string): Sql {
+  const like = literal(sql`CREATE TABLE ${PARENT} (LIKE ${parent}) PARTITION BY %s`);
+  const body = sql`BEGIN EXECUTE format(${like}, pg_catalog.pg_get_partkeydef(to_regclass(${literal(parent)}))); END`;
+  return sql`DO ${literal(body)}; CREATE TABLE ${COPY} PARTITION OF ${PARENT} ${partitionBound(bound)}`;
+}
+
+const OF_COPY = sql`FROM pg_catalog.pg_class c WHERE c.oid = to_regclass(${literal(COPY)})`;
+const PARTITION_KEY = sql`SELECT pg_catalog.pg_get_partkeydef(c.oid) AS answer ${OF_COPY}`;
+const BOUND = sql`SELECT pg_catalog.pg_get_expr(c.relpartbound, c.oid) AS answer ${OF_COPY}`;
+
+/** Whether the domain or the collation that is there is as ours would be. */
+async function isSpelled(client: pg.ClientBase, schema: string, need: SpelledNeed): Promise<boolean> {
+  const described = need.kind === 'domain' ? describedType : describedCollation;
+  const [there, ours] = [described(qualified(schema, need.name)), described(COPY)];
+  const create = () => (need.kind === 'domain' ? createDomain(COPY, need) : createCollation(COPY, need));
+  return (await tried<boolean>(client, create, sql`SELECT ${there} = ${ours} AS answer`)) === true;
+}
+
+/** What the question answers after the statements, which are taken back. undefined: they can't be made or don't run. */
+async function tried<T>(client: pg.ClientBase, statements: () => Sql, question: Sql): Promise<T | undefined> {
+  await client.query('SAVEPOINT dps_spelling');
+  try {
+    await client.query(statements());
+    const { rows } = await client.query<{ answer: T }>(question);
+    return rows[0]?.answer;
+  } catch (error) {
+    // That others were in the way says nothing about the spelling.
+    if (isLocked(error)) throw error;
+    return undefined;
+  } finally {
+    await client.query('ROLLBACK TO SAVEPOINT dps_spelling; RELEASE SAVEPOINT dps_spelling');
+  }
+}
+
+function addition({ kind, wanted }: Pair): Sql {
+  return kind === 'constraint'
+    ? sql`ALTER TABLE ${COPY} ADD CONSTRAINT ${NAME} ${constraintDefinition(wanted)}`
+    : sql`CREATE INDEX ${NAME} ON ${COPY} ${indexDefinition(wanted)}`;
+}
+
+const SPELLING: Record<Pair['kind'], Sql> = {
+  constraint: sql`
+SELECT pg_catalog.pg_get_constraintdef(c.oid) AS answer FROM pg_catalog.pg_constraint c
+ WHERE c.conname = 'dps_spelling' AND c.connamespace = pg_catalog.pg_my_temp_schema()`,
+  index: sql`
+SELECT substring(d.text FROM position(' USING ' IN d.text) + 1) AS answer
+  FROM pg_catalog.pg_class c, pg_catalog.pg_get_indexdef(c.oid) AS d (text)
+ WHERE c.relname = 'dps_spelling' AND c.relnamespace = pg_catalog.pg_my_temp_schema()`,
+};

@@ -1,0 +1,83 @@
+/** The three-way comparison: what the fold says, what the metadata rows say, what PostgreSQL's catalog says. */
+import type pg from 'pg';
+import { type CollectionNode, type State, byName } from '../../schema/model/state.js';
+import type { CatalogTable } from '../catalog/model.js';
+import { readObjects } from '../catalog/objects.js';
+import { readCatalog } from '../catalog/read.js';
+import { mayBeSpelled } from './compare-column.js';
+import { compareTable } from './compare-table.js';
+import { type ColumnField, hasColumn } from '../ddl/column.js';
+import type { Difference } from './difference.js';
+import { spelledColumns } from './column-spellings.js';
+import { pendingIndexes } from './pending-indexes.js';
+import { verifyMetadata } from './metadata.js';
+import { withoutEquivalent } from './equivalent-definitions.js';
+
+export type { Difference } from './difference.js';
+
+export interface Verification {
+  ok: boolean;
+  /** By collection. System tables, unmanaged tables and indexes still to be built after their commit are none. */
+  differences: Difference[];
+}
+
+/**
+ * Compares the fold with the metadata rows and the catalog. `state` must be the one that the database is at: call it
+ * under the log's lock. Inside a transaction it leaves nothing behind (it needs one that may write: PostgreSQL spells
+ * an expression only for a table that has it); outside one it opens its own and rolls it back.
+ */
+export async function verify(client: pg.ClientBase, state: State, schema: string): Promise<Verification> {
+  const own = client.getTransactionStatus() === 'I';
+  if (own) await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
+  try {
+    const differences = [...(await verifyMetadata(client, state)), ...(await verifyCatalog(client, state, schema))];
+    differences.sort((a, b) => byName(a.collection, b.collection));
+    return { ok: differences.length === 0, differences };
+  } finally {
+    if (own) await client.query('ROLLBACK');
+  }
+}
+
+/** Fold against catalog only. Inside a transaction. */
+export async function verifyCatalog(client: pg.ClientBase, state: State, schema: string): Promise<Difference[]> {
+  const names = [...state.collections.keys()];
+  const tables = new Map((await readCatalog(client, schema, names)).map((table) => [table.name, table]));
+  const isPending = await pendingIndexes(client);
+  const spelled = await spelledColumns(client, schema, otherwiseSpelled(state, tables));
+  const objects = await readObjects(client, schema, names);
+  const differences: Difference[] = [];
+  for (const [name, node] of state.collections) {
+    const table = tables.get(name);
+    const presence = comparePresence(node, table);
+    if (presence !== null) differences.push(presence);
+    else if (table !== undefined)
+      differences.push(...compareTable(node, table, { state, schema, isPending, spelled, objects }));
+  }
+  return withoutEquivalent(client, schema, differences);
+}
+
+/** A table for each collection that isn't a folder, and none for a folder. */
+function comparePresence({ collection }: CollectionNode, table: CatalogTable | undefined): Difference | null {
+  const [wanted, there] = [collection.schema !== null, table !== undefined];
+  if (wanted === there) return null;
+  return {
+    where: 'catalog',
+    collection: collection.collection,
+    member: 'table',
+    expected: wanted ? 'a table' : null,
+    found: there ? 'a table' : null,
+  };
+}
+
+/** Columns that are there, and may differ in nothing but their spelling. */
+function otherwiseSpelled(state: State, tables: ReadonlyMap<string, CatalogTable>): ColumnField[] {
+  const found: ColumnField[] = [];
+  for (const [collection, table] of tables) {
+    const fields = state.collections.get(collection)?.fields;
+    for (const column of table.columns) {
+      const field = fields?.get(column.name);
+      if (hasColumn(field) && mayBeSpelled(field, column)) found.push(field);
+    }
+  }
+  return found;
+}

@@ -1,0 +1,51 @@
+/** The life of one collection: its events, each with the change it made. */
+import type { Queryable } from '../../postgres/pool.js';
+import { type EventText, selectEventTexts } from '../../log/event-text.js';
+import { type SchemaDiff, diffStates } from '../../schema/diff/diff.js';
+import { evolve } from '../../schema/fold/evolve.js';
+import { readEvent } from '../../schema/fold/upcasting.js';
+import type { RawEvent } from '../../schema/fold/upcasting.js';
+import { initialState } from '../../schema/model/state.js';
+import type { TimeTravel } from './time-travel.js';
+
+export interface CollectionEvent extends EventText {
+  /** What the event changed, in the diff's form. */
+  diff: SchemaDiff;
+}
+
+export interface CollectionHistoryOptions {
+  collection: string;
+  /** Events after this position. */
+  after: number;
+  limit: number;
+}
+
+/** In order. Only the collection's own events change it, so only they are read. */
+export async function readCollectionHistory(
+  db: Queryable,
+  travel: TimeTravel,
+  options: CollectionHistoryOptions,
+): Promise<CollectionEvent[]> {
+  const { collection, after, limit } = options;
+  const texts = await selectEventTexts(db, {
+    where: 'e.collection = $1 AND e.position > $2',
+    values: [collection, after],
+    order: 'asc',
+    limit,
+  });
+  const [first] = texts;
+  if (first === undefined) return [];
+  let state = after === 0 ? initialState() : (await travel.at(first.position - 1)).state;
+  return texts.map((event) => {
+    const { text } = event;
+    const before = state;
+    state = evolve(before, readEvent(JSON.parse(text) as RawEvent));
+    return { ...event, diff: diffStates(before, state, [collection]) };
+  });
+}
+
+/** Whether there ever was a collection of this name. */
+export async function hasHistory(db: Queryable, collection: string): Promise<boolean> {
+  const { rowCount } = await db.query('SELECT FROM service_events WHERE collection = $1 LIMIT 1', [collection]);
+  return rowCount === 1;
+}

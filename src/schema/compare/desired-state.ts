@@ -1,0 +1,232 @@
+/** A submitted snapshot → the state it asks for. What it leaves out says nothing. */
+import { Draft } from '../transition/draft.js';
+import { dropCollection, dropDefinitions, dropRelation } from '../transition/cascade.js';
+import { changeProblemsInSteps } from '../invariants/index.js';
+import { isObject, jsonEqual } from '../../kernel/json.js';
+import type { NewRelation, Relation } from '../model/model.js';
+import {
+  mergeCollection,
+  mergeField,
+  mergeRelation,
+  readNewCollection,
+  readNewField,
+  readNewRelation,
+  relationSteps,
+} from '../normal-form/index.js';
+import { snapshotPlaces } from './places.js';
+import { locate } from '../../kernel/locate.js';
+import { MAX_PROBLEMS, type Result, invalid, ok, refuse } from '../../kernel/problem.js';
+import type { FieldDocument } from '../snapshot/documents.js';
+import { collectionDocumentOf, fieldDocumentsOf } from '../snapshot/snapshot.js';
+import {
+  type Collecting,
+  type Documents,
+  type SnapshotParts,
+  documentsOf,
+  key,
+  relationDocuments,
+} from './submitted-documents.js';
+import { type CollectionNode, type State, getField, getRelation } from '../model/state.js';
+import type { Resumable } from '../../kernel/resumable.js';
+
+export interface DesiredStateOptions {
+  /** mirror: what the snapshot lacks is removed. merge: nothing is removed. */
+  mode: 'mirror' | 'merge';
+  /** The snapshot as it was sent, where it comes from elsewhere and was accepted with `force`: the parts are made from it. */
+  foreign?: unknown;
+}
+
+export interface DesiredState {
+  state: State;
+  touched: ReadonlySet<string>;
+}
+
+interface Reading extends Collecting {
+  state: State;
+  draft: Draft;
+}
+
+/** The state that results when `state` becomes what the snapshot says. Problems carry the path in the snapshot. */
+export function* desiredState(
+  state: State,
+  parts: SnapshotParts,
+  options: DesiredStateOptions,
+): Resumable<Result<DesiredState>> {
+  const foreign = options.foreign !== undefined;
+  const places = snapshotPlaces(foreign ? options.foreign : parts);
+  const reading: Reading = { state, draft: new Draft(state), parts, foreign, places, problems: [] };
+  const names = yield* documentsOf(reading, 'collections', ['collection']);
+  const fields = yield* documentsOf(reading, 'fields', ['collection', 'field']);
+  const relations = yield* relationDocuments(reading);
+  if (reading.problems.length > 0) return refuse(...reading.problems);
+  if (options.mode === 'mirror') yield* removeMissing(reading, names, fields, relations);
+  yield* readCollections(reading, names);
+  yield* readFields(reading, fields);
+  takeAlong(reading, names);
+  yield* readRelations(reading, relations);
+  if (reading.problems.length > 0) return refuse(...reading.problems);
+  const wanted = { state: reading.draft.toState(), touched: reading.draft.touched };
+  const problems = yield* changeProblemsInSteps({ from: state, to: wanted.state, touched: wanted.touched });
+  return problems.length > 0 ? refuse(...problems.map((problem) => locate(problem, places))) : ok(wanted);
+}
+
+function* removeMissing(reading: Reading, names: Documents, fields: Documents, relations: Documents): Resumable<void> {
+  const { state, draft, parts } = reading;
+  for (const [name, node] of state.collections) {
+    yield;
+    if (parts.collections !== undefined && !names.has(name)) {
+      dropCollection(draft, state, name);
+      continue;
+    }
+    if (parts.relations !== undefined) removeMissingRelations(reading, node, relations);
+    if (parts.fields !== undefined) removeMissingFields(draft, node, fields);
+  }
+}
+
+function removeMissingRelations(
+  { draft }: Reading,
+  { collection: { collection }, relations }: CollectionNode,
+  kept: Documents,
+) {
+  for (const relation of relations.values()) {
+    const there = draft.get(collection)?.relations.has(relation.many_field) === true;
+    if (there && !kept.has(key(collection, relation.many_field))) dropRelation(draft, relation);
+  }
+}
+
+function removeMissingFields(draft: Draft, { collection: { collection }, fields }: CollectionNode, kept: Documents) {
+  for (const field of fields.keys()) {
+    const there = draft.get(collection)?.fields.has(field) === true;
+    if (there && !kept.has(key(collection, field))) draft.removeField(collection, field);
+  }
+}
+
+/** One document: what it is now, how it is read, where the result goes. */
+interface Subject<T> {
+  /** As it stands in the draft; undefined: it isn't there, or was taken away. */
+  held: T | undefined;
+  /** As it stood before the draft. */
+  base: T | undefined;
+  /** As it is shown: a document equal to it changes nothing, and needn't be read. */
+  shown: () => unknown;
+  fresh: (input: unknown) => Result<T>;
+  merge: (existing: T, input: unknown) => Result<T>;
+  put: (value: T) => void;
+}
+
+function readDocument<T>({ problems }: Reading, input: unknown, subject: Subject<T>): void {
+  const { held, base } = subject;
+  if (held !== undefined && held === base && jsonEqual(input, subject.shown())) return;
+  const existing = held ?? base;
+  const read = existing === undefined ? subject.fresh(input) : subject.merge(existing, input);
+  if (!read.ok) problems.push(...read.problems);
+  else if (!jsonEqual(read.value, held)) subject.put(read.value);
+}
+
+function* readCollections(reading: Reading, documents: Documents): Resumable<void> {
+  const { state, draft, foreign } = reading;
+  for (const { names, input, at, stepsTo } of documents.values()) {
+    if (reading.problems.length >= MAX_PROBLEMS) return;
+    yield;
+    const [name] = names as [string];
+    const node = state.collections.get(name);
+    readDocument(reading, input, {
+      held: draft.get(name)?.collection,
+      base: node?.collection,
+      shown: () => node && collectionDocumentOf(state, node),
+      fresh: (given) => readNewCollection(given, at, { foreign, stepsTo }),
+      merge: (existing, given) => mergeCollection(existing, given, at, { foreign, stepsTo }),
+      put: (collection) => draft.putCollection(collection),
+    });
+  }
+}
+
+function* readFields(reading: Reading, documents: Documents): Resumable<void> {
+  const { state, draft, foreign, problems } = reading;
+  const shown = shownByName(state);
+  for (const { names, input, at, stepsTo } of documents.values()) {
+    if (reading.problems.length >= MAX_PROBLEMS) return;
+    yield;
+    const [collection, field] = names as [string, string];
+    const holder = draft.get(collection);
+    if (holder === undefined) {
+      problems.push(
+        invalid([...at, 'collection'], `there is no collection ${JSON.stringify(collection)} in the snapshot`),
+      );
+      continue;
+    }
+    readDocument(reading, input, {
+      held: holder.fields.get(field),
+      base: getField(state, collection, field),
+      shown: () => shown(collection).get(field),
+      fresh: (given) => readNewField(given, at, { foreign, stepsTo }),
+      merge: (existing, given) => mergeField(existing, given, at, { foreign, stepsTo }),
+      put: (value) => draft.putField(value),
+    });
+  }
+}
+
+/** What names a column that is none any longer goes with it, as it does with a delete; unless the snapshot says it itself. */
+function takeAlong({ state, draft }: Reading, documents: Documents): void {
+  for (const name of draft.touched) {
+    const schema = documents.get(name)?.input['schema'];
+    if (isObject(schema) && schema['extras'] !== undefined) continue;
+    for (const column of lostColumns(state.collections.get(name), draft.get(name))) {
+      dropDefinitions(draft, name, column);
+    }
+  }
+}
+
+function lostColumns(before: CollectionNode | undefined, after: CollectionNode | undefined): string[] {
+  if (before === undefined || after === undefined) return [];
+  const columns = [...before.fields.values()].filter(({ schema }) => schema !== null);
+  return columns.map(({ field }) => field).filter((field) => !after.fields.get(field)?.schema);
+}
+
+/** The shown fields of a collection, by name; looked up once per collection. */
+function shownByName(state: State) {
+  const known = new Map<string, Map<string, FieldDocument>>();
+  return (collection: string): Map<string, FieldDocument> => {
+    let fields = known.get(collection);
+    if (fields === undefined) {
+      const node = state.collections.get(collection);
+      fields = new Map(node === undefined ? [] : fieldDocumentsOf(state, node).map((each) => [each.field, each]));
+      known.set(collection, fields);
+    }
+    return fields;
+  };
+}
+
+function* readRelations(reading: Reading, documents: Documents): Resumable<void> {
+  const { state, draft, foreign, problems } = reading;
+  for (const { names, input, at, stepsTo } of documents.values()) {
+    if (reading.problems.length >= MAX_PROBLEMS) return;
+    yield;
+    const [collection, field] = names as [string, string];
+    const holder = draft.get(collection);
+    if (holder === undefined) {
+      const message = `there is no collection ${JSON.stringify(collection)} in the snapshot`;
+      const steps = ['many_collection'];
+      problems.push(invalid([...at, ...(stepsTo?.(steps) ?? relationSteps(steps, input))], message));
+      continue;
+    }
+    const base = getRelation(state, collection, field);
+    readDocument<NewRelation & { id?: number }>(reading, input, {
+      held: holder.relations.get(field),
+      base,
+      shown: () => base,
+      fresh: (given) => readNewRelation(given, at, { foreign, stepsTo }),
+      merge: (existing, given) =>
+        withId(existing, mergeRelation(existing as Relation, given, at, { foreign, stepsTo })),
+      put: (relation) => draft.putRelation(relation),
+    });
+  }
+}
+
+/** Relations are compared without their ids: what is read has none, and takes that of what it changes. */
+function withId(
+  existing: NewRelation & { id?: number },
+  read: Result<NewRelation>,
+): Result<NewRelation & { id?: number }> {
+  return read.ok && existing.id !== undefined ? ok({ id: existing.id, ...read.value }) : read;
+}

@@ -1,0 +1,102 @@
+/** The documents of a submitted snapshot, by the names they carry. */
+import { isObject } from '../../kernel/json.js';
+import { relationEnds } from '../normal-form/index.js';
+import type { Place, Places } from '../../kernel/locate.js';
+import { MAX_PROBLEMS, type Path, type Problem, invalid } from '../../kernel/problem.js';
+import type { Resumable } from '../../kernel/resumable.js';
+import { isSystemCollection } from '../model/system-collections.js';
+
+/** The parts of a snapshot; an absent part says nothing. */
+export interface SnapshotParts {
+  collections?: unknown[] | undefined;
+  fields?: unknown[] | undefined;
+  relations?: unknown[] | undefined;
+}
+
+export interface Collecting {
+  parts: SnapshotParts;
+  /** The parts were made from the snapshot that was sent, and have other indexes and shapes. */
+  foreign: boolean;
+  problems: Problem[];
+  /** Of the snapshot as it was sent. */
+  places: Required<Places>;
+}
+
+/** Names joined by NUL, which can't be part of one. */
+export const key = (...names: string[]): string => names.join('\0');
+
+interface Document {
+  names: string[];
+  input: { [member: string]: unknown };
+  at: Path;
+  /** Where members of `input` were sent, where that isn't where `input` has them. */
+  stepsTo: ((steps: Path) => Path) | undefined;
+}
+
+export type Documents = Map<string, Document>;
+
+/** The documents of a part by the names they carry; each name once. */
+export function* documentsOf(
+  reading: Collecting,
+  part: 'collections' | 'fields',
+  members: string[],
+): Resumable<Documents> {
+  return yield* collect(reading, part, (input, at) => {
+    for (const member of members) {
+      if (typeof input[member] !== 'string') return invalid([...at, member], `${member} is required, a string`);
+    }
+    return members.map((member) => input[member] as string);
+  });
+}
+
+/** Relations name themselves flat (many_collection, many_field) or nested (collection, field). */
+export function* relationDocuments(reading: Collecting): Resumable<Documents> {
+  return yield* collect(reading, 'relations', (input, at) => {
+    const [collection, field] = relationEnds(input);
+    if (typeof collection !== 'string')
+      return invalid([...at, 'many_collection'], 'many_collection is required, a string');
+    if (typeof field !== 'string') return invalid([...at, 'many_field'], 'many_field is required, a string');
+    return [collection, field];
+  });
+}
+
+/** Documents looked at in one step. */
+const STEP = 500;
+
+function* collect(
+  reading: Collecting,
+  part: keyof SnapshotParts,
+  namesOf: (input: { [member: string]: unknown }, at: Path) => string[] | Problem,
+): Resumable<Documents> {
+  const { parts, problems } = reading;
+  const documents: Documents = new Map();
+  for (const [index, input] of (parts[part] ?? []).entries()) {
+    if (problems.length >= MAX_PROBLEMS) break;
+    if (index % STEP === STEP - 1) yield;
+    const at = [part, index];
+    const names = isObject(input) ? namesOf(input, at) : invalid(at, 'an object is expected');
+    if (!Array.isArray(names)) {
+      problems.push(names);
+      continue;
+    }
+    const id = key(...names);
+    if (isSystemCollection(names[0] as string)) {
+      problems.push(invalid(at, `${JSON.stringify(names[0])} is a system collection; leave it out of the snapshot`));
+    } else if (documents.has(id))
+      problems.push(invalid(at, `${JSON.stringify(names.join('.'))} stands in ${part} twice`));
+    const place = sentPlace(reading, part, names as [string, string]) ?? { at, stepsTo: undefined };
+    documents.set(id, { names, input: input as { [member: string]: unknown }, ...place });
+  }
+  return documents;
+}
+
+/** Where a document of a part that was made from the snapshot stood in that. */
+function sentPlace(
+  { foreign, places }: Collecting,
+  part: keyof SnapshotParts,
+  [collection, field]: [string, string],
+): Place | undefined {
+  if (!foreign) return undefined;
+  if (part === 'collections') return places.collection(collection);
+  return part === 'fields' ? places.field(collection, field) : places.relation(collection, field);
+}

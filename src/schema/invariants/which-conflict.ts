@@ -1,0 +1,24 @@
+/** Of two relations that are in each other's way, which one is told. */
+import { relationBody } from '../transition/context.js';
+import { jsonEqual } from '../../kernel/json.js';
+import type { Relation } from '../model/model.js';
+import { type State, byName, getRelation } from '../model/state.js';
+
+/** Whether `relation` is: the change touches it and not the other one, or it is the younger. @param from before the change */
+export function isConflicting(relation: Relation, other: Relation, from: State): boolean {
+  const [mine, theirs] = [isChanged(relation, from), isChanged(other, from)];
+  if (mine !== theirs) return mine;
+  const [age, others] = [ageOf(relation), ageOf(other)];
+  return age === others ? byName(nameOf(relation), nameOf(other)) > 0 : age > others;
+}
+
+export const nameOf = ({ many_collection, many_field }: Relation): string => `${many_collection}.${many_field}`;
+
+function isChanged(relation: Relation, from: State): boolean {
+  const before = getRelation(from, relation.many_collection, relation.many_field);
+  if (before === undefined || before === relation) return before === undefined;
+  return !jsonEqual(relationBody(before), relationBody(relation));
+}
+
+/** A relation that isn't in the log yet has the id 0. */
+const ageOf = ({ id }: Relation): number => (id === 0 ? Infinity : id);

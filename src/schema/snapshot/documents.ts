@@ -1,0 +1,155 @@
+/** Normal form → the documents that are shown, with their derived members, in the interface's order of members. */
+import type { ColumnExtras, TableExtras } from '../model/extras.js';
+import type {
+  Collection,
+  CollectionMeta,
+  ColumnSchema,
+  Field,
+  FieldMeta,
+  ForeignKey,
+  Relation,
+} from '../model/model.js';
+import { type CollectionNode, type State, primaryKeyOf } from '../model/state.js';
+import { REFERABLE_SYSTEM_COLLECTIONS } from '../model/system-collections.js';
+
+export interface CollectionDocument {
+  collection: string;
+  meta: { collection: string } & CollectionMeta;
+  schema: { name: string; comment: string | null; extras?: TableExtras } | null;
+}
+
+export type ColumnDocument = { name: string; table: string } & Omit<
+  ColumnSchema,
+  'generation_expression' | 'has_auto_increment' | 'comment' | 'extras'
+> & {
+    is_generated: boolean;
+    generation_expression: string | null;
+    has_auto_increment: boolean;
+    comment: string | null;
+    foreign_key_table: string | null;
+    foreign_key_column: string | null;
+    extras?: ColumnExtras;
+  };
+
+export interface FieldDocument {
+  collection: string;
+  field: string;
+  type: string;
+  meta: { collection: string; field: string } & FieldMeta;
+  schema: ColumnDocument | null;
+}
+
+export function collectionDocument({ collection, meta, schema }: Collection): CollectionDocument {
+  return {
+    collection,
+    meta: { collection, ...meta },
+    schema: schema === null ? null : { name: collection, ...schema },
+  };
+}
+
+/** `target`: where the field's foreign key points, if it has one. */
+export function fieldDocument(
+  { collection, field, type, meta, schema }: Field,
+  target: KeyTarget | null,
+): FieldDocument {
+  return {
+    collection,
+    field,
+    type,
+    meta: { collection, field, ...meta },
+    schema: schema === null ? null : presentColumn(collection, field, schema, target),
+  };
+}
+
+function presentColumn(table: string, name: string, column: ColumnSchema, target: KeyTarget | null): ColumnDocument {
+  return {
+    name,
+    table,
+    data_type: column.data_type,
+    default_value: column.default_value,
+    max_length: column.max_length,
+    numeric_precision: column.numeric_precision,
+    numeric_scale: column.numeric_scale,
+    is_nullable: column.is_nullable,
+    is_unique: column.is_unique,
+    is_indexed: column.is_indexed,
+    is_primary_key: column.is_primary_key,
+    is_generated: column.generation_expression !== null,
+    generation_expression: column.generation_expression,
+    has_auto_increment: column.has_auto_increment,
+    comment: column.comment,
+    foreign_key_table: target?.table ?? null,
+    foreign_key_column: target?.column ?? null,
+    ...(column.extras === undefined ? {} : { extras: column.extras }),
+  };
+}
+
+export interface KeyTarget {
+  table: string;
+  column: string | null;
+}
+
+/** Where the foreign key of a node's field points; null without one. */
+export function keyTarget(state: State, node: CollectionNode, field: string): KeyTarget | null {
+  const relation = node.relations.get(field);
+  if (relation === undefined || relation.schema === null || relation.one_collection === null) return null;
+  const one = state.collections.get(relation.one_collection);
+  const column =
+    one === undefined ? REFERABLE_SYSTEM_COLLECTIONS.get(relation.one_collection)?.field : primaryKeyOf(one)[0]?.field;
+  return { table: relation.one_collection, column: column ?? null };
+}
+
+type RelationEnds = Omit<Relation, 'schema'>;
+
+export type ForeignKeyDocument = Pick<ForeignKey, 'constraint_name'> & {
+  table: string;
+  column: string;
+  foreign_key_table: string;
+  foreign_key_column: string | null;
+} & Omit<ForeignKey, 'constraint_name'>;
+
+/** A relation as /relations shows it: the flat members, and beside them the nested ones that clients of the peer read. */
+export type RelationDocument = RelationEnds & {
+  schema: ForeignKeyDocument | null;
+  collection: string;
+  field: string;
+  related_collection: string | null;
+  meta: RelationEnds;
+};
+
+/** Members in one order, whatever order the relation came in. `target`: where its foreign key points, if it has one. */
+export function relationDocument(relation: Relation, target: KeyTarget | null): RelationDocument {
+  const ends: RelationEnds = {
+    id: relation.id,
+    many_collection: relation.many_collection,
+    many_field: relation.many_field,
+    one_collection: relation.one_collection,
+    one_field: relation.one_field,
+    one_collection_field: relation.one_collection_field,
+    one_allowed_collections: relation.one_allowed_collections,
+    junction_field: relation.junction_field,
+    sort_field: relation.sort_field,
+    one_deselect_action: relation.one_deselect_action,
+  };
+  return {
+    ...ends,
+    schema: relation.schema === null ? null : presentForeignKey(relation, relation.schema, target),
+    collection: ends.many_collection,
+    field: ends.many_field,
+    related_collection: ends.one_collection,
+    meta: ends,
+  };
+}
+
+function presentForeignKey({ many_collection, many_field }: Relation, key: ForeignKey, target: KeyTarget | null) {
+  return {
+    constraint_name: key.constraint_name,
+    table: many_collection,
+    column: many_field,
+    foreign_key_table: target?.table ?? '',
+    foreign_key_column: target?.column ?? null,
+    on_update: key.on_update,
+    on_delete: key.on_delete,
+    ...(key.deferrable === undefined ? {} : { deferrable: key.deferrable }),
+  };
+}

@@ -1,0 +1,74 @@
+/**
+ * One order of members for every shown document. Documents come from requests, or back from the log, where jsonb has
+ * put their members in an order of its own; the same schema must be the same bytes wherever it was read.
+ */
+import { isObject } from '../../kernel/json.js';
+import type { Relation } from '../model/model.js';
+import type { CollectionDocument, FieldDocument } from './documents.js';
+
+interface Order {
+  /** Members that come first, in this order; further ones follow by name. */
+  readonly first: readonly string[];
+  readonly inner?: Readonly<Record<string, Order>>;
+}
+
+const words = (text: string): string[] => text.split(/\s+/);
+
+const PLAIN: Order = { first: [] };
+
+const COLLECTION: Order = {
+  first: ['collection', 'meta', 'schema'],
+  inner: {
+    meta: {
+      first: words(`collection icon note display_template hidden singleton translations archive_field
+  archive_app_filter archive_value unarchive_value sort_field accountability color
+  item_duplication_fields sort group collapse preview_url versioning`),
+    },
+    schema: { first: ['name', 'comment'] },
+  },
+};
+
+const FIELD: Order = {
+  first: ['collection', 'field', 'type', 'meta', 'schema'],
+  inner: {
+    meta: {
+      first: words(`collection field special interface options display display_options readonly hidden sort
+  width translations note conditions group required validation validation_message`),
+    },
+    schema: {
+      first: words(`name table data_type default_value max_length numeric_precision numeric_scale is_nullable
+  is_unique is_indexed is_primary_key is_generated generation_expression has_auto_increment
+  comment foreign_key_table foreign_key_column`),
+    },
+  },
+};
+
+const RELATION: Order = {
+  first: words(`id many_collection many_field one_collection one_field one_collection_field
+  one_allowed_collections junction_field sort_field one_deselect_action schema`),
+  inner: { schema: { first: ['constraint_name', 'on_update', 'on_delete'] } },
+};
+
+export const orderCollectionMembers = (shown: CollectionDocument): CollectionDocument => arrange(shown, COLLECTION);
+export const orderFieldMembers = (shown: FieldDocument): FieldDocument => arrange(shown, FIELD);
+export const orderRelationMembers = (shown: Relation): Relation => arrange(shown, RELATION);
+
+function arrange<T>(value: T, order: Order): T {
+  if (Array.isArray(value)) return value.map((element: unknown) => arrange(element, PLAIN)) as T;
+  if (!isObject(value)) return value;
+  const arranged: Record<string, unknown> = {};
+  const { first, inner } = order;
+  for (const member of first) if (Object.hasOwn(value, member)) put(arranged, member, value[member], inner);
+  const members = Object.keys(value);
+  if (first.length > 0 && members.length <= first.length && members.length === Object.keys(arranged).length) {
+    return arranged as T;
+  }
+  for (const member of members.sort()) if (!first.includes(member)) put(arranged, member, value[member], inner);
+  return arranged as T;
+}
+
+function put(into: Record<string, unknown>, member: string, value: unknown, inner: Order['inner']): void {
+  const arranged = typeof value === 'object' && value !== null ? arrange(value, inner?.[member] ?? PLAIN) : value;
+  if (member !== '__proto__') into[member] = arranged;
+  else Object.defineProperty(into, member, { value: arranged, enumerable: true, writable: true, configurable: true });
+}

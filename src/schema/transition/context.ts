@@ -1,0 +1,65 @@
+/** What a transition works on, and the small questions its phases ask. */
+
+import type { Collection, Field, NewRelation, Relation } from '../model/model.js';
+import { type Removals, isReplacedCollection } from './removals.js';
+import { type State, getField } from '../model/state.js';
+
+export interface TransitionOptions {
+  /** Indexes of new and changed fields are built after the commit. */
+  concurrentIndexes?: boolean;
+}
+
+/** `names`: the collections that may differ, ordered. */
+export interface TransitionContext {
+  from: State;
+  to: State;
+  names: string[];
+  removals: Removals;
+  options: TransitionOptions;
+}
+
+/** What each holder of a reference looks like after letting go of it, for those that had to. */
+export interface Detached {
+  collections: Map<string, Collection>;
+  /** By holderKey. */
+  fields: Map<string, Field>;
+  /** By holderKey. */
+  relations: Map<string, Relation>;
+}
+
+/** Key of a field or relation in the maps of Held. NUL can't be part of a name. */
+export const holderKey = (collection: string, field: string): string => `${collection}\0${field}`;
+
+/** Collections that both states have, as pairs; a replaced one is another collection in each. */
+export function* surviving({ from, to, names }: Pick<TransitionContext, 'from' | 'to' | 'names'>) {
+  for (const name of names) {
+    const before = from.collections.get(name);
+    const after = to.collections.get(name);
+    if (before === undefined || after === undefined || isReplacedCollection(before, after)) continue;
+    yield { name, before, after };
+  }
+}
+
+/** A relation as commands and documents compare it: without the id, which is the log's. */
+export function relationBody(relation: Relation): NewRelation {
+  const { id: _id, ...body } = relation;
+  return body;
+}
+
+export const isPrimary = (field: Field): boolean => field.schema?.is_primary_key === true;
+
+export const isIndexed = (field: Field): boolean => field.schema?.is_indexed === true;
+
+/** Whether a field's column has another type or key in the other state: foreign keys on it must make way. */
+export function columnChanges(from: State, to: State, collection: string, field: string): boolean {
+  const before = getField(from, collection, field)?.schema;
+  const after = getField(to, collection, field)?.schema;
+  if (!before || !after) return true;
+  return (
+    before.data_type !== after.data_type ||
+    before.max_length !== after.max_length ||
+    before.numeric_precision !== after.numeric_precision ||
+    before.numeric_scale !== after.numeric_scale ||
+    before.is_primary_key !== after.is_primary_key
+  );
+}

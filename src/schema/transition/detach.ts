@@ -1,0 +1,175 @@
+/**
+ * Before something is removed, what refers to it lets go: archive_field, sort_field, group, one_field,
+ * junction_field, one_allowed_collections, and foreign keys on columns that change their type. What the wanted state
+ * says instead is set by the later updates.
+ */
+import {
+  type TransitionContext,
+  type Detached,
+  columnChanges,
+  holderKey,
+  isPrimary,
+  relationBody,
+  surviving,
+} from './context.js';
+import type { NewEvent } from '../model/events.js';
+import type { Collection, Field, Relation, TableSchema } from '../model/model.js';
+import { partitionsFirst } from '../model/order.js';
+import { patchBetween } from '../fold/patch.js';
+import { isReplacedRelation } from './removals.js';
+import { withNeeds, withoutColumns, withoutConstraints, withoutOthers, withoutReferences } from './table-extras.js';
+import { byName, getRelation, primaryKeyOf, relationsTo } from '../model/state.js';
+import { newEvent } from '../model/events.js';
+
+export function detach(change: TransitionContext): { events: NewEvent[]; held: Detached } {
+  const held: Detached = { collections: new Map(), fields: new Map(), relations: new Map() };
+  const events: NewEvent[] = [...detachRelations(change, held), ...detachReferences(change, held)];
+  for (const { name, before } of partitionsFirst([...surviving(change)], change.from, (each) => each.name)) {
+    const now = held.collections.get(name) ?? before.collection;
+    for (const event of recordDetached(held, now, detachCollection(change, now))) events.push(event);
+    for (const event of detachFields(change, name, held)) events.push(event);
+  }
+  return { events, held };
+}
+
+function* recordDetached(held: Detached, before: Collection, after: Collection): Generator<NewEvent> {
+  if (after === before) return;
+  held.collections.set(after.collection, after);
+  yield newEvent('collection.updated', after.collection, null, { patch: patchBetween(before, after) });
+}
+
+/**
+ * Foreign keys that are no relations, before anything else that hangs on tables: they may need a constraint of another
+ * table that goes as well, and tables that go together may point at each other.
+ */
+function* detachReferences(change: TransitionContext, held: Detached): Generator<NewEvent> {
+  for (const name of partitionsFirst(change.names, change.from, (each) => each)) {
+    const collection = change.from.collections.get(name)?.collection;
+    if (!collection?.schema) continue;
+    const schema = detachTableReferences(change, collection.collection, collection.schema);
+    yield* recordDetached(held, collection, schema === collection.schema ? collection : { ...collection, schema });
+  }
+}
+
+function detachTableReferences({ to, removals }: TransitionContext, name: string, schema: TableSchema): TableSchema {
+  // What it points at in itself ends with it.
+  if (removals.collections.has(name))
+    return withoutReferences(schema, (table) => table !== name && removals.collections.has(table));
+  const wanted = to.collections.get(name)?.collection.schema;
+  const kept = detachTable(schema, { gone: removals.fields.get(name), tables: removals.collections, wanted });
+  const stays = new Set(kept.extras?.constraints);
+  return withoutConstraints(schema, (each) => each.references !== undefined && !stays.has(each));
+}
+
+function detachCollection({ from, to, removals }: TransitionContext, collection: Collection): Collection {
+  const gone = removals.fields.get(collection.collection);
+  const meta = { ...collection.meta };
+  meta.archive_field = unlessGone(gone, meta.archive_field);
+  meta.sort_field = unlessGone(gone, meta.sort_field);
+  // The nearest group that stays takes a removed group's place: it is where a delete wants its children.
+  while (meta.group !== null && removals.collections.has(meta.group)) {
+    meta.group = from.collections.get(meta.group)?.collection.meta.group ?? null;
+  }
+  const same = (Object.keys(meta) as (keyof typeof meta)[]).every((key) => meta[key] === collection.meta[key]);
+  const wanted = to.collections.get(collection.collection)?.collection.schema;
+  const schema = collection.schema && detachTable(collection.schema, { gone, tables: removals.collections, wanted });
+  return same && schema === collection.schema
+    ? collection
+    : { ...collection, meta: same ? collection.meta : meta, schema };
+}
+
+interface Going {
+  gone: ReadonlySet<string> | undefined;
+  tables: ReadonlySet<string>;
+  /** The table as it will be. */
+  wanted: TableSchema | null | undefined;
+}
+
+/**
+ * Foreign keys that are no relations go before the table they point at; what names a column, before that column; and
+ * what will be otherwise, before a column takes its name. What columns will need is there before they are.
+ */
+function detachTable(schema: TableSchema, { gone, tables, wanted }: Going): TableSchema {
+  const kept = wanted == null ? schema : withoutOthers(schema, wanted);
+  const unbound = withoutReferences(kept, (table) => tables.has(table));
+  const left = gone === undefined ? unbound : withoutColumns(unbound, (column) => gone.has(column));
+  return wanted == null ? left : withNeeds(left, wanted);
+}
+
+function* detachFields(change: TransitionContext, name: string, held: Detached): Generator<NewEvent> {
+  for (const field of change.from.collections.get(name)?.fields.values() ?? []) {
+    const next = keyMakesWay(change, detachFieldGroup(change, field));
+    if (next === field) continue;
+    held.fields.set(holderKey(name, field.field), next);
+    yield newEvent('field.updated', name, field.field, { patch: patchBetween(field, next) });
+  }
+}
+
+function detachFieldGroup({ from, removals }: TransitionContext, field: Field): Field {
+  const gone = removals.fields.get(field.collection);
+  if (gone === undefined || gone.has(field.field)) return field;
+  let { group } = field.meta;
+  while (group !== null && gone.has(group)) {
+    group = from.collections.get(field.collection)?.fields.get(group)?.meta.group ?? null;
+  }
+  return group === field.meta.group ? field : { ...field, meta: { ...field.meta, group } };
+}
+
+/** A table has one primary key at a time: a column that stops being it does so before another one starts. */
+function keyMakesWay({ to, removals }: TransitionContext, field: Field): Field {
+  const after = to.collections.get(field.collection)?.fields.get(field.field);
+  if (field.schema === null || !isPrimary(field) || after === undefined || isPrimary(after)) return field;
+  if (removals.fields.get(field.collection)?.has(field.field)) return field;
+  return { ...field, schema: { ...field.schema, is_primary_key: false, is_unique: false } };
+}
+
+const unlessGone = (gone: ReadonlySet<string> | undefined, name: string | null): string | null =>
+  name !== null && gone?.has(name) ? null : name;
+
+function* detachRelations(change: TransitionContext, held: Detached): Generator<NewEvent> {
+  for (const [key, relation] of concernedRelations(change)) {
+    const next = getRelation(change.to, relation.many_collection, relation.many_field);
+    if (next === undefined || isReplacedRelation(relation, next)) continue;
+    const freed = relationLetsGo(change, relation);
+    const patch = patchBetween(relationBody(relation), relationBody(freed));
+    if (patch.length === 0) continue;
+    held.relations.set(key, freed);
+    yield newEvent('relation.updated', relation.many_collection, relation.many_field, { patch });
+  }
+}
+
+/** Relations of touched collections and relations that point at them, by holderKey, in its order, partitions first. */
+function concernedRelations({ from, names }: TransitionContext): [string, Relation][] {
+  const concerned = new Map<string, Relation>();
+  for (const name of names) {
+    const own = from.collections.get(name)?.relations.values() ?? [];
+    for (const relation of [...own, ...relationsTo(from, name)]) {
+      concerned.set(holderKey(relation.many_collection, relation.many_field), relation);
+    }
+  }
+  const ordered = [...concerned].sort(([a], [b]) => byName(a, b));
+  return partitionsFirst(ordered, from, ([, { many_collection }]) => many_collection);
+}
+
+function relationLetsGo(change: TransitionContext, relation: Relation): Relation {
+  const { removals } = change;
+  const goneHere = removals.fields.get(relation.many_collection);
+  const goneThere = relation.one_collection === null ? undefined : removals.fields.get(relation.one_collection);
+  const allowed = relation.one_allowed_collections?.filter((name) => !removals.collections.has(name)) ?? null;
+  return {
+    ...relation,
+    one_field: unlessGone(goneThere, relation.one_field),
+    junction_field: unlessGone(goneHere, relation.junction_field),
+    sort_field: unlessGone(goneHere, relation.sort_field),
+    one_allowed_collections: allowed,
+    schema: foreignKeyMakesWay(change, relation) ? null : relation.schema,
+  };
+}
+
+function foreignKeyMakesWay({ from, to }: TransitionContext, relation: Relation): boolean {
+  if (relation.schema === null || relation.one_collection === null) return false;
+  if (columnChanges(from, to, relation.many_collection, relation.many_field)) return true;
+  const target = from.collections.get(relation.one_collection);
+  const keys = target === undefined ? [] : primaryKeyOf(target);
+  return keys.some((key) => columnChanges(from, to, key.collection, key.field));
+}
