@@ -6,7 +6,7 @@ import { checkIndexDefinition, parseConstraint } from '../../schema/sql-text/def
 import type { CatalogConstraint, CatalogIndex } from '../catalog/model.js';
 import { type ColumnParts, noParts } from './column.js';
 import { type Converting, note, quoted } from './context.js';
-import { listFault } from './listed.js';
+import { isSaid, listFault } from './listed.js';
 import { foreignUse } from './needs.js';
 
 export interface Keys {
@@ -53,17 +53,22 @@ function ownFirst<T extends { name: string; columns: (string | null)[] }>(
   return [...own, ...items.filter((item) => !own.has(item))];
 }
 
-function primaryKey({ parts, extras }: Building, { table }: Converting, constraint: CatalogConstraint): void {
-  const { name, columns, definition } = constraint;
+function primaryKey({ parts, extras }: Building, converting: Converting, constraint: CatalogConstraint): void {
+  const { name, columns } = constraint;
   for (const column of columns) mark(parts, column, { is_primary_key: true, is_unique: true });
-  const { isPlain } = keyDefinition(definition);
-  const [only, ...more] = columns;
-  if (only === undefined || more.length > 0 || !isPlain) {
-    extras.primary_key = { name, columns, ...(isPlain ? {} : { definition }) };
-  } else if (name !== primaryKeyName(table.name)) {
-    const part = parts.get(only);
-    if (part !== undefined) part.names.primary_key_name = name;
-  }
+  const [only = '', ...more] = columns;
+  const part = parts.get(only);
+  const inWords = keyInWords(converting, constraint);
+  if (part === undefined || more.length > 0 || inWords !== null) extras.primary_key = { name, columns, ...inWords };
+  else if (name !== primaryKeyName(converting.table.name)) part.names.primary_key_name = name;
+}
+
+/** What the table says of its key beyond its columns, or says already; null where its field can say it all. */
+function keyInWords({ like }: Converting, { name, definition }: CatalogConstraint): { definition?: string } | null {
+  const known = like?.collection.schema?.extras?.primary_key;
+  const said = known?.name === name ? known : undefined;
+  if (!keyDefinition(definition).isPlain || said?.definition !== undefined) return { definition };
+  return said === undefined ? null : {};
 }
 
 function mark(parts: Building['parts'], column: string, marks: Partial<ColumnParts>): void {
@@ -73,8 +78,9 @@ function mark(parts: Building['parts'], column: string, marks: Partial<ColumnPar
 
 /** Unique, check and exclusion constraints. */
 function other(building: Building, converting: Converting, constraint: CatalogConstraint): void {
-  if (isPlainUnique(constraint) && uniqueOfField(building, converting, constraint)) return;
   const { name, definition } = constraint;
+  const canBeField = isPlainUnique(constraint) && !isSaid(converting, 'constraint', name);
+  if (canBeField && uniqueOfField(building, converting, constraint)) return;
   const used = foreignUse(converting, 'constraint', name) ?? foreignUse(converting, 'index', name);
   const fault = used === null ? constraintFault(converting, name, definition) : `uses ${used}`;
   if (fault === null) building.extras.constraints.push({ name, definition });
@@ -136,10 +142,11 @@ function index(building: Building, converting: Converting, found: CatalogIndex):
   else building.extras.indexes.push({ name, ...(unique ? { unique: true as const } : {}), definition: tail });
 }
 
-function indexOfField({ parts }: Building, { table }: Converting, found: CatalogIndex): boolean {
+function indexOfField({ parts }: Building, converting: Converting, found: CatalogIndex): boolean {
+  const { table } = converting;
   const column = found.columns[0] ?? '';
   const part = parts.get(column);
-  if (!found.plain || found.unique || !found.valid) return false;
+  if (!found.plain || found.unique || !found.valid || isSaid(converting, 'index', found.name)) return false;
   if (part === undefined || part.is_indexed || part.is_primary_key) return false;
   if (found.name !== indexName(table.name, column)) part.names.index_name = found.name;
   part.is_indexed = true;

@@ -23,13 +23,15 @@ const TEXT_KINDS: { readonly [K in Kind]: TextKind } = {
 /** Why a part of the table can't be said; null where it can. What the log says already is judged no more. */
 export function listFault(converting: Converting, { kind, name, text }: Part): string | null {
   const { like } = converting;
-  if (like !== undefined && isSaid(like, kind, name)) return null;
+  if (isSaid(converting, kind, name)) return null;
   const left = like?.collection.schema?.extras?.unmanaged ?? [];
   if (left.some((each) => each.kind === kind && each.name === name)) return 'is left out of the log';
   return judgeText(TEXT_KINDS[kind], text, aroundOf(converting));
 }
 
-const isSaid = (node: CollectionNode, kind: Kind, name: string): boolean => SAID[kind](node, name);
+/** Whether the log says it in PostgreSQL's words: then it is not said by a field or a relation, even where it could be. */
+export const isSaid = ({ like }: Pick<Converting, 'like'>, kind: Kind, name: string): boolean =>
+  like !== undefined && SAID[kind](like, name);
 
 const hasName = (items: readonly { name: string }[] | undefined, name: string): boolean =>
   items?.some((each) => each.name === name) === true;

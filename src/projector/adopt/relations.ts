@@ -5,6 +5,7 @@ import { typeFromColumn } from '../../schema/normal-form/index.js';
 import { primaryKeyOf } from '../../schema/model/state.js';
 import type { CatalogConstraint, CatalogTable } from '../catalog/model.js';
 import type { Converting } from './context.js';
+import { isSaid } from './listed.js';
 
 export interface ForeignKeys {
   relations: NewRelation[];
@@ -20,7 +21,7 @@ export function foreignKeysOf(converting: Converting): ForeignKeys {
   const wasRelation = ({ name, columns }: CatalogConstraint): boolean =>
     like?.relations.get(columns[0] ?? '')?.schema?.constraint_name === name;
   for (const constraint of [...found.filter(wasRelation), ...found.filter((each) => !wasRelation(each))]) {
-    const relation = toRelation(converting, constraint);
+    const relation = isSaid(converting, 'constraint', constraint.name) ? null : toRelation(converting, constraint);
     if (relation === null || relations.has(relation.many_field)) others.push(constraint);
     else relations.set(relation.many_field, relation);
   }

@@ -4,6 +4,7 @@ import { jsonEqual } from '../../kernel/json.js';
 import { parentOf } from '../../schema/model/order.js';
 import type { CollectionNode } from '../../schema/model/state.js';
 import type { Statement } from './statement.js';
+import { isSameText } from '../../schema/sql-text/same-text.js';
 import { type Change, dropping, isNew, partOf, statement } from './change.js';
 import { createNeeds, freedSequences, isReady, ownSequences } from './needs.js';
 import { dropOwnIndex } from './own-index.js';
@@ -37,7 +38,7 @@ export function goesBeforeAttaching(change: Change, { references, definition }: 
   const parent = parentOf(after, event.collection);
   if (references === undefined || parent === undefined || isNew(change, parent)) return false;
   const above = extrasOf(before.collections.get(parent)).constraints ?? [];
-  return before.collections.has(references) && above.some((each) => each.definition === definition);
+  return before.collections.has(references) && isAmong(above, definition);
 }
 
 /** What differs in the extras of a table that stays. How it is partitioned never does. */
@@ -75,8 +76,11 @@ function changes<T extends { name: string }>(old: readonly T[] | undefined, now:
 export function isInherited({ event, before }: Change, { references, definition }: Constraint): boolean {
   if (references === undefined) return false;
   const above = extrasOf(before.collections.get(parentOf(before, event.collection) ?? ''));
-  return above.constraints?.some((each) => each.definition === definition) === true;
+  return isAmong(above.constraints ?? [], definition);
 }
+
+const isAmong = (constraints: readonly Constraint[], definition: string): boolean =>
+  constraints.some((each) => isSameText('constraint', each.definition, definition));
 
 export function addConstraint(change: Change, { name, definition, references }: Constraint): Statement {
   const text = sql`ALTER TABLE ${tableOf(change)} ADD CONSTRAINT ${ident(name)} ${constraintDefinition(definition)}`;

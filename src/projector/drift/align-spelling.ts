@@ -1,5 +1,5 @@
 /** A table as it is there, said as its collection says it wherever the comparison found no difference. */
-import type { ColumnExtras, TableExtras } from '../../schema/model/extras.js';
+import type { ColumnExtras, Need, TableExtras } from '../../schema/model/extras.js';
 import { jsonEqual } from '../../kernel/json.js';
 import type { ColumnSchema, Field } from '../../schema/model/model.js';
 import { needLabel } from '../../schema/model/needs.js';
@@ -18,15 +18,44 @@ export function alignSpelling(found: Converted, node: CollectionNode, difference
   });
   const { schema } = found.collection;
   const known = node.collection.schema?.extras ?? {};
-  const said = schema && withExtras(schema, extrasAsKnown(schema.extras ?? {}, known));
+  const said = schema && withExtras(schema, extrasAsKnown(schema.extras ?? {}, known, differs));
   const settled = said !== null && jsonEqual(said, node.collection.schema) ? node.collection.schema : said;
   return { ...found, collection: { ...found.collection, schema: settled }, fields };
 }
 
+function extrasAsKnown(extras: TableExtras, known: TableExtras, differs: ReadonlySet<string>): TableExtras {
+  const same = (member: string): boolean => !differs.has(`\0${member}`);
+  const { primary_key: key, partition_by: by, partition_of: of } = known;
+  return {
+    ...extras,
+    ...(isSameKey(extras.primary_key, key) && same(`constraint ${key?.name}`) && { primary_key: key }),
+    ...(by !== undefined && same('partition_by') && { partition_by: by }),
+    ...(of !== undefined && same('partition_of') && { partition_of: of }),
+    constraints: named(extras.constraints, known.constraints, (name) => same(`constraint ${name}`)),
+    indexes: named(extras.indexes, known.indexes, (name) => same(`index ${name}`)),
+    needs: needsAsKnown(extras.needs, known.needs, same),
+  };
+}
+
+const isSameKey = (found: TableExtras['primary_key'], known: TableExtras['primary_key']): boolean =>
+  found !== undefined && found.name === known?.name && jsonEqual(found.columns, known.columns);
+
 /** What the table uses is looked at where the collection names it. */
-function extrasAsKnown(extras: TableExtras, known: TableExtras): TableExtras {
-  const named = new Set(known.needs?.map(needLabel));
-  return { ...extras, needs: (extras.needs ?? []).filter((need) => named.has(needLabel(need))) };
+function needsAsKnown(found: readonly Need[] = [], known: readonly Need[] = [], same: (label: string) => boolean) {
+  const before = new Map(known.map((need) => [needLabel(need), need]));
+  return found.flatMap((need) => {
+    const other = before.get(needLabel(need));
+    return other === undefined ? [] : [same(needLabel(need)) ? other : need];
+  });
+}
+
+function named<T extends { name: string }>(
+  found: readonly T[] = [],
+  known: readonly T[] = [],
+  same: (name: string) => boolean,
+): T[] {
+  const before = new Map(known.map((each) => [each.name, each]));
+  return found.map((each) => (same(each.name) ? (before.get(each.name) ?? each) : each));
 }
 
 function fieldAsKnown(field: ColumnField, known: ColumnField, differs: ReadonlySet<string>): Field {

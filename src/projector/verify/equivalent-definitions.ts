@@ -7,6 +7,7 @@ import type pg from 'pg';
 import { isLocked } from '../../postgres/errors.js';
 import { isObject, jsonEqual, type Json } from '../../kernel/json.js';
 import type { Need } from '../../schema/model/extras.js';
+import { parseConstraint } from '../../schema/sql-text/statement-text.js';
 import { describedType } from '../ddl/create-need.js';
 import { createCollation, describedCollation } from '../ddl/collation.js';
 import { createDomain } from '../ddl/domain.js';
@@ -15,6 +16,7 @@ import {
   constraintDefinition,
   ident,
   indexDefinition,
+  join,
   literal,
   partitionBound,
   partitionKey,
@@ -72,13 +74,11 @@ function spelledNeed({ member, expected, found }: Difference): SpelledNeed | nul
     : null;
 }
 
-const NAME = ident('dps_spelling');
 const COPY = scratch('spelling_of');
 const PARENT = scratch('spelling_parent');
 
 async function spelled(client: pg.ClientBase, schema: string, pair: Pair): Promise<string | undefined> {
-  const copy = () => sql`CREATE TABLE ${COPY} (LIKE ${qualified(schema, pair.collection)}); ${addition(pair)}`;
-  return tried<string>(client, copy, SPELLING[pair.kind]);
+  return tried<string>(client, () => withAddition(schema, pair), SPELLING[pair.kind]);
 }
 
 /** Whether it is about how a table is partitioned, or about its bounds, and those of ours are those that are there. */
@@ -130,10 +130,37 @@ async function tried<T>(client: pg.ClientBase, statements: () => Sql, question: 
   }
 }
 
-function addition({ kind, wanted }: Pair): Sql {
-  return kind === 'constraint'
-    ? sql`ALTER TABLE ${COPY} ADD CONSTRAINT ${NAME} ${constraintDefinition(wanted)}`
-    : sql`CREATE INDEX ${NAME} ON ${COPY} ${indexDefinition(wanted)}`;
+const NAME = ident('dps_spelling');
+
+function withAddition(schema: string, { kind, collection, wanted }: Pair): Sql {
+  const target = kind === 'constraint' ? targetOf(wanted) : undefined;
+  if (target !== undefined) return withReference(schema, { collection, wanted, target });
+  const added =
+    kind === 'constraint'
+      ? sql`ALTER TABLE ${COPY} ADD CONSTRAINT ${NAME} ${constraintDefinition(wanted)}`
+      : sql`CREATE INDEX ${NAME} ON ${COPY} ${indexDefinition(wanted)}`;
+  return sql`CREATE TABLE ${COPY} (LIKE ${qualified(schema, collection)}); ${added}`;
+}
+
+/** The table that a foreign key points at. */
+function targetOf(definition: string): string | undefined {
+  const parsed = parseConstraint(definition);
+  return typeof parsed === 'string' ? undefined : parsed.references?.table;
+}
+
+interface Reference {
+  collection: string;
+  wanted: string;
+  target: string;
+}
+
+/** A temporary table points only at temporary tables, so both are copied, under their own names, which then come first. */
+function withReference(schema: string, { collection, wanted, target }: Reference): Sql {
+  const copies = [...new Set([collection, target])].map(
+    (name) => sql`CREATE TABLE ${scratch(name)} (LIKE ${qualified(schema, name)} INCLUDING INDEXES)`,
+  );
+  const added = sql`ALTER TABLE ${scratch(collection)} ADD CONSTRAINT ${NAME} ${constraintDefinition(wanted)}`;
+  return sql`${join(copies, sql`; `)}; SET LOCAL search_path = pg_temp; ${added}`;
 }
 
 const SPELLING: Record<Pair['kind'], Sql> = {

@@ -18,6 +18,7 @@ import {
   Wrong,
 } from './checks.js';
 import { commentText } from './column.js';
+import { withKnownTexts } from '../sql-text/known-texts.js';
 import { readTableExtras } from './extras.js';
 import { checkName } from './names.js';
 import { type ReadOptions, startReading } from './options.js';
@@ -192,7 +193,8 @@ function readSchema(given: unknown, base: TableSchema, collection: string, readi
 
 /** null takes the extras away. */
 function withExtras(schema: TableSchema, given: unknown, reading: Reading): TableSchema {
-  const extras = readTableExtras(given, ['schema', 'extras'], reading);
+  const read = readTableExtras(given, ['schema', 'extras'], reading);
+  const extras = read && schema.extras && reading.problems.length === 0 ? withKnownTexts(read, schema.extras) : read;
   if (jsonEqual(extras, schema.extras)) return schema;
   return extras === undefined ? { comment: schema.comment } : { ...schema, extras };
 }

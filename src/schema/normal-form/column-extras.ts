@@ -2,6 +2,7 @@
 import { type ColumnExtras, isSerial } from '../model/extras.js';
 import { jsonEqual, type Json } from '../../kernel/json.js';
 import type { SequenceType } from '../model/sequence-options.js';
+import { withKnownDefault } from '../sql-text/known-texts.js';
 import { type Reading, complain, reporter } from './checks.js';
 import { defaultFromCatalog } from './defaults/catalog-default.js';
 import type { ColumnChange } from './column-change.js';
@@ -22,22 +23,17 @@ interface Column extends ColumnType {
 export function readExtras(change: ColumnChange, column: Column, reading: Reading): ColumnExtras | undefined {
   const given = change.given['extras'];
   const before = change.existing?.extras;
-  const read = given === undefined ? before : readColumnExtras(given, ['schema', 'extras'], reading);
-  if (read === undefined) return undefined;
+  const said = given === undefined ? before : readColumnExtras(given, ['schema', 'extras'], reading);
+  if (said === undefined) return undefined;
+  const read = withKnownDefault(said, before);
   const kept = Object.fromEntries(
     Object.entries(read).filter(([name]) => applies(name as keyof ColumnExtras, read, change, column)),
   ) as ColumnExtras;
-  if (given !== undefined && (!jsonEqual(read, before) || saysTwoDefaults(change, read, kept))) {
-    complainOfLost(read, kept, reading);
-  }
+  // Also of what the column has already: whether something is taken must not depend on when it is sent.
+  if (given !== undefined) complainOfLost(read, kept, reading);
   settleSequence(kept, column, reading);
   if (jsonEqual(kept, before)) return before;
   return Object.keys(kept).length === 0 ? undefined : kept;
-}
-
-/** Taken once, it would be refused when the same is sent again: the column has no default in words any more. */
-function saysTwoDefaults({ given }: ColumnChange, read: ColumnExtras, kept: ColumnExtras): boolean {
-  return given['default_value'] != null && read.default !== undefined && kept.default === undefined;
 }
 
 /** As PostgreSQL will have it: what goes without saying depends on the column's type. */

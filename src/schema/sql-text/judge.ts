@@ -23,6 +23,10 @@ const STATEMENTS = {
 
 export type TextKind = keyof typeof STATEMENTS;
 
+/** The whole statement around the text, parsed; a sentence where it doesn't parse. */
+export const parseText = (kind: TextKind, text: string): Node | string =>
+  parseStatement(STATEMENTS[kind].replace('?', () => text));
+
 /** Whether it is one of its kind at all, and neither a query nor a statement hides in it. */
 const SHAPES: { readonly [K in TextKind]: (text: string) => string | null } = {
   expression: checkExpression,
@@ -39,7 +43,7 @@ const SHAPES: { readonly [K in TextKind]: (text: string) => string | null } = {
 export function judgeText(kind: TextKind, text: string, around: Surroundings): string | null {
   const shape = SHAPES[kind](text);
   if (shape !== null) return shape;
-  const statement = parseStatement(STATEMENTS[kind].replace('?', () => text));
+  const statement = parseText(kind, text);
   if (typeof statement === 'string') return statement;
   return kind === 'partition bound' ? constantFault(statement) : treeFault(statement, around);
 }
