@@ -2,6 +2,7 @@
 import { STATUS } from '../../src/http/errors.js';
 import { expectPlaces } from '../../test/http/places.js';
 import { holdToContract } from '../../test/support/contract.js';
+import { insideOf } from './leaks.js';
 import { type FuzzRequest, jsonOf, pathOf, type Reply } from './request.js';
 
 export interface Fault {
@@ -13,7 +14,7 @@ export interface Fault {
 /** Milliseconds that an answer may take. */
 const LIMIT = 5_000;
 
-type Check = (request: FuzzRequest, reply: Reply) => string | null;
+type Check = (request: FuzzRequest, reply: Reply, sent: ReadonlySet<string>) => string | null;
 
 const isRefused = ({ status }: Reply): boolean => status >= 400;
 
@@ -24,8 +25,6 @@ const serverErrors: Check = (_, { status, json, headers, text }) => {
   const isSaid = status === 503 && first?.extensions?.code !== undefined && headers['retry-after'] !== undefined;
   return isSaid ? null : `${status}: ${text.slice(0, 500)}`;
 };
-
-const LEAK = /\.[jt]s:\d|node_modules|SELECT .* FROM|INSERT INTO|at Object\.|service_events_/;
 
 interface ErrorDocument {
   errors?: { message?: unknown; extensions?: { code?: string } }[];
@@ -42,14 +41,10 @@ const errorFormat: Check = ({ method }, reply) => {
   return null;
 };
 
-const leaks: Check = ({ body }, reply) => {
-  if (!isRefused(reply) || body === undefined) return null;
-  const found = LEAK.exec(reply.text)?.[0];
-  // What was sent may be quoted.
-  const sent = body.kind === 'text' ? String(body.text) : jsonOf(body.value);
-  return found === undefined || LEAK.test(sent)
-    ? null
-    : `something internal is shown: ${found} in ${reply.text.slice(0, 300)}`;
+const leaks: Check = (_, reply, sent) => {
+  if (!isRefused(reply)) return null;
+  const found = insideOf(reply.text).find((each) => !sent.has(each));
+  return found === undefined ? null : `something internal is shown: ${found} in ${reply.text.slice(0, 300)}`;
 };
 
 const nothingLeft: Check = ({ method }, reply) => {
@@ -110,10 +105,10 @@ const contract: Check = (request, { status, json, headers, text }) => {
 
 const CHECKS: Record<string, Check> = { serverErrors, errorFormat, leaks, nothingLeft, inTime, places, contract };
 
-/** The first promise that this answer breaks, or null. */
-export function judge(request: FuzzRequest, reply: Reply): Fault | null {
+/** The first promise that this answer breaks, or null. @param sent what was sent so far, as leaks.ts has it */
+export function judge(request: FuzzRequest, reply: Reply, sent: ReadonlySet<string>): Fault | null {
   for (const [rule, check] of Object.entries(CHECKS)) {
-    const message = check(request, reply);
+    const message = check(request, reply, sent);
     if (message !== null) return { rule, message };
   }
   const unexpected = request.expects?.(reply) ?? null;

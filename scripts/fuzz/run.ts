@@ -87,7 +87,7 @@ async function step(run: Run, request: FuzzRequest): Promise<void> {
     const reply = await session.execute(request);
     count(report, request, reply);
     if (reply.appended > 0) accepted.push(request);
-    const fault = judge(request, reply);
+    const fault = judge(request, reply, session.context.world.sent);
     if (fault !== null) await note(run, request, fault);
     waiting.push(...nextOf(run, { request, reply, random: session.context.random }));
   } catch (error) {

@@ -3,6 +3,7 @@ import pg from 'pg';
 import { readRelease } from '../../src/release.js';
 import type { Context } from './grammar/context.js';
 import type { Random } from './random.js';
+import { sentOf } from './leaks.js';
 import { type Caller, encode, type FuzzRequest, type Reply } from './request.js';
 import { createSender } from './send.js';
 import { makeCallers, type Target } from './target.js';
@@ -58,6 +59,7 @@ export async function createSession(target: Target, random: Random): Promise<Ses
     ask,
     async execute(request) {
       const before = world.head;
+      for (const each of sentOf(request)) world.sent.add(each);
       const answered = await sender.send(target.url, request.method, encode(request, tokens));
       world.head = await headOf();
       const reply: Reply = { ...answered, json: parsed(answered.text), appended: world.head - before };

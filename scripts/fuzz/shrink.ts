@@ -27,7 +27,7 @@ export async function shrink(session: Session, request: FuzzRequest, fault: Faul
   const shows = async (candidate: FuzzRequest): Promise<boolean> => {
     tries += 1;
     try {
-      const found = judge(candidate, await session.execute(candidate));
+      const found = judge(candidate, await session.execute(candidate), session.context.world.sent);
       return found !== null && signatureOf(candidate, found) === signature;
     } catch {
       return session.target.ended() === null && fault.rule === 'noAnswer';

@@ -46,6 +46,8 @@ export interface World {
   unmanaged: string[];
   /** Accepted changes that carried an Idempotency-Key. */
   keyed: FuzzRequest[];
+  /** What looks like the inside of the service and was sent to it, as leaks.ts has it. */
+  sent: Set<string>;
 }
 
 export function createWorld(): World {
@@ -60,6 +62,7 @@ export function createWorld(): World {
     batches: [],
     unmanaged: [],
     keyed: [],
+    sent: new Set(),
   };
 }
 

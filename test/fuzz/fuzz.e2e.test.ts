@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { checkAll } from '../../scripts/fuzz/checkpoint.js';
 import { judge } from '../../scripts/fuzz/judge.js';
+import { sentOf } from '../../scripts/fuzz/leaks.js';
 import { createRandom } from '../../scripts/fuzz/random.js';
 import type { FuzzRequest, Reply } from '../../scripts/fuzz/request.js';
 import { findingText } from '../../scripts/fuzz/report.js';
@@ -54,9 +55,10 @@ describe('what the fuzzer takes for a finding', () => {
   const refusal = (code: string, more: object = {}) => ({
     errors: [{ message: 'It is not possible.', extensions: { code, ...more } }],
   });
-  const ruleOf = (reply: Partial<Reply>): string | undefined => {
+  const ruleOf = (reply: Partial<Reply>, sent: readonly FuzzRequest[] = []): string | undefined => {
     const whole = { status: 400, headers: { 'content-type': 'application/json' }, took: 1, appended: 0, ...reply };
-    return judge(request, { text: JSON.stringify(whole.json ?? ''), json: undefined, ...whole })?.rule;
+    const known = new Set(sent.flatMap(sentOf));
+    return judge(request, { text: JSON.stringify(whole.json ?? ''), json: undefined, ...whole }, known)?.rule;
   };
 
   it('is every answer that breaks a promise, and no other', () => {
@@ -71,6 +73,15 @@ describe('what the fuzzer takes for a finding', () => {
     expect(ruleOf({ json: refusal('INVALID_PAYLOAD', { path: 'fields[0]' }) })).to.equal('places');
     expect(ruleOf({ status: 402, json: refusal('INVALID_PAYLOAD') })).to.equal('errorFormat');
     expect(ruleOf({ status: 201, json: {} })).to.equal('contract');
+  });
+
+  it('is SQL in an answer, unless a name of that kind was sent before', () => {
+    const collection = '"(SELECT max(position) FROM service_events)"';
+    const json = refusal('INVALID_PAYLOAD', { collection });
+    expect(ruleOf({ json })).to.equal('leaks');
+    expect(ruleOf({ json }, [{ ...request, body: { kind: 'yaml', value: { collection } } }])).to.equal(undefined);
+    expect(ruleOf({ json }, [{ ...request, path: `/fields/${encodeURIComponent(collection)}` }])).to.equal(undefined);
+    expect(ruleOf({ json: refusal('INVALID_PAYLOAD', { cause: 'INSERT INTO a' }) }, [request])).to.equal('leaks');
   });
 });
 
