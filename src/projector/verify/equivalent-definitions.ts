@@ -7,7 +7,7 @@ import type pg from 'pg';
 import { isLocked } from '../../postgres/errors.js';
 import { isObject, jsonEqual, type Json } from '../../kernel/json.js';
 import type { Need } from '../../schema/model/extras.js';
-import { parseConstraint } from '../../schema/sql-text/statement-text.js';
+import { parseConstraint } from '../../schema/sql-text/definitions.js';
 import { describedType } from '../ddl/create-need.js';
 import { createCollation, describedCollation } from '../ddl/collation.js';
 import { createDomain } from '../ddl/domain.js';

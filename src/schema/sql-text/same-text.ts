@@ -5,7 +5,7 @@
  */
 import { hash } from 'node:crypto';
 import { type Node } from './expression.js';
-import { remembered } from '../../kernel/remembered.js';
+import { memoize } from '../../kernel/memoize.js';
 import { type TextKind, parseText } from './judge.js';
 
 export function isSameText(kind: TextKind, a: string, b: string): boolean {
@@ -15,7 +15,7 @@ export function isSameText(kind: TextKind, a: string, b: string): boolean {
 }
 
 const fingerprints = (kind: TextKind) =>
-  remembered((text): string | null => {
+  memoize((text): string | null => {
     const statement = parseText(kind, text);
     return typeof statement === 'string' ? null : fingerprint(statement);
   });
