@@ -48,7 +48,12 @@ async function rebuilds(_server: Server, events: number): Promise<void> {
     await withClient(pool, (client) => fillLog(client, events));
     const { database } = await readDatabase(pool);
     const rebuild = () =>
-      rebuildMetadataRows({ connection: { connectionString, schema: 'public' }, database, lockTimeout: 10_000 });
+      rebuildMetadataRows({
+        connection: { connectionString, schema: 'public' },
+        database,
+        lockTimeout: 10_000,
+        logger: silent,
+      });
     const copies = { log: [] as number[], rows: [] as number[] };
     const runs = { fold: [] as number[], all: [] as RebuiltMetadata[], none: [] as RebuiltMetadata[] };
     for (let run = 0; run < RUNS; run += 1) {

@@ -41,12 +41,6 @@ interface Row {
   expires_at: Date | null;
 }
 
-/**
- * A row that an index finds is there in time, or the connection has gone silent: it is given up, where a request would
- * wait for as long as the socket stays open.
- */
-const IN_TIME = { query_timeout: 5_000 };
-
 export function createIdentify({ pool, accessTokens, clock, capacity = 10_000 }: IdentifyDeps): Identify {
   let known = new Map<string, Known>();
   let knownEpoch = -1;
@@ -63,7 +57,6 @@ export function createIdentify({ pool, accessTokens, clock, capacity = 10_000 }:
 
   async function byStaticToken(token: string): Promise<Known | null> {
     const { rows } = await pool.query<Row>({
-      ...IN_TIME,
       name: 'identify-token',
       text: `select u.id, u.name, u.role, t.expires_at
         from service_tokens t join service_users u on u.id = t.user_id
@@ -77,7 +70,6 @@ export function createIdentify({ pool, accessTokens, clock, capacity = 10_000 }:
     const claims = await accessTokens.read(token);
     if (!claims || !isUuid(claims.userId) || !isUuid(claims.sessionId)) return null;
     const { rows } = await pool.query<Row>({
-      ...IN_TIME,
       name: 'identify-session',
       text: `select u.id, u.name, u.role, s.expires_at
         from service_sessions s join service_users u on u.id = s.user_id

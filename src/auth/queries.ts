@@ -3,6 +3,7 @@ import type { Pool, PoolClient } from 'pg';
 import { sendBatch } from '../postgres/exchange.js';
 import { withClient } from '../postgres/pool.js';
 import { REFUSE_OLDER_RELEASE } from '../postgres/release-guard.js';
+import { TRANSACTION_ID, type Transaction, commitSurely } from '../postgres/transaction.js';
 
 /**
  * Commits what `work` did. When it throws, the connection is closed and all of it is rolled back. Fails in a process of an
@@ -12,12 +13,12 @@ export function inTransaction<T>(pool: Pool, work: (client: PoolClient) => Promi
   return withClient(pool, async (client) => {
     await client.query(`begin; ${REFUSE_OLDER_RELEASE.text}`);
     const result = await work(client);
-    await client.query('commit');
+    await commitSurely(pool, client);
     return result;
   });
 }
 
-/** One statement that writes: the same in one round trip. */
+/** One statement that writes: the same with a round trip less. */
 export function write<Row>(
   pool: Pool,
   text: string,
@@ -25,8 +26,9 @@ export function write<Row>(
 ): Promise<{ rows: Row[]; rowCount: number }> {
   return withClient(pool, async (client) => {
     const statement = { text, values: values.map(asText) };
-    const results = await sendBatch(client, [{ text: 'begin' }, REFUSE_OLDER_RELEASE, statement, { text: 'commit' }]);
+    const results = await sendBatch(client, [{ text: 'begin' }, REFUSE_OLDER_RELEASE, statement, TRANSACTION_ID]);
     const { rows, command } = results[2] as (typeof results)[number];
+    await commitSurely(pool, client, results[3]?.rows[0] as unknown as Transaction);
     // The last word of the command tag: `INSERT 0 1`.
     return { rows: rows as Row[], rowCount: Number(command.split(' ').at(-1)) };
   });

@@ -68,6 +68,7 @@ async function contextOf(
   const ifMatch = ifMatchOf(req);
   return {
     cause: causeOf(command, call),
+    waited: call.waited,
     abandoned: () => req.socket.destroyed,
     ...(ifMatch !== undefined && { ifMatch }),
     ...(key !== null && {

@@ -17,6 +17,8 @@ export interface Exchange {
   params: Readonly<Record<string, string>>;
   /** Position of the newest committed event when the request was received; 0 on routes for anyone. */
   head: number;
+  /** Milliseconds until the caller was known. */
+  waited: number;
 }
 
 /** What a handler is given. */

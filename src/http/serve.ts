@@ -53,15 +53,17 @@ export function serve(route: Route, { deps, log, bodies }: Serving): Handler {
     let answer: Answer;
     try {
       let head = 0;
+      let waited = 0;
       if (access !== 'anyone') {
         const fresh = await (route.whileDatabaseIsAway ? orNull(freshness.check()) : freshness.check());
         head = fresh?.head ?? 0;
         caller = await authenticate(req, access, (token) =>
           fresh ? auth.identify(token, fresh.authEpoch) : knownBefore(auth.identify, token),
         );
+        waited = performance.now() - started;
       }
       requireAcceptable(req.headers);
-      const exchange = { req, requestId, params: readParams(req.params as Record<string, string>), head };
+      const exchange = { req, requestId, params: readParams(req.params as Record<string, string>), head, waited };
       answer = await encoded(req, await route.answer(exchange, caller, bodies));
     } catch (error) {
       if (error instanceof ClientGone) {

@@ -2,12 +2,12 @@
 import { pendingDivergences, toDivergence } from '../log/divergence.js';
 import { prepareEvents } from '../log/append.js';
 import { sendBatch } from '../postgres/exchange.js';
+import { commitSurely } from '../postgres/transaction.js';
 import type { Cause, LogEvent } from '../schema/model/events.js';
 import { evolve } from '../schema/fold/evolve.js';
 import type { Try } from './attend.js';
 import { begin } from './begin.js';
 import { checkpoints } from './checkpoints.js';
-import { commit } from './commit.js';
 import type { Acknowledged, PipelineOptions } from './types.js';
 
 /** The name of the command, in the log. */
@@ -56,7 +56,7 @@ export async function acknowledge(at: Try, options: PipelineOptions, cause: Caus
   const now = options.clock?.() ?? new Date();
   const prepared = await prepareEvents({ head: point.head, events: [event], cause, now });
   const { head } = prepared;
-  await commit(client, [
+  await sendBatch(client, [
     ...prepared.statements,
     {
       text: 'UPDATE service_divergences SET acknowledged = $1 WHERE id = ANY ($2::bigint[])',
@@ -65,6 +65,7 @@ export async function acknowledge(at: Try, options: PipelineOptions, cause: Caus
     ...DROPPED.map((text) => ({ text })),
     ...checkpoints(head, options),
   ]);
+  await commitSurely(options.pool, client);
   options.store.publish({ state: evolve(point.state, { ...event, position: head.position }), head });
   return { position: head.position, divergences };
 }

@@ -1,10 +1,11 @@
 /** Finding out how a transaction ended when nobody said. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
+import { NotInTimeError, inTime } from '../kernel/in-time.js';
 import { advisoryKey } from '../postgres/advisory.js';
 import { isLocked, unavailable } from '../postgres/errors.js';
 import { sendBatch } from '../postgres/exchange.js';
-import { withOwnClient } from '../postgres/pool.js';
+import { withOwnClient } from '../postgres/own-client.js';
 import type { Point } from '../reads/store.js';
 import type { Problem } from '../kernel/problem.js';
 import type { PipelineOptions } from './types.js';
@@ -20,14 +21,23 @@ export interface Unanswered {
 /** Milliseconds before each look. */
 const LOOKS = [0, 100, 500, 1_000, 2_000, 4_000];
 
-/** Milliseconds after which there are no further looks: the caller is waiting. */
+/** Milliseconds after which there are no further looks: the caller is waiting. At least the second, whatever its deadline. */
 const ENOUGH = 6_000;
+const LEAST = 1_000;
 
-/** Milliseconds that a look waits for the lock, at most. */
+/** Milliseconds that a look waits for the lock, at most; and where little time is left. */
 const PATIENCE = 2_000;
+const SHORT_PATIENCE = 300;
 
 /** Milliseconds that an answer may be on its way. */
 const LIMIT = 3_000;
+
+export interface Looking {
+  /** When the caller's time to wait is over (`performance.now`). */
+  deadline?: number;
+  /** Milliseconds before each look. */
+  looks?: readonly number[];
+}
 
 /**
  * Whether a batch is in the log. Its transaction may still be running in a server process that hasn't noticed our
@@ -38,15 +48,17 @@ const LIMIT = 3_000;
 export async function isCommitted(
   lost: Unanswered,
   options: PipelineOptions,
-  looks: readonly number[] = LOOKS,
+  { deadline = Infinity, looks = LOOKS }: Looking = {},
 ): Promise<boolean | undefined> {
   const started = performance.now();
+  const end = Math.max(Math.min(started + ENOUGH, deadline), started + LEAST);
   for (const delay of looks) {
-    if (performance.now() - started + delay > ENOUGH) break;
+    if (performance.now() + delay > end) break;
     await sleep(delay);
+    const limit = Math.max(1, Math.min(LIMIT, end - performance.now()));
     try {
       // Not through the pool: a network that swallows one connection has swallowed its others as well.
-      return await withOwnClient(options.pool, LIMIT, (client) => look(client, lost, options));
+      return await withOwnClient(options.pool, limit, (client) => look(client, lost, { options, limit }));
     } catch (error) {
       const { message } = error as Error;
       options.logger.warn('the outcome of a commit could not be read yet', { batch: lost.batch, error: message });
@@ -55,16 +67,23 @@ export async function isCommitted(
   return undefined;
 }
 
-async function look(client: pg.Client, lost: Unanswered, options: PipelineOptions): Promise<boolean> {
+interface Look {
+  options: PipelineOptions;
+  /** Milliseconds. */
+  limit: number;
+}
+
+async function look(client: pg.Client, lost: Unanswered, { options, limit }: Look): Promise<boolean> {
+  const patience = limit < LIMIT ? SHORT_PATIENCE : PATIENCE;
   const key = advisoryKey(options.place, 'log');
   const flight = sendBatch(client, [
     { text: 'BEGIN' },
-    { text: `SELECT set_config('lock_timeout', $1, true)`, values: [Math.min(options.lockTimeout, PATIENCE)] },
+    { text: `SELECT set_config('lock_timeout', $1, true)`, values: [Math.min(options.lockTimeout, patience)] },
     { text: 'SELECT pg_advisory_xact_lock($1)', values: [key] },
     { text: 'SELECT FROM service_events WHERE batch = $1 LIMIT 1', values: [lost.batch] },
     { text: 'COMMIT' },
   ]);
-  const timer = setTimeout(() => (client as unknown as pg.PoolClient).connection.stream.destroy(), LIMIT);
+  const timer = setTimeout(() => (client as unknown as pg.PoolClient).connection.stream.destroy(), limit);
   try {
     const results = await flight;
     return results[3]?.rows.length === 1;
@@ -91,8 +110,8 @@ async function endHolder(client: pg.Client, { backend }: Unanswered, key: string
 /** Commits of this process whose outcome couldn't be found out. No command does anything before it is known. */
 export interface CommitsInDoubt {
   add(lost: Unanswered, point: Point): void;
-  /** Looks them up. @returns why nothing can be done yet, or null */
-  settle(): Promise<Problem | null>;
+  /** Looks them up, until the deadline (`performance.now`). @returns why nothing can be done yet, or null */
+  settle(deadline: number): Promise<Problem | null>;
 }
 
 export function createCommitsInDoubt(options: PipelineOptions): CommitsInDoubt {
@@ -102,7 +121,7 @@ export function createCommitsInDoubt(options: PipelineOptions): CommitsInDoubt {
 
   const lookUp = async (): Promise<Problem | null> => {
     for (const [lost, point] of left) {
-      const committed = await isCommitted(lost, options, [0, 100]);
+      const committed = await isCommitted(lost, options, { looks: [0, 100] });
       if (committed === undefined) return earlierUnknown();
       logger.warn('the outcome of an earlier commit is known now', { batch: lost.batch, committed });
       if (committed) store.publish(point);
@@ -113,10 +132,13 @@ export function createCommitsInDoubt(options: PipelineOptions): CommitsInDoubt {
 
   return {
     add: (lost, point) => void left.set(lost, point),
-    settle: async () => {
+    settle: async (deadline) => {
       if (left.size === 0) return null;
       running ??= lookUp().finally(() => (running = undefined));
-      return running;
+      return inTime(running, Math.max(1, deadline - performance.now())).catch((error: unknown) => {
+        if (error instanceof NotInTimeError) return earlierUnknown();
+        throw error;
+      });
     },
   };
 }

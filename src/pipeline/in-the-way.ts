@@ -1,5 +1,6 @@
 /** What kept a transaction from its locks, asked when it has given back its own, and put into words. */
 import type pg from 'pg';
+import { inTime } from '../kernel/in-time.js';
 import { advisoryKey } from '../postgres/advisory.js';
 import { lockTimeout } from '../postgres/errors.js';
 import { sendBatch } from '../postgres/exchange.js';
@@ -48,9 +49,10 @@ export async function meet(client: pg.ClientBase, options: PipelineOptions, erro
   return { locks, holders: readHolders(results[1]?.rows ?? []), log: false };
 }
 
-/** Whether one of those who were in the way still is. Takes no lock, and keeps nobody waiting. */
-export async function isStillMet(options: PipelineOptions, { locks, holders }: Met): Promise<boolean> {
-  const { rows } = await options.pool.query(HOLDERS, conflictsOf(options.place.schema, locks));
+/** Whether one of those who were in the way still is. Takes no lock, and keeps nobody waiting. @param within milliseconds */
+export async function isStillMet(options: PipelineOptions, { locks, holders }: Met, within: number): Promise<boolean> {
+  const asked = options.pool.query(HOLDERS, conflictsOf(options.place.schema, locks));
+  const { rows } = await inTime(asked, Math.max(1, within));
   const present = new Set((rows as Holder[]).map(nameOf));
   return holders.some((holder) => present.has(nameOf(holder)));
 }

@@ -2,6 +2,7 @@
 import { logDiverged } from '../log/divergence.js';
 import { createLogWatch } from '../log/watch.js';
 import { environmentProblem, unavailable } from '../postgres/errors.js';
+import { commitSurely } from '../postgres/transaction.js';
 import { UnreadableEventError } from '../schema/fold/upcasting.js';
 import { operations } from '../schema/operations/index.js';
 import type { Problem } from '../kernel/problem.js';
@@ -10,7 +11,6 @@ import { BY_ITSELF, acknowledge } from './acknowledge.js';
 import type { Try } from './attend.js';
 import { type Attempt, CommitInDoubt, attempt, rehearse } from './attempt.js';
 import { StaleConnectionError, begin } from './begin.js';
-import { UnknownOutcomeError, commit } from './commit.js';
 import { DivergedError, logUnreadable, lookAtLog, requireReadable } from './diverged.js';
 import { type Semaphore, createSemaphore } from '../kernel/semaphore.js';
 import { type CommitsInDoubt, createCommitsInDoubt, isCommitted, outcomeUnknown } from './commit-outcome.js';
@@ -38,16 +38,22 @@ export function createPipeline(given: PipelineOptions): Pipeline {
     },
     underLock: (work, how) => {
       const evenDiverged = how?.readOnly === true;
-      return inTransaction(writer, evenDiverged, async (at) => {
+      return inTransaction(writer, { deadline: deadlineFrom(options), evenDiverged }, async (at) => {
         const { point } = await begin(at.client, options, { ...at, evenDiverged });
         const result = await work(at.client, point);
-        await commit(at.client, []);
+        await commitSurely(options.pool, at.client);
         return result;
       });
     },
-    acknowledge: (cause) => inTransaction(writer, true, (at) => acknowledge(at, options, cause)),
+    acknowledge: (cause) => {
+      const how = { deadline: deadlineFrom(options), evenDiverged: true };
+      return inTransaction(writer, how, (at) => acknowledge(at, options, cause));
+    },
   };
 }
+
+/** When a caller that comes now has waited for long enough. */
+const deadlineFrom = ({ lockTimeout }: PipelineOptions): number => performance.now() + lockTimeout;
 
 /** The registry pairs each name with its command; within it, TypeScript can't follow a name that isn't known yet. */
 function toJob(name: keyof typeof operations, command: unknown, request: RequestContext): Job {
@@ -76,16 +82,24 @@ type Options = PipelineOptions & Required<Pick<PipelineOptions, 'watch'>>;
 /** Answers what stands in the way of an attempt as a refusal. */
 async function answer<T>(writer: Writer, job: Job, work: (attempt: Attempt) => Promise<T>): Promise<T | Outcome> {
   const { options, queue, unsettled } = writer;
+  const { abandoned, waited = 0 } = job.request;
+  const deadline = deadlineFrom(options) - waited;
   try {
-    const problem = await unsettled.settle();
+    const problem = await unsettled.settle(deadline);
     if (problem !== null) return refusal(problem);
-    const { abandoned } = job.request;
-    const attempt = () => tryUntilFree({ options, queue, abandoned }, (at) => work({ ...at, options, job }));
-    return await looking(writer, false, attempt);
+    const attempt = () => tryUntilFree({ options, queue, deadline, abandoned }, (at) => work({ ...at, options, job }));
+    return await looking(writer, { deadline, evenDiverged: false }, attempt);
   } catch (error) {
-    if (error instanceof CommitInDoubt) return settle(error, writer, job.request);
+    if (error instanceof CommitInDoubt) return settle(error, writer, { request: job.request, deadline });
     return refusalOf(error);
   }
+}
+
+interface How {
+  /** When the caller's time to wait is over (`performance.now`). */
+  deadline: number;
+  /** Also while the log is not the one that was seen. */
+  evenDiverged: boolean;
 }
 
 /** Looks at a log that is not the one that was seen, and then tries again. */
@@ -95,8 +109,9 @@ const LOOKS = 3;
  * Runs `attempt`, again where the log turned out to be another one and nothing has to be acknowledged first.
  * @throws ProblemError LOG_DIVERGED, LOG_UNREADABLE
  */
-async function looking<T>(writer: Writer, evenDiverged: boolean, attempt: () => Promise<T>): Promise<T> {
+async function looking<T>(writer: Writer, how: How, attempt: () => Promise<T>): Promise<T> {
   const { options } = writer;
+  const { deadline, evenDiverged } = how;
   await requireReadable(options);
   for (let count = 1; ; count += 1) {
     try {
@@ -107,20 +122,22 @@ async function looking<T>(writer: Writer, evenDiverged: boolean, attempt: () => 
       await requireReadable(options);
       if (pending === undefined || evenDiverged) continue;
       if (options.onLogDivergence !== 'continue') throw new ProblemError(logDiverged(pending));
-      await inTransaction(writer, true, (at) => acknowledge(at, options, BY_ITSELF));
+      await inTransaction(writer, { deadline, evenDiverged: true }, (at) => acknowledge(at, options, BY_ITSELF));
     }
   }
 }
 
+interface Waiting {
+  request: RequestContext;
+  deadline: number;
+}
+
 /** Finds out what became of a COMMIT that was never answered. */
-async function settle(
-  undecided: CommitInDoubt,
-  { options, unsettled }: Writer,
-  request: RequestContext,
-): Promise<Outcome> {
+async function settle(undecided: CommitInDoubt, { options, unsettled }: Writer, waiting: Waiting): Promise<Outcome> {
+  const { request, deadline } = waiting;
   const { lost, done, point } = undecided;
   options.logger.warn('the connection was lost during a commit', { batch: lost.batch, position: done.position });
-  const committed = await isCommitted(lost, options);
+  const committed = await isCommitted(lost, options, { deadline });
   if (committed === undefined) {
     unsettled.add(lost, point);
     return refusal(outcomeUnknown(request.idempotency !== undefined));
@@ -134,11 +151,12 @@ async function settle(
 }
 
 /** For what isn't a command: what stands in the way is thrown. */
-async function inTransaction<T>(writer: Writer, evenDiverged: boolean, work: (at: Try) => Promise<T>): Promise<T> {
+async function inTransaction<T>(writer: Writer, how: How, work: (at: Try) => Promise<T>): Promise<T> {
+  const { deadline } = how;
   try {
-    const problem = await writer.unsettled.settle();
+    const problem = await writer.unsettled.settle(deadline);
     if (problem !== null) throw new ProblemError(problem);
-    return await looking(writer, evenDiverged, () => tryUntilFree(writer, work));
+    return await looking(writer, how, () => tryUntilFree({ ...writer, deadline }, work));
   } catch (error) {
     const problem = problemOf(error);
     throw problem === undefined ? error : new ProblemError(problem, error);
@@ -157,7 +175,6 @@ function problemOf(error: unknown): Problem | undefined {
   if (error instanceof DivergedError)
     return unavailable('The log has just become another one; nothing was written. Try again.');
   if (error instanceof UnreadableEventError) return logUnreadable(error);
-  if (error instanceof UnknownOutcomeError) return outcomeUnknown(false);
   return environmentProblem(error instanceof StaleConnectionError ? error.cause : error);
 }
 

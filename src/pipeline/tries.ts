@@ -3,6 +3,7 @@
  * under the log's lock stops every other change; so each try waits a moment only, and between the tries nothing is held.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
 import { isLocked, lockTimeout, unavailable } from '../postgres/errors.js';
 import { withClient } from '../postgres/pool.js';
 import { IDLE } from '../postgres/write-limits.js';
@@ -17,6 +18,8 @@ import { ProblemError } from '../kernel/problem.js';
 export interface Trying {
   queue: Semaphore;
   options: PipelineOptions;
+  /** When the caller's time to wait is over (`performance.now`). */
+  deadline: number;
   /** Whether nobody waits for the answer any more. */
   abandoned?: (() => boolean) | undefined;
 }
@@ -35,21 +38,20 @@ const LOOK_AT_HOLDER = IDLE + 1_000;
 
 /**
  * Runs `work` in this process's turn, on a client of the pool, as a new transaction each time others were in its way.
- * @throws ProblemError LOCK_TIMEOUT when that lasted for `options.lockTimeout`; and what `work` throws
+ * @throws ProblemError LOCK_TIMEOUT when that lasted until the deadline; and what `work` throws
  */
 export async function tryUntilFree<T>(trying: Trying, work: (at: Try) => Promise<T>): Promise<T> {
-  const { options } = trying;
-  const deadline = performance.now() + options.lockTimeout;
+  const { options, deadline } = trying;
   const waited = new Set<string>();
   let stale = 0;
   let pause = PAUSES.first;
   let tableWait = options.lockWait;
   for (;;) {
     const left = deadline - performance.now();
-    const ended = await once(trying, { left, tableWait }, work);
+    const ended = await once(trying, { left, tableWait: Math.max(1, Math.min(tableWait, left)) }, work);
     if (ended.kind === 'done') return ended.value;
     if (ended.kind === 'stale') {
-      if ((stale += 1) > STALE_AT_MOST) throw ended.error;
+      if ((stale += 1) > STALE_AT_MOST || performance.now() >= deadline) throw ended.error;
       await sleep(Math.random() * STALE_PAUSE * stale);
       continue;
     }
@@ -57,7 +59,7 @@ export async function tryUntilFree<T>(trying: Trying, work: (at: Try) => Promise
     report(options, met);
     tableWait = options.lockWait;
     if (makesWay(met.holders, waited)) tableWait = Math.max(tableWait, MAKES_WAY);
-    else if (!met.log) pause = await free(trying, { met, deadline, pause });
+    else if (!met.log) pause = await free(trying, { met, pause });
     if (performance.now() >= deadline) throw new ProblemError(inTheWay(met));
   }
 }
@@ -77,12 +79,11 @@ const MAKES_WAY = 1_500;
 
 interface Pausing {
   met: Met;
-  deadline: number;
   pause: number;
 }
 
 /** Waits for the end of those who were in the way, where it is known who. @returns how long the next pause is */
-async function free({ options, abandoned }: Trying, { met, deadline, pause }: Pausing): Promise<number> {
+async function free({ options, deadline, abandoned }: Trying, { met, pause }: Pausing): Promise<number> {
   const isKnown = met.holders.length > 0;
   let next = pause;
   for (;;) {
@@ -92,7 +93,7 @@ async function free({ options, abandoned }: Trying, { met, deadline, pause }: Pa
     if (abandoned?.() === true) throw new ProblemError(callerGone());
     next = Math.min(next * 2, isKnown ? PAUSES.known : PAUSES.unknown);
     // What can't be asked is found out by the next try.
-    if (!isKnown || !(await isStillMet(options, met).catch(() => false))) return next;
+    if (!isKnown || !(await isStillMet(options, met, deadline - performance.now()).catch(() => false))) return next;
   }
 }
 
@@ -103,15 +104,15 @@ function callerGone() {
 type Ended<T> = { kind: 'done'; value: T } | { kind: 'stale'; error: StaleConnectionError } | { kind: 'met'; met: Met };
 
 async function once<T>(
-  { queue, options }: Trying,
+  { queue, options, deadline }: Trying,
   { left, tableWait }: { left: number; tableWait: number },
   work: (at: Try) => Promise<T>,
 ): Promise<Ended<T>> {
   const turn = await queue.acquire(left, othersFirst);
   try {
-    const lockWait = Math.min(left - turn.waited, LOOK_AT_HOLDER);
-    return await withClient(options.pool, async (client) => {
-      const attendance = attend(client, { ...options, patience: lockWait });
+    const onClient = async (client: pg.PoolClient): Promise<Ended<T>> => {
+      const lockWait = Math.max(1, Math.min(deadline - performance.now(), LOOK_AT_HOLDER));
+      const attendance = attend(client, deadline);
       try {
         return { kind: 'done', value: await work({ client, attendance, lockWait, tableWait }) };
       } catch (error) {
@@ -121,7 +122,8 @@ async function once<T>(
       } finally {
         attendance.end();
       }
-    });
+    };
+    return await withClient(options.pool, onClient, left - turn.waited);
   } catch (error) {
     if (error instanceof StaleConnectionError) return { kind: 'stale', error };
     throw error;

@@ -53,7 +53,7 @@ export interface PipelineOptions {
   /** What to do then: refuse every change until it is acknowledged (the default), or acknowledge it at once. */
   onLogDivergence?: 'refuse' | 'continue';
   logger: Logger;
-  /** Milliseconds that a command waits for its turn and its locks, all together. */
+  /** Milliseconds that a caller waits for the turn of its command and for its locks, all together. */
   lockTimeout: number;
   /** Milliseconds that a try waits for each lock on a table; others queue behind it so long. */
   lockWait: number;
@@ -67,6 +67,8 @@ export interface RequestContext {
   /** The snapshot hash that the caller believes to be current. */
   ifMatch?: string;
   idempotency?: Idempotency;
+  /** Milliseconds that the caller has waited for the database already; they count for the time it waits for locks. */
+  waited?: number;
   /** Whether the caller has gone: a command that waits for a lock is given up then. */
   abandoned?: () => boolean;
 }

@@ -110,7 +110,8 @@ async function locked<T>(
   { schema, database }: Pick<MigrateOptions, 'schema' | 'database'>,
   work: () => Promise<T>,
 ): Promise<T> {
-  await client.query('BEGIN');
+  // Another one's migration may take long.
+  await client.query('BEGIN; SET LOCAL lock_timeout = 0');
   try {
     const key = advisoryKey({ database: database.database, schema }, 'migrations');
     await client.query(`SELECT pg_advisory_xact_lock($1)`, [key]);

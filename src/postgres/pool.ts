@@ -1,7 +1,9 @@
 /** Connections to the database, all alike: the same schema first in the search path, UTC, ISO dates. */
 import pg from 'pg';
-import { inTime } from '../kernel/in-time.js';
+import { NotInTimeError, inTime } from '../kernel/in-time.js';
+import { LostConnectionError } from './errors.js';
 import type { Logger } from './logger.js';
+import { watchPool } from './silence.js';
 
 export interface ConnectionOptions {
   connectionString: string;
@@ -11,6 +13,8 @@ export interface ConnectionOptions {
   applicationName?: string;
   /** Milliseconds a new connection may take. */
   connectTimeout?: number;
+  /** Milliseconds that a statement waits for a lock, where it isn't told otherwise; without, for ever. */
+  lockTimeout?: number;
 }
 
 export interface PoolOptions extends ConnectionOptions {
@@ -42,7 +46,7 @@ export function connectionConfig(options: ConnectionOptions): pg.ClientConfig {
     connectionString,
     application_name: options.applicationName ?? 'data-platform-service',
     // Start-up parameters cost no round trip, and no connection is ever seen without them.
-    options: `${given} ${startupOptions(options.schema)}`.trimStart(),
+    options: `${given} ${startupOptions(options)}`.trimStart(),
     connectionTimeoutMillis: options.connectTimeout ?? 10_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
@@ -55,6 +59,7 @@ export function createPool(options: PoolOptions): pg.Pool {
   const pool = new pg.Pool({ ...connectionConfig(options), max: options.max, idleTimeoutMillis: 60_000 });
   // An idle connection that breaks is already out of the pool; unheard, the event would end the process.
   pool.on('error', (error) => options.logger.warn('an idle database connection was lost', { error: error.message }));
+  watchPool(pool, options.logger);
   return pool;
 }
 
@@ -71,9 +76,14 @@ const CLEAN_LIMIT = 5_000;
 /**
  * Runs `work` on a client of the pool. After an error the connection is closed, not reused: whatever state it is in,
  * nobody meets it. Otherwise it is cleaned before it is used again, and nobody waits for that.
+ * @param within milliseconds that getting the client may take; by default as long as a new connection
  */
-export async function withClient<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
-  const client = await pool.connect();
+export async function withClient<T>(
+  pool: pg.Pool,
+  work: (client: pg.PoolClient) => Promise<T>,
+  within?: number,
+): Promise<T> {
+  const client = await connect(pool, within);
   // Errors of a connection that is in use reach its query; this keeps the event from ending the process.
   const ignore = (): void => undefined;
   client.on('error', ignore);
@@ -90,6 +100,21 @@ export async function withClient<T>(pool: pg.Pool, work: (client: pg.PoolClient)
   }
 }
 
+async function connect(pool: pg.Pool, within: number | undefined): Promise<pg.PoolClient> {
+  const connecting = pool.connect();
+  if (within === undefined) return connecting;
+  try {
+    return await inTime(connecting, Math.max(1, within));
+  } catch (error) {
+    if (!(error instanceof NotInTimeError)) throw error;
+    connecting.then(
+      (client) => client.release(),
+      () => undefined,
+    );
+    throw new LostConnectionError('no connection to the database in time', { cause: error });
+  }
+}
+
 /** Whether the next user of the connection meets none of what was done on it. */
 async function cleaned(client: pg.PoolClient, broken: boolean): Promise<boolean> {
   if (broken) return false;
@@ -97,27 +122,6 @@ async function cleaned(client: pg.PoolClient, broken: boolean): Promise<boolean>
     () => true,
     () => false,
   );
-}
-
-/**
- * Runs `work` on a connection of its own, made like those of the pool: for questions about connections that may be dead.
- * Connecting may take `milliseconds`, and each query too.
- */
-export async function withOwnClient<T>(
-  { options }: pg.Pool,
-  milliseconds: number,
-  work: (client: pg.Client) => Promise<T>,
-): Promise<T> {
-  const limits = { connectionTimeoutMillis: milliseconds, query_timeout: milliseconds };
-  const client = new pg.Client({ ...options, ...limits });
-  client.on('error', () => undefined);
-  try {
-    await client.connect();
-    return await work(client);
-  } finally {
-    // Not waited for: it may take as long as the work did.
-    client.end().catch(() => undefined);
-  }
 }
 
 /** What PostgreSQL's spelling of values and definitions depends on, whatever a database or an account sets. */
@@ -146,10 +150,11 @@ const KEEPALIVE = {
  * `public` follows: extensions usually put their types there. Temporary tables come last, where they hide nothing: unnamed
  * they would come first, and what is made in them for a moment may have the name of a type or sequence of the user's.
  */
-function startupOptions(schema: string): string {
+function startupOptions({ schema, lockTimeout }: ConnectionOptions): string {
   const own = schema === 'public' ? '' : `"${schema.replaceAll('"', '""')}",`;
   const path = `${own}public,pg_temp`;
-  const settings = { search_path: path, client_min_messages: 'warning', ...SPELLING, ...KEEPALIVE };
+  const lock: Record<string, string> = lockTimeout === undefined ? {} : { lock_timeout: String(lockTimeout) };
+  const settings = { search_path: path, client_min_messages: 'warning', ...SPELLING, ...KEEPALIVE, ...lock };
   return Object.entries(settings)
     .map(([name, value]) => `-c ${name}=${value.replaceAll(/[\\\s]/g, (found) => `\\${found}`)}`)
     .join(' ');

@@ -1,6 +1,7 @@
 /** How far the log has come, asked just before a read is answered. */
 import { shareNext } from '../kernel/share-next.js';
 import pg from 'pg';
+import { NotInTimeError, inTime } from '../kernel/in-time.js';
 import { environmentProblem, isConnectionLoss, unavailable } from '../postgres/errors.js';
 import { CHECK_COLUMNS, type HeadCheck } from '../log/divergence.js';
 import { GENESIS_HASH, type LogHead } from '../log/head.js';
@@ -48,6 +49,12 @@ const QUERY = {
 
 type Row = [number | null, string | null, number, HeadCheck['forgotten'], HeadCheck['pending'], number];
 
+/** Milliseconds, where nothing else is said. */
+const TIMEOUT = 5_000;
+
+/** As many times as long somebody waits at most: the connection may be dead, and then so may the one in its place. */
+const PATIENCE = 1.5;
+
 /**
  * A connection of its own, so that a read never waits for one that a write or a long export has taken, and so that the
  * question is parsed and planned once.
@@ -62,7 +69,7 @@ export function createFreshness(options: FreshnessOptions): Freshness {
   };
 
   const connect = async (): Promise<pg.Client> => {
-    const timeout = options.timeout ?? 5_000;
+    const timeout = options.timeout ?? TIMEOUT;
     const config = connectionConfig({ connectTimeout: timeout, ...options });
     const client = new pg.Client({ ...config, query_timeout: timeout });
     client.on('error', (error) => {
@@ -104,13 +111,20 @@ export function createFreshness(options: FreshnessOptions): Freshness {
     }
   };
 
+  const shared = shareNext(ask);
+  const patience = PATIENCE * (options.timeout ?? TIMEOUT);
   return {
-    check: shareNext(ask),
+    check: () => inTime(shared(), patience).catch(unanswered),
     close: async () => {
       closed = true;
       await current?.end();
     },
   };
+}
+
+function unanswered(error: unknown): never {
+  if (!(error instanceof NotInTimeError)) throw error;
+  throw new ProblemError(unavailable('The database does not answer; nothing was written. Try again later.'), error);
 }
 
 function nullIfLost(error: unknown): null {

@@ -56,7 +56,8 @@ describe('a process of an older release than its database', function () {
     expect(refusedWith(dry)).to.equal('UNAVAILABLE');
     expect(await failure(rebuildTables(instance.pipeline, 'public'))).to.have.property('name', 'ProblemError');
     const connection = { connectionString: database.connectionString, schema: 'public' };
-    const place = { connection, database: (await readDatabase(instance.pool)).database, lockTimeout: 5_000 };
+    const { database: name } = await readDatabase(instance.pool);
+    const place = { connection, database: name, lockTimeout: 5_000, logger: silent };
     expect((await failure(rebuildMetadataRows(place))).message).to.include('older release');
     expect(await rows('service_events')).to.equal(1);
     expect((await instance.store.atHead(1)).collections.has('a')).to.equal(true);

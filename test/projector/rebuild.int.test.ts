@@ -3,7 +3,7 @@ import { readDatabase } from '../../src/postgres/database.js';
 import { type RebuiltMetadata, rebuildMetadataRows } from '../../src/projector/metadata/rebuild.js';
 import { verify } from '../../src/projector/verify/index.js';
 import { withClient } from '../../src/postgres/pool.js';
-import { CAUSE, type Instance, command, done, field, startInstance, table } from '../pipeline/instance.js';
+import { CAUSE, type Instance, command, done, field, silent, startInstance, table } from '../pipeline/instance.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import type { ProblemError } from '../../src/kernel/problem.js';
 
@@ -45,6 +45,7 @@ describe('rebuild of the metadata rows', () => {
       connection: { connectionString: database.connectionString, schema: 'public' },
       database: place.database,
       lockTimeout: 5_000,
+      logger: silent,
       ...(onProgress && { onProgress }),
     });
   }

@@ -13,9 +13,9 @@ export interface Proxy {
   muffle(): void;
   /**
    * Asked about everything a client sends: pass it on, hang up after or without that (the server isn't told), or let
-   * nothing through any longer, after or without that, with the sockets left open.
+   * nothing through any longer, after or without that, with the sockets left open. `connection`: its number.
    */
-  intercept(judge: (sent: Buffer) => Verdict): void;
+  intercept(judge: (sent: Buffer, connection: number) => Verdict): void;
   /** Ends all connections. */
   cut(): void;
   /** What becomes of new connections: they get through, are refused, or are taken and then left waiting. */
@@ -37,7 +37,7 @@ export async function startProxy(target: string): Promise<Proxy> {
   let count = 0;
   let how: 'through' | 'refused' | 'never' = 'through';
 
-  let judge: (sent: Buffer) => Verdict = () => 'pass';
+  let judge: (sent: Buffer, connection: number) => Verdict = () => 'pass';
 
   const silence = (socket: net.Socket): void => {
     socket.unpipe();
@@ -45,6 +45,7 @@ export async function startProxy(target: string): Promise<Proxy> {
   };
   const proxy = net.createServer((client) => {
     count += 1;
+    const number = count;
     client.on('error', () => client.destroy());
     if (how === 'refused') client.destroy();
     if (how !== 'through') {
@@ -57,7 +58,7 @@ export async function startProxy(target: string): Promise<Proxy> {
     const watch = new Transform({
       transform: (sent: Buffer, _encoding, forward) => {
         if (deaf) return forward();
-        const verdict = judge(sent);
+        const verdict = judge(sent, number);
         if (verdict.startsWith('pass')) forward(null, sent);
         if (verdict === 'pass') return;
         if (verdict.endsWith('fall silent')) {

@@ -71,7 +71,7 @@ export function createIndexProjection(options: IndexProjectionOptions): IndexPro
   let failure: IndexFailure | null = null;
 
   const openSession = async (): Promise<BuildSession | null> => {
-    const opened = await openBuildSession(options.connection, options.database);
+    const opened = await openBuildSession(options.connection, options.database, logger);
     session = opened ?? undefined;
     return opened;
   };

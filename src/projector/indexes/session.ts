@@ -1,7 +1,9 @@
 /** A connection of the builder's own, with the lock that lets one process build at a time. */
 import pg from 'pg';
 import { advisoryKey } from '../../postgres/advisory.js';
+import type { Logger } from '../../postgres/logger.js';
 import { type ConnectionOptions, connectionConfig } from '../../postgres/pool.js';
+import { watchOwnClient } from '../../postgres/silence.js';
 
 export interface BuildSession {
   client: pg.Client;
@@ -14,8 +16,14 @@ export interface BuildSession {
  * Null when another process builds. Only ever tried, never waited for: a waiting session is what CREATE INDEX
  * CONCURRENTLY itself waits for.
  */
-export async function openBuildSession(connection: ConnectionOptions, database: string): Promise<BuildSession | null> {
-  const client = new pg.Client(connectionConfig({ ...connection, applicationName: 'data-platform-service indexes' }));
+export async function openBuildSession(
+  connection: ConnectionOptions,
+  database: string,
+  logger: Logger,
+): Promise<BuildSession | null> {
+  const config = connectionConfig({ ...connection, applicationName: 'data-platform-service indexes' });
+  const client = new pg.Client(config);
+  watchOwnClient(client, config, logger);
   // A lost connection reaches the query that runs on it; this keeps the event from ending the process.
   client.on('error', () => undefined);
   const close = (): Promise<void> => client.end().catch(() => undefined);

@@ -8,8 +8,11 @@ import { headPosition, readEventPages } from '../../log/read.js';
 import { advisoryKey } from '../../postgres/advisory.js';
 import { environmentProblem } from '../../postgres/errors.js';
 import { sendBatch } from '../../postgres/exchange.js';
+import type { Logger } from '../../postgres/logger.js';
 import { type ConnectionOptions, connectionConfig } from '../../postgres/pool.js';
 import { REFUSE_OLDER_RELEASE } from '../../postgres/release-guard.js';
+import { watchOwnClient } from '../../postgres/silence.js';
+import { commitSurely } from '../../postgres/transaction.js';
 import { writeLimits } from '../../postgres/write-limits.js';
 import { type FoldLogOptions, type Point, foldLog, foldPage, startPoint } from '../../log/fold.js';
 import { collectionsChanged } from '../../schema/fold/event-schemas.js';
@@ -24,6 +27,7 @@ export interface RebuildMetadataOptions {
   database: string;
   /** Milliseconds to wait for the log's lock. */
   lockTimeout: number;
+  logger: Logger;
   onProgress?: Progress;
 }
 
@@ -47,9 +51,10 @@ export async function rebuildMetadataRows(options: RebuildMetadataOptions): Prom
   const client = new pg.Client(config);
   // A lost connection reaches the query that runs on it; this keeps the event from ending the process.
   client.on('error', () => undefined);
+  watchOwnClient(client, config, options.logger);
   await client.connect();
   try {
-    return await rebuild(client, options);
+    return await rebuild(client, config, options);
   } catch (error) {
     const problem = environmentProblem(error);
     throw problem === undefined ? error : new ProblemError(problem, error);
@@ -59,7 +64,11 @@ export async function rebuildMetadataRows(options: RebuildMetadataOptions): Prom
   }
 }
 
-async function rebuild(client: pg.Client, options: RebuildMetadataOptions): Promise<RebuiltMetadata> {
+async function rebuild(
+  client: pg.Client,
+  config: pg.ClientConfig,
+  options: RebuildMetadataOptions,
+): Promise<RebuiltMetadata> {
   const started = performance.now();
   const place = { database: options.database, schema: options.connection.schema };
   await enter(client, advisoryKey(place, 'rebuild-metadata'));
@@ -71,7 +80,7 @@ async function rebuild(client: pg.Client, options: RebuildMetadataOptions): Prom
   await createStaging(client);
   const rows = await stage(client, folded.state);
   const caughtUp = await approach(client, folded);
-  const switched = await switchOver(client, { ...caughtUp, options, key: advisoryKey(place, 'log') });
+  const switched = await switchOver(client, { ...caughtUp, options, config, key: advisoryKey(place, 'log') });
   return { ...switched, ...rows, milliseconds: Math.round(performance.now() - started) };
 }
 
@@ -142,6 +151,7 @@ interface Switch {
   point: Point;
   touched: Set<string>;
   options: RebuildMetadataOptions;
+  config: pg.ClientConfig;
   /** Of the log's lock. */
   key: string;
 }
@@ -153,7 +163,7 @@ ON CONFLICT (name) DO UPDATE
 
 type Switched = Pick<RebuiltMetadata, 'position' | 'replaced' | 'locked_milliseconds'>;
 
-async function switchOver(client: pg.Client, { point, touched, options, key }: Switch): Promise<Switched> {
+async function switchOver(client: pg.Client, { point, touched, options, config, key }: Switch): Promise<Switched> {
   // What is known by now is written before the lock is taken.
   await restage(client, point.state, touched);
   await sendBatch(client, [
@@ -169,6 +179,6 @@ async function switchOver(client: pg.Client, { point, touched, options, key }: S
   const replaced = await switchRows(client);
   const { position, hash } = last.point.head;
   await client.query(CHECKPOINT, [position, hash]);
-  await client.query('COMMIT');
+  await commitSurely({ options: config }, client);
   return { position, replaced, locked_milliseconds: Math.round(performance.now() - locked) };
 }

@@ -1,6 +1,7 @@
 /** The projections for operators: how they are, whether they are right, and making them anew. */
 import type pg from 'pg';
 import { headPosition } from '../../log/read.js';
+import type { Logger } from '../../postgres/logger.js';
 import { type ConnectionOptions, withClient } from '../../postgres/pool.js';
 import type { Point } from '../../log/fold.js';
 import type { State } from '../../schema/model/state.js';
@@ -48,6 +49,7 @@ export interface ProjectionsOptions {
   indexes: Pick<IndexProjection, 'retry'>;
   /** Milliseconds. */
   lockTimeout: number;
+  logger: Logger;
 }
 
 export function isProjectionName(name: string): name is ProjectionName {

@@ -1,0 +1,94 @@
+/** How long a writer waits altogether, whatever it waits for. */
+import { expect } from 'chai';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { type Client, type Reply, clientOf, json } from '../http/client.js';
+import { type TestDatabase, createDatabase } from '../support/postgres.js';
+import { type Proxy, startProxy } from '../support/proxy.js';
+import { type TestService, startService } from '../support/service.js';
+
+/** Milliseconds, as LOCK_TIMEOUT is by default; and a second, with what a busy machine may need. */
+const LOCK_TIMEOUT = 10_000;
+const AT_MOST = LOCK_TIMEOUT + 2_000;
+
+describe('a writer waits for LOCK_TIMEOUT altogether', function () {
+  this.timeout(90_000);
+  let database: TestDatabase;
+  let proxy: Proxy;
+  let service: TestService;
+  let client: Client;
+  let other: pg.Client;
+
+  beforeEach(async () => {
+    database = await createDatabase();
+    proxy = await startProxy(database.connectionString);
+    service = await startService({ DATABASE_URL: proxy.connectionString });
+    client = clientOf(service);
+    other = new pg.Client(database.connectionString);
+    await other.connect();
+    const body = { collection: 'locked', schema: {} };
+    expect((await client('/collections', json(body))).status).to.equal(200);
+  });
+  afterEach(async () => {
+    await other.end();
+    proxy.answer('through');
+    proxy.cut();
+    await service.stop();
+    await proxy.close();
+    await database.drop();
+  });
+
+  const lock = () => other.query('BEGIN; LOCK TABLE locked IN ACCESS EXCLUSIVE MODE');
+
+  async function timed(asked: Promise<Reply>): Promise<number> {
+    const started = performance.now();
+    const { status, text } = await asked;
+    expect(status, text).to.equal(503);
+    return performance.now() - started;
+  }
+
+  /** One after the other, some time apart. @returns how long each waited */
+  async function writers(): Promise<number[]> {
+    const asked: Promise<number>[] = [];
+    for (let number = 0; number < 6; number += 1) {
+      asked.push(timed(client('/fields/locked', json({ field: `f${number}`, type: 'string' }))));
+      await sleep(700);
+    }
+    return Promise.all(asked);
+  }
+
+  it('where the connections have gone silent and a table is locked', async () => {
+    await lock();
+    proxy.fallSilent();
+    expect(Math.max(...(await writers()))).to.be.below(AT_MOST);
+  });
+
+  it('where a COMMIT is lost, answers are swallowed, and a table is locked', async () => {
+    await lock();
+    let met = 0;
+    proxy.intercept((sent) => {
+      if (!sent.includes('lost_commit')) return 'pass';
+      met += 1;
+      proxy.answer('never');
+      return 'pass and fall silent';
+    });
+    const lost = timed(client('/collections', json({ collection: 'lost_commit', schema: {} })));
+    const waited = await writers();
+    expect(met).to.be.above(0);
+    expect(Math.max(await lost, ...waited)).to.be.below(AT_MOST);
+  });
+
+  it('where nothing is answered any more, and nobody can be asked', async () => {
+    proxy.fallSilent();
+    proxy.answer('never');
+    expect(Math.max(...(await writers()))).to.be.below(AT_MOST);
+  });
+
+  it('where its connection goes silent while it waits for the table', async () => {
+    await lock();
+    const writing = timed(client('/fields/locked', json({ field: 'b', type: 'string' })));
+    await sleep(LOCK_TIMEOUT - 2_000);
+    proxy.fallSilent();
+    expect(await writing).to.be.below(AT_MOST);
+  });
+});

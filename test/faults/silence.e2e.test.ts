@@ -1,0 +1,179 @@
+/** Connections of the database that go silent: sockets stay open, nothing comes any more. */
+import { expect } from 'chai';
+import pg from 'pg';
+import { type Client, type Reply, clientOf, json } from '../http/client.js';
+import { until } from '../log/until.js';
+import { type TestDatabase, createDatabase } from '../support/postgres.js';
+import { type Proxy, type Verdict, startProxy } from '../support/proxy.js';
+import { type TestService, startService } from '../support/service.js';
+
+/** Milliseconds in which a silent connection is noticed and given up, with what a busy machine may need. */
+const NOTICED = 9_000;
+
+/** Milliseconds in which everything else is answered. */
+const SOON = 3_000;
+
+describe('a request whose connection to the database goes silent', function () {
+  this.timeout(60_000);
+  let database: TestDatabase;
+  let proxy: Proxy;
+  let service: TestService;
+  let client: Client;
+  let beside: pg.Client;
+  let admin: string;
+
+  before(async () => {
+    database = await createDatabase();
+    proxy = await startProxy(database.connectionString);
+    service = await startService({ DATABASE_URL: proxy.connectionString });
+    client = clientOf(service);
+    beside = new pg.Client(database.connectionString);
+    await beside.connect();
+    expect((await client('/collections', json({ collection: 'first', schema: {} }))).status).to.equal(200);
+    const { rows } = await beside.query<{ id: string }>(`SELECT id FROM service_users WHERE role = 'admin'`);
+    admin = rows[0]?.id ?? '';
+  });
+  afterEach(async () => {
+    proxy.intercept(() => 'pass');
+    proxy.answer('through');
+    const { status, text } = await client('/collections', json({ collection: `t${Date.now()}`, schema: {} }));
+    expect(status, text).to.equal(200);
+  });
+  after(async () => {
+    await beside.end();
+    await service.stop();
+    await proxy.close();
+    await database.drop();
+  });
+
+  /** Once, where these have come in this order over one connection. */
+  function when(places: readonly (string | RegExp)[], verdict: Verdict): () => boolean {
+    const left = [...places];
+    let on: number | undefined;
+    proxy.intercept((sent, connection) => {
+      const text = sent.toString('latin1');
+      if (left.length === 0 || (on ?? connection) !== connection) return 'pass';
+      if (text.search(left[0] as string) >= 0) on = connection;
+      while (left[0] !== undefined && text.search(left[0]) >= 0) left.shift();
+      return left.length === 0 ? verdict : 'pass';
+    });
+    return () => left.length === 0;
+  }
+
+  /** The answer; a change and a read are answered meanwhile. */
+  async function noticed(asked: Promise<Reply>, met: () => boolean, soon = SOON): Promise<Reply> {
+    const started = performance.now();
+    await until('the connection is silent', () => Promise.resolve(met()));
+    for (const ask of [
+      () => client('/collections'),
+      () => client('/fields/first', json({ field: `f${Date.now()}`, type: 'string' })),
+    ]) {
+      const [from, { status, text }] = [performance.now(), await ask()];
+      expect(status, text).to.equal(200);
+      expect(performance.now() - from).to.be.below(soon);
+    }
+    const answer = await asked;
+    expect(performance.now() - started).to.be.below(NOTICED);
+    return answer;
+  }
+
+  const rowsOf = async (text: string, values: unknown[]): Promise<number> =>
+    (await beside.query(text, values)).rowCount ?? 0;
+  const tokens = (name: string) => rowsOf('SELECT FROM service_tokens WHERE name = $1', [name]);
+  const newToken = (name: string) => client(`/users/${admin}/tokens`, json({ name }));
+  const login = () => {
+    const { adminEmail: email, adminPassword: password } = service;
+    return client('/auth/login', { ...json({ email, password }), token: null });
+  };
+
+  const expectAway = ({ status, codes, text }: Reply, says: RegExp = /nothing was written/): void => {
+    expect([status, ...codes], text).to.deep.equal([503, 'UNAVAILABLE']);
+    expect(text).to.match(says);
+  };
+
+  it('at a login, when the user is looked up: 503, and the next one logs in', async () => {
+    expectAway(await noticed(login(), when(['password_hash'], 'fall silent')));
+    expect((await login()).status).to.equal(200);
+  });
+
+  it('at a login, when its session is written: 503, and there is none', async () => {
+    const count = () => rowsOf('SELECT FROM service_sessions', []);
+    const before = await count();
+    expectAway(await noticed(login(), when(['delete from service_sessions'], 'fall silent')));
+    expect(await count()).to.equal(before);
+  });
+
+  it('before the COMMIT of a new token arrives: 503, it is not there, and that is said', async () => {
+    expectAway(await noticed(newToken('lost'), when(['lost', /commit/i], 'fall silent')));
+    expect(await tokens('lost')).to.equal(0);
+    expect((await newToken('lost')).status).to.equal(200);
+  });
+
+  it('after the COMMIT of a new token: it is there, and answered', async () => {
+    const answer = await noticed(newToken('kept'), when(['kept', /commit/i], 'pass and fall silent'));
+    expect(answer.status, answer.text).to.equal(200);
+    expect(await tokens('kept')).to.equal(1);
+    const { token } = (answer.json as { data: { token: string } }).data;
+    expect((await client('/users/me', { token })).status).to.equal(200);
+  });
+
+  it('at the COMMIT of a changed user: what is answered is what is', async () => {
+    const body = { email: 'b@example.com', password: 'a long password', role: 'reader' };
+    const made = await client('/users', json(body));
+    expect(made.status, made.text).to.equal(200);
+    const { id } = (made.json as { data: { id: string } }).data;
+    const rename = (name: string) => client(`/users/${id}`, json({ name }, 'PATCH'));
+    const named = (name: string) => rowsOf('SELECT FROM service_users WHERE name = $1', [name]);
+    const kept = await noticed(rename('Kept'), when(['Kept', /commit/i], 'pass and fall silent'));
+    expect([kept.status, await named('Kept')], kept.text).to.deep.equal([200, 1]);
+    expectAway(await noticed(rename('Lost'), when(['Lost', /commit/i], 'fall silent')));
+    expect(await named('Lost')).to.equal(0);
+  });
+
+  it('and nobody can be asked: whether the token is there is said to be unknown', async () => {
+    const met = when(['unknown one', /commit/i], 'pass and fall silent');
+    const asked = newToken('unknown one');
+    await until('the connection is silent', () => Promise.resolve(met()));
+    proxy.answer('never');
+    expectAway(await asked, /unknown/);
+    proxy.answer('through');
+    proxy.cut();
+    await until('reads are back', async () => (await client('/collections')).status === 200);
+  });
+
+  it('at a read of the history: 503, and the next one is answered', async () => {
+    const read = () => client('/history/events?collection=asked_for');
+    expectAway(await noticed(read(), when(['asked_for'], 'fall silent')), /not reachable/);
+    expect((await read()).status).to.equal(200);
+  });
+
+  it('at the switch of a rebuild: before and after its COMMIT', async () => {
+    const rebuild = () => client('/projections/metadata/rebuild', json({}));
+    const switches = /INSERT INTO service_projections/;
+    // It holds the lock of the log: the server takes that back when it hears nothing.
+    expectAway(await noticed(rebuild(), when([switches, 'COMMIT'], 'fall silent'), NOTICED));
+    const answer = await noticed(rebuild(), when([switches, 'COMMIT'], 'pass and fall silent'));
+    expect(answer.status, answer.text).to.equal(200);
+  });
+
+  it('is not one whose statement takes long, or waits for a lock', async () => {
+    await beside.query('BEGIN; LOCK TABLE service_users IN ACCESS EXCLUSIVE MODE');
+    const asked = login();
+    try {
+      await new Promise((resolve) => setTimeout(resolve, 7_000));
+    } finally {
+      await beside.query('ROLLBACK');
+    }
+    expect((await asked).status).to.equal(200);
+  });
+
+  it('lets nobody wait for ever for a lock that is never given back', async () => {
+    await beside.query('BEGIN; LOCK TABLE service_users IN ACCESS EXCLUSIVE MODE');
+    try {
+      const { status, codes, text } = await login();
+      expect([status, ...codes], text).to.deep.equal([503, 'LOCK_TIMEOUT']);
+    } finally {
+      await beside.query('ROLLBACK');
+    }
+  });
+});
