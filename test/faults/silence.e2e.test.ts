@@ -13,6 +13,9 @@ const NOTICED = 9_000;
 /** Milliseconds in which everything else is answered. */
 const SOON = 3_000;
 
+/** The statement, and not READ COMMITTED. */
+const COMMIT = /commit\0/i;
+
 describe('a request whose connection to the database goes silent', function () {
   this.timeout(60_000);
   let database: TestDatabase;
@@ -104,13 +107,13 @@ describe('a request whose connection to the database goes silent', function () {
   });
 
   it('before the COMMIT of a new token arrives: 503, it is not there, and that is said', async () => {
-    expectAway(await noticed(newToken('lost'), when(['lost', /commit/i], 'fall silent')));
+    expectAway(await noticed(newToken('lost'), when(['lost', COMMIT], 'fall silent')));
     expect(await tokens('lost')).to.equal(0);
     expect((await newToken('lost')).status).to.equal(200);
   });
 
   it('after the COMMIT of a new token: it is there, and answered', async () => {
-    const answer = await noticed(newToken('kept'), when(['kept', /commit/i], 'pass and fall silent'));
+    const answer = await noticed(newToken('kept'), when(['kept', COMMIT], 'pass and fall silent'));
     expect(answer.status, answer.text).to.equal(200);
     expect(await tokens('kept')).to.equal(1);
     const { token } = (answer.json as { data: { token: string } }).data;
@@ -124,14 +127,14 @@ describe('a request whose connection to the database goes silent', function () {
     const { id } = (made.json as { data: { id: string } }).data;
     const rename = (name: string) => client(`/users/${id}`, json({ name }, 'PATCH'));
     const named = (name: string) => rowsOf('SELECT FROM service_users WHERE name = $1', [name]);
-    const kept = await noticed(rename('Kept'), when(['Kept', /commit/i], 'pass and fall silent'));
+    const kept = await noticed(rename('Kept'), when(['Kept', COMMIT], 'pass and fall silent'));
     expect([kept.status, await named('Kept')], kept.text).to.deep.equal([200, 1]);
-    expectAway(await noticed(rename('Lost'), when(['Lost', /commit/i], 'fall silent')));
+    expectAway(await noticed(rename('Lost'), when(['Lost', COMMIT], 'fall silent')));
     expect(await named('Lost')).to.equal(0);
   });
 
   it('and nobody can be asked: whether the token is there is said to be unknown', async () => {
-    const met = when(['unknown one', /commit/i], 'pass and fall silent');
+    const met = when(['unknown one', COMMIT], 'pass and fall silent');
     const asked = newToken('unknown one');
     await until('the connection is silent', () => Promise.resolve(met()));
     proxy.answer('never');
@@ -148,11 +151,12 @@ describe('a request whose connection to the database goes silent', function () {
   });
 
   it('at the switch of a rebuild: before and after its COMMIT', async () => {
-    const rebuild = () => client('/projections/metadata/rebuild', json({}));
-    const switches = /INSERT INTO service_projections/;
+    const rebuild = () => client('/projections/metadata/rebuild', { method: 'POST' });
+    // Nothing else is committed on its connection.
+    const switches = 'staged_collections';
     // It holds the lock of the log: the server takes that back when it hears nothing.
-    expectAway(await noticed(rebuild(), when([switches, 'COMMIT'], 'fall silent'), NOTICED));
-    const answer = await noticed(rebuild(), when([switches, 'COMMIT'], 'pass and fall silent'));
+    expectAway(await noticed(rebuild(), when([switches, COMMIT], 'fall silent'), NOTICED));
+    const answer = await noticed(rebuild(), when([switches, COMMIT], 'pass and fall silent'));
     expect(answer.status, answer.text).to.equal(200);
   });
 
