@@ -43,7 +43,7 @@ export interface Attempt extends Try {
   job: Job;
 }
 
-/** @throws Undecided, LockedError; and the driver's error when the connection is gone */
+/** @throws CommitInDoubt, LockedError; and the driver's error when the connection is gone */
 export async function attempt({ options, job, ...at }: Attempt): Promise<Outcome> {
   const { client } = at;
   const { request } = job;
