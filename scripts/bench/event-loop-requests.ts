@@ -16,7 +16,9 @@ export async function send(
   { method = 'POST', type = JSON_TYPE, text, headers = {} }: Sent,
 ) {
   const all = { ...service.headers, 'Content-Type': type, ...headers };
-  const answer = await fetch(service.url + path, { method, headers: all, body: text });
+  const request = () => fetch(service.url + path, { method, headers: all, body: text });
+  // A connection that was idle may have been closed from the other side.
+  const answer = await request().catch(request);
   const body = await answer.text();
   if (answer.status >= 500) throw new Error(`${method} ${path}: ${answer.status} ${body.slice(0, 500)}`);
   if (process.env['BENCH_VERBOSE'] !== undefined) process.stderr.write(`${answer.status} ${body.slice(0, 300)}\n`);

@@ -1,5 +1,5 @@
 /** A large value as JSON text in steps: JSON.stringify of 30 MiB stops the event loop for a tenth of a second. */
-import { bytesInSteps, inPieces } from '../kernel/bytes.js';
+import { bytesInSteps, inPieces, type Texts } from '../kernel/bytes.js';
 import { runYielding } from '../kernel/event-loop.js';
 import type { Resumable } from '../kernel/resumable.js';
 import { type Answer, jsonBytesAnswer } from './answer.js';
@@ -10,6 +10,11 @@ const LEVELS = 3;
 /** 200 with what `jsonAnswer` would send. */
 export async function largeJsonAnswer(value: unknown): Promise<Answer> {
   return jsonBytesAnswer(200, await runYielding(jsonBytesInSteps(value)));
+}
+
+/** 200 with `texts` one after the other, which are JSON together. */
+export async function jsonTextsAnswer(texts: Texts): Promise<Answer> {
+  return jsonBytesAnswer(200, await runYielding(bytesInSteps(texts)));
 }
 
 /** The bytes of what `JSON.stringify` would write. */

@@ -4,23 +4,15 @@
  */
 import { isObject } from '../kernel/json.js';
 import { MAX_PROBLEMS, type Path, type Problem, invalid } from '../kernel/problem.js';
-import { type Resumable, runToEnd } from '../kernel/resumable.js';
+import type { Resumable } from '../kernel/resumable.js';
 import { runYielding } from '../kernel/event-loop.js';
 import { Refused } from './errors.js';
 
 const MEMBERS = ['schema', 'foreign_key_schema'] as const;
 
 /** `body` itself. Throws `Refused` with one problem for each place that names another schema than `managed`. */
-export function inManagedSchema<T>(body: T, managed: string): T {
-  return refusing(body, runToEnd(otherSchemasInSteps(body, managed)));
-}
-
-/** The same of a large body. */
-export async function documentInManagedSchema<T>(body: T, managed: string): Promise<T> {
-  return refusing(body, await runYielding(otherSchemasInSteps(body, managed)));
-}
-
-function refusing<T>(body: T, problems: Problem[]): T {
+export async function inManagedSchema<T>(body: T, managed: string): Promise<T> {
+  const problems = await runYielding(otherSchemasInSteps(body, managed));
   if (problems.length > 0) throw new Refused(problems);
   return body;
 }

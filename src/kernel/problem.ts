@@ -76,16 +76,26 @@ export function* problemsOfEachInSteps<T>(
 
 /** What is read of each item, or the problems. Nothing more is read once there are enough of them. */
 export function allOf<I, T>(items: readonly I[], read: (item: I, index: number) => Result<T>): Result<T[]> {
-  const values: T[] = [];
-  const problems = problemsOfEach(items, (item, index) => {
-    const result = read(item, index);
-    if (!result.ok) return result.problems;
-    values.push(result.value);
-    return [];
-  });
-  return problems.length > 0 ? { ok: false, problems } : ok(values);
+  return runToEnd(allOfInSteps(items, read));
 }
 
+/** `allOf` of many, each of which may be read in steps. */
+export function* allOfInSteps<I, T>(
+  items: readonly I[],
+  read: (item: I, index: number) => Result<T> | Resumable<Result<T>>,
+): Resumable<Result<T[]>> {
+  const values: T[] = [];
+  const problems: Problem[] = [];
+  for (const [index, item] of items.entries()) {
+    const reading = read(item, index);
+    const result = 'ok' in reading ? reading : yield* reading;
+    if (result.ok) values.push(result.value);
+    else problems.push(...result.problems);
+    if (problems.length >= MAX_PROBLEMS) break;
+    yield;
+  }
+  return problems.length > 0 ? { ok: false, problems } : ok(values);
+}
 const PLAIN_MEMBER = /^[A-Za-z_$][\w$-]*$/;
 
 /** `['fields', 2, 'a b']` → `fields[2]["a b"]`. */

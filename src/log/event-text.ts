@@ -1,6 +1,7 @@
 /** Events as the JSON text that answers show. */
-import type { Queryable } from '../postgres/pool.js';
-import type { EventRow } from './read.js';
+import { createTimeSlice, mapYielding } from '../kernel/event-loop.js';
+import { JSON_AS_TEXT, type Queryable } from '../postgres/pool.js';
+import { type EventRow, parsedRow, type UnparsedRow } from './read.js';
 
 export interface EventText {
   position: number;
@@ -24,11 +25,17 @@ export interface Selection {
 
 export async function selectEventTexts(db: Queryable, selection: Selection): Promise<EventText[]> {
   const { where, values, order, limit } = selection;
-  const { rows } = await db.query<EventRow>({
+  const { rows } = await db.query<UnparsedRow>({
     text: `SELECT ${COLUMNS} FROM service_events e WHERE ${where} ORDER BY e.position ${order} LIMIT ${limit}`,
     values: [...values],
+    types: JSON_AS_TEXT,
   });
-  return rows.map((row) => ({ position: row.position, hash: row.hash, text: textOf(row) }));
+  const toText = (row: UnparsedRow): EventText => ({
+    position: row.position,
+    hash: row.hash,
+    text: textOf(parsedRow(row)),
+  });
+  return mapYielding(rows, toText, createTimeSlice());
 }
 
 /** What most events don't have is no member of those. */

@@ -5,6 +5,7 @@ import { canonicalJson } from '../kernel/canonical.js';
 import type { Queryable } from '../postgres/pool.js';
 import { createCanonicalWriter } from '../kernel/canonical-writer.js';
 import { type LogHead, emptyHead } from './head.js';
+import { createTimeSlice } from '../kernel/event-loop.js';
 import { type EventRecord, readRecordPages } from './read.js';
 
 /** What the hash covers: the whole event but the hash itself. `data` may be given as canonical JSON already. */
@@ -59,8 +60,10 @@ export interface VerifyOptions {
  */
 export async function verifyChain(db: Queryable, options: VerifyOptions = {}): Promise<Verification> {
   const chain = createChain();
+  const slice = createTimeSlice();
   for await (const page of readRecordPages(db, { after: 0 })) {
     for (const event of page) {
+      if (slice.isOver()) await slice.yield();
       const reason = chain.add(event);
       if (reason === null) continue;
       const head = chain.head();

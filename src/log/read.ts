@@ -1,7 +1,7 @@
 /** Reading the log in order, in pages. */
 import type { Cause, Context, StoredEvent, Subject } from '../schema/model/events.js';
 import { readEvent } from '../schema/fold/upcasting.js';
-import type { Queryable } from '../postgres/pool.js';
+import { JSON_AS_TEXT, type Queryable } from '../postgres/pool.js';
 import { createTimeSlice, mapYielding } from '../kernel/event-loop.js';
 
 /** An event as it is stored: of the version it was written with, not parsed. */
@@ -86,12 +86,28 @@ export async function* readRecordPages(db: Queryable, range: Range): AsyncGenera
 
 /** One page, in order. */
 export async function readPage(db: Queryable, range: Range & { limit: number }): Promise<EventRecord[]> {
-  const { rows } = await db.query<EventRow>({
+  const { rows } = await db.query<UnparsedRow>({
     name: 'log-page',
     text: `SELECT ${EVENT_COLUMNS} FROM service_events WHERE position > $1 AND position <= $2 ORDER BY position LIMIT $3`,
     values: [range.after, range.upTo ?? Number.MAX_SAFE_INTEGER, range.limit],
+    types: JSON_AS_TEXT,
   });
-  return rows.map(toEventRecord);
+  return mapYielding(rows, (row) => toEventRecord(parsedRow(row)), createTimeSlice());
+}
+
+/** A row whose JSON is text. */
+export type UnparsedRow = Omit<EventRow, Documents> & Record<Documents, string | null>;
+
+type Documents = 'data' | 'actor' | 'context' | 'subject';
+
+/** The same row, parsed. */
+export function parsedRow(row: UnparsedRow): EventRow {
+  const parsed = row as Record<Documents, unknown>;
+  for (const name of ['data', 'actor', 'context', 'subject'] as const) {
+    const text = row[name];
+    if (text !== null) parsed[name] = JSON.parse(text);
+  }
+  return row as unknown as EventRow;
 }
 
 /** The end of the log. */

@@ -39,6 +39,14 @@ function parsePosition(text: string): number | string {
   return Number.isSafeInteger(value) ? value : text;
 }
 
+/** For queries with much JSON: it stays text, to be parsed in turns with other work and not as it comes in. */
+export const JSON_AS_TEXT: pg.CustomTypesConfig = {
+  getTypeParser: ((oid: number, format?: 'text') =>
+    oid === pg.types.builtins.JSONB
+      ? (text: string) => text
+      : types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
+};
+
 /** The configuration of one client of ours, for the pool and for dedicated connections. */
 export function connectionConfig(options: ConnectionOptions): pg.ClientConfig {
   const { connectionString, given } = takeOptions(options.connectionString);

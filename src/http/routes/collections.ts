@@ -1,6 +1,9 @@
 /** /collections */
 import { z } from 'zod';
 import { operations } from '../../schema/operations/index.js';
+import { parseCreateCollectionsInSteps, parseUpdateCollectionsInSteps } from '../../schema/operations/batches.js';
+import { parseCreateCollectionInSteps } from '../../schema/operations/create-collection.js';
+import { runYielding } from '../../kernel/event-loop.js';
 import { missingCollection } from '../../schema/operations/refusals.js';
 import type { State } from '../../schema/model/state.js';
 import { type Answer, JSON_TYPE, noContent, textAnswer, unwrap } from '../answer.js';
@@ -82,8 +85,8 @@ function changingRoutes({ pipeline, config: { schema } }: HttpDeps, texts: Colle
     const answer = textAnswer(200, `{"data":[${data.join(',')}]}`, ['Content-Type', JSON_TYPE]);
     return { ...answer, position: state.position };
   };
-  const createSeveral = (call: Shown, input: { body: unknown[]; concurrentIndexes: boolean }) => {
-    const command = unwrap(operations['create-collections'].parse(input));
+  const createSeveral = async (call: Shown, input: { body: unknown[]; concurrentIndexes: boolean }) => {
+    const command = unwrap(await runYielding(parseCreateCollectionsInSteps(input)));
     const names = command.creates.map(({ collection }) => collection.collection);
     const render = ({ state }: { state: State }) => severalShown(state, names, call);
     return change(pipeline, call, { name: 'create-collections', command, render });
@@ -95,8 +98,9 @@ function changingRoutes({ pipeline, config: { schema } }: HttpDeps, texts: Colle
       access: 'admin',
       query: severalQuery,
       body: 'json',
-      handle(call) {
-        const command = unwrap(operations['update-collections'].parse({ body: inManagedSchema(call.body, schema) }));
+      async handle(call) {
+        const body = await inManagedSchema(call.body, schema);
+        const command = unwrap(await runYielding(parseUpdateCollectionsInSteps({ body })));
         const names = command.updates.map(({ collection }) => collection);
         const render = ({ state }: { state: State }) => severalShown(state, names, call);
         return change(pipeline, call, { name: 'update-collections', command, render });
@@ -108,11 +112,11 @@ function changingRoutes({ pipeline, config: { schema } }: HttpDeps, texts: Colle
       access: 'admin',
       query: createQuery,
       body: 'json',
-      handle(call) {
-        const body = inManagedSchema(call.body, schema);
+      async handle(call) {
+        const body = await inManagedSchema(call.body, schema);
         const concurrentIndexes = call.query.concurrentIndexCreation;
         if (Array.isArray(body)) return createSeveral(call, { body, concurrentIndexes });
-        const command = unwrap(operations['create-collection'].parse({ body, concurrentIndexes }));
+        const command = unwrap(await runYielding(parseCreateCollectionInSteps({ body, concurrentIndexes })));
         const name = command.collection.collection;
         const render = ({ state }: { state: State }) => shown(state, name, call);
         return change(pipeline, call, { name: 'create-collection', command, render });
@@ -124,9 +128,9 @@ function changingRoutes({ pipeline, config: { schema } }: HttpDeps, texts: Colle
       access: 'admin',
       query: oneQuery,
       body: 'json',
-      handle(call) {
+      async handle(call) {
         const collection = idOf(call);
-        const body = inManagedSchema(call.body, schema);
+        const body = await inManagedSchema(call.body, schema);
         const command = unwrap(operations['update-collection'].parse({ collection, body }));
         const render = ({ state }: { state: State }) => shown(state, collection, call);
         return change(pipeline, call, { name: 'update-collection', command, render });

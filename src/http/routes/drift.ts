@@ -9,6 +9,7 @@ import { jsonAnswer, unwrap } from '../answer.js';
 import { change, rehearse } from '../change.js';
 import type { HttpDeps } from '../deps.js';
 import { flag } from '../query.js';
+import { largeJsonAnswer } from '../json-text.js';
 import { type Route, route } from '../route.js';
 
 const noQuery = z.strictObject({});
@@ -27,7 +28,7 @@ export function driftRoutes({ pipeline, config: { schema } }: HttpDeps): Route[]
           position: head.position,
         });
         const { drift, position } = await pipeline.underLock(look, { readOnly: true });
-        return { ...jsonAnswer(200, { position, ...drift }), position };
+        return { ...(await largeJsonAnswer({ position, ...drift })), position };
       },
     }),
     route({

@@ -1,6 +1,8 @@
 /** /fields */
 import { z } from 'zod';
 import { operations } from '../../schema/operations/index.js';
+import { parseUpdateFieldsInSteps } from '../../schema/operations/fields.js';
+import { runYielding } from '../../kernel/event-loop.js';
 import { missingField, noFieldsShown } from '../../schema/operations/refusals.js';
 import { collectionsInOrder } from '../../schema/model/order.js';
 import type { FieldDocument } from '../../schema/snapshot/documents.js';
@@ -35,21 +37,21 @@ export function fieldRoutes(deps: HttpDeps): Route[] {
   return [...readingRoutes(deps, textsOf), ...changingRoutes(deps, textsOf)];
 }
 
-/** The JSON of a collection's fields, in order; written once as long as they are the same. */
-type FieldTexts = (state: State, node: CollectionNode) => readonly string[];
+/** The JSON of a collection's fields by their names, in order; written once as long as they are the same. */
+type FieldTexts = (state: State, node: CollectionNode) => ReadonlyMap<string, string>;
 
 function createFieldTexts(): FieldTexts {
-  const known = new WeakMap<readonly FieldDocument[], readonly string[]>();
+  const known = new WeakMap<readonly FieldDocument[], ReadonlyMap<string, string>>();
   return (state, node) => {
     const fields = fieldDocumentsOf(state, node);
-    const found = known.get(fields) ?? fields.map((field) => JSON.stringify(field));
+    const found = known.get(fields) ?? new Map(fields.map((field) => [field.field, JSON.stringify(field)]));
     known.set(fields, found);
     return found;
   };
 }
 
 function* allTexts(textsOf: FieldTexts, state: State): Generator<string, void, void> {
-  for (const node of collectionsInOrder(state)) yield* textsOf(state, node);
+  for (const node of collectionsInOrder(state)) yield* textsOf(state, node).values();
 }
 
 function nodeOf(state: State, collection: string): CollectionNode {
@@ -63,8 +65,7 @@ function oneText(
   { state, collection, field }: { state: State; collection: string; field: string },
 ) {
   const node = nodeOf(state, collection);
-  const index = fieldDocumentsOf(state, node).findIndex((each) => each.field === field);
-  const text = textsOf(state, node)[index];
+  const text = textsOf(state, node).get(field);
   if (text === undefined) throw new Refused([missingField(collection, field)]);
   return text;
 }
@@ -88,7 +89,7 @@ function readingRoutes(deps: HttpDeps, textsOf: FieldTexts): Route[] {
       handle(call) {
         const { collection } = namesOf(call);
         const key = `fields of ${JSON.stringify(collection)} ${pageKey(call.query)}`;
-        return read(call, key, (state) => listTexts(textsOf(state, nodeOf(state, collection)), call.query));
+        return read(call, key, (state) => listTexts(textsOf(state, nodeOf(state, collection)).values(), call.query));
       },
     }),
     route({
@@ -118,10 +119,10 @@ function changingRoutes({ pipeline, config: { schema } }: HttpDeps, textsOf: Fie
       access: 'admin',
       query: changeQuery,
       body: 'json',
-      handle(call) {
+      async handle(call) {
         const { collection } = namesOf(call);
         const { concurrentIndexCreation: concurrentIndexes, fields } = call.query;
-        const body = inManagedSchema(call.body, schema);
+        const body = await inManagedSchema(call.body, schema);
         const command = unwrap(operations['create-field'].parse({ collection, body, concurrentIndexes }));
         const { field } = command.field;
         const render = ({ state }: { state: State }) =>
@@ -135,11 +136,11 @@ function changingRoutes({ pipeline, config: { schema } }: HttpDeps, textsOf: Fie
       access: 'admin',
       query: changeQuery,
       body: 'json',
-      handle(call) {
+      async handle(call) {
         const { collection } = namesOf(call);
         const { concurrentIndexCreation: concurrentIndexes, fields } = call.query;
-        const body = inManagedSchema(call.body, schema);
-        const command = unwrap(operations['update-fields'].parse({ collection, body, concurrentIndexes }));
+        const body = await inManagedSchema(call.body, schema);
+        const command = unwrap(await runYielding(parseUpdateFieldsInSteps({ collection, body, concurrentIndexes })));
         const render = ({ state }: { state: State }) => {
           const texts = command.changes.map(({ field }) =>
             pickText(oneText(textsOf, { state, collection, field }), fields),
@@ -155,10 +156,10 @@ function changingRoutes({ pipeline, config: { schema } }: HttpDeps, textsOf: Fie
       access: 'admin',
       query: changeQuery,
       body: 'json',
-      handle(call) {
+      async handle(call) {
         const names = namesOf(call);
         const { concurrentIndexCreation: concurrentIndexes, fields } = call.query;
-        const input = { ...names, body: inManagedSchema(call.body, schema), concurrentIndexes };
+        const input = { ...names, body: await inManagedSchema(call.body, schema), concurrentIndexes };
         const command = unwrap(operations['update-fields'].parse(input));
         const render = ({ state }: { state: State }) =>
           answer(state, pickText(oneText(textsOf, { state, ...names }), fields));

@@ -9,6 +9,7 @@ import { causeOf } from '../change.js';
 import type { HttpDeps } from '../deps.js';
 import { invalidQuery, refused } from '../errors.js';
 import { type Cursor, cursor, moment, pageSize, position, requireInLog } from '../history-query.js';
+import { jsonTextsAnswer } from '../json-text.js';
 import { type Route, route } from '../route.js';
 import { goneSignal, write } from '../stream.js';
 import { historySchemaRoutes } from './history-schema.js';
@@ -120,8 +121,14 @@ async function boundOf(
 
 const textOf = ({ text }: EventText): string => text;
 
-function pageAnswer(items: readonly string[], next: number | null): Answer {
-  return textAnswer(200, `{"data":[${items.join(',')}],"meta":{"next":${next}}}`, ['Content-Type', JSON_TYPE]);
+function pageAnswer(items: readonly string[], next: number | null): Promise<Answer> {
+  return jsonTextsAnswer(pageTexts(items, next));
+}
+
+function* pageTexts(items: readonly string[], next: number | null): Generator<string, void, void> {
+  yield '{"data":[';
+  for (const [index, item] of items.entries()) yield index === 0 ? item : `,${item}`;
+  yield `],"meta":{"next":${next}}}`;
 }
 
 function eventRoute({ history }: HttpDeps): Route {

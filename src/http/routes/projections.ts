@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { type Projections, PROJECTION_NAMES, isProjectionName } from '../../projector/projections/index.js';
 import { jsonAnswer } from '../answer.js';
 import { refused } from '../errors.js';
+import { largeJsonAnswer } from '../json-text.js';
 import { route, type Route } from '../route.js';
 
 const noQuery = z.strictObject({});
@@ -26,7 +27,7 @@ export function projectionRoutes({ projections }: { projections: Projections }):
       query: noQuery,
       async handle() {
         const verified = await projections.verify();
-        return { ...jsonAnswer(200, { data: verified }), position: verified.position };
+        return { ...(await largeJsonAnswer({ data: verified })), position: verified.position };
       },
     }),
     route({

@@ -110,8 +110,8 @@ function changingRoutes({ pipeline, config: { schema } }: HttpDeps): Route[] {
       access: 'admin',
       query: oneQuery,
       body: 'json',
-      handle(call) {
-        const command = unwrap(operations['create-relation'].parse({ body: inManagedSchema(call.body, schema) }));
+      async handle(call) {
+        const command = unwrap(operations['create-relation'].parse({ body: await inManagedSchema(call.body, schema) }));
         const { many_collection: collection, many_field: field } = command.relation;
         const render = ({ state }: { state: State }) => answer(state, { collection, field, ...call.query });
         return change(pipeline, call, { name: 'create-relation', command, render });
@@ -123,9 +123,9 @@ function changingRoutes({ pipeline, config: { schema } }: HttpDeps): Route[] {
       access: 'admin',
       query: oneQuery,
       body: 'json',
-      handle(call) {
+      async handle(call) {
         const names = namesOf(call);
-        const body = inManagedSchema(call.body, schema);
+        const body = await inManagedSchema(call.body, schema);
         const command = unwrap(operations['update-relation'].parse({ ...names, body }));
         const render = ({ state }: { state: State }) => answer(state, { ...names, ...call.query });
         return change(pipeline, call, { name: 'update-relation', command, render });

@@ -18,7 +18,7 @@ import type { HttpDeps } from '../deps.js';
 import { invalidQuery } from '../errors.js';
 import { attachment, EXPORTS, fileInSteps, FORMATS } from '../formats/export.js';
 import { planAnswer } from '../plan-answer.js';
-import { documentInManagedSchema } from '../managed-schema.js';
+import { inManagedSchema } from '../managed-schema.js';
 import { largeJsonAnswer } from '../json-text.js';
 import { flag, nameList } from '../query.js';
 import { representationAnswer } from '../representation.js';
@@ -110,7 +110,7 @@ function diffRoute({ store, config: { release, schema, maxBody } }: HttpDeps): R
     body: 'document',
     async handle({ query, head, body }) {
       const state = await store.atHead(head);
-      if (!query.force) await documentInManagedSchema(body, schema);
+      if (!query.force) await inManagedSchema(body, schema);
       const comparison = unwrap(await runYielding(compareSnapshotInSteps(state, body, { ...query, release })));
       const { hash, diff } = comparison;
       const warnings = [...comparison.warnings, ...(await costs(state, comparison, schema))];
@@ -140,7 +140,7 @@ function applyRoute({ pipeline, history, config: { release, schema } }: HttpDeps
     query: applyQuery,
     body: 'document',
     async handle(call) {
-      const body = await documentInManagedSchema(call.body, schema);
+      const body = await inManagedSchema(call.body, schema);
       const command = unwrap(await runYielding(parseApplyDiffInSteps({ release, body })));
       if (call.query.dry_run) return rehearsed(call, command);
       const render = ({ position }: { position: number }) => noContent(position);

@@ -1,6 +1,7 @@
 /** Reads what PostgreSQL says is there: four queries in one flight, whatever the number of tables. */
 import type pg from 'pg';
 import { toColumn, toConstraint, toIndex, toTable } from './rows.js';
+import { createTimeSlice, mapYielding } from '../../kernel/event-loop.js';
 import type { CatalogTable } from './model.js';
 import { COLUMNS_QUERY, CONSTRAINTS_QUERY, INDEXES_QUERY, TABLES_QUERY } from './queries.js';
 import type { ColumnRow, ConstraintRow, IndexRow, TableRow } from './rows.js';
@@ -34,39 +35,35 @@ export function catalogReading(schema: string, tables?: readonly string[]): Read
     async make(rows) {
       const built = new Map<number, Building>();
       for (const row of await rows<TableRow>()) built.set(row[0], { table: toTable(row), names: new Map() });
-      addColumns(built, await rows<ColumnRow>());
+      const slice = createTimeSlice();
+      const each = <T>(found: readonly T[], add: (row: T) => void) => mapYielding(found, add, slice);
+      await each(await rows<ColumnRow>(), columnAdder(built));
       const constraints = await rows<ConstraintRow>();
-      addConstraints(built, constraints);
-      addIndexes(built, await rows<IndexRow>(), constraints);
+      await each(constraints, constraintAdder(built));
+      await each(await rows<IndexRow>(), indexAdder(built, constraints));
       return [...built.values()].map(({ table }) => table);
     },
   };
 }
 
-function addColumns(built: ReadonlyMap<number, Building>, rows: readonly ColumnRow[]): void {
-  for (const row of rows) {
-    const building = built.get(row[0]);
-    building?.table.columns.push(toColumn(row));
-    building?.names.set(row[1], row[2]);
-  }
-}
+type Built = ReadonlyMap<number, Building>;
 
-function addConstraints(built: ReadonlyMap<number, Building>, rows: readonly ConstraintRow[]): void {
-  for (const row of rows) {
-    const building = built.get(row[0]);
-    building?.table.constraints.push(toConstraint(row, building.names));
-  }
-}
+const columnAdder = (built: Built) => (row: ColumnRow) => {
+  const building = built.get(row[0]);
+  building?.table.columns.push(toColumn(row));
+  building?.names.set(row[1], row[2]);
+};
 
-function addIndexes(
-  built: ReadonlyMap<number, Building>,
-  rows: readonly IndexRow[],
-  constraints: readonly ConstraintRow[],
-): void {
+const constraintAdder = (built: Built) => (row: ConstraintRow) => {
+  const building = built.get(row[0]);
+  building?.table.constraints.push(toConstraint(row, building.names));
+};
+
+function indexAdder(built: Built, constraints: readonly ConstraintRow[]): (row: IndexRow) => void {
   // A foreign key names the index of the other table; it isn't served by one of its own.
   const serving = new Map(constraints.filter(([, , kind]) => kind !== 'f').map((row) => [row[9], row[1]]));
-  for (const row of rows) {
+  return (row) => {
     const building = built.get(row[0]);
     building?.table.indexes.push(toIndex(row, building.names, serving.get(row[1]) ?? null));
-  }
+  };
 }

@@ -1,5 +1,6 @@
 /** Finds drift, and says what would end it. */
 import type pg from 'pg';
+import { createTimeSlice, mapYielding } from '../../kernel/event-loop.js';
 import type { Note } from '../adopt/note.js';
 import { type Converted, convertTable } from '../adopt/convert.js';
 import type { CatalogColumn, CatalogTable } from '../catalog/model.js';
@@ -34,7 +35,11 @@ export interface Finding {
 /** `state` must be the one the database is at: call it in a transaction that holds the log's lock. */
 export async function findDrift(client: pg.ClientBase, state: State, schema: string): Promise<Drift> {
   const finding = await lookForDrift(client, state, schema);
-  const found = [...finding.drifted].map(([name, each]) => tableDrift(finding, name, each));
+  const found = await mapYielding(
+    finding.drifted,
+    ([name, each]) => tableDrift(finding, name, each),
+    createTimeSlice(),
+  );
   const names = finding.unmanaged.map(({ name }) => name);
   return { ok: found.length === 0, tables: found, unmanaged: names.sort(byName) };
 }

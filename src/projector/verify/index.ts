@@ -1,5 +1,6 @@
 /** The three-way comparison: what the fold says, what the metadata rows say, what PostgreSQL's catalog says. */
 import type pg from 'pg';
+import { createTimeSlice } from '../../kernel/event-loop.js';
 import { type CollectionNode, type State, byName } from '../../schema/model/state.js';
 import type { CatalogTable } from '../catalog/model.js';
 import { readObjects } from '../catalog/objects.js';
@@ -43,10 +44,12 @@ export async function verifyCatalog(client: pg.ClientBase, state: State, schema:
   const names = [...state.collections.keys()];
   const tables = new Map((await readCatalog(client, schema, names)).map((table) => [table.name, table]));
   const isPending = await pendingIndexes(client);
-  const spelled = await spelledColumns(client, schema, otherwiseSpelled(state, tables));
+  const spelled = await spelledColumns(client, schema, await otherwiseSpelled(state, tables));
   const objects = await readObjects(client, schema, names);
   const differences: Difference[] = [];
+  const slice = createTimeSlice();
   for (const [name, node] of state.collections) {
+    if (slice.isOver()) await slice.yield();
     const table = tables.get(name);
     const presence = comparePresence(node, table);
     if (presence !== null) differences.push(presence);
@@ -70,9 +73,11 @@ function comparePresence({ collection }: CollectionNode, table: CatalogTable | u
 }
 
 /** Columns that are there, and may differ in nothing but their spelling. */
-function otherwiseSpelled(state: State, tables: ReadonlyMap<string, CatalogTable>): ColumnField[] {
+async function otherwiseSpelled(state: State, tables: ReadonlyMap<string, CatalogTable>): Promise<ColumnField[]> {
   const found: ColumnField[] = [];
+  const slice = createTimeSlice();
   for (const [collection, table] of tables) {
+    if (slice.isOver()) await slice.yield();
     const fields = state.collections.get(collection)?.fields;
     for (const column of table.columns) {
       const field = fields?.get(column.name);

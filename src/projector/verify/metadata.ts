@@ -1,7 +1,8 @@
 /** Fold against metadata rows. */
 import type pg from 'pg';
+import { createTimeSlice, mapYielding } from '../../kernel/event-loop.js';
 import { isObject, jsonEqual, type Json } from '../../kernel/json.js';
-import { type State, byName } from '../../schema/model/state.js';
+import { type CollectionNode, type State, byName } from '../../schema/model/state.js';
 import { sql } from '../ddl/sql.js';
 import type { Difference } from './difference.js';
 
@@ -33,37 +34,41 @@ function placeOf(
 /** Every member of a row that isn't what the fold says, and every row too many or too few. */
 export async function verifyMetadata(client: pg.ClientBase, state: State): Promise<Difference[]> {
   const nodes = [...state.collections.values()];
-  const read = async (text: string): Promise<Document[]> => (await client.query<Document>(text)).rows;
+  const compared = async (kind: Kind, expected: Iterable<object>, text: string): Promise<Difference[]> => {
+    const { rows } = await client.query<Document>(text);
+    return compareRows(kind, expected as Iterable<Document>, rows);
+  };
   return [
-    ...compareRows(
-      COLLECTION,
-      nodes.map((node) => ({ ...node.collection }) as unknown as Document),
-      await read(COLLECTIONS),
-    ),
-    ...compareRows(
-      FIELD,
-      nodes.flatMap((node) => [...node.fields.values()]) as unknown as Document[],
-      await read(FIELDS),
-    ),
-    ...compareRows(
-      RELATION,
-      nodes.flatMap((node) => [...node.relations.values()]) as unknown as Document[],
-      await read(RELATIONS),
-    ),
+    ...(await compared(COLLECTION, each(nodes, collectionOf), COLLECTIONS)),
+    ...(await compared(FIELD, each(nodes, fieldsOf), FIELDS)),
+    ...(await compared(RELATION, each(nodes, relationsOf), RELATIONS)),
   ];
 }
 
-function compareRows(kind: Kind, expected: readonly Document[], found: readonly Document[]): Difference[] {
+const collectionOf = ({ collection }: CollectionNode): object[] => [collection];
+const fieldsOf = ({ fields }: CollectionNode): Iterable<object> => fields.values();
+const relationsOf = ({ relations }: CollectionNode): Iterable<object> => relations.values();
+
+function* each(nodes: readonly CollectionNode[], rowsOf: (node: CollectionNode) => Iterable<object>) {
+  for (const node of nodes) yield* rowsOf(node);
+}
+
+async function compareRows(kind: Kind, expected: Iterable<Document>, found: readonly Document[]) {
   const keyOf = (row: Document): string => kind.key.map((column) => row[column as string] as string).join('\0');
-  const rows = new Map(found.map((row) => [keyOf(row), row]));
+  const slice = createTimeSlice();
+  const rows = new Map(await mapYielding(found, (row) => [keyOf(row), row] as const, slice));
   const differences: Difference[] = [];
-  for (const document of [...expected].sort((a, b) => byName(keyOf(a), keyOf(b)))) {
-    const row = rows.get(keyOf(document));
-    rows.delete(keyOf(document));
+  for (const document of expected) {
+    if (slice.isOver()) await slice.yield();
+    const key = keyOf(document);
+    const row = rows.get(key);
+    rows.delete(key);
     const place = placeOf(kind, document);
     if (row === undefined) differences.push({ ...place, member: kind.member, expected: 'a row', found: null });
     else differences.push(...compareMembers(document, row).map((member) => ({ ...place, ...member })));
   }
+  // What is the same is most of it: only the rest is put in order.
+  differences.sort((a, b) => byName(a.collection, b.collection) || byName(a.field ?? '', b.field ?? ''));
   for (const row of rows.values()) {
     differences.push({ ...placeOf(kind, row), member: kind.member, expected: null, found: 'a row' });
   }

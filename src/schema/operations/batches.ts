@@ -6,14 +6,15 @@ import { collectionPlaces } from './places.js';
 import {
   type Problem,
   type Result,
-  allOf,
+  allOfInSteps,
   invalid,
   ok,
   problemsOfEach,
   refuse,
   repeated,
 } from '../../kernel/problem.js';
-import { type CreateCollection, createCollection, takenName } from './create-collection.js';
+import { type CreateCollection, parseCreateCollectionInSteps, takenName } from './create-collection.js';
+import { type Resumable, runToEnd } from '../../kernel/resumable.js';
 import { type Operation, decideDraft } from './operation.js';
 import { type UpdateCollection, applyUpdate, updateCollection, updatePlaces } from './update-collection.js';
 
@@ -30,14 +31,7 @@ export interface CreateCollectionsInput {
 export const createCollections: Operation<'create-collections', CreateCollectionsInput, CreateCollections> = {
   name: 'create-collections',
 
-  parse({ body, concurrentIndexes }) {
-    const creates = allOf(body, (element, index) =>
-      createCollection.parse({ body: element, concurrentIndexes, at: [index] }),
-    );
-    if (!creates.ok) return creates;
-    const twice = doubled(creates.value.map((create) => create.collection.collection));
-    return twice.length > 0 ? refuse(...twice) : ok({ creates: creates.value, concurrentIndexes });
-  },
+  parse: (input) => runToEnd(parseCreateCollectionsInSteps(input)),
 
   *decide(state, { creates, concurrentIndexes }) {
     const draft = new Draft(state);
@@ -50,6 +44,7 @@ export const createCollections: Operation<'create-collections', CreateCollection
       }
       draft.putCollection(collection);
       for (const field of fields) draft.putField(field);
+      yield;
     }
     if (taken.length > 0) return refuse(...taken);
     return yield* decideDraft(state, draft, { concurrentIndexes }, places);
@@ -67,28 +62,47 @@ export interface UpdateCollectionsInput {
 export const updateCollections: Operation<'update-collections', UpdateCollectionsInput, UpdateCollections> = {
   name: 'update-collections',
 
-  parse({ body }) {
-    if (!Array.isArray(body))
-      return refuse(invalid([], 'the body is an array of collections, each with its name and meta'));
-    const updates = allOf(body, (element: unknown, index): Result<UpdateCollection> => {
-      if (!isObject(element)) return refuse(invalid([index], 'a collection is an object with its name and meta'));
-      const name = element['collection'];
-      if (typeof name !== 'string') return refuse(invalid([index, 'collection'], 'collection is required, a string'));
-      return updateCollection.parse({ collection: name, body: element, at: [index] });
-    });
-    if (!updates.ok) return updates;
-    const twice = doubled(updates.value.map((update) => update.collection));
-    return twice.length > 0 ? refuse(...twice) : ok({ updates: updates.value });
-  },
+  parse: (input) => runToEnd(parseUpdateCollectionsInSteps(input)),
 
   *decide(state, { updates }) {
     const draft = new Draft(state);
     const problems: Problem[] = [];
-    for (const update of updates) problems.push(...applyUpdate(state, draft, update));
+    for (const update of updates) {
+      problems.push(...applyUpdate(state, draft, update));
+      yield;
+    }
     if (problems.length > 0) return refuse(...problems);
     return yield* decideDraft(state, draft, {}, updatePlaces(updates));
   },
 };
+
+/** `parse` of many. */
+export function* parseCreateCollectionsInSteps({
+  body,
+  concurrentIndexes,
+}: CreateCollectionsInput): Resumable<Result<CreateCollections>> {
+  const creates = yield* allOfInSteps(body, (element, index) =>
+    parseCreateCollectionInSteps({ body: element, concurrentIndexes, at: [index] }),
+  );
+  if (!creates.ok) return creates;
+  const twice = doubled(creates.value.map((create) => create.collection.collection));
+  return twice.length > 0 ? refuse(...twice) : ok({ creates: creates.value, concurrentIndexes });
+}
+
+/** `parse` of many. */
+export function* parseUpdateCollectionsInSteps({ body }: UpdateCollectionsInput): Resumable<Result<UpdateCollections>> {
+  if (!Array.isArray(body))
+    return refuse(invalid([], 'the body is an array of collections, each with its name and meta'));
+  const updates = yield* allOfInSteps(body, (element: unknown, index): Result<UpdateCollection> => {
+    if (!isObject(element)) return refuse(invalid([index], 'a collection is an object with its name and meta'));
+    const name = element['collection'];
+    if (typeof name !== 'string') return refuse(invalid([index, 'collection'], 'collection is required, a string'));
+    return updateCollection.parse({ collection: name, body: element, at: [index] });
+  });
+  if (!updates.ok) return updates;
+  const twice = doubled(updates.value.map((update) => update.collection));
+  return twice.length > 0 ? refuse(...twice) : ok({ updates: updates.value });
+}
 
 function doubled(names: string[]): Problem[] {
   return problemsOfEach(repeated(names), (index) => [

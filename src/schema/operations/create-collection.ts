@@ -12,12 +12,13 @@ import {
   type Problem,
   type Result,
   about,
-  allOf,
+  allOfInSteps,
   invalid,
   ok,
   refuse,
   unknownMembers,
 } from '../../kernel/problem.js';
+import { type Resumable, runToEnd } from '../../kernel/resumable.js';
 import { type Operation, decideDraft } from './operation.js';
 
 export interface CreateCollection {
@@ -40,22 +41,7 @@ const MEMBERS = new Set<string>(['collection', 'meta', 'schema', 'fields', 'tran
 export const createCollection: Operation<'create-collection', CreateCollectionInput, CreateCollection> = {
   name: 'create-collection',
 
-  parse({ body, concurrentIndexes, at = [] }) {
-    if (!isObject(body)) return refuse(invalid(at, 'a collection is a JSON object'));
-    const problems = unknownMembers(body, MEMBERS, at);
-    const meta = mergedMeta(body, at);
-    if (!meta.ok) return refuse(...problems, ...meta.problems);
-    const document: Record<string, Json> = { meta: meta.value };
-    if (body['collection'] !== undefined) document['collection'] = body['collection'];
-    if (body['schema'] !== undefined) document['schema'] = body['schema'];
-    const { stepsTo } = requestPlace(at, body);
-    const collection = readNewCollection(document, at, { foreign: false, stepsTo });
-    if (!collection.ok) return refuse(...problems, ...collection.problems);
-    const fields = readFields(body['fields'], collection.value, at);
-    if (!fields.ok) return refuse(...problems, ...fields.problems);
-    if (problems.length > 0) return refuse(...problems);
-    return ok({ collection: collection.value, fields: fields.value, sent: { at, body }, concurrentIndexes });
-  },
+  parse: (input) => runToEnd(parseCreateCollectionInSteps(input)),
 
   *decide(state, command) {
     const { collection, fields, concurrentIndexes } = command;
@@ -63,10 +49,35 @@ export const createCollection: Operation<'create-collection', CreateCollectionIn
     if (state.collections.has(collection.collection)) return refuse(locate(takenName(collection), places));
     const draft = new Draft(state);
     draft.putCollection(collection);
-    for (const field of fields) draft.putField(field);
+    for (const field of fields) {
+      draft.putField(field);
+      yield;
+    }
     return yield* decideDraft(state, draft, { concurrentIndexes }, places);
   },
 };
+
+/** `parse` of many fields. */
+export function* parseCreateCollectionInSteps({
+  body,
+  concurrentIndexes,
+  at = [],
+}: CreateCollectionInput): Resumable<Result<CreateCollection>> {
+  if (!isObject(body)) return refuse(invalid(at, 'a collection is a JSON object'));
+  const problems = unknownMembers(body, MEMBERS, at);
+  const meta = mergedMeta(body, at);
+  if (!meta.ok) return refuse(...problems, ...meta.problems);
+  const document: Record<string, Json> = { meta: meta.value };
+  if (body['collection'] !== undefined) document['collection'] = body['collection'];
+  if (body['schema'] !== undefined) document['schema'] = body['schema'];
+  const { stepsTo } = requestPlace(at, body);
+  const collection = readNewCollection(document, at, { foreign: false, stepsTo });
+  if (!collection.ok) return refuse(...problems, ...collection.problems);
+  const fields = yield* readFields(body['fields'], collection.value, at);
+  if (!fields.ok) return refuse(...problems, ...fields.problems);
+  if (problems.length > 0) return refuse(...problems);
+  return ok({ collection: collection.value, fields: fields.value, sent: { at, body }, concurrentIndexes });
+}
 
 export function takenName({ collection }: Collection): Problem {
   const message = `collection ${JSON.stringify(collection)} exists already`;
@@ -110,14 +121,14 @@ function readTranslation(value: Json, at: Path): Result<Json> {
   }
 }
 
-function readFields(input: Json | undefined, collection: Collection, at: Path): Result<Field[]> {
+function* readFields(input: Json | undefined, collection: Collection, at: Path): Resumable<Result<Field[]>> {
   const path = [...at, 'fields'];
   if (input !== undefined && !Array.isArray(input)) return refuse(invalid(path, 'fields is an array of field objects'));
   const given = input ?? [];
   if (collection.schema === null) {
     return given.length === 0 ? ok([]) : refuse(invalid(path, 'a folder (schema null) has no table and so no fields'));
   }
-  const fields = allOf(given, (each, index) => readOne(each, [...path, index], collection.collection));
+  const fields = yield* allOfInSteps(given, (each, index) => readOne(each, [...path, index], collection.collection));
   if (!fields.ok) return fields;
   const twice = [...duplicates(fields.value, path)];
   const complete = withPrimaryKey(fields.value, collection.collection, path);

@@ -27,18 +27,38 @@ interface CollectionBody {
 
 /** Bodies of collections, each with its fields. */
 export function collectionPlaces(bodies: readonly CollectionBody[]): Places {
-  const bodyOf = (name: string) => bodies.find(({ collection }) => collection === name);
+  const named = firstBy(bodies, ({ collection }) => collection);
+  const fieldsIn = new Map<CollectionBody, (field: string) => [index: number, field: unknown] | undefined>();
+  const fieldsOf = (body: CollectionBody) => {
+    const found = fieldsIn.get(body) ?? firstBy(fieldsWithin(body), ([, field]) => nameOf(field));
+    fieldsIn.set(body, found);
+    return found;
+  };
   return {
     collection(name) {
-      const found = bodyOf(name);
+      const found = named(name);
       return found && requestPlace(found.at, found.body);
     },
     field(name, field) {
-      const { body, at } = bodyOf(name) ?? {};
-      const fields: unknown[] = isObject(body) && Array.isArray(body['fields']) ? body['fields'] : [];
-      const index = fields.findIndex((each) => isObject(each) && each['field'] === field);
-      return index < 0 ? undefined : requestPlace([...(at ?? []), 'fields', index], fields[index]);
+      const body = named(name);
+      const [index, found] = (body && fieldsOf(body)(field)) ?? [];
+      return body && index !== undefined ? requestPlace([...body.at, 'fields', index], found) : undefined;
     },
+  };
+}
+
+function fieldsWithin({ body }: CollectionBody): [index: number, field: unknown][] {
+  return isObject(body) && Array.isArray(body['fields']) ? [...body['fields'].entries()] : [];
+}
+
+const nameOf = (field: unknown): unknown => (isObject(field) ? field['field'] : undefined);
+
+/** Finds the first item of a name. Nobody asks for most bodies: the names are looked at when one is asked for. */
+function firstBy<T>(items: readonly T[], keyOf: (item: T) => unknown): (name: string) => T | undefined {
+  let known: Map<unknown, T> | undefined;
+  return (name) => {
+    known ??= new Map(items.toReversed().map((item) => [keyOf(item), item]));
+    return known.get(name);
   };
 }
 
@@ -50,9 +70,10 @@ interface FieldBody {
 
 /** Bodies of fields of one collection. */
 export function fieldPlaces(collection: string, bodies: readonly FieldBody[]): Places {
+  const named = firstBy(bodies, ({ field }) => field);
   return {
     field(name, field) {
-      const found = name === collection ? bodies.find((each) => each.field === field) : undefined;
+      const found = name === collection ? named(field) : undefined;
       return found && requestPlace(found.at, found.body);
     },
   };
