@@ -99,7 +99,7 @@ export function lists(release: string): Work[] {
     posted(`a collection of ${fields.length} columns, refused`, withFields(fields)),
     posted(`a collection of ${aliases.length} fields without columns`, withFields(aliases)),
     posted('1,000 collections', JSON.stringify(folders.slice(0, 1_000).map((each) => ({ ...each, schema: {} })))),
-    posted(`${folders.length} folders`, JSON.stringify(folders)),
+    posted('2,000 folders', JSON.stringify(folders.slice(0, 2_000))),
     posted(`${folders.length} folders, of which the last is refused`, JSON.stringify([...folders, { collection: 7 }])),
     posted('half a million values that are refused', filled('[1', '1', OTHER_BODY) + ']'),
     patched(`changes of ${patches.length} fields`, withFields(aliases), {
@@ -112,9 +112,9 @@ export function lists(release: string): Work[] {
         fields.slice(0, 1_500).map((each) => ({ ...each, interface: undefined, schema: { is_nullable: false } })),
       ),
     }),
-    patched(`changes of ${folderPatches.length} folders`, JSON.stringify(folders), {
+    patched('changes of 2,000 folders', JSON.stringify(folders.slice(0, 2_000)), {
       path: '/collections',
-      text: JSON.stringify(folderPatches),
+      text: JSON.stringify(folderPatches.slice(0, 2_000)),
     }),
     {
       work: 'one field of a collection of 20,000',

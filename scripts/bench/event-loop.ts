@@ -20,14 +20,17 @@ export interface Work {
 export async function stopsWhenWarm(url: string, works: readonly Work[]): Promise<Row[]> {
   const rows: Row[] = [];
   const service = await startService(url);
-  for (const work of works) {
-    await measured(service, work);
-    const runs = [];
-    for (let run = 0; run < RUNS; run += 1) runs.push(await measured(service, work));
-    rows.push(row(work, runs));
+  try {
+    for (const work of works) {
+      await measured(service, work);
+      const runs = [];
+      for (let run = 0; run < RUNS; run += 1) runs.push(await measured(service, work));
+      rows.push(row(work, runs));
+    }
+    return rows;
+  } finally {
+    await service.stop();
   }
-  await service.stop();
-  return rows;
 }
 
 /** Each as the first work of a process on the database of `url`: nothing that it shows has been shown before. */
