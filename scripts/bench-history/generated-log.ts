@@ -88,13 +88,13 @@ function creation(number: number, fields: number): NewEvent {
   const made = Array.from({ length: fields - 1 }, (_, index) =>
     makeField(name, `field_${index}`, TYPES[index % TYPES.length] as string),
   );
-  const collection: Collection = must(readNewCollection({ collection: name, schema: {} }, [], { foreign: false }));
+  const collection: Collection = must(readNewCollection({ collection: name, schema: {} }, [], { imported: false }));
   return newEvent('collection.created', name, null, { collection, fields: [defaultPrimaryKey(name), ...made] });
 }
 
 function makeField(collection: string, field: string, type: string): Field {
   const meta = { interface: 'input', note: `the ${field} of ${collection}`, width: 'half' };
-  return must(readNewField({ collection, field, type, meta, schema: {} }, [], { foreign: false }));
+  return must(readNewField({ collection, field, type, meta, schema: {} }, [], { imported: false }));
 }
 
 const nameOf = (number: number): string => `collection_${number}`;

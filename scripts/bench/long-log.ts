@@ -83,7 +83,7 @@ function* history(collections: number): Generator<NewEvent> {
 
 function collectionOf(name: string): Collection {
   const meta = { icon: 'box', note: 'measured' };
-  return must(readNewCollection({ collection: name, meta, schema: {} }, [], { foreign: false }));
+  return must(readNewCollection({ collection: name, meta, schema: {} }, [], { imported: false }));
 }
 
 const created = (collection: Collection, fields: Field[]): NewEvent => ({
@@ -96,7 +96,7 @@ const created = (collection: Collection, fields: Field[]): NewEvent => ({
 
 function field(collection: string, name: string): Field {
   const meta = { interface: 'input', note: `The ${name} of an item`, options: { placeholder: name } };
-  return must(readNewField({ collection, field: name, type: 'string', meta, schema: {} }, [], { foreign: false }));
+  return must(readNewField({ collection, field: name, type: 'string', meta, schema: {} }, [], { imported: false }));
 }
 
 function must<T>(result: Result<T>): T {

@@ -1,4 +1,4 @@
-import type { SettledDivergence } from '../log/verify-log.js';
+import type { AcknowledgedDivergence } from '../log/verify-log.js';
 import type { Difference } from '../projector/verify/index.js';
 import type { Divergence, LogPlace } from '../schema/model/events.js';
 
@@ -21,7 +21,7 @@ export function describeDivergence({
   found,
   noticed_at,
   ...more
-}: Divergence & Partial<SettledDivergence>): string {
+}: Divergence & Partial<AcknowledgedDivergence>): string {
   const line = `${noticed_at}: ${placed(seen)} was seen and is gone; the log ended at ${placed(found)}`;
   if (!('acknowledged' in more)) return line;
   return `${line}; ${more.acknowledged === null ? 'not acknowledged yet' : `acknowledged by event ${more.acknowledged}`}`;

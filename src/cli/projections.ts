@@ -19,20 +19,20 @@ export interface ProjectionTools {
   close(): Promise<void>;
 }
 
-export function withProjections<T>(invocation: Invocation, work: (bench: ProjectionTools) => Promise<T>): Promise<T> {
+export function withProjections<T>(invocation: Invocation, work: (tools: ProjectionTools) => Promise<T>): Promise<T> {
   const config = invocation.config();
   return withDatabase(config, async (pool, connectionString) => {
-    const bench = await openBench({ config, pool, connectionString });
+    const tools = await openProjectionTools({ config, pool, connectionString });
     try {
-      return await work(bench);
+      return await work(tools);
     } finally {
-      await bench.close();
+      await tools.close();
     }
   });
 }
 
 /** The caller closes it; the pool stays the caller's. Stored folds are left alone: what is verified must not rest on them. */
-export async function openBench({ config, pool, connectionString }: Surroundings): Promise<ProjectionTools> {
+export async function openProjectionTools({ config, pool, connectionString }: Surroundings): Promise<ProjectionTools> {
   const { rows } = await pool.query<{ database: string }>('SELECT current_database() AS database');
   const database = rows[0]?.database ?? '';
   const store = createStore({ pool, logger: silentLogger });

@@ -9,10 +9,10 @@ export interface LogVerification extends Verification {
   /** What PostgreSQL would let happen to accepted events: a sentence each. `ok` is false where there is one. */
   unprotected: string[];
   /** Every time the log was found to be another one than was seen, in order: it says so for good. */
-  divergences: SettledDivergence[];
+  divergences: AcknowledgedDivergence[];
 }
 
-export interface SettledDivergence extends Divergence {
+export interface AcknowledgedDivergence extends Divergence {
   /** Position of the event that acknowledged it; null: nobody has yet. */
   acknowledged: number | null;
 }
@@ -50,7 +50,7 @@ function gone({ position }: LogPlace, end: number): NonNullable<Verification['br
 }
 
 /** Of the log itself: what is written down elsewhere may be gone. */
-async function readAcknowledged(db: Queryable): Promise<SettledDivergence[]> {
+async function readAcknowledged(db: Queryable): Promise<AcknowledgedDivergence[]> {
   const { rows } = await db.query<{ position: number; divergences: Divergence[] }>(
     `SELECT position, data -> 'divergences' AS divergences FROM service_events
       WHERE subject ->> 'kind' = 'log' AND type = 'log.acknowledged' ORDER BY position`,

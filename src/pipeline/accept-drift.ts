@@ -1,5 +1,5 @@
 /** Accepting drift through the pipeline: the look at the catalog is part of the command's transaction. */
-import { type Acceptance, type Left, readAcceptance } from '../projector/drift/accept.js';
+import { type Acceptance, type NotAccepted, readAcceptance } from '../projector/drift/accept.js';
 import type { Note } from '../projector/adopt/note.js';
 import type { AcceptRequest } from '../schema/operations/accept-request.js';
 import type { CommandOf } from '../schema/operations/index.js';
@@ -16,7 +16,7 @@ export interface AcceptanceReport {
   /** Fields whose column has another name now: what the log knew of them went over. */
   renamed_fields: { collection: string; from: string; to: string }[];
   /** What stays a difference, and why. */
-  not_accepted: Left[];
+  not_accepted: NotAccepted[];
   /** What of those tables stays in the database and is part of no snapshot. */
   not_represented: Note[];
 }
@@ -51,7 +51,7 @@ export function accepting(request: AcceptRequest, schema: string): Accepting {
         renamed_fields: [...fields].flatMap(([collection, names]) =>
           [...names].map(([from, to]) => ({ collection, from, to })),
         ),
-        not_accepted: found.left,
+        not_accepted: found.notAccepted,
         not_represented: found.notRepresented,
       };
     },

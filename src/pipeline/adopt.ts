@@ -24,12 +24,12 @@ export interface Adopting {
 }
 
 /** The command and, when it has been decided, what there is to say about it. */
-export function adopting(wish: AdoptRequest, schema: string): Adopting {
+export function adopting(request: AdoptRequest, schema: string): Adopting {
   let found: Adoption | undefined;
   return {
     command: async (client, state) => {
-      found = await readAdoption({ client, schema, state }, wish);
-      return { wish, found };
+      found = await readAdoption({ client, schema, state }, request);
+      return { request, found };
     },
     report() {
       if (found === undefined) throw new Error('nobody has looked at the tables');

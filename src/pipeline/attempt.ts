@@ -18,7 +18,7 @@ import type { Try } from './attend.js';
 import { SAVEPOINT, begin } from './begin.js';
 import { checkpoints } from './checkpoints.js';
 import { UnknownOutcomeError, commit } from './commit.js';
-import { earlierAnswer, findAnswer, isKept, keepAnswer } from './idempotency.js';
+import { earlierAnswer, findAnswer, isStorable, storeAnswerStatements } from './idempotency.js';
 import { type Projection, runStatements } from './run-ddl.js';
 import type { Unanswered } from './commit-outcome.js';
 import type { Done, DryRun, Job, Outcome, PipelineOptions, Refusal, RequestContext } from './types.js';
@@ -54,10 +54,11 @@ export async function attempt({ options, job, ...at }: Attempt): Promise<Outcome
   });
   const earlier = idempotency && earlierAnswer(idempotency, found);
   if (earlier !== undefined) return rollback(client, earlier);
-  const decided = await judge(point.state, await preparedJob(client, job, point.state), options.release);
-  if (decided.kind === 'refused') return endRefused(client, options, { request, outcome: decided, head: point.head });
+  const decided = await decideEvents(point.state, await preparedJob(client, job, point.state), options.release);
+  if (decided.kind === 'refused')
+    return finishRefused(client, options, { request, outcome: decided, head: point.head });
   const { events } = decided;
-  if (events.length === 0) return endUnchanged(client, options, { request, point });
+  if (events.length === 0) return finishUnchanged(client, options, { request, point });
   const { statements, after } = await runYielding(planBatchInSteps(point.state, events, options.place.schema));
   // PostgreSQL works on the DDL while rows and hashes are computed here; the rest follows in one flight.
   const keeps = idempotency !== undefined;
@@ -70,16 +71,16 @@ export async function attempt({ options, job, ...at }: Attempt): Promise<Outcome
   const [problems, batch] = await Promise.all([projecting, prepare(preparing)]);
   if (problems !== null) {
     const outcome: Refusal = { kind: 'refused', problems };
-    return endRefused(client, options, { request, outcome, head: point.head, failed: true });
+    return finishRefused(client, options, { request, outcome, head: point.head, failed: true });
   }
-  return endDone(client, options, batch);
+  return finishDone(client, options, batch);
 }
 
 /** The same up to the DDL; everything is taken back. */
-export async function rehearse({ options, job, ...at }: Attempt): Promise<DryRun> {
+export async function attemptDryRun({ options, job, ...at }: Attempt): Promise<DryRun> {
   const { client } = at;
   const { point } = await begin(client, options, at);
-  const decided = await judge(point.state, await preparedJob(client, job, point.state), options.release);
+  const decided = await decideEvents(point.state, await preparedJob(client, job, point.state), options.release);
   if (decided.kind === 'refused') return rollback(client, decided);
   const { events } = decided;
   const { statements, after } = await runYielding(planBatchInSteps(point.state, events, options.place.schema));
@@ -92,7 +93,7 @@ function projectionOf({ pool, place }: PipelineOptions, batch: Omit<Projection, 
   return { ...batch, pool, schema: place.schema };
 }
 
-interface Rehearsed {
+interface PlannedBatch {
   point: Point;
   events: LogEvent[];
   statements: Statement[];
@@ -100,9 +101,9 @@ interface Rehearsed {
 }
 
 /** What PostgreSQL says of the statements belongs into the plan; what it says of the moment refuses the dry run. */
-function planned({ point, events, statements, problems }: Rehearsed): DryRun {
+function planned({ point, events, statements, problems }: PlannedBatch): DryRun {
   const refusal = problems?.[0];
-  if (problems !== null && !isKept({ kind: 'refused', problems })) return { kind: 'refused', problems };
+  if (problems !== null && !isStorable({ kind: 'refused', problems })) return { kind: 'refused', problems };
   const accepted = refusal === undefined;
   return { kind: 'planned', events, statements, accepted, ...(refusal && { refusal }), before: point.state };
 }
@@ -113,7 +114,7 @@ async function preparedJob(client: pg.ClientBase, job: Job, state: State): Promi
 
 type Decided = { kind: 'decided'; events: LogEvent[] } | Refusal;
 
-async function judge(state: State, { decide, request }: Job, release: string): Promise<Decided> {
+async function decideEvents(state: State, { decide, request }: Job, release: string): Promise<Decided> {
   const { ifMatch } = request;
   if (ifMatch !== undefined && ifMatch !== (await runYielding(snapshotHashInSteps(state, release)))) {
     return { kind: 'refused', problems: [preconditionFailed()] };
@@ -161,12 +162,12 @@ async function prepare(preparing: Preparing): Promise<Batch> {
     ...prepared.statements,
     ...(isLarge(events) ? [] : metadataOf(preparing)),
     ...checkpoints(prepared.head, options),
-    ...(request.idempotency ? keepAnswer(request, done, prepared.head) : []),
+    ...(request.idempotency ? storeAnswerStatements(request, done, prepared.head) : []),
   ];
   return { id, backend: preparing.backend, done, point: { state: after, head: prepared.head }, statements };
 }
 
-function endDone(client: pg.ClientBase, options: PipelineOptions, batch: Batch): Promise<Done> {
+function finishDone(client: pg.ClientBase, options: PipelineOptions, batch: Batch): Promise<Done> {
   const ended = commitAndPublish(client, options, batch);
   options.store.expect(batch.point, ended);
   return ended;
@@ -188,11 +189,11 @@ interface Unchanged {
   point: Point;
 }
 
-async function endUnchanged(client: pg.ClientBase, options: PipelineOptions, at: Unchanged): Promise<Done> {
+async function finishUnchanged(client: pg.ClientBase, options: PipelineOptions, at: Unchanged): Promise<Done> {
   const { state, head } = at.point;
   const done: Done = { kind: 'done', before: state, state, events: [], position: head.position };
   if (at.request.idempotency === undefined) return rollback(client, done);
-  return keep(client, options, { statements: keepAnswer(at.request, done, head), outcome: done });
+  return commitAnswer(client, options, { statements: storeAnswerStatements(at.request, done, head), outcome: done });
 }
 
 interface Refused {
@@ -203,15 +204,18 @@ interface Refused {
   failed?: boolean;
 }
 
-async function endRefused(client: pg.ClientBase, options: PipelineOptions, refused: Refused): Promise<Refusal> {
+async function finishRefused(client: pg.ClientBase, options: PipelineOptions, refused: Refused): Promise<Refusal> {
   const { request, outcome, head, failed } = refused;
-  if (request.idempotency === undefined || !isKept(outcome)) return rollback(client, outcome);
+  if (request.idempotency === undefined || !isStorable(outcome)) return rollback(client, outcome);
   const back = failed === true ? [{ text: `ROLLBACK TO SAVEPOINT ${SAVEPOINT}` }] : [];
-  return keep(client, options, { statements: [...back, ...keepAnswer(request, outcome, head)], outcome });
+  return commitAnswer(client, options, {
+    statements: [...back, ...storeAnswerStatements(request, outcome, head)],
+    outcome,
+  });
 }
 
 /** Commits an answer of a command that changed nothing. Whether it could be kept makes no difference to it. */
-async function keep<T>(
+async function commitAnswer<T>(
   client: pg.ClientBase,
   options: PipelineOptions,
   kept: { statements: Parameterised[]; outcome: T },

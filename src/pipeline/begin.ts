@@ -13,7 +13,7 @@ import type { Store } from '../reads/store.js';
 import { readEvent } from '../schema/fold/upcasting.js';
 import type { Try } from './attend.js';
 import { DivergedError } from './diverged.js';
-import { LogBusyError } from './in-the-way.js';
+import { LogBusyError } from './lock-conflict.js';
 import type { PipelineOptions } from './types.js';
 
 /** Events that the first flight brings along. A process is rarely more than a few behind. */

@@ -32,7 +32,7 @@ const SHORT_PATIENCE = 300;
 /** Milliseconds that an answer may be on its way. */
 const LIMIT = 3_000;
 
-export interface Looking {
+export interface LookOptions {
   /** When the caller's time to wait is over (`performance.now`). */
   deadline?: number;
   /** Milliseconds before each look. */
@@ -48,7 +48,7 @@ export interface Looking {
 export async function isCommitted(
   lost: Unanswered,
   options: PipelineOptions,
-  { deadline = Infinity, looks = LOOKS }: Looking = {},
+  { deadline = Infinity, looks = LOOKS }: LookOptions = {},
 ): Promise<boolean | undefined> {
   const started = performance.now();
   const end = Math.max(Math.min(started + ENOUGH, deadline), started + LEAST);
@@ -111,7 +111,7 @@ async function endHolder(client: pg.Client, { backend }: Unanswered, key: string
 export interface CommitsInDoubt {
   add(lost: Unanswered, point: Point): void;
   /** Looks them up, until the deadline (`performance.now`). @returns why nothing can be done yet, or null */
-  settle(deadline: number): Promise<Problem | null>;
+  resolve(deadline: number): Promise<Problem | null>;
 }
 
 export function createCommitsInDoubt(options: PipelineOptions): CommitsInDoubt {
@@ -132,7 +132,7 @@ export function createCommitsInDoubt(options: PipelineOptions): CommitsInDoubt {
 
   return {
     add: (lost, point) => void left.set(lost, point),
-    settle: async (deadline) => {
+    resolve: async (deadline) => {
       if (left.size === 0) return null;
       running ??= lookUp().finally(() => (running = undefined));
       return inTime(running, Math.max(1, deadline - performance.now())).catch((error: unknown) => {

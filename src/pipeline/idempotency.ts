@@ -41,14 +41,14 @@ export function earlierAnswer(
 }
 
 /** Whether the same request would be answered the same: a refusal that says "try again" must not be kept. */
-export function isKept(outcome: Done | Refusal): boolean {
+export function isStorable(outcome: Done | Refusal): boolean {
   return (
     outcome.kind === 'done' || !outcome.problems.some(({ code }) => code === 'LOCK_TIMEOUT' || code === 'UNAVAILABLE')
   );
 }
 
 /** What keeps the answer, to be sent before the COMMIT. @param head the end of the log that it is about */
-export function keepAnswer(
+export function storeAnswerStatements(
   { idempotency, cause }: Pick<RequestContext, 'idempotency' | 'cause'>,
   outcome: Done | Refusal,
   head: LogHead,

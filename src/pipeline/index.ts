@@ -9,12 +9,12 @@ import type { Problem } from '../kernel/problem.js';
 import type { State } from '../schema/model/state.js';
 import { BY_ITSELF, acknowledge } from './acknowledge.js';
 import type { Try } from './attend.js';
-import { type Attempt, CommitInDoubt, attempt, rehearse } from './attempt.js';
+import { type Attempt, CommitInDoubt, attempt, attemptDryRun } from './attempt.js';
 import { StaleConnectionError, begin } from './begin.js';
 import { DivergedError, logUnreadable, lookAtLog, requireReadable } from './diverged.js';
 import { type Semaphore, createSemaphore } from '../kernel/semaphore.js';
 import { type CommitsInDoubt, createCommitsInDoubt, isCommitted, outcomeUnknown } from './commit-outcome.js';
-import { tryUntilFree } from './tries.js';
+import { retryWhileLocked } from './tries.js';
 import type { Job, Outcome, Pipeline, PipelineOptions, Prepare, Refusal, RequestContext } from './types.js';
 import { ProblemError } from '../kernel/problem.js';
 
@@ -22,7 +22,7 @@ export type * from './types.js';
 
 export function createPipeline(given: PipelineOptions): Pipeline {
   const options = { ...given, watch: given.watch ?? createLogWatch(given) };
-  const writer = { options, queue: createSemaphore(), unsettled: createCommitsInDoubt(options) };
+  const writer = { options, semaphore: createSemaphore(), commitsInDoubt: createCommitsInDoubt(options) };
   const run = <T>(job: Job, work: (attempt: Attempt) => Promise<T>): Promise<T | Outcome> => answer(writer, job, work);
   return {
     execute: async (name, command, request) => {
@@ -32,7 +32,7 @@ export function createPipeline(given: PipelineOptions): Pipeline {
       return outcome;
     },
     dryRun: async (name, command, request) => {
-      const outcome = await run(toJob(name, command, request), rehearse);
+      const outcome = await run(toJob(name, command, request), attemptDryRun);
       if (outcome.kind === 'done' || outcome.kind === 'replayed') throw new Error('a dry run is never done');
       return outcome;
     },
@@ -72,8 +72,8 @@ function unprepared(): never {
 
 interface Writer {
   options: Options;
-  queue: Semaphore;
-  unsettled: CommitsInDoubt;
+  semaphore: Semaphore;
+  commitsInDoubt: CommitsInDoubt;
 }
 
 /** Options with what they leave out. */
@@ -81,16 +81,17 @@ type Options = PipelineOptions & Required<Pick<PipelineOptions, 'watch'>>;
 
 /** Answers what stands in the way of an attempt as a refusal. */
 async function answer<T>(writer: Writer, job: Job, work: (attempt: Attempt) => Promise<T>): Promise<T | Outcome> {
-  const { options, queue, unsettled } = writer;
+  const { options, semaphore, commitsInDoubt } = writer;
   const { abandoned, waited = 0 } = job.request;
   const deadline = deadlineFrom(options) - waited;
   try {
-    const problem = await unsettled.settle(deadline);
+    const problem = await commitsInDoubt.resolve(deadline);
     if (problem !== null) return refusal(problem);
-    const attempt = () => tryUntilFree({ options, queue, deadline, abandoned }, (at) => work({ ...at, options, job }));
-    return await looking(writer, { deadline, evenDiverged: false }, attempt);
+    const attempt = () =>
+      retryWhileLocked({ options, semaphore, deadline, abandoned }, (at) => work({ ...at, options, job }));
+    return await retryAfterLogCheck(writer, { deadline, evenDiverged: false }, attempt);
   } catch (error) {
-    if (error instanceof CommitInDoubt) return settle(error, writer, { request: job.request, deadline });
+    if (error instanceof CommitInDoubt) return resolveCommitInDoubt(error, writer, { request: job.request, deadline });
     return refusalOf(error);
   }
 }
@@ -109,7 +110,7 @@ const LOOKS = 3;
  * Runs `attempt`, again where the log turned out to be another one and nothing has to be acknowledged first.
  * @throws ProblemError LOG_DIVERGED, LOG_UNREADABLE
  */
-async function looking<T>(writer: Writer, how: How, attempt: () => Promise<T>): Promise<T> {
+async function retryAfterLogCheck<T>(writer: Writer, how: How, attempt: () => Promise<T>): Promise<T> {
   const { options } = writer;
   const { deadline, evenDiverged } = how;
   await requireReadable(options);
@@ -133,13 +134,17 @@ interface Waiting {
 }
 
 /** Finds out what became of a COMMIT that was never answered. */
-async function settle(undecided: CommitInDoubt, { options, unsettled }: Writer, waiting: Waiting): Promise<Outcome> {
+async function resolveCommitInDoubt(
+  doubt: CommitInDoubt,
+  { options, commitsInDoubt }: Writer,
+  waiting: Waiting,
+): Promise<Outcome> {
   const { request, deadline } = waiting;
-  const { lost, done, point } = undecided;
+  const { lost, done, point } = doubt;
   options.logger.warn('the connection was lost during a commit', { batch: lost.batch, position: done.position });
   const committed = await isCommitted(lost, options, { deadline });
   if (committed === undefined) {
-    unsettled.add(lost, point);
+    commitsInDoubt.add(lost, point);
     return refusal(outcomeUnknown(request.idempotency !== undefined));
   }
   if (!committed)
@@ -154,9 +159,9 @@ async function settle(undecided: CommitInDoubt, { options, unsettled }: Writer, 
 async function inTransaction<T>(writer: Writer, how: How, work: (at: Try) => Promise<T>): Promise<T> {
   const { deadline } = how;
   try {
-    const problem = await writer.unsettled.settle(deadline);
+    const problem = await writer.commitsInDoubt.resolve(deadline);
     if (problem !== null) throw new ProblemError(problem);
-    return await looking(writer, how, () => tryUntilFree({ ...writer, deadline }, work));
+    return await retryAfterLogCheck(writer, how, () => retryWhileLocked({ ...writer, deadline }, work));
   } catch (error) {
     const problem = problemOf(error);
     throw problem === undefined ? error : new ProblemError(problem, error);

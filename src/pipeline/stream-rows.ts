@@ -8,14 +8,14 @@ import { createTimeSlice, mapYielding, yieldToEventLoop } from '../kernel/event-
 /** Where writing the rows takes longer than a round trip. */
 export const isLarge = (events: readonly LogEvent[]): boolean => events.length > 100;
 
-interface Ahead {
+interface DdlAndRows {
   /** The DDL; answers why PostgreSQL refused it, or null. */
   running: Promise<Problem[] | null>;
   rows(): Iterable<Parameterised>;
 }
 
 /** Sends the rows right behind the DDL, so that PostgreSQL writes them while the events are hashed here. */
-export async function streamRows(client: pg.ClientBase, { running, rows }: Ahead): Promise<Problem[] | null> {
+export async function streamRows(client: pg.ClientBase, { running, rows }: DdlAndRows): Promise<Problem[] | null> {
   const [problems, statements] = await Promise.all([
     running,
     yieldToEventLoop().then(() => mapYielding(rows(), (each) => each, createTimeSlice())),

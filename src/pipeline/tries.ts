@@ -10,13 +10,20 @@ import { IDLE } from '../postgres/write-limits.js';
 import { type Holder, LockedError } from '../projector/ddl/table-locks.js';
 import { type Try, attend } from './attend.js';
 import { StaleConnectionError } from './begin.js';
-import { LogBusyError, type Met, inTheWay, isStillMet, meet, nameOf } from './in-the-way.js';
+import {
+  LogBusyError,
+  type LockConflict,
+  lockConflictProblem,
+  isStillHeld,
+  rollbackAndFindHolders,
+  nameOf,
+} from './lock-conflict.js';
 import type { Semaphore } from '../kernel/semaphore.js';
 import type { PipelineOptions } from './types.js';
 import { ProblemError } from '../kernel/problem.js';
 
 export interface Trying {
-  queue: Semaphore;
+  semaphore: Semaphore;
   options: PipelineOptions;
   /** When the caller's time to wait is over (`performance.now`). */
   deadline: number;
@@ -40,7 +47,7 @@ const LOOK_AT_HOLDER = IDLE + 1_000;
  * Runs `work` in this process's turn, on a client of the pool, as a new transaction each time others were in its way.
  * @throws ProblemError LOCK_TIMEOUT when that lasted until the deadline; and what `work` throws
  */
-export async function tryUntilFree<T>(trying: Trying, work: (at: Try) => Promise<T>): Promise<T> {
+export async function retryWhileLocked<T>(trying: Trying, work: (at: Try) => Promise<T>): Promise<T> {
   const { options, deadline } = trying;
   const waited = new Set<string>();
   let stale = 0;
@@ -48,19 +55,19 @@ export async function tryUntilFree<T>(trying: Trying, work: (at: Try) => Promise
   let tableWait = options.lockWait;
   for (;;) {
     const left = deadline - performance.now();
-    const ended = await once(trying, { left, tableWait: Math.max(1, Math.min(tableWait, left)) }, work);
+    const ended = await tryOnce(trying, { left, tableWait: Math.max(1, Math.min(tableWait, left)) }, work);
     if (ended.kind === 'done') return ended.value;
     if (ended.kind === 'stale') {
       if ((stale += 1) > STALE_AT_MOST || performance.now() >= deadline) throw ended.error;
       await sleep(Math.random() * STALE_PAUSE * stale);
       continue;
     }
-    const { met } = ended;
-    report(options, met);
+    const { conflict } = ended;
+    report(options, conflict);
     tableWait = options.lockWait;
-    if (makesWay(met.holders, waited)) tableWait = Math.max(tableWait, MAKES_WAY);
-    else if (!met.log) pause = await free(trying, { met, pause });
-    if (performance.now() >= deadline) throw new ProblemError(inTheWay(met));
+    if (willCancelItself(conflict.holders, waited)) tableWait = Math.max(tableWait, AUTOVACUUM_CANCEL);
+    else if (!conflict.log) pause = await waitForHolders(trying, { conflict, pause });
+    if (performance.now() >= deadline) throw new ProblemError(lockConflictProblem(conflict));
   }
 }
 
@@ -68,23 +75,23 @@ export async function tryUntilFree<T>(trying: Trying, work: (at: Try) => Promise
  * An automatic VACUUM or ANALYZE ends for a lock that is waited for as long as deadlock_timeout, which only a superuser
  * may lower: once for each, that long is waited.
  */
-function makesWay(holders: readonly Holder[], waited: Set<string>): boolean {
+function willCancelItself(holders: readonly Holder[], waited: Set<string>): boolean {
   const isNew = holders.some((holder) => !waited.has(nameOf(holder)));
   for (const holder of holders) waited.add(nameOf(holder));
   return isNew && holders.every(({ maintenance }) => maintenance);
 }
 
 /** Milliseconds: PostgreSQL's default of deadlock_timeout, and time for the other one to end. */
-const MAKES_WAY = 1_500;
+const AUTOVACUUM_CANCEL = 1_500;
 
 interface Pausing {
-  met: Met;
+  conflict: LockConflict;
   pause: number;
 }
 
 /** Waits for the end of those who were in the way, where it is known who. @returns how long the next pause is */
-async function free({ options, deadline, abandoned }: Trying, { met, pause }: Pausing): Promise<number> {
-  const isKnown = met.holders.length > 0;
+async function waitForHolders({ options, deadline, abandoned }: Trying, { conflict, pause }: Pausing): Promise<number> {
+  const isKnown = conflict.holders.length > 0;
   let next = pause;
   for (;;) {
     const left = deadline - performance.now();
@@ -93,7 +100,8 @@ async function free({ options, deadline, abandoned }: Trying, { met, pause }: Pa
     if (abandoned?.() === true) throw new ProblemError(callerGone());
     next = Math.min(next * 2, isKnown ? PAUSES.known : PAUSES.unknown);
     // What can't be asked is found out by the next try.
-    if (!isKnown || !(await isStillMet(options, met, deadline - performance.now()).catch(() => false))) return next;
+    if (!isKnown || !(await isStillHeld(options, conflict, deadline - performance.now()).catch(() => false)))
+      return next;
   }
 }
 
@@ -101,14 +109,17 @@ function callerGone() {
   return unavailable('The caller went away while the change waited for a lock; nothing was written.');
 }
 
-type Ended<T> = { kind: 'done'; value: T } | { kind: 'stale'; error: StaleConnectionError } | { kind: 'met'; met: Met };
+type Ended<T> =
+  | { kind: 'done'; value: T }
+  | { kind: 'stale'; error: StaleConnectionError }
+  | { kind: 'locked'; conflict: LockConflict };
 
-async function once<T>(
-  { queue, options, deadline }: Trying,
+async function tryOnce<T>(
+  { semaphore, options, deadline }: Trying,
   { left, tableWait }: { left: number; tableWait: number },
   work: (at: Try) => Promise<T>,
 ): Promise<Ended<T>> {
-  const turn = await queue.acquire(left, othersFirst);
+  const permit = await semaphore.acquire(left, semaphoreTimeout);
   try {
     const onClient = async (client: pg.PoolClient): Promise<Ended<T>> => {
       const lockWait = Math.max(1, Math.min(deadline - performance.now(), LOOK_AT_HOLDER));
@@ -116,25 +127,25 @@ async function once<T>(
       try {
         return { kind: 'done', value: await work({ client, attendance, lockWait, tableWait }) };
       } catch (error) {
-        const isMet = error instanceof LogBusyError || error instanceof LockedError || isLocked(error);
-        if (!isMet) throw error;
-        return { kind: 'met', met: await meet(client, options, error) };
+        const isLockFailure = error instanceof LogBusyError || error instanceof LockedError || isLocked(error);
+        if (!isLockFailure) throw error;
+        return { kind: 'locked', conflict: await rollbackAndFindHolders(client, options, error) };
       } finally {
         attendance.end();
       }
     };
-    return await withClient(options.pool, onClient, left - turn.waited);
+    return await withClient(options.pool, onClient, left - permit.waited);
   } catch (error) {
     if (error instanceof StaleConnectionError) return { kind: 'stale', error };
     throw error;
   } finally {
-    turn.release();
+    permit.release();
   }
 }
 
-const othersFirst = () => lockTimeout('Other changes of this process were under way all the time');
+const semaphoreTimeout = () => lockTimeout('Other changes of this process were under way all the time');
 
-function report({ logger }: PipelineOptions, { holders, log }: Met): void {
+function report({ logger }: PipelineOptions, { holders, log }: LockConflict): void {
   logger.info('a change waits for a lock', {
     lock: log ? 'of the log' : 'on a table',
     holders: holders.map(({ pid, application, age, table }) => ({ pid, application, age, table })),

@@ -4,7 +4,7 @@ import { replayInto } from '../../src/cli/replay.js';
 import { readRecordPages } from '../../src/log/read.js';
 import { createDatabase, testServer } from '../support/postgres.js';
 import { HARD_SCHEMA, UNREPRESENTED } from './hard-schema.js';
-import { adopt, expectVerified, promote, roundTrip, startBench } from './round-trip.js';
+import { adopt, expectVerified, promote, roundTrip, startAdoptFixture } from './round-trip.js';
 import { relationsInOrder } from '../../src/schema/model/order.js';
 import { catalogText } from './catalog-text.js';
 
@@ -36,12 +36,12 @@ describe('adopting tables', function () {
   });
 
   it('lists what no snapshot can hold, and touches none of it', async () => {
-    const bench = await startBench(UNREPRESENTED);
+    const fixture = await startAdoptFixture(UNREPRESENTED);
     try {
-      const before = await catalogText(bench.instance.pool);
-      const { notRepresented, refused } = await adopt(bench.instance);
-      expect(await catalogText(bench.instance.pool)).to.deep.equal(before);
-      await expectVerified(bench.instance);
+      const before = await catalogText(fixture.instance.pool);
+      const { notRepresented, refused } = await adopt(fixture.instance);
+      expect(await catalogText(fixture.instance.pool)).to.deep.equal(before);
+      await expectVerified(fixture.instance);
       const listed = notRepresented.map(({ table, kind, name }) => `${table ?? '-'} ${kind} ${name}`);
       expect(listed).to.include.members([
         'noisy default word',
@@ -69,12 +69,12 @@ describe('adopting tables', function () {
         ['service_like', 'NAME_NOT_ALLOWED'],
       ]);
     } finally {
-      await bench.stop();
+      await fixture.stop();
     }
   });
 
   it('adopts single tables, later ones beside what is managed', async () => {
-    const { instance, stop } = await startBench(HARD_SCHEMA);
+    const { instance, stop } = await startAdoptFixture(HARD_SCHEMA);
     try {
       await adopt(instance, { tables: ['lines'] });
       expect([...instance.store.current().collections.keys()]).to.deep.equal(['lines']);
@@ -94,7 +94,9 @@ describe('adopting tables', function () {
   });
 
   it('refuses unknown, managed and unfit tables by name', async () => {
-    const { instance, stop } = await startBench(HARD_SCHEMA + UNREPRESENTED.replace('CREATE EXTENSION citext;', ''));
+    const { instance, stop } = await startAdoptFixture(
+      HARD_SCHEMA + UNREPRESENTED.replace('CREATE EXTENSION citext;', ''),
+    );
     const attempt = async (...tables: string[]): Promise<string> => {
       const { adopting } = await import('../../src/pipeline/adopt.js');
       const work = adopting({ tables }, instance.schema);
@@ -114,7 +116,7 @@ describe('adopting tables', function () {
   });
 
   it('is replayed into an empty database, events and tables', async () => {
-    const source = await startBench(HARD_SCHEMA);
+    const source = await startAdoptFixture(HARD_SCHEMA);
     const target = await createDatabase();
     try {
       await adopt(source.instance);
@@ -135,7 +137,7 @@ describe('adopting tables', function () {
       (_, n) => `CREATE TABLE t${n} (a integer, b integer, PRIMARY KEY (a, b));`,
     );
     const ring = many.map((_, n) => `ALTER TABLE t${n} ADD FOREIGN KEY (a, b) REFERENCES t${(n + 61) % 120};`);
-    const source = await startBench([...many, ...ring].join('\n'));
+    const source = await startAdoptFixture([...many, ...ring].join('\n'));
     const target = await createDatabase();
     try {
       await adopt(source.instance);
@@ -151,8 +153,8 @@ describe('adopting tables', function () {
 
   it('works in a schema that is not public', async () => {
     const sql = `CREATE SCHEMA app; SET search_path = app; ${HARD_SCHEMA}`;
-    const source = await startBench(sql, 'app');
-    const target = await startBench('', 'public');
+    const source = await startAdoptFixture(sql, 'app');
+    const target = await startAdoptFixture('', 'public');
     try {
       await adopt(source.instance);
       await expectVerified(source.instance);

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { findDrift } from '../../src/projector/drift/find.js';
 import { catalogText } from './catalog-text.js';
-import { adopt, expectVerified, promote, startBench } from './round-trip.js';
+import { adopt, expectVerified, promote, startAdoptFixture } from './round-trip.js';
 
 const BEYOND = `
   CREATE FUNCTION half(integer) RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT $1 / 2';
@@ -25,7 +25,10 @@ describe('adopting what is beyond the list of functions', function () {
   this.timeout(60_000);
 
   it('keeps it, lists it, and leaves it out of snapshots', async () => {
-    const [source, target] = [await startBench(BEYOND), await startBench('CREATE DOMAIN watched AS integer')];
+    const [source, target] = [
+      await startAdoptFixture(BEYOND),
+      await startAdoptFixture('CREATE DOMAIN watched AS integer'),
+    ];
     try {
       const { instance } = source;
       const before = await catalogText(instance.pool);
@@ -57,7 +60,7 @@ describe('adopting what is beyond the list of functions', function () {
   });
 
   it('says of a partition key that no snapshot with it goes elsewhere', async () => {
-    const { instance, stop } = await startBench(`
+    const { instance, stop } = await startAdoptFixture(`
       CREATE FUNCTION half(integer) RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT $1 / 2';
       CREATE TABLE p (a integer) PARTITION BY RANGE (half(a));
       CREATE TABLE q PARTITION OF p FOR VALUES FROM (MINVALUE) TO (MAXVALUE);`);

@@ -3,7 +3,15 @@ import { expect } from 'chai';
 import type { Outcome } from '../../src/pipeline/index.js';
 import { refusedWith } from '../pipeline/instance.js';
 import { catalogText } from './catalog-text.js';
-import { type Bench, adopt, expectReplayed, expectVerified, promote, startBench, tryPromoting } from './round-trip.js';
+import {
+  type AdoptFixture,
+  adopt,
+  expectReplayed,
+  expectVerified,
+  promote,
+  startAdoptFixture,
+  tryPromoting,
+} from './round-trip.js';
 
 const BASE = {
   type: `CREATE TYPE mood AS ENUM ('a', 'c')`,
@@ -17,19 +25,21 @@ const tables = (needs: Partial<typeof BASE> = {}): string => `${Object.values({ 
 
 describe('types and sequences of adopted tables', function () {
   this.timeout(60_000);
-  const benches: Bench[] = [];
+  const fixtures: AdoptFixture[] = [];
   afterEach(async () => {
-    for (const bench of benches.splice(0)) await bench.stop();
+    for (const fixture of fixtures.splice(0)) await fixture.stop();
   });
 
-  async function start(sql?: string): Promise<Bench> {
-    const bench = await startBench(sql);
-    benches.push(bench);
-    return bench;
+  async function start(sql?: string): Promise<AdoptFixture> {
+    const fixture = await startAdoptFixture(sql);
+    fixtures.push(fixture);
+    return fixture;
   }
 
   /** What the change of a snapshot comes to, where the tables were promoted before. */
-  async function promoted(changed: Partial<typeof BASE>): Promise<{ before: Bench; after: Bench; target: Bench }> {
+  async function promoted(
+    changed: Partial<typeof BASE>,
+  ): Promise<{ before: AdoptFixture; after: AdoptFixture; target: AdoptFixture }> {
     const [before, after, target] = [await start(tables()), await start(tables(changed)), await start()];
     await adopt(before.instance);
     await adopt(after.instance);
@@ -37,7 +47,7 @@ describe('types and sequences of adopted tables', function () {
     return { before, after, target };
   }
 
-  async function refusal({ instance: from }: Bench, { instance: to }: Bench): Promise<string> {
+  async function refusal({ instance: from }: AdoptFixture, { instance: to }: AdoptFixture): Promise<string> {
     const catalog = await catalogText(to.pool);
     const outcome = await tryPromoting(from, to, { exact: true });
     expect(refusedWith(outcome)).to.equal('ALREADY_EXISTS');

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { testServer } from '../support/postgres.js';
 import { catalogText } from './catalog-text.js';
-import { adopt, expectVerified, promote, startBench } from './round-trip.js';
+import { adopt, expectVerified, promote, startAdoptFixture } from './round-trip.js';
 
 const BEFORE = `
 CREATE TYPE mood AS ENUM ('sad', 'happy');
@@ -62,7 +62,7 @@ describe('snapshots of adopted tables on tables that exist', function () {
     ['and back', AFTER, BEFORE],
   ] as const) {
     it(`make the catalog that they say, ${title}`, async () => {
-      const [source, target] = [await startBench(to), await startBench(from)];
+      const [source, target] = [await startAdoptFixture(to), await startAdoptFixture(from)];
       try {
         await adopt(source.instance);
         await adopt(target.instance);

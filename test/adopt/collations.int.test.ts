@@ -7,14 +7,14 @@ import { repairDrift } from '../../src/projector/drift/repair.js';
 import { testServer } from '../support/postgres.js';
 import { catalogText } from './catalog-text.js';
 import {
-  type Bench,
+  type AdoptFixture,
   adopt,
   expectReplayed,
   expectVerified,
   promote,
   roundTrip,
   runSql,
-  startBench,
+  startAdoptFixture,
   tryPromoting,
 } from './round-trip.js';
 
@@ -39,16 +39,16 @@ const TABLES = `
 
 describe('collations of adopted tables', function () {
   this.timeout(60_000);
-  const benches: Bench[] = [];
+  const fixtures: AdoptFixture[] = [];
   afterEach(async () => {
-    for (const bench of benches.splice(0)) await bench.stop();
+    for (const fixture of fixtures.splice(0)) await fixture.stop();
   });
 
-  async function start(sql?: string): Promise<Bench> {
-    const bench = await startBench(sql);
-    benches.push(bench);
-    if (sql !== undefined) await adopt(bench.instance);
-    return bench;
+  async function start(sql?: string): Promise<AdoptFixture> {
+    const fixture = await startAdoptFixture(sql);
+    fixtures.push(fixture);
+    if (sql !== undefined) await adopt(fixture.instance);
+    return fixture;
   }
 
   const faults = (outcome: Outcome): string[] =>
@@ -73,17 +73,17 @@ describe('collations of adopted tables', function () {
   it('are replayed, and in the SQL export', async () => {
     const { instance } = await start(COLLATIONS.replace(/CREATE COLLATION unused.*/, '') + TABLES);
     await expectReplayed(instance);
-    const exported = await startBench();
-    benches.push(exported);
+    const exported = await startAdoptFixture();
+    fixtures.push(exported);
     await runSql(exported.database, scriptOf(instance.store.point(), 'public'));
     expect(await catalogText(exported.instance.pool)).to.deep.equal(await catalogText(instance.pool));
   });
 
   it('are compared where the log meets them first', async () => {
     const source = await start(`CREATE COLLATION c (PROVIDER = icu, LOCALE = 'de'); CREATE TABLE t (a text COLLATE c)`);
-    const same = await startBench(`CREATE COLLATION c (PROVIDER = icu, LOCALE = 'de')`);
-    const other = await startBench(`CREATE COLLATION c (PROVIDER = icu, LOCALE = 'fr')`);
-    benches.push(same, other);
+    const same = await startAdoptFixture(`CREATE COLLATION c (PROVIDER = icu, LOCALE = 'de')`);
+    const other = await startAdoptFixture(`CREATE COLLATION c (PROVIDER = icu, LOCALE = 'fr')`);
+    fixtures.push(same, other);
     await promote(source.instance, same.instance);
     await expectVerified(same.instance);
     const before = await catalogText(other.instance.pool);
@@ -121,11 +121,11 @@ describe('collations of adopted tables', function () {
   });
 
   it('of another schema have to be there', async () => {
-    const bench =
-      await startBench(`CREATE SCHEMA elsewhere; CREATE COLLATION elsewhere.c (PROVIDER = icu, LOCALE = 'de');
+    const fixture =
+      await startAdoptFixture(`CREATE SCHEMA elsewhere; CREATE COLLATION elsewhere.c (PROVIDER = icu, LOCALE = 'de');
       CREATE TABLE t (a text COLLATE elsewhere.c)`);
-    benches.push(bench);
-    const { notRepresented } = await adopt(bench.instance);
+    fixtures.push(fixture);
+    const { notRepresented } = await adopt(fixture.instance);
     expect(notRepresented.map(({ code }) => code)).to.deep.equal(['COLLATION_NEEDED']);
   });
 });

@@ -1,7 +1,7 @@
 /** Defaults and generated columns of all kinds: adopted, verified, made elsewhere, and spelled there as they were. */
 import { expect } from 'chai';
 import { testServer } from '../support/postgres.js';
-import { adopt, expectVerified, roundTrip, startBench } from './round-trip.js';
+import { adopt, expectVerified, roundTrip, startAdoptFixture } from './round-trip.js';
 
 const BESIDE = `
   CREATE EXTENSION hstore; CREATE EXTENSION citext;
@@ -235,7 +235,7 @@ describe('adopting defaults', function () {
   });
 
   it('tells a function of somebody’s from PostgreSQL’s of the same name', async () => {
-    const { instance, stop } = await startBench(`
+    const { instance, stop } = await startAdoptFixture(`
       CREATE FUNCTION gen_random_uuid() RETURNS uuid LANGUAGE sql AS 'SELECT NULL::uuid';
       CREATE TABLE mine (id integer PRIMARY KEY, mark uuid DEFAULT public.gen_random_uuid())`);
     try {

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { Outcome } from '../../src/pipeline/index.js';
 import type { InputOf, OperationName } from '../../src/schema/operations/index.js';
 import { CAUSE, type Instance, command, done, refusedWith } from '../pipeline/instance.js';
-import { adopt, expectReplayed, expectVerified, promote, startBench } from './round-trip.js';
+import { adopt, expectReplayed, expectVerified, promote, startAdoptFixture } from './round-trip.js';
 
 function attempt<N extends OperationName>({ pipeline }: Instance, name: N, input: InputOf<N>): Promise<Outcome> {
   return pipeline.execute(name, command(name, input), { cause: { ...CAUSE, command: name } });
@@ -15,7 +15,7 @@ async function change<N extends OperationName>(instance: Instance, name: N, inpu
 
 /** Adopts all of it and then deletes; what is left must be what the log says, here and elsewhere. */
 async function expectDeletable(sql: string, ...collections: string[]): Promise<void> {
-  const { instance, stop } = await startBench(sql);
+  const { instance, stop } = await startAdoptFixture(sql);
   try {
     await adopt(instance);
     for (const collection of collections) {
@@ -96,7 +96,7 @@ describe('deleting tables that are joined, in one change', function () {
 
   for (const [title, sql] of cases) {
     it(title, async () => {
-      const [source, empty] = [await startBench(sql), await startBench()];
+      const [source, empty] = [await startAdoptFixture(sql), await startAdoptFixture()];
       try {
         await adopt(source.instance);
         await promote(empty.instance, source.instance);
@@ -130,7 +130,7 @@ describe('partitioned tables with a foreign key', function () {
   it('can be deleted, partitions first', () => expectDeletable(DIVIDED, 'own', 'mm', 'zz', 'qq', 'aa', 'pp', 'tg'));
 
   it('can be deleted with it, in one change', async () => {
-    const [source, empty] = [await startBench(DIVIDED), await startBench()];
+    const [source, empty] = [await startAdoptFixture(DIVIDED), await startAdoptFixture()];
     try {
       await adopt(source.instance);
       await promote(empty.instance, source.instance);
@@ -144,7 +144,7 @@ describe('partitioned tables with a foreign key', function () {
   });
 
   it('keep it when the key of its target changes its type', async () => {
-    const { instance, stop } = await startBench(DIVIDED);
+    const { instance, stop } = await startAdoptFixture(DIVIDED);
     try {
       await adopt(instance);
       await change(instance, 'update-fields', {
@@ -160,7 +160,7 @@ describe('partitioned tables with a foreign key', function () {
   });
 
   it('keep it otherwise; a relation without a foreign key is free', async () => {
-    const { instance, stop } = await startBench(DIVIDED);
+    const { instance, stop } = await startAdoptFixture(DIVIDED);
     const metadata = { many_collection: 'pp', many_field: 'bare', one_collection: 'tg', schema: null };
     try {
       await adopt(instance);
@@ -203,7 +203,7 @@ describe('partitioned tables with a foreign key', function () {
     ['whole', 'part'],
   ] as const) {
     it(`a foreign key of several columns is one in ${one} and its partition ${part}: made elsewhere, and dropped`, async () => {
-      const [source, target] = [await startBench(composite(one, part)), await startBench('')];
+      const [source, target] = [await startAdoptFixture(composite(one, part)), await startAdoptFixture('')];
       try {
         await adopt(source.instance);
         await promote(source.instance, target.instance);

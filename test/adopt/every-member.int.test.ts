@@ -13,7 +13,15 @@ import { testServer } from '../support/postgres.js';
 import { catalogText } from './catalog-text.js';
 import { COLUMNS, type Row, TABLES } from './every-member.js';
 import { NEEDS } from './every-need.js';
-import { type Bench, adopt, expectReplayed, expectVerified, runSql, startBench, tryPromoting } from './round-trip.js';
+import {
+  type AdoptFixture,
+  adopt,
+  expectReplayed,
+  expectVerified,
+  runSql,
+  startAdoptFixture,
+  tryPromoting,
+} from './round-trip.js';
 
 const ROWS: readonly Row[] = [...COLUMNS, ...TABLES, ...NEEDS];
 
@@ -36,11 +44,11 @@ function membersOf(shape: object, prefix: string): string[] {
 
 describe('every member of extras on an object that is there', function () {
   this.timeout(60_000);
-  let bench: Bench;
+  let fixture: AdoptFixture;
   before(async () => {
-    bench = await startBench();
+    fixture = await startAdoptFixture();
   });
-  after(() => bench.stop());
+  after(() => fixture.stop());
 
   it('has a row', () => {
     const members = [...membersOf(columnExtrasV1.shape, 'column.'), ...membersOf(tableExtrasV1.shape, 'table.')];
@@ -49,7 +57,7 @@ describe('every member of extras on an object that is there', function () {
 
   /** The instance's own snapshot, edited: what came of it, and where it was refused. */
   async function changed(row: Row, table: string): Promise<Problem[]> {
-    const { instance } = bench;
+    const { instance } = fixture;
     const edit: Parameters<typeof tryPromoting>[2] = {
       edit: ({ collections, fields }) => {
         const collection = collections.find((each) => (each as { collection: string }).collection === table);
@@ -66,11 +74,11 @@ describe('every member of extras on an object that is there', function () {
   }
 
   async function tampered(sql: string): Promise<Difference[]> {
-    const client: pg.PoolClient = await bench.instance.pool.connect();
+    const client: pg.PoolClient = await fixture.instance.pool.connect();
     try {
       await client.query('BEGIN');
       await client.query(sql);
-      return (await verify(client, bench.instance.store.current(), 'public')).differences;
+      return (await verify(client, fixture.instance.store.current(), 'public')).differences;
     } finally {
       await client.query('ROLLBACK');
       client.release();
@@ -82,8 +90,8 @@ describe('every member of extras on an object that is there', function () {
       const { majorVersion } = await testServer();
       if (majorVersion < (row.since ?? 0)) this.skip();
       const table = `t${index}`;
-      const { instance } = bench;
-      await runSql(bench.database, row.sql(table));
+      const { instance } = fixture;
+      await runSql(fixture.database, row.sql(table));
       await adopt(instance);
       await expectVerified(instance);
       if (row.byHand !== undefined) {
@@ -110,9 +118,9 @@ describe('every member of extras on an object that is there', function () {
   }
 
   it('is the same in a replay, and where the SQL export ran', async () => {
-    const { instance } = bench;
+    const { instance } = fixture;
     await expectReplayed(instance);
-    const exported = await startBench();
+    const exported = await startAdoptFixture();
     await runSql(exported.database, scriptOf(instance.store.point(), 'public'));
     const lines = await catalogText(exported.instance.pool);
     await exported.stop();

@@ -2,11 +2,11 @@
 import { expect } from 'chai';
 import { asSuperuser } from '../support/postgres.js';
 import { catalogText } from './catalog-text.js';
-import { adopt, expectVerified, roundTrip, runSql, startBench } from './round-trip.js';
+import { adopt, expectVerified, roundTrip, runSql, startAdoptFixture } from './round-trip.js';
 
 /** Adopts, which must change nothing, and gives the list. @param asAdministrator what the owner may not do */
 async function listedOf(sql: string, asAdministrator?: string): Promise<string[]> {
-  const { instance, database, stop } = await startBench(sql);
+  const { instance, database, stop } = await startAdoptFixture(sql);
   try {
     if (asAdministrator !== undefined) await asSuperuser(database.connectionString, asAdministrator);
     const before = await catalogText(instance.pool);
@@ -107,7 +107,7 @@ describe('what is listed when tables are adopted', function () {
   });
 
   it('does not name what managed tables bring along', async () => {
-    const { instance, database, stop } = await startBench(
+    const { instance, database, stop } = await startAdoptFixture(
       `CREATE TYPE e AS ENUM ('a'); CREATE SEQUENCE s; CREATE TABLE t (e e, n integer DEFAULT nextval('s'))`,
     );
     try {

@@ -16,14 +16,14 @@ import { catalogText } from './catalog-text.js';
 
 const RELEASE = '1.2.3';
 
-export interface Bench {
+export interface AdoptFixture {
   instance: Instance;
   database: TestDatabase;
   stop(): Promise<void>;
 }
 
 /** An instance on a database of its own, with SQL that ran before it came. */
-export async function startBench(sql = '', schema = 'public'): Promise<Bench> {
+export async function startAdoptFixture(sql = '', schema = 'public'): Promise<AdoptFixture> {
   const database = await createDatabase();
   await runSql(database, sql);
   const instance = await startInstance(database.connectionString, { schema });
@@ -49,13 +49,13 @@ export async function runSql({ connectionString }: TestDatabase, sql: string): P
 }
 
 /** What was adopted, and what wasn't. */
-export async function adopt({ pipeline, schema }: Instance, wish: AdoptRequest = { all: true }): Promise<Adoption> {
+export async function adopt({ pipeline, schema }: Instance, request: AdoptRequest = { all: true }): Promise<Adoption> {
   let found: Adoption | undefined;
   const outcome = await pipeline.execute(
     'adopt-tables',
     async (client, state) => {
-      found = await readAdoption({ client, schema, state }, wish);
-      return { wish, found };
+      found = await readAdoption({ client, schema, state }, request);
+      return { request, found };
     },
     { cause: { ...CAUSE, command: 'adopt-tables' } },
   );
@@ -145,7 +145,7 @@ export interface RoundTrip {
 
 /** The whole way. @param rows SQL that fills tables before they are adopted */
 export async function roundTrip(sql: string, rows = ''): Promise<RoundTrip> {
-  const [source, target] = [await startBench(sql), await startBench()];
+  const [source, target] = [await startAdoptFixture(sql), await startAdoptFixture()];
   try {
     await runSql(source.database, rows);
     const before = await catalogText(source.instance.pool);

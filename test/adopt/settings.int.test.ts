@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { createDatabase } from '../support/postgres.js';
 import { startInstance } from '../pipeline/instance.js';
 import { snapshotOf } from '../../src/schema/snapshot/snapshot.js';
-import { adopt, expectVerified, promote, runSql, startBench } from './round-trip.js';
+import { adopt, expectVerified, promote, runSql, startAdoptFixture } from './round-trip.js';
 
 const TABLE = String.raw`CREATE TABLE spelled (
   id integer PRIMARY KEY,
@@ -32,7 +32,7 @@ describe('adopting under other settings', function () {
 
   for (const setting of SETTINGS) {
     it(`${setting} makes no difference`, async () => {
-      const [usual, target] = [await startBench(TABLE), await startBench()];
+      const [usual, target] = [await startAdoptFixture(TABLE), await startAdoptFixture()];
       const database = await createDatabase();
       await runSql(database, TABLE);
       const name = new URL(database.connectionString).pathname.slice(1);

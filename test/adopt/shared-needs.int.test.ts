@@ -11,27 +11,38 @@ import type { Problem } from '../../src/kernel/problem.js';
 import { CAUSE, command, done, table } from '../pipeline/instance.js';
 import { createDatabase } from '../support/postgres.js';
 import { catalogText } from './catalog-text.js';
-import { type Bench, adopt, expectReplayed, expectVerified, promote, startBench, tryPromoting } from './round-trip.js';
+import {
+  type AdoptFixture,
+  adopt,
+  expectReplayed,
+  expectVerified,
+  promote,
+  startAdoptFixture,
+  tryPromoting,
+} from './round-trip.js';
 
 const MOOD: Need = { kind: 'enum', name: 'mood', labels: ['a'] };
 
 describe('types and sequences of several tables', function () {
   this.timeout(60_000);
-  const benches: Bench[] = [];
+  const fixtures: AdoptFixture[] = [];
   afterEach(async () => {
-    for (const bench of benches.splice(0)) await bench.stop();
+    for (const fixture of fixtures.splice(0)) await fixture.stop();
   });
 
   /** Adopted, where there is something. */
-  async function start(sql?: string): Promise<Bench['instance']> {
-    const bench = await startBench(sql);
-    benches.push(bench);
-    if (sql !== undefined) await adopt(bench.instance);
-    return bench.instance;
+  async function start(sql?: string): Promise<AdoptFixture['instance']> {
+    const fixture = await startAdoptFixture(sql);
+    fixtures.push(fixture);
+    if (sql !== undefined) await adopt(fixture.instance);
+    return fixture.instance;
   }
 
   /** The instance's own snapshot, with other needs of some tables, applied to it. */
-  async function withNeeds(instance: Bench['instance'], needs: { [collection: string]: Need[] }): Promise<Outcome> {
+  async function withNeeds(
+    instance: AdoptFixture['instance'],
+    needs: { [collection: string]: Need[] },
+  ): Promise<Outcome> {
     return tryPromoting(instance, instance, {
       edit: ({ collections }) => {
         for (const each of collections as Collection[]) {
@@ -51,7 +62,7 @@ describe('types and sequences of several tables', function () {
     return problems.map(({ code, message }) => `${code} ${message}`);
   }
 
-  const create = async ({ pipeline }: Bench['instance'], name: string): Promise<void> => {
+  const create = async ({ pipeline }: AdoptFixture['instance'], name: string): Promise<void> => {
     done(await pipeline.execute('create-collection', table(name), { cause: CAUSE }));
   };
 

@@ -130,10 +130,10 @@ describe('collections and schema over HTTP', () => {
     });
 
     it('of another release are refused, but with force', async () => {
-      const foreign = { ...(await snapshotOf()), service: '0.0.0-other' };
-      expect((await send('/schema/diff', json(foreign))).codes).deep.equal(['INVALID_PAYLOAD']);
-      expect((await send('/schema/diff?force', json(foreign))).status).equal(200);
-      expect((await send('/schema/diff?force=false', json(foreign))).codes).deep.equal(['INVALID_PAYLOAD']);
+      const imported = { ...(await snapshotOf()), service: '0.0.0-other' };
+      expect((await send('/schema/diff', json(imported))).codes).deep.equal(['INVALID_PAYLOAD']);
+      expect((await send('/schema/diff?force', json(imported))).status).equal(200);
+      expect((await send('/schema/diff?force=false', json(imported))).codes).deep.equal(['INVALID_PAYLOAD']);
     });
   });
 

@@ -10,7 +10,7 @@ import {
 import { patchBetween } from '../../src/schema/fold/patch.js';
 import type { Result } from '../../src/kernel/problem.js';
 
-const own = { foreign: false } as const;
+const own = { imported: false } as const;
 
 function must<T>(result: Result<T>): T {
   if (result.ok) return result.value;

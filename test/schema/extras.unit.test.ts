@@ -127,14 +127,14 @@ describe('extras of a submitted snapshot', () => {
 
   it('are in normal form: empty ones are none, and the order of members is the same for all', () => {
     const result = read(snapshot({ indexes: [], constraints: [] }));
-    expect(result.ok && result.value.wanted.state.collections.get('a')?.collection.schema).to.deep.equal({
+    expect(result.ok && result.value.desired.state.collections.get('a')?.collection.schema).to.deep.equal({
       comment: null,
     });
     const mixed = read(
       snapshot({ unmanaged: [{ name: 'i', kind: 'index' }], constraints: [{ definition: 'UNIQUE (id)', name: 'c' }] }),
     );
     if (!mixed.ok) throw new Error(JSON.stringify(mixed.problems));
-    const { state } = mixed.value.wanted;
+    const { state } = mixed.value.desired;
     expect(JSON.stringify(state.collections.get('a')?.collection.schema)).to.equal(
       '{"comment":null,"extras":{"constraints":[{"name":"c","definition":"UNIQUE (id)"}],' +
         '"unmanaged":[{"kind":"index","name":"i"}]}}',
@@ -144,13 +144,13 @@ describe('extras of a submitted snapshot', () => {
   it('stay when a later snapshot leaves them out, and go with null', () => {
     const first = read(snapshot({ constraints: [{ name: 'c', definition: 'CHECK ((id > 0))' }] }));
     if (!first.ok) throw new Error(JSON.stringify(first.problems));
-    const { state, touched } = first.value.wanted;
+    const { state, touched } = first.value.desired;
     const now = follow(initialState(), transition(initialState(), state, touched));
     const silent = compareSnapshot(now, snapshot(undefined), { force: false, mode: 'mirror', release: RELEASE });
     expect(silent.ok && silent.value.diff.collections).to.deep.equal([]);
     const cleared = compareSnapshot(now, snapshot(null), { force: false, mode: 'mirror', release: RELEASE });
     if (!cleared.ok) throw new Error(JSON.stringify(cleared.problems));
-    const events = transition(now, cleared.value.wanted.state, cleared.value.wanted.touched);
+    const events = transition(now, cleared.value.desired.state, cleared.value.desired.touched);
     expect(planBatch(now, events, 'public').statements.map(({ sql }) => sql)).to.deep.equal([
       'ALTER TABLE IF EXISTS "public"."a" DROP CONSTRAINT IF EXISTS "c"',
     ]);
@@ -159,7 +159,7 @@ describe('extras of a submitted snapshot', () => {
   it('are parsed once more before they become SQL', () => {
     const read1 = read(snapshot({ constraints: [{ name: 'c', definition: 'UNIQUE (id)' }] }));
     if (!read1.ok) throw new Error('refused');
-    const [event] = transition(initialState(), read1.value.wanted.state, ['a']);
+    const [event] = transition(initialState(), read1.value.desired.state, ['a']);
     const forged = JSON.parse(JSON.stringify(event).replace('UNIQUE (id)', 'UNIQUE (id); DROP TABLE a')) as NewEvent;
     expect(() => planBatch(initialState(), [forged], 'public')).to.throw(UnsafeSqlError);
   });

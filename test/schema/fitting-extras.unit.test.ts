@@ -112,7 +112,7 @@ function states(): { name: string; state: State }[] {
   const all = [...COLUMNS, ...Object.entries(KINDS).map(([name, column]) => ({ name, column }))];
   return all.flatMap(({ name, column }) => {
     const answer = submit(initialState(), column);
-    return answer.ok ? [{ name, state: answer.value.wanted.state }] : [];
+    return answer.ok ? [{ name, state: answer.value.desired.state }] : [];
   });
 }
 
@@ -147,7 +147,7 @@ describe('extras of a column', () => {
       const first = submit(initialState(), column);
       if (!first.ok) continue;
       taken += 1;
-      const again = submit(first.value.wanted.state, column);
+      const again = submit(first.value.desired.state, column);
       const nothing = { collections: [], fields: [], relations: [] };
       expect(again.ok ? again.value.diff : again.problems, name).to.deep.equal(nothing);
     }

@@ -73,7 +73,7 @@ describe('a column that was submitted', () => {
           const first = compare(state, each);
           if (!first.ok) continue;
           accepted += 1;
-          state = first.value.wanted.state;
+          state = first.value.desired.state;
           const again = compare(state, each);
           expect(again.ok ? again.value.diff : again.problems).to.deep.equal({
             collections: [],
@@ -92,7 +92,7 @@ describe('a column that was submitted', () => {
     const there = compare(initialState(), words);
     if (!there.ok) throw new Error(JSON.stringify(there.problems));
     const both = { type: 'csv', schema: { ...words.schema, default_value: 'x' } };
-    for (const state of [initialState(), there.value.wanted.state]) {
+    for (const state of [initialState(), there.value.desired.state]) {
       const refused = compare(state, both);
       expect(refused.ok ? [] : refused.problems.map(({ path }) => path)).to.deep.equal([
         'fields[1].schema.extras.default',

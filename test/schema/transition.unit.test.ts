@@ -71,7 +71,7 @@ describe('transition and diff (properties)', () => {
       fc.property(schemaState, schemaState, (a, b) => {
         const compared = compareSnapshot(a, snapshotOf(b, RELEASE), { force: false, mode: 'merge', release: RELEASE });
         if (!compared.ok) return; // two schemas may contradict each other
-        const { state } = compared.value.wanted;
+        const { state } = compared.value.desired;
         for (const [name, node] of a.collections) {
           for (const field of node.fields.keys())
             expect(state.collections.get(name)?.fields.has(field), field).to.equal(true);

@@ -244,7 +244,7 @@ export const schemaState: fc.Arbitrary<State> = fc
     return state;
   });
 
-const own = { foreign: false } as const;
+const own = { imported: false } as const;
 
 function must<T>(result: Result<T>): T {
   if (result.ok) return result.value;

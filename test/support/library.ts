@@ -67,11 +67,11 @@ export const LIBRARY = {
 export function withRelations(): State {
   const draft = new Draft(initialState());
   for (const [collection, fields] of Object.entries(LIBRARY.collections)) {
-    draft.putCollection(must(readNewCollection({ collection, schema: {} }, [], { foreign: false })));
+    draft.putCollection(must(readNewCollection({ collection, schema: {} }, [], { imported: false })));
     for (const field of fields)
-      draft.putField(must(readNewField({ ...(field as object), collection }, [], { foreign: false })));
+      draft.putField(must(readNewField({ ...(field as object), collection }, [], { imported: false })));
   }
-  for (const relation of LIBRARY.relations) draft.putRelation(must(readNewRelation(relation, [], { foreign: false })));
+  for (const relation of LIBRARY.relations) draft.putRelation(must(readNewRelation(relation, [], { imported: false })));
   const state = draft.toState();
   return followStrictly(initialState(), transition(initialState(), state, state.collections.keys()));
 }

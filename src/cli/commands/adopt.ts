@@ -7,9 +7,9 @@ import { operatorsRequest, refusedByService, withPipeline } from '../pipeline.js
 
 export async function adopt(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
-  const { wish } = accepted(operations['adopt-tables'].parse({ body: wishOf(invocation) }));
+  const { request: tables } = accepted(operations['adopt-tables'].parse({ body: requestOf(invocation) }));
   const report = await withPipeline(invocation, async ({ pipeline, schema }) => {
-    const work = adopting(wish, schema);
+    const work = adopting(tables, schema);
     const request = operatorsRequest('adopt-tables', invocation);
     const run = values['dryRun'] === true ? pipeline.dryRun : pipeline.execute;
     const outcome = await run('adopt-tables', work.command, request);
@@ -27,7 +27,7 @@ const reportOf = (work: Adopting, isDry: boolean): Report => ({
   ...work.report(),
 });
 
-function wishOf({ positionals, values }: Invocation): object {
+function requestOf({ positionals, values }: Invocation): object {
   if (values['all'] === true && positionals.length > 0) throw new UsageError('Name tables or say --all, not both.');
   if (values['all'] !== true && positionals.length === 0) throw new UsageError('Name tables, or say --all.');
   return values['all'] === true ? { all: true } : { tables: positionals };

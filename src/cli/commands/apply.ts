@@ -66,7 +66,7 @@ async function readDiff(invocation: Invocation): Promise<DocumentBody | null> {
   const query = { mode, force: values['force'] === true ? 'true' : undefined };
   const answer = await ask(invocation, '/schema/diff', { method: 'POST', query, body });
   const document = JSON.parse(answer) as DiffDocument;
-  // What was left out of a foreign snapshot is no part of the plan.
+  // What was left out of a imported snapshot is no part of the plan.
   const remarks = (document.warnings ?? []).filter(({ code }) => /LEFT_OUT|IGNORED/.test(code));
   for (const remark of remarks) invocation.terminal.note(`! ${describeWarning(remark)}`);
   if (isEmpty(document)) return null;

@@ -5,7 +5,7 @@ import { openPool, withServer } from '../database.js';
 import { type Finding, finding } from '../doctor/finding.js';
 import { type Examined, examine } from '../doctor/index.js';
 import { json } from '../output.js';
-import { openBench } from '../projections.js';
+import { openProjectionTools } from '../projections.js';
 
 export async function doctor(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
@@ -31,18 +31,18 @@ async function visit(invocation: Invocation): Promise<Examined[]> {
 async function examineOn(invocation: Invocation, connectionString: string): Promise<Examined[]> {
   const config = invocation.config();
   const pool = openPool(connectionString, config.schema);
-  const bench = await openBench({ config, pool, connectionString });
+  const tools = await openProjectionTools({ config, pool, connectionString });
   try {
     return await examine({
       config,
       connectionString,
       pool,
-      bench,
+      tools,
       terminal: invocation.terminal,
       now: () => Date.now(),
     });
   } finally {
-    await bench.close();
+    await tools.close();
     await pool.end();
   }
 }

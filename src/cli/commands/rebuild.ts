@@ -19,21 +19,21 @@ export async function rebuild(invocation: Invocation): Promise<ExitCode> {
   const [name = ''] = invocation.positionals;
   if (!isProjectionName(name)) throw new UsageError(`The projection must be one of ${PROJECTION_NAMES.join(', ')}.`);
   const into = text(invocation.values, 'into');
-  if (into === undefined) return withProjections(invocation, (bench) => rebuildHere(invocation, bench, name));
+  if (into === undefined) return withProjections(invocation, (tools) => rebuildHere(invocation, tools, name));
   if (name !== 'tables') throw new UsageError('--into goes with "tables".');
-  return withProjections(invocation, (bench) =>
-    withServerAt(invocation, into, (connectionString) => rebuildInto(invocation, bench, connectionString)),
+  return withProjections(invocation, (tools) =>
+    withServerAt(invocation, into, (connectionString) => rebuildInto(invocation, tools, connectionString)),
   );
 }
 
 async function rebuildHere(
   { values, terminal }: Invocation,
-  bench: ProjectionTools,
+  tools: ProjectionTools,
   name: ProjectionName,
 ): Promise<ExitCode> {
-  if (name !== 'metadata') await bench.load();
+  if (name !== 'metadata') await tools.load();
   const progress = createProgress(terminal, `rebuilding ${name}`);
-  const rebuilt = await bench.projections.rebuild(name, progress.at).catch(explain);
+  const rebuilt = await tools.projections.rebuild(name, progress.at).catch(explain);
   progress.end();
   terminal.print(values['json'] === true ? json(rebuilt) : describe(rebuilt));
   return rebuilt.differences?.length ? 1 : 0;

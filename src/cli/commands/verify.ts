@@ -13,7 +13,7 @@ import { verifyFile } from './verify-file.js';
 export async function verify(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
   if (values['file'] !== undefined || values['against'] !== undefined) return verifyFile(invocation);
-  const result = await withProjections(invocation, (bench) => verifyAll(invocation, bench));
+  const result = await withProjections(invocation, (tools) => verifyAll(invocation, tools));
   terminal.print(values['json'] === true ? json(result) : describe(result));
   return result.ok ? 0 : 1;
 }
@@ -25,14 +25,14 @@ interface Result {
   projections: Verified | { ok: false; error: string };
 }
 
-async function verifyAll({ terminal }: Invocation, bench: ProjectionTools): Promise<Result> {
-  const { head } = await bench.projections.list();
+async function verifyAll({ terminal }: Invocation, tools: ProjectionTools): Promise<Result> {
+  const { head } = await tools.projections.list();
   const progress = createProgress(terminal, 'hash chain');
-  const chain = await verifyLog(bench.pool, emptyHead(), {
+  const chain = await verifyLog(tools.pool, emptyHead(), {
     onProgress: (checked) => progress.at(checked, Math.max(head, checked)),
   });
   progress.end();
-  const projections = await compare(bench);
+  const projections = await compare(tools);
   return { ok: chain.ok && projections.ok, chain, projections };
 }
 

@@ -9,7 +9,7 @@ export interface DoctorContext {
   config: Config;
   connectionString: string;
   pool: pg.Pool;
-  bench: ProjectionTools;
+  tools: ProjectionTools;
   terminal: Terminal;
   /** Milliseconds since 1970, by this machine. */
   now: () => number;
@@ -20,5 +20,5 @@ export interface Check {
   name: string;
   /** Nothing that comes after it makes sense where it finds an error. */
   decisive?: true;
-  run(patient: DoctorContext): Promise<Finding[]>;
+  run(context: DoctorContext): Promise<Finding[]>;
 }

@@ -33,11 +33,11 @@ const CHECKS: readonly Check[] = [
   lag,
 ];
 
-export async function examine(patient: DoctorContext): Promise<Examined[]> {
+export async function examine(context: DoctorContext): Promise<Examined[]> {
   const examined: Examined[] = [];
   let stopped = false;
   for (const check of CHECKS) {
-    const findings: Finding[] = stopped ? [] : await tried(check, patient);
+    const findings: Finding[] = stopped ? [] : await tried(check, context);
     const result: Examined['result'] = stopped ? 'skipped' : worst(findings);
     examined.push({ name: check.name, result, findings });
     stopped ||= check.decisive === true && result === 'error';
@@ -45,9 +45,9 @@ export async function examine(patient: DoctorContext): Promise<Examined[]> {
   return examined;
 }
 
-async function tried(check: Check, patient: DoctorContext): Promise<Finding[]> {
+async function tried(check: Check, context: DoctorContext): Promise<Finding[]> {
   try {
-    return await check.run(patient);
+    return await check.run(context);
   } catch (error) {
     return [finding('CHECK_FAILED', `The check "${check.name}" could not be made: ${(error as Error).message}.`)];
   }

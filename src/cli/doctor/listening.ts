@@ -10,8 +10,8 @@ const PATIENCE = 3_000;
 
 export const listening: Check = {
   name: 'notifications',
-  async run(patient) {
-    const { config, connectionString } = patient;
+  async run(context) {
+    const { config, connectionString } = context;
     const given = { connectionString: config.listenDatabaseUrl ?? connectionString, schema: config.schema };
     const client = new pg.Client(
       connectionConfig({ ...given, applicationName: 'dps doctor', connectTimeout: PATIENCE }),
@@ -23,7 +23,7 @@ export const listening: Check = {
       return [finding('LISTENER_UNREACHABLE', `The connection for LISTEN can't be made: ${(error as Error).message}.`)];
     }
     try {
-      if (await isHeard(patient, client)) return [];
+      if (await isHeard(context, client)) return [];
       return [finding('LISTENER_DEAF', `What DATABASE_URL notifies is not heard within ${PATIENCE} ms.`)];
     } finally {
       await client.end().catch(() => undefined);

@@ -19,8 +19,8 @@ export const protection: Check = {
 
 export const chain: Check = {
   name: 'hash chain',
-  async run({ pool, bench, terminal }) {
-    const { head } = await bench.projections.list();
+  async run({ pool, tools, terminal }) {
+    const { head } = await tools.projections.list();
     const progress = createProgress(terminal, 'hash chain');
     const { broken, divergences } = await verifyLog(pool, emptyHead(), {
       onProgress: (done) => progress.at(done, Math.max(head, done)),
@@ -36,9 +36,9 @@ export const chain: Check = {
 export const readable: Check = {
   name: 'log can be folded',
   decisive: true,
-  async run({ bench }) {
+  async run({ tools }) {
     try {
-      await bench.load();
+      await tools.load();
       return [];
     } catch (error) {
       return [finding('LOG_UNREADABLE', `The log can't be folded: ${(error as Error).message}.`)];

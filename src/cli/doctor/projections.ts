@@ -9,8 +9,8 @@ const SHOWN = 5;
 
 export const comparison: Check = {
   name: 'fold = metadata rows = catalog',
-  async run({ bench }) {
-    const { differences } = await bench.projections.verify();
+  async run({ tools }) {
+    const { differences } = await tools.projections.verify();
     return [
       ...differing(
         'ROWS_DIFFER',
@@ -38,10 +38,10 @@ const PATIENCE = 60_000;
 
 export const lag: Check = {
   name: 'projections',
-  async run({ bench, pool, now }) {
+  async run({ tools, pool, now }) {
     const { rows } = await pool.query<{ last: Date | null }>('SELECT max(occurred_at) AS last FROM service_events');
     const quiet = now() - (rows[0]?.last?.getTime() ?? 0);
-    const { projections } = await bench.projections.list();
+    const { projections } = await tools.projections.list();
     return projections.flatMap((projection) => projectionFindings(projection, quiet));
   },
 };

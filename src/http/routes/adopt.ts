@@ -19,8 +19,8 @@ export function adoptRoutes({ pipeline, config: { schema } }: HttpDeps): Route[]
       query,
       body: 'json',
       handle(call) {
-        const { wish } = unwrap(operations['adopt-tables'].parse({ body: call.body }));
-        const work = adopting(wish, schema);
+        const { request } = unwrap(operations['adopt-tables'].parse({ body: call.body }));
+        const work = adopting(request, schema);
         if (call.query.dry_run) return rehearse(pipeline, call, { name: 'adopt-tables', ...work });
         return change(pipeline, call, {
           name: 'adopt-tables',

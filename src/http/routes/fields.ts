@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { operations } from '../../schema/operations/index.js';
 import { parseUpdateFieldsInSteps } from '../../schema/operations/fields.js';
 import { runYielding } from '../../kernel/event-loop.js';
-import { missingField, noFieldsShown } from '../../schema/operations/refusals.js';
+import { missingField, noFieldsListed } from '../../schema/operations/refusals.js';
 import { collectionsInOrder } from '../../schema/model/order.js';
 import type { FieldDocument } from '../../schema/snapshot/documents.js';
 import { fieldDocumentsOf } from '../../schema/snapshot/snapshot.js';
@@ -56,7 +56,7 @@ function* allTexts(textsOf: FieldTexts, state: State): Generator<string, void, v
 
 function nodeOf(state: State, collection: string): CollectionNode {
   const node = state.collections.get(collection);
-  if (node === undefined) throw new Refused([noFieldsShown(collection)]);
+  if (node === undefined) throw new Refused([noFieldsListed(collection)]);
   return node;
 }
 

@@ -42,7 +42,7 @@ const eventsQuery = z.strictObject({
   batch: z.uuid({ error: 'must be a uuid.' }).optional(),
 });
 
-const lifeQuery = z.strictObject({ after: cursor.default({ position: 0 }), limit: pageSize });
+const collectionHistoryQuery = z.strictObject({ after: cursor.default({ position: 0 }), limit: pageSize });
 
 type Filters = Partial<Pick<z.output<typeof eventsQuery>, keyof typeof filters | 'field' | 'type' | 'batch'>>;
 
@@ -51,7 +51,7 @@ export function historyRoutes(deps: HttpDeps): Route[] {
     eventsRoute(deps),
     eventRoute(deps),
     batchesRoute(deps),
-    lifeRoute(deps),
+    collectionHistoryRoute(deps),
     ...historySchemaRoutes(deps),
     verifyRoute(deps),
     acknowledgeRoute(deps),
@@ -164,15 +164,15 @@ function batchesRoute({ history }: HttpDeps): Route {
   });
 }
 
-function lifeRoute({ history }: HttpDeps): Route {
+function collectionHistoryRoute({ history }: HttpDeps): Route {
   return route({
     method: 'get',
     path: '/history/collections/:id',
     access: 'auditor',
-    query: lifeQuery,
+    query: collectionHistoryQuery,
     async handle({ params: { id = '' }, query: { after: place, limit } }) {
       const after = (await positionOf(place, history)) ?? 0;
-      const found = await history.life({ collection: id, after, limit });
+      const found = await history.collection({ collection: id, after, limit });
       if (found === undefined) throw refused('NOT_FOUND', `There never was a collection ${JSON.stringify(id)}.`);
       const page = found.slice(0, limit);
       const next = found.length > limit ? (page.at(-1)?.position ?? null) : null;

@@ -1,7 +1,7 @@
 /** /relations: named by their many side. */
 import { z } from 'zod';
 import { operations } from '../../schema/operations/index.js';
-import { noFieldsShown } from '../../schema/operations/refusals.js';
+import { noFieldsListed } from '../../schema/operations/refusals.js';
 import { existingRelation } from '../../schema/operations/relations.js';
 import { collectionsInOrder, relationsInOrder } from '../../schema/model/order.js';
 import { keyTarget, relationDocument, type RelationDocument } from '../../schema/snapshot/documents.js';
@@ -39,11 +39,11 @@ function* textsOf(state: State, nodes: readonly CollectionNode[]): Generator<str
 
 function nodeOf(state: State, collection: string): CollectionNode {
   const node = state.collections.get(collection);
-  if (node === undefined) throw new Refused([noFieldsShown(collection)]);
+  if (node === undefined) throw new Refused([noFieldsListed(collection)]);
   return node;
 }
 
-interface Wanted {
+interface RelationRequest {
   collection: string;
   field: string;
   /** The members that are shown; undefined: all. */
@@ -51,7 +51,7 @@ interface Wanted {
 }
 
 /** Throws `Refused` where there is no such relation. */
-function oneShown(state: State, { collection, field, fields }: Wanted): Partial<RelationDocument> {
+function documentOf(state: State, { collection, field, fields }: RelationRequest): Partial<RelationDocument> {
   const relation = unwrap(existingRelation(state, collection, field));
   return pick(relationDocument(relation, keyTarget(state, nodeOf(state, collection), field)), fields);
 }
@@ -91,7 +91,7 @@ function readingRoutes(deps: HttpDeps): Route[] {
         const key = `relation ${JSON.stringify([collection, field, fields])}`;
         return read(call, key, (state) => {
           nodeOf(state, collection);
-          return [JSON.stringify({ data: oneShown(state, { collection, field, fields }) })];
+          return [JSON.stringify({ data: documentOf(state, { collection, field, fields }) })];
         });
       },
     }),
@@ -99,8 +99,8 @@ function readingRoutes(deps: HttpDeps): Route[] {
 }
 
 function changingRoutes({ pipeline, config: { schema } }: HttpDeps): Route[] {
-  const answer = (state: State, wanted: Wanted): Answer => ({
-    ...jsonAnswer(200, { data: oneShown(state, wanted) }),
+  const answer = (state: State, request: RelationRequest): Answer => ({
+    ...jsonAnswer(200, { data: documentOf(state, request) }),
     position: state.position,
   });
   return [

@@ -122,9 +122,9 @@ function diffRoute({ store, config: { release, schema, maxBody } }: HttpDeps): R
 }
 
 /** What carrying out the diff would lose, rewrite or lock. */
-async function costs(state: State, { diff, wanted }: Comparison, schema: string): Promise<Warning[]> {
+async function costs(state: State, { diff, desired }: Comparison, schema: string): Promise<Warning[]> {
   if (isEmptyDiff(diff)) return [];
-  const events = await runYielding(transitionInSteps(state, wanted.state, wanted.touched));
+  const events = await runYielding(transitionInSteps(state, desired.state, desired.touched));
   return warningsOf((await runYielding(planBatchInSteps(state, events, schema))).statements);
 }
 

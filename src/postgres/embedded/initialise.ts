@@ -7,7 +7,7 @@ import { basename, dirname, join } from 'node:path';
 import { OperatorError } from '../../kernel/operator-error.js';
 import type { Account } from './account.js';
 import { program } from './binaries.js';
-import { settle } from './place.js';
+import { moveIntoPlace } from './place.js';
 
 const run = promisify(execFile);
 
@@ -50,7 +50,7 @@ export async function initialise(cluster: NewCluster): Promise<void> {
       cwd: '/',
       env: environment,
     });
-    await settle(draft, home, cluster.link);
+    await moveIntoPlace(draft, home, cluster.link);
   } catch (cause) {
     await rm(draft, { recursive: true, force: true });
     throw new OperatorError(`The embedded PostgreSQL could not be set up in ${home}: ${reason(cause)}.`, { cause });

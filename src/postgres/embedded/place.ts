@@ -85,7 +85,7 @@ export async function existingHome(link: string): Promise<string | null> {
 }
 
 /** Makes the finished `draft` the server's folder: in place at once, or not at all. */
-export async function settle(draft: string, home: string, link: string): Promise<void> {
+export async function moveIntoPlace(draft: string, home: string, link: string): Promise<void> {
   await rename(draft, home);
   if (home !== link) await symlink(home, link);
 }

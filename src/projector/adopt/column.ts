@@ -8,7 +8,7 @@ import type { Result } from '../../kernel/problem.js';
 import type { CatalogColumn } from '../catalog/model.js';
 import { type Converting, note, quoted } from './context.js';
 import { listFault } from './listed.js';
-import { foreignUse, sequenceOptions } from './needs.js';
+import { unmanagedUse, sequenceOptions } from './needs.js';
 import { isUsualDefault } from './usual-default.js';
 import type { Json } from '../../kernel/json.js';
 
@@ -82,7 +82,7 @@ export function toField(
   };
   const meta = known?.meta ?? { sort };
   const document = { collection: table.name, field: column.name, type: typed.type, meta, schema };
-  return readNewField(document, [], { foreign: false });
+  return readNewField(document, [], { imported: false });
 }
 
 function plainExtras(column: CatalogColumn, precision: number | undefined, value: Default): ColumnExtras {
@@ -131,7 +131,7 @@ function defaultOf(converting: Converting, column: CatalogColumn, typed: Typed, 
   if (text === null || column.identity !== null) return NONE;
   const literal = defaultFromCatalog(typed.type, typed, text);
   if (literal !== undefined) return isUsualDefault(text, column.type, literal) ? { literal } : { literal, sql: text };
-  const used = foreignUse(converting, 'default', column.name);
+  const used = unmanagedUse(converting, 'default', column.name);
   const part = { kind: 'default', name: column.name, text } as const;
   const fault = used === null ? (checkExpression(text) ?? listFault(converting, part)) : `uses ${used}`;
   if (fault === null) return { literal: null, sql: text };
@@ -149,7 +149,7 @@ function generationOf(
 ): CatalogColumn['generated'] {
   if (generated === null) return null;
   if (converting.like?.fields.get(name)?.schema?.generation_expression) return generated;
-  const used = foreignUse(converting, 'generated', name);
+  const used = unmanagedUse(converting, 'generated', name);
   const part = { kind: 'generated', name, text: generated.expression } as const;
   const fault = used === null ? listFault(converting, part) : `uses ${used}`;
   if (fault === null) return generated;

@@ -64,7 +64,7 @@ export function convertTable(converting: Converting): Result<Converted> {
     ...(converting.like === undefined ? {} : { meta: converting.like.collection.meta }),
     schema: { comment: table.comment },
   };
-  const collection = readNewCollection(document, [], { foreign: false });
+  const collection = readNewCollection(document, [], { imported: false });
   if (!collection.ok) return collection;
   // Each text of the extras was parsed when it was taken up.
   const schema = withExtras({ comment: table.comment }, orderedExtras(extras));

@@ -7,7 +7,7 @@ import type { CatalogConstraint, CatalogIndex } from '../catalog/model.js';
 import { type ColumnParts, noParts } from './column.js';
 import { type Converting, note, quoted } from './context.js';
 import { isSaid, listFault } from './listed.js';
-import { foreignUse } from './needs.js';
+import { unmanagedUse } from './needs.js';
 
 export interface Keys {
   /** By column. */
@@ -81,10 +81,10 @@ function other(building: Building, converting: Converting, constraint: CatalogCo
   const { name, definition } = constraint;
   const canBeField = isPlainUnique(constraint) && !isSaid(converting, 'constraint', name);
   if (canBeField && uniqueOfField(building, converting, constraint)) return;
-  const used = foreignUse(converting, 'constraint', name) ?? foreignUse(converting, 'index', name);
+  const used = unmanagedUse(converting, 'constraint', name) ?? unmanagedUse(converting, 'index', name);
   const fault = used === null ? constraintFault(converting, name, definition) : `uses ${used}`;
   if (fault === null) building.extras.constraints.push({ name, definition });
-  else leave(building, converting, { kind: 'constraint', name, fault });
+  else leaveUnmanaged(building, converting, { kind: 'constraint', name, fault });
 }
 
 function constraintFault(converting: Converting, name: string, text: string): string | null {
@@ -110,7 +110,7 @@ function uniqueOfField({ parts }: Building, { table }: Converting, { name, colum
 function foreignKey(building: Building, converting: Converting, constraint: CatalogConstraint): void {
   const kept = keptReference(converting, constraint);
   if (typeof kept !== 'string') building.extras.constraints.push(kept);
-  else leave(building, converting, { kind: 'constraint', name: constraint.name, fault: kept });
+  else leaveUnmanaged(building, converting, { kind: 'constraint', name: constraint.name, fault: kept });
 }
 
 /** A foreign key as extras have it, or why they can't. */
@@ -138,7 +138,7 @@ function index(building: Building, converting: Converting, found: CatalogIndex):
   if (found.constraint !== null || indexOfField(building, converting, found)) return;
   const { name, tail, unique } = found;
   const fault = indexFault(converting, found);
-  if (fault !== null) leave(building, converting, { kind: 'index', name, fault });
+  if (fault !== null) leaveUnmanaged(building, converting, { kind: 'index', name, fault });
   else building.extras.indexes.push({ name, ...(unique ? { unique: true as const } : {}), definition: tail });
 }
 
@@ -154,24 +154,24 @@ function indexOfField({ parts }: Building, converting: Converting, found: Catalo
 }
 
 function indexFault(converting: Converting, { name, valid, tail }: CatalogIndex): string | null {
-  const used = foreignUse(converting, 'index', name);
+  const used = unmanagedUse(converting, 'index', name);
   if (used !== null) return `uses ${used}`;
   if (!valid) return 'is invalid: build it again';
   return checkIndexDefinition(tail) ?? listFault(converting, { kind: 'index', name, text: tail });
 }
 
-interface Left {
+interface Unrepresented {
   kind: 'constraint' | 'index';
   name: string;
   fault: string;
 }
 
-function leave({ extras }: Building, converting: Converting, left: Left): void {
+function leaveUnmanaged({ extras }: Building, converting: Converting, left: Unrepresented): void {
   extras.unmanaged.push({ kind: left.kind, name: left.name });
-  noteLeft(converting, left);
+  noteUnrepresented(converting, left);
 }
 
-export function noteLeft(converting: Converting, { kind, name, fault }: Left): void {
+export function noteUnrepresented(converting: Converting, { kind, name, fault }: Unrepresented): void {
   const message = `${kind} ${quoted(name)} ${fault}: it stays as it is, and is part of no snapshot`;
   note(converting, { kind, name, code: `${kind.toUpperCase()}_NOT_REPRESENTED`, message });
 }

@@ -11,7 +11,7 @@ import { withExtras } from '../../schema/transition/table-extras.js';
 import type { CatalogConstraint, CatalogTable } from '../catalog/model.js';
 import { objectNames } from '../ddl/object-names.js';
 import type { Converting } from './context.js';
-import { byNames, keptReference, noteLeft } from './keys.js';
+import { byNames, keptReference, noteUnrepresented } from './keys.js';
 import { foreignKeysOf } from './relations.js';
 
 export interface ManagedKeys {
@@ -54,7 +54,9 @@ function completeTable(holder: Holder): { relations: NewRelation[]; collection: 
   const found = foreignKeysOf({ ...holder, table: { ...table, constraints: table.constraints.filter(isOther) } });
   const relations = found.relations.filter((relation) => canBeRelation(holder, relation));
   const named = new Set(relations.map(({ schema }) => schema?.constraint_name));
-  const constraints = [...keys.values()].filter(({ name }) => !named.has(name)).flatMap((key) => keep(holder, key));
+  const constraints = [...keys.values()]
+    .filter(({ name }) => !named.has(name))
+    .flatMap((key) => keptReferences(holder, key));
   const { schema } = like.collection;
   const there = new Set(table.constraints.map(({ name }) => name));
   const gone = [...leftOut(like)].filter((name) => !there.has(name));
@@ -91,13 +93,13 @@ function canBeRelation({ table, like }: Holder, { many_field: name }: NewRelatio
   return keyFamily(known.data_type) === keyFamily(typeFromColumn(type).data_type);
 }
 
-function keep(holder: Holder, key: CatalogConstraint) {
+function keptReferences(holder: Holder, key: CatalogConstraint) {
   const isKnown = key.columns.every((column) => holder.like.fields.get(column)?.schema);
   const kept = isKnown ? keptReference(holder, key) : `is on a column that ${holder.table.name} isn't known to have`;
   if (typeof kept !== 'string') return [kept];
   // Of the others it was told when their target was adopted.
   if (holder.together.has(key.references?.table ?? '')) {
-    noteLeft(holder, { kind: 'constraint', name: key.name, fault: kept });
+    noteUnrepresented(holder, { kind: 'constraint', name: key.name, fault: kept });
   }
   return [];
 }

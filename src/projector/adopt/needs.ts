@@ -105,7 +105,7 @@ export const sequenceOptions = (sequence: CatalogSequence, type: string): Sequen
   unusualOptions({ ...sequence, type: sequence.type as SequenceType }, type);
 
 /** Functions, operators or collations that something uses and a snapshot can't make; null: none. */
-export function foreignUse(converting: Converting, kind: Use['kind'], name: string): string | null {
+export function unmanagedUse(converting: Converting, kind: Use['kind'], name: string): string | null {
   const found = usesOf(converting).find(
     (use) => use.kind === kind && use.name === name && !isRepresented(use, converting),
   );

@@ -29,8 +29,8 @@ interface Place {
 }
 
 /** In a transaction that holds the log's lock, where `state` is at the head. */
-export async function readAdoption({ client, schema, state }: Place, wish: AdoptRequest): Promise<Adoption> {
-  const names = 'all' in wish ? undefined : wish.tables;
+export async function readAdoption({ client, schema, state }: Place, request: AdoptRequest): Promise<Adoption> {
+  const names = 'all' in request ? undefined : request.tables;
   const [catalog, using, hanging, beside] = readFound(client, schema, names, waitingTables(state));
   const there = (await catalog).filter(({ name }) => !isOurs(name));
   const known = new Set(there.map(({ name }) => name));

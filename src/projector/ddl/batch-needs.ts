@@ -5,8 +5,8 @@ import { needLabel, needsOfNode } from '../../schema/model/needs.js';
 import type { State } from '../../schema/model/state.js';
 
 export interface BatchNeeds {
-  /** Remembers that it is seen to, and says what tables had until now. */
-  settle(need: Need, collection: string): { old: Need | undefined; isSettled: boolean };
+  /** Records the need and says what tables had until now. */
+  record(need: Need, collection: string): { old: Need | undefined; isUnchanged: boolean };
   /** Whether what is there must be as it is said. Not in a replay: its difference shows at the end. */
   isCompared: boolean;
 }
@@ -14,7 +14,7 @@ export interface BatchNeeds {
 /** `state`: before the batch. It is looked through only when something asks: most batches need nothing. */
 export function batchNeeds({ collections }: State, isCompared: boolean): BatchNeeds {
   let known: ReadonlyMap<string, Need> | undefined;
-  const settled = new Map<string, Need>();
+  const seen = new Map<string, Need>();
   /** What a table itself has comes first: by hand, others may have been told otherwise. */
   const before = (label: string, collection: string): Need | undefined => {
     const own = needsOfNode(collections.get(collection)).find((each) => needLabel(each) === label);
@@ -24,13 +24,13 @@ export function batchNeeds({ collections }: State, isCompared: boolean): BatchNe
   };
   return {
     isCompared,
-    settle(need, collection) {
+    record(need, collection) {
       const label = needLabel(need);
-      const last = settled.get(label);
-      settled.set(label, need);
+      const last = seen.get(label);
+      seen.set(label, need);
       // A sequence goes with its column, and may have to be made again.
-      const isSettled = need.kind !== 'sequence' && last !== undefined && jsonEqual(last, need);
-      return { old: last ?? before(label, collection), isSettled };
+      const isUnchanged = need.kind !== 'sequence' && last !== undefined && jsonEqual(last, need);
+      return { old: last ?? before(label, collection), isUnchanged };
     },
   };
 }

@@ -19,7 +19,7 @@ interface ChangeBy<E extends NewEvent> {
   /** The field that statements are about, where it isn't the event's. */
   about?: string;
   /** The primary key steps aside while the event runs: its statements are planned around that. */
-  keyMoves?: boolean;
+  recreatesKey?: boolean;
 }
 
 /** `T`: the event's type. */

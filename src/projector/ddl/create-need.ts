@@ -25,12 +25,12 @@ export interface CreateNeed {
 }
 
 /** No handler of exceptions: PostgreSQL lets new labels be used at once only if no subtransaction made their type. */
-export function createNeed(wish: CreateNeed): Sql {
-  const { need, schema } = wish;
+export function createNeed(given: CreateNeed): Sql {
+  const { need, schema } = given;
   // Where the extension's own types and functions are looked for: public is in every search path.
   if (need.kind === 'extension') return sql`CREATE EXTENSION IF NOT EXISTS ${ident(need.name)}`;
   const name = qualified(schema, need.name);
-  const otherwise = [...changeNeed(need, name, wish.old), ...comparison(need, name, wish)];
+  const otherwise = [...changeNeed(need, name, given.old), ...comparison(need, name, given)];
   const rest = otherwise.length === 0 ? sql`` : sql` ELSE ${join(otherwise, sql` `)}`;
   const body = sql`BEGIN IF ${FOUND[need.kind]}(${literal(name)}) IS NULL THEN ${create(need, name)};${rest} END IF; END`;
   return sql`DO ${literal(body)}`;
@@ -73,8 +73,8 @@ function comparison(need: Made, name: Sql, { schema, collection, old, isCompared
   if (!isCompared || (old !== undefined && jsonEqual(old, need))) return [];
   if (need.kind === 'enum') {
     const { labels } = need;
-    const wanted = literal(JSON.stringify({ kind: 'enum', ...(labels.length === 0 ? {} : { labels }) }));
-    return [unlessSame(describedType(name), sql`${wanted}::jsonb`)];
+    const given = literal(JSON.stringify({ kind: 'enum', ...(labels.length === 0 ? {} : { labels }) }));
+    return [unlessSame(describedType(name), sql`${given}::jsonb`)];
   }
   // PostgreSQL spells these only when they are there.
   if (need.kind === 'domain') {
@@ -95,8 +95,8 @@ const LIKE = scratch('compared');
 const raise = (message: string, detail: Sql): Sql =>
   sql`RAISE EXCEPTION ${literal(message)}, ${detail} USING ERRCODE = ${literal('duplicate_object')};`;
 
-const unlessSame = (found: Sql, wanted: Sql): Sql =>
-  sql`IF ${found} IS DISTINCT FROM ${wanted} THEN ${raise('it is there already, as %', sql`coalesce(${found}::text, ${literal('something else')})`)} END IF;`;
+const unlessSame = (found: Sql, given: Sql): Sql =>
+  sql`IF ${found} IS DISTINCT FROM ${given} THEN ${raise('it is there already, as %', sql`coalesce(${found}::text, ${literal('something else')})`)} END IF;`;
 
 /** A sequence that ends with a column of another table is that one's. */
 function unlessOthers(name: Sql, table: Sql): Sql {

@@ -12,8 +12,8 @@ import { type Sql, ident, qualified, sql } from './sql.js';
 export function createNeeds(change: Change, needs: readonly Need[]): Statement[] {
   const { collection } = change.event;
   return needs.flatMap((need) => {
-    const { old, isSettled } = change.needs.settle(need, collection);
-    if (isSettled) return [];
+    const { old, isUnchanged } = change.needs.record(need, collection);
+    if (isUnchanged) return [];
     const { isCompared } = change.needs;
     const text = createNeed({ need, schema: change.schema, collection, old, isCompared });
     const made = statement(change, text, `make sure of ${need.kind} ${need.name}`, {

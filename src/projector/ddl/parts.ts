@@ -81,7 +81,7 @@ export function dropUnique(change: Change, field: ColumnField): Statement {
 /** The primary key of the node, if it has one; fails where rows repeat or are null. */
 export function addPrimaryKey(change: Change, node: CollectionNode): Statement[] {
   const columns = primaryKeyColumns(node);
-  if (columns.length === 0 || change.keyMoves === true) return [];
+  if (columns.length === 0 || change.recreatesKey === true) return [];
   const object = constraint(change, primaryKeyNameOf(node));
   const summary = `make ${columns.join(', ')} the primary key of ${change.event.collection}`;
   const costs = { object, lock: 'ACCESS EXCLUSIVE', may_fail: true, lock_entries: 3 } as const;
@@ -89,7 +89,7 @@ export function addPrimaryKey(change: Change, node: CollectionNode): Statement[]
 }
 
 export function dropPrimaryKey(change: Change, node: CollectionNode): Statement[] {
-  if (primaryKeyColumns(node).length === 0 || change.keyMoves === true) return [];
+  if (primaryKeyColumns(node).length === 0 || change.recreatesKey === true) return [];
   const text = sql`ALTER TABLE ${tableOf(change)} DROP CONSTRAINT IF EXISTS ${ident(primaryKeyNameOf(node))}`;
   const summary = `drop the primary key of ${change.event.collection}`;
   const object = constraint(change, primaryKeyNameOf(node));

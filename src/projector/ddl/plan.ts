@@ -69,18 +69,18 @@ const isThere = ({ data }: NewEvent): boolean => 'adopted' in data && data.adopt
 /** Event by event, except that generated columns step aside while the fields of their collection change. */
 function* planChanges(changes: readonly Change[], awaited: readonly DeferredForeignKey[] = []): Resumable<Statement[]> {
   const runs = recreatedRuns(changes);
-  const late = deferredForeignKeys(awaited);
+  const deferred = deferredForeignKeys(awaited);
   const statements: Statement[] = [];
   for (const change of changes) {
     const run = runs.get(change.index);
-    statements.push(...late.before(change));
+    statements.push(...deferred.before(change));
     for (const each of run === undefined ? planChange(change) : planInRun(change, run)) statements.push(each);
-    late.after(change);
-    if (run?.last.index === change.index) run.references.forEach(late.wait);
+    deferred.after(change);
+    if (run?.last.index === change.index) run.references.forEach(deferred.wait);
     yield;
   }
   const end = changes.at(-1)?.after;
-  for (const each of end === undefined ? [] : late.end(end)) {
+  for (const each of end === undefined ? [] : deferred.end(end)) {
     statements.push(each);
     yield;
   }
@@ -88,11 +88,11 @@ function* planChanges(changes: readonly Change[], awaited: readonly DeferredFore
 }
 
 function planInRun(change: Change, run: RecreatedRun): Statement[] {
-  const statements = change.index === run.first.index ? run.depart() : [];
-  const moves = run.moved.has(change.event.field ?? '');
-  const among = { ...change, keyMoves: run.keyMoves };
-  statements.push(...(moves ? run.step(among) : planChange(among)));
-  if (change.index === run.last.index) statements.push(...run.arrive());
+  const statements = change.index === run.first.index ? run.drop() : [];
+  const isRecreated = run.recreated.has(change.event.field ?? '');
+  const inRun = { ...change, recreatesKey: run.recreatesKey };
+  statements.push(...(isRecreated ? run.step(inRun) : planChange(inRun)));
+  if (change.index === run.last.index) statements.push(...run.recreate());
   return statements;
 }
 

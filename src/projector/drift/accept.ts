@@ -18,16 +18,24 @@ import { alignSpelling } from './align-spelling.js';
 import { partOf } from './conflicting-objects.js';
 import type { Finding } from './find.js';
 import { renamedTables } from './renames.js';
-import { type Place, type Sight, heldSight, partitionsOf, isPartitioned, isRenamed, pointsAtRenamed } from './sight.js';
+import {
+  type Place,
+  type LockedDrift,
+  readLockedDrift,
+  partitionsOf,
+  isPartitioned,
+  isRenamed,
+  pointsAtRenamed,
+} from './locked-drift.js';
 
 export interface Acceptance extends FoundDrift {
   /** What stays a difference, and why. */
-  left: Left[];
+  notAccepted: NotAccepted[];
   /** What of the tables that are taken stays in the database and is part of no snapshot. */
   notRepresented: Note[];
 }
 
-export interface Left {
+export interface NotAccepted {
   collection: string;
   field?: string;
   code: 'FOLDER' | 'PARTITIONED' | 'NOT_REPRESENTABLE' | 'NAME_TAKEN' | 'POINTS_AT_RENAMED' | 'STILL_DIFFERENT';
@@ -36,15 +44,15 @@ export interface Left {
 
 /** In a transaction that holds the log's lock. The tables it tells of can't be changed until that ends. */
 export async function readAcceptance(place: Place, request: AcceptRequest): Promise<Acceptance> {
-  const sight = await heldSight(place, request);
+  const sight = await readLockedDrift(place, request);
   const { renames, finding } = sight;
   const { only } = sight.request;
-  const found: Acceptance = { renames, tables: [], gone: [], references: [], left: [], notRepresented: [] };
+  const found: Acceptance = { renames, tables: [], gone: [], references: [], notAccepted: [], notRepresented: [] };
   for (const [name, differences] of finding.drifted) {
     if (only === undefined || only.has(name)) take(sight, { name, differences }, found);
     else if (pointsAtRenamed(finding.state, name, renames)) takeReferences(sight, { name, differences }, found);
   }
-  await tellLeft(place, { sight, request }, found);
+  await addStillDifferent(place, { sight, request }, found);
   return found;
 }
 
@@ -53,13 +61,13 @@ interface Drifted {
   differences: readonly Difference[];
 }
 
-function take(sight: Sight, { name, differences }: Drifted, found: Acceptance): void {
+function take(sight: LockedDrift, { name, differences }: Drifted, found: Acceptance): void {
   const { finding, request } = sight;
   const node = finding.state.collections.get(name) as CollectionNode;
   const table = finding.tables.get(name);
   const reason = node.collection.schema === null ? FOLDER : reasonAgainst(sight, node, table);
   if (reason !== null) {
-    found.left.push({ collection: name, ...reason });
+    found.notAccepted.push({ collection: name, ...reason });
     return;
   }
   if (table === undefined) {
@@ -69,7 +77,7 @@ function take(sight: Sight, { name, differences }: Drifted, found: Acceptance): 
   const notes: Note[] = [];
   const converted = convert(finding, table, node, notes);
   if (typeof converted === 'string') {
-    found.left.push({ collection: name, code: 'NOT_REPRESENTABLE', message: converted });
+    found.notAccepted.push({ collection: name, code: 'NOT_REPRESENTABLE', message: converted });
     return;
   }
   found.tables.push(said(converted, node, differences));
@@ -78,12 +86,12 @@ function take(sight: Sight, { name, differences }: Drifted, found: Acceptance): 
   found.notRepresented.push(...notes.filter(isTaken));
 }
 
-type Reason = Omit<Left, 'collection'>;
+type Reason = Omit<NotAccepted, 'collection'>;
 
 const FOLDER: Reason = { code: 'FOLDER', message: 'it is a folder; a table that has its name is not its table' };
 
 /** Why the log can't say what is there; null where it can. */
-function reasonAgainst(sight: Sight, node: CollectionNode, table: CatalogTable | undefined): Reason | null {
+function reasonAgainst(sight: LockedDrift, node: CollectionNode, table: CatalogTable | undefined): Reason | null {
   const { finding } = sight;
   const name = node.collection.collection;
   const other = finding.renamed.get(name);
@@ -98,7 +106,7 @@ function reasonAgainst(sight: Sight, node: CollectionNode, table: CatalogTable |
 }
 
 /** A table ends with all its partitions, and not before them. */
-function partitionsThere({ finding: { state, tables }, request }: Sight, name: string): Reason | null {
+function partitionsThere({ finding: { state, tables }, request }: LockedDrift, name: string): Reason | null {
   const all = partitionsOf(state, name);
   if (all.some((each) => tables.has(each))) return { code: 'PARTITIONED', message: partitionedMessage(name) };
   const left = all.find((each) => !request.takes(each, undefined));
@@ -143,7 +151,7 @@ function pointsAtAnother({ state, renamed }: Finding, { constraints }: CatalogTa
 }
 
 /** Of a table that isn't meant, only what says the new names. */
-function takeReferences({ finding, renames }: Sight, { name, differences }: Drifted, found: Acceptance): void {
+function takeReferences({ finding, renames }: LockedDrift, { name, differences }: Drifted, found: Acceptance): void {
   const node = finding.state.collections.get(name) as CollectionNode;
   const table = finding.tables.get(name);
   const converted = table && convert(finding, table, node, []);
@@ -181,21 +189,21 @@ function said(converted: Converted, node: CollectionNode, differences: readonly 
 }
 
 interface Asked {
-  sight: Sight;
+  sight: LockedDrift;
   /** As it was asked. */
   request: AcceptRequest;
 }
 
 /** Whatever would still differ is told, as the comparison after the commit would tell it. */
-async function tellLeft({ client, schema, state }: Place, asked: Asked, found: Acceptance): Promise<void> {
+async function addStillDifferent({ client, schema, state }: Place, asked: Asked, found: Acceptance): Promise<void> {
   const { sight } = asked;
-  const { wanted } = acceptedState(state, found, asked.request);
-  const told = new Set(found.left.map(({ collection }) => collection));
+  const { desired } = acceptedState(state, found, asked.request);
+  const told = new Set(found.notAccepted.map(({ collection }) => collection));
   const taken = new Set([...found.tables.map(({ collection }) => collection.collection), ...found.gone]);
   for (const name of sight.renames.collections.values()) taken.add(name);
-  for (const { collection, field, member } of await verifyCatalog(client, wanted, schema)) {
+  for (const { collection, field, member } of await verifyCatalog(client, desired, schema)) {
     if (told.has(collection) || !taken.has(collection) || !sight.request.takes(collection, field)) continue;
     const message = `${member} can't be said by the log as it is there`;
-    found.left.push({ collection, ...(field !== undefined && { field }), code: 'STILL_DIFFERENT', message });
+    found.notAccepted.push({ collection, ...(field !== undefined && { field }), code: 'STILL_DIFFERENT', message });
   }
 }

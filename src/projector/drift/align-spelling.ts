@@ -14,16 +14,16 @@ export function alignSpelling(found: Converted, node: CollectionNode, difference
   const differs = new Set(differences.map(({ field, member }) => `${field ?? ''}\0${member}`));
   const fields = found.fields.map((field) => {
     const known = node.fields.get(field.field);
-    return hasColumn(field) && hasColumn(known) ? fieldAsKnown(field, known, differs) : field;
+    return hasColumn(field) && hasColumn(known) ? alignField(field, known, differs) : field;
   });
   const { schema } = found.collection;
   const known = node.collection.schema?.extras ?? {};
-  const said = schema && withExtras(schema, extrasAsKnown(schema.extras ?? {}, known, differs));
+  const said = schema && withExtras(schema, alignExtras(schema.extras ?? {}, known, differs));
   const settled = said !== null && jsonEqual(said, node.collection.schema) ? node.collection.schema : said;
   return { ...found, collection: { ...found.collection, schema: settled }, fields };
 }
 
-function extrasAsKnown(extras: TableExtras, known: TableExtras, differs: ReadonlySet<string>): TableExtras {
+function alignExtras(extras: TableExtras, known: TableExtras, differs: ReadonlySet<string>): TableExtras {
   const same = (member: string): boolean => !differs.has(`\0${member}`);
   const { primary_key: key, partition_by: by, partition_of: of } = known;
   return {
@@ -33,7 +33,7 @@ function extrasAsKnown(extras: TableExtras, known: TableExtras, differs: Readonl
     ...(of !== undefined && same('partition_of') && { partition_of: of }),
     constraints: named(extras.constraints, known.constraints, (name) => same(`constraint ${name}`)),
     indexes: named(extras.indexes, known.indexes, (name) => same(`index ${name}`)),
-    needs: needsAsKnown(extras.needs, known.needs, same),
+    needs: alignNeeds(extras.needs, known.needs, same),
   };
 }
 
@@ -41,7 +41,7 @@ const isSameKey = (found: TableExtras['primary_key'], known: TableExtras['primar
   found !== undefined && found.name === known?.name && jsonEqual(found.columns, known.columns);
 
 /** What the table uses is looked at where the collection names it. */
-function needsAsKnown(found: readonly Need[] = [], known: readonly Need[] = [], same: (label: string) => boolean) {
+function alignNeeds(found: readonly Need[] = [], known: readonly Need[] = [], same: (label: string) => boolean) {
   const before = new Map(known.map((need) => [needLabel(need), need]));
   return found.flatMap((need) => {
     const other = before.get(needLabel(need));
@@ -58,7 +58,7 @@ function named<T extends { name: string }>(
   return found.map((each) => (same(each.name) ? (before.get(each.name) ?? each) : each));
 }
 
-function fieldAsKnown(field: ColumnField, known: ColumnField, differs: ReadonlySet<string>): Field {
+function alignField(field: ColumnField, known: ColumnField, differs: ReadonlySet<string>): Field {
   const same = (member: string): boolean => !differs.has(`${field.field}\0${member}`);
   const { extras: _, ...rest } = field.schema;
   const schema: ColumnSchema = { ...rest };

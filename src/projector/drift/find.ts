@@ -74,14 +74,14 @@ function missingNode({ collections }: State, tables: ReadonlyMap<string, Catalog
 function tableDrift(finding: Finding, table: string, differences: readonly Difference[]): TableDrift {
   const node = finding.state.collections.get(table) as CollectionNode;
   const there = finding.tables.get(table);
-  if (node.collection.schema === null) return notWanted(table, differences);
+  if (node.collection.schema === null) return undesiredTable(table, differences);
   if (there === undefined) return missingTable(finding, node, differences);
   return differentTable(finding, node, { there, differences });
 }
 
 /** A folder has no table: what bears its name isn't the service's to touch. */
-function notWanted(table: string, differences: readonly Difference[]): TableDrift {
-  return { table, kind: 'not wanted', differences: differences.map((each) => shown(each, undefined)) };
+function undesiredTable(table: string, differences: readonly Difference[]): TableDrift {
+  return { table, kind: 'not wanted', differences: differences.map((each) => driftDifference(each, undefined)) };
 }
 
 function missingTable(finding: Finding, node: CollectionNode, differences: readonly Difference[]): TableDrift {
@@ -90,7 +90,11 @@ function missingTable(finding: Finding, node: CollectionNode, differences: reado
   const other = renamed.get(table);
   const repair = repairOfAll(withoutNoOps(planForMissing(state, node, schema), node, finding));
   if (other === undefined) {
-    return { table, kind: 'missing', differences: differences.map((each) => ({ ...shown(each, undefined), repair })) };
+    return {
+      table,
+      kind: 'missing',
+      differences: differences.map((each) => ({ ...driftDifference(each, undefined), repair })),
+    };
   }
   const back = sql`ALTER TABLE ${qualified(schema, other.name)} RENAME TO ${ident(table)}`;
   const rename = { sql: back, summary: `rename table ${other.name} to ${table}`, drops: false };
@@ -104,7 +108,10 @@ function missingTable(finding: Finding, node: CollectionNode, differences: reado
     table,
     kind: 'missing',
     renamed_to: other.name,
-    differences: differences.map((each) => ({ ...shown(each, undefined), repair: { database: [rename], log } })),
+    differences: differences.map((each) => ({
+      ...driftDifference(each, undefined),
+      repair: { database: [rename], log },
+    })),
   };
 }
 
@@ -116,7 +123,7 @@ interface There {
 function differentTable(finding: Finding, node: CollectionNode, { there, differences }: There): TableDrift {
   const table = node.collection.collection;
   const renamed = renamedColumns(node, there);
-  const sides = sidesOf(finding, node, { there, differences, renamed });
+  const sides = repairPlanOf(finding, node, { there, differences, renamed });
   const again = new Map([...renamed].map(([field, column]) => [column.name, field]));
   return {
     table,
@@ -125,7 +132,7 @@ function differentTable(finding: Finding, node: CollectionNode, { there, differe
       .filter(({ field, member }) => !(member === 'column' && again.has(field ?? '')))
       .map((each) => {
         const column = each.member === 'column' ? renamed.get(each.field ?? '') : undefined;
-        return column === undefined ? shown(each, sides) : renamedColumn(finding, each, column);
+        return column === undefined ? driftDifference(each, sides) : renamedColumn(finding, each, column);
       }),
   };
 }
@@ -134,12 +141,12 @@ interface Renamed extends There {
   renamed: ReadonlyMap<string, CatalogColumn>;
 }
 
-interface Known extends RepairPlan {
+interface TablePlan extends RepairPlan {
   /** What hangs on the table as a whole, on either side, as members. */
   loose: ReadonlySet<string>;
 }
 
-function sidesOf(finding: Finding, node: CollectionNode, there: Renamed): Known | undefined {
+function repairPlanOf(finding: Finding, node: CollectionNode, there: Renamed): TablePlan | undefined {
   const { differences, renamed } = there;
   const { state, schema } = finding;
   const table = withNames(there.there, renamed);
@@ -162,10 +169,10 @@ function renamedColumn({ schema }: Finding, difference: Difference, { name }: Ca
     summary: `rename column ${collection}.${name} to ${field}`,
     drops: false,
   };
-  return { ...shown(difference, undefined), renamed_to: name, repair: { database: [rename], log: [] } };
+  return { ...driftDifference(difference, undefined), renamed_to: name, repair: { database: [rename], log: [] } };
 }
 
-function shown(difference: Difference, sides: Known | undefined): DriftDifference {
+function driftDifference(difference: Difference, sides: TablePlan | undefined): DriftDifference {
   const { field, member, expected, found } = difference;
   const repair =
     sides === undefined ? { database: [], log: [] } : repairOf(sides, field, otherPlaces(difference, sides));
@@ -173,7 +180,7 @@ function shown(difference: Difference, sides: Known | undefined): DriftDifferenc
 }
 
 /** The log says of a constraint or an index where it belongs: there the events are that would say what is there. */
-function otherPlaces(difference: Difference, { loose }: Known): (string | null)[] {
+function otherPlaces(difference: Difference, { loose }: TablePlan): (string | null)[] {
   const { member, found } = difference;
   if (partOf(difference) === null) return [];
   const columns = isObject(found) && Array.isArray(found['columns']) ? found['columns'] : [];

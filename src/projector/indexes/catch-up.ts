@@ -73,7 +73,7 @@ async function inSession(work: CatchingUp): Promise<CaughtUp> {
       if (work.stopping()) return 'stopped';
       const targets = indexTargets(event);
       if (targets.length > 0) await session.client.query(REFUSE_OLDER_RELEASE.text);
-      for (const target of targets) await settle(work, session, { position: event.position, target });
+      for (const target of targets) await reconcile(work, session, { position: event.position, target });
       if (targets.length === 0) continue;
       await advanceCheckpoint(work.pool, noted, event.position);
       noted = event.position;
@@ -85,7 +85,7 @@ async function inSession(work: CatchingUp): Promise<CaughtUp> {
   }
 }
 
-async function settle(
+async function reconcile(
   work: CatchingUp,
   { client }: BuildSession,
   { position, target }: { position: number; target: IndexTarget },

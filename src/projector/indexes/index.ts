@@ -12,7 +12,7 @@ import type { State } from '../../schema/model/state.js';
 import { IndexBuildError, catchUp } from './catch-up.js';
 import { type IndexFailure, loadCheckpoint, recordFailure } from './checkpoint.js';
 import { type BuildSession, openBuildSession } from './session.js';
-import { isWanted } from './reconcile-index.js';
+import { isDesired } from './reconcile-index.js';
 
 export interface IndexProjection {
   /** There may be something new in the log. Cheap; call it after every commit. */
@@ -129,7 +129,7 @@ export function createIndexProjection(options: IndexProjectionOptions): IndexPro
 
   /** While an index can't be built, only its being given up is news; or that another process got past it. */
   const isOver = async (failed: IndexFailure): Promise<boolean> =>
-    (await loadCheckpoint(pool)) >= failed.position || !isWanted(await options.currentState(), failed);
+    (await loadCheckpoint(pool)) >= failed.position || !isDesired(await options.currentState(), failed);
 
   const hurry = (failed: IndexFailure): void => {
     isOver(failed).then(

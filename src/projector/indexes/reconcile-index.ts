@@ -36,7 +36,7 @@ export async function reconcileIndex(settling: Reconciling, target: IndexTarget)
   const pauses = PAUSES.values();
   for (let look = 1; ;) {
     try {
-      return await settleOnce(settling, target);
+      return await reconcileOnce(settling, target);
     } catch (error) {
       const state = sqlState(error) ?? '';
       const pause = MOMENTARY.has(state) ? pauses.next().value : undefined;
@@ -47,14 +47,14 @@ export async function reconcileIndex(settling: Reconciling, target: IndexTarget)
   }
 }
 
-export function isWanted(state: State, { collection, field }: IndexTarget): boolean {
+export function isDesired(state: State, { collection, field }: IndexTarget): boolean {
   return getField(state, collection, field)?.schema?.is_indexed === true;
 }
 
-async function settleOnce(settling: Reconciling, target: IndexTarget): Promise<Reconciled> {
+async function reconcileOnce(settling: Reconciling, target: IndexTarget): Promise<Reconciled> {
   const { client, schema, currentState } = settling;
   const { collection, field } = target;
-  const wanted = wantedIndex(await currentState(), target);
+  const wanted = desiredIndex(await currentState(), target);
   const name = wanted.name ?? indexName(collection, field);
   const found = wanted.others.has(name) ? NONE : await findIndex(client, schema, target, name);
   if (wanted.name !== null && found.valid === true) return 'as it should be';
@@ -82,33 +82,33 @@ async function buildUnderLock(client: pg.ClientBase, create: Sql): Promise<void>
 /** What took the index back or renamed it meanwhile did not see it, and knows the name it was built under no longer. */
 async function afterBuild(settling: Reconciling, target: IndexTarget, name: string): Promise<Reconciled> {
   const { client, schema, currentState } = settling;
-  const { name: now } = wantedIndex(await currentState(), target);
+  const { name: now } = desiredIndex(await currentState(), target);
   if (now === name) return 'built';
   await client.query(sql`DROP INDEX CONCURRENTLY IF EXISTS ${qualified(schema, name)}`);
-  return now === null ? 'dropped' : settleOnce(settling, target);
+  return now === null ? 'dropped' : reconcileOnce(settling, target);
 }
 
-interface Wanted {
+interface DesiredIndex {
   /** What the field's index is called; null: it has none. */
   name: string | null;
   /** Names of the table's other indexes. */
   others: ReadonlySet<string>;
 }
 
-function wantedIndex(state: State, { collection, field }: IndexTarget): Wanted {
+function desiredIndex(state: State, { collection, field }: IndexTarget): DesiredIndex {
   const others = state.collections.get(collection)?.collection.schema?.extras?.indexes ?? [];
   const column = getField(state, collection, field);
   const name = column?.schema?.is_indexed === true ? indexNameOf({ ...column, schema: column.schema }) : null;
   return { name, others: new Set(others.map((each) => each.name)) };
 }
 
-interface Found {
+interface ExistingIndex {
   /** Of the index; null: there is none. */
   valid: boolean | null;
   partitioned: boolean;
 }
 
-const NONE: Found = { valid: null, partitioned: false };
+const NONE: ExistingIndex = { valid: null, partitioned: false };
 
 /** One of the same name that is anything but a plain index of the column is somebody else's. */
 const FIND: Sql = sql`
@@ -128,7 +128,7 @@ async function findIndex(
   schema: string,
   { collection, field }: IndexTarget,
   name: string,
-): Promise<Found> {
-  const { rows } = await client.query<Found>(FIND, [schema, collection, name, field]);
+): Promise<ExistingIndex> {
+  const { rows } = await client.query<ExistingIndex>(FIND, [schema, collection, name, field]);
   return rows[0] ?? NONE;
 }

@@ -14,17 +14,17 @@ interface How {
   /** As PostgreSQL spells ours, where it was asked. */
   spelled: SpelledColumn | undefined;
   /** Whether what makes its values isn't ours. */
-  isForeign: (kind: 'default' | 'generated') => boolean;
+  isUnmanaged: (kind: 'default' | 'generated') => boolean;
 }
 
-export function compareColumn(field: ColumnField, column: CatalogColumn, { spelled, isForeign }: How): Member[] {
+export function compareColumn(field: ColumnField, column: CatalogColumn, { spelled, isUnmanaged }: How): Member[] {
   const { schema } = field;
   const members: [string, Json, Json][] = [
     ['schema.data_type', columnType(schema), typeOf(column, columnType(schema), spelled)],
     ['schema.is_nullable', schema.is_nullable, column.nullable],
-    ...(isForeign('default') ? [] : [defaultMember(field, column, spelled)]),
+    ...(isUnmanaged('default') ? [] : [defaultMember(field, column, spelled)]),
     ['schema.has_auto_increment', countingWanted(schema), countsOnItsOwn(column)],
-    ...(isForeign('generated') ? [] : [generationMember(field, column, spelled)]),
+    ...(isUnmanaged('generated') ? [] : [generationMember(field, column, spelled)]),
     ['schema.comment', schema.comment, column.comment],
     ['not null name', ...notNullNames(schema, column)],
     ['collation', ...collations(schema, column, spelled)],

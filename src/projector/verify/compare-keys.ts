@@ -67,7 +67,7 @@ export function definedConstraints({ collection }: CollectionNode): Map<string, 
 }
 
 /** Constraints and indexes, as `kind name`, that hang on the table and are none of ours. */
-export function foreignParts({ collection }: CollectionNode): ReadonlySet<string> {
+export function unmanagedParts({ collection }: CollectionNode): ReadonlySet<string> {
   return new Set(collection.schema?.extras?.unmanaged?.map(({ kind, name }) => `${kind} ${name}`));
 }
 

@@ -9,7 +9,7 @@ import {
   compareNamed,
   constraintsWanted,
   definedConstraints,
-  foreignParts,
+  unmanagedParts,
   indexesWanted,
   toConstraintShape,
   toIndexShape,
@@ -41,16 +41,16 @@ export function compareTable(node: CollectionNode, table: CatalogTable, context:
   }
   differences.push(...compareColumns(node, table, context));
   const wanted = { constraints: constraintsWanted(node, context), indexes: indexesWanted(node) };
-  const foreign = new Set(foreignParts(node));
+  const unmanaged = new Set(unmanagedParts(node));
   // A part of the log's own is looked at, whatever of that name was left out before.
-  for (const { kind, name } of [...wanted.constraints, ...wanted.indexes]) foreign.delete(`${kind} ${name}`);
+  for (const { kind, name } of [...wanted.constraints, ...wanted.indexes]) unmanaged.delete(`${kind} ${name}`);
   const defined = definedConstraints(node);
   const constraints = table.constraints
-    .filter(({ name }) => !foreign.has(`constraint ${name}`))
+    .filter(({ name }) => !unmanaged.has(`constraint ${name}`))
     .map((constraint) => toConstraintShape(constraint, defined));
   const keys = compareNamed(wanted.constraints, constraints);
   const free = table.indexes
-    .filter(({ name, constraint }) => constraint === null && !foreign.has(`index ${name}`))
+    .filter(({ name, constraint }) => constraint === null && !unmanaged.has(`index ${name}`))
     .map((index) => toIndexShape(index, node));
   const indexes = compareNamed(wanted.indexes, free).filter(
     ({ field, found }) => !(field !== undefined && !isBuilt(found) && context.isPending(collection, field)),
@@ -66,7 +66,7 @@ const isBuilt = (found: Json): boolean => found !== null && (found as { valid?: 
 
 function compareColumns(node: CollectionNode, table: CatalogTable, context: Comparison): Difference[] {
   const { collection } = node.collection;
-  const foreign = foreignParts(node);
+  const unmanaged = unmanagedParts(node);
   const columns = new Map<string, CatalogColumn>(table.columns.map((column) => [column.name, column]));
   const differences: Difference[] = [];
   for (const field of node.fields.values()) {
@@ -76,8 +76,8 @@ function compareColumns(node: CollectionNode, table: CatalogTable, context: Comp
     columns.delete(field.field);
     if (column === undefined) differences.push({ ...here, member: 'column', expected: 'a column', found: null });
     else {
-      const isForeign = (kind: 'default' | 'generated') => foreign.has(`${kind} ${field.field}`);
-      const how = { spelled: context.spelled.get(columnKey(collection, field.field)), isForeign };
+      const isUnmanaged = (kind: 'default' | 'generated') => unmanaged.has(`${kind} ${field.field}`);
+      const how = { spelled: context.spelled.get(columnKey(collection, field.field)), isUnmanaged };
       differences.push(...compareColumn(field, column, how).map((each) => ({ ...here, ...each })));
     }
   }

@@ -36,7 +36,7 @@ export interface History {
   /** Newest first. */
   batches(filter: EventFilter, limit: number): Promise<Batch[]>;
   /** Undefined: there never was a collection of this name. */
-  life(options: CollectionHistoryOptions): Promise<CollectionEvent[] | undefined>;
+  collection(options: CollectionHistoryOptions): Promise<CollectionEvent[] | undefined>;
   /**
    * The last position at or before a moment, in a log that ends at `head`. Null: the position isn't in the log.
    * @throws FutureMomentError
@@ -90,7 +90,7 @@ export function createHistory(options: HistoryOptions): History {
     event: async (position) => (await readEventTexts(pool, { after: position - 1, upTo: position, limit: 1 }))[0],
     holds: (place) => isInLog(pool, place),
     batches: (filter, limit) => readBatches(pool, filter, limit + 1),
-    life: async (life) => {
+    collection: async (life) => {
       const events = await readCollectionHistory(pool, travel, { ...life, limit: life.limit + 1 });
       return events.length > 0 || (await hasHistory(pool, life.collection)) ? events : undefined;
     },

@@ -24,7 +24,7 @@ const AT_ONCE = 2;
 export function createTimeTravel({ pool, store, folds }: TimeTravelOptions): TimeTravel {
   const kept = new Map<number, Point>();
   const running = new Map<number, Promise<Point>>();
-  const enter = createTurns(AT_ONCE);
+  const enter = createFoldSemaphore(AT_ONCE);
 
   // What was kept is of another log.
   store.subscribe((_point, replaced) => {
@@ -82,7 +82,7 @@ export function createTimeTravel({ pool, store, folds }: TimeTravelOptions): Tim
 }
 
 /** Lets `count` in at once; who comes then waits for one to leave. */
-function createTurns(count: number): () => Promise<() => void> {
+function createFoldSemaphore(count: number): () => Promise<() => void> {
   const queue: (() => void)[] = [];
   let free = count;
   const leave = (): void => {

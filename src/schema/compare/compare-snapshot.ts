@@ -24,9 +24,9 @@ export interface Comparison {
   /** Of the current snapshot: what the diff starts from. */
   hash: string;
   diff: SchemaDiff;
-  /** What was left out of a foreign snapshot. */
+  /** What was left out of a imported snapshot. */
   warnings: Warning[];
-  wanted: DesiredState;
+  desired: DesiredState;
 }
 
 const MEMBERS = new Set(['version', 'service', 'vendor', 'collections', 'fields', 'relations']);
@@ -47,16 +47,16 @@ export function* compareSnapshotInSteps(
     );
   const origin = originProblems(body, options);
   if (origin.length > 0) return refuse(...origin);
-  const foreign = body['service'] !== options.release || body['vendor'] !== VENDOR;
-  const parts = foreign ? foreignParts(state, body, options.mode) : ownParts(body);
+  const imported = body['service'] !== options.release || body['vendor'] !== VENDOR;
+  const parts = imported ? importedParts(state, body, options.mode) : ownParts(body);
   if (!parts.ok) return parts;
-  const wanted = yield* desiredState(state, parts.value, { mode: options.mode, ...(foreign && { foreign: body }) });
-  if (!wanted.ok) return wanted;
+  const desired = yield* desiredState(state, parts.value, { mode: options.mode, ...(imported && { imported: body }) });
+  if (!desired.ok) return desired;
   return ok({
     hash: yield* snapshotHashInSteps(state, options.release),
-    diff: yield* diffStatesInSteps(state, wanted.value.state, wanted.value.touched),
+    diff: yield* diffStatesInSteps(state, desired.value.state, desired.value.touched),
     warnings: parts.value.warnings,
-    wanted: wanted.value,
+    desired: desired.value,
   });
 }
 
@@ -98,7 +98,7 @@ function ownParts(body: { [member: string]: unknown }): Result<Parts> {
   return ok({ collections, fields, relations, warnings: [] });
 }
 
-function foreignParts(state: State, body: { [member: string]: unknown }, mode: 'mirror' | 'merge'): Result<Parts> {
+function importedParts(state: State, body: { [member: string]: unknown }, mode: 'mirror' | 'merge'): Result<Parts> {
   return importSnapshot(body, new Set(REFERABLE_SYSTEM_COLLECTIONS.keys()), instanceOf(state, mode));
 }
 

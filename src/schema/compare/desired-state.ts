@@ -33,7 +33,7 @@ export interface DesiredStateOptions {
   /** mirror: what the snapshot lacks is removed. merge: nothing is removed. */
   mode: 'mirror' | 'merge';
   /** The snapshot as it was sent, where it comes from elsewhere and was accepted with `force`: the parts are made from it. */
-  foreign?: unknown;
+  imported?: unknown;
 }
 
 export interface DesiredState {
@@ -52,9 +52,9 @@ export function* desiredState(
   parts: SnapshotParts,
   options: DesiredStateOptions,
 ): Resumable<Result<DesiredState>> {
-  const foreign = options.foreign !== undefined;
-  const places = snapshotPlaces(foreign ? options.foreign : parts);
-  const reading: Reading = { state, draft: new Draft(state), parts, foreign, places, problems: [] };
+  const imported = options.imported !== undefined;
+  const places = snapshotPlaces(imported ? options.imported : parts);
+  const reading: Reading = { state, draft: new Draft(state), parts, imported, places, problems: [] };
   const names = yield* documentsOf(reading, 'collections', ['collection']);
   const fields = yield* documentsOf(reading, 'fields', ['collection', 'field']);
   const relations = yield* relationDocuments(reading);
@@ -65,9 +65,9 @@ export function* desiredState(
   takeAlong(reading, names);
   yield* readRelations(reading, relations);
   if (reading.problems.length > 0) return refuse(...reading.problems);
-  const wanted = { state: reading.draft.toState(), touched: reading.draft.touched };
-  const problems = yield* changeProblemsInSteps({ from: state, to: wanted.state, touched: wanted.touched });
-  return problems.length > 0 ? refuse(...problems.map((problem) => locate(problem, places))) : ok(wanted);
+  const desired = { state: reading.draft.toState(), touched: reading.draft.touched };
+  const problems = yield* changeProblemsInSteps({ from: state, to: desired.state, touched: desired.touched });
+  return problems.length > 0 ? refuse(...problems.map((problem) => locate(problem, places))) : ok(desired);
 }
 
 function* removeMissing(reading: Reading, names: Documents, fields: Documents, relations: Documents): Resumable<void> {
@@ -124,7 +124,7 @@ function readDocument<T>({ problems }: Reading, input: unknown, subject: Subject
 }
 
 function* readCollections(reading: Reading, documents: Documents): Resumable<void> {
-  const { state, draft, foreign } = reading;
+  const { state, draft, imported } = reading;
   for (const { names, input, at, stepsTo } of documents.values()) {
     if (reading.problems.length >= MAX_PROBLEMS) return;
     yield;
@@ -134,15 +134,15 @@ function* readCollections(reading: Reading, documents: Documents): Resumable<voi
       held: draft.get(name)?.collection,
       base: node?.collection,
       shown: () => node && collectionDocumentOf(state, node),
-      fresh: (given) => readNewCollection(given, at, { foreign, stepsTo }),
-      merge: (existing, given) => mergeCollection(existing, given, at, { foreign, stepsTo }),
+      fresh: (given) => readNewCollection(given, at, { imported, stepsTo }),
+      merge: (existing, given) => mergeCollection(existing, given, at, { imported, stepsTo }),
       put: (collection) => draft.putCollection(collection),
     });
   }
 }
 
 function* readFields(reading: Reading, documents: Documents): Resumable<void> {
-  const { state, draft, foreign, problems } = reading;
+  const { state, draft, imported, problems } = reading;
   const shown = shownByName(state);
   for (const { names, input, at, stepsTo } of documents.values()) {
     if (reading.problems.length >= MAX_PROBLEMS) return;
@@ -159,8 +159,8 @@ function* readFields(reading: Reading, documents: Documents): Resumable<void> {
       held: holder.fields.get(field),
       base: getField(state, collection, field),
       shown: () => shown(collection).get(field),
-      fresh: (given) => readNewField(given, at, { foreign, stepsTo }),
-      merge: (existing, given) => mergeField(existing, given, at, { foreign, stepsTo }),
+      fresh: (given) => readNewField(given, at, { imported, stepsTo }),
+      merge: (existing, given) => mergeField(existing, given, at, { imported, stepsTo }),
       put: (value) => draft.putField(value),
     });
   }
@@ -198,7 +198,7 @@ function shownByName(state: State) {
 }
 
 function* readRelations(reading: Reading, documents: Documents): Resumable<void> {
-  const { state, draft, foreign, problems } = reading;
+  const { state, draft, imported, problems } = reading;
   for (const { names, input, at, stepsTo } of documents.values()) {
     if (reading.problems.length >= MAX_PROBLEMS) return;
     yield;
@@ -215,9 +215,9 @@ function* readRelations(reading: Reading, documents: Documents): Resumable<void>
       held: holder.relations.get(field),
       base,
       shown: () => base,
-      fresh: (given) => readNewRelation(given, at, { foreign, stepsTo }),
+      fresh: (given) => readNewRelation(given, at, { imported, stepsTo }),
       merge: (existing, given) =>
-        withId(existing, mergeRelation(existing as Relation, given, at, { foreign, stepsTo })),
+        withId(existing, mergeRelation(existing as Relation, given, at, { imported, stepsTo })),
       put: (relation) => draft.putRelation(relation),
     });
   }

@@ -24,14 +24,14 @@ export function snapshotPlaces(body: unknown): Required<Places> {
   };
 }
 
-type Found = { index: number; document: unknown };
+type DocumentAt = { index: number; document: unknown };
 
 function indexesOf(
   body: unknown,
   part: string,
   nameOf: (document: Record<string, unknown>) => string,
-): ReadonlyMap<string, Found> {
-  const found = new Map<string, Found>();
+): ReadonlyMap<string, DocumentAt> {
+  const found = new Map<string, DocumentAt>();
   const documents: unknown = isObject(body) ? body[part] : undefined;
   for (const [index, document] of Array.isArray(documents) ? documents.entries() : []) {
     const name = isObject(document) ? nameOf(document) : undefined;

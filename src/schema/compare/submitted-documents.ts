@@ -16,7 +16,7 @@ export interface SnapshotParts {
 export interface Collecting {
   parts: SnapshotParts;
   /** The parts were made from the snapshot that was sent, and have other indexes and shapes. */
-  foreign: boolean;
+  imported: boolean;
   problems: Problem[];
   /** Of the snapshot as it was sent. */
   places: Required<Places>;
@@ -92,11 +92,11 @@ function* collect(
 
 /** Where a document of a part that was made from the snapshot stood in that. */
 function sentPlace(
-  { foreign, places }: Collecting,
+  { imported, places }: Collecting,
   part: keyof SnapshotParts,
   [collection, field]: [string, string],
 ): Place | undefined {
-  if (!foreign) return undefined;
+  if (!imported) return undefined;
   if (part === 'collections') return places.collection(collection);
   return part === 'fields' ? places.field(collection, field) : places.relation(collection, field);
 }

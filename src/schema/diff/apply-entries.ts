@@ -20,7 +20,7 @@ import type { Resumable } from '../../kernel/resumable.js';
 import { isWhole } from './diff-document.js';
 
 /** What is wrong with the entries: `conflicts` don't fit the schema any more, `problems` never could. */
-export interface Judgement {
+export interface EntryFindings {
   problems: Problem[];
   conflicts: Problem[];
 }
@@ -28,7 +28,7 @@ export interface Judgement {
 export interface ApplyContext {
   state: State;
   draft: Draft;
-  judgement: Judgement;
+  judgement: EntryFindings;
 }
 
 /** A place in the diff and what stands there. */
@@ -51,7 +51,7 @@ export function* applyCollectionEntries(context: ApplyContext, items: Collection
       current: context.draft.get(item.collection)?.collection,
       read: (input, at, stepsTo) =>
         named(
-          readNewCollection(input, at, { foreign: false, stepsTo }),
+          readNewCollection(input, at, { imported: false, stepsTo }),
           at,
           (read) => read.collection === item.collection,
         ),
@@ -80,7 +80,7 @@ export function* applyFieldEntries(
       current: context.draft.get(collection)?.fields.get(field),
       read: (input, path, stepsTo) =>
         named(
-          readNewField(input, path, { foreign: false, stepsTo }),
+          readNewField(input, path, { imported: false, stepsTo }),
           path,
           (read) => read.collection === collection && read.field === field,
         ),
@@ -111,7 +111,7 @@ export function* applyRelationEntries(
       current: relation === undefined ? undefined : relationBody(relation),
       read: (input, path, stepsTo) =>
         named(
-          readNewRelation(input, path, { foreign: false, stepsTo }),
+          readNewRelation(input, path, { imported: false, stepsTo }),
           path,
           (read) => read.many_collection === collection && read.many_field === field,
         ),
@@ -122,7 +122,7 @@ export function* applyRelationEntries(
 }
 
 /** Nothing of the draft is used then, and more faults would help nobody. */
-const isFull = ({ problems, conflicts }: Judgement): boolean => problems.length + conflicts.length >= MAX_PROBLEMS;
+const isFull = ({ problems, conflicts }: EntryFindings): boolean => problems.length + conflicts.length >= MAX_PROBLEMS;
 
 const isRemoval = (diff: readonly Entry<unknown>[]): boolean => diff[0]?.kind === 'D' && isWhole(diff[0]);
 

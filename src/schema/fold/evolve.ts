@@ -135,7 +135,7 @@ function evolveFields(fields: Map<string, Field>, event: FieldEvent): void {
   const name = event.field ?? '';
   if (event.type === 'field.created') fields.set(name, event.data.field);
   else if (event.type === 'field.deleted') fields.delete(name);
-  else fields.set(name, patched(present(fields.get(name), event), event, event.data.patch));
+  else fields.set(name, patched(requireThere(fields.get(name), event), event, event.data.patch));
 }
 
 function evolveRelations(
@@ -146,11 +146,11 @@ function evolveRelations(
   const next = new Map(relations);
   if (event.type === 'relation.created') next.set(name, { id: event.position, ...event.data.relation });
   else if (event.type === 'relation.deleted') next.delete(name);
-  else next.set(name, patched(present(relations.get(name), event), event, event.data.patch));
+  else next.set(name, patched(requireThere(relations.get(name), event), event, event.data.patch));
   return next;
 }
 
-function present<T>(value: T | undefined, event: SchemaChange): T {
+function requireThere<T>(value: T | undefined, event: SchemaChange): T {
   if (value === undefined) throw new ImpossibleEventError(event, 'there is nothing of that name to change');
   return value;
 }

@@ -56,7 +56,7 @@ function readSchema(collection: string, given: unknown, into: Import): Collectio
  * a relation points at, is a table, and so is what the instance has as one. About the others the file says nothing,
  * and a new one becomes a folder.
  */
-export function settleKinds(body: Record<string, unknown>, into: Import): void {
+export function resolveKinds(body: Record<string, unknown>, into: Import): void {
   const targets = targetsOf(body);
   for (const document of into.collections.values()) {
     const fields = [...(into.fields.get(document.collection)?.values() ?? [])];

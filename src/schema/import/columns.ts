@@ -70,7 +70,7 @@ export function readColumn(input: ColumnInput, into: Import): Column {
   }
   Object.assign(result, readColumnDefault(schema, { type: ours, column: numbers, result, place }, into));
   dropImpossibleIncrement(result, ours);
-  settleKey(result);
+  normaliseKey(result);
   return { ...(ours === undefined || type === undefined ? {} : { type: ours }), schema: result };
 }
 
@@ -155,12 +155,12 @@ function readColumnDefault(
   if (result['has_auto_increment'] === true) return { default_value: null };
   const read = defaultOf(type, column, value);
   if (!(read instanceof Wrong)) return { default_value: read };
-  const message = `The default of ${quoted(place.collection, place.field)}, ${shown(value)}, was left out: it ${read.message}.`;
+  const message = `The default of ${quoted(place.collection, place.field)}, ${defaultText(value)}, was left out: it ${read.message}.`;
   warn(into, 'DEFAULT_LEFT_OUT', place, message);
   return { default_value: null };
 }
 
-function shown(value: unknown): string {
+function defaultText(value: unknown): string {
   const text = JSON.stringify(value);
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }
@@ -187,7 +187,7 @@ function dropImpossibleIncrement(result: Record<string, unknown>, type: string |
 }
 
 /** Other vendors don't report of a key what goes without saying, or report its index apart. */
-function settleKey(result: Record<string, unknown>): void {
+function normaliseKey(result: Record<string, unknown>): void {
   if (result['is_primary_key'] !== true) return;
   const settled = { is_nullable: false, is_unique: true, is_indexed: false };
   for (const [member, value] of Object.entries(settled)) {

@@ -1,4 +1,4 @@
-/** A foreign snapshot on its way in: what is kept of it so far, and what was left out. */
+/** A snapshot that is being imported: what is kept of it so far, and what was left out. */
 import { isObject } from '../../kernel/json.js';
 import { invalid, MAX_PROBLEMS } from '../../kernel/problem.js';
 import { SYSTEM_PREFIX } from '../model/system-collections.js';

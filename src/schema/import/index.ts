@@ -8,13 +8,13 @@ import { isObject } from '../../kernel/json.js';
 import { invalid, ok, refuse, type Result } from '../../kernel/problem.js';
 import { SYSTEM_PREFIX } from '../model/system-collections.js';
 import type { Warning } from '../../kernel/warning.js';
-import { isFolder, readCollections, settleKinds } from './collections.js';
+import { isFolder, readCollections, resolveKinds } from './collections.js';
 import { dropFieldsOfFolders, readFields } from './fields.js';
 import type { Import } from './context.js';
 import { warn, warnOfMember } from './import.js';
 import { EMPTY_INSTANCE, type Instance } from './context.js';
 import { addPrimaryKeys, fitForeignKeys } from './keys.js';
-import { settleReferences } from './references.js';
+import { resolveReferences } from './references.js';
 import { readRelations } from './relations.js';
 import { vendorOf } from './vendor.js';
 
@@ -32,7 +32,7 @@ const TOP_LEVEL: ReadonlySet<string> = new Set([...PARTS, 'version', 'directus',
 
 /**
  * Reads a snapshot that was accepted with force. `systemCollections`: those (by our names) that relations may point at.
- * `instance`: what is there already, for where the file says nothing. The documents are to be read with `foreign: true`.
+ * `instance`: what is there already, for where the file says nothing. The documents are to be read with `imported: true`.
  * Only a file that is no snapshot at all has problems.
  */
 export function importSnapshot(
@@ -49,12 +49,12 @@ export function importSnapshot(
   warnOfSystemFields(body, into);
   readCollections(body, into);
   readFields(body, into);
-  settleKinds(body, into);
+  resolveKinds(body, into);
   dropFieldsOfFolders((collection) => isFolder(collection, into), into);
   // Our own snapshots show every key there is.
   if (body['service'] === undefined && into.parts.has('fields')) addPrimaryKeys(body, into);
   readRelations(body, into);
-  settleReferences(into);
+  resolveReferences(into);
   fitForeignKeys(into);
   return into.problems.length > 0 ? refuse(...into.problems) : ok(finish(into));
 }

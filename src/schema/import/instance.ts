@@ -7,7 +7,7 @@ import type { FieldDocument, Import, RelationDocument } from './context.js';
 export function completedField(document: FieldDocument, { instance }: Import): FieldDocument {
   const existing = instance.columnOf(document.collection, document.field);
   if (existing === undefined) return document;
-  const merged = mergeField(existing, document, [], { foreign: true });
+  const merged = mergeField(existing, document, [], { imported: true });
   const { collection, field, type, schema } = merged.ok ? merged.value : existing;
   return { collection, field, type, schema: schema === null ? null : { ...schema } };
 }

@@ -5,18 +5,18 @@ import { hasCollection, hasField, isSystem, quoted, warn } from './import.js';
 import { isAlias } from './instance.js';
 
 /** Fixes `group`, `archive_field` and `sort_field` of collections and `group` of fields. */
-export function settleReferences(into: Import): void {
+export function resolveReferences(into: Import): void {
   for (const { collection, meta } of into.collections.values()) {
     const isField = (name: string) => !isFolder(collection, into) && hasField(collection, name, into);
     const owner = { meta, place: { collection } };
-    settle(owner, 'group', into, (name) => !isSystem(name, into) && hasCollection(name, into));
-    settle(owner, 'archive_field', into, isField);
-    settle(owner, 'sort_field', into, isField);
+    resolve(owner, 'group', into, (name) => !isSystem(name, into) && hasCollection(name, into));
+    resolve(owner, 'archive_field', into, isField);
+    resolve(owner, 'sort_field', into, isField);
   }
   breakCycles(into.collections, (collection) => ({ collection }), into);
   for (const [collection, fields] of into.fields) {
     for (const { field, meta } of fields.values()) {
-      settle({ meta, place: { collection, field } }, 'group', into, (name) => canGroup(collection, name, into));
+      resolve({ meta, place: { collection, field } }, 'group', into, (name) => canGroup(collection, name, into));
     }
     breakCycles(fields, (field) => ({ collection, field }), into);
   }
@@ -33,7 +33,7 @@ interface Owner {
   place: Place;
 }
 
-function settle({ meta, place }: Owner, member: string, into: Import, isThere: (name: string) => boolean): void {
+function resolve({ meta, place }: Owner, member: string, into: Import, isThere: (name: string) => boolean): void {
   const name = meta?.[member];
   if (meta === undefined || typeof name !== 'string' || isThere(name)) return;
   meta[member] = null;

@@ -9,7 +9,7 @@ import { type Problem, type Subject, about } from '../../kernel/problem.js';
 import type { CollectionNode, State } from '../model/state.js';
 import { quoted } from './quoted.js';
 
-export function ownNameProblems(state: State, node: CollectionNode): Problem[] {
+export function implicitNameProblems(state: State, node: CollectionNode): Problem[] {
   return [...sequenceProblems(state, node), ...notNullProblems(node)];
 }
 

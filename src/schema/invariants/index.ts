@@ -7,7 +7,7 @@ import { collectionProblems, groupsOf } from './collection.js';
 import { fieldProblems } from './field.js';
 import { indexNameProblems } from './index-names.js';
 import { needProblems } from './needs.js';
-import { ownNameProblems } from './implicit-names.js';
+import { implicitNameProblems } from './implicit-names.js';
 import { relationProblems } from './relation.js';
 import { shownOnceProblems } from './alias-once.js';
 import { unsupportedChanges } from './unsupported-changes.js';
@@ -53,7 +53,7 @@ export function* invariantProblemsInSteps(
     const node = state.collections.get(name);
     if (node !== undefined) {
       problems.push(...collectionProblems(state, node, groups), ...fieldProblems(state, node));
-      problems.push(...indexNameProblems(state, node), ...ownNameProblems(state, node));
+      problems.push(...indexNameProblems(state, node), ...implicitNameProblems(state, node));
       for (const relation of node.relations.values()) {
         relations.set(`${name}\0${relation.many_field}`, relation);
         problems.push(...relationProblems(state, relation, from));

@@ -121,8 +121,8 @@ function unknownFault(old: Field | undefined, now: Field | undefined): string | 
 function partitioningProblems(before: CollectionNode, after: CollectionNode): Problem[] {
   const [old, now] = [extrasOf(before), extrasOf(after)];
   const { collection } = before.collection;
-  const frozen = [before, after].some(isPartitioned) ? (['primary_key'] as const) : [];
-  return (['partition_by', 'partition_of', ...frozen] as const)
+  const fixed = [before, after].some(isPartitioned) ? (['primary_key'] as const) : [];
+  return (['partition_by', 'partition_of', ...fixed] as const)
     .filter((member) => !jsonEqual(old?.[member], now?.[member]))
     .map((member) => about({ kind: 'collection', collection, member: ['schema', 'extras', member] }, PARTITIONING));
 }

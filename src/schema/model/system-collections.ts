@@ -27,7 +27,7 @@ export const REFERABLE_SYSTEM_COLLECTIONS: ReadonlyMap<string, KeyColumn> = new 
 const PEER_NAMES: ReadonlyMap<unknown, string> = new Map([['directus_users', 'service_users']]);
 
 /** Our name of a collection that a client of the peer names, where no collection has the peer's name. */
-export function ownName<T>(name: T, exists: (collection: string) => boolean): T | string {
+export function collectionName<T>(name: T, exists: (collection: string) => boolean): T | string {
   const own = PEER_NAMES.get(name);
   return own === undefined || exists(name as string) ? name : own;
 }

@@ -11,25 +11,25 @@ export class Wrong {
 }
 
 export interface Check<T> {
-  (value: unknown, foreign: boolean): T | Wrong;
+  (value: unknown, imported: boolean): T | Wrong;
   /** What it takes in documents of ours. It decides, and the interface's description shows it. */
   readonly shape: z.ZodType;
   /** What would be right. */
   readonly message: string;
 }
 
-interface Spellings<T> {
+interface CheckOptions<T> {
   /** What other vendors write, in our terms. */
-  foreign?: (value: unknown) => unknown;
+  imported?: (value: unknown) => unknown;
   /** The value in normal form, of one that fits the shape. */
   normal?: (value: unknown) => T | Wrong;
 }
 
 /** A check of `shape`. `message` says what would be right. */
-export function checkOf<T>(shape: z.ZodType, message: string, { foreign, normal }: Spellings<T> = {}): Check<T> {
+export function checkOf<T>(shape: z.ZodType, message: string, { imported, normal }: CheckOptions<T> = {}): Check<T> {
   const wrong = new Wrong(message);
-  const check = (given: unknown, isForeign: boolean): T | Wrong => {
-    const value = isForeign && foreign !== undefined ? foreign(given) : given;
+  const check = (given: unknown, isImported: boolean): T | Wrong => {
+    const value = isImported && imported !== undefined ? imported(given) : given;
     if (!shape.safeParse(value).success) return wrong;
     return normal === undefined ? (value as T) : normal(value);
   };
@@ -42,7 +42,7 @@ export type Checks<D> = { readonly [M in keyof D]-?: Check<D[M]> };
 /** A document being read: where it stands, how strictly it is read, and what was wrong with it so far. */
 export interface Reading {
   readonly at: Path;
-  readonly foreign: boolean;
+  readonly imported: boolean;
   readonly problems: Problem[];
   /** Where the steps of a complaint lead in the body as it was sent, where that has another shape. */
   readonly stepsTo?: ((steps: Path) => Path) | undefined;
@@ -79,11 +79,11 @@ export function characterCount(text: string): number {
 
 /** A boolean; 0 and 1 are understood from other vendors. */
 export const flag = checkOf<boolean>(z.boolean(), 'must be true or false', {
-  foreign: (value) => (value === 0 || value === 1 ? value === 1 : value),
+  imported: (value) => (value === 0 || value === 1 ? value === 1 : value),
 });
 
 export const nullableText = checkOf<string | null>(z.string().nullable(), 'must be a string or null', {
-  foreign: (value) => (typeof value === 'number' ? String(value) : value),
+  imported: (value) => (typeof value === 'number' ? String(value) : value),
 });
 
 /** The name of something else. That it exists is checked where the whole schema is known. */
@@ -122,17 +122,17 @@ export const nullableStrings = checkOf<string[] | null>(
   z.array(z.string()).nullable(),
   'must be an array of strings, or null',
   {
-    foreign: (value) => (typeof value === 'string' ? value.split(',').flatMap((item) => item.trim() || []) : value),
+    imported: (value) => (typeof value === 'string' ? value.split(',').flatMap((item) => item.trim() || []) : value),
   },
 );
 
 /** One of a closed list, exactly as spelled. */
 export function oneOf<const T extends string | null>(
   allowed: readonly T[],
-  foreign?: (value: unknown) => unknown,
+  imported?: (value: unknown) => unknown,
 ): Check<T> {
   const texts = allowed.filter((item) => item !== null);
   const shape = z.enum(texts as string[]);
   const message = `must be ${allowed.map((item) => JSON.stringify(item)).join(', ')}`.replace(/, ([^,]*)$/, ' or $1');
-  return checkOf<T>(texts.length < allowed.length ? shape.nullable() : shape, message, foreign && { foreign });
+  return checkOf<T>(texts.length < allowed.length ? shape.nullable() : shape, message, imported && { imported });
 }

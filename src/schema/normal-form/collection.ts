@@ -92,8 +92,8 @@ export const TOP_LEVEL_META = [
 
 /**
  * A new collection in normal form from `{ collection, meta?, schema }`: members that are absent get their defaults,
- * derived ones must agree, unknown ones are problems (unless foreign). `schema` must be there: it says whether it is a
- * table. (The peer leaves it out of folders, so that is what its absence means when foreign.)
+ * derived ones must agree, unknown ones are problems (unless imported). `schema` must be there: it says whether it is a
+ * table. (The peer leaves it out of folders, so that is what its absence means when imported.)
  */
 export function readNewCollection(input: unknown, at: Path, options: ReadOptions): Result<Collection> {
   if (!isObject(input)) return refuse(invalid(at, 'a collection is a JSON object'));
@@ -102,7 +102,7 @@ export function readNewCollection(input: unknown, at: Path, options: ReadOptions
   const name = asText(input['collection']);
   checkTopLevel(input, reading);
   const meta = readMeta(input['meta'], COLLECTION_META_DEFAULTS, name, reading);
-  const given = input['schema'] === undefined && options.foreign ? null : input['schema'];
+  const given = input['schema'] === undefined && options.imported ? null : input['schema'];
   if (given === undefined) complain(reading, ['schema'], 'is required: {} makes a table, null a folder');
   const schema = given === null || given === undefined ? null : readSchema(given, NEW_TABLE, name, reading);
   return reading.problems.length > 0 ? refuse(...reading.problems) : ok({ collection: name, meta, schema });
@@ -152,7 +152,7 @@ function mergeSchema(existing: TableSchema | null, given: unknown, name: string,
 const TOP_LEVEL: ReadonlySet<string> = new Set(['collection', 'meta', 'schema']);
 
 function checkTopLevel(input: Record<string, unknown>, reading: Reading): void {
-  if (reading.foreign) return;
+  if (reading.imported) return;
   for (const name of Object.keys(input)) {
     if (!TOP_LEVEL.has(name)) complain(reading, [name], 'is not a known member');
   }
@@ -167,7 +167,7 @@ function readMeta(given: unknown, base: CollectionMeta, collection: string, read
   const others: Others = (name, value) => {
     if (name === 'collection') return mustEqual(value, collection);
     if (name === 'system') return value === false ? true : new Wrong('must be false, or left out');
-    return name === 'id' && reading.foreign;
+    return name === 'id' && reading.imported;
   };
   return overlay(base, { input: given, table: COLLECTION_META_TABLE, others, part: ['meta'] }, reading);
 }

@@ -31,13 +31,13 @@ export function readExtras(change: ColumnChange, column: Column, reading: Readin
   ) as ColumnExtras;
   // Also of what the column has already: whether something is taken must not depend on when it is sent.
   if (given !== undefined) complainOfLost(read, kept, reading);
-  settleSequence(kept, column, reading);
+  resolveSequence(kept, column, reading);
   if (jsonEqual(kept, before)) return before;
   return Object.keys(kept).length === 0 ? undefined : kept;
 }
 
 /** As PostgreSQL will have it: what goes without saying depends on the column's type. */
-function settleSequence(kept: ColumnExtras, { data_type }: Column, reading: Reading): void {
+function resolveSequence(kept: ColumnExtras, { data_type }: Column, reading: Reading): void {
   if (kept.sequence === undefined) return;
   const { name, ...given } = kept.sequence;
   const steps = ['schema', 'extras', 'sequence'];

@@ -19,7 +19,7 @@ const OF_IDENTITY: readonly Rule[] = [
 
 /** Normal form has the only possible value by itself; another one that was asked for is refused, not overheard. */
 export function checkFlags(column: ColumnSchema, given: GivenColumn, reading: Reading): void {
-  if (reading.foreign) return;
+  if (reading.imported) return;
   const isCounting = column.has_auto_increment && isIdentity(column);
   const rules = column.is_primary_key ? OF_A_KEY : isCounting ? OF_IDENTITY : [];
   for (const [member, impossible, message] of rules) {

@@ -68,7 +68,7 @@ const expressionText = checkOf<string | null>(z.string().nullable(), NO_EXPRESSI
 
 /** PostgreSQL keeps no empty comments. */
 export const commentText = checkOf<string | null>(nullableText.shape, nullableText.message, {
-  foreign: (value) => (typeof value === 'number' ? String(value) : value),
+  imported: (value) => (typeof value === 'number' ? String(value) : value),
   normal: (value) => (value === '' ? null : (value as string | null)),
 });
 
@@ -95,7 +95,7 @@ function readMember<M extends PlainMember>(
   const before: ColumnSchema[M] = existing === null ? fallback : existing[name];
   const value = given[name];
   if (value === undefined || value === before) return before;
-  const checked = check(value, reading.foreign);
+  const checked = check(value, reading.imported);
   if (!(checked instanceof Wrong)) return checked;
   complain(reading, ['schema', name], checked.message);
   return before;
@@ -135,8 +135,8 @@ function readIncrement(
   if (isSequenceDefault(given['default_value'], columnType)) return true;
   const able = canIncrement(columnType);
   // Another vendor's document says nothing of what goes without saying.
-  const isForeignChange = reading.foreign && existing !== null && existingType !== type && !able;
-  const before = isForeignChange ? { ...existing, has_auto_increment: false } : existing;
+  const isImportedChange = reading.imported && existing !== null && existingType !== type && !able;
+  const before = isImportedChange ? { ...existing, has_auto_increment: false } : existing;
   const increments = readMember('has_auto_increment', given, before, reading);
   if (!increments || able) return increments;
   const silent =
@@ -148,7 +148,7 @@ function readIncrement(
 
 function checkGenerated(isGenerated: unknown, expression: string | null, reading: Reading): void {
   if (isGenerated === undefined) return;
-  const checked = flag(isGenerated, reading.foreign);
+  const checked = flag(isGenerated, reading.imported);
   if (checked instanceof Wrong) complain(reading, ['schema', 'is_generated'], checked.message);
   else if (checked !== (expression !== null)) {
     const message = checked
@@ -183,7 +183,7 @@ function readValue(
 function refuseDefault(given: GivenColumn, reason: string, reading: Reading): null {
   const value = given['default_value'];
   const isSilent = value === undefined || value === null || (typeof value === 'string' && SEQUENCE.test(value));
-  if (!isSilent && !reading.foreign) {
+  if (!isSilent && !reading.imported) {
     complain(reading, ['schema', 'default_value'], `must be null: a column with ${reason} has no default`);
   }
   return null;
@@ -192,7 +192,7 @@ function refuseDefault(given: GivenColumn, reason: string, reading: Reading): nu
 function readColumnDefault(change: ColumnChange, columnType: ColumnType, reading: Reading): Json {
   const value = change.given['default_value'];
   if (value === undefined) return carriedDefault(change, columnType, reading);
-  const read = readDefault(change.type, columnType, value, { lenient: reading.foreign });
+  const read = readDefault(change.type, columnType, value, { lenient: reading.imported });
   if (!(read instanceof Wrong)) return read;
   complain(reading, ['schema', 'default_value'], read.message);
   return null;

@@ -52,7 +52,7 @@ export function readFieldColumn(
   if (members === null) return null;
   const { schema } = input;
   const written = { type: input.type, given: members };
-  const { type, given } = reading.foreign ? translated(written, existing) : written;
+  const { type, given } = reading.imported ? translated(written, existing) : written;
   const wanted = type === undefined ? unsaidType(input, existing, reading) : type;
   if (wanted === ALIAS_TYPE) return alias(schema, reading);
   return isFieldType(wanted)
@@ -78,25 +78,25 @@ function unknownType(type: unknown, reading: Reading): null {
 function unsaidType(
   { schema }: FieldColumnInput,
   existing: Field | undefined,
-  { foreign }: Reading,
+  { imported }: Reading,
 ): string | undefined {
-  return existing?.type ?? (foreign && schema == null ? ALIAS_TYPE : undefined);
+  return existing?.type ?? (imported && schema == null ? ALIAS_TYPE : undefined);
 }
 
 function alias(schema: unknown, reading: Reading): FieldColumn {
-  if (schema != null && !reading.foreign) complain(reading, ['schema'], 'must be null: an alias field has no column');
+  if (schema != null && !reading.imported) complain(reading, ['schema'], 'must be null: an alias field has no column');
   return { type: ALIAS_TYPE, schema: null };
 }
 
-interface WantedColumn {
+interface SubmittedColumn {
   type: string;
   given: GivenColumn;
   schema: unknown;
   existing: Field | undefined;
 }
 
-function column({ type, given, schema, existing }: WantedColumn, reading: Reading): FieldColumn | null {
-  if (schema === null && !reading.foreign) {
+function column({ type, given, schema, existing }: SubmittedColumn, reading: Reading): FieldColumn | null {
+  if (schema === null && !reading.imported) {
     complain(reading, ['schema'], `must be an object: only a field of type ${ALIAS_TYPE} has no column`);
     return null;
   }
@@ -125,7 +125,7 @@ interface Comparison {
 
 function saysNothingNew(name: string, value: unknown, { input, before }: Comparison, reading: Reading): boolean {
   if (name === 'is_generated') return value === (before.generation_expression !== null);
-  if (!MEMBERS.has(name)) return derived(name, value, input, reading.foreign) === true;
+  if (!MEMBERS.has(name)) return derived(name, value, input, reading.imported) === true;
   const present = before[name as keyof ColumnSchema];
   return value === present || (typeof value === 'object' && jsonEqual(value, present));
 }
@@ -140,8 +140,8 @@ function ownMembers(schema: Record<string, unknown>, names: FieldColumnInput, re
       given[name] = value;
       continue;
     }
-    const fault = derived(name, value, names, reading.foreign);
-    if (fault !== true && !reading.foreign) complain(reading, ['schema', name], fault.message);
+    const fault = derived(name, value, names, reading.imported);
+    if (fault !== true && !reading.imported) complain(reading, ['schema', name], fault.message);
   }
   return given;
 }
@@ -153,7 +153,7 @@ function derived(
   name: string,
   value: unknown,
   names: { collection: string; field: string },
-  foreign: boolean,
+  imported: boolean,
 ): true | Wrong {
   switch (name) {
     case 'name':
@@ -168,7 +168,7 @@ function derived(
       // Whether it agrees with the relations is asked where the relations are known.
       return value === null || typeof value === 'string' ? true : NOT_A_REFERENCE;
     default:
-      return foreign || UNKNOWN_MEMBER;
+      return imported || UNKNOWN_MEMBER;
   }
 }
 

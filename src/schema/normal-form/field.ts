@@ -11,7 +11,7 @@ import { mustEqual, type Others, overlay } from './overlay.js';
 
 /**
  * A new field in normal form from a document as a snapshot or a create request has it: members that are absent get
- * their defaults, derived ones must agree, unknown ones are problems (unless foreign). Which other things it refers to
+ * their defaults, derived ones must agree, unknown ones are problems (unless imported). Which other things it refers to
  * is not looked at.
  */
 export function readNewField(input: unknown, at: Path, options: FieldReadOptions): Result<Field> {
@@ -95,7 +95,7 @@ function readMeta(
   const base = existing?.meta ?? FIELD_META_DEFAULTS;
   const given = input['meta'];
   const top = topLevelMeta(input, given, reading, options);
-  const others = derivedMembers(names, reading.foreign);
+  const others = derivedMembers(names, reading.imported);
   const start =
     top === undefined ? base : overlay(base, { input: top, table: FIELD_META_TABLE, others, part: [] }, reading);
   if (given === undefined || given === null) return start;
@@ -105,12 +105,12 @@ function readMeta(
   return start;
 }
 
-function derivedMembers(names: Record<string, string>, foreign: boolean): Others {
+function derivedMembers(names: Record<string, string>, imported: boolean): Others {
   return (name, value) => {
     if (name === 'collection' || name === 'field') return mustEqual(value, names[name] ?? '');
     if (name === 'system') return value === false ? true : new Wrong('must be false, or left out');
     if (name === 'searchable') return typeof value === 'boolean' || NOT_A_FLAG;
-    if (name === 'id') return isRowId(value, foreign) || NOT_AN_ID;
+    if (name === 'id') return isRowId(value, imported) || NOT_AN_ID;
     return false;
   };
 }
@@ -119,7 +119,8 @@ const NOT_A_FLAG = new Wrong('must be true or false, or left out');
 const NOT_AN_ID = new Wrong('must be an integer or null, or left out');
 
 /** The peer's rows are numbered; the number says nothing here. */
-const isRowId = (value: unknown, foreign: boolean): boolean => foreign || value === null || Number.isSafeInteger(value);
+const isRowId = (value: unknown, imported: boolean): boolean =>
+  imported || value === null || Number.isSafeInteger(value);
 
 /** Members of meta that stand at the top level, where that is allowed; others there are unknown. */
 function topLevelMeta(
@@ -132,7 +133,7 @@ function topLevelMeta(
   for (const name of Object.keys(input)) {
     if (TOP_LEVEL.has(name)) continue;
     if (options.topLevelMeta !== true || !FIELD_META_TABLE.has(name)) {
-      if (!reading.foreign) complain(reading, [name], 'is not a known member');
+      if (!reading.imported) complain(reading, [name], 'is not a known member');
       continue;
     }
     top ??= {};
@@ -153,7 +154,7 @@ export function defaultPrimaryKey(collection: string): Field {
     meta: { interface: 'numeric', hidden: true, readonly: true },
     schema: { is_primary_key: true, has_auto_increment: true },
   };
-  const field = readNewField(document, [], { foreign: false });
+  const field = readNewField(document, [], { imported: false });
   if (!field.ok) throw new Error(`the default primary key does not read: ${JSON.stringify(field.problems)}`);
   return field.value;
 }

@@ -43,7 +43,7 @@ export function readForeignKey(given: unknown, base: ForeignKey, relation: Keyed
   }
   const { constraint_name: name, ...rest } = given;
   // Some vendors have foreign keys without a name.
-  const input = name === null && reading.foreign ? rest : given;
+  const input = name === null && reading.imported ? rest : given;
   const key = overlay(
     base,
     { input, table: FOREIGN_KEY_TABLE, others: derivedMembers(relation), part: ['schema'] },

@@ -4,7 +4,7 @@ import type { Reading } from './checks.js';
 
 export interface ReadOptions {
   /** A snapshot of another vendor or of the peer, read with force: its spellings are understood, its extras ignored. */
-  foreign: boolean;
+  imported: boolean;
   /** The members of `meta` may stand at the top level too, as in a create request. */
   topLevelMeta?: boolean;
   /** A new relation without `schema` gets a foreign key with the defaults (a request), instead of none (a snapshot). */
@@ -21,5 +21,5 @@ export interface FieldReadOptions extends ReadOptions {
 /** Of `input` at `at`. What is wrong with a member that a part which was left out would have is told at that part. */
 export function startReading(input: object, at: Path, options: ReadOptions): Reading {
   const stepsTo = options.stepsTo ?? ((steps: Path) => stepsIn(input, steps));
-  return { at, foreign: options.foreign, problems: [], stepsTo };
+  return { at, imported: options.imported, problems: [], stepsTo };
 }

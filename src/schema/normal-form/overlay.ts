@@ -35,7 +35,7 @@ export function overlay<D extends object>(base: D, { input, table, others, part 
     }
     const before = base[name as keyof D];
     if (value === before) continue;
-    const checked = check(value, reading.foreign);
+    const checked = check(value, reading.imported);
     if (checked instanceof Wrong) complain(reading, [...part, name], checked.message);
     else if (!jsonEqual(checked, before)) {
       if (result === base) result = { ...base };
@@ -47,7 +47,7 @@ export function overlay<D extends object>(base: D, { input, table, others, part 
 
 function checkOther(answer: boolean | Wrong, steps: readonly string[], reading: Reading): void {
   if (answer instanceof Wrong) complain(reading, steps, answer.message);
-  else if (!answer && !reading.foreign) complain(reading, steps, 'is not a known member');
+  else if (!answer && !reading.imported) complain(reading, steps, 'is not a known member');
 }
 
 /** A derived member that repeats a name: it must agree. */

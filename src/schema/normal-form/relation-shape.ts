@@ -31,7 +31,7 @@ const NESTED: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * What is said twice must agree; unknown members are problems (unless foreign); ids are ignored. Of a relation as it was
+ * What is said twice must agree; unknown members are problems (unless imported); ids are ignored. Of a relation as it was
  * read, one of the shapes may be edited: where two places differ, the one that says what is there says nothing.
  */
 export function flattenRelation(
@@ -68,7 +68,7 @@ function gather(
     const value = from[name];
     if (name === 'id' || value === undefined) continue;
     if (member !== undefined) put(member, value, [...part, name], into);
-    else if (!into.reading.foreign) complain(into.reading, [...part, name], 'is not a known member');
+    else if (!into.reading.imported) complain(into.reading, [...part, name], 'is not a known member');
   }
 }
 

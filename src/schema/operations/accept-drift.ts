@@ -34,10 +34,10 @@ export const acceptDrift: Operation<'accept-drift', { body: unknown }, AcceptDri
     if (found === undefined) throw new Error('accept-drift is decided on what the catalog says, and nobody has looked');
     const unknown = [...(request.only?.keys() ?? [])].filter((name) => !state.collections.has(name));
     if (unknown.length > 0) return refuse(...unknown.map(missingCollection));
-    const { wanted, touched } = acceptedState(state, found, request);
-    const problems = yield* invariantProblemsInSteps(wanted, touched, state);
+    const { desired, touched } = acceptedState(state, found, request);
+    const problems = yield* invariantProblemsInSteps(desired, touched, state);
     if (problems.length > 0) return refuse(...problems.map((problem) => locate(problem, {})));
-    const events = yield* transitionInSteps(state, wanted, touched);
+    const events = yield* transitionInSteps(state, desired, touched);
     return ok(events.map(adopted));
   },
 };

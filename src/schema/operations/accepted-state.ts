@@ -34,7 +34,7 @@ export interface FoundDrift {
 }
 
 export interface AcceptedState {
-  wanted: State;
+  desired: State;
   /** The collections that may differ. */
   touched: ReadonlySet<string>;
 }
@@ -52,7 +52,7 @@ export function acceptedState(state: State, found: FoundDrift, request: AcceptRe
     if (names !== undefined) putDefinitions(draft, table, names);
     acceptTable(draft, base, table, meant);
   }
-  return { wanted: draft.toState(), touched: new Set([...renamed.touched, ...draft.touched]) };
+  return { desired: draft.toState(), touched: new Set([...renamed.touched, ...draft.touched]) };
 }
 
 /** Of a table that isn't meant itself: what it points at is called otherwise now. */

@@ -45,7 +45,7 @@ export interface CatalogFindings {
 }
 
 export interface AdoptTables {
-  wish: AdoptRequest;
+  request: AdoptRequest;
   /** What the catalog says; read under the log's lock, so that nothing moves until it is adopted. */
   found?: CatalogFindings;
 }
@@ -60,13 +60,13 @@ export const adoptTables: Operation<'adopt-tables', AdoptTablesInput, AdoptTable
   name: 'adopt-tables',
 
   parse({ body }) {
-    const wish = readWish(body);
-    return wish.ok ? ok({ wish: wish.value }) : wish;
+    const request = readRequest(body);
+    return request.ok ? ok({ request: request.value }) : request;
   },
 
-  *decide(state, { wish, found }) {
+  *decide(state, { request, found }) {
     if (found === undefined) throw new Error('adopt-tables is decided on what the catalog says, and nobody has looked');
-    const problems = wishProblems(state, wish, found);
+    const problems = requestProblems(state, request, found);
     if (problems.length > 0) return refuse(...problems);
     const draft = new Draft(state);
     for (const { collection, fields } of found.tables) {
@@ -76,15 +76,15 @@ export const adoptTables: Operation<'adopt-tables', AdoptTablesInput, AdoptTable
     }
     for (const collection of found.completed) draft.putCollection(collection);
     for (const relation of found.relations) draft.putRelation(relation);
-    const wanted = draft.toState();
-    const faults = yield* invariantProblemsInSteps(wanted, draft.touched, state);
-    if (faults.length === 0) return ok([...eventsOf(found, state, wanted)]);
-    const places = adoptPlaces('all' in wish ? [] : wish.tables);
+    const desired = draft.toState();
+    const faults = yield* invariantProblemsInSteps(desired, draft.touched, state);
+    if (faults.length === 0) return ok([...eventsOf(found, state, desired)]);
+    const places = adoptPlaces('all' in request ? [] : request.tables);
     return refuse(...faults.map((fault) => locate(fault, places)));
   },
 };
 
-function readWish(body: unknown): Result<AdoptRequest> {
+function readRequest(body: unknown): Result<AdoptRequest> {
   const shape = 'the body is {"tables": ["…"]}, or {"all": true}';
   if (!isObject(body)) return refuse(invalid([], shape));
   const problems = unknownMembers(body, MEMBERS, []);
@@ -109,9 +109,9 @@ function nameProblems(tables: unknown): Problem[] {
   ]);
 }
 
-function wishProblems(state: State, wish: AdoptRequest, { missing, refused }: CatalogFindings): Problem[] {
-  if ('all' in wish) return [];
-  return problemsOfEach(wish.tables, (table, index): Problem[] => {
+function requestProblems(state: State, request: AdoptRequest, { missing, refused }: CatalogFindings): Problem[] {
+  if ('all' in request) return [];
+  return problemsOfEach(request.tables, (table, index): Problem[] => {
     const place = { path: renderPath(['tables', index]), collection: table };
     const quoted = JSON.stringify(table);
     if (state.collections.has(table)) {
@@ -131,7 +131,7 @@ function wishProblems(state: State, wish: AdoptRequest, { missing, refused }: Ca
 function* eventsOf(
   { tables, relations, completed }: CatalogFindings,
   state: State,
-  wanted: State,
+  desired: State,
 ): Generator<NewEvent> {
   const byTable = new Map(tables.map((table) => [table.collection.collection, table]));
   const parentOf = (name: string) => byTable.get(name)?.collection.schema?.extras?.partition_of?.table;
@@ -140,7 +140,7 @@ function* eventsOf(
     yield newEvent('collection.adopted', name, null, { collection, fields });
   }
   const inOrder = [...completed].sort((a, b) => byName(a.collection, b.collection));
-  for (const collection of partitionsFirst(inOrder, wanted, (each) => each.collection)) {
+  for (const collection of partitionsFirst(inOrder, desired, (each) => each.collection)) {
     const name = collection.collection;
     const patch = patchBetween((state.collections.get(name) as CollectionNode).collection, collection);
     yield newEvent('collection.updated', name, null, { patch, adopted: true });
@@ -148,7 +148,7 @@ function* eventsOf(
   const ordered = [...relations].sort(
     (a, b) => byName(a.many_collection, b.many_collection) || byName(a.many_field, b.many_field),
   );
-  for (const relation of partitionsFirst(ordered, wanted, (each) => each.many_collection)) {
+  for (const relation of partitionsFirst(ordered, desired, (each) => each.many_collection)) {
     yield newEvent('relation.created', relation.many_collection, relation.many_field, { relation, adopted: true });
   }
 }

@@ -7,7 +7,7 @@ import { snapshotHashInSteps } from '../snapshot/snapshot.js';
 import type { State } from '../model/state.js';
 import { type Resumable, runToEnd } from '../../kernel/resumable.js';
 import {
-  type Judgement,
+  type EntryFindings,
   applyCollectionEntries,
   applyFieldEntries,
   applyRelationEntries,
@@ -40,7 +40,7 @@ export const applyDiff: Operation<'apply-diff', ApplyDiffInput, ApplyDiff> = {
 
   *decide(state, { release, hash, diff }) {
     const current = yield* snapshotHashInSteps(state, release);
-    const judgement: Judgement = { problems: [], conflicts: [] };
+    const judgement: EntryFindings = { problems: [], conflicts: [] };
     const draft = yield* drafted(state, diff, judgement);
     if (hash !== current || judgement.conflicts.length > 0) return changed(hash !== current, current, judgement);
     if (judgement.problems.length > 0) return refuse(...judgement.problems);
@@ -49,7 +49,7 @@ export const applyDiff: Operation<'apply-diff', ApplyDiffInput, ApplyDiff> = {
 };
 
 /** The diff carried out on a draft, whatever its hash says. */
-export function* drafted(state: State, diff: SchemaDiff, judgement: Judgement): Resumable<Draft> {
+export function* drafted(state: State, diff: SchemaDiff, judgement: EntryFindings): Resumable<Draft> {
   const draft = new Draft(state);
   const context = { state, draft, judgement };
   // What goes goes first, so that what comes can take its name and place.
@@ -61,7 +61,7 @@ export function* drafted(state: State, diff: SchemaDiff, judgement: Judgement): 
   return draft;
 }
 
-function changed(stale: boolean, current: string, { conflicts, problems }: Judgement): Result<never> {
+function changed(stale: boolean, current: string, { conflicts, problems }: EntryFindings): Result<never> {
   const paths = conflicts.map((conflict) => conflict.path);
   const first: Problem = {
     code: 'SCHEMA_CHANGED',

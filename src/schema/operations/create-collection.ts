@@ -71,7 +71,7 @@ export function* parseCreateCollectionInSteps({
   if (body['collection'] !== undefined) document['collection'] = body['collection'];
   if (body['schema'] !== undefined) document['schema'] = body['schema'];
   const { stepsTo } = requestPlace(at, body);
-  const collection = readNewCollection(document, at, { foreign: false, stepsTo });
+  const collection = readNewCollection(document, at, { imported: false, stepsTo });
   if (!collection.ok) return refuse(...problems, ...collection.problems);
   const fields = yield* readFields(body['fields'], collection.value, at);
   if (!fields.ok) return refuse(...problems, ...fields.problems);
@@ -147,7 +147,7 @@ function readOne(input: Json, at: Path, collection: string): Result<Field> {
       problems.push(invalid([...at, 'interface'], 'interface is required, here or in meta'));
     }
   }
-  const field = readNewField(input, at, { foreign: false, topLevelMeta: true, collection });
+  const field = readNewField(input, at, { imported: false, topLevelMeta: true, collection });
   if (problems.length === 0) return field;
   const known = new Set(problems.map((problem) => problem.path));
   return refuse(...problems, ...(field.ok ? [] : field.problems.filter((problem) => !known.has(problem.path))));

@@ -6,7 +6,7 @@ import type { Field } from '../model/model.js';
 import type { KeyTarget } from '../snapshot/documents.js';
 import { type Path, type Problem, invalid, renderPath } from '../../kernel/problem.js';
 import { type CollectionNode, primaryKeyOf } from '../model/state.js';
-import { ownName } from '../model/system-collections.js';
+import { collectionName } from '../model/system-collections.js';
 
 /** What PostgreSQL can only do by a drop of the column, with all it holds: nobody means that by a change. */
 export function inPlaceFault(existing: Field, now: Field): [member: string, becomes: string] | null {
@@ -22,7 +22,7 @@ export function referenceProblems(target: KeyTarget | null, schema: Json | undef
   if (!isObject(schema)) return [];
   const shown = { foreign_key_table: target?.table ?? null, foreign_key_column: target?.column ?? null };
   return Object.entries(shown).flatMap(([member, now]) => {
-    if (schema[member] === undefined || ownName(schema[member], (name) => name === now) === now) return [];
+    if (schema[member] === undefined || collectionName(schema[member], (name) => name === now) === now) return [];
     const message = `${member} must be ${JSON.stringify(now)}, or left out: it follows from the field's relation`;
     return [invalid([...at, 'schema', member], message)];
   });

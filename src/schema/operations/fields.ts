@@ -50,7 +50,7 @@ export const createField: Operation<'create-field', CreateFieldInput, CreateFiel
       if (body[member] === undefined) problems.push(invalid([member], `${member} is required`));
     }
     if (problems.length > 0) return refuse(...problems);
-    const field = readNewField(body, [], { foreign: false, topLevelMeta: true, collection });
+    const field = readNewField(body, [], { imported: false, topLevelMeta: true, collection });
     return field.ok ? ok({ field: field.value, body, concurrentIndexes }) : field;
   },
 
@@ -178,7 +178,7 @@ function merge(state: State, node: CollectionNode, { field, body, at }: FieldCha
     const missing = missingField(node.collection.collection, field);
     return refuse(at.length === 0 ? missing : { ...missing, path: renderPath([...at, 'field']) });
   }
-  const merged = mergeField(existing, body, at, { foreign: false });
+  const merged = mergeField(existing, body, at, { imported: false });
   const derived = referenceProblems(keyTarget(state, node, field), body['schema'], at);
   if (!merged.ok) return refuse(...merged.problems, ...derived);
   if (derived.length > 0) return refuse(...derived);

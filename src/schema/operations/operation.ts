@@ -25,10 +25,10 @@ export function* decideDraft(
   options: TransitionOptions = {},
   places: Places = {},
 ): Resumable<Result<NewEvent[]>> {
-  const wanted = draft.toState();
+  const desired = draft.toState();
   const touched = draft.touched;
   const isAnew = (collection: string, field: string) => draft.isAnew(collection, field);
-  const problems = yield* changeProblemsInSteps({ from: state, to: wanted, touched, isAnew });
+  const problems = yield* changeProblemsInSteps({ from: state, to: desired, touched, isAnew });
   if (problems.length > 0) return refuse(...problems.map((problem) => locate(problem, places)));
-  return ok(yield* transitionInSteps(state, wanted, touched, options));
+  return ok(yield* transitionInSteps(state, desired, touched, options));
 }

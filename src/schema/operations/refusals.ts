@@ -13,7 +13,7 @@ export function systemCollection(collection: string): Problem | undefined {
 }
 
 /** For reads of what belongs to a collection: those of the service itself are listed, and closed. */
-export function noFieldsShown(collection: string): Problem {
+export function noFieldsListed(collection: string): Problem {
   if (!isSystemCollection(collection)) return missingCollection(collection);
   const message = `${JSON.stringify(collection)} belongs to the service: its fields and relations are not shown`;
   return { code: 'NOT_FOUND', message, collection };

@@ -10,7 +10,7 @@ import { type Problem, type Result, about, invalid, ok, refuse } from '../../ker
 import { type State, getField, getRelation } from '../model/state.js';
 import { type Operation, decideDraft } from './operation.js';
 import { missingCollection, missingField, systemCollection } from './refusals.js';
-import { ownName } from '../model/system-collections.js';
+import { collectionName } from '../model/system-collections.js';
 
 export interface CreateRelation {
   relation: NewRelation;
@@ -27,14 +27,14 @@ export const createRelation: Operation<'create-relation', CreateRelationInput, C
 
   parse({ body }) {
     if (!isObject(body)) return refuse(invalid([], 'a relation is a JSON object'));
-    const relation = readNewRelation(body, [], { foreign: false, foreignKeyByDefault: true });
+    const relation = readNewRelation(body, [], { imported: false, foreignKeyByDefault: true });
     if (!relation.ok) return relation;
     const empty = emptyChoice(relation.value, placesOf(relation.value, body));
     return empty === undefined ? ok({ relation: relation.value, body }) : refuse(empty);
   },
 
   *decide(state, { relation: read, body }) {
-    const relation = { ...read, one_collection: ownName(read.one_collection, has(state)) };
+    const relation = { ...read, one_collection: collectionName(read.one_collection, has(state)) };
     const places = placesOf(relation, body);
     const { many_collection: collection, many_field: field } = relation;
     const system = systemCollection(collection);
@@ -84,7 +84,7 @@ export const updateRelation: Operation<'update-relation', UpdateRelationInput, U
   *decide(state, { collection, field, body }) {
     const existing = existingRelation(state, collection, field);
     if (!existing.ok) return existing;
-    const merged = mergeRelation(existing.value, withOwnNames(body, has(state)), [], { foreign: false });
+    const merged = mergeRelation(existing.value, withCollectionNames(body, has(state)), [], { imported: false });
     if (!merged.ok) return merged;
     const places = placesOf(existing.value, body);
     const empty = merged.value === existing.value ? undefined : emptyChoice(merged.value, places);
@@ -103,12 +103,12 @@ const has =
     state.collections.has(collection);
 
 /** The body with our names wherever it says what the relation points at. */
-function withOwnNames(body: Body, exists: (collection: string) => boolean): Body {
+function withCollectionNames(body: Body, exists: (collection: string) => boolean): Body {
   const own = (part: Body, ...members: string[]): Body =>
     Object.fromEntries(
       Object.entries(part).map(([member, value]) => [
         member,
-        members.includes(member) ? ownName(value, exists) : value,
+        members.includes(member) ? collectionName(value, exists) : value,
       ]),
     );
   const inner = (part: 'meta' | 'schema', member: string): Body =>

@@ -65,7 +65,7 @@ export function applyUpdate(state: State, draft: Draft, { collection, meta, sche
     return [at.length === 0 ? problem : { ...problem, path: renderPath([...at, 'collection']) }];
   }
   const problems = schema === undefined ? [] : schemaProblems(schema, node.collection, [...at, 'schema']);
-  const merged = mergeCollection(node.collection, { collection, meta }, at, { foreign: false });
+  const merged = mergeCollection(node.collection, { collection, meta }, at, { imported: false });
   if (!merged.ok) return [...problems, ...merged.problems];
   if (problems.length === 0) draft.putCollection(merged.value);
   return problems;

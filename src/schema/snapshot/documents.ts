@@ -57,11 +57,11 @@ export function fieldDocument(
     field,
     type,
     meta: { collection, field, ...meta },
-    schema: schema === null ? null : presentColumn(collection, field, schema, target),
+    schema: schema === null ? null : columnDocument(collection, field, schema, target),
   };
 }
 
-function presentColumn(table: string, name: string, column: ColumnSchema, target: KeyTarget | null): ColumnDocument {
+function columnDocument(table: string, name: string, column: ColumnSchema, target: KeyTarget | null): ColumnDocument {
   return {
     name,
     table,
@@ -133,7 +133,7 @@ export function relationDocument(relation: Relation, target: KeyTarget | null): 
   };
   return {
     ...ends,
-    schema: relation.schema === null ? null : presentForeignKey(relation, relation.schema, target),
+    schema: relation.schema === null ? null : foreignKeyDocument(relation, relation.schema, target),
     collection: ends.many_collection,
     field: ends.many_field,
     related_collection: ends.one_collection,
@@ -141,7 +141,7 @@ export function relationDocument(relation: Relation, target: KeyTarget | null): 
   };
 }
 
-function presentForeignKey({ many_collection, many_field }: Relation, key: ForeignKey, target: KeyTarget | null) {
+function foreignKeyDocument({ many_collection, many_field }: Relation, key: ForeignKey, target: KeyTarget | null) {
   return {
     constraint_name: key.constraint_name,
     table: many_collection,

@@ -53,13 +53,13 @@ function namesIn(statement: unknown): ReadonlySet<string> {
   while (open.length > 0) {
     const value = open.pop();
     if (typeof value !== 'object' || value === null) continue;
-    for (const name of ownNames(value as Record<string, unknown>)) names.add(name);
+    for (const name of referencedNames(value as Record<string, unknown>)) names.add(name);
     open.push(...Object.values(value));
   }
   return names;
 }
 
-function ownNames(node: Record<string, unknown>): string[] {
+function referencedNames(node: Record<string, unknown>): string[] {
   const { IndexElem: element, ColumnRef: reference } = node as {
     IndexElem?: { name?: string };
     ColumnRef?: { fields: unknown[] };

@@ -1,6 +1,6 @@
 /**
  * Before something is removed, what refers to it lets go: archive_field, sort_field, group, one_field,
- * junction_field, one_allowed_collections, and foreign keys on columns that change their type. What the wanted state
+ * junction_field, one_allowed_collections, and foreign keys on columns that change their type. What the desired state
  * says instead is set by the later updates.
  */
 import {
@@ -55,8 +55,8 @@ function detachTableReferences({ to, removals }: TransitionContext, name: string
   // What it points at in itself ends with it.
   if (removals.collections.has(name))
     return withoutReferences(schema, (table) => table !== name && removals.collections.has(table));
-  const wanted = to.collections.get(name)?.collection.schema;
-  const kept = detachTable(schema, { gone: removals.fields.get(name), tables: removals.collections, wanted });
+  const desired = to.collections.get(name)?.collection.schema;
+  const kept = detachTable(schema, { gone: removals.fields.get(name), tables: removals.collections, desired });
   const stays = new Set(kept.extras?.constraints);
   return withoutConstraints(schema, (each) => each.references !== undefined && !stays.has(each));
 }
@@ -71,8 +71,8 @@ function detachCollection({ from, to, removals }: TransitionContext, collection:
     meta.group = from.collections.get(meta.group)?.collection.meta.group ?? null;
   }
   const same = (Object.keys(meta) as (keyof typeof meta)[]).every((key) => meta[key] === collection.meta[key]);
-  const wanted = to.collections.get(collection.collection)?.collection.schema;
-  const schema = collection.schema && detachTable(collection.schema, { gone, tables: removals.collections, wanted });
+  const desired = to.collections.get(collection.collection)?.collection.schema;
+  const schema = collection.schema && detachTable(collection.schema, { gone, tables: removals.collections, desired });
   return same && schema === collection.schema
     ? collection
     : { ...collection, meta: same ? collection.meta : meta, schema };
@@ -82,23 +82,23 @@ interface Going {
   gone: ReadonlySet<string> | undefined;
   tables: ReadonlySet<string>;
   /** The table as it will be. */
-  wanted: TableSchema | null | undefined;
+  desired: TableSchema | null | undefined;
 }
 
 /**
  * Foreign keys that are no relations go before the table they point at; what names a column, before that column; and
  * what will be otherwise, before a column takes its name. What columns will need is there before they are.
  */
-function detachTable(schema: TableSchema, { gone, tables, wanted }: Going): TableSchema {
-  const kept = wanted == null ? schema : withoutOthers(schema, wanted);
-  const unbound = withoutReferences(kept, (table) => tables.has(table));
-  const left = gone === undefined ? unbound : withoutColumns(unbound, (column) => gone.has(column));
-  return wanted == null ? left : withNeeds(left, wanted);
+function detachTable(schema: TableSchema, { gone, tables, desired }: Going): TableSchema {
+  const kept = desired == null ? schema : withoutOthers(schema, desired);
+  const detached = withoutReferences(kept, (table) => tables.has(table));
+  const left = gone === undefined ? detached : withoutColumns(detached, (column) => gone.has(column));
+  return desired == null ? left : withNeeds(left, desired);
 }
 
 function* detachFields(change: TransitionContext, name: string, held: Detached): Generator<NewEvent> {
   for (const field of change.from.collections.get(name)?.fields.values() ?? []) {
-    const next = keyMakesWay(change, detachFieldGroup(change, field));
+    const next = releasePrimaryKey(change, detachFieldGroup(change, field));
     if (next === field) continue;
     held.fields.set(holderKey(name, field.field), next);
     yield newEvent('field.updated', name, field.field, { patch: patchBetween(field, next) });
@@ -116,7 +116,7 @@ function detachFieldGroup({ from, removals }: TransitionContext, field: Field): 
 }
 
 /** A table has one primary key at a time: a column that stops being it does so before another one starts. */
-function keyMakesWay({ to, removals }: TransitionContext, field: Field): Field {
+function releasePrimaryKey({ to, removals }: TransitionContext, field: Field): Field {
   const after = to.collections.get(field.collection)?.fields.get(field.field);
   if (field.schema === null || !isPrimary(field) || after === undefined || isPrimary(after)) return field;
   if (removals.fields.get(field.collection)?.has(field.field)) return field;
@@ -130,10 +130,10 @@ function* detachRelations(change: TransitionContext, held: Detached): Generator<
   for (const [key, relation] of concernedRelations(change)) {
     const next = getRelation(change.to, relation.many_collection, relation.many_field);
     if (next === undefined || isReplacedRelation(relation, next)) continue;
-    const freed = relationLetsGo(change, relation);
-    const patch = patchBetween(relationBody(relation), relationBody(freed));
+    const detached = detachRelation(change, relation);
+    const patch = patchBetween(relationBody(relation), relationBody(detached));
     if (patch.length === 0) continue;
-    held.relations.set(key, freed);
+    held.relations.set(key, detached);
     yield newEvent('relation.updated', relation.many_collection, relation.many_field, { patch });
   }
 }
@@ -151,7 +151,7 @@ function concernedRelations({ from, names }: TransitionContext): [string, Relati
   return partitionsFirst(ordered, from, ([, { many_collection }]) => many_collection);
 }
 
-function relationLetsGo(change: TransitionContext, relation: Relation): Relation {
+function detachRelation(change: TransitionContext, relation: Relation): Relation {
   const { removals } = change;
   const goneHere = removals.fields.get(relation.many_collection);
   const goneThere = relation.one_collection === null ? undefined : removals.fields.get(relation.one_collection);
@@ -162,11 +162,11 @@ function relationLetsGo(change: TransitionContext, relation: Relation): Relation
     junction_field: unlessGone(goneHere, relation.junction_field),
     sort_field: unlessGone(goneHere, relation.sort_field),
     one_allowed_collections: allowed,
-    schema: foreignKeyMakesWay(change, relation) ? null : relation.schema,
+    schema: dropsForeignKey(change, relation) ? null : relation.schema,
   };
 }
 
-function foreignKeyMakesWay({ from, to }: TransitionContext, relation: Relation): boolean {
+function dropsForeignKey({ from, to }: TransitionContext, relation: Relation): boolean {
   if (relation.schema === null || relation.one_collection === null) return false;
   if (columnChanges(from, to, relation.many_collection, relation.many_field)) return true;
   const target = from.collections.get(relation.one_collection);

@@ -1,4 +1,4 @@
-/** A wanted state under construction: edits are free here; `invariants` judge the result, `transition` orders it. */
+/** A desired state under construction: edits are free here; `invariants` judge the result, `transition` orders it. */
 import type { Collection, Field, NewRelation, Relation } from '../model/model.js';
 import { type ChangedFields, renameIndexes, reindex } from '../fold/secondary-indexes.js';
 import type { CollectionNode, State } from '../model/state.js';

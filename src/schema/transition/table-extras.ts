@@ -32,22 +32,22 @@ export function withoutColumns(schema: TableSchema, gone: (column: string) => bo
   return withExtras(schema, { ...schema.extras, ...kept });
 }
 
-/** Without the constraints and indexes that `wanted` doesn't have, or has otherwise. */
-export function withoutOthers(schema: TableSchema, wanted: TableSchema): TableSchema {
+/** Without the constraints and indexes that `desired` doesn't have, or has otherwise. */
+export function withoutOthers(schema: TableSchema, desired: TableSchema): TableSchema {
   const { constraints = [], indexes = [] } = schema.extras ?? {};
   const kept = {
-    constraints: constraints.filter((each) => wanted.extras?.constraints?.some((other) => jsonEqual(each, other))),
-    indexes: indexes.filter((each) => wanted.extras?.indexes?.some((other) => jsonEqual(each, other))),
+    constraints: constraints.filter((each) => desired.extras?.constraints?.some((other) => jsonEqual(each, other))),
+    indexes: indexes.filter((each) => desired.extras?.indexes?.some((other) => jsonEqual(each, other))),
   };
   const same = kept.constraints.length === constraints.length && kept.indexes.length === indexes.length;
   return same ? schema : withExtras(schema, { ...schema.extras, ...kept });
 }
 
-/** With what `wanted` needs and the table didn't need before. */
-export function withNeeds(schema: TableSchema, wanted: TableSchema): TableSchema {
+/** With what `desired` needs and the table didn't need before. */
+export function withNeeds(schema: TableSchema, desired: TableSchema): TableSchema {
   const needs = schema.extras?.needs ?? [];
   const known = new Set(needs.map(needLabel));
-  const fresh = (wanted.extras?.needs ?? []).filter((need) => !known.has(needLabel(need)));
+  const fresh = (desired.extras?.needs ?? []).filter((need) => !known.has(needLabel(need)));
   return fresh.length === 0 ? schema : withExtras(schema, { ...schema.extras, needs: [...needs, ...fresh] });
 }
 

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { findDrift } from '../../../src/projector/drift/find.js';
 import type { Drift, TableDrift } from '../../../src/projector/drift/model.js';
 import { type Repaired, repairDrift } from '../../../src/projector/drift/repair.js';
-import { type Bench, adopt, expectVerified, startBench } from '../../adopt/round-trip.js';
+import { type AdoptFixture, adopt, expectVerified, startAdoptFixture } from '../../adopt/round-trip.js';
 import { HARD_SCHEMA } from '../../adopt/hard-schema.js';
 import { catalogText } from '../../adopt/catalog-text.js';
 import { testServer } from '../../support/postgres.js';
@@ -24,28 +24,28 @@ const NO_FOREIGN = `ALTER TABLE articles DROP CONSTRAINT articles_author_foreign
 
 describe('drift', function () {
   this.timeout(60_000);
-  let bench: Bench;
+  let fixture: AdoptFixture;
 
   beforeEach(async () => {
-    bench = await startBench();
-    const { pipeline } = bench.instance;
+    fixture = await startAdoptFixture();
+    const { pipeline } = fixture.instance;
     done(await pipeline.execute('create-collection', table('authors'), { cause: CAUSE }));
     done(await pipeline.execute('create-collection', table('articles', OURS), { cause: CAUSE }));
     const body = { many_collection: 'articles', many_field: 'author', one_collection: 'authors' };
     done(await pipeline.execute('create-relation', command('create-relation', { body }), { cause: CAUSE }));
   });
 
-  afterEach(() => bench.stop());
+  afterEach(() => fixture.stop());
 
   const drift = (): Promise<Drift> => {
-    const { pipeline, schema } = bench.instance;
+    const { pipeline, schema } = fixture.instance;
     return pipeline.underLock((client, { state }) => findDrift(client, state, schema));
   };
   const repair = (allowDrop = false): Promise<Repaired> => {
-    const { pipeline, schema } = bench.instance;
+    const { pipeline, schema } = fixture.instance;
     return pipeline.underLock((client, { state }) => repairDrift({ client, state, schema, allowDrop }));
   };
-  const byHand = (text: string) => bench.instance.pool.query(text);
+  const byHand = (text: string) => fixture.instance.pool.query(text);
 
   /** Each difference as `field member`, of the one table that differs. */
   async function found(): Promise<{ table: TableDrift; named: string[] }> {
@@ -57,14 +57,14 @@ describe('drift', function () {
 
   /** Done by hand, found and named, and gone after the repair. */
   async function foundAndRepaired(text: string, named: string[], allowDrop = false): Promise<TableDrift> {
-    const before = await catalogText(bench.instance.pool);
+    const before = await catalogText(fixture.instance.pool);
     await byHand(text);
     const { table: only, named: names } = await found();
     expect(names).to.deep.equal(named);
     const repaired = await repair(allowDrop);
     expect(repaired.drift.ok, JSON.stringify(repaired, null, 1)).to.equal(true);
-    await expectVerified(bench.instance);
-    expect((await catalogText(bench.instance.pool)).map(unnumbered).sort()).to.deep.equal(
+    await expectVerified(fixture.instance);
+    expect((await catalogText(fixture.instance.pool)).map(unnumbered).sort()).to.deep.equal(
       before.map(unnumbered).sort(),
     );
     return only;
@@ -269,14 +269,14 @@ describe('drift', function () {
     }
     await foundAndRepaired('CREATE UNIQUE INDEX once ON articles (title)', ['title index once'], true);
     await foundAndRepaired('CREATE INDEX again ON articles (views)', ['views index again'], true);
-    const foreign = `CREATE FUNCTION f(int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT $1'`;
-    await byHand(foreign);
+    const createFunction = `CREATE FUNCTION f(int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT $1'`;
+    await byHand(createFunction);
     await foundAndRepaired('CREATE INDEX foreign_one ON articles (f(views))', ['- index foreign_one'], true);
   });
 
   it('offers no statement that would change nothing', async () => {
     await byHand(`CREATE TYPE st AS ENUM ('a'); CREATE TABLE e1 (id serial PRIMARY KEY, s st)`);
-    await adopt(bench.instance);
+    await adopt(fixture.instance);
     await byHand(`ALTER TYPE st ADD VALUE 'b'`);
     const { table: only, named } = await found();
     expect(named).to.deep.equal(['- enum st']);
@@ -299,7 +299,7 @@ describe('drift', function () {
   it('finds a sequence that ends with another column than the log says, or with none', async () => {
     await byHand(`CREATE TABLE counted (id serial, n integer); CREATE SEQUENCE free;
       CREATE TABLE apart (id integer DEFAULT nextval('free'))`);
-    await adopt(bench.instance);
+    await adopt(fixture.instance);
     const own = ['- sequence counted_id_seq'];
     await foundAndRepaired('ALTER SEQUENCE counted_id_seq OWNED BY NONE', own);
     await foundAndRepaired('ALTER SEQUENCE counted_id_seq OWNED BY counted.n', own);
@@ -312,7 +312,7 @@ describe('drift', function () {
 
   it('finds the primary key of several columns renamed', async () => {
     await byHand('CREATE TABLE pairs (a integer, b integer, CONSTRAINT both_of_them PRIMARY KEY (b, a))');
-    await adopt(bench.instance);
+    await adopt(fixture.instance);
     const names = ['- constraint both_of_them', '- constraint other'];
     await foundAndRepaired('ALTER TABLE pairs RENAME CONSTRAINT both_of_them TO other', names);
   });
@@ -320,7 +320,7 @@ describe('drift', function () {
   it('finds the same in adopted tables', async function () {
     if ((await testServer()).majorVersion < 15) this.skip();
     await byHand(HARD_SCHEMA);
-    await adopt(bench.instance);
+    await adopt(fixture.instance);
     await foundAndRepaired('DROP INDEX fuzzy', ['- index fuzzy']);
     await foundAndRepaired('ALTER TABLE pairs DROP CONSTRAINT both_of_them', ['- constraint both_of_them']);
     const onlyA = 'ALTER TABLE pairs DROP CONSTRAINT both_of_them; ALTER TABLE pairs ADD PRIMARY KEY (a)';

@@ -161,9 +161,9 @@ describe('the normal form', () => {
     ];
     const documents = fc.oneof(hostile, fc.dictionary(fc.constantFrom(...members), hostile));
     fc.assert(
-      fc.property(documents, fc.boolean(), (input, foreign) => {
+      fc.property(documents, fc.boolean(), (input, imported) => {
         for (const read of [readNewCollection, readNewField, readNewRelation]) {
-          const result = read(input, [], { foreign });
+          const result = read(input, [], { imported });
           if (!result.ok) expect(result.problems).to.not.have.length(0);
         }
       }),

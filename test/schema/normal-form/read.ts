@@ -12,8 +12,8 @@ import {
 import type { Result } from '../../../src/kernel/problem.js';
 import type { Json } from '../../../src/kernel/json.js';
 
-export const STRICT: FieldReadOptions = { foreign: false };
-export const FORCED: FieldReadOptions = { foreign: true };
+export const STRICT: FieldReadOptions = { imported: false };
+export const FORCED: FieldReadOptions = { imported: true };
 
 export function valueOf<T>(result: Result<T>): T {
   if (!result.ok) throw new Error(`refused: ${JSON.stringify(result.problems)}`);

@@ -25,12 +25,12 @@ const OLD: TableExtras = {
 
 /** As an older release wrote it into the log. */
 function oldState(): State {
-  const read = value(readNewCollection({ collection: 't', schema: { extras: OLD } }, [], { foreign: false }));
+  const read = value(readNewCollection({ collection: 't', schema: { extras: OLD } }, [], { imported: false }));
   const fields = [
     { field: 'id', type: 'integer', schema: { is_primary_key: true, is_nullable: false } },
     { field: 'g', type: 'integer', schema: { generation_expression: 'half(id)' } },
     { field: 'd', type: 'text', schema: { extras: { default: 'version()' } } },
-  ].map((field) => value(readNewField({ collection: 't', ...field }, [], { foreign: false })));
+  ].map((field) => value(readNewField({ collection: 't', ...field }, [], { imported: false })));
   return follow(initialState(), [newEvent('collection.created', 't', null, { collection: read, fields })]);
 }
 

@@ -25,48 +25,48 @@ import { addPrimaryKey, dropPrimaryKey } from '../parts.js';
 import { addForeignKey, dropForeignKey, isInheritedRelation } from '../relation.js';
 
 export interface Recreation {
-  keyMoves: boolean;
+  recreatesKey: boolean;
   /** Foreign keys that rest on what goes. */
   relations: readonly ForeignKeyRelation[];
   /** Those that are no relations, and those of the table itself that name a column which goes. */
   references: readonly DeferredForeignKey[];
-  depart(): Statement[];
+  drop(): Statement[];
   /** When the columns are there again: all but foreign keys. */
-  arrive(): Statement[];
+  recreate(): Statement[];
 }
 
 /**
- * @param gone columns that the run drops and makes again
- * @param coming columns that are made at its end
+ * @param dropped columns that the run drops and makes again
+ * @param added columns that are made at its end
  */
-export function recreation(run: FieldRun, gone: ReadonlySet<string>, coming: ReadonlySet<string>): Recreation {
-  const names = (columns: Iterable<string>): boolean => [...columns].some((column) => gone.has(column));
+export function recreation(run: FieldRun, dropped: ReadonlySet<string>, added: ReadonlySet<string>): Recreation {
+  const names = (columns: Iterable<string>): boolean => [...columns].some((column) => dropped.has(column));
   const { constraints = [], indexes = [] } = extrasOf(run.from);
   const own = constraints.filter(({ definition }) => names(constraintColumns(definition)));
   const kept = own.filter(({ references }) => references === undefined);
-  const moved = indexes.filter(({ definition }) => names(indexColumns(definition)));
-  const keyMoves = names(keyNames(run.from)) || [...keyNames(run.to)].some((column) => coming.has(column));
-  const uniques = uniqueSets(run.from, { keyMoves, constraints: kept, indexes: moved });
+  const ownIndexes = indexes.filter(({ definition }) => names(indexColumns(definition)));
+  const recreatesKey = names(keyNames(run.from)) || [...keyNames(run.to)].some((column) => added.has(column));
+  const uniques = uniqueSets(run.from, { recreatesKey, constraints: kept, indexes: ownIndexes });
   const rests = (columns: readonly string[]): boolean =>
     names(columns) || uniques.some((unique) => columns.every((column) => unique.has(column)));
   const relations = relationsOn(run, rests);
-  const references = gone.size === 0 && !keyMoves ? [] : [...referencesOn(run, own, rests)];
+  const references = dropped.size === 0 && !recreatesKey ? [] : [...referencesOn(run, own, rests)];
   return {
-    keyMoves,
+    recreatesKey,
     relations,
     references,
-    depart: () => [
-      ...refuseUnmanagedDependents(run.first, run.from, gone),
+    drop: () => [
+      ...refuseUnmanagedDependents(run.first, run.from, dropped),
       ...relations.map((relation) => dropForeignKey(run.first, relation)),
       ...references.map(({ change, constraint }) => dropConstraint(change, constraint)),
-      ...(keyMoves ? dropPrimaryKey(run.first, run.from) : []),
+      ...(recreatesKey ? dropPrimaryKey(run.first, run.from) : []),
       ...kept.map((each) => dropConstraint(run.first, each)),
-      ...moved.map((each) => dropIndex(run.first, each)),
+      ...ownIndexes.map((each) => dropIndex(run.first, each)),
     ],
-    arrive: () => [
-      ...(keyMoves ? addPrimaryKey(run.last, run.to) : []),
+    recreate: () => [
+      ...(recreatesKey ? addPrimaryKey(run.last, run.to) : []),
       ...kept.map((each) => addConstraint(run.last, each)),
-      ...moved.map((each) => createIndex(run.last, each)),
+      ...ownIndexes.map((each) => createIndex(run.last, each)),
       ...relations.filter((relation) => stands(run, relation)).map((relation) => addForeignKey(run.last, relation)),
     ],
   };
@@ -82,15 +82,15 @@ function keyNames(node: CollectionNode): Set<string> {
 }
 
 interface Parts {
-  keyMoves: boolean;
+  recreatesKey: boolean;
   constraints: readonly Constraint[];
   indexes: readonly Index[];
 }
 
 /** Columns of what can bear a foreign key, and goes. Which of several alike bears it, only PostgreSQL knows: any may. */
-function uniqueSets(node: CollectionNode, { keyMoves, constraints, indexes }: Parts): ReadonlySet<string>[] {
+function uniqueSets(node: CollectionNode, { recreatesKey, constraints, indexes }: Parts): ReadonlySet<string>[] {
   return [
-    ...(keyMoves ? [keyNames(node)] : []),
+    ...(recreatesKey ? [keyNames(node)] : []),
     ...constraints.map(({ definition }) => new Set(keyDefinition(definition).keys)).filter(({ size }) => size > 0),
     ...indexes.filter(({ unique }) => unique === true).map(({ definition }) => indexColumns(definition)),
   ];

@@ -13,14 +13,14 @@ import { addForeignKey } from '../relation.js';
 import { ident, sql } from '../sql.js';
 import { type Recreation, recreation } from './dependents.js';
 
-/** A run with its progress: which of the moved fields have a column at the moment. */
-export interface RecreatedRun extends Pick<FieldRun, 'first' | 'last' | 'moved'>, Pick<Recreation, 'keyMoves'> {
+/** A run with its progress: which of the recreated fields have a column at the moment. */
+export interface RecreatedRun extends Pick<FieldRun, 'first' | 'last' | 'recreated'>, Pick<Recreation, 'recreatesKey'> {
   /** Before the first event. */
-  depart(): Statement[];
-  /** For an event on a moved field. */
+  drop(): Statement[];
+  /** For an event on a recreated field. */
   step(change: Change): Statement[];
   /** After the last event. */
-  arrive(): Statement[];
+  recreate(): Statement[];
   /** Foreign keys that went, to be made again when all else is. */
   references: readonly DeferredForeignKey[];
 }
@@ -29,23 +29,23 @@ export interface RecreatedRun extends Pick<FieldRun, 'first' | 'last' | 'moved'>
 export function recreatedRuns(changes: readonly Change[]): ReadonlyMap<number, RecreatedRun> {
   const runs = new Map<number, RecreatedRun>();
   for (const run of fieldRuns(changes)) {
-    const present = new Set<string>();
-    const aside = recreation(run, dropped(run), arriving(run));
-    const moving = {
+    const existing = new Set<string>();
+    const parts = recreation(run, dropped(run), added(run));
+    const recreated = {
       ...run,
-      keyMoves: aside.keyMoves,
-      references: aside.references,
-      depart: () => [...aside.depart(), ...planDepartures(run, present)],
-      step: (change: Change) => planMoved(change, present),
-      arrive: () => [...planArrivals(run, aside), ...aside.arrive()],
+      recreatesKey: parts.recreatesKey,
+      references: parts.references,
+      drop: () => [...parts.drop(), ...planDrops(run, existing)],
+      step: (change: Change) => planRecreated(change, existing),
+      recreate: () => [...planAdditions(run, parts), ...parts.recreate()],
     };
-    for (const { index } of run.changes) runs.set(index, moving);
+    for (const { index } of run.changes) runs.set(index, recreated);
   }
   return runs;
 }
 
 /** Columns that are made again: they were there before, and are still wanted after having been dropped. */
-function dropped({ changes, moved, from, to }: FieldRun): Set<string> {
+function dropped({ changes, recreated, from, to }: FieldRun): Set<string> {
   const isDropped = (field: ColumnField): boolean => {
     const steps = changes.filter(({ event }) => event.field === field.field);
     const [next, ...later] = steps.map((change) => fieldOf(change.after, change, field.field));
@@ -55,25 +55,25 @@ function dropped({ changes, moved, from, to }: FieldRun): Set<string> {
   const fields = [...from.fields.values()].filter(hasColumn);
   return new Set(
     fields
-      .filter((field) => moved.has(field.field) && hasColumn(to.fields.get(field.field)) && isDropped(field))
+      .filter((field) => recreated.has(field.field) && hasColumn(to.fields.get(field.field)) && isDropped(field))
       .map(({ field }) => field),
   );
 }
 
-const arriving = ({ moved, to }: FieldRun): Set<string> =>
-  new Set([...moved].filter((name) => isGenerated(to.fields.get(name))));
+const added = ({ recreated, to }: FieldRun): Set<string> =>
+  new Set([...recreated].filter((name) => isGenerated(to.fields.get(name))));
 
-/** One event of a run. `present`: the moved fields that have a column now; it is kept up. */
-function planMoved(change: Change, present: Set<string>): Statement[] {
+/** One event of a run. `existing`: the recreated fields that have a column now; it is kept up. */
+function planRecreated(change: Change, existing: Set<string>): Statement[] {
   const name = change.event.field ?? '';
   const old = fieldOf(change.before, change, name);
   const now = fieldOf(change.after, change, name);
-  const had = present.has(name);
+  const had = existing.has(name);
   if (!hasColumn(now) || isGenerated(now)) {
-    present.delete(name);
+    existing.delete(name);
     return had && hasColumn(old) ? [dropColumn(change, old)] : [];
   }
-  present.add(name);
+  existing.add(name);
   return had && hasColumn(old)
     ? alterColumn(change as Change<'field.updated'>, withoutExpression(old), now)
     : addColumn(change, now);
@@ -88,19 +88,19 @@ const withoutExpression = (field: ColumnField): ColumnField => ({
 });
 
 /** Before the first event: the generated columns go, or keep their values where the next thing they are is plain. */
-function planDepartures(run: FieldRun, present: Set<string>): Statement[] {
+function planDrops(run: FieldRun, existing: Set<string>): Statement[] {
   const statements: Statement[] = [];
   for (const field of run.from.fields.values()) {
-    if (!run.moved.has(field.field) || !hasColumn(field)) continue;
+    if (!run.recreated.has(field.field) || !hasColumn(field)) continue;
     if (field.schema.generation_expression === null) {
-      present.add(field.field);
+      existing.add(field.field);
       continue;
     }
     const own = run.changes.find(({ event }) => event.field === field.field);
     const change = about(own ?? run.first, field.field);
     const next = own === undefined ? undefined : fieldOf(own.after, own, field.field);
     if (hasColumn(next) && !isGenerated(next)) {
-      present.add(field.field);
+      existing.add(field.field);
       statements.push(dropExpression(change, field));
     } else statements.push(dropColumn({ ...change, before: run.first.before }, field));
   }
@@ -108,12 +108,12 @@ function planDepartures(run: FieldRun, present: Set<string>): Statement[] {
 }
 
 /** After the last event: what is generated then is added, in the order of the fields. */
-function planArrivals(run: FieldRun, { keyMoves }: Recreation): Statement[] {
+function planAdditions(run: FieldRun, { recreatesKey }: Recreation): Statement[] {
   const statements: Statement[] = [];
   for (const field of run.to.fields.values()) {
-    if (!run.moved.has(field.field) || !isGenerated(field)) continue;
+    if (!run.recreated.has(field.field) || !isGenerated(field)) continue;
     const own = run.changes.findLast(({ event }) => event.field === field.field);
-    const change = { ...about(own ?? run.last, field.field), after: run.last.after, keyMoves };
+    const change = { ...about(own ?? run.last, field.field), after: run.last.after, recreatesKey };
     statements.push(
       ...addColumn(change, field),
       ...keyOf(run, field).map((relation) => addForeignKey(change, relation)),

@@ -23,14 +23,14 @@ export interface FieldRun {
   from: CollectionNode;
   to: CollectionNode;
   /** Names of the fields that are planned as a whole, not event by event. */
-  moved: ReadonlySet<string>;
+  recreated: ReadonlySet<string>;
 }
 
 export function isGenerated(field: Field | undefined): field is ColumnField {
   return hasColumn(field) && field.schema.generation_expression !== null;
 }
 
-/** The runs of a batch that move generated columns. */
+/** The runs of a batch that recreate generated columns. */
 export function fieldRuns(changes: readonly Change[]): FieldRun[] {
   const runs: FieldRun[] = [];
   const gathered = new Map<string, FieldChange[]>();
@@ -70,8 +70,8 @@ function toRun(changes: readonly FieldChange[]): FieldRun | null {
   const generated = everGenerated(changes, from);
   if (generated.size === 0) return null;
   const disturbed = disturbedColumns(changes, generated);
-  const moved = new Set([...generated].filter((name) => !stays(name, { from, to }, disturbed)));
-  return moved.size === 0 ? null : { changes, first, last, from, to, moved };
+  const recreated = new Set([...generated].filter((name) => !stays(name, { from, to }, disturbed)));
+  return recreated.size === 0 ? null : { changes, first, last, from, to, recreated };
 }
 
 /** Fields that are a generated column at some moment of the run. */

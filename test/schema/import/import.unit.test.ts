@@ -3,7 +3,7 @@ import { importSnapshot } from '../../../src/schema/import/index.js';
 import { pathsOf } from '../normal-form/read.js';
 import { column, file, find, key, names, read, relation, table, SYSTEM } from './read.js';
 
-describe('foreign snapshots', () => {
+describe('imported snapshots', () => {
   it('that are none have problems at their place', () => {
     expect(pathsOf(importSnapshot([], SYSTEM))).to.deep.equal(['']);
     expect(pathsOf(importSnapshot({ collections: {}, fields: null }, SYSTEM))).to.deep.equal(['collections', 'fields']);

@@ -1,4 +1,4 @@
-/** Short ways to read foreign snapshots in tests. */
+/** Short ways to import snapshots in tests. */
 import { compareSnapshot } from '../../../src/schema/compare/compare-snapshot.js';
 import type { SchemaDiff } from '../../../src/schema/diff/diff.js';
 import { type ImportedSnapshot, importSnapshot } from '../../../src/schema/import/index.js';
@@ -49,8 +49,8 @@ export const NOTHING = { collections: [], fields: [], relations: [] };
 
 /** What a file, accepted with force, makes of a state. */
 export function applied(state: State, given: object, mode: 'mirror' | 'merge'): { state: State; diff: SchemaDiff } {
-  const { diff, wanted } = valueOf(compareSnapshot(state, given, { force: true, mode, release: '1.2.3' }));
-  return { state: wanted.state, diff };
+  const { diff, desired } = valueOf(compareSnapshot(state, given, { force: true, mode, release: '1.2.3' }));
+  return { state: desired.state, diff };
 }
 
 function documents(part: ImportedSnapshot['fields']): Members[] {

@@ -18,7 +18,7 @@ export interface Place {
   state: State;
 }
 
-export interface Sight {
+export interface LockedDrift {
   renames: Renames;
   /** What differs beside them. Its state has the names that are there. */
   finding: Finding;
@@ -27,7 +27,7 @@ export interface Sight {
 }
 
 /** Looks until nothing that it tells of is left unlocked. @throws LockedError */
-export async function heldSight(place: Place, request: AcceptRequest): Promise<Sight> {
+export async function readLockedDrift(place: Place, request: AcceptRequest): Promise<LockedDrift> {
   const held = new Set<string>();
   for (;;) {
     const sight = await look(place, request).catch((error: unknown) => {
@@ -35,12 +35,12 @@ export async function heldSight(place: Place, request: AcceptRequest): Promise<S
     });
     const open = tablesOf(sight).filter((name) => !held.has(name));
     if (open.length === 0) return sight;
-    await hold(place, open);
+    await lockHeld(place, open);
     for (const name of open) held.add(name);
   }
 }
 
-async function look({ client, schema, state }: Place, request: AcceptRequest): Promise<Sight> {
+async function look({ client, schema, state }: Place, request: AcceptRequest): Promise<LockedDrift> {
   const finding = await lookForDrift(client, state, schema);
   const renames = renamesOf(finding, request);
   if (renames.collections.size === 0 && renames.fields.size === 0) return { renames, finding, request };
@@ -86,7 +86,7 @@ export function partitionsOf({ collections }: State, name: string): string[] {
 }
 
 /** The tables that are told of, by the names that they have. */
-function tablesOf({ finding, renames, request: { only } }: Sight): string[] {
+function tablesOf({ finding, renames, request: { only } }: LockedDrift): string[] {
   const others = [...finding.drifted.keys()].filter((name) => pointsAtRenamed(finding.state, name, renames));
   const meant = [...finding.drifted.keys()].filter((name) => only === undefined || only.has(name));
   const names = new Set([...meant, ...others, ...renames.collections.values()]);
@@ -107,7 +107,7 @@ const locksOn = (names: Iterable<string>): LockedTable[] =>
   [...names].map((table) => ({ table, lock: 'SHARE UPDATE EXCLUSIVE' }));
 
 /** Whoever reads and writes items goes on; DDL by hand waits. */
-async function hold({ client, schema }: Place, names: readonly string[]): Promise<void> {
+async function lockHeld({ client, schema }: Place, names: readonly string[]): Promise<void> {
   const locks = locksOn(names);
   try {
     await client.query(lockTables(schema, locks));

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { initialState } from '../../../src/schema/model/state.js';
 import { applied, column, file, find, key, NOTHING, type PeerFile, read, relation, table } from './read.js';
 
-describe('foreign primary keys', () => {
+describe('imported primary keys', () => {
   it('that the file lacks are added, as the foreign keys that point at them say', () => {
     const fields = [column('a.x', 'string'), key('b'), column('b.a_code', 'uuid', { data_type: 'uuid' })];
     const toA = relation('b.a_code', 'a', {}, { foreign_key_table: 'a', foreign_key_column: 'code' });

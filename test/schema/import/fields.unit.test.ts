@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { alias, column, file, find, key, names, read, table } from './read.js';
 
-describe('foreign fields', () => {
+describe('imported fields', () => {
   const one = (type: string, schema: Record<string, unknown>, vendor = 'mysql') => {
     const result = read(file({ vendor, collections: [table('a')], fields: [key('a'), column('a.x', type, schema)] }));
     return { ...find(result.fields, 'a.x'), warnings: result.warnings } as {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { alias, file, folder, key, names, read, table } from './read.js';
 
-describe('foreign collections', () => {
+describe('imported collections', () => {
   it('keep what they say and leave absent what they do not', () => {
     const result = read(
       file({

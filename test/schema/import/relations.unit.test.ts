@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { initialState } from '../../../src/schema/model/state.js';
 import { alias, applied, column, file, key, names, NOTHING, read, relation, table } from './read.js';
 
-describe('foreign relations', () => {
+describe('imported relations', () => {
   const parts = (fields: Record<string, unknown>[], relations: Record<string, unknown>[]) =>
     file({
       collections: [table('a'), table('b'), { collection: 'f', schema: null }],

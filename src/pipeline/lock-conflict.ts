@@ -16,7 +16,7 @@ export class LogBusyError extends Error {
 }
 
 /** What a transaction met. */
-export interface Met {
+export interface LockConflict {
   /** The locks on tables that it needs; empty where that isn't known, or where it was the log's lock. */
   locks: readonly LockedTable[];
   holders: readonly Holder[];
@@ -28,7 +28,11 @@ export interface Met {
 const MOST = 1_000;
 
 /** Ends the transaction and asks who was in its way. A holder of the log's lock that makes no progress is ended. */
-export async function meet(client: pg.ClientBase, options: PipelineOptions, error: unknown): Promise<Met> {
+export async function rollbackAndFindHolders(
+  client: pg.ClientBase,
+  options: PipelineOptions,
+  error: unknown,
+): Promise<LockConflict> {
   const rollback = { text: 'ROLLBACK' };
   if (error instanceof LogBusyError) {
     const key = advisoryKey(options.place, 'log');
@@ -50,7 +54,11 @@ export async function meet(client: pg.ClientBase, options: PipelineOptions, erro
 }
 
 /** Whether one of those who were in the way still is. Takes no lock, and keeps nobody waiting. @param within milliseconds */
-export async function isStillMet(options: PipelineOptions, { locks, holders }: Met, within: number): Promise<boolean> {
+export async function isStillHeld(
+  options: PipelineOptions,
+  { locks, holders }: LockConflict,
+  within: number,
+): Promise<boolean> {
   const asked = options.pool.query(HOLDERS, conflictsOf(options.place.schema, locks));
   const { rows } = await inTime(asked, Math.max(1, within));
   const present = new Set((rows as Holder[]).map(nameOf));
@@ -81,7 +89,7 @@ const LOG_HOLDER = `
          AND (l.classid::bigint << 32 | l.objid::bigint) = $1::bigint) AS h`;
 
 /** The refusal, when there is no time left. Names applications and processes, never what they run. */
-export function inTheWay({ holders, log }: Met): Problem {
+export function lockConflictProblem({ holders, log }: LockConflict): Problem {
   const [first] = holders;
   if (first === undefined) return lockTimeout(log ? 'Another change is under way' : undefined);
   const what = log ? 'Another change is under way' : `The table ${JSON.stringify(first.table)} is in use`;
@@ -89,7 +97,7 @@ export function inTheWay({ holders, log }: Met): Problem {
   return {
     ...lockTimeout(`${what}: ${described(first)}${others}`),
     ...(log ? {} : { collection: first.table }),
-    details: { blocked_by: holders.map((holder) => shown(holder, log)) },
+    details: { blocked_by: holders.map((holder) => holderDetails(holder, log)) },
   };
 }
 
@@ -100,7 +108,7 @@ function described({ pid, application, age }: Holder): string {
   return `by ${name} (process ${pid} of the database server${since})`;
 }
 
-function shown({ pid, application, age, table }: Holder, log: boolean): Record<string, unknown> {
+function holderDetails({ pid, application, age, table }: Holder, log: boolean): Record<string, unknown> {
   return {
     pid,
     application_name: application,

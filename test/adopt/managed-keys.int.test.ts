@@ -4,7 +4,7 @@ import { verify } from '../../src/projector/verify/index.js';
 import type { AdoptRequest } from '../../src/schema/operations/adopt-tables.js';
 import { CAUSE, type Instance, command, done } from '../pipeline/instance.js';
 import { catalogText } from './catalog-text.js';
-import { type Bench, adopt, expectReplayed, expectVerified, promote, startBench } from './round-trip.js';
+import { type AdoptFixture, adopt, expectReplayed, expectVerified, promote, startAdoptFixture } from './round-trip.js';
 
 const PAIR = `
 CREATE TABLE par (id integer PRIMARY KEY);
@@ -17,11 +17,11 @@ CREATE TABLE kid (id integer PRIMARY KEY, a integer CHECK (a > 0), b integer, co
 
 describe('foreign keys that are adopted before their target', function () {
   this.timeout(60_000);
-  let bench: Bench;
-  afterEach(() => bench.stop());
+  let fixture: AdoptFixture;
+  afterEach(() => fixture.stop());
 
   const node = (name: string) => {
-    const found = bench.instance.store.current().collections.get(name);
+    const found = fixture.instance.store.current().collections.get(name);
     if (found === undefined) throw new Error(`there is no ${name}`);
     return found;
   };
@@ -32,18 +32,18 @@ describe('foreign keys that are adopted before their target', function () {
     );
 
   /** Adopts one after the other; nothing is done to the tables, and the log says what both adopted together say. */
-  async function adoptApart(sql: string, ...wishes: AdoptRequest[]) {
-    bench = await startBench(sql);
-    const { instance } = bench;
+  async function adoptApart(sql: string, ...requests: AdoptRequest[]) {
+    fixture = await startAdoptFixture(sql);
+    const { instance } = fixture;
     const before = await catalogText(instance.pool);
     const adoptions = [];
-    for (const wish of wishes) {
-      adoptions.push(await adopt(instance, wish));
+    for (const request of requests) {
+      adoptions.push(await adopt(instance, request));
       await expectVerified(instance);
     }
     expect(await catalogText(instance.pool)).to.deep.equal(before);
     await expectReplayed(instance);
-    const target = await startBench();
+    const target = await startAdoptFixture();
     try {
       await promote(instance, target.instance);
       await expectVerified(target.instance);
@@ -67,10 +67,10 @@ describe('foreign keys that are adopted before their target', function () {
     expect(second?.missing).to.deep.equal([]);
     expect(relations('kid')).to.deep.equal(['p par kid_p_fkey']);
     expect(extras('kid')).to.equal(undefined);
-    await remove(bench.instance, 'par');
+    await remove(fixture.instance, 'par');
     expect(relations('kid')).to.deep.equal([]);
-    await expectVerified(bench.instance);
-    await expectReplayed(bench.instance);
+    await expectVerified(fixture.instance);
+    await expectReplayed(fixture.instance);
   });
 
   it('become part of the extras, where they are no relations', async () => {
@@ -84,24 +84,24 @@ describe('foreign keys that are adopted before their target', function () {
       'kid_a_check -',
       'kid_code_fkey par',
     ]);
-    await remove(bench.instance, 'par');
+    await remove(fixture.instance, 'par');
     expect(extras('kid')?.constraints?.map(({ name }) => name)).to.deep.equal(['kid_a_check']);
-    await expectVerified(bench.instance);
-    await expectReplayed(bench.instance);
+    await expectVerified(fixture.instance);
+    await expectReplayed(fixture.instance);
   });
 
   it('are made where an earlier snapshot was applied without them', async () => {
     for (const sql of [PAIR, WIDE]) {
-      bench = await startBench(sql);
-      const target = await startBench();
-      await adopt(bench.instance, { tables: ['kid'] });
-      await promote(bench.instance, target.instance);
-      await adopt(bench.instance, { tables: ['par'] });
-      await promote(bench.instance, target.instance, { exact: true });
+      fixture = await startAdoptFixture(sql);
+      const target = await startAdoptFixture();
+      await adopt(fixture.instance, { tables: ['kid'] });
+      await promote(fixture.instance, target.instance);
+      await adopt(fixture.instance, { tables: ['par'] });
+      await promote(fixture.instance, target.instance, { exact: true });
       await expectVerified(target.instance);
-      expect(await catalogText(target.instance.pool)).to.deep.equal(await catalogText(bench.instance.pool));
+      expect(await catalogText(target.instance.pool)).to.deep.equal(await catalogText(fixture.instance.pool));
       await target.stop();
-      if (sql === PAIR) await bench.stop();
+      if (sql === PAIR) await fixture.stop();
     }
   });
 
@@ -137,14 +137,14 @@ describe('foreign keys that are adopted before their target', function () {
     expect(relations('kid')).to.deep.equal(['p par kid_p_fkey']);
     expect(relations('kid_1')).to.have.length(1);
     for (const name of ['kid', 'kid_1']) expect(extras(name)?.constraints).to.have.length(1);
-    await remove(bench.instance, 'par');
-    await remove(bench.instance, 'wide');
-    await expectVerified(bench.instance);
+    await remove(fixture.instance, 'par');
+    await remove(fixture.instance, 'wide');
+    await expectVerified(fixture.instance);
   });
 
   it('are listed where they stay out', async () => {
-    bench = await startBench(PAIR);
-    const { instance } = bench;
+    fixture = await startAdoptFixture(PAIR);
+    const { instance } = fixture;
     await adopt(instance, { tables: ['kid'] });
     await instance.pool.query('ALTER TABLE kid RENAME COLUMN p TO q');
     const { notRepresented, relations: none } = await adopt(instance, { tables: ['par'] });
@@ -161,8 +161,8 @@ describe('foreign keys that are adopted before their target', function () {
   });
 
   it('give way to the log where it has made one of the same name', async () => {
-    bench = await startBench(PAIR);
-    const { instance } = bench;
+    fixture = await startAdoptFixture(PAIR);
+    const { instance } = fixture;
     await adopt(instance, { tables: ['kid'] });
     await instance.pool.query('ALTER TABLE kid DROP CONSTRAINT kid_p_fkey');
     await adopt(instance, { tables: ['par'] });
