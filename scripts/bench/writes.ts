@@ -2,7 +2,7 @@
 import { createCollection } from '../../src/schema/operations/create-collection.js';
 import { planBatch } from '../../src/projector/ddl/plan.js';
 import { initialState } from '../../src/schema/model/state.js';
-import { runToEnd } from '../../src/kernel/resumable.js';
+import { runToEnd, stepsTo } from '../../src/kernel/resumable.js';
 import { median, milliseconds, paced, percentile, runScript } from './measure.js';
 import { type Row, show } from './report.js';
 import { createBody, emptySnapshot, snapshotOf } from './schemas.js';
@@ -10,11 +10,11 @@ import { type Server, type Service, startService } from './servers.js';
 
 /** The DDL of a create, as the service would send it. */
 function scriptOf(collection: string): string {
-  const command = createCollection.parse({ body: createBody(collection), concurrentIndexes: false });
+  const command = runToEnd(stepsTo(createCollection.parse({ body: createBody(collection), concurrentIndexes: false })));
   if (!command.ok) throw new Error(JSON.stringify(command.problems));
   const events = runToEnd(createCollection.decide(initialState(), command.value));
   if (!events.ok) throw new Error(JSON.stringify(events.problems));
-  return planBatch(initialState(), events.value, 'public')
+  return runToEnd(planBatch(initialState(), events.value, 'public'))
     .statements.map(({ sql }) => `${sql};`)
     .join('\n');
 }

@@ -2,13 +2,21 @@
 import { createHash } from 'node:crypto';
 import type { Command, Done, DryRun, Outcome, Refusal, RequestContext, StoredAnswer } from '../pipeline/types.js';
 import type { Cause } from '../schema/model/events.js';
-import type { CommandOf, OperationName } from '../schema/operations/index.js';
-import { type Answer, noContent, refusal } from './answer.js';
+import { type CommandOf, type InputOf, type OperationName, operations } from '../schema/operations/index.js';
+import type { Operation } from '../schema/operations/operation.js';
+import { stepsTo } from '../kernel/resumable.js';
+import { type Answer, noContent, refusal, unwrap } from './answer.js';
 import type { HttpDeps } from './deps.js';
-import { jsonPiecesInSteps, largeJsonAnswer } from './json-text.js';
+import { jsonPieces, largeJsonAnswer } from './json-text.js';
 import { addressOf, idempotencyKeyOf, ifMatchOf, reasonOf, traceparentOf, userAgentOf } from './request-headers.js';
 import type { Call } from './route.js';
 import { runYielding } from '../kernel/event-loop.js';
+
+/** The command that `input` asks for. Throws `Refused` where it asks for none. */
+export async function commandOf<N extends OperationName>(name: N, input: InputOf<N>): Promise<CommandOf<N>> {
+  const { parse } = operations[name] as unknown as Operation<N, InputOf<N>, CommandOf<N> & object>;
+  return unwrap(await runYielding(stepsTo(parse(input))));
+}
 
 /** Runs `command` and answers with what `render` makes of the outcome. */
 export async function change<N extends OperationName>(
@@ -98,7 +106,7 @@ export function causeOf(command: string, { req, requestId, caller }: Call<unknow
 /** Of the parsed body: another boundary or other white space doesn't make it another request. */
 async function requestHash(method: string, url: string, body: unknown): Promise<string> {
   const digest = createHash('sha256').update(JSON.stringify([method, url]));
-  await runYielding(jsonPiecesInSteps(body ?? null, (piece) => digest.update(piece)));
+  await runYielding(jsonPieces(body ?? null, (piece) => digest.update(piece)));
   return digest.digest('hex');
 }
 

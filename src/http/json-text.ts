@@ -1,5 +1,5 @@
 /** A large value as JSON text in steps: JSON.stringify of 30 MiB stops the event loop for a tenth of a second. */
-import { bytesInSteps, inPieces, type Texts } from '../kernel/bytes.js';
+import { bytes, inPieces, type Texts } from '../kernel/bytes.js';
 import { runYielding } from '../kernel/event-loop.js';
 import type { Resumable } from '../kernel/resumable.js';
 import { type Answer, jsonBytesAnswer } from './answer.js';
@@ -9,19 +9,19 @@ const LEVELS = 3;
 
 /** 200 with what `jsonAnswer` would send. */
 export async function largeJsonAnswer(value: unknown): Promise<Answer> {
-  return jsonBytesAnswer(200, await runYielding(jsonBytesInSteps(value)));
+  return jsonBytesAnswer(200, await runYielding(jsonBytes(value)));
 }
 
 /** 200 with `texts` one after the other, which are JSON together. */
 export async function jsonTextsAnswer(texts: Texts): Promise<Answer> {
-  return jsonBytesAnswer(200, await runYielding(bytesInSteps(texts)));
+  return jsonBytesAnswer(200, await runYielding(bytes(texts)));
 }
 
 /** The bytes of what `JSON.stringify` would write. */
-export const jsonBytesInSteps = (value: unknown): Resumable<Buffer> => bytesInSteps(tokensOf(value, LEVELS));
+export const jsonBytes = (value: unknown): Resumable<Buffer> => bytes(tokensOf(value, LEVELS));
 
 /** Gives `use` what `JSON.stringify` would write, piece by piece. */
-export const jsonPiecesInSteps = (value: unknown, use: (piece: Buffer) => void): Resumable<void> =>
+export const jsonPieces = (value: unknown, use: (piece: Buffer) => void): Resumable<void> =>
   inPieces(tokensOf(value, LEVELS), use);
 
 type Tokens = Generator<string, void, void>;

@@ -12,7 +12,7 @@ const MEMBERS = ['schema', 'foreign_key_schema'] as const;
 
 /** `body` itself. Throws `Refused` with one problem for each place that names another schema than `managed`. */
 export async function inManagedSchema<T>(body: T, managed: string): Promise<T> {
-  const problems = await runYielding(otherSchemasInSteps(body, managed));
+  const problems = await runYielding(otherSchemas(body, managed));
   if (problems.length > 0) throw new Refused(problems);
   return body;
 }
@@ -20,7 +20,7 @@ export async function inManagedSchema<T>(body: T, managed: string): Promise<T> {
 /** Documents looked at in one step. */
 const STEP = 1_000;
 
-function* otherSchemasInSteps(body: unknown, managed: string): Resumable<Problem[]> {
+function* otherSchemas(body: unknown, managed: string): Resumable<Problem[]> {
   const problems: Problem[] = [];
   let seen = 0;
   for (const [document, at] of documentsIn(body, [])) {

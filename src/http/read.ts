@@ -1,5 +1,5 @@
 /** Reads of the schema: the state at the head, the answer rendered once for it. */
-import { bytesInSteps, type Texts } from '../kernel/bytes.js';
+import { bytes, type Texts } from '../kernel/bytes.js';
 import type { State } from '../schema/model/state.js';
 import { type Answer, JSON_TYPE } from './answer.js';
 import type { HttpDeps } from './deps.js';
@@ -12,7 +12,7 @@ export type Read = (call: Call<unknown>, key: string, render: (state: State) => 
 export function createRead({ store, rendered }: Pick<HttpDeps, 'store' | 'rendered'>): Read {
   return async (call, key, render) => {
     const state = await store.atHead(call.head);
-    const { body, etag, encoded } = await rendered.get(state.collections, key, () => bytesInSteps(render(state)));
+    const { body, etag, encoded } = await rendered.get(state.collections, key, () => bytes(render(state)));
     return representationAnswer({ body, etag, encoded, type: JSON_TYPE, position: state.position }, call.req);
   };
 }

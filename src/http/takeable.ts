@@ -3,7 +3,7 @@ import { runYielding } from '../kernel/event-loop.js';
 import { refused } from './errors.js';
 import { JSON_LIMITS } from './body/json.js';
 import { JsonFault } from './body/json-fault.js';
-import { scanJsonInSteps } from './body/json-scan.js';
+import { scanJson } from './body/json-scan.js';
 
 /** Kept answers that were looked through. */
 const looked = new WeakSet<Buffer>();
@@ -27,7 +27,7 @@ export async function expectTakeable(text: string | Buffer, limit: number, advic
   const isJson = bytes[0] === BRACE;
   if (!isJson || length <= JSON_LIMITS.values * BYTES_PER_VALUE || looked.has(bytes)) return;
   try {
-    await runYielding(scanJsonInSteps(bytes, { limits: JSON_LIMITS, group: length }));
+    await runYielding(scanJson(bytes, { limits: JSON_LIMITS, group: length }));
     looked.add(bytes);
   } catch (error) {
     if (!(error instanceof JsonFault)) throw error;

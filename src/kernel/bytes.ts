@@ -25,7 +25,7 @@ export function* inPieces(texts: Texts, use: (piece: Buffer) => void): Resumable
 }
 
 /** All of `texts`, as UTF-8. */
-export function* bytesInSteps(texts: Texts): Resumable<Buffer> {
+export function* bytes(texts: Texts): Resumable<Buffer> {
   const pieces: Buffer[] = [];
   let size = 0;
   yield* inPieces(texts, (piece) => {

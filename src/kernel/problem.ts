@@ -1,5 +1,5 @@
 /** Why a command is refused. Codes are the interface's; `http/` maps them to statuses. */
-import { type Resumable, runToEnd } from './resumable.js';
+import { type Resumable, runToEnd, stepsTo } from './resumable.js';
 
 export type ProblemCode =
   | 'INVALID_PAYLOAD'
@@ -52,15 +52,7 @@ export const refuse = (...problems: Problem[]): { ok: false; problems: Problem[]
 export const MAX_PROBLEMS = 100;
 
 /** The problems of each item in turn, until there are enough. */
-export function problemsOfEach<T>(
-  items: Iterable<T>,
-  problemsOf: (item: T, index: number) => readonly Problem[],
-): Problem[] {
-  return runToEnd(problemsOfEachInSteps(items, problemsOf));
-}
-
-/** `problemsOfEach` of many. */
-export function* problemsOfEachInSteps<T>(
+export function* problemsOfEach<T>(
   items: Iterable<T>,
   problemsOf: (item: T, index: number) => readonly Problem[],
 ): Resumable<Problem[]> {
@@ -75,20 +67,14 @@ export function* problemsOfEachInSteps<T>(
 }
 
 /** What is read of each item, or the problems. Nothing more is read once there are enough of them. */
-export function allOf<I, T>(items: readonly I[], read: (item: I, index: number) => Result<T>): Result<T[]> {
-  return runToEnd(allOfInSteps(items, read));
-}
-
-/** `allOf` of many, each of which may be read in steps. */
-export function* allOfInSteps<I, T>(
+export function* allOf<I, T>(
   items: readonly I[],
   read: (item: I, index: number) => Result<T> | Resumable<Result<T>>,
 ): Resumable<Result<T[]>> {
   const values: T[] = [];
   const problems: Problem[] = [];
   for (const [index, item] of items.entries()) {
-    const reading = read(item, index);
-    const result = 'ok' in reading ? reading : yield* reading;
+    const result = yield* stepsTo(read(item, index));
     if (result.ok) values.push(result.value);
     else problems.push(...result.problems);
     if (problems.length >= MAX_PROBLEMS) break;
@@ -96,6 +82,7 @@ export function* allOfInSteps<I, T>(
   }
   return problems.length > 0 ? { ok: false, problems } : ok(values);
 }
+
 const PLAIN_MEMBER = /^[A-Za-z_$][\w$-]*$/;
 
 /** `['fields', 2, 'a b']` → `fields[2]["a b"]`. */
@@ -112,9 +99,11 @@ export function renderPath(path: Path): string {
 /** A problem for each member of `object` that isn't `known`. */
 export function unknownMembers(object: object, known: ReadonlySet<string>, at: Path): Problem[] {
   const unknown = Object.keys(object).filter((member) => !known.has(member));
-  return problemsOfEach(unknown, (member) => [
-    invalid([...at, member], `unknown member ${JSON.stringify(member)}; known are ${[...known].join(', ')}`),
-  ]);
+  return runToEnd(
+    problemsOfEach(unknown, (member) => [
+      invalid([...at, member], `unknown member ${JSON.stringify(member)}; known are ${[...known].join(', ')}`),
+    ]),
+  );
 }
 
 /** A wrong member of a body, at `path`. */

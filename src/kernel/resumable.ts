@@ -11,3 +11,8 @@ export function runToEnd<T>(steps: Resumable<T>): T {
     if (step.done === true) return step.value;
   }
 }
+
+/** What may be answered at once, and may take steps: both as steps. */
+export function* stepsTo<T extends object>(answer: T | Resumable<T>): Resumable<T> {
+  return 'next' in answer ? yield* answer : answer;
+}

@@ -4,13 +4,13 @@ import type pg from 'pg';
 import { prepareEvents } from '../log/append.js';
 import { type Parameterised, sendBatch } from '../postgres/exchange.js';
 import { metadataStatements } from '../projector/metadata/rows.js';
-import { planBatchInSteps } from '../projector/ddl/plan.js';
+import { planBatch } from '../projector/ddl/plan.js';
 import type { Statement } from '../projector/ddl/statement.js';
 import type { Point } from '../reads/store.js';
 import { collectionsChanged } from '../schema/fold/event-schemas.js';
 import type { LogEvent } from '../schema/model/events.js';
 import type { Problem } from '../kernel/problem.js';
-import { snapshotHashInSteps } from '../schema/snapshot/snapshot.js';
+import { snapshotHash } from '../schema/snapshot/snapshot.js';
 import type { State } from '../schema/model/state.js';
 import { runYielding } from '../kernel/event-loop.js';
 import { isLarge, streamRows } from './stream-rows.js';
@@ -59,7 +59,7 @@ export async function attempt({ options, job, ...at }: Attempt): Promise<Outcome
     return finishRefused(client, options, { request, outcome: decided, head: point.head });
   const { events } = decided;
   if (events.length === 0) return finishUnchanged(client, options, { request, point });
-  const { statements, after } = await runYielding(planBatchInSteps(point.state, events, options.place.schema));
+  const { statements, after } = await runYielding(planBatch(point.state, events, options.place.schema));
   // PostgreSQL works on the DDL while rows and hashes are computed here; the rest follows in one flight.
   const keeps = idempotency !== undefined;
   const running = runStatements(
@@ -83,7 +83,7 @@ export async function attemptDryRun({ options, job, ...at }: Attempt): Promise<D
   const decided = await decideEvents(point.state, await preparedJob(client, job, point.state), options.release);
   if (decided.kind === 'refused') return rollback(client, decided);
   const { events } = decided;
-  const { statements, after } = await runYielding(planBatchInSteps(point.state, events, options.place.schema));
+  const { statements, after } = await runYielding(planBatch(point.state, events, options.place.schema));
   const batch = { before: point.state, after, events, statements, keeps: false };
   const problems = await runStatements(client, projectionOf(options, batch));
   return rollback(client, planned({ point, events, statements, problems }));
@@ -116,7 +116,7 @@ type Decided = { kind: 'decided'; events: LogEvent[] } | Refusal;
 
 async function decideEvents(state: State, { decide, request }: Job, release: string): Promise<Decided> {
   const { ifMatch } = request;
-  if (ifMatch !== undefined && ifMatch !== (await runYielding(snapshotHashInSteps(state, release)))) {
+  if (ifMatch !== undefined && ifMatch !== (await runYielding(snapshotHash(state, release)))) {
     return { kind: 'refused', problems: [preconditionFailed()] };
   }
   const result = await runYielding(decide(state));

@@ -1,4 +1,5 @@
 /** Collations that columns, domains, indexes, expressions and partition keys use: made where they are missing. */
+import { runToEnd } from '../../src/kernel/resumable.js';
 import { expect } from 'chai';
 import type { Outcome } from '../../src/pipeline/index.js';
 import { scriptOf } from '../../src/reads/history/script.js';
@@ -75,7 +76,7 @@ describe('collations of adopted tables', function () {
     await expectReplayed(instance);
     const exported = await startAdoptFixture();
     fixtures.push(exported);
-    await runSql(exported.database, scriptOf(instance.store.point(), 'public'));
+    await runSql(exported.database, runToEnd(scriptOf(instance.store.point(), 'public')).toString());
     expect(await catalogText(exported.instance.pool)).to.deep.equal(await catalogText(instance.pool));
   });
 

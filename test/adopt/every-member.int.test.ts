@@ -2,6 +2,7 @@
  * Every member that extras have, on an object that is there: changed through the log it is changed in PostgreSQL, or
  * refused with its place; changed by hand it is noticed. A member without a row here fails the test.
  */
+import { runToEnd } from '../../src/kernel/resumable.js';
 import { expect } from 'chai';
 import type pg from 'pg';
 import { type Difference, verify } from '../../src/projector/verify/index.js';
@@ -121,7 +122,7 @@ describe('every member of extras on an object that is there', function () {
     const { instance } = fixture;
     await expectReplayed(instance);
     const exported = await startAdoptFixture();
-    await runSql(exported.database, scriptOf(instance.store.point(), 'public'));
+    await runSql(exported.database, runToEnd(scriptOf(instance.store.point(), 'public')).toString());
     const lines = await catalogText(exported.instance.pool);
     await exported.stop();
     expect(lines).to.deep.equal(await catalogText(instance.pool));

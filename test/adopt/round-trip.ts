@@ -13,6 +13,7 @@ import { type Snapshot, snapshotHash, snapshotOf } from '../../src/schema/snapsh
 import { CAUSE, type Instance, command, done, startInstance } from '../pipeline/instance.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { catalogText } from './catalog-text.js';
+import { runToEnd } from '../../src/kernel/resumable.js';
 
 const RELEASE = '1.2.3';
 
@@ -87,7 +88,9 @@ export async function expectReplayed({ pool }: Instance): Promise<void> {
 /** @param exact what the snapshot has no extras for loses them: left out, they would stay */
 export async function promote(from: Instance, to: Instance, how: { exact?: boolean } = {}): Promise<void> {
   done(await tryPromoting(from, to, how));
-  expect(snapshotHash(to.store.current(), RELEASE)).to.equal(snapshotHash(from.store.current(), RELEASE));
+  expect(runToEnd(snapshotHash(to.store.current(), RELEASE))).to.equal(
+    runToEnd(snapshotHash(from.store.current(), RELEASE)),
+  );
 }
 
 interface Promoting {
@@ -97,13 +100,15 @@ interface Promoting {
 }
 
 export function tryPromoting(from: Instance, to: Instance, { exact = false, edit }: Promoting = {}): Promise<Outcome> {
-  const snapshot = JSON.parse(JSON.stringify(snapshotOf(from.store.current(), RELEASE))) as Snapshot;
+  const snapshot = JSON.parse(JSON.stringify(runToEnd(snapshotOf(from.store.current(), RELEASE)))) as Snapshot;
   if (exact) {
     for (const { schema } of [...snapshot.collections, ...snapshot.fields]) withNull(schema, 'extras');
     for (const { schema } of snapshot.relations) withNull(schema, 'deferrable');
   }
   edit?.(snapshot);
-  const compared = compareSnapshot(to.store.current(), snapshot, { force: false, mode: 'mirror', release: RELEASE });
+  const compared = runToEnd(
+    compareSnapshot(to.store.current(), snapshot, { force: false, mode: 'mirror', release: RELEASE }),
+  );
   if (!compared.ok) throw new Error(JSON.stringify(compared.problems, null, 1));
   const body = JSON.parse(JSON.stringify({ hash: compared.value.hash, diff: compared.value.diff })) as unknown;
   const apply = command('apply-diff', { release: RELEASE, body });

@@ -4,6 +4,7 @@ import { createDatabase } from '../support/postgres.js';
 import { startInstance } from '../pipeline/instance.js';
 import { snapshotOf } from '../../src/schema/snapshot/snapshot.js';
 import { adopt, expectVerified, promote, runSql, startAdoptFixture } from './round-trip.js';
+import { runToEnd } from '../../src/kernel/resumable.js';
 
 const TABLE = String.raw`CREATE TABLE spelled (
   id integer PRIMARY KEY,
@@ -41,7 +42,9 @@ describe('adopting under other settings', function () {
       try {
         await adopt(usual.instance);
         await adopt(instance);
-        const [expected, found] = [usual.instance, instance].map(({ store }) => snapshotOf(store.current(), '1.2.3'));
+        const [expected, found] = [usual.instance, instance].map(({ store }) =>
+          runToEnd(snapshotOf(store.current(), '1.2.3')),
+        );
         expect(found).to.deep.equal(expected);
         await expectVerified(instance);
         await promote(instance, target.instance);

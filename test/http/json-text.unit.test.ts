@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { jsonBytesInSteps } from '../../src/http/json-text.js';
+import { jsonBytes } from '../../src/http/json-text.js';
 import { runToEnd } from '../../src/kernel/resumable.js';
 
 describe('JSON that is written in steps', () => {
@@ -8,14 +8,14 @@ describe('JSON that is written in steps', () => {
     const values = fc.oneof(fc.jsonValue({ maxDepth: 5 }), fc.constant({ a: undefined, b: [undefined, 1] }));
     fc.assert(
       fc.property(values, (value) => {
-        expect(runToEnd(jsonBytesInSteps(value)).toString()).equal(JSON.stringify(value));
+        expect(runToEnd(jsonBytes(value)).toString()).equal(JSON.stringify(value));
       }),
       { numRuns: 500 },
     );
   });
 
   it('pauses on the way', () => {
-    const steps = jsonBytesInSteps({
+    const steps = jsonBytes({
       diff: { fields: Array.from({ length: 20_000 }, (_, index) => ({ index, ü: 'ß' })) },
     });
     let count = 0;

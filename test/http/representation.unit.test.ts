@@ -3,11 +3,11 @@ import { expect } from 'chai';
 import { readAcceptEncoding } from '../../src/http/coding.js';
 import { Refused } from '../../src/http/errors.js';
 import { representationAnswer, requireAcceptable } from '../../src/http/representation.js';
-import { bytesInSteps } from '../../src/kernel/bytes.js';
-import { renderedInSteps } from '../../src/reads/rendered.js';
+import { bytes } from '../../src/kernel/bytes.js';
+import { renderedPieces } from '../../src/reads/rendered.js';
 import { runToEnd } from '../../src/kernel/resumable.js';
 
-const toRendered = (content: string) => runToEnd(renderedInSteps(bytesInSteps([content])));
+const toRendered = (content: string) => runToEnd(renderedPieces(bytes([content])));
 
 const small = { ...toRendered('{"ü":1}'), etag: '"abc"', type: 'application/json', position: 7 };
 const text = JSON.stringify(Array.from({ length: 500 }, (_, index) => ({ index })));

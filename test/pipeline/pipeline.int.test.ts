@@ -7,6 +7,7 @@ import { snapshotHash } from '../../src/schema/snapshot/snapshot.js';
 import { until } from '../log/until.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { CAUSE, type Instance, command, done, field, refusedWith, silent, startInstance, table } from './instance.js';
+import { runToEnd } from '../../src/kernel/resumable.js';
 
 for (const schema of ['public', 'other "schema"']) {
   describe(`the pipeline, in the schema ${schema}`, () => {
@@ -123,7 +124,7 @@ for (const schema of ['public', 'other "schema"']) {
     });
 
     it('compares If-Match with the schema under the lock', async () => {
-      const hash = snapshotHash(instance.store.current(), '1.2.3');
+      const hash = runToEnd(snapshotHash(instance.store.current(), '1.2.3'));
       const request = { cause: CAUSE, ifMatch: hash };
       done(await instance.pipeline.execute('create-collection', table('matched'), request));
       const stale = await instance.pipeline.execute('create-collection', table('stale'), request);

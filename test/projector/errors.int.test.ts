@@ -8,6 +8,7 @@ import type { NewEvent } from '../../src/schema/model/events.js';
 import type { Problem } from '../../src/kernel/problem.js';
 import { added, changed, column, created } from './columns.js';
 import { type Projected, startProjected } from './support.js';
+import { runToEnd } from '../../src/kernel/resumable.js';
 
 describe('refusals of PostgreSQL', () => {
   let projected: Projected;
@@ -19,7 +20,7 @@ describe('refusals of PostgreSQL', () => {
   after(() => projected.stop());
 
   async function failure(events: NewEvent[], setUp = ''): Promise<Problem> {
-    const { statements } = planBatch(projected.state(), events, projected.schema);
+    const { statements } = runToEnd(planBatch(projected.state(), events, projected.schema));
     const client = await projected.pool.connect();
     try {
       await client.query(`BEGIN; ${setUp}`);
@@ -91,7 +92,7 @@ describe('refusals of PostgreSQL', () => {
     const events = Array.from({ length: 500 }, (_, index) =>
       created(`c${index}`, [column('u', 'text', { is_unique: true })]),
     );
-    const { statements } = planBatch(projected.state(), events, 'public');
+    const { statements } = runToEnd(planBatch(projected.state(), events, 'public'));
     const settings = { max_locks_per_transaction: 64, max_connections: 50, max_prepared_transactions: 0 };
     const problem = ddlFailure(error, statements, 300, settings);
     expect(problem).to.include({ code: 'DATABASE_REFUSED', collection: 'c300' });

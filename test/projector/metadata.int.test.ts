@@ -8,6 +8,7 @@ import { schemaState } from '../support/arbitraries.js';
 import { follow } from '../support/given.js';
 import { column, created, deleted, related } from './columns.js';
 import { type Projected, startProjected } from './support.js';
+import { runToEnd } from '../../src/kernel/resumable.js';
 
 describe('metadata rows', () => {
   let projected: Projected;
@@ -18,7 +19,7 @@ describe('metadata rows', () => {
 
   /** As the log would lead there: with positions as ids of relations. */
   const reach = (from: State, to: State): State =>
-    follow(from, transition(from, to, new Set([...from.collections.keys(), ...to.collections.keys()])));
+    follow(from, runToEnd(transition(from, to, new Set([...from.collections.keys(), ...to.collections.keys()]))));
 
   const rows = async () => ({
     collections: await projected.rows('SELECT * FROM service_collections ORDER BY 1'),

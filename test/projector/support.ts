@@ -14,6 +14,7 @@ import type { NewEvent } from '../../src/schema/model/events.js';
 import { type State, initialState } from '../../src/schema/model/state.js';
 import { transition } from '../../src/schema/transition/transition.js';
 import { createDatabase } from '../support/postgres.js';
+import { runToEnd } from '../../src/kernel/resumable.js';
 
 export interface Projected {
   client: pg.PoolClient;
@@ -41,7 +42,7 @@ export async function startProjected(schema = 'public'): Promise<Projected> {
   let state = initialState();
 
   const project = async (events: readonly NewEvent[]): Promise<Statement[]> => {
-    const { statements, after } = planBatch(state, events, schema);
+    const { statements, after } = runToEnd(planBatch(state, events, schema));
     await client.query('BEGIN');
     try {
       await runScript(
@@ -66,7 +67,9 @@ export async function startProjected(schema = 'public'): Promise<Projected> {
     state: () => state,
     project,
     become: (target) =>
-      project(transition(state, target, new Set([...state.collections.keys(), ...target.collections.keys()]))),
+      project(
+        runToEnd(transition(state, target, new Set([...state.collections.keys(), ...target.collections.keys()]))),
+      ),
     async expectVerified() {
       const { differences } = await verify(client, state, schema);
       expect(differences, JSON.stringify(differences)).to.deep.equal([]);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { bytesInSteps } from '../../src/kernel/bytes.js';
+import { bytes } from '../../src/kernel/bytes.js';
 import { createRenderedCache } from '../../src/reads/rendered.js';
 import { yieldToEventLoop } from '../../src/kernel/event-loop.js';
 
@@ -8,7 +8,7 @@ describe('rendered answers', () => {
     const cache = createRenderedCache();
     const [one, other] = [{}, {}];
     let count = 0;
-    const render = () => bytesInSteps([`body ${(count += 1)}`]);
+    const render = () => bytes([`body ${(count += 1)}`]);
     const first = await cache.get(one, 'list', render);
     expect(await cache.get(one, 'list', render)).to.equal(first);
     expect((await cache.get(one, 'snapshot', render)).body.toString()).to.equal('body 2');
@@ -21,7 +21,7 @@ describe('rendered answers', () => {
     let count = 0;
     const render = () => {
       count += 1;
-      return bytesInSteps(slowly(30));
+      return bytes(slowly(30));
     };
     let turns = 0;
     let done = false;
@@ -40,16 +40,15 @@ describe('rendered answers', () => {
   it('that fail are rendered anew, and whoever waited is told', async () => {
     const cache = createRenderedCache();
     const subject = {};
-    const failing = () => bytesInSteps(thatFails());
+    const failing = () => bytes(thatFails());
     const both = await Promise.allSettled([cache.get(subject, 'k', failing), cache.get(subject, 'k', failing)]);
     expect(both.map(({ status }) => status)).to.deep.equal(['rejected', 'rejected']);
-    expect((await cache.get(subject, 'k', () => bytesInSteps(['fine']))).body.toString()).to.equal('fine');
+    expect((await cache.get(subject, 'k', () => bytes(['fine']))).body.toString()).to.equal('fine');
   });
 
   it('have a strong tag that only the body makes', async () => {
     const cache = createRenderedCache();
-    const tag = async (...texts: string[]): Promise<string> =>
-      (await cache.get({}, 'k', () => bytesInSteps(texts))).etag;
+    const tag = async (...texts: string[]): Promise<string> => (await cache.get({}, 'k', () => bytes(texts))).etag;
     expect(await tag('üa')).to.equal(await tag('ü', 'a'));
     expect(await tag('ü')).to.not.equal(await tag('u'));
     expect(await tag('ü')).to.match(/^"[\w-]{43}"$/);
@@ -62,7 +61,7 @@ describe('rendered answers', () => {
     const get = async (key: string, body: string): Promise<string> => {
       const found = await cache.get(subject, key, () => {
         rendered.push(key);
-        return bytesInSteps([body]);
+        return bytes([body]);
       });
       return found.body.toString();
     };

@@ -6,6 +6,7 @@ import { UnsafeSqlError } from '../../src/projector/ddl/sql.js';
 import { initialState } from '../../src/schema/model/state.js';
 import { transition } from '../../src/schema/transition/transition.js';
 import { follow } from '../support/given.js';
+import { runToEnd } from '../../src/kernel/resumable.js';
 
 const RELEASE = '1.2.3';
 
@@ -29,7 +30,7 @@ function snapshot(extras: unknown, column?: unknown, schema: object = {}) {
 }
 
 const read = (document: unknown) =>
-  compareSnapshot(initialState(), document, { force: false, mode: 'mirror', release: RELEASE });
+  runToEnd(compareSnapshot(initialState(), document, { force: false, mode: 'mirror', release: RELEASE }));
 
 function expectRefused(document: unknown, path: string): void {
   const result = read(document);
@@ -145,13 +146,15 @@ describe('extras of a submitted snapshot', () => {
     const first = read(snapshot({ constraints: [{ name: 'c', definition: 'CHECK ((id > 0))' }] }));
     if (!first.ok) throw new Error(JSON.stringify(first.problems));
     const { state, touched } = first.value.desired;
-    const now = follow(initialState(), transition(initialState(), state, touched));
-    const silent = compareSnapshot(now, snapshot(undefined), { force: false, mode: 'mirror', release: RELEASE });
+    const now = follow(initialState(), runToEnd(transition(initialState(), state, touched)));
+    const silent = runToEnd(
+      compareSnapshot(now, snapshot(undefined), { force: false, mode: 'mirror', release: RELEASE }),
+    );
     expect(silent.ok && silent.value.diff.collections).to.deep.equal([]);
-    const cleared = compareSnapshot(now, snapshot(null), { force: false, mode: 'mirror', release: RELEASE });
+    const cleared = runToEnd(compareSnapshot(now, snapshot(null), { force: false, mode: 'mirror', release: RELEASE }));
     if (!cleared.ok) throw new Error(JSON.stringify(cleared.problems));
-    const events = transition(now, cleared.value.desired.state, cleared.value.desired.touched);
-    expect(planBatch(now, events, 'public').statements.map(({ sql }) => sql)).to.deep.equal([
+    const events = runToEnd(transition(now, cleared.value.desired.state, cleared.value.desired.touched));
+    expect(runToEnd(planBatch(now, events, 'public')).statements.map(({ sql }) => sql)).to.deep.equal([
       'ALTER TABLE IF EXISTS "public"."a" DROP CONSTRAINT IF EXISTS "c"',
     ]);
   });
@@ -159,8 +162,8 @@ describe('extras of a submitted snapshot', () => {
   it('are parsed once more before they become SQL', () => {
     const read1 = read(snapshot({ constraints: [{ name: 'c', definition: 'UNIQUE (id)' }] }));
     if (!read1.ok) throw new Error('refused');
-    const [event] = transition(initialState(), read1.value.desired.state, ['a']);
+    const [event] = runToEnd(transition(initialState(), read1.value.desired.state, ['a']));
     const forged = JSON.parse(JSON.stringify(event).replace('UNIQUE (id)', 'UNIQUE (id); DROP TABLE a')) as NewEvent;
-    expect(() => planBatch(initialState(), [forged], 'public')).to.throw(UnsafeSqlError);
+    expect(() => runToEnd(planBatch(initialState(), [forged], 'public'))).to.throw(UnsafeSqlError);
   });
 });

@@ -1,4 +1,5 @@
 /** State.indexNames is kept along; here it is compared with what the fields say. */
+import { runToEnd } from '../../src/kernel/resumable.js';
 import { expect } from 'chai';
 import { Draft } from '../../src/schema/transition/draft.js';
 import { evolve } from '../../src/schema/fold/evolve.js';
@@ -26,7 +27,7 @@ describe('the names of indexes in a state', () => {
     const wanted = draft.toState();
     expect(wanted.indexNames.toObject()).to.deep.equal(names);
     let state = start;
-    for (const event of transition(start, wanted, draft.touched)) {
+    for (const event of runToEnd(transition(start, wanted, draft.touched))) {
       state = evolve(state, { ...event, position: state.position + 1 });
       expect(state.indexNames.equals(said(state))).to.equal(true);
     }

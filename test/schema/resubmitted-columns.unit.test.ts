@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { compareSnapshot } from '../../src/schema/compare/compare-snapshot.js';
 import { type State, initialState } from '../../src/schema/model/state.js';
+import { runToEnd } from '../../src/kernel/resumable.js';
 
 const TYPES =
   'string text integer bigInteger float decimal boolean date time dateTime timestamp json uuid csv hash'.split(' ');
@@ -60,7 +61,7 @@ function compare(state: State, field: object) {
     collections: [{ collection: 'c', schema: {} }],
     fields,
   };
-  return compareSnapshot(state, snapshot, { force: false, mode: 'mirror', release: 'r' });
+  return runToEnd(compareSnapshot(state, snapshot, { force: false, mode: 'mirror', release: 'r' }));
 }
 
 describe('a column that was submitted', () => {

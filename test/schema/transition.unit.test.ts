@@ -8,7 +8,7 @@ import { invariantProblems } from '../../src/schema/invariants/index.js';
 import { operations } from '../../src/schema/operations/index.js';
 import { snapshotHash, snapshotOf } from '../../src/schema/snapshot/snapshot.js';
 import type { State } from '../../src/schema/model/state.js';
-import { runToEnd } from '../../src/kernel/resumable.js';
+import { runToEnd, stepsTo } from '../../src/kernel/resumable.js';
 import { transition } from '../../src/schema/transition/transition.js';
 import { schemaState } from '../support/arbitraries.js';
 import { follow, followStrictly } from '../support/given.js';
@@ -16,16 +16,16 @@ import { follow, followStrictly } from '../support/given.js';
 const RELEASE = '0.0.0';
 const names = (a: State, b: State) => new Set([...a.collections.keys(), ...b.collections.keys()]);
 const withoutIds = (state: State) => ({
-  ...snapshotOf(state, RELEASE),
-  relations: snapshotOf(state, RELEASE).relations.map(relationBody),
+  ...runToEnd(snapshotOf(state, RELEASE)),
+  relations: runToEnd(snapshotOf(state, RELEASE)).relations.map(relationBody),
 });
 
 describe('transition and diff (properties)', () => {
   it('a state differs from itself in nothing', () => {
     fc.assert(
       fc.property(schemaState, (a) => {
-        expect(transition(a, a, a.collections.keys())).to.deep.equal([]);
-        expect(isEmptyDiff(diffStates(a, a, a.collections.keys()))).to.equal(true);
+        expect(runToEnd(transition(a, a, a.collections.keys()))).to.deep.equal([]);
+        expect(isEmptyDiff(runToEnd(diffStates(a, a, a.collections.keys())))).to.equal(true);
       }),
     );
   });
@@ -33,11 +33,11 @@ describe('transition and diff (properties)', () => {
   it('the events between two states lead from one to the other, and every prefix is a valid schema', () => {
     fc.assert(
       fc.property(schemaState, schemaState, (a, b) => {
-        const events = transition(a, b, names(a, b));
+        const events = runToEnd(transition(a, b, names(a, b)));
         const reached = followStrictly(a, events);
         expect(withoutIds(reached)).to.deep.equal(withoutIds(b));
-        expect(snapshotHash(reached, RELEASE)).to.equal(snapshotHash(b, RELEASE));
-        expect(transition(reached, b, names(reached, b))).to.deep.equal([]);
+        expect(runToEnd(snapshotHash(reached, RELEASE))).to.equal(runToEnd(snapshotHash(b, RELEASE)));
+        expect(runToEnd(transition(reached, b, names(reached, b)))).to.deep.equal([]);
       }),
       { numRuns: 500 },
     );
@@ -46,19 +46,19 @@ describe('transition and diff (properties)', () => {
   it('the snapshot of b, compared with a and applied, gives b; compared again, nothing is left', () => {
     fc.assert(
       fc.property(schemaState, schemaState, (a, b) => {
-        const submitted = JSON.parse(JSON.stringify(snapshotOf(b, RELEASE))) as unknown;
+        const submitted = JSON.parse(JSON.stringify(runToEnd(snapshotOf(b, RELEASE)))) as unknown;
         const options = { force: false, mode: 'mirror', release: RELEASE } as const;
-        const compared = compareSnapshot(a, submitted, options);
+        const compared = runToEnd(compareSnapshot(a, submitted, options));
         if (!compared.ok) throw new Error(JSON.stringify(compared.problems));
         const { hash, diff } = compared.value;
         const sent = JSON.parse(JSON.stringify({ hash, diff })) as unknown;
-        const command = operations['apply-diff'].parse({ release: RELEASE, body: sent });
+        const command = runToEnd(stepsTo(operations['apply-diff'].parse({ release: RELEASE, body: sent })));
         if (!command.ok) throw new Error(JSON.stringify(command.problems));
         const events = runToEnd(operations['apply-diff'].decide(a, command.value));
         if (!events.ok) throw new Error(JSON.stringify(events.problems));
         const reached = follow(a, events.value);
         expect(withoutIds(reached)).to.deep.equal(withoutIds(b));
-        const again = compareSnapshot(reached, submitted, options);
+        const again = runToEnd(compareSnapshot(reached, submitted, options));
         if (!again.ok) throw new Error(JSON.stringify(again.problems));
         expect(again.value.diff).to.deep.equal({ collections: [], fields: [], relations: [] });
       }),
@@ -69,7 +69,9 @@ describe('transition and diff (properties)', () => {
   it('a merge removes nothing', () => {
     fc.assert(
       fc.property(schemaState, schemaState, (a, b) => {
-        const compared = compareSnapshot(a, snapshotOf(b, RELEASE), { force: false, mode: 'merge', release: RELEASE });
+        const compared = runToEnd(
+          compareSnapshot(a, runToEnd(snapshotOf(b, RELEASE)), { force: false, mode: 'merge', release: RELEASE }),
+        );
         if (!compared.ok) return; // two schemas may contradict each other
         const { state } = compared.value.desired;
         for (const [name, node] of a.collections) {
@@ -85,8 +87,8 @@ describe('transition and diff (properties)', () => {
   it('members that a snapshot leaves out change nothing', () => {
     fc.assert(
       fc.property(schemaState, fc.infiniteStream(fc.nat(3)), (a, choices) => {
-        const trimmed = trim(JSON.parse(JSON.stringify(snapshotOf(a, RELEASE))), choices);
-        const compared = compareSnapshot(a, trimmed, { force: false, mode: 'mirror', release: RELEASE });
+        const trimmed = trim(JSON.parse(JSON.stringify(runToEnd(snapshotOf(a, RELEASE)))), choices);
+        const compared = runToEnd(compareSnapshot(a, trimmed, { force: false, mode: 'mirror', release: RELEASE }));
         if (!compared.ok) throw new Error(JSON.stringify(compared.problems));
         expect(compared.value.diff).to.deep.equal({ collections: [], fields: [], relations: [] });
       }),
@@ -103,7 +105,7 @@ describe('transition and diff (properties)', () => {
         );
         if (!decided.ok) throw new Error(JSON.stringify(decided.problems));
         const after = followStrictly(a, decided.value);
-        expect(invariantProblems(after, after.collections.keys())).to.deep.equal([]);
+        expect(runToEnd(invariantProblems(after, after.collections.keys()))).to.deep.equal([]);
       }),
     );
   });
@@ -113,13 +115,15 @@ describe('transition and diff (properties)', () => {
       fc.property(schemaState, (a) => {
         const copy = follow(
           { ...a, collections: a.collections.clear(), referencedBy: a.referencedBy.clear() },
-          transition(
-            { ...a, collections: a.collections.clear(), referencedBy: a.referencedBy.clear() },
-            a,
-            a.collections.keys(),
+          runToEnd(
+            transition(
+              { ...a, collections: a.collections.clear(), referencedBy: a.referencedBy.clear() },
+              a,
+              a.collections.keys(),
+            ),
           ),
         );
-        expect(snapshotHash(copy, RELEASE)).to.equal(snapshotHash(a, RELEASE));
+        expect(runToEnd(snapshotHash(copy, RELEASE))).to.equal(runToEnd(snapshotHash(a, RELEASE)));
         expect(canonicalJson(withoutIds(copy))).to.equal(canonicalJson(withoutIds(a)));
       }),
     );

@@ -6,7 +6,7 @@ import { invariantProblems } from '../../src/schema/invariants/index.js';
 import { type CommandOf, type InputOf, type OperationName, operations } from '../../src/schema/operations/index.js';
 import type { Problem, ProblemCode, Result } from '../../src/kernel/problem.js';
 import { type State, initialState } from '../../src/schema/model/state.js';
-import { type Resumable, runToEnd } from '../../src/kernel/resumable.js';
+import { type Resumable, runToEnd, stepsTo } from '../../src/kernel/resumable.js';
 
 /** Folds decided events as the log would place them: from the position after the state's. */
 export function follow(state: State, events: readonly NewEvent[]): State {
@@ -20,7 +20,7 @@ export function followStrictly(state: State, events: readonly NewEvent[]): State
   let next = state;
   for (const [index, event] of events.entries()) {
     next = evolve(next, { ...event, position: next.position + 1 });
-    const problems = invariantProblems(next, next.collections.keys());
+    const problems = runToEnd(invariantProblems(next, next.collections.keys()));
     const shown = `after event ${index} (${event.type} ${event.collection}.${event.field}): ${JSON.stringify(problems)}`;
     expect(problems, shown).to.deep.equal([]);
   }
@@ -30,10 +30,10 @@ export function followStrictly(state: State, events: readonly NewEvent[]): State
 /** Parses and decides in one go. */
 export function attempt<N extends OperationName>(state: State, name: N, input: InputOf<N>): Result<NewEvent[]> {
   const operation = operations[name] as unknown as {
-    parse(input: InputOf<N>): Result<CommandOf<N>>;
+    parse(input: InputOf<N>): Result<CommandOf<N>> | Resumable<Result<CommandOf<N>>>;
     decide(state: State, command: CommandOf<N>): Resumable<Result<NewEvent[]>>;
   };
-  const command = operation.parse(input);
+  const command = runToEnd(stepsTo(operation.parse(input)));
   return command.ok ? runToEnd(operation.decide(state, command.value)) : command;
 }
 

@@ -6,6 +6,7 @@ import { type State, initialState } from '../../src/schema/model/state.js';
 import { transition } from '../../src/schema/transition/transition.js';
 import { followStrictly } from './given.js';
 import type { Json } from '../../src/kernel/json.js';
+import { runToEnd } from '../../src/kernel/resumable.js';
 
 function must<T>(result: Result<T>): T {
   if (!result.ok) throw new Error(JSON.stringify(result.problems));
@@ -73,5 +74,5 @@ export function withRelations(): State {
   }
   for (const relation of LIBRARY.relations) draft.putRelation(must(readNewRelation(relation, [], { imported: false })));
   const state = draft.toState();
-  return followStrictly(initialState(), transition(initialState(), state, state.collections.keys()));
+  return followStrictly(initialState(), runToEnd(transition(initialState(), state, state.collections.keys())));
 }

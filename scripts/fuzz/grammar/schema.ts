@@ -13,6 +13,7 @@ import {
   type Rules,
   someField as someKnownField,
 } from './context.js';
+import { runToEnd } from '../../../src/kernel/resumable.js';
 
 type Doc = Record<string, unknown>;
 
@@ -21,7 +22,7 @@ const EXPORTS = ['json', 'yaml', 'csv', 'csv_utf8', 'xml'];
 /** The present schema with some of it otherwise, or another one. */
 function submitted(context: Context): SnapshotDoc {
   const { random, world, release } = context;
-  if (random.chance(0.12)) return snapshotOf(random.sample(schemaState), release) as unknown as SnapshotDoc;
+  if (random.chance(0.12)) return runToEnd(snapshotOf(random.sample(schemaState), release)) as unknown as SnapshotDoc;
   const document = structuredClone(world.snapshot);
   for (let edits = random.below(4); edits > 0; edits--) random.pick(EDITS)(context, document);
   return document;

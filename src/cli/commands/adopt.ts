@@ -1,3 +1,4 @@
+import { runToEnd, stepsTo } from '../../kernel/resumable.js';
 import { type Adopting, type AdoptionReport, adopting } from '../../pipeline/adopt.js';
 import type { Note } from '../../projector/adopt/note.js';
 import { operations } from '../../schema/operations/index.js';
@@ -7,7 +8,9 @@ import { operatorsRequest, refusedByService, withPipeline } from '../pipeline.js
 
 export async function adopt(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
-  const { request: tables } = accepted(operations['adopt-tables'].parse({ body: requestOf(invocation) }));
+  const { request: tables } = accepted(
+    runToEnd(stepsTo(operations['adopt-tables'].parse({ body: requestOf(invocation) }))),
+  );
   const report = await withPipeline(invocation, async ({ pipeline, schema }) => {
     const work = adopting(tables, schema);
     const request = operatorsRequest('adopt-tables', invocation);

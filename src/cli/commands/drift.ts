@@ -1,3 +1,4 @@
+import { runToEnd, stepsTo } from '../../kernel/resumable.js';
 import { findDrift } from '../../projector/drift/find.js';
 import type { Drift, DriftDifference, TableDrift } from '../../projector/drift/model.js';
 import { type Repaired, repairDrift } from '../../projector/drift/repair.js';
@@ -40,7 +41,7 @@ async function accept(invocation: Invocation, { pipeline, schema }: Workplace): 
   const { values, terminal } = invocation;
   const places = Array.isArray(values['accept']) ? (values['accept'] as string[]) : [];
   const managed = await pipeline.underLock((_, { state }) => Promise.resolve(new Set(state.collections.keys())));
-  const { request } = accepted(operations['accept-drift'].parse({ body: bodyOf(places, managed) }));
+  const { request } = accepted(runToEnd(stepsTo(operations['accept-drift'].parse({ body: bodyOf(places, managed) }))));
   const work = accepting(request, schema);
   const run = values['dryRun'] === true ? pipeline.dryRun : pipeline.execute;
   const outcome = await run('accept-drift', work.command, operatorsRequest('accept-drift', invocation));

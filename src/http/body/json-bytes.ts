@@ -88,7 +88,7 @@ function digits(bytes: Uint8Array, from: number): number {
 }
 
 /** Line and column of a place, from 1; columns are characters. */
-export function* placeInSteps(bytes: Uint8Array, at: number): Resumable<{ line: number; column: number }> {
+export function* lineAndColumn(bytes: Uint8Array, at: number): Resumable<{ line: number; column: number }> {
   let [line, column] = [1, 1];
   for (let index = 0; index < at; index++) {
     const byte = bytes[index] as number;

@@ -55,7 +55,7 @@ export interface ScanOptions {
 const STEP = 32_768;
 
 /** @throws JsonFault */
-export function* scanJsonInSteps(bytes: Uint8Array, options: ScanOptions): Resumable<JsonScan> {
+export function* scanJson(bytes: Uint8Array, options: ScanOptions): Resumable<JsonScan> {
   const scanner = new Scanner(bytes, options);
   while (!scanner.step()) yield;
   return { values: scanner.values, cuts: scanner.cuts };

@@ -1,12 +1,12 @@
 /** A JSON body as a value that is safe to walk, in turns with whoever else waits for the event loop. */
-import { checkJsonInSteps } from '../../schema/normal-form/json.js';
+import { checkJson } from '../../schema/normal-form/json.js';
 import { renderPath } from '../../kernel/problem.js';
 import { runYielding } from '../../kernel/event-loop.js';
 import { refused, Refused } from '../errors.js';
-import { buildJsonInSteps } from './json-build.js';
-import { placeInSteps } from './json-bytes.js';
+import { buildJson } from './json-build.js';
+import { lineAndColumn } from './json-bytes.js';
 import { JsonFault, type JsonLimits } from './json-fault.js';
-import { type ScanOptions, scanJsonInSteps } from './json-scan.js';
+import { type ScanOptions, scanJson } from './json-scan.js';
 
 const MIB = 1024 * 1024;
 
@@ -36,20 +36,20 @@ export async function parseJson(
 }
 
 async function parse(bytes: Buffer, options: ScanOptions, admit: (values: number) => Promise<void>): Promise<unknown> {
-  const scan = await runYielding(scanJsonInSteps(bytes, options));
+  const scan = await runYielding(scanJson(bytes, options));
   await admit(scan.values);
-  const value = await runYielding(buildJsonInSteps(bytes, scan));
-  const { problems, values } = await runYielding(checkJsonInSteps(value, { maxDepth: options.limits.depth }));
+  const value = await runYielding(buildJson(bytes, scan));
+  const { problems, values } = await runYielding(checkJson(value, { maxDepth: options.limits.depth }));
   if (problems.length > 0) throw new Refused(problems);
   // JSON.parse takes the last of two members of one name: then less was built than there is.
-  if (values !== scan.values) await runYielding(scanJsonInSteps(bytes, { ...options, names: true }));
+  if (values !== scan.values) await runYielding(scanJson(bytes, { ...options, names: true }));
   return value;
 }
 
 async function refusal({ kind, message, path, at }: JsonFault, bytes: Buffer, limits: JsonLimits): Promise<Refused> {
   const place = path.length === 0 ? {} : { path: renderPath(path) };
   if (kind === 'syntax') {
-    const { line, column } = await runYielding(placeInSteps(bytes, at ?? 0));
+    const { line, column } = await runYielding(lineAndColumn(bytes, at ?? 0));
     const where = `line ${line}, column ${column}`;
     return refused('INVALID_PAYLOAD', `The body is not valid JSON: ${message} (${where}).`, {
       ...place,

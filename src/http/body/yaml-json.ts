@@ -1,4 +1,5 @@
 /** YAML text as JSON text, so that both go the same way from there. */
+import { runToEnd } from '../../kernel/resumable.js';
 import { checkJson } from '../../schema/normal-form/json.js';
 import type { Problem } from '../../kernel/problem.js';
 import { parseYaml, YamlError, type YamlLimits, YamlSizeError } from '../formats/yaml.js';
@@ -16,7 +17,7 @@ export type YamlRead =
 export function readYamlAsJson(bytes: Uint8Array, limits: YamlLimits): YamlRead {
   try {
     const value = parseYaml(new TextDecoder().decode(bytes), limits);
-    const problems = checkJson(value);
+    const { problems } = runToEnd(checkJson(value));
     if (problems.length > 0) return { kind: 'refused', problems };
     return { kind: 'json', bytes: new TextEncoder().encode(JSON.stringify(value)) };
   } catch (error) {

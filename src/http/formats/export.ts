@@ -1,6 +1,6 @@
 /** The files that a snapshot can be saved as. */
 import type { Snapshot } from '../../schema/snapshot/snapshot.js';
-import { bytesInSteps, type Texts } from '../../kernel/bytes.js';
+import { bytes, type Texts } from '../../kernel/bytes.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { JSON_TYPE } from '../answer.js';
 import { csvTexts } from './csv.js';
@@ -46,8 +46,8 @@ export const FORMATS: Record<Export, Format> = {
 };
 
 /** The bytes of `snapshot` as a file. */
-export function* fileInSteps(snapshot: Resumable<Snapshot>, write: Format['write']): Resumable<Buffer> {
-  return yield* bytesInSteps(write(yield* snapshot));
+export function* exportFile(snapshot: Resumable<Snapshot>, write: Format['write']): Resumable<Buffer> {
+  return yield* bytes(write(yield* snapshot));
 }
 
 /** `attachment; filename="snapshot-20261121-074501.json"` */

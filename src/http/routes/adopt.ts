@@ -1,9 +1,8 @@
 /** POST /schema/adopt: tables that exist become collections. */
 import { z } from 'zod';
 import { adopting } from '../../pipeline/adopt.js';
-import { operations } from '../../schema/operations/index.js';
-import { jsonAnswer, unwrap } from '../answer.js';
-import { change, rehearse } from '../change.js';
+import { jsonAnswer } from '../answer.js';
+import { change, rehearse, commandOf } from '../change.js';
 import type { HttpDeps } from '../deps.js';
 import { flag } from '../query.js';
 import { type Route, route } from '../route.js';
@@ -18,8 +17,8 @@ export function adoptRoutes({ pipeline, config: { schema } }: HttpDeps): Route[]
       access: 'admin',
       query,
       body: 'json',
-      handle(call) {
-        const { request } = unwrap(operations['adopt-tables'].parse({ body: call.body }));
+      async handle(call) {
+        const { request } = await commandOf('adopt-tables', { body: call.body });
         const work = adopting(request, schema);
         if (call.query.dry_run) return rehearse(pipeline, call, { name: 'adopt-tables', ...work });
         return change(pipeline, call, {

@@ -1,13 +1,9 @@
 /** /collections */
 import { z } from 'zod';
-import { operations } from '../../schema/operations/index.js';
-import { parseCreateCollectionsInSteps, parseUpdateCollectionsInSteps } from '../../schema/operations/batches.js';
-import { parseCreateCollectionInSteps } from '../../schema/operations/create-collection.js';
-import { runYielding } from '../../kernel/event-loop.js';
 import { missingCollection } from '../../schema/operations/refusals.js';
 import type { State } from '../../schema/model/state.js';
-import { type Answer, JSON_TYPE, noContent, textAnswer, unwrap } from '../answer.js';
-import { change } from '../change.js';
+import { type Answer, JSON_TYPE, noContent, textAnswer } from '../answer.js';
+import { change, commandOf } from '../change.js';
 import { type CollectionTexts, createCollectionTexts } from '../collection-texts.js';
 import type { HttpDeps } from '../deps.js';
 import { invalidQuery, Refused } from '../errors.js';
@@ -86,7 +82,7 @@ function changingRoutes({ pipeline, config: { schema } }: HttpDeps, texts: Colle
     return { ...answer, position: state.position };
   };
   const createSeveral = async (call: Shown, input: { body: unknown[]; concurrentIndexes: boolean }) => {
-    const command = unwrap(await runYielding(parseCreateCollectionsInSteps(input)));
+    const command = await commandOf('create-collections', input);
     const names = command.creates.map(({ collection }) => collection.collection);
     const render = ({ state }: { state: State }) => severalShown(state, names, call);
     return change(pipeline, call, { name: 'create-collections', command, render });
@@ -100,7 +96,7 @@ function changingRoutes({ pipeline, config: { schema } }: HttpDeps, texts: Colle
       body: 'json',
       async handle(call) {
         const body = await inManagedSchema(call.body, schema);
-        const command = unwrap(await runYielding(parseUpdateCollectionsInSteps({ body })));
+        const command = await commandOf('update-collections', { body });
         const names = command.updates.map(({ collection }) => collection);
         const render = ({ state }: { state: State }) => severalShown(state, names, call);
         return change(pipeline, call, { name: 'update-collections', command, render });
@@ -116,7 +112,7 @@ function changingRoutes({ pipeline, config: { schema } }: HttpDeps, texts: Colle
         const body = await inManagedSchema(call.body, schema);
         const concurrentIndexes = call.query.concurrentIndexCreation;
         if (Array.isArray(body)) return createSeveral(call, { body, concurrentIndexes });
-        const command = unwrap(await runYielding(parseCreateCollectionInSteps({ body, concurrentIndexes })));
+        const command = await commandOf('create-collection', { body, concurrentIndexes });
         const name = command.collection.collection;
         const render = ({ state }: { state: State }) => shown(state, name, call);
         return change(pipeline, call, { name: 'create-collection', command, render });
@@ -131,7 +127,7 @@ function changingRoutes({ pipeline, config: { schema } }: HttpDeps, texts: Colle
       async handle(call) {
         const collection = idOf(call);
         const body = await inManagedSchema(call.body, schema);
-        const command = unwrap(operations['update-collection'].parse({ collection, body }));
+        const command = await commandOf('update-collection', { collection, body });
         const render = ({ state }: { state: State }) => shown(state, collection, call);
         return change(pipeline, call, { name: 'update-collection', command, render });
       },
@@ -141,8 +137,8 @@ function changingRoutes({ pipeline, config: { schema } }: HttpDeps, texts: Colle
       path: ONE,
       access: 'admin',
       query: deleteQuery,
-      handle(call) {
-        const command = unwrap(operations['delete-collection'].parse({ collection: idOf(call) }));
+      async handle(call) {
+        const command = await commandOf('delete-collection', { collection: idOf(call) });
         const render = ({ position }: { position: number }) => noContent(position);
         return change(pipeline, call, { name: 'delete-collection', command, render });
       },

@@ -4,9 +4,8 @@ import { z } from 'zod';
 import type { Point } from '../../log/fold.js';
 import { findDrift } from '../../projector/drift/find.js';
 import { accepting } from '../../pipeline/accept-drift.js';
-import { operations } from '../../schema/operations/index.js';
-import { jsonAnswer, unwrap } from '../answer.js';
-import { change, rehearse } from '../change.js';
+import { jsonAnswer } from '../answer.js';
+import { change, rehearse, commandOf } from '../change.js';
 import type { HttpDeps } from '../deps.js';
 import { flag } from '../query.js';
 import { largeJsonAnswer } from '../json-text.js';
@@ -37,8 +36,8 @@ export function driftRoutes({ pipeline, config: { schema } }: HttpDeps): Route[]
       access: 'admin',
       query: acceptQuery,
       body: 'json',
-      handle(call) {
-        const { request } = unwrap(operations['accept-drift'].parse({ body: call.body }));
+      async handle(call) {
+        const { request } = await commandOf('accept-drift', { body: call.body });
         const work = accepting(request, schema);
         if (call.query.dry_run) return rehearse(pipeline, call, { name: 'accept-drift', ...work });
         return change(pipeline, call, {

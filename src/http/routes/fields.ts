@@ -1,15 +1,12 @@
 /** /fields */
 import { z } from 'zod';
-import { operations } from '../../schema/operations/index.js';
-import { parseUpdateFieldsInSteps } from '../../schema/operations/fields.js';
-import { runYielding } from '../../kernel/event-loop.js';
 import { missingField, noFieldsListed } from '../../schema/operations/refusals.js';
 import { collectionsInOrder } from '../../schema/model/order.js';
 import type { FieldDocument } from '../../schema/snapshot/documents.js';
 import { fieldDocumentsOf } from '../../schema/snapshot/snapshot.js';
 import type { CollectionNode, State } from '../../schema/model/state.js';
-import { type Answer, JSON_TYPE, noContent, textAnswer, unwrap } from '../answer.js';
-import { change } from '../change.js';
+import { type Answer, JSON_TYPE, noContent, textAnswer } from '../answer.js';
+import { change, commandOf } from '../change.js';
 import type { HttpDeps } from '../deps.js';
 import { Refused } from '../errors.js';
 import { listQueryOf, listTexts, pageKey } from '../list.js';
@@ -123,7 +120,7 @@ function changingRoutes({ pipeline, config: { schema } }: HttpDeps, textsOf: Fie
         const { collection } = namesOf(call);
         const { concurrentIndexCreation: concurrentIndexes, fields } = call.query;
         const body = await inManagedSchema(call.body, schema);
-        const command = unwrap(operations['create-field'].parse({ collection, body, concurrentIndexes }));
+        const command = await commandOf('create-field', { collection, body, concurrentIndexes });
         const { field } = command.field;
         const render = ({ state }: { state: State }) =>
           answer(state, pickText(oneText(textsOf, { state, collection, field }), fields));
@@ -140,7 +137,7 @@ function changingRoutes({ pipeline, config: { schema } }: HttpDeps, textsOf: Fie
         const { collection } = namesOf(call);
         const { concurrentIndexCreation: concurrentIndexes, fields } = call.query;
         const body = await inManagedSchema(call.body, schema);
-        const command = unwrap(await runYielding(parseUpdateFieldsInSteps({ collection, body, concurrentIndexes })));
+        const command = await commandOf('update-fields', { collection, body, concurrentIndexes });
         const render = ({ state }: { state: State }) => {
           const texts = command.changes.map(({ field }) =>
             pickText(oneText(textsOf, { state, collection, field }), fields),
@@ -160,7 +157,7 @@ function changingRoutes({ pipeline, config: { schema } }: HttpDeps, textsOf: Fie
         const names = namesOf(call);
         const { concurrentIndexCreation: concurrentIndexes, fields } = call.query;
         const input = { ...names, body: await inManagedSchema(call.body, schema), concurrentIndexes };
-        const command = unwrap(operations['update-fields'].parse(input));
+        const command = await commandOf('update-fields', input);
         const render = ({ state }: { state: State }) =>
           answer(state, pickText(oneText(textsOf, { state, ...names }), fields));
         return change(pipeline, call, { name: 'update-fields', command, render });
@@ -171,8 +168,8 @@ function changingRoutes({ pipeline, config: { schema } }: HttpDeps, textsOf: Fie
       path: ONE,
       access: 'admin',
       query: noQuery,
-      handle(call) {
-        const command = unwrap(operations['delete-field'].parse(namesOf(call)));
+      async handle(call) {
+        const command = await commandOf('delete-field', namesOf(call));
         const render = ({ position }: { position: number }) => noContent(position);
         return change(pipeline, call, { name: 'delete-field', command, render });
       },

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { FutureMomentError } from '../../reads/history/index.js';
 import { NOW, type Moment } from '../../reads/history/moment.js';
 import type { Point } from '../../log/fold.js';
-import { bytesInSteps } from '../../kernel/bytes.js';
-import { snapshotHashInSteps, snapshotInSteps } from '../../schema/snapshot/snapshot.js';
+import { bytes } from '../../kernel/bytes.js';
+import { snapshotHash, snapshotOf } from '../../schema/snapshot/snapshot.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { runYielding } from '../../kernel/event-loop.js';
 import { UnreadableEventError } from '../../schema/fold/upcasting.js';
@@ -12,7 +12,7 @@ import { JSON_TYPE } from '../answer.js';
 import type { HttpDeps } from '../deps.js';
 import { invalidQuery, Refused, refused } from '../errors.js';
 import type { Problem } from '../../kernel/problem.js';
-import { attachment, EXPORTS, fileInSteps, FORMATS, stampOf } from '../formats/export.js';
+import { attachment, EXPORTS, exportFile, FORMATS, stampOf } from '../formats/export.js';
 import { moment } from '../history-query.js';
 import { largeJsonAnswer } from '../json-text.js';
 import { representationAnswer } from '../representation.js';
@@ -59,7 +59,7 @@ function snapshotRoute({ history, rendered, config: { release } }: HttpDeps, poi
   ): { type: string; file: () => Resumable<Buffer> } => {
     if (name === 'sql') return { type: 'application/sql; charset=utf-8', file: () => history.script(point) };
     const { type, write } = FORMATS[name];
-    return { type, file: () => fileInSteps(snapshotInSteps(point.state, release), write) };
+    return { type, file: () => exportFile(snapshotOf(point.state, release), write) };
   };
   return route({
     method: 'get',
@@ -72,8 +72,8 @@ function snapshotRoute({ history, rendered, config: { release } }: HttpDeps, poi
       const { state, head } = point;
       const { position } = head;
       if (query.export === undefined) {
-        const whole = await rendered.get(state.collections, 'history', () => bytesInSteps(textsOf(state, () => true)));
-        const etag = `"${await runYielding(snapshotHashInSteps(state, release))}"`;
+        const whole = await rendered.get(state.collections, 'history', () => bytes(textsOf(state, () => true)));
+        const etag = `"${await runYielding(snapshotHash(state, release))}"`;
         return representationAnswer({ ...whole, etag, type: JSON_TYPE, position }, req);
       }
       const name = ['Content-Disposition', attachmentOf(query.export, point)];

@@ -1,13 +1,12 @@
 /** /relations: named by their many side. */
 import { z } from 'zod';
-import { operations } from '../../schema/operations/index.js';
 import { noFieldsListed } from '../../schema/operations/refusals.js';
 import { existingRelation } from '../../schema/operations/relations.js';
 import { collectionsInOrder, relationsInOrder } from '../../schema/model/order.js';
 import { keyTarget, relationDocument, type RelationDocument } from '../../schema/snapshot/documents.js';
 import type { CollectionNode, State } from '../../schema/model/state.js';
 import { type Answer, jsonAnswer, noContent, unwrap } from '../answer.js';
-import { change } from '../change.js';
+import { change, commandOf } from '../change.js';
 import type { HttpDeps } from '../deps.js';
 import { Refused } from '../errors.js';
 import { listQueryOf, listTexts, pageKey } from '../list.js';
@@ -111,7 +110,7 @@ function changingRoutes({ pipeline, config: { schema } }: HttpDeps): Route[] {
       query: oneQuery,
       body: 'json',
       async handle(call) {
-        const command = unwrap(operations['create-relation'].parse({ body: await inManagedSchema(call.body, schema) }));
+        const command = await commandOf('create-relation', { body: await inManagedSchema(call.body, schema) });
         const { many_collection: collection, many_field: field } = command.relation;
         const render = ({ state }: { state: State }) => answer(state, { collection, field, ...call.query });
         return change(pipeline, call, { name: 'create-relation', command, render });
@@ -126,7 +125,7 @@ function changingRoutes({ pipeline, config: { schema } }: HttpDeps): Route[] {
       async handle(call) {
         const names = namesOf(call);
         const body = await inManagedSchema(call.body, schema);
-        const command = unwrap(operations['update-relation'].parse({ ...names, body }));
+        const command = await commandOf('update-relation', { ...names, body });
         const render = ({ state }: { state: State }) => answer(state, { ...names, ...call.query });
         return change(pipeline, call, { name: 'update-relation', command, render });
       },
@@ -136,8 +135,8 @@ function changingRoutes({ pipeline, config: { schema } }: HttpDeps): Route[] {
       path: ONE,
       access: 'admin',
       query: noQuery,
-      handle(call) {
-        const command = unwrap(operations['delete-relation'].parse(namesOf(call)));
+      async handle(call) {
+        const command = await commandOf('delete-relation', namesOf(call));
         const render = ({ position }: { position: number }) => noContent(position);
         return change(pipeline, call, { name: 'delete-relation', command, render });
       },

@@ -1,22 +1,21 @@
 /** /schema: snapshot, diff, apply. */
 import { z } from 'zod';
-import { planBatchInSteps } from '../../projector/ddl/plan.js';
+import { planBatch } from '../../projector/ddl/plan.js';
 import { warningsOf } from '../../projector/ddl/warnings.js';
-import { bytesInSteps } from '../../kernel/bytes.js';
+import { bytes } from '../../kernel/bytes.js';
 import type { Rendered } from '../../reads/rendered.js';
-import { compareSnapshotInSteps, type Comparison } from '../../schema/compare/compare-snapshot.js';
+import { compareSnapshot, type Comparison } from '../../schema/compare/compare-snapshot.js';
 import { isEmptyDiff } from '../../schema/diff/diff.js';
 import type { CommandOf } from '../../schema/operations/index.js';
-import { parseApplyDiffInSteps } from '../../schema/operations/apply-diff.js';
-import { snapshotHashInSteps, snapshotInSteps } from '../../schema/snapshot/snapshot.js';
+import { snapshotHash, snapshotOf } from '../../schema/snapshot/snapshot.js';
 import type { State } from '../../schema/model/state.js';
-import { transitionInSteps } from '../../schema/transition/transition.js';
+import { transition } from '../../schema/transition/transition.js';
 import type { Warning } from '../../kernel/warning.js';
 import { type Answer, JSON_TYPE, noContent, unwrap } from '../answer.js';
-import { change, dryRun } from '../change.js';
+import { change, dryRun, commandOf } from '../change.js';
 import type { HttpDeps } from '../deps.js';
 import { invalidQuery } from '../errors.js';
-import { attachment, EXPORTS, fileInSteps, FORMATS } from '../formats/export.js';
+import { attachment, EXPORTS, exportFile, FORMATS } from '../formats/export.js';
 import { planAnswer } from '../plan-answer.js';
 import { inManagedSchema } from '../managed-schema.js';
 import { largeJsonAnswer } from '../json-text.js';
@@ -70,18 +69,16 @@ function snapshotRoute({ store, rendered, config: { release, maxBody } }: HttpDe
         representationAnswer({ ...found, type, position: state.position }, req, headers);
       if (query.export !== undefined) {
         const { type, write } = FORMATS[query.export];
-        const file = () => fileInSteps(snapshotInSteps(state, release, include), write);
+        const file = () => exportFile(snapshotOf(state, release, include), write);
         const found = await rendered.get(state.collections, `snapshot ${filter} ${query.export}`, file);
         if (SENT_BACK.has(query.export)) await expectTakeable(found.body, maxBody.schema, SOME);
         return send(found, type, ['Content-Disposition', attachment(query.export, new Date())]);
       }
-      const found = await rendered.get(state.collections, `snapshot ${filter}`, () =>
-        bytesInSteps(textsOf(state, include)),
-      );
+      const found = await rendered.get(state.collections, `snapshot ${filter}`, () => bytes(textsOf(state, include)));
       await expectTakeable(found.body, maxBody.schema, SOME);
       // The tag of the whole schema is its hash: what If-Match takes, and what a diff starts from.
       const whole = query.includeCollections === undefined && query.excludeCollections === undefined;
-      const hash = whole && (await runYielding(snapshotHashInSteps(state, release)));
+      const hash = whole && (await runYielding(snapshotHash(state, release)));
       return send(whole ? { ...found, etag: `"${hash}"` } : found, JSON_TYPE);
     },
   });
@@ -111,7 +108,7 @@ function diffRoute({ store, config: { release, schema, maxBody } }: HttpDeps): R
     async handle({ query, head, body }) {
       const state = await store.atHead(head);
       if (!query.force) await inManagedSchema(body, schema);
-      const comparison = unwrap(await runYielding(compareSnapshotInSteps(state, body, { ...query, release })));
+      const comparison = unwrap(await runYielding(compareSnapshot(state, body, { ...query, release })));
       const { hash, diff } = comparison;
       const warnings = [...comparison.warnings, ...(await costs(state, comparison, schema))];
       const answer = await largeJsonAnswer({ hash, diff, ...(warnings.length > 0 && { warnings }) });
@@ -124,8 +121,8 @@ function diffRoute({ store, config: { release, schema, maxBody } }: HttpDeps): R
 /** What carrying out the diff would lose, rewrite or lock. */
 async function costs(state: State, { diff, desired }: Comparison, schema: string): Promise<Warning[]> {
   if (isEmptyDiff(diff)) return [];
-  const events = await runYielding(transitionInSteps(state, desired.state, desired.touched));
-  return warningsOf((await runYielding(planBatchInSteps(state, events, schema))).statements);
+  const events = await runYielding(transition(state, desired.state, desired.touched));
+  return warningsOf((await runYielding(planBatch(state, events, schema))).statements);
 }
 
 function applyRoute({ pipeline, history, config: { release, schema } }: HttpDeps): Route {
@@ -141,7 +138,7 @@ function applyRoute({ pipeline, history, config: { release, schema } }: HttpDeps
     body: 'document',
     async handle(call) {
       const body = await inManagedSchema(call.body, schema);
-      const command = unwrap(await runYielding(parseApplyDiffInSteps({ release, body })));
+      const command = await commandOf('apply-diff', { release, body });
       if (call.query.dry_run) return rehearsed(call, command);
       const render = ({ position }: { position: number }) => noContent(position);
       return change(pipeline, call, { name: 'apply-diff', command, render });

@@ -4,6 +4,7 @@ import { snapshotHash, VENDOR } from '../../schema/snapshot/snapshot.js';
 import { jsonAnswer, textAnswer } from '../answer.js';
 import type { HttpDeps } from '../deps.js';
 import { openRoute, route, type Route } from '../route.js';
+import { runToEnd } from '../../kernel/resumable.js';
 
 const noQuery = z.strictObject({});
 
@@ -34,7 +35,7 @@ export function serverRoutes({ health, store, config }: HttpDeps): Route[] {
       async handle({ head }) {
         const state = await store.atHead(head);
         const { position } = state;
-        const hash = snapshotHash(state, release);
+        const hash = runToEnd(snapshotHash(state, release));
         const data = { release, vendor: VENDOR, database_version: databaseVersion, position, hash };
         return { ...jsonAnswer(200, { data }), position };
       },

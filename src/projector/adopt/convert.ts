@@ -1,4 +1,5 @@
 /** A table of the catalog in normal form. */
+import { runToEnd } from '../../kernel/resumable.js';
 import type { TableExtras } from '../../schema/model/extras.js';
 import { tableExtrasV1 } from '../../schema/fold/extras-schemas.js';
 import type { Collection, Field, NewRelation } from '../../schema/model/model.js';
@@ -44,10 +45,12 @@ export function convertTable(converting: Converting): Result<Converted> {
   const { relations, others } = foreignKeysOf(converting);
   const keys = keysOf(converting, others);
   const unmanaged: Unmanaged = [];
-  const fields = allOf(table.columns, (column, index) => {
-    const parts = keys.parts.get(column.name) ?? noParts();
-    return toField(converting, { column, sort: index + 1, parts }, unmanaged);
-  });
+  const fields = runToEnd(
+    allOf(table.columns, (column, index) => {
+      const parts = keys.parts.get(column.name) ?? noParts();
+      return toField(converting, { column, sort: index + 1, parts }, unmanaged);
+    }),
+  );
   if (!fields.ok) return fields;
   notePartitionKey(converting);
   const extras: TableExtras = {

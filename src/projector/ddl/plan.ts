@@ -30,18 +30,13 @@ export interface Replaying {
   awaited: readonly DeferredForeignKey[];
 }
 
-/** The statements of a batch in the order they must run, and the state after it. */
-export function planBatch(state: State, events: readonly LogEvent[], schema: string, replaying?: Replaying): BatchPlan {
-  return runToEnd(planBatchInSteps(state, events, schema, replaying));
-}
-
 export interface BatchPlan {
   statements: Statement[];
   after: State;
 }
 
-/** `planBatch` of many events. */
-export function* planBatchInSteps(
+/** The statements of a batch in the order they must run, and the state after it. */
+export function* planBatch(
   state: State,
   events: readonly LogEvent[],
   schema: string,

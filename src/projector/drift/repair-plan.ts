@@ -9,6 +9,7 @@ import { planBatch } from '../ddl/plan.js';
 import type { Statement } from '../ddl/statement.js';
 import { repairKey } from './composite-key.js';
 import type { PlannedRepair, Repair, RepairPlan } from './model.js';
+import { runToEnd } from '../../kernel/resumable.js';
 
 export interface FoundTable {
   /** As the table is there, in normal form. */
@@ -24,7 +25,7 @@ export function planForDifferent(state: State, node: CollectionNode, found: Foun
   const there = nodeOf(node, found.rest);
   const key = repairKey(node, there, schema);
   const from = withNode(state, key?.there ?? there);
-  const { statements } = planBatch(from, transition(from, state, [collection]), schema);
+  const { statements } = runToEnd(planBatch(from, runToEnd(transition(from, state, [collection])), schema));
   return {
     statements: [
       ...found.statements,
@@ -32,7 +33,7 @@ export function planForDifferent(state: State, node: CollectionNode, found: Foun
       ...statements.map((each) => toRepair(each, each.source.field)),
       ...(key?.after ?? []),
     ],
-    events: transition(state, withNode(state, nodeOf(node, found.all)), [collection]),
+    events: runToEnd(transition(state, withNode(state, nodeOf(node, found.all)), [collection])),
   };
 }
 
@@ -42,10 +43,10 @@ export function planForMissing(state: State, node: CollectionNode, schema: strin
   const draft = new Draft(state);
   dropCollection(draft, state, collection);
   const without = { ...state, collections: state.collections.delete(collection) };
-  const back = transition(without, state, [collection]);
+  const back = runToEnd(transition(without, state, [collection]));
   return {
-    statements: planBatch(without, back, schema).statements.map((each) => toRepair(each, null)),
-    events: transition(state, draft.toState(), draft.touched),
+    statements: runToEnd(planBatch(without, back, schema)).statements.map((each) => toRepair(each, null)),
+    events: runToEnd(transition(state, draft.toState(), draft.touched)),
   };
 }
 

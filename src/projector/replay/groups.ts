@@ -6,6 +6,7 @@ import { awaitedForeignKeys } from '../ddl/deferred-foreign-keys.js';
 import { planBatch } from '../ddl/plan.js';
 import { lockEntriesOf } from '../refusals/lock-table.js';
 import type { Statement } from '../ddl/statement.js';
+import { runToEnd } from '../../kernel/resumable.js';
 
 export interface Group<E extends LogEvent> {
   events: E[];
@@ -55,7 +56,7 @@ export function* groupsOf<E extends LogEvent>(
 /** The events, or the first of them, up to one that has to be committed before others use what it makes. */
 function planPiece<E extends LogEvent>(state: State, events: E[], schema: string): Group<E> {
   const plan = (some: E[]) =>
-    planBatch(state, some.map(onEmptyTables), schema, { awaited: awaitedForeignKeys(state, schema) });
+    runToEnd(planBatch(state, some.map(onEmptyTables), schema, { awaited: awaitedForeignKeys(state, schema) }));
   const all = plan(events);
   const last = all.statements.find(({ commit }) => commit !== undefined)?.source.event ?? events.length - 1;
   if (last === events.length - 1) return { events, ...all };

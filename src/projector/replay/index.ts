@@ -27,6 +27,7 @@ import { type Verification, verify } from '../verify/index.js';
 import { INDEX_PROJECTION } from '../verify/pending-indexes.js';
 import { type Group, groupsOf } from './groups.js';
 import type { ReplayTarget } from './target.js';
+import { runToEnd } from '../../kernel/resumable.js';
 
 export interface ReplayOptions {
   target: ReplayTarget;
@@ -104,7 +105,7 @@ async function keepPage(run: Run, page: readonly EventRecord[]): Promise<void> {
 }
 
 async function makeTables(run: Run): Promise<void> {
-  const events = transition(initialState(), run.state, run.state.collections.keys());
+  const events = runToEnd(transition(initialState(), run.state, run.state.collections.keys()));
   let done = 0;
   for (const group of groupsOf(initialState(), events, run.target.schema)) {
     await inTransaction(run, () => runGroup(run, group));

@@ -1,4 +1,5 @@
 /** The life of one collection: its events, each with the change it made. */
+import { runToEnd } from '../../kernel/resumable.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { type EventText, selectEventTexts } from '../../log/event-text.js';
 import { type SchemaDiff, diffStates } from '../../schema/diff/diff.js';
@@ -40,7 +41,7 @@ export async function readCollectionHistory(
     const { text } = event;
     const before = state;
     state = evolve(before, readEvent(JSON.parse(text) as RawEvent));
-    return { ...event, diff: diffStates(before, state, [collection]) };
+    return { ...event, diff: runToEnd(diffStates(before, state, [collection])) };
   });
 }
 

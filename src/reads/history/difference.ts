@@ -1,14 +1,14 @@
 /** What changed between two moments, in the diff's form: what leads from one to the other, and what that would cost. */
 import type { Queryable } from '../../postgres/pool.js';
-import { planBatchInSteps } from '../../projector/ddl/plan.js';
+import { planBatch } from '../../projector/ddl/plan.js';
 import { warningsOf } from '../../projector/ddl/warnings.js';
-import { type SchemaDiff, diffStatesInSteps } from '../../schema/diff/diff.js';
-import { changeProblemsInSteps } from '../../schema/invariants/index.js';
+import { type SchemaDiff, diffStates } from '../../schema/diff/diff.js';
+import { changeProblems } from '../../schema/invariants/index.js';
 import type { Problem } from '../../kernel/problem.js';
 import { isReplacedField } from '../../schema/transition/removals.js';
-import { snapshotHashInSteps } from '../../schema/snapshot/snapshot.js';
+import { snapshotHash } from '../../schema/snapshot/snapshot.js';
 import { type State, getField } from '../../schema/model/state.js';
-import { transitionInSteps } from '../../schema/transition/transition.js';
+import { transition } from '../../schema/transition/transition.js';
 import type { Warning } from '../../kernel/warning.js';
 import { runYielding } from '../../kernel/event-loop.js';
 import { notRestored } from './not-restored.js';
@@ -34,11 +34,11 @@ export async function differenceBetween(
   { release, schema }: DifferenceOptions,
 ): Promise<Difference> {
   const touched = namesThatDiffer(from, to);
-  const diff = await runYielding(diffStatesInSteps(from, to, touched));
-  const events = await runYielding(transitionInSteps(from, to, touched));
-  const { statements } = await runYielding(planBatchInSteps(from, events, schema));
+  const diff = await runYielding(diffStates(from, to, touched));
+  const events = await runYielding(transition(from, to, touched));
+  const { statements } = await runYielding(planBatch(from, events, schema));
   const warnings = [...warningsOf(statements), ...(await notRestored(db, events))];
-  const hash = await runYielding(snapshotHashInSteps(from, release));
+  const hash = await runYielding(snapshotHash(from, release));
   return { hash, diff, ...(warnings.length > 0 && { warnings }) };
 }
 
@@ -50,7 +50,7 @@ export function obstaclesBetween(from: State, to: State): Promise<Problem[]> {
     const [before, after] = [getField(from, collection, field), getField(to, collection, field)];
     return before !== undefined && after !== undefined && isReplacedField(before, after);
   };
-  return runYielding(changeProblemsInSteps({ from, to, touched, isAnew }));
+  return runYielding(changeProblems({ from, to, touched, isAnew }));
 }
 
 /** Collections that may differ: those that aren't one and the same value. */

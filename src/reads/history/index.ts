@@ -20,7 +20,7 @@ import {
 import { type Moment, isReached, positionAt, positionBefore } from './moment.js';
 import { notRestored } from './not-restored.js';
 import type { Resumable } from '../../kernel/resumable.js';
-import { scriptInSteps } from './script.js';
+import { scriptOf } from './script.js';
 import { type Tail, createTail } from './tail.js';
 import { createTimeTravel } from './time-travel.js';
 import { type LogVerification, verifyLog } from '../../log/verify-log.js';
@@ -99,7 +99,7 @@ export function createHistory(options: HistoryOptions): History {
     at: travel.at,
     difference: (from, to) => differenceBetween(pool, from.state, to.state, options),
     obstacles: (from, to) => obstaclesBetween(from.state, to.state),
-    script: (point) => scriptInSteps(point, schema),
+    script: (point) => scriptOf(point, schema),
     notRestored: (events) => notRestored(pool, events),
     // It takes the whole log: those who ask at the same time share it.
     verify: shareNext(() => verifyLog(pool, options.store.point().head)),

@@ -1,13 +1,13 @@
 /** A state as a SQL script that makes it on an empty server: the projector's own statements, in the order they need. */
-import { planBatchInSteps } from '../../projector/ddl/plan.js';
+import { planBatch } from '../../projector/ddl/plan.js';
 import { type Sql, ident, join, qualified, sql, typeName } from '../../projector/ddl/sql.js';
 import { hasForeignKey } from '../../projector/ddl/create-table.js';
 import { REFERABLE_SYSTEM_COLLECTIONS } from '../../schema/model/system-collections.js';
 import { type State, initialState } from '../../schema/model/state.js';
 import type { Statement } from '../../projector/ddl/statement.js';
-import { type Resumable, runToEnd } from '../../kernel/resumable.js';
-import { transitionInSteps } from '../../schema/transition/transition.js';
-import { bytesInSteps } from '../../kernel/bytes.js';
+import type { Resumable } from '../../kernel/resumable.js';
+import { transition } from '../../schema/transition/transition.js';
+import { bytes } from '../../kernel/bytes.js';
 import type { Point } from '../../log/fold.js';
 
 /** Types that PostgreSQL has only with an extension. */
@@ -16,13 +16,13 @@ const EXTENSIONS: readonly { type: RegExp; extension: Sql }[] = [
   { type: /^(?:public\.)?geo(?:metry|graphy)\b/, extension: sql`postgis` },
 ];
 
-/** @param schema the database schema that the tables go to; it is made where it is missing */
-export const scriptOf = (point: Point, schema: string): string => runToEnd(scriptInSteps(point, schema)).toString();
-
-/** `scriptOf` of many collections, as UTF-8. */
-export function* scriptInSteps({ state, head }: Point, schema: string): Resumable<Buffer> {
-  const events = yield* transitionInSteps(initialState(), state, state.collections.keys());
-  const { statements } = yield* planBatchInSteps(initialState(), events, schema);
+/**
+ * The state as SQL that makes it, UTF-8.
+ * @param schema the database schema that the tables go to; it is made where it is missing
+ */
+export function* scriptOf({ state, head }: Point, schema: string): Resumable<Buffer> {
+  const events = yield* transition(initialState(), state, state.collections.keys());
+  const { statements } = yield* planBatch(initialState(), events, schema);
   const before = [
     `-- The schema at position ${head.position}${head.occurred_at === null ? '' : ` (${head.occurred_at})`}: tables, keys, indexes and comments, without data.`,
     '-- Folders, aliases and the metadata of fields exist in the service only.',
@@ -34,7 +34,7 @@ export function* scriptInSteps({ state, head }: Point, schema: string): Resumabl
     ...systemTables(state, schema),
     '',
   ];
-  return yield* bytesInSteps(linesOf(before, statements, ['', 'COMMIT;']));
+  return yield* bytes(linesOf(before, statements, ['', 'COMMIT;']));
 }
 
 function* linesOf(before: readonly string[], statements: readonly Statement[], after: readonly string[]) {

@@ -1,12 +1,12 @@
 /** compare: the current schema against a submitted snapshot. What POST /schema/diff answers, and what it leads to. */
-import { type SchemaDiff, diffStatesInSteps } from '../diff/diff.js';
+import { type SchemaDiff, diffStates } from '../diff/diff.js';
 import { importSnapshot } from '../import/index.js';
 import type { Instance } from '../import/context.js';
 import { isObject } from '../../kernel/json.js';
 import { type Problem, type Result, invalid, ok, refuse, unknownMembers } from '../../kernel/problem.js';
-import { SNAPSHOT_VERSION, VENDOR, snapshotHashInSteps } from '../snapshot/snapshot.js';
+import { SNAPSHOT_VERSION, VENDOR, snapshotHash } from '../snapshot/snapshot.js';
 import { type State, getField, getRelation, primaryKeyOf } from '../model/state.js';
-import { type Resumable, runToEnd } from '../../kernel/resumable.js';
+import type { Resumable } from '../../kernel/resumable.js';
 import { REFERABLE_SYSTEM_COLLECTIONS } from '../model/system-collections.js';
 import type { SnapshotParts } from './submitted-documents.js';
 import { type DesiredState, desiredState } from './desired-state.js';
@@ -31,16 +31,7 @@ export interface Comparison {
 
 const MEMBERS = new Set(['version', 'service', 'vendor', 'collections', 'fields', 'relations']);
 
-export function compareSnapshot(state: State, body: unknown, options: CompareOptions): Result<Comparison> {
-  return runToEnd(compareSnapshotInSteps(state, body, options));
-}
-
-/** `compareSnapshot` with a large one. */
-export function* compareSnapshotInSteps(
-  state: State,
-  body: unknown,
-  options: CompareOptions,
-): Resumable<Result<Comparison>> {
+export function* compareSnapshot(state: State, body: unknown, options: CompareOptions): Resumable<Result<Comparison>> {
   if (!isObject(body))
     return refuse(
       invalid([], 'a snapshot is an object with version, service, vendor, collections, fields and relations'),
@@ -53,8 +44,8 @@ export function* compareSnapshotInSteps(
   const desired = yield* desiredState(state, parts.value, { mode: options.mode, ...(imported && { imported: body }) });
   if (!desired.ok) return desired;
   return ok({
-    hash: yield* snapshotHashInSteps(state, options.release),
-    diff: yield* diffStatesInSteps(state, desired.value.state, desired.value.touched),
+    hash: yield* snapshotHash(state, options.release),
+    diff: yield* diffStates(state, desired.value.state, desired.value.touched),
     warnings: parts.value.warnings,
     desired: desired.value,
   });

@@ -1,7 +1,7 @@
 /** A submitted snapshot → the state it asks for. What it leaves out says nothing. */
 import { Draft } from '../transition/draft.js';
 import { dropCollection, dropDefinitions, dropRelation } from '../transition/cascade.js';
-import { changeProblemsInSteps } from '../invariants/index.js';
+import { changeProblems } from '../invariants/index.js';
 import { isObject, jsonEqual } from '../../kernel/json.js';
 import type { NewRelation, Relation } from '../model/model.js';
 import {
@@ -66,7 +66,7 @@ export function* desiredState(
   yield* readRelations(reading, relations);
   if (reading.problems.length > 0) return refuse(...reading.problems);
   const desired = { state: reading.draft.toState(), touched: reading.draft.touched };
-  const problems = yield* changeProblemsInSteps({ from: state, to: desired.state, touched: desired.touched });
+  const problems = yield* changeProblems({ from: state, to: desired.state, touched: desired.touched });
   return problems.length > 0 ? refuse(...problems.map((problem) => locate(problem, places))) : ok(desired);
 }
 

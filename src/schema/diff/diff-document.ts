@@ -9,11 +9,10 @@ import {
   invalid,
   ok,
   problemsOfEach,
-  problemsOfEachInSteps,
   refuse,
   unknownMembers,
 } from '../../kernel/problem.js';
-import type { Resumable } from '../../kernel/resumable.js';
+import { type Resumable, runToEnd } from '../../kernel/resumable.js';
 import { isSystemCollection } from '../model/system-collections.js';
 
 const PARTS = {
@@ -39,7 +38,7 @@ const ENTRY_MEMBERS: ReadonlyMap<unknown, ReadonlySet<string>> = new Map([
   ['A', new Set(['kind', 'path', 'index', 'item'])],
 ]);
 
-export function* readDiffDocumentInSteps(body: unknown): Resumable<Result<{ hash: string; diff: SchemaDiff }>> {
+export function* readDiffDocument(body: unknown): Resumable<Result<{ hash: string; diff: SchemaDiff }>> {
   if (!isObject(body))
     return refuse(invalid([], 'the body is an object with hash and diff, as /schema/diff answers it'));
   // `warnings` is part of what /schema/diff answers, and its answer can be sent as it is.
@@ -63,7 +62,7 @@ function* partProblems(items: unknown, part: Part): Resumable<Problem[]> {
   const at = ['diff', part];
   if (items === undefined) return [];
   if (!Array.isArray(items)) return [invalid(at, `${part} is an array`)];
-  const problems = yield* problemsOfEachInSteps(items, (item, index) => itemProblems(item, part, [...at, index]));
+  const problems = yield* problemsOfEach(items, (item, index) => itemProblems(item, part, [...at, index]));
   return problems.length > 0 ? problems : yield* doubled(items, part);
 }
 
@@ -76,7 +75,7 @@ interface Item {
 /** Each thing stands once; twice only where it is replaced by another of the same name: removed, then new. */
 function* doubled(items: readonly Item[], part: Part): Resumable<Problem[]> {
   const seen = new Map<string, Item | null>();
-  return yield* problemsOfEachInSteps(items, (item, index) => {
+  return yield* problemsOfEach(items, (item, index) => {
     const id = PARTS[part].map((member: 'collection' | 'field') => item[member]).join('\0');
     const first = seen.get(id);
     seen.set(id, first === undefined ? item : null);
@@ -110,7 +109,7 @@ function entriesProblems(diff: unknown, at: Path): Problem[] {
   if (!Array.isArray(diff) || diff.length === 0) return [invalid(at, 'diff is an array of entries')];
   const whole = diff.length > 1 && diff.some((entry) => isObject(entry) && isWhole(entry as unknown as Entry));
   if (whole) return [invalid(at, 'an entry for the whole stands alone')];
-  return problemsOfEach(diff, (entry, index) => entryProblems(entry, [...at, index]));
+  return runToEnd(problemsOfEach(diff, (entry, index) => entryProblems(entry, [...at, index])));
 }
 
 export const isWhole = (entry: Entry<unknown>): boolean =>

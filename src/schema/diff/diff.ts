@@ -11,7 +11,7 @@ import {
   fieldDocument,
 } from '../snapshot/documents.js';
 import { type CollectionNode, type State, byName } from '../model/state.js';
-import { type Resumable, runToEnd } from '../../kernel/resumable.js';
+import type { Resumable } from '../../kernel/resumable.js';
 import { type Entry, entriesBetween } from './entries.js';
 import type { Json } from '../../kernel/json.js';
 
@@ -46,12 +46,7 @@ export const isEmptyDiff = (diff: SchemaDiff): boolean =>
  * What turns `from` into `to`, where only the collections in `touched` differ. Ordered by name. A removed collection is
  * one entry: its fields and the relations it holds go with it. One that changes its kind is removed, then new.
  */
-export function diffStates(from: State, to: State, touched: Iterable<string>): SchemaDiff {
-  return runToEnd(diffStatesInSteps(from, to, touched));
-}
-
-/** `diffStates` of many collections. */
-export function* diffStatesInSteps(from: State, to: State, touched: Iterable<string>): Resumable<SchemaDiff> {
+export function* diffStates(from: State, to: State, touched: Iterable<string>): Resumable<SchemaDiff> {
   const diff: SchemaDiff = { collections: [], fields: [], relations: [] };
   for (const name of [...touched].sort(byName)) {
     yield;

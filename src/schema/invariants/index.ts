@@ -2,7 +2,7 @@
 import { MAX_PROBLEMS, type Problem } from '../../kernel/problem.js';
 import { sqlTextProblems } from '../sql-text/changed-texts.js';
 import { type State, relationsTo } from '../model/state.js';
-import { type Resumable, runToEnd } from '../../kernel/resumable.js';
+import type { Resumable } from '../../kernel/resumable.js';
 import { collectionProblems, groupsOf } from './collection.js';
 import { fieldProblems } from './field.js';
 import { indexNameProblems } from './index-names.js';
@@ -23,27 +23,18 @@ export interface Proposal {
 }
 
 /** Everything that stands against a change, for whoever proposes it and for whoever carries it out. */
-export function* changeProblemsInSteps({ from, to, touched, isAnew = () => false }: Proposal): Resumable<Problem[]> {
+export function* changeProblems({ from, to, touched, isAnew = () => false }: Proposal): Resumable<Problem[]> {
   const unsupported = unsupportedChanges(from, to, touched, isAnew);
-  const broken = yield* invariantProblemsInSteps(to, touched, from);
+  const broken = yield* invariantProblems(to, touched, from);
   return [...unsupported, ...broken, ...(yield* sqlTextProblems(from, to, touched))];
 }
 
 /**
  * Everything wrong with the `touched` collections of `state` and the relations that point at them.
  * Problems name collection and field; a caller that knows where in the request they stand adds the path.
- * @param from the state before the change: of two that are in each other's way, the changed one is told
+ * @param from the state before the change: of two that conflict, the changed one is told
  */
-export function invariantProblems(state: State, touched: Iterable<string>, from?: State): Problem[] {
-  return runToEnd(invariantProblemsInSteps(state, touched, from));
-}
-
-/** `invariantProblems` of many collections. */
-export function* invariantProblemsInSteps(
-  state: State,
-  touched: Iterable<string>,
-  from: State = state,
-): Resumable<Problem[]> {
+export function* invariantProblems(state: State, touched: Iterable<string>, from: State = state): Resumable<Problem[]> {
   const problems: Problem[] = [];
   const relations = new Map<string, Relation>();
   const groups = groupsOf(state);

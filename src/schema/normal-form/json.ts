@@ -1,7 +1,7 @@
 /** Whether a JSON document from outside is safe to work with: checked once for a whole body, so that nothing else must. */
 import { textFault } from '../../kernel/text.js';
 import { invalid, type Path, type Problem } from '../../kernel/problem.js';
-import { type Resumable, runToEnd } from '../../kernel/resumable.js';
+import type { Resumable } from '../../kernel/resumable.js';
 
 export interface JsonLimits {
   /** How deep arrays and objects may be nested. */
@@ -22,11 +22,6 @@ interface Visit {
   parent: Visit | undefined;
 }
 
-/** Problems of a parsed document; empty when it is fine. Never recurses, however deep the document is. */
-export function checkJson(value: unknown, limits: JsonLimits = {}): Problem[] {
-  return runToEnd(checkJsonInSteps(value, limits)).problems;
-}
-
 export interface JsonCheck {
   problems: Problem[];
   /** Members and elements at all levels, and the whole as one more; as far as was looked. */
@@ -36,8 +31,8 @@ export interface JsonCheck {
 /** Values looked at in one step. */
 const STEP = 2_000;
 
-/** `checkJson` of a large document. */
-export function* checkJsonInSteps(value: unknown, limits: JsonLimits = {}): Resumable<JsonCheck> {
+/** Problems of a parsed document; none when it is fine. Never recurses, however deep the document is. */
+export function* checkJson(value: unknown, limits: JsonLimits = {}): Resumable<JsonCheck> {
   if (isContainer(value)) return yield* checkContainers(value, limits);
   const fault = leafFault(value);
   return { problems: fault === null ? [] : [invalid([], `the value ${fault}`)], values: 1 };

@@ -1,10 +1,10 @@
 /** accept-drift: what was changed in the database by hand is taken into the log. Nothing is done to the tables. */
 import type { NewEvent } from '../model/events.js';
-import { invariantProblemsInSteps } from '../invariants/index.js';
+import { invariantProblems } from '../invariants/index.js';
 import { isObject } from '../../kernel/json.js';
 import { locate } from '../../kernel/locate.js';
 import { invalid, ok, refuse, unknownMembers } from '../../kernel/problem.js';
-import { transitionInSteps } from '../transition/transition.js';
+import { transition } from '../transition/transition.js';
 import { type AcceptRequest, type Named, readNamed, requestOf } from './accept-request.js';
 import { type FoundDrift, acceptedState } from './accepted-state.js';
 import { missingCollection } from './refusals.js';
@@ -35,9 +35,9 @@ export const acceptDrift: Operation<'accept-drift', { body: unknown }, AcceptDri
     const unknown = [...(request.only?.keys() ?? [])].filter((name) => !state.collections.has(name));
     if (unknown.length > 0) return refuse(...unknown.map(missingCollection));
     const { desired, touched } = acceptedState(state, found, request);
-    const problems = yield* invariantProblemsInSteps(desired, touched, state);
+    const problems = yield* invariantProblems(desired, touched, state);
     if (problems.length > 0) return refuse(...problems.map((problem) => locate(problem, {})));
-    const events = yield* transitionInSteps(state, desired, touched);
+    const events = yield* transition(state, desired, touched);
     return ok(events.map(adopted));
   },
 };

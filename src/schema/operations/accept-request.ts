@@ -1,4 +1,5 @@
 /** Which differences an acceptance is to take. */
+import { runToEnd } from '../../kernel/resumable.js';
 import { isObject } from '../../kernel/json.js';
 import { type Path, type Problem, invalid, problemsOfEach, renderPath, unknownMembers } from '../../kernel/problem.js';
 import type { Renames } from './renamed-state.js';
@@ -47,7 +48,7 @@ type Check = (element: unknown, at: Path) => Problem[];
 function elementsOf(list: unknown, at: Path, check: Check): Problem[] {
   if (list === undefined) return [];
   if (!Array.isArray(list) || list.length === 0) return [invalid(at, `${renderPath(at)} is an array, not empty`)];
-  return problemsOfEach(list, (each, index) => check(each, [...at, index]));
+  return runToEnd(problemsOfEach(list, (each, index) => check(each, [...at, index])));
 }
 
 function nameCollection(name: unknown, at: Path, only: Named): Problem[] {

@@ -1,7 +1,7 @@
 /** adopt-tables: tables that exist already become collections. Nothing is done to them. */
 import { Draft } from '../transition/draft.js';
 import type { NewEvent } from '../model/events.js';
-import { invariantProblemsInSteps } from '../invariants/index.js';
+import { invariantProblems } from '../invariants/index.js';
 import { isObject } from '../../kernel/json.js';
 import type { Collection, Field, NewRelation } from '../model/model.js';
 import { locate } from '../../kernel/locate.js';
@@ -22,6 +22,7 @@ import { patchBetween } from '../fold/patch.js';
 import { type CollectionNode, type State, byName } from '../model/state.js';
 import type { Operation } from './operation.js';
 import { newEvent } from '../model/events.js';
+import { runToEnd } from '../../kernel/resumable.js';
 
 /** Which tables: by name, or all that aren't managed yet. */
 export type AdoptRequest = { tables: string[] } | { all: true };
@@ -77,7 +78,7 @@ export const adoptTables: Operation<'adopt-tables', AdoptTablesInput, AdoptTable
     for (const collection of found.completed) draft.putCollection(collection);
     for (const relation of found.relations) draft.putRelation(relation);
     const desired = draft.toState();
-    const faults = yield* invariantProblemsInSteps(desired, draft.touched, state);
+    const faults = yield* invariantProblems(desired, draft.touched, state);
     if (faults.length === 0) return ok([...eventsOf(found, state, desired)]);
     const places = adoptPlaces('all' in request ? [] : request.tables);
     return refuse(...faults.map((fault) => locate(fault, places)));
@@ -100,31 +101,37 @@ function nameProblems(tables: unknown): Problem[] {
   if (!Array.isArray(tables) || tables.length === 0) {
     return [invalid(['tables'], 'tables is an array of table names, at least one')];
   }
-  const wrong = problemsOfEach(tables, (name: unknown, index) =>
-    typeof name === 'string' ? [] : [invalid(['tables', index], 'must be the name of a table, a string')],
+  const wrong = runToEnd(
+    problemsOfEach(tables, (name: unknown, index) =>
+      typeof name === 'string' ? [] : [invalid(['tables', index], 'must be the name of a table, a string')],
+    ),
   );
   if (wrong.length > 0) return wrong;
-  return problemsOfEach(repeated(tables as string[]), (index) => [
-    invalid(['tables', index], `${JSON.stringify(tables[index])} stands in the array twice`),
-  ]);
+  return runToEnd(
+    problemsOfEach(repeated(tables as string[]), (index) => [
+      invalid(['tables', index], `${JSON.stringify(tables[index])} stands in the array twice`),
+    ]),
+  );
 }
 
 function requestProblems(state: State, request: AdoptRequest, { missing, refused }: CatalogFindings): Problem[] {
   if ('all' in request) return [];
-  return problemsOfEach(request.tables, (table, index): Problem[] => {
-    const place = { path: renderPath(['tables', index]), collection: table };
-    const quoted = JSON.stringify(table);
-    if (state.collections.has(table)) {
-      return [{ code: 'ALREADY_EXISTS', message: `${quoted} is a collection already`, ...place }];
-    }
-    if (missing.includes(table)) {
-      return [{ code: 'NOT_FOUND', message: `there is no table ${quoted} in the database`, ...place }];
-    }
-    const refusal = refused.find((each) => each.table === table);
-    return refusal === undefined
-      ? []
-      : [{ code: 'INVALID_PAYLOAD', message: `${quoted}: ${refusal.message}`, ...place }];
-  });
+  return runToEnd(
+    problemsOfEach(request.tables, (table, index): Problem[] => {
+      const place = { path: renderPath(['tables', index]), collection: table };
+      const quoted = JSON.stringify(table);
+      if (state.collections.has(table)) {
+        return [{ code: 'ALREADY_EXISTS', message: `${quoted} is a collection already`, ...place }];
+      }
+      if (missing.includes(table)) {
+        return [{ code: 'NOT_FOUND', message: `there is no table ${quoted} in the database`, ...place }];
+      }
+      const refusal = refused.find((each) => each.table === table);
+      return refusal === undefined
+        ? []
+        : [{ code: 'INVALID_PAYLOAD', message: `${quoted}: ${refusal.message}`, ...place }];
+    }),
+  );
 }
 
 /** Partitioned tables before their partitions; foreign keys when all tables are there. */

@@ -3,16 +3,16 @@ import type { SchemaDiff } from '../diff/diff.js';
 import { Draft } from '../transition/draft.js';
 import { diffPlaces } from '../diff/places.js';
 import { type Problem, type Result, ok, refuse } from '../../kernel/problem.js';
-import { snapshotHashInSteps } from '../snapshot/snapshot.js';
+import { snapshotHash } from '../snapshot/snapshot.js';
 import type { State } from '../model/state.js';
-import { type Resumable, runToEnd } from '../../kernel/resumable.js';
+import { type Resumable } from '../../kernel/resumable.js';
 import {
   type EntryFindings,
   applyCollectionEntries,
   applyFieldEntries,
   applyRelationEntries,
 } from '../diff/apply-entries.js';
-import { readDiffDocumentInSteps } from '../diff/diff-document.js';
+import { readDiffDocument } from '../diff/diff-document.js';
 import { type Operation, decideDraft } from './operation.js';
 
 export interface ApplyDiff {
@@ -27,19 +27,16 @@ export interface ApplyDiffInput {
   body: unknown;
 }
 
-/** `parse` of a large diff. */
-export function* parseApplyDiffInSteps({ release, body }: ApplyDiffInput): Resumable<Result<ApplyDiff>> {
-  const document = yield* readDiffDocumentInSteps(body);
-  return document.ok ? ok({ release, ...document.value }) : document;
-}
-
 export const applyDiff: Operation<'apply-diff', ApplyDiffInput, ApplyDiff> = {
   name: 'apply-diff',
 
-  parse: (input) => runToEnd(parseApplyDiffInSteps(input)),
+  *parse({ release, body }) {
+    const document = yield* readDiffDocument(body);
+    return document.ok ? ok({ release, ...document.value }) : document;
+  },
 
   *decide(state, { release, hash, diff }) {
-    const current = yield* snapshotHashInSteps(state, release);
+    const current = yield* snapshotHash(state, release);
     const judgement: EntryFindings = { problems: [], conflicts: [] };
     const draft = yield* drafted(state, diff, judgement);
     if (hash !== current || judgement.conflicts.length > 0) return changed(hash !== current, current, judgement);

@@ -3,18 +3,9 @@ import { Draft } from '../transition/draft.js';
 import { isObject } from '../../kernel/json.js';
 import { locate } from '../../kernel/locate.js';
 import { collectionPlaces } from './places.js';
-import {
-  type Problem,
-  type Result,
-  allOfInSteps,
-  invalid,
-  ok,
-  problemsOfEach,
-  refuse,
-  repeated,
-} from '../../kernel/problem.js';
-import { type CreateCollection, parseCreateCollectionInSteps, takenName } from './create-collection.js';
-import { type Resumable, runToEnd } from '../../kernel/resumable.js';
+import { type Problem, allOf, invalid, ok, problemsOfEach, refuse, repeated } from '../../kernel/problem.js';
+import { type CreateCollection, createCollection, takenName } from './create-collection.js';
+import { runToEnd } from '../../kernel/resumable.js';
 import { type Operation, decideDraft } from './operation.js';
 import { type UpdateCollection, applyUpdate, updateCollection, updatePlaces } from './update-collection.js';
 
@@ -31,7 +22,14 @@ export interface CreateCollectionsInput {
 export const createCollections: Operation<'create-collections', CreateCollectionsInput, CreateCollections> = {
   name: 'create-collections',
 
-  parse: (input) => runToEnd(parseCreateCollectionsInSteps(input)),
+  *parse({ body, concurrentIndexes }) {
+    const creates = yield* allOf(body, (element, index) =>
+      createCollection.parse({ body: element, concurrentIndexes, at: [index] }),
+    );
+    if (!creates.ok) return creates;
+    const twice = doubled(creates.value.map((create) => create.collection.collection));
+    return twice.length > 0 ? refuse(...twice) : ok({ creates: creates.value, concurrentIndexes });
+  },
 
   *decide(state, { creates, concurrentIndexes }) {
     const draft = new Draft(state);
@@ -62,7 +60,19 @@ export interface UpdateCollectionsInput {
 export const updateCollections: Operation<'update-collections', UpdateCollectionsInput, UpdateCollections> = {
   name: 'update-collections',
 
-  parse: (input) => runToEnd(parseUpdateCollectionsInSteps(input)),
+  *parse({ body }) {
+    if (!Array.isArray(body))
+      return refuse(invalid([], 'the body is an array of collections, each with its name and meta'));
+    const updates = yield* allOf(body, (element: unknown, index) => {
+      if (!isObject(element)) return refuse(invalid([index], 'a collection is an object with its name and meta'));
+      const name = element['collection'];
+      if (typeof name !== 'string') return refuse(invalid([index, 'collection'], 'collection is required, a string'));
+      return updateCollection.parse({ collection: name, body: element, at: [index] });
+    });
+    if (!updates.ok) return updates;
+    const twice = doubled(updates.value.map((update) => update.collection));
+    return twice.length > 0 ? refuse(...twice) : ok({ updates: updates.value });
+  },
 
   *decide(state, { updates }) {
     const draft = new Draft(state);
@@ -76,36 +86,10 @@ export const updateCollections: Operation<'update-collections', UpdateCollection
   },
 };
 
-/** `parse` of many. */
-export function* parseCreateCollectionsInSteps({
-  body,
-  concurrentIndexes,
-}: CreateCollectionsInput): Resumable<Result<CreateCollections>> {
-  const creates = yield* allOfInSteps(body, (element, index) =>
-    parseCreateCollectionInSteps({ body: element, concurrentIndexes, at: [index] }),
-  );
-  if (!creates.ok) return creates;
-  const twice = doubled(creates.value.map((create) => create.collection.collection));
-  return twice.length > 0 ? refuse(...twice) : ok({ creates: creates.value, concurrentIndexes });
-}
-
-/** `parse` of many. */
-export function* parseUpdateCollectionsInSteps({ body }: UpdateCollectionsInput): Resumable<Result<UpdateCollections>> {
-  if (!Array.isArray(body))
-    return refuse(invalid([], 'the body is an array of collections, each with its name and meta'));
-  const updates = yield* allOfInSteps(body, (element: unknown, index): Result<UpdateCollection> => {
-    if (!isObject(element)) return refuse(invalid([index], 'a collection is an object with its name and meta'));
-    const name = element['collection'];
-    if (typeof name !== 'string') return refuse(invalid([index, 'collection'], 'collection is required, a string'));
-    return updateCollection.parse({ collection: name, body: element, at: [index] });
-  });
-  if (!updates.ok) return updates;
-  const twice = doubled(updates.value.map((update) => update.collection));
-  return twice.length > 0 ? refuse(...twice) : ok({ updates: updates.value });
-}
-
 function doubled(names: string[]): Problem[] {
-  return problemsOfEach(repeated(names), (index) => [
-    invalid([index, 'collection'], `${JSON.stringify(names[index])} stands in the array twice`),
-  ]);
+  return runToEnd(
+    problemsOfEach(repeated(names), (index) => [
+      invalid([index, 'collection'], `${JSON.stringify(names[index])} stands in the array twice`),
+    ]),
+  );
 }

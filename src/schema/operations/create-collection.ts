@@ -12,7 +12,7 @@ import {
   type Problem,
   type Result,
   about,
-  allOfInSteps,
+  allOf,
   invalid,
   ok,
   refuse,
@@ -41,7 +41,22 @@ const MEMBERS = new Set<string>(['collection', 'meta', 'schema', 'fields', 'tran
 export const createCollection: Operation<'create-collection', CreateCollectionInput, CreateCollection> = {
   name: 'create-collection',
 
-  parse: (input) => runToEnd(parseCreateCollectionInSteps(input)),
+  *parse({ body, concurrentIndexes, at = [] }) {
+    if (!isObject(body)) return refuse(invalid(at, 'a collection is a JSON object'));
+    const problems = unknownMembers(body, MEMBERS, at);
+    const meta = mergedMeta(body, at);
+    if (!meta.ok) return refuse(...problems, ...meta.problems);
+    const document: Record<string, Json> = { meta: meta.value };
+    if (body['collection'] !== undefined) document['collection'] = body['collection'];
+    if (body['schema'] !== undefined) document['schema'] = body['schema'];
+    const { stepsTo } = requestPlace(at, body);
+    const collection = readNewCollection(document, at, { imported: false, stepsTo });
+    if (!collection.ok) return refuse(...problems, ...collection.problems);
+    const fields = yield* readFields(body['fields'], collection.value, at);
+    if (!fields.ok) return refuse(...problems, ...fields.problems);
+    if (problems.length > 0) return refuse(...problems);
+    return ok({ collection: collection.value, fields: fields.value, sent: { at, body }, concurrentIndexes });
+  },
 
   *decide(state, command) {
     const { collection, fields, concurrentIndexes } = command;
@@ -56,28 +71,6 @@ export const createCollection: Operation<'create-collection', CreateCollectionIn
     return yield* decideDraft(state, draft, { concurrentIndexes }, places);
   },
 };
-
-/** `parse` of many fields. */
-export function* parseCreateCollectionInSteps({
-  body,
-  concurrentIndexes,
-  at = [],
-}: CreateCollectionInput): Resumable<Result<CreateCollection>> {
-  if (!isObject(body)) return refuse(invalid(at, 'a collection is a JSON object'));
-  const problems = unknownMembers(body, MEMBERS, at);
-  const meta = mergedMeta(body, at);
-  if (!meta.ok) return refuse(...problems, ...meta.problems);
-  const document: Record<string, Json> = { meta: meta.value };
-  if (body['collection'] !== undefined) document['collection'] = body['collection'];
-  if (body['schema'] !== undefined) document['schema'] = body['schema'];
-  const { stepsTo } = requestPlace(at, body);
-  const collection = readNewCollection(document, at, { imported: false, stepsTo });
-  if (!collection.ok) return refuse(...problems, ...collection.problems);
-  const fields = yield* readFields(body['fields'], collection.value, at);
-  if (!fields.ok) return refuse(...problems, ...fields.problems);
-  if (problems.length > 0) return refuse(...problems);
-  return ok({ collection: collection.value, fields: fields.value, sent: { at, body }, concurrentIndexes });
-}
 
 export function takenName({ collection }: Collection): Problem {
   const message = `collection ${JSON.stringify(collection)} exists already`;
@@ -114,7 +107,7 @@ function readTranslation(value: Json, at: Path): Result<Json> {
   try {
     const translations = JSON.parse(value) as Json;
     // The body was checked as it came; what stands in one of its strings was not.
-    const problems = checkJson(translations);
+    const problems = runToEnd(checkJson(translations)).problems;
     return problems.length > 0 ? refuse(...problems.map((each) => invalid(at, each.message))) : ok(translations);
   } catch {
     return refuse(invalid(at, 'translation is an object of names per language, or a string with that as JSON'));
@@ -128,7 +121,7 @@ function* readFields(input: Json | undefined, collection: Collection, at: Path):
   if (collection.schema === null) {
     return given.length === 0 ? ok([]) : refuse(invalid(path, 'a folder (schema null) has no table and so no fields'));
   }
-  const fields = yield* allOfInSteps(given, (each, index) => readOne(each, [...path, index], collection.collection));
+  const fields = yield* allOf(given, (each, index) => readOne(each, [...path, index], collection.collection));
   if (!fields.ok) return fields;
   const twice = [...duplicates(fields.value, path)];
   const complete = withPrimaryKey(fields.value, collection.collection, path);

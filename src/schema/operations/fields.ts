@@ -10,7 +10,7 @@ import {
   type Problem,
   type Result,
   about,
-  allOfInSteps,
+  allOf,
   invalid,
   ok,
   refuse,
@@ -18,7 +18,7 @@ import {
   repeated,
 } from '../../kernel/problem.js';
 import type { CollectionNode, State } from '../model/state.js';
-import { type Resumable, runToEnd } from '../../kernel/resumable.js';
+import { type Resumable } from '../../kernel/resumable.js';
 import { neededBy } from './needed-by.js';
 import { inPlaceFault, keyProblems, referenceProblems } from './field-changes.js';
 import { type Operation, decideDraft } from './operation.js';
@@ -106,7 +106,21 @@ export interface UpdateFieldsInput {
 export const updateFields: Operation<'update-fields', UpdateFieldsInput, UpdateFields> = {
   name: 'update-fields',
 
-  parse: (input) => runToEnd(parseUpdateFieldsInSteps(input)),
+  *parse({ collection, field, body, concurrentIndexes }) {
+    if (field !== undefined) {
+      if (!isObject(body)) return refuse(invalid([], 'the body is an object with the members to change'));
+      const problems = sameNames(body, collection, field, []);
+      if (problems.length > 0) return refuse(...problems);
+      return ok({ collection, changes: [{ field, body, at: [] }], concurrentIndexes });
+    }
+    if (!Array.isArray(body)) {
+      return refuse(invalid([], 'the body is an array of fields, each with its name and the members to change'));
+    }
+    const changes = yield* allOf(body, (element: unknown, index) => readChange(element, collection, index));
+    if (!changes.ok) return changes;
+    const twice = doubled(changes.value.map((change) => change.field));
+    return twice.length > 0 ? refuse(...twice) : ok({ collection, changes: changes.value, concurrentIndexes });
+  },
 
   *decide(state, { collection, changes, concurrentIndexes }) {
     const node = state.collections.get(collection);
@@ -124,28 +138,6 @@ export const updateFields: Operation<'update-fields', UpdateFieldsInput, UpdateF
     return yield* decideDraft(state, draft, { concurrentIndexes }, fieldPlaces(collection, changes));
   },
 };
-
-/** `parse` of many changes. */
-export function* parseUpdateFieldsInSteps({
-  collection,
-  field,
-  body,
-  concurrentIndexes,
-}: UpdateFieldsInput): Resumable<Result<UpdateFields>> {
-  if (field !== undefined) {
-    if (!isObject(body)) return refuse(invalid([], 'the body is an object with the members to change'));
-    const problems = sameNames(body, collection, field, []);
-    if (problems.length > 0) return refuse(...problems);
-    return ok({ collection, changes: [{ field, body, at: [] }], concurrentIndexes });
-  }
-  if (!Array.isArray(body)) {
-    return refuse(invalid([], 'the body is an array of fields, each with its name and the members to change'));
-  }
-  const changes = yield* allOfInSteps(body, (element: unknown, index) => readChange(element, collection, index));
-  if (!changes.ok) return changes;
-  const twice = doubled(changes.value.map((change) => change.field));
-  return twice.length > 0 ? refuse(...twice) : ok({ collection, changes: changes.value, concurrentIndexes });
-}
 
 function readChange(element: unknown, collection: string, index: number): Result<FieldChange> {
   if (!isObject(element)) return refuse(invalid([index], 'a field is an object with its name and what to change'));

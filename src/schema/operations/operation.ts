@@ -1,19 +1,19 @@
 /** The shape that every operation has. */
 import type { Draft } from '../transition/draft.js';
 import type { NewEvent } from '../model/events.js';
-import { changeProblemsInSteps } from '../invariants/index.js';
+import { changeProblems } from '../invariants/index.js';
 import { type Places, locate } from '../../kernel/locate.js';
 import { type Result, ok, refuse } from '../../kernel/problem.js';
 import type { State } from '../model/state.js';
 import type { Resumable } from '../../kernel/resumable.js';
-import { transitionInSteps } from '../transition/transition.js';
+import { transition } from '../transition/transition.js';
 import type { TransitionOptions } from '../transition/context.js';
 
 export interface Operation<Name extends string, Input, Command> {
   /** Imperative, kept with the events: `create-collection`. */
   name: Name;
-  /** Untrusted input → command: shapes, types and names, whatever the schema is now. */
-  parse(input: Input): Result<Command>;
+  /** Untrusted input → command: shapes, types and names, whatever the schema is now. Large input takes steps. */
+  parse(input: Input): Result<Command> | Resumable<Result<Command>>;
   /** Command × state → events, or why not. */
   decide(state: State, command: Command): Resumable<Result<NewEvent[]>>;
 }
@@ -28,7 +28,7 @@ export function* decideDraft(
   const desired = draft.toState();
   const touched = draft.touched;
   const isAnew = (collection: string, field: string) => draft.isAnew(collection, field);
-  const problems = yield* changeProblemsInSteps({ from: state, to: desired, touched, isAnew });
+  const problems = yield* changeProblems({ from: state, to: desired, touched, isAnew });
   if (problems.length > 0) return refuse(...problems.map((problem) => locate(problem, places)));
-  return ok(yield* transitionInSteps(state, desired, touched, options));
+  return ok(yield* transition(state, desired, touched, options));
 }

@@ -13,7 +13,7 @@ import {
 } from './documents.js';
 import { orderCollectionMembers, orderFieldMembers, orderRelationMembers } from './member-order.js';
 import type { CollectionNode, State } from '../model/state.js';
-import { type Resumable, runToEnd } from '../../kernel/resumable.js';
+import type { Resumable } from '../../kernel/resumable.js';
 
 export const SNAPSHOT_VERSION = 1;
 export const VENDOR = 'postgres';
@@ -81,16 +81,7 @@ export function collectionDocumentOf(state: State, node: CollectionNode): Collec
 }
 
 /** The schema as a document. `include`: only these collections, with their fields and the relations they hold. */
-export function snapshotOf(
-  state: State,
-  release: string,
-  include: (collection: string) => boolean = () => true,
-): Snapshot {
-  return runToEnd(snapshotInSteps(state, release, include));
-}
-
-/** `snapshotOf` of many collections. */
-export function* snapshotInSteps(
+export function* snapshotOf(
   state: State,
   release: string,
   include: (collection: string) => boolean = () => true,
@@ -110,14 +101,9 @@ export function* snapshotInSteps(
 
 /**
  * sha256, hex, of the whole snapshot in canonical form, relation ids left out: they are the log's, and two instances
- * with the same schema have the same hash.
+ * with the same schema have the same hash. A known one is answered at once.
  */
-export function snapshotHash(state: State, release: string): string {
-  return runToEnd(snapshotHashInSteps(state, release));
-}
-
-/** `snapshotHash` of many collections; known ones are answered at once. */
-export function* snapshotHashInSteps(state: State, release: string): Resumable<string> {
+export function* snapshotHash(state: State, release: string): Resumable<string> {
   const known = hashOf.get(state.collections);
   if (known?.release === release) return known.hash;
   const write = createCanonicalWriter();

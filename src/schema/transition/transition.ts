@@ -21,7 +21,7 @@ import type { Collection, Field, Relation } from '../model/model.js';
 import { groupsFirst, neededFirst, parentOf, partitionsFirst, relationsInOrder } from '../model/order.js';
 import { patchBetween } from '../fold/patch.js';
 import { isReplacedCollection, isReplacedRelation, removalsBetween } from './removals.js';
-import { type Resumable, runToEnd } from '../../kernel/resumable.js';
+import type { Resumable } from '../../kernel/resumable.js';
 import { updateOrder } from './update-order.js';
 import { type CollectionNode, type State, byName, getRelation } from '../model/state.js';
 import { newEvent } from '../model/events.js';
@@ -30,17 +30,7 @@ import { newEvent } from '../model/events.js';
  * The events that turn `from` into `to`, where only the collections in `touched` differ. Both states must satisfy the
  * invariants. Relations are compared without their ids.
  */
-export function transition(
-  from: State,
-  to: State,
-  touched: Iterable<string>,
-  options: TransitionOptions = {},
-): NewEvent[] {
-  return runToEnd(transitionInSteps(from, to, touched, options));
-}
-
-/** `transition` of many collections. */
-export function* transitionInSteps(
+export function* transition(
   from: State,
   to: State,
   touched: Iterable<string>,

@@ -1,9 +1,9 @@
 /** Cut or whole, JSON.parse decides; what it would take without a word is refused. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { buildJsonInSteps } from '../../../src/http/body/json-build.js';
+import { buildJson } from '../../../src/http/body/json-build.js';
 import { JSON_LIMITS, parseJson } from '../../../src/http/body/json.js';
-import { scanJsonInSteps } from '../../../src/http/body/json-scan.js';
+import { scanJson } from '../../../src/http/body/json-scan.js';
 import { Refused } from '../../../src/http/errors.js';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 
@@ -14,7 +14,7 @@ const built = (text: string, group: number): { value: string } | 'refused' => {
   const bytes = Buffer.from(text);
   try {
     return {
-      value: JSON.stringify(runToEnd(buildJsonInSteps(bytes, runToEnd(scanJsonInSteps(bytes, { ...options, group }))))),
+      value: JSON.stringify(runToEnd(buildJson(bytes, runToEnd(scanJson(bytes, { ...options, group }))))),
     };
   } catch {
     return 'refused';
@@ -112,9 +112,9 @@ describe('JSON that is parsed in steps', () => {
     const bytes = Buffer.from(
       JSON.stringify({ fields: Array.from({ length: 5_000 }, (_, index) => ({ index, text: 'x'.repeat(100) })) }),
     );
-    const scan = runToEnd(scanJsonInSteps(bytes, { ...options, group: 1_000 }));
+    const scan = runToEnd(scanJson(bytes, { ...options, group: 1_000 }));
     let count = 0;
-    for (const steps = buildJsonInSteps(bytes, scan); steps.next().done !== true;) count += 1;
+    for (const steps = buildJson(bytes, scan); steps.next().done !== true;) count += 1;
     expect(count).above(300);
   });
 

@@ -4,9 +4,10 @@ import { planBatch } from '../../../src/projector/ddl/plan.js';
 import type { NewEvent } from '../../../src/schema/model/events.js';
 import { initialState } from '../../../src/schema/model/state.js';
 import { column, created, related, tableOf } from '../columns.js';
+import { runToEnd } from '../../../src/kernel/resumable.js';
 
 const sqlOf = (collection: string, events: NewEvent[]): string | null => {
-  const { after } = planBatch(initialState(), events, 'public');
+  const { after } = runToEnd(planBatch(initialState(), events, 'public'));
   return createTableSql(after.collections.get(collection)!, after, 'public');
 };
 

@@ -5,9 +5,11 @@ import type { NewEvent } from '../../../src/schema/model/events.js';
 import type { Field } from '../../../src/schema/model/model.js';
 import { type State, initialState } from '../../../src/schema/model/state.js';
 import { added, changed, column, created, deleted, dropped, related, tableOf, unrelated } from '../columns.js';
+import { runToEnd } from '../../../src/kernel/resumable.js';
 
-const after = (...events: NewEvent[]): State => planBatch(initialState(), events, 'public').after;
-const plan = (state: State, ...events: NewEvent[]): Statement[] => planBatch(state, events, 'public').statements;
+const after = (...events: NewEvent[]): State => runToEnd(planBatch(initialState(), events, 'public')).after;
+const plan = (state: State, ...events: NewEvent[]): Statement[] =>
+  runToEnd(planBatch(state, events, 'public')).statements;
 const texts = (statements: Statement[]): string[] => statements.map((statement) => statement.sql);
 
 /** What becomes of one column of a table that is there already. */
@@ -348,7 +350,7 @@ describe('a comment of a table', () => {
       data: { patch: [{ op: 'replace', path: '/schema/comment', value: "it's \\" }] },
     };
     const before = after(created('t'));
-    const { after: now } = planBatch(before, [update], 'public');
+    const { after: now } = runToEnd(planBatch(before, [update], 'public'));
     expect(texts(planEvent(before, update, now, 'public'))).to.deep.equal([`COMMENT ON TABLE ${T} IS E'it''s \\\\'`]);
     expect(texts(planEvent(now, update, before, 'public'))).to.deep.equal([`COMMENT ON TABLE ${T} IS NULL`]);
   });

@@ -12,6 +12,7 @@ import { defaultPrimaryKey } from '../../../src/schema/normal-form/index.js';
 import { ident } from '../../../src/projector/ddl/sql.js';
 import { column, tableOf } from '../columns.js';
 import { type Projected, startProjected } from '../support.js';
+import { runToEnd } from '../../../src/kernel/resumable.js';
 
 const PLAIN = ['a', 'b', 'select', 'a b'];
 const GENERATED = ['g', 'h', 'aa'];
@@ -133,8 +134,8 @@ describe('generated columns in a batch', () => {
         const events: NewEvent[] = [];
         let state = projected.state();
         for (const target of targets) {
-          const next = transition(state, target, ['t']);
-          state = planBatch(state, next, 'public').after;
+          const next = runToEnd(transition(state, target, ['t']));
+          state = runToEnd(planBatch(state, next, 'public')).after;
           events.push(...next);
         }
         await projected.project(events);

@@ -5,9 +5,11 @@ import type { NewEvent } from '../../../src/schema/model/events.js';
 import type { Field } from '../../../src/schema/model/model.js';
 import { type State, initialState } from '../../../src/schema/model/state.js';
 import { added, changed, column, created, dropped, related } from '../columns.js';
+import { runToEnd } from '../../../src/kernel/resumable.js';
 
-const after = (...events: NewEvent[]): State => planBatch(initialState(), events, 'public').after;
-const plan = (state: State, ...events: NewEvent[]): Statement[] => planBatch(state, events, 'public').statements;
+const after = (...events: NewEvent[]): State => runToEnd(planBatch(initialState(), events, 'public')).after;
+const plan = (state: State, ...events: NewEvent[]): Statement[] =>
+  runToEnd(planBatch(state, events, 'public')).statements;
 /** Without the look for what others hung on the columns. */
 const changing = (statements: Statement[]): Statement[] => statements.filter((each) => !each.sql.startsWith('DO '));
 const texts = (statements: Statement[]): string[] => changing(statements).map((statement) => statement.sql);

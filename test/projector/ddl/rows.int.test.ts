@@ -4,6 +4,7 @@ import type { NewEvent } from '../../../src/schema/model/events.js';
 import type { Field } from '../../../src/schema/model/model.js';
 import { added, changed, column, created, deleted, dropped, related, unrelated } from '../columns.js';
 import { type Projected, startProjected } from '../support.js';
+import { runToEnd } from '../../../src/kernel/resumable.js';
 
 const HOSTILE = ['a b', "it's", '"', 'a"b', '$$', '%I', 'select', '__proto__', 'back\\slash', 'é'.repeat(31)];
 
@@ -161,7 +162,7 @@ describe('changes of tables with rows', () => {
       related('t.author', 'authors'),
     ];
     const held = async (batch: NewEvent[]): Promise<number> => {
-      const { statements } = planBatch(projected.state(), batch, projected.schema);
+      const { statements } = runToEnd(planBatch(projected.state(), batch, projected.schema));
       await projected.client.query('BEGIN');
       for (const { sql } of statements) await projected.client.query(sql);
       const { rows } = await projected.client.query<{ held: number }>(

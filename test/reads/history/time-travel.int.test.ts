@@ -12,6 +12,7 @@ import { type State, initialState } from '../../../src/schema/model/state.js';
 import { CAUSE, type Instance, silent, startInstance } from '../../pipeline/instance.js';
 import { type TestDatabase, createDatabase } from '../../support/postgres.js';
 import { createRandomCommands } from '../../support/random-commands.js';
+import { runToEnd } from '../../../src/kernel/resumable.js';
 
 const COMMANDS = 2_000;
 const RELEASE = '1.2.3';
@@ -105,7 +106,9 @@ describe('time travel through a random history', () => {
     const store = createStore({ pool: counting((rows) => (events += rows)), logger: silent, folds });
     await store.load();
     expect(text(store.current())).to.equal(recorded.at(-1));
-    expect(snapshotHash(store.current(), RELEASE)).to.equal(snapshotHash(instance.store.current(), RELEASE));
+    expect(runToEnd(snapshotHash(store.current(), RELEASE))).to.equal(
+      runToEnd(snapshotHash(instance.store.current(), RELEASE)),
+    );
     expect(events).to.be.lessThan(200);
   });
 

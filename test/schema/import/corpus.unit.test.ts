@@ -22,6 +22,7 @@ import {
 import { initialState } from '../../../src/schema/model/state.js';
 import { FORCED, sent, STRICT, valueOf } from '../normal-form/read.js';
 import { applied, NOTHING, read } from './read.js';
+import { runToEnd } from '../../../src/kernel/resumable.js';
 
 const CORPUS = join(import.meta.dirname, '../../../../shared/corpus');
 
@@ -113,7 +114,7 @@ const files = existsSync(CORPUS)
       const file = load(readFileSync(join(CORPUS, name), 'utf8')) as Members;
 
       it('is read whole, with documents that are valid without force', () => {
-        expect(checkJson(file)).to.deep.equal([]);
+        expect(runToEnd(checkJson(file)).problems).to.deep.equal([]);
         const { collections, fields, relations } = read(file);
         const system = (document: Members) => String(document['collection']).startsWith('directus_');
         expect(collections).to.have.length((file['collections'] as Members[]).length);

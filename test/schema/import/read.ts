@@ -6,6 +6,7 @@ import { EMPTY_INSTANCE, type Instance } from '../../../src/schema/import/contex
 import type { State } from '../../../src/schema/model/state.js';
 import { valueOf } from '../normal-form/read.js';
 import type { Json } from '../../../src/kernel/json.js';
+import { runToEnd } from '../../../src/kernel/resumable.js';
 
 export const SYSTEM: ReadonlySet<string> = new Set(['service_users']);
 
@@ -49,7 +50,7 @@ export const NOTHING = { collections: [], fields: [], relations: [] };
 
 /** What a file, accepted with force, makes of a state. */
 export function applied(state: State, given: object, mode: 'mirror' | 'merge'): { state: State; diff: SchemaDiff } {
-  const { diff, desired } = valueOf(compareSnapshot(state, given, { force: true, mode, release: '1.2.3' }));
+  const { diff, desired } = valueOf(runToEnd(compareSnapshot(state, given, { force: true, mode, release: '1.2.3' })));
   return { state: desired.state, diff };
 }
 

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
-import { checkJson, checkJsonInSteps } from '../../../src/schema/normal-form/json.js';
+import { checkJson } from '../../../src/schema/normal-form/json.js';
+import { runToEnd } from '../../../src/kernel/resumable.js';
 
-const paths = (value: unknown): (string | undefined)[] => checkJson(value).map(({ path }) => path);
+const paths = (value: unknown): (string | undefined)[] => runToEnd(checkJson(value)).problems.map(({ path }) => path);
 
 function nested(depth: number): unknown {
   let value: unknown = 1;
@@ -11,8 +12,8 @@ function nested(depth: number): unknown {
 
 describe('checkJson', () => {
   it('accepts what JSON can say', () => {
-    expect(checkJson({ a: [1, 'ü 😀', null, true, { '': -0.5 }] })).to.deep.equal([]);
-    for (const leaf of ['x', 1, null, false]) expect(checkJson(leaf)).to.deep.equal([]);
+    expect(runToEnd(checkJson({ a: [1, 'ü 😀', null, true, { '': -0.5 }] })).problems).to.deep.equal([]);
+    for (const leaf of ['x', 1, null, false]) expect(runToEnd(checkJson(leaf)).problems).to.deep.equal([]);
   });
 
   it('names the place of NUL and of half a surrogate pair, in values and in names', () => {
@@ -28,32 +29,32 @@ describe('checkJson', () => {
   });
 
   it('allows 64 levels and refuses the 65th', () => {
-    expect(checkJson(nested(64))).to.deep.equal([]);
-    expect(checkJson(nested(65))[0]?.message).to.include('64 levels');
-    expect(checkJson(nested(3), { maxDepth: 2 })).to.have.length(1);
+    expect(runToEnd(checkJson(nested(64))).problems).to.deep.equal([]);
+    expect(runToEnd(checkJson(nested(65))).problems[0]?.message).to.include('64 levels');
+    expect(runToEnd(checkJson(nested(3), { maxDepth: 2 })).problems).to.have.length(1);
   });
 
   it('survives a million levels and a circle', () => {
-    expect(checkJson(nested(1_000_000))).to.have.length(1);
+    expect(runToEnd(checkJson(nested(1_000_000))).problems).to.have.length(1);
     const circle: Record<string, unknown> = {};
     circle['self'] = circle;
-    expect(checkJson(circle)).to.have.length(1);
+    expect(runToEnd(checkJson(circle)).problems).to.have.length(1);
   });
 
   it('stops at a document that aliases unfold into billions of values', () => {
     let laughs: unknown[] = ['lol'];
     for (let level = 0; level < 40; level++) laughs = [laughs, laughs];
-    expect(checkJson(laughs, { maxValues: 10_000 })[0]?.message).to.include('10000 values');
+    expect(runToEnd(checkJson(laughs, { maxValues: 10_000 })).problems[0]?.message).to.include('10000 values');
   });
 
   it('does not list more problems than anyone reads', () => {
-    expect(checkJson(Array.from({ length: 500 }, () => ['\0'])).length).to.be.within(1, 40);
+    expect(runToEnd(checkJson(Array.from({ length: 500 }, () => ['\0']))).problems.length).to.be.within(1, 40);
   });
 
   it('gives others a turn within one long array, of values and of what holds nothing', () => {
     for (const item of [1, {}, []]) {
       let turns = 0;
-      const steps = checkJsonInSteps(Array.from({ length: 100_000 }, () => item));
+      const steps = checkJson(Array.from({ length: 100_000 }, () => item));
       for (let step = steps.next(); step.done !== true; step = steps.next()) turns += 1;
       expect(turns, JSON.stringify(item)).to.be.at.least(50);
     }

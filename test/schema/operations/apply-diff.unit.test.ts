@@ -5,17 +5,18 @@ import { type Snapshot, snapshotHash, snapshotOf } from '../../../src/schema/sna
 import type { State } from '../../../src/schema/model/state.js';
 import { follow, given } from '../../support/given.js';
 import { withRelations } from '../../support/library.js';
+import { runToEnd } from '../../../src/kernel/resumable.js';
 
 const release = '0.0.0';
 const state = withRelations();
-const hash = snapshotHash(state, release);
+const hash = runToEnd(snapshotHash(state, release));
 
-const snapshot = (): Snapshot => JSON.parse(JSON.stringify(snapshotOf(state, release))) as Snapshot;
+const snapshot = (): Snapshot => JSON.parse(JSON.stringify(runToEnd(snapshotOf(state, release)))) as Snapshot;
 
 function diffOf(edit: (document: Snapshot) => void, from: State = state): SchemaDiff {
   const document = snapshot();
   edit(document);
-  const compared = compareSnapshot(from, document, { force: false, mode: 'mirror', release });
+  const compared = runToEnd(compareSnapshot(from, document, { force: false, mode: 'mirror', release }));
   if (!compared.ok) throw new Error(JSON.stringify(compared.problems));
   return JSON.parse(JSON.stringify(compared.value.diff)) as SchemaDiff;
 }
@@ -223,9 +224,9 @@ describe('apply-diff', () => {
       },
     });
     const before = follow(state, empty.then('field.updated articles.author'));
-    const document = JSON.parse(JSON.stringify(snapshotOf(before, release))) as Snapshot;
+    const document = JSON.parse(JSON.stringify(runToEnd(snapshotOf(before, release)))) as Snapshot;
     field(document, 'articles', 'author').meta.conditions = long;
-    const compared = compareSnapshot(before, document, { force: false, mode: 'mirror', release });
+    const compared = runToEnd(compareSnapshot(before, document, { force: false, mode: 'mirror', release }));
     if (!compared.ok) throw new Error(JSON.stringify(compared.problems));
     const body = { hash: compared.value.hash, diff: compared.value.diff };
     expect(compared.value.diff.fields[0]?.diff).to.have.length(120_000);

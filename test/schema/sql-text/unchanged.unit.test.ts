@@ -10,6 +10,7 @@ import { planBatch } from '../../../src/projector/ddl/plan.js';
 import { transition } from '../../../src/schema/transition/transition.js';
 import { attempt, follow } from '../../support/given.js';
 import { newEvent } from '../../../src/schema/model/events.js';
+import { runToEnd } from '../../../src/kernel/resumable.js';
 
 const RELEASE = '1.2.3';
 
@@ -36,9 +37,9 @@ function oldState(): State {
 
 function edited(edit: (snapshot: Snapshot) => void) {
   const state = oldState();
-  const snapshot = JSON.parse(JSON.stringify(snapshotOf(state, RELEASE))) as Snapshot;
+  const snapshot = JSON.parse(JSON.stringify(runToEnd(snapshotOf(state, RELEASE)))) as Snapshot;
   edit(snapshot);
-  return compareSnapshot(state, snapshot, { force: false, mode: 'mirror', release: RELEASE });
+  return runToEnd(compareSnapshot(state, snapshot, { force: false, mode: 'mirror', release: RELEASE }));
 }
 
 const extras = ({ collections: [table] }: Snapshot): TableExtras => table?.schema?.extras ?? {};
@@ -97,7 +98,9 @@ describe('SQL text that is there already', () => {
 
   it('is made again where the log is carried out anew', () => {
     const state = oldState();
-    const { statements } = planBatch(initialState(), transition(initialState(), state, ['t']), 'public');
+    const { statements } = runToEnd(
+      planBatch(initialState(), runToEnd(transition(initialState(), state, ['t'])), 'public'),
+    );
     const script = statements.map(({ sql }) => sql).join(';');
     for (const text of ['pg_backend_pid()', 'half(id)', 'version()']) expect(script).to.include(text);
   });

@@ -2,6 +2,7 @@
  * Default values of json columns. Objects, arrays, numbers and booleans stand as they are. A string is JSON text, so a
  * default that is itself a JSON string or null stays text: `"\"abc\""`, `"null"`.
  */
+import { runToEnd } from '../../../kernel/resumable.js';
 import { Wrong } from '../checks.js';
 import { plainDecimal } from './default-numbers.js';
 import { checkJson } from '../json.js';
@@ -19,7 +20,7 @@ export function jsonDefault(value: unknown): Json | Wrong {
     return NOT_JSON;
   }
   if (losesDigits(value)) return LOSES_DIGITS;
-  const [problem] = checkJson(parsed);
+  const [problem] = runToEnd(checkJson(parsed)).problems;
   if (problem !== undefined) return new Wrong(`is not fit: in its JSON text, ${problem.message}`);
   return typeof parsed === 'string' || parsed === null ? JSON.stringify(parsed) : parsed;
 }
