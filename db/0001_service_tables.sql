@@ -157,7 +157,7 @@ CREATE TABLE service_settings (
   value jsonb NOT NULL
 );
 
--- Moves with every change of an account, so that a process can keep accounts in memory and know when to read them anew.
+-- Moves with every change of an account, so that a process can keep accounts in memory and know when to read them again.
 CREATE TABLE service_auth_epoch (
   one_row boolean PRIMARY KEY DEFAULT true CHECK (one_row),
   epoch   bigint  NOT NULL

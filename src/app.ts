@@ -91,7 +91,7 @@ function explained(error: unknown): unknown {
 
 type OnDatabase = Config & ConnectionOptions & { logger: Logger };
 
-/** Everything above the database: migrations, accounts, the state, then whoever depends on it. */
+/** Everything above the database: migrations, accounts, the state, then what depends on it. */
 async function startOn(options: OnDatabase, server: ListeningServer, shutdown: Shutdown): Promise<FirstAdmin> {
   const { logger, schema } = options;
   const pool = createPool({ ...options, max: options.poolSize });
@@ -182,7 +182,7 @@ function httpConfig(options: OnDatabase, { version }: Database, release: string)
   };
 }
 
-/** Every head check is held against what this process has folded; what is gone is folded anew before anything is answered. */
+/** Every head check is held against what this process has folded; what is gone is folded again before anything is answered. */
 function headChecks(store: Store, watch: LogWatch): NonNullable<FreshnessOptions['watch']> {
   return {
     seen: () => store.point().head,
@@ -200,7 +200,7 @@ interface GoingOn {
   pipeline: Pick<Pipeline, 'acknowledge'>;
 }
 
-/** Where it was asked for, what is noticed is acknowledged without anybody. */
+/** Where it was asked for, what is noticed is acknowledged without an operator. */
 function goOnByItself({ onLogDivergence, logger, watch, pipeline }: GoingOn): void {
   if (onLogDivergence !== 'continue') return;
   watch.subscribe(() => {

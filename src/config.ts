@@ -51,7 +51,7 @@ function isDatabaseUrl(text: string): boolean {
 
 const SCHEMA_NAME = /^(?!pg_|information_schema$)[^\s"'\\\p{C}][^"'\\\p{C}]*$/u;
 
-/** Shorter ones are guessed: over the network, or from one access token that somebody has. */
+/** Shorter ones are guessed: over the network, or from one access token. */
 const secret = (least: number) =>
   z
     .string()

@@ -77,7 +77,7 @@ function errorFields(error: Error): Record<string, unknown> {
   };
 }
 
-/** Everything that is written passes through here, whoever logs it. */
+/** Everything that is written passes through here. */
 const withoutSecrets = winston.format((info, options) => {
   const { secrets } = options as { secrets: readonly string[] };
   const clean = redact(info, secrets) as winston.Logform.TransformableInfo;

@@ -16,7 +16,7 @@ const CANNOT_START = 2;
  */
 const SAME_SIGNAL = 1_000;
 
-// Whoever reads what we print may go away (`npm start 2>&1 | head -1`); that is no reason to end.
+// The reader of our output may go away (`npm start 2>&1 | head -1`); that is no reason to end.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
 try {

@@ -49,7 +49,7 @@ export async function writeLog(client: pg.ClientBase, log: GeneratedLog): Promis
   return head;
 }
 
-/** First the collections, then their life: mostly changes of fields, some of collections, fields that come and go. */
+/** First the collections, then their history: mostly changes of fields, some of collections, fields that come and go. */
 export function* generateEvents({ events, collections, fields }: GeneratedLog): Generator<NewEvent> {
   const random = generator(events);
   const extra = new Set<number>();

@@ -6,7 +6,7 @@ import { runScript } from './measure.js';
 import { emptySnapshot } from './schemas.js';
 import type { Service } from './servers.js';
 
-/** Of 1,000 tables that somebody else made, in the database that the service is on. */
+/** Of 1,000 tables that are not managed, in the database that the service is on. */
 export function adoptions(release: string, count: number, databaseUrl: string): Work[] {
   const script = tables(count);
   let made = false;

@@ -40,7 +40,7 @@ export async function stopsAtFirst(url: string, works: readonly Work[]): Promise
     const runs = [];
     for (let run = 0; run < RUNS; run += 1) {
       const service = await startService(url);
-      // The first request looks whoever sends it up.
+      // The first request looks its sender up.
       await service.send('GET', '/users/me');
       runs.push(await measured(service, work));
       await service.stop();

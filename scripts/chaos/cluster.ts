@@ -4,7 +4,7 @@ import { type ServiceProcess, spawnService } from '../../test/support/process.js
 
 export interface Node {
   proxy: Proxy;
-  /** Null while it is started anew. */
+  /** Null while it is restarted. */
   url: string | null;
   /** Of the process that runs. */
   signal(signal: NodeJS.Signals): void;
@@ -36,7 +36,7 @@ export async function startNode(databaseUrl: string, program: Program): Promise<
         node.url = (await service.ready()).url;
         return;
       } catch (error) {
-        // The network may be away just now: whoever watches over a service starts it again.
+        // The network may be away just now: a supervisor would start it again.
         if (tries === 20) throw error;
         await new Promise((resolve) => setTimeout(resolve, 500));
       }

@@ -43,7 +43,7 @@ const holding =
   (statement: string): Fault =>
   async ({ db, random }) => {
     const client = await db.connect();
-    // The service ends who holds the log's lock and does nothing; that is what is tried here.
+    // The service ends a session that holds the log's lock and does nothing; that is what is tried here.
     client.on('error', () => undefined);
     try {
       await client.query('BEGIN');
@@ -51,7 +51,7 @@ const holding =
       await client.query(statement);
       await sleep(500 + random.below(6_000));
     } catch {
-      // Somebody else holds it.
+      // Another session holds it.
     } finally {
       const ended = await client.query('ROLLBACK').then(
         () => false,
@@ -73,7 +73,7 @@ const newConnections =
 const FAULTS: Record<string, Fault> = {
   'process killed': ({ node }) => node.restart('SIGKILL'),
   'process stopped in good order': ({ node }) => node.restart('SIGTERM'),
-  async 'process frozen'({ node, random }) {
+  async 'process stopped'({ node, random }) {
     node.signal('SIGSTOP');
     await sleep(1_000 + random.below(9_000));
     node.signal('SIGCONT');

@@ -1,5 +1,5 @@
 /**
- * `npm run chaos -- --minutes 20 --seed 1`: writers on several processes while these are killed, frozen and cut off from
+ * `npm run chaos -- --minutes 20 --seed 1`: writers on several processes while these are killed, stopped and cut off from
  * their database. Exit code 1 when a promise was broken.
  */
 import { parseArgs } from 'node:util';

@@ -139,7 +139,7 @@ const PROMISES: Record<Fate, (found: Found) => string | null> = {
     return position < last ? `it was acknowledged at ${position}, and goes on to ${last}` : null;
   },
   refused: ({ times }) => (times > 0 ? 'it was refused, and is in the log' : null),
-  ambiguous: ({ keyed }) => (keyed ? 'nobody said what became of it' : null),
+  ambiguous: ({ keyed }) => (keyed ? 'its outcome is unknown' : null),
 };
 
 /** All processes say that everything is right, and show the same. */

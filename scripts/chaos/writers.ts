@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '../fuzz/random.js';
 import { ADMIN_TOKEN, type Node } from './cluster.js';
 
-/** What is known of a command: it is in the log, it isn't, or nobody said. */
+/** What is known of a command: it is in the log, it isn't, or its commit is in doubt. */
 export type Fate = 'acknowledged' | 'refused' | 'ambiguous';
 
 export interface Command {
@@ -12,7 +12,7 @@ export interface Command {
   method: string;
   path: string;
   body?: unknown;
-  /** With an Idempotency-Key it is sent until somebody says what became of it. */
+  /** With an Idempotency-Key it is sent until its outcome is known. */
   keyed: boolean;
   fate: Fate;
   /** It was ambiguous for a while. */

@@ -74,7 +74,7 @@ function inEach(releases: readonly (readonly string[])[]): string[] {
 
 const byCode = (a: string, b: string): number => (a < b ? -1 : 1);
 
-/** Long lines: nobody reads them, and a file stays short. */
+/** Long lines: they are not for reading, and a file stays short. */
 const WIDTH = 400;
 
 function member(lists: Lists, indent: string): string {

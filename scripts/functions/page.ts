@@ -22,7 +22,7 @@ a domain can arrive as SQL text (\`schema.generation_expression\`, \`schema.extr
 service's own account. So each text is read with PostgreSQL's own parser, and everything in it has to be listed on this
 page. What isn't is refused with 400, and the answer names the place. Nothing of a refused text runs, in a dry run neither.
 
-A text is judged where it is new or changed. What the log holds already, and what a table had when it was adopted, stays
+A text is checked where it is new or changed. What the log holds already, and what a table had when it was adopted, stays
 as it is. What an adopted table has beyond the list is no part of a snapshot, and adopting lists it.
 
 - **Bounds of partitions** are constants: literals, \`MINVALUE\`, \`MAXVALUE\`, and casts of literals to types of PostgreSQL.

@@ -81,7 +81,7 @@ const places: Check = (request, { status, json }) => {
   return assertion(() => expectPlaces(sent, status, json));
 };
 
-/** What is refused before anybody looks which route is meant is not in the document of the routes. */
+/** What is refused before the route is known is not in the document of the routes. */
 const BEFORE_ROUTES: ReadonlySet<number> = new Set([408, 431]);
 
 const contract: Check = (request, { status, json, headers, text }) => {

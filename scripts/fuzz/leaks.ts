@@ -1,4 +1,4 @@
-/** What answers may not show of the service's inside, unless somebody sent just that before. */
+/** What answers may not show of the service's inside, unless just that was sent before. */
 import { encode, type FuzzRequest } from './request.js';
 
 const INSIDE = /\.[jt]s:\d|node_modules|SELECT .*? FROM|INSERT INTO|at Object\.|service_events_/g;

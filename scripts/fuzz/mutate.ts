@@ -1,4 +1,4 @@
-/** Turns a good request into one that somebody might send by mistake, or on purpose. */
+/** Turns a good request into one that a client might send by mistake, or on purpose. */
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { segment } from './grammar/context.js';
 import { HOSTILE_TEXTS, IMPOSSIBLE_NAMES } from './grammar/values.js';

@@ -1,4 +1,4 @@
-/** A PostgreSQL server of each supported release, from npm, started for as long as somebody asks it something. */
+/** A PostgreSQL server of each supported release, from npm, started for as long as it is used. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';

@@ -1,6 +1,6 @@
 /**
  * How often a login may fail. Counted in this process: a second process doubles the number, not the order of it. What is
- * refused here isn't counted, so nobody is locked out for longer by somebody who goes on trying.
+ * refused here isn't counted, so another client that goes on trying locks no user out for longer.
  */
 import { ipKeyGenerator, MemoryStore, type Options } from 'express-rate-limit';
 
@@ -8,8 +8,8 @@ import { ipKeyGenerator, MemoryStore, type Options } from 'express-rate-limit';
 const WINDOW = 15 * 60 * 1000;
 
 /**
- * Failures allowed within the window. The pair stops somebody who tries passwords; the address, somebody who tries
- * users; the e-mail, somebody with many addresses. The last two would lock out who is right as well: they don't hold
+ * Failures allowed within the window. The pair stops a client that tries passwords; the address, one that tries
+ * users; the e-mail, one with many addresses. The last two would lock out who is right as well: they don't hold
  * where the user's last login came from.
  */
 const FAILURES = { pair: 10, address: 50, email: 100 } as const;

@@ -26,7 +26,7 @@ export interface Sessions {
   login(credentials: { email: string; password: string; network: string }): Promise<Grant | null>;
   /** The network of the user's last login; null when there was none, or no such user. */
   lastNetwork(email: string): Promise<string | null>;
-  /** null: unknown, expired, or used before. One that was used before ends its session: somebody has a copy. */
+  /** null: unknown, expired, or used before. One that was used before ends its session: there is a copy of it. */
   refresh(refreshToken: string): Promise<Grant | null>;
   /** Ends the session; its access tokens end with it. Unknown tokens are fine: the outcome is the same. */
   logout(refreshToken: string): Promise<void>;
@@ -42,7 +42,7 @@ export interface SessionsDeps {
 
 /**
  * A refresh token is `<session id>.<family>.<secret>`. The secret is for one use. The family is that of the session: it
- * tells an old token, which somebody has copied, from a made-up one. The id alone, which every access token shows, does
+ * tells an old token, which was copied, from a made-up one. The id alone, which every access token shows, does
  * nothing.
  */
 interface RefreshToken {
@@ -91,7 +91,7 @@ export function createSessions({ pool, passwords, accessTokens, clock }: Session
     return rows[0] ? grant(rows[0].user_id, { sessionId, family, secret }) : null;
   }
 
-  /** Also by a token that was used before: whoever has one may end what it began. */
+  /** Also by a token that was used before: its holder may end the session. */
   const end = ({ sessionId, family }: RefreshToken) =>
     write(pool, 'delete from service_sessions where id = $1 and family_hash = $2', [sessionId, secretHash(family)]);
 

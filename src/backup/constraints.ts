@@ -1,6 +1,6 @@
 /**
  * Foreign keys, and constraints that are not validated: rows that come back table by table can't meet the first before
- * all are there, and need not meet the others at all. They step aside, and return as they were.
+ * all are there, and need not meet the others at all. They are dropped first, and recreated as they were.
  */
 import pg from 'pg';
 import { type Sql, sql } from '../projector/ddl/sql.js';

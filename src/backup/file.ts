@@ -1,4 +1,4 @@
-/** The file that holds a backup: written beside its place and moved there when it is whole, for nobody else to read. */
+/** The file that holds a backup: written beside its place and moved there when it is whole, readable by its owner only. */
 import { randomBytes } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { open, realpath, rename, rm, stat } from 'node:fs/promises';

@@ -54,7 +54,7 @@ async function fillSection(client: pg.ClientBase, schema: string, { section, con
   await client.query('COMMIT');
 }
 
-/** Those of tables that nobody managed have not been made, and stay away. */
+/** Those of unmanaged tables have not been made, and stay away. */
 async function setSequences(client: pg.ClientBase, schema: string, content: AsyncIterable<Buffer>): Promise<void> {
   const missing = new Set(await sequenceNames(client, schema));
   for await (const line of readLines(Readable.from(content, { objectMode: false }))) {

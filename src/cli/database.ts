@@ -41,7 +41,7 @@ export async function withServer<T>(
   }
 }
 
-/** The same on the server of another address, which is judged like DATABASE_URL. */
+/** The same on the server of another address, which is checked like DATABASE_URL. */
 export function withServerAt<T>(
   { environment }: Invocation,
   address: string,

@@ -110,7 +110,7 @@ const shown = (value: unknown): string => (value === undefined ? 'nothing' : JSO
 
 const shownTime = (time: string): string => time.slice(0, 19).replace('T', ' ');
 
-/** Names and reasons are anybody's text: what would move the cursor is shown, not done. */
+/** Names and reasons are untrusted text: what would move the cursor is shown, not done. */
 function oneLine(text: string): string {
   return text.replaceAll(/\p{Cc}/gu, (control) => JSON.stringify(control).slice(1, -1).replace('\u007F', '\\u007f'));
 }

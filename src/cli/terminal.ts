@@ -16,7 +16,7 @@ export function createTerminal({ stdin, stdout, stderr, env }: Streams): OpenTer
   let printed = false;
   let broken: NodeJS.ErrnoException | null = null;
   stdout.on('error', (error: NodeJS.ErrnoException) => (broken ??= error));
-  // Nobody is left to be told.
+  // There is no reader left.
   stderr.on('error', () => undefined);
   const note = (text: string): void => void stderr.write(`${text}\n`);
   const terminal: Terminal = {
@@ -35,7 +35,7 @@ export function createTerminal({ stdin, stdout, stderr, env }: Streams): OpenTer
     // A device that is full refuses even nothing.
     if (printed) await new Promise<void>((resolve) => stdout.write('', () => resolve()));
     if (broken === null) return code;
-    // Whoever closed a pipe knows it.
+    // The reader that closed the pipe needs no message.
     if (code !== 2 && broken.code !== 'EPIPE') note(new OutputLost(broken).message);
     return 2;
   };

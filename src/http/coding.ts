@@ -12,7 +12,7 @@ export const WORTH_CODING = 1_400;
 const brotli = promisify(brotliCompress);
 const zip = promisify(gzip);
 
-/** At the usual levels brotli takes a hundred times as long as it saves anybody. */
+/** At the usual levels brotli takes a hundred times as long as it saves. */
 const QUALITY = { [constants.BROTLI_PARAM_QUALITY]: 5 };
 
 /** `body` in a coding; the work is done beside the event loop. */

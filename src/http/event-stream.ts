@@ -36,7 +36,7 @@ export async function writeEventStream(res: ServerResponse, options: EventStream
 
   const beat = async (): Promise<void> => {
     if (!(await allowed().catch(() => true))) ended.abort();
-    // Whoever is behind gets what is there, not heartbeats on top.
+    // A client that is behind gets what is there, not heartbeats on top.
     else if (!res.writableNeedDrain && !res.destroyed) res.write(': heartbeat\n\n');
   };
   const unsubscribe = options.watch?.subscribe(({ seen, found, noticed_at }) => {

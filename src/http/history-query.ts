@@ -18,7 +18,7 @@ export interface Cursor {
 
 const CURSOR = /^(\d{1,15})(?:-([0-9a-f]{8,64}))?$/;
 
-/** `42`, or `42-3f9a…`: who sends the hash along is told when the log is another one than the one it was read from. */
+/** `42`, or `42-3f9a…`: a client that sends the hash along is told when the log is another one than the one it was read from. */
 export const cursor = z.string().transform((text, context): Cursor => {
   const [, position, hash] = CURSOR.exec(text) ?? [];
   if (position !== undefined) return { position: Number(position), ...(hash !== undefined && { hash }) };
@@ -31,7 +31,7 @@ export async function requireInLog({ position, hash }: Cursor, history: Pick<His
   if (hash === undefined || (await history.holds({ position, hash }))) return;
   throw refused(
     'DIVERGED',
-    `The log holds no event ${position} with this hash: it is another log than the one it was read from. Read it anew.`,
+    `The log holds no event ${position} with this hash: it is another log than the one it was read from. Read it again.`,
     { details: { position, hash } },
   );
 }

@@ -19,7 +19,7 @@ export type Asked = Pick<IncomingMessage, 'headers'>;
 const KEEPING = ['Cache-Control', 'no-cache', 'Vary', 'Authorization, Accept-Encoding'] as const;
 
 /**
- * 200 with the bytes, in the coding that is asked for, or 304 when If-None-Match holds the tag of any coding: whoever has
+ * 200 with the bytes, in the coding that is asked for, or 304 when If-None-Match holds the tag of any coding: a client that has
  * the bytes in one of them has all that they say.
  */
 export function representationAnswer(

@@ -95,7 +95,7 @@ function bare(address: string | undefined): string | null {
   );
 }
 
-/** Node reads header bytes as latin1; nearly everybody sends UTF-8. */
+/** Node reads header bytes as latin1; nearly all clients send UTF-8. */
 function headerText(req: IncomingMessage, name: string): string | undefined {
   const value = req.headers[name];
   if (value === undefined) return undefined;

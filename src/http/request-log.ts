@@ -17,7 +17,7 @@ export interface Handled {
 export type RequestLog = (handled: Handled) => void;
 
 /**
- * Changes and failures are logged as `info`. A read that went well is worth a line only to somebody who looks for
+ * Changes and failures are logged as `info`. A read that went well is worth a line only for finding
  * trouble (`debug`): writing it costs as much as the read itself.
  */
 export function createRequestLog(logger: Logger, logReads: boolean): RequestLog {

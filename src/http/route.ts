@@ -36,7 +36,7 @@ interface Spec<Query, Who> {
   query: z.ZodType<Query>;
   /** What kind of body the route takes; without, it takes none. */
   body?: 'json' | 'document';
-  /** Also answered while the database is away, to whoever was known before. */
+  /** Also answered while the database is away, to users that were known before. */
   whileDatabaseIsAway?: true;
   handle: (call: Call<Query, Who>) => Answer | Promise<Answer>;
 }

@@ -34,7 +34,7 @@ function orNull<T>(answer: Promise<T>): Promise<T | null> {
   return inTime(answer, ANSWER_LIMIT).catch(() => null);
 }
 
-/** Nobody can be looked up now: who isn't known may be right, so this is no 401. */
+/** No user can be looked up now: an unknown token may be right, so this is no 401. */
 function knownBefore(identify: Identify, token: string): Promise<Caller> {
   const caller = identify.lastKnown(token);
   if (caller !== null) return Promise.resolve(caller);

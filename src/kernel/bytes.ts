@@ -1,7 +1,7 @@
 /** Text as bytes, piece by piece: a large answer in one go stops the event loop for as long as it takes. */
 import type { Resumable } from './resumable.js';
 
-/** Text in pieces, each made when it is asked for and in less than a millisecond. */
+/** Text in chunks, each made when it is asked for and in less than a millisecond. */
 export type Texts = Iterable<string>;
 
 /** Characters that are written at once, and how many texts are asked for until then. */

@@ -3,13 +3,13 @@
  * times, and each would go through the parser several times.
  */
 
-/** Of one text: what nobody writes twice isn't worth its memory. */
+/** Of one text: a long one is rarely asked for twice and isn't worth its memory. */
 const MAX_LENGTH = 500;
 
 /** Answers kept of one function; the oldest gives way. */
 const MAX_ANSWERS = 2_000;
 
-/** What `ask` throws is not remembered; what it answers is shared, so nobody may change it. */
+/** What `ask` throws is not remembered; what it answers is shared and must not be changed. */
 export function memoize<T>(ask: (text: string) => T): (text: string) => T {
   const answers = new Map<string, T>();
   return (text) => {

@@ -48,7 +48,7 @@ export const ok = <T>(value: T): Result<T> => ({ ok: true, value });
 
 export const refuse = (...problems: Problem[]): { ok: false; problems: Problem[] } => ({ ok: false, problems });
 
-/** Enough for anybody to read. Beyond it looking for more ends, so that a body of millions of faults is soon answered. */
+/** Enough to read. Beyond it looking for more ends, so that a body of millions of faults is soon answered. */
 export const MAX_PROBLEMS = 100;
 
 /** The problems of each item in turn, until there are enough. */

@@ -1,6 +1,6 @@
 /**
- * Work that can pause after each step: a generator that yields nothing and returns the result. Whoever runs it decides
- * whether others get a turn in between; the work itself stays pure.
+ * Work that can pause after each step: a generator that yields nothing and returns the result. The caller decides
+ * whether the event loop runs in between; the work itself stays pure.
  */
 export type Resumable<T> = Generator<void, T, void>;
 

@@ -1,4 +1,4 @@
-/** One at a time, in order of arrival. */
+/** A semaphore of one permit, given in order of arrival. */
 import { type Problem, ProblemError } from './problem.js';
 
 export interface Permit {
@@ -8,48 +8,48 @@ export interface Permit {
 }
 
 export interface Semaphore {
-  /** @throws ProblemError `late()` when the turn doesn't come within `timeout` milliseconds */
-  acquire(timeout: number, late: () => Problem): Promise<Permit>;
+  /** @throws ProblemError `timeoutProblem()` when no permit is free within `timeout` milliseconds */
+  acquire(timeout: number, timeoutProblem: () => Problem): Promise<Permit>;
 }
 
 /**
- * The queue of this process. The database has one of its own for all processes; without this one, each waiting command
+ * Orders the commands of this process, as the log's lock orders those of all processes. Without it, each waiting command
  * would sit on a connection of the pool, and reads would find none.
  */
 export function createSemaphore(): Semaphore {
   const waiting: (() => void)[] = [];
   let busy = false;
 
-  const leave = (): void => {
+  const releaseNext = (): void => {
     const next = waiting.shift();
     if (next === undefined) busy = false;
     else next();
   };
 
-  const turn = (started: number): Permit => {
+  const permit = (started: number): Permit => {
     let ended = false;
     const end = (): void => {
-      if (!ended) leave();
+      if (!ended) releaseNext();
       ended = true;
     };
     return { waited: performance.now() - started, release: end };
   };
 
   return {
-    acquire: (timeout, late) => {
+    acquire: (timeout, timeoutProblem) => {
       const started = performance.now();
       if (!busy) {
         busy = true;
-        return Promise.resolve(turn(started));
+        return Promise.resolve(permit(started));
       }
       return new Promise((resolve, reject) => {
         const go = (): void => {
           clearTimeout(timer);
-          resolve(turn(started));
+          resolve(permit(started));
         };
         const timer = setTimeout(() => {
           waiting.splice(waiting.indexOf(go), 1);
-          reject(new ProblemError(late()));
+          reject(new ProblemError(timeoutProblem()));
         }, timeout);
         waiting.push(go);
       });

@@ -40,7 +40,7 @@ const INSERT = `
 
 /**
  * Gives events their places, ids and hashes. No I/O; it begins in a later turn of the event loop, when what the caller
- * has just written to a socket is on its way, and makes way for others where there is much to do.
+ * has just written to a socket is on its way, and yields to the event loop where there is much to do.
  */
 export async function prepareEvents(append: Append): Promise<Prepared> {
   const { head, events, cause, batch = randomUUID(), now = new Date() } = append;

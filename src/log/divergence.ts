@@ -1,6 +1,6 @@
 /**
- * A log that isn't the one that was seen: its tail is gone (a failover, a restored backup), or somebody wrote it anew.
- * Whoever notices writes it down in service_divergences, where every head check of every process finds it.
+ * A log that isn't the one that was seen: its tail is gone (a failover, a restored backup), or it was rewritten.
+ * The process that notices records it in service_divergences, where every head check of every process finds it.
  */
 import type { Queryable } from '../postgres/pool.js';
 import type { Divergence, LogPlace } from '../schema/model/events.js';
@@ -113,7 +113,7 @@ export async function pendingDivergences(db: Queryable): Promise<NotedDivergence
   return rows.map(({ noted }) => noted);
 }
 
-/** Which of the rows are there no more: nobody but an event may do away with one. */
+/** Which of the rows are there no more: only an event may remove one. */
 export async function missingDivergences(db: Queryable, ids: readonly number[]): Promise<number[]> {
   const { rows } = await db.query<{ id: number }>(
     'SELECT id FROM unnest($1::bigint[]) id WHERE NOT EXISTS (SELECT FROM service_divergences d WHERE d.id = id.id)',
@@ -127,7 +127,7 @@ export function toDivergence({ seen, found, noticed_at }: Divergence): Divergenc
   return { seen, found, noticed_at };
 }
 
-/** Nothing is changed before somebody has looked. */
+/** Nothing is changed before it is acknowledged. */
 export function logDiverged({ seen, found }: Pick<Divergence, 'seen' | 'found'>): Problem {
   const what =
     found.position < seen.position

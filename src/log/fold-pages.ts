@@ -51,7 +51,7 @@ export async function* readFoldPages(db: Queryable, range: Range): AsyncGenerato
     const more = rows.length === PAGE;
     if (more) {
       next = readRows(db, { ...range, after: last[0] });
-      // Awaited in the next turn, or never when the reader stops here; then its failure concerns nobody.
+      // Awaited in the next iteration, or never when the reader stops here; then its failure is of no concern.
       next.catch(() => undefined);
     }
     yield { events: await mapYielding(rows, toEvent, slice), occurred_at: toIso(last[8]) };

@@ -70,7 +70,7 @@ export interface FoldLogOptions {
 const NO_STOPS = { next: () => Infinity, reached: () => undefined };
 
 /**
- * Folds the log from `from` on, in pages: others get their turn between them.
+ * Folds the log from `from` on, in pages: the event loop runs between them.
  * @throws LogDivergedError when the log doesn't continue `from`
  */
 export async function foldLog(db: Queryable, from: Point, options: FoldLogOptions = {}): Promise<Point> {

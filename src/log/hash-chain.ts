@@ -13,7 +13,7 @@ type Hashed = Omit<EventRecord, 'hash'>;
 
 /**
  * sha256, hex, over the previous hash and the event in canonical JSON, without `hash` and `previous_hash`. It can be
- * computed anew from what the table holds: jsonb keeps no order of members, and canonical JSON needs none.
+ * recomputed from what the table holds: jsonb keeps no order of members, and canonical JSON needs none.
  */
 export function eventHash(event: Hashed | StoredEvent): string {
   return createHasher(canonicalJson)(event, canonicalJson(event.data));

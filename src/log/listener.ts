@@ -1,8 +1,8 @@
 /**
- * Hears of new events. A notification is only ever a hint that shortens the wait: whoever must be sure reads the log.
+ * Hears of new events. A notification is only ever a hint that shortens the wait: the log alone is certain.
  *
  * pg-listen connects, listens and parses. Losing and regaining the connection is done here, with a new subscriber each
- * time: its own reconnecting gives up for good when a connection breaks while it listens anew, does not stop when it
+ * time: its own reconnecting gives up for good when a connection breaks while it listens again, does not stop when it
  * is closed, and does not notice a socket that is half open.
  */
 import { randomUUID } from 'node:crypto';
@@ -81,7 +81,7 @@ export function createListener(options: ListenerOptions): Listener {
 async function listenOnce(options: ListenerOptions, closing: AbortSignal, onConnect: () => void): Promise<string> {
   const { onHead, heartbeat = HEARTBEAT } = options;
   const sockets = new Set<net.Socket>();
-  const life = new AbortController();
+  const lifetime = new AbortController();
   const events = logChannel(options.schema);
   // Our own: what is said there comes back to us over the same way that news would take.
   const pulse = `service_pulse_${randomUUID().replaceAll('-', '')}`;
@@ -92,7 +92,7 @@ async function listenOnce(options: ListenerOptions, closing: AbortSignal, onConn
     // No attempt of its own to connect again: the loss comes here as an `error`.
     retryLimit: 1,
   });
-  const ended = endOf(subscriber, { closing, life: life.signal });
+  const ended = endOf(subscriber, { closing, lifetime: lifetime.signal });
   subscriber.notifications.on(events, (payload: unknown) => {
     const position = Number(payload);
     if (Number.isSafeInteger(position) && position > 0) onHead(position);
@@ -102,7 +102,7 @@ async function listenOnce(options: ListenerOptions, closing: AbortSignal, onConn
   } catch (error) {
     return (error as Error).message;
   } finally {
-    life.abort();
+    lifetime.abort();
     // A dead peer answers no goodbye.
     const farewell = new AbortController();
     const patience = sleep(closing.aborted ? FAREWELL : 0, undefined, { signal: farewell.signal });
@@ -118,7 +118,7 @@ async function listenOnce(options: ListenerOptions, closing: AbortSignal, onConn
     await subscriber.listenTo(pulse);
     onConnect();
     for (;;) {
-      await sleep(heartbeat.every, undefined, { signal: life.signal });
+      await sleep(heartbeat.every, undefined, { signal: lifetime.signal });
       await beat(subscriber, pulse, heartbeat.timeout);
     }
   }
@@ -127,12 +127,12 @@ async function listenOnce(options: ListenerOptions, closing: AbortSignal, onConn
 /** Settles when the connection is lost, or when the listener is closed. */
 function endOf(
   subscriber: Subscriber,
-  { closing, life }: { closing: AbortSignal; life: AbortSignal },
+  { closing, lifetime }: { closing: AbortSignal; lifetime: AbortSignal },
 ): Promise<string> {
   return new Promise((resolve) => {
     subscriber.events.on('error', (error) => resolve(error.message));
     if (closing.aborted) resolve('closed');
-    else closing.addEventListener('abort', () => resolve('closed'), { once: true, signal: life });
+    else closing.addEventListener('abort', () => resolve('closed'), { once: true, signal: lifetime });
   });
 }
 
@@ -140,12 +140,12 @@ function endOf(
 async function beat(subscriber: Subscriber, pulse: string, timeout: number): Promise<void> {
   const waiting = new AbortController();
   const heard = new Promise<void>((resolve) => subscriber.notifications.once(pulse, () => resolve()));
-  const late = sleep(timeout, undefined, { signal: waiting.signal }).then(() => {
+  const timedOut = sleep(timeout, undefined, { signal: waiting.signal }).then(() => {
     throw new Error(`no heartbeat within ${timeout} ms`);
   });
-  late.catch(() => undefined);
+  timedOut.catch(() => undefined);
   try {
-    await Promise.race([Promise.all([subscriber.notify(pulse, 'beat'), heard]), late]);
+    await Promise.race([Promise.all([subscriber.notify(pulse, 'beat'), heard]), timedOut]);
   } finally {
     waiting.abort();
   }

@@ -76,7 +76,7 @@ export async function* readRecordPages(db: Queryable, range: Range): AsyncGenera
     const more = page.length === PAGE && left > 0 && after !== undefined;
     if (more) {
       next = readPage(db, { ...range, after, limit: Math.min(left, PAGE) });
-      // Awaited in the next turn, or never when the reader stops here; then its failure concerns nobody.
+      // Awaited in the next iteration, or never when the reader stops here; then its failure is of no concern.
       next.catch(() => undefined);
     }
     if (page.length > 0) yield page;

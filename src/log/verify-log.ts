@@ -13,12 +13,12 @@ export interface LogVerification extends Verification {
 }
 
 export interface AcknowledgedDivergence extends Divergence {
-  /** Position of the event that acknowledged it; null: nobody has yet. */
+  /** Position of the event that acknowledged it; null: not yet. */
   acknowledged: number | null;
 }
 
 /**
- * Recomputes the chain. A log that was cut off at its end, or written anew as a whole, is a valid chain; the checkpoints
+ * Recomputes the chain. A log that was cut off at its end, or rewritten as a whole, is a valid chain; the checkpoints
  * of the projections know how far it went, what was noticed is written down, and `seen` is an end of it that this process
  * remembers.
  */
@@ -46,7 +46,7 @@ function gone({ position }: LogPlace, end: number): NonNullable<Verification['br
   if (position > end) {
     return { position: end + 1, reason: `position ${end + 1} is missing: the log went on to ${position}` };
   }
-  return { position, reason: 'it is not the event that was seen: the log was written anew' };
+  return { position, reason: 'it is not the event that was seen: the log was rewritten' };
 }
 
 /** Of the log itself: what is written down elsewhere may be gone. */

@@ -17,7 +17,7 @@ export interface LogWatch {
   /**
    * Looks at a head check: what was written down is told, and what shows itself is written down.
    * @param seen the end of what this process had folded before it asked
-   * @returns whether `seen` isn't in the log, so that everything has to be folded anew
+   * @returns whether `seen` isn't in the log, so that everything has to be folded again
    */
   examine(check: HeadCheck, seen: LogHead): Promise<boolean>;
   /** What is in the log doesn't go on from `seen`, which this process has folded. */
@@ -26,7 +26,7 @@ export interface LogWatch {
   pending(): NotedDivergence | undefined;
   /** Divergences that this process has been told of or has noticed, since it started. */
   count(): number;
-  /** Told of each divergence once, before anything is folded anew. Returns what ends it. */
+  /** Told of each divergence once, before anything is folded again. Returns what ends it. */
   subscribe(listener: (divergence: NotedDivergence) => void): () => void;
 }
 
@@ -43,7 +43,7 @@ const UNWRITTEN = 0;
 
 export function createLogWatch({ pool, logger }: LogWatchOptions): LogWatch {
   const known = new Set<number>();
-  /** Written down, and not seen acknowledged yet: a row that somebody deletes is written again. */
+  /** Written down, and not seen acknowledged yet: a row that is deleted is written again. */
   const open = new Map<number, NotedDivergence>();
   const listeners = new Set<(divergence: NotedDivergence) => void>();
   /** The newest acknowledged divergence when this process's fold was last seen to end where the log does. */

@@ -28,7 +28,7 @@ export function createCommandMetrics(registry: Registry): CommandMetrics {
   });
   const seconds = new Histogram({
     name: 'dps_command_duration_seconds',
-    help: 'Time of commands in the write path, waiting for their turn included.',
+    help: 'Time of commands in the write path, waiting for locks and other changes included.',
     labelNames: ['command'] as const,
     buckets: BUCKETS,
     registers: [registry],

@@ -36,7 +36,7 @@ export function accepting(request: AcceptRequest, schema: string): Accepting {
       return { request, found };
     },
     report() {
-      if (found === undefined) throw new Error('nobody has looked at the tables');
+      if (found === undefined) throw new Error('the tables were not read');
       const { collections, fields } = found.renames;
       const renamed = new Set(collections.values());
       const changed = new Set([

@@ -29,7 +29,7 @@ const DROPPED = [
     WHERE i.position > 0 AND NOT EXISTS (SELECT FROM service_events e WHERE e.position = i.position AND e.hash = i.event_hash)`,
   `DELETE FROM service_folds f
     WHERE NOT EXISTS (SELECT FROM service_events e WHERE e.position = f.position AND e.hash = f.event_hash)`,
-  // What follows the log from a checkpoint of its own begins anew; it is idempotent.
+  // What follows the log from a checkpoint of its own starts over; it is idempotent.
   `UPDATE service_projections p SET position = 0, hash = NULL, updated_at = now()
     WHERE kind = 'after-commit' AND p.position > 0
       AND NOT EXISTS (SELECT FROM service_events e WHERE e.position = p.position AND (p.hash IS NULL OR e.hash = p.hash))`,

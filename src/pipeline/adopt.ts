@@ -32,7 +32,7 @@ export function adopting(request: AdoptRequest, schema: string): Adopting {
       return { request, found };
     },
     report() {
-      if (found === undefined) throw new Error('nobody has looked at the tables');
+      if (found === undefined) throw new Error('the tables were not read');
       return {
         adopted: found.tables.map(({ collection }) => collection.collection),
         relations: found.relations.length,

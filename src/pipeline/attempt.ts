@@ -76,7 +76,7 @@ export async function attempt({ options, job, ...at }: Attempt): Promise<Outcome
   return finishDone(client, options, batch);
 }
 
-/** The same up to the DDL; everything is taken back. */
+/** The same up to the DDL; everything is rolled back. */
 export async function attemptDryRun({ options, job, ...at }: Attempt): Promise<DryRun> {
   const { client } = at;
   const { point } = await begin(client, options, at);
@@ -145,7 +145,7 @@ function metadataOf({ point, events, after }: Preparing): Iterable<Parameterised
   return metadataStatements(point.state, after, collectionsChanged(events));
 }
 
-/** Everything of a batch but what is sent ahead. */
+/** Everything of a batch but what is streamed. */
 async function prepare(preparing: Preparing): Promise<Batch> {
   const { options, request, point, events, after } = preparing;
   const id = randomUUID();
@@ -236,6 +236,6 @@ async function rollback<T>(client: pg.ClientBase, outcome: T): Promise<T> {
 }
 
 function preconditionFailed(): Problem {
-  const message = 'The schema is not the one that If-Match names: read it again and decide anew.';
+  const message = 'The schema is not the one that If-Match names: read it again and decide again.';
   return { code: 'PRECONDITION_FAILED', message };
 }

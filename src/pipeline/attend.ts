@@ -1,6 +1,6 @@
 /**
  * Looking after a transaction from its begin to its end. The server is told that this process is alive, because it ends
- * a transaction that nobody attends to; and the watch over the connection is told what to ask about, and until when.
+ * an unattended transaction; and the watch over the connection is told what to ask about, and until when.
  */
 import type pg from 'pg';
 import { tellWatch } from '../postgres/silence.js';

@@ -4,7 +4,7 @@ import { logChannel } from '../postgres/advisory.js';
 import type { Parameterised } from '../postgres/exchange.js';
 import type { PipelineOptions } from './types.js';
 
-/** The checkpoints at a new head, and the word to everybody who waits for news. */
+/** The checkpoints at a new head, and the NOTIFY for every listener. */
 export function checkpoints({ position, hash }: LogHead, { place }: Pick<PipelineOptions, 'place'>): Parameterised[] {
   return [
     {

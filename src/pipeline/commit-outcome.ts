@@ -1,4 +1,4 @@
-/** Finding out how a transaction ended when nobody said. */
+/** Finding out the outcome of a commit in doubt. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { NotInTimeError, inTime } from '../kernel/in-time.js';
@@ -42,7 +42,7 @@ export interface LookOptions {
 /**
  * Whether a batch is in the log. Its transaction may still be running in a server process that hasn't noticed our
  * absence; it holds the log's lock, so with the lock in our hands it has ended one way or the other. Where it doesn't
- * end by itself it is ended: it would keep everybody from writing.
+ * end by itself it is terminated: it would block every change.
  * @returns undefined when it can't be found out
  */
 export async function isCommitted(

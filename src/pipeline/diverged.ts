@@ -6,7 +6,7 @@ import type { UnreadableEventError } from '../schema/fold/upcasting.js';
 import type { PipelineOptions } from './types.js';
 import { ProblemError } from '../kernel/problem.js';
 
-/** Found under the log's lock: what this process or a checkpoint has seen is gone, or somebody else wrote that down. */
+/** Found under the log's lock: what this process or a checkpoint has seen is gone, or another process recorded that. */
 export class DivergedError extends Error {
   override readonly name = 'DivergedError';
   readonly from: Point;
@@ -18,7 +18,7 @@ export class DivergedError extends Error {
 }
 
 /**
- * Writes down what shows itself, and folds the log anew where what this process has folded is gone. Without the log's
+ * Writes down what shows itself, and folds the log again where what this process has folded is gone. Without the log's
  * lock: the look is repeated under it.
  * @returns what has to be acknowledged first; undefined: the command can be tried again
  */

@@ -1,4 +1,4 @@
-/** What kept a transaction from its locks, asked when it has given back its own, and put into words. */
+/** What blocked a transaction, read when it has released its own locks, and the refusal that names it. */
 import type pg from 'pg';
 import { inTime } from '../kernel/in-time.js';
 import { advisoryKey } from '../postgres/advisory.js';
@@ -15,9 +15,9 @@ export class LogBusyError extends Error {
   override readonly name = 'LogBusyError';
 }
 
-/** What a transaction met. */
+/** The locks a transaction waited for, and their holders. */
 export interface LockConflict {
-  /** The locks on tables that it needs; empty where that isn't known, or where it was the log's lock. */
+  /** The table locks that it needs; empty where they aren't known, or where it was the log's lock. */
   locks: readonly LockedTable[];
   holders: readonly Holder[];
   /** It was the lock of the log. */
@@ -27,7 +27,7 @@ export interface LockConflict {
 /** So many tables are asked about, at most. */
 const MOST = 1_000;
 
-/** Ends the transaction and asks who was in its way. A holder of the log's lock that makes no progress is ended. */
+/** Rolls back and reads the holders of the locks. A holder of the log's lock that makes no progress is terminated. */
 export async function rollbackAndFindHolders(
   client: pg.ClientBase,
   options: PipelineOptions,
@@ -53,7 +53,7 @@ export async function rollbackAndFindHolders(
   return { locks, holders: readHolders(results[1]?.rows ?? []), log: false };
 }
 
-/** Whether one of those who were in the way still is. Takes no lock, and keeps nobody waiting. @param within milliseconds */
+/** Whether one of the holders still is. Takes no lock, and blocks no other session. @param within milliseconds */
 export async function isStillHeld(
   options: PipelineOptions,
   { locks, holders }: LockConflict,
@@ -71,7 +71,7 @@ export const nameOf = ({ pid, transaction }: Holder): string => `${pid} ${transa
 const STUCK = IDLE + 500;
 
 /**
- * Who holds the log's lock. Where it is a process of the service that waits for nobody but its client, and has for a
+ * Who holds the log's lock. Where it is a process of the service that waits for its client only, and has for a
  * while, that one is stopped or cut off: PostgreSQL ends it while its transaction is idle, but not in the middle of
  * reading or sending a long message.
  */

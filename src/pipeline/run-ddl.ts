@@ -103,7 +103,7 @@ function hiddenByFolders({ after }: Projection, rows: readonly unknown[]): Probl
 const isFolder = ({ collections }: State, name: string): boolean => collections.get(name)?.collection.schema === null;
 
 /**
- * Which of the new collections' names something else has. It goes ahead of the DDL in the same message and costs no
+ * Which of the new collections' names something else has. It precedes the DDL in the same message and costs no
  * round trip; for tables the answer is looked at only when the DDL fails.
  */
 function takenNames({ before, events, schema }: Projection): Sql | null {

@@ -1,6 +1,6 @@
 /**
- * A transaction until it has its locks. A strong lock that is waited for stops everybody who comes later, and who waits
- * under the log's lock stops every other change; so each try waits a moment only, and between the tries nothing is held.
+ * A transaction until it has its locks. A strong lock that is waited for blocks every session that comes later, and a wait
+ * under the log's lock blocks every other change; so each try waits a moment only, and between the tries nothing is held.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
@@ -27,7 +27,7 @@ export interface Trying {
   options: PipelineOptions;
   /** When the caller's time to wait is over (`performance.now`). */
   deadline: number;
-  /** Whether nobody waits for the answer any more. */
+  /** Whether the client waits for the answer no longer. */
   abandoned?: (() => boolean) | undefined;
 }
 
@@ -44,7 +44,7 @@ const PAUSES = { first: 50, known: 400, unknown: 2_000 };
 const LOOK_AT_HOLDER = IDLE + 1_000;
 
 /**
- * Runs `work` in this process's turn, on a client of the pool, as a new transaction each time others were in its way.
+ * Runs `work` with the semaphore's permit, on a client of the pool, as a new transaction each time it was blocked.
  * @throws ProblemError LOCK_TIMEOUT when that lasted until the deadline; and what `work` throws
  */
 export async function retryWhileLocked<T>(trying: Trying, work: (at: Try) => Promise<T>): Promise<T> {
@@ -89,7 +89,7 @@ interface Pausing {
   pause: number;
 }
 
-/** Waits for the end of those who were in the way, where it is known who. @returns how long the next pause is */
+/** Waits for the end of the holders, where they are known. @returns how long the next pause is */
 async function waitForHolders({ options, deadline, abandoned }: Trying, { conflict, pause }: Pausing): Promise<number> {
   const isKnown = conflict.holders.length > 0;
   let next = pause;

@@ -33,7 +33,7 @@ export interface Pipeline {
 export interface Acknowledged {
   /** The end of the log. */
   position: number;
-  /** What was acknowledged; none where nothing was noticed, or somebody else was quicker. */
+  /** What was acknowledged; none where nothing was noticed, or another process was quicker. */
   divergences: Divergence[];
 }
 

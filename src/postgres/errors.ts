@@ -121,7 +121,7 @@ const LOST_BY_DRIVER = [
 
 /**
  * What a failure that isn't about the statement itself means for the caller: the connection, locks, time, resources.
- * Undefined: none of these, so somebody else has to know.
+ * Undefined: none of these, so the caller has to know.
  */
 export function environmentProblem(error: unknown): Problem | undefined {
   const state = sqlState(error);
@@ -147,7 +147,7 @@ export function lockTimeout(who = 'Something else holds a lock that this change 
   return { code: 'LOCK_TIMEOUT', message: `${who}; nothing was written. Try again shortly.` };
 }
 
-/** A statement met the limit of its time, or somebody cancelled it. */
+/** A statement met the limit of its time, or it was cancelled. */
 export function tooLong(): Problem {
   return {
     code: 'LOCK_TIMEOUT',

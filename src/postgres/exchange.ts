@@ -216,7 +216,7 @@ function awaited() {
   let resolve!: (rows: unknown[][]) => void;
   let reject!: (error: unknown) => void;
   const rows = new Promise<unknown[][]>((...both) => ([resolve, reject] = both));
-  // While the caller awaits another one, nobody listens to this one.
+  // While the caller awaits another one, this one has no handler.
   rows.catch(() => undefined);
   return { rows, resolve, reject };
 }

@@ -90,7 +90,7 @@ async function refuseOtherSchema(client: pg.ClientBase, schema: string): Promise
 async function apply(client: pg.ClientBase, migration: Migration, options: MigrateOptions): Promise<number> {
   const script = await readFile(migration.file, 'utf8');
   return locked(client, options, async () => {
-    // Whoever waited for the lock finds the number taken, even where the lock itself is no obstacle (a pooler).
+    // After waiting for the lock the number is taken, even where the lock itself is no obstacle (a pooler).
     const inserted = await client.query(
       `INSERT INTO service_migrations (number, name) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
       [migration.number, migration.name],

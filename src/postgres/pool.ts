@@ -39,7 +39,7 @@ function parsePosition(text: string): number | string {
   return Number.isSafeInteger(value) ? value : text;
 }
 
-/** For queries with much JSON: it stays text, to be parsed in turns with other work and not as it comes in. */
+/** For queries with much JSON: it stays text, to be parsed in time slices and not as it comes in. */
 export const JSON_AS_TEXT: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text') =>
     oid === pg.types.builtins.JSONB
@@ -83,7 +83,7 @@ const CLEAN_LIMIT = 5_000;
 
 /**
  * Runs `work` on a client of the pool. After an error the connection is closed, not reused: whatever state it is in,
- * nobody meets it. Otherwise it is cleaned before it is used again, and nobody waits for that.
+ * no caller meets it. Otherwise it is cleaned before it is used again, and no caller waits for that.
  * @param within milliseconds that getting the client may take; by default as long as a new connection
  */
 export async function withClient<T>(

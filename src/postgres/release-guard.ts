@@ -15,7 +15,7 @@ export const NEWEST_MIGRATION = Math.max(
 
 /**
  * Fails the transaction of an older release, by a cast that can't be made. It goes along with the first statements of
- * every write and costs no round trip; a block that raises an error would be compiled anew each time. `environmentProblem`
+ * every write and costs no round trip; a block that raises an error would be compiled each time. `environmentProblem`
  * makes it an answer.
  */
 export const REFUSE_OLDER_RELEASE = {

@@ -1,4 +1,4 @@
-/** The mark of a database that is being restored: whoever finds it knows that the rest is missing. */
+/** The mark of a database that is being restored: while it is there, the rest is missing. */
 import { OperatorError } from '../kernel/operator-error.js';
 import type { Queryable } from './pool.js';
 

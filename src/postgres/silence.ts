@@ -1,5 +1,5 @@
 /**
- * Giving up connections that have gone silent. A socket can stay open for ever when nobody answers any more, so whoever
+ * Giving up connections that have gone silent. A socket can stay open for ever when the other end is gone, so whatever
  * waits for an answer would wait as long. Without a byte for a while, the server is asked over another connection what it
  * does: a statement that works for hours, or waits for a lock, is not silent.
  */
@@ -13,7 +13,7 @@ import { type Target, withOwnClient } from './own-client.js';
 /** Milliseconds without a byte in either direction after which the server is asked. */
 const SILENCE = 5_000;
 
-/** The same where the one who waits has no time left. */
+/** The same where the caller has no time left. */
 const SHORT_SILENCE = 500;
 
 /** Milliseconds before a deadline: what is silent then can still be told before it is over. */
@@ -121,7 +121,7 @@ class Watch {
     return Math.min(SILENCE, Math.max(SHORT_SILENCE, left));
   }
 
-  /** Before somebody takes a connection that is as silent as another one was. */
+  /** Before a caller takes a connection that is as silent as another one was. */
   #probeIfSuspect(): void {
     if (this.#heard > this.#watching.suspicion.since) return;
     const before = progressOf(this.#client);
@@ -217,7 +217,7 @@ async function doingOf(target: Target, { limit, backend, known }: Asked): Promis
   }
 }
 
-/** Ends a process of ours that waits for somebody who doesn't listen any more; it would keep its locks. */
+/** Ends a process of ours that waits for a client that doesn't listen any more; it would keep its locks. */
 async function endBackend(target: Target, backend: number): Promise<void> {
   await withOwnClient(target, LOOK, (client) =>
     client.query(

@@ -17,7 +17,7 @@ export interface SourceOptions {
 
 export interface DatabaseSource {
   connectionString: string;
-  /** The embedded server has ended, with its last words; never resolves for a server of somebody else's. */
+  /** The embedded server has ended, with its last words; never resolves for a server that is not embedded. */
   ended: Promise<string>;
   /** Stops the embedded server. */
   stop(): Promise<void>;

@@ -52,7 +52,7 @@ type Row = [number | null, string | null, number, HeadCheck['forgotten'], HeadCh
 /** Milliseconds, where nothing else is said. */
 const TIMEOUT = 5_000;
 
-/** As many times as long somebody waits at most: the connection may be dead, and then so may the one in its place. */
+/** A caller waits this many times as long at most: the connection may be dead, and then so may the one in its place. */
 const PATIENCE = 1.5;
 
 /**

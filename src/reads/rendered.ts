@@ -14,11 +14,11 @@ export interface Rendered {
 export interface RenderedCache {
   /**
    * The answer `key` about `subject`: a state, or a node of it. Subjects are immutable values, so an answer lives as
-   * long as its subject and is never stale. It is rendered in turns with other work, once for all who ask meanwhile;
+   * long as its subject and is never stale. It is rendered in time slices, once for all concurrent requests;
    * what `render` throws, all of them get. Of one subject, the answers used longest ago go when they grow too large.
    */
   get(subject: object, key: string, render: () => Resumable<Buffer>): Promise<Rendered>;
-  /** How much is kept; subjects that nobody holds any longer are in it until memory is reclaimed. */
+  /** How much is kept; subjects that are not referenced any longer are in it until memory is reclaimed. */
   size(): { answers: number; bytes: number };
 }
 

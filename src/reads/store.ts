@@ -25,12 +25,12 @@ export interface Store {
   atHead(head: number): Promise<State>;
   /** Why the log can't be read to its end; undefined: it can. */
   unreadable(): UnreadableEventError | undefined;
-  /** Folds the log anew: it is not the one that `from` was folded of. */
+  /** Folds the log again: it is not the one that `from` was folded of. */
   reload(from: Point): Promise<void>;
   /** Offers what was just committed. An older state than the one at hand is ignored. */
   publish(point: Point): void;
   /**
-   * Tells that `point` is being committed and will be published before `ended` settles, if it is: whoever sees it in the
+   * Tells that `point` is being committed and will be published before `ended` settles, if it is: a reader that sees it in the
    * database before waits for that, and doesn't read from the log what is at hand.
    */
   expect(point: Point, ended: Promise<unknown>): void;
@@ -44,7 +44,7 @@ export type StoreListener = (point: Point, replaced: boolean) => void;
 
 export interface StoreOptions {
   pool: Queryable;
-  /** Told, before it is folded anew, that the log doesn't go on from where this process is. */
+  /** Told, before it is folded again, that the log doesn't go on from where this process is. */
   onReplaced?: (from: Point) => Promise<void>;
   logger: Logger;
   /** Where to begin, and where to leave states on the way; without, every start folds the whole log. */
@@ -124,7 +124,7 @@ export function createStore({ pool, logger, folds, onReplaced }: StoreOptions): 
     });
   };
 
-  // Shared like a freshness check: who comes while one runs may know of events it has passed already.
+  // Shared like a freshness check: a request that comes while one runs may know of events it has passed already.
   const catchUp = shareNext(async () => {
     const from = at();
     try {
@@ -137,8 +137,8 @@ export function createStore({ pool, logger, folds, onReplaced }: StoreOptions): 
 
   const reload = async (from: Point): Promise<void> => {
     await onReplaced?.(from);
-    logger.warn('folding the log anew', { position: from.head.position });
-    // Somebody else may have done it meanwhile.
+    logger.warn('folding the log again', { position: from.head.position });
+    // Another caller may have done it meanwhile.
     if (at() === from) await readably(load);
   };
 

@@ -1,4 +1,4 @@
-/** What an adopted table has and nobody may send: it stays, is listed, and the snapshot without it goes elsewhere. */
+/** What an adopted table has and no request may send: it stays, is listed, and the snapshot without it goes elsewhere. */
 import { expect } from 'chai';
 import { findDrift } from '../../src/projector/drift/find.js';
 import { catalogText } from './catalog-text.js';

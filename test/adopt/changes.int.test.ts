@@ -68,8 +68,8 @@ describe('snapshots of adopted tables on tables that exist', function () {
         await adopt(target.instance);
         await promote(source.instance, target.instance, { exact: true });
         await expectVerified(target.instance);
-        const [wanted, found] = [await catalogText(source.instance.pool), await catalogText(target.instance.pool)];
-        expect(found.map(placeless).filter(isTables)).to.have.members(wanted.map(placeless).filter(isTables));
+        const [expected, found] = [await catalogText(source.instance.pool), await catalogText(target.instance.pool)];
+        expect(found.map(placeless).filter(isTables)).to.have.members(expected.map(placeless).filter(isTables));
       } finally {
         await source.stop();
         await target.stop();

@@ -234,7 +234,7 @@ describe('adopting defaults', function () {
     await expectKept(generated('VIRTUAL').filter((table) => !table.includes(' c mood ')));
   });
 
-  it('tells a function of somebody’s from PostgreSQL’s of the same name', async () => {
+  it('tells a user’s function from PostgreSQL’s of the same name', async () => {
     const { instance, stop } = await startAdoptFixture(`
       CREATE FUNCTION gen_random_uuid() RETURNS uuid LANGUAGE sql AS 'SELECT NULL::uuid';
       CREATE TABLE mine (id integer PRIMARY KEY, mark uuid DEFAULT public.gen_random_uuid())`);

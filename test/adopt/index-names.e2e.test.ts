@@ -21,7 +21,7 @@ describe('indexes of other names', function () {
     api = createApi(service);
   });
   afterEach(async () => {
-    await settled();
+    await indexed();
     await expectConsistent(service.databaseUrl);
     await api.stop();
     await service.stop();
@@ -32,13 +32,13 @@ describe('indexes of other names', function () {
     await api.ok('POST', '/schema/adopt', { all: true });
   };
   /** The builder has seen everything. */
-  const settled = () =>
+  const indexed = () =>
     until('the builder is at the head', async () => {
       const { data } = await api.ok<{ data: { name: string; lag: number }[] }>('GET', '/projections');
       return data.find(({ name }) => name === 'indexes')?.lag === 0;
     });
   const indexes = async (): Promise<string[]> => {
-    await settled();
+    await indexed();
     const rows = await api.sql<{ name: string }>(
       `SELECT indexname AS name FROM pg_indexes WHERE tablename = 'm' AND indexname <> 'm_pkey' ORDER BY 1`,
     );

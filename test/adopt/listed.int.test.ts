@@ -50,7 +50,7 @@ describe('what is listed when tables are adopted', function () {
     ]);
   });
 
-  it('names the domains whose rules nobody may send', async () => {
+  it('names the domains whose rules no request may send', async () => {
     const listed = await listedOf(`
       CREATE SEQUENCE q; CREATE TYPE g AS ENUM ('x'); CREATE EXTENSION hstore;
       CREATE FUNCTION odd(integer) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT $1 % 2 = 1';
@@ -67,7 +67,7 @@ describe('what is listed when tables are adopted', function () {
     ]);
   });
 
-  it('names what hangs on tables, sequences and types', async () => {
+  it('names what depends on tables, sequences and types', async () => {
     const listed = await listedOf(
       `
       CREATE SEQUENCE s; CREATE TYPE e AS ENUM ('a'); CREATE SCHEMA x; CREATE SEQUENCE x.far;

@@ -1,4 +1,4 @@
-/** What the service makes for a moment, to see how PostgreSQL spells it, is in nobody's way who has the same names. */
+/** What the service makes for a moment, to see how PostgreSQL spells it, is not in the way of the same names. */
 import { expect } from 'chai';
 import { type Api, createApi } from '../support/api.js';
 import { type TestService, startService } from '../support/service.js';

@@ -49,14 +49,14 @@ describe('a column that a snapshot takes away, and what names it', function () {
   for (const [what, of] of WAYS) {
     it(`that ${what}: they go with it where the snapshot doesn't say them`, async () => {
       const { collections, fields, ...rest } = await api.ok<Snapshot>('GET', '/schema/snapshot');
-      const wanted = { ...rest, collections: withoutExtras(collections), fields: of(fields) };
-      const diff = await api.ok<{ data: object }>('POST', '/schema/diff', wanted);
+      const desired = { ...rest, collections: withoutExtras(collections), fields: of(fields) };
+      const diff = await api.ok<{ data: object }>('POST', '/schema/diff', desired);
       await api.ok('POST', '/schema/apply', diff);
       const names = await api.sql<{ name: string }>(
         `SELECT conname AS name FROM pg_constraint WHERE contype = 'c' AND conrelid = 'k8'::regclass`,
       );
       expect(names).to.deep.equal([{ name: 'k8_h_check' }]);
-      expect((await api.ok<{ diff: object }>('POST', '/schema/diff', wanted)).diff).to.deep.equal({
+      expect((await api.ok<{ diff: object }>('POST', '/schema/diff', desired)).diff).to.deep.equal({
         collections: [],
         fields: [],
         relations: [],
@@ -67,12 +67,12 @@ describe('a column that a snapshot takes away, and what names it', function () {
       const { collections, fields, ...rest } = await api.ok<Snapshot>('GET', '/schema/snapshot');
       const extras = 'collections[0].schema.extras';
       const places = { at: `${extras}.constraints[1]`, also: [`${extras}.indexes[0]`] };
-      const wanted = { ...rest, collections, fields: of(fields) };
+      const desired = { ...rest, collections, fields: of(fields) };
       const { message } = await api.refused(
         { status: 400, code: 'INVALID_PAYLOAD', ...places },
         'POST',
         '/schema/diff',
-        wanted,
+        desired,
       );
       expect(message).to.include('"k8_q_check" names "q"');
     });

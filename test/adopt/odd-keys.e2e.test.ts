@@ -1,4 +1,4 @@
-/** What hangs on keys, groups and names in ways that only an existing database, or a hostile client, has. */
+/** What depends on keys, groups and names in ways that only an existing database, or a hostile client, has. */
 import { expect } from 'chai';
 import { expectConsistent } from '../faults/consistent.js';
 import { alias, key, plain } from '../http/fields/columns.js';
@@ -131,7 +131,7 @@ describe('odd keys, groups and names', function () {
     }
   });
 
-  it('somebody’s table that is called like one of the service’s is refused by name, not overlooked', async () => {
+  it('a table that is called like one of the service’s is refused by name, not overlooked', async () => {
     await api.sql('CREATE TABLE service_mine (id int PRIMARY KEY)');
     const { adopted, refused } = await api.ok<Adopted>('POST', '/schema/adopt', { all: true });
     expect(adopted).to.deep.equal([]);

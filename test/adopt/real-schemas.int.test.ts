@@ -10,7 +10,7 @@ const read = (name: string): string => readFileSync(new URL(name, FOLDER), 'utf8
 
 /**
  * What the embedded server can't run is taken out: it has no extension `vector`, so film_embedding goes with it. Owners
- * go too, because nobody is called postgres everywhere.
+ * go too, because no role is called postgres everywhere.
  */
 function pagila(): string {
   return read('pagila-postgres18.sql')

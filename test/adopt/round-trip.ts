@@ -61,7 +61,7 @@ export async function adopt({ pipeline, schema }: Instance, request: AdoptReques
     { cause: { ...CAUSE, command: 'adopt-tables' } },
   );
   done(outcome);
-  if (found === undefined) throw new Error('nobody looked');
+  if (found === undefined) throw new Error('the catalog was not read');
   return found;
 }
 

@@ -176,7 +176,7 @@ describe('types and sequences of several tables', function () {
     await expectVerified(target);
   });
 
-  it('that were made anew by hand differ in a replay of every event only, where the log has no word of it', async () => {
+  it('that were recreated by hand differ in a replay of every event only, where the log has no word of it', async () => {
     const instance = await start(
       `CREATE TYPE mood AS ENUM ('a', 'b'); CREATE TABLE m (id integer PRIMARY KEY, m mood)`,
     );

@@ -232,7 +232,7 @@ describe('authentication', () => {
       expect(await who(grant.access_token)).equal(null);
     });
 
-    it('take no token that was signed by somebody else, or not at all', async () => {
+    it('take no token that was signed with another secret, or not at all', async () => {
       const { access_token } = await login();
       const [header = '', payload = '', signature = ''] = access_token.split('.');
       const none = Buffer.from('{"alg":"none","typ":"JWT"}').toString('base64url');

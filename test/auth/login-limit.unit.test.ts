@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import { createLoginLimit, type LoginLimit } from '../../src/auth/login-limit.js';
 
-/** Bytes, when what nobody holds is gone. */
+/** Bytes, after garbage collection. */
 function heapUsed(): number {
   setFlagsFromString('--expose-gc');
   (runInNewContext('gc') as () => void)();
@@ -53,7 +53,7 @@ describe('the limit of failing logins', () => {
     }
   });
 
-  it('does not count what it refuses: nobody is kept out by somebody who goes on trying', async () => {
+  it('does not count what it refuses: no user is kept out by another client that goes on trying', async () => {
     await fail(3, '192.0.2.1', 'ann@example.com');
     for (let refused = 0; refused < 100; refused++) expect(await begin('192.0.2.1', 'ann@example.com')).not.equal(null);
     expect(await begin('192.0.2.2', 'ann@example.com')).equal(null);
@@ -65,7 +65,7 @@ describe('the limit of failing logins', () => {
     expect(waits.filter((wait) => wait === null)).length(3);
   });
 
-  it('leaves a user in where the last login came from, whoever tries elsewhere, but not for any number of tries', async () => {
+  it('leaves a user in where the last login came from, whatever fails elsewhere, but not for any number of tries', async () => {
     for (let host = 1; host <= 7; host++) await fail(1, `192.0.2.${host}`, 'ann@example.com');
     expect(await begin('198.51.100.1', 'ann@example.com')).not.equal(null);
     for (let tries = 0; tries < 3; tries++) expect(await begin('198.51.100.1', 'ann@example.com', home)).equal(null);

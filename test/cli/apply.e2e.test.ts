@@ -53,7 +53,7 @@ describe('dps apply', () => {
   async function changed(change: (document: Snapshot) => void): Promise<string> {
     const document = await snapshot();
     change(document);
-    const file = join(directory, 'wanted.json');
+    const file = join(directory, 'desired.json');
     await writeFile(file, JSON.stringify(document));
     return file;
   }
@@ -82,7 +82,7 @@ describe('dps apply', () => {
     expect((await snapshot()).collections.map(({ meta }) => meta.note)).to.include('from YAML');
   });
 
-  it('refuses a loss where nobody can be asked, and names what allows it', async () => {
+  it('refuses a loss where there is no terminal to ask at, and names what allows it', async () => {
     const file = await changed(without('doomed'));
     for (const more of [[], ['--yes'], ['--allow-drop', 'kept']]) {
       const { code, err } = await run(['apply', file, ...more]);

@@ -44,7 +44,7 @@ describe('dps backup', () => {
     source = await emptyDatabase();
     service = await startService({ DATABASE_URL: source });
     await sql(source, HARD_SCHEMA, HARD_ROWS);
-    // A row that the key, which nobody validated, does not allow.
+    // A row that the key, which is not validated, does not allow.
     await sql(
       source,
       `ALTER TABLE counters DROP CONSTRAINT b_second, DROP CONSTRAINT a_first`,
@@ -133,7 +133,7 @@ describe('dps backup', () => {
     expect((await readdir(directory)).filter((name) => name.includes('partial'))).to.deep.equal([]);
   });
 
-  it('shows one moment, whoever writes meanwhile', async function () {
+  it('shows one moment, whatever is written meanwhile', async function () {
     this.timeout(60_000);
     await sql(source, `CREATE TABLE IF NOT EXISTS moves (a int)`, `DROP TABLE moves`);
     const writer = new pg.Client({ connectionString: source });

@@ -96,7 +96,7 @@ describe('dps doctor', () => {
       ['CHAIN_BROKEN'],
     ],
     [
-      'an event that nobody can read',
+      'an event that can not be read',
       [
         `alter table service_events disable trigger service_events_append_only`,
         `update service_events set type = 'collection.sung' where position = 2`,

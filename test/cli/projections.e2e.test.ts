@@ -61,7 +61,7 @@ describe('dps status, verify and rebuild', () => {
     expect((await run('verify')).code).to.equal(0);
   });
 
-  it('verify names the event that somebody changed', async () => {
+  it('verify names the event that was changed', async () => {
     const change = (name: string): Promise<unknown> =>
       pool.query(
         `alter table service_events disable trigger service_events_append_only;

@@ -56,11 +56,11 @@ async function rows(databaseUrl: string, insert: boolean): Promise<Record<string
 /** The file with members left out here and there, as by hand: what it then doesn't say must stay as it is. */
 function trimmed(text: string): string {
   const file = load(text, { schema: JSON_SCHEMA }) as Documents;
-  let turn = 0;
+  let round = 0;
   const trim = (document: unknown, members: readonly string[]): void => {
     for (const member of members) {
-      turn += 1;
-      if (turn % 3 === 0 && document !== null && typeof document === 'object') delete (document as Documents)[member];
+      round += 1;
+      if (round % 3 === 0 && document !== null && typeof document === 'object') delete (document as Documents)[member];
     }
   };
   for (const collection of file['collections'] as Documents[]) {

@@ -16,7 +16,7 @@ describe('chaos', () => {
     expect(fault('acknowledged', 2)).to.include('2 times');
     expect(fault('acknowledged', 1, { position: 6 })).to.include('goes on to 7');
     expect(fault('refused', 1)).to.include('is in the log');
-    expect(fault('ambiguous', 0)).to.include('nobody');
+    expect(fault('ambiguous', 0)).to.include('unknown');
     expect(fault('acknowledged', 1, { waited: 50_000 })).to.include('took');
   });
 });

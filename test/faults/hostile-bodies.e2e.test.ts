@@ -1,4 +1,4 @@
-/** Bodies that are cheap to send and dear to read, on a process of its own: it answers everybody else all the while. */
+/** Bodies that are cheap to send and dear to read, on a process of its own: it answers all other requests meanwhile. */
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
@@ -86,7 +86,7 @@ describe('hostile bodies', function () {
   };
 
   for (const [name, { body, type = 'application/json', answer }] of Object.entries(BODIES)) {
-    it(`${name}, six at once, hold nobody up`, async () => {
+    it(`${name}, six at once, delay no other request`, async () => {
       const text = Buffer.from(body());
       const six = Array.from({ length: 6 }, () => send(text, type));
       const { result, wait, memory } = await watched(Promise.all(six));
@@ -102,7 +102,7 @@ describe('hostile bodies', function () {
     });
   }
 
-  it('compressed a thousand times hold nobody up', async () => {
+  it('compressed a thousand times delay no other request', async () => {
     const bomb = gzipSync(Buffer.alloc(100 * MIB, '[]'));
     const six = Array.from({ length: 6 }, () => send(bomb, 'application/json', { 'content-encoding': 'gzip' }));
     const { result, wait, memory } = await watched(Promise.all(six));

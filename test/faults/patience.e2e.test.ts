@@ -78,7 +78,7 @@ describe('a writer waits for LOCK_TIMEOUT altogether', function () {
     expect(Math.max(await lost, ...waited)).to.be.below(AT_MOST);
   });
 
-  it('where nothing is answered any more, and nobody can be asked', async () => {
+  it('where nothing is answered any more, and the database can not be asked', async () => {
     proxy.fallSilent();
     proxy.answer('never');
     expect(Math.max(...(await writers()))).to.be.below(AT_MOST);

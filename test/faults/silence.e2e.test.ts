@@ -133,7 +133,7 @@ describe('a request whose connection to the database goes silent', function () {
     expect(await named('Lost')).to.equal(0);
   });
 
-  it('and nobody can be asked: whether the token is there is said to be unknown', async () => {
+  it('and the database can not be asked: whether the token is there is said to be unknown', async () => {
     const met = when(['unknown one', COMMIT], 'pass and fall silent');
     const asked = newToken('unknown one');
     await until('the connection is silent', () => Promise.resolve(met()));
@@ -171,7 +171,7 @@ describe('a request whose connection to the database goes silent', function () {
     expect((await asked).status).to.equal(200);
   });
 
-  it('lets nobody wait for ever for a lock that is never given back', async () => {
+  it('lets no session wait for ever for a lock that is never given back', async () => {
     await beside.query('BEGIN; LOCK TABLE service_users IN ACCESS EXCLUSIVE MODE');
     try {
       const { status, codes, text } = await login();

@@ -79,7 +79,7 @@ describe('accepting drift against resistance', function () {
     await api.appends([], 'POST', '/schema/drift/accept', {});
   });
 
-  it('waits for a lock as other changes do, says who has it, and looks anew when it has got it', async () => {
+  it('waits for a lock as other changes do, says which session has it, and looks again when it has got it', async () => {
     await api.sql('ALTER TABLE a ADD COLUMN x int');
     await other.query('BEGIN; ALTER TABLE a ADD COLUMN y int');
     const refused = await api.refused({ status: 503, code: 'LOCK_TIMEOUT' }, 'POST', '/schema/drift/accept', {});

@@ -209,7 +209,7 @@ describe('POST /schema/adopt, GET /schema/drift', function () {
     expect(await api.ok<Found>('GET', '/schema/drift')).to.deep.include({ ok: true });
   });
 
-  it('ends by adopting anew a table that is right, with its rows', async () => {
+  it('ends by adopting again a table that is right, with its rows', async () => {
     await api.sql('DROP VIEW names');
     await api.ok('POST', '/schema/adopt', { tables: ['people', 'pets', 'visits'] });
     await api.sql(`ALTER TABLE people ALTER COLUMN name DROP NOT NULL; ALTER TABLE visits ALTER COLUMN note TYPE text;

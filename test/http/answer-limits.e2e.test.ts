@@ -48,7 +48,7 @@ describe('an answer that could not be sent back', function () {
     }
   });
 
-  it('is refused by snapshot, which answers some of the collections; files that nobody sends back have no limit', async () => {
+  it('is refused by snapshot, which answers some of the collections; files that are not sent back have no limit', async () => {
     for (const path of ['/schema/snapshot', '/schema/snapshot?export=json', '/schema/snapshot?export=yaml']) {
       const reply = await api.client(path);
       expect([reply.status, reply.codes], path).to.deep.equal([413, ['CONTENT_TOO_LARGE']]);

@@ -95,7 +95,7 @@ describe('the edge', () => {
   });
 
   describe('reads', () => {
-    it('are answered with 304 to whoever has the answer, until something changes', async () => {
+    it('are answered with 304 to clients that have the answer, until something changes', async () => {
       await send('/collections', json({ collection: 'tagged', schema: null }));
       const paths = ['/collections', '/collections/tagged', '/schema/snapshot', '/schema/snapshot?export=csv'];
       for (const path of paths) {

@@ -66,7 +66,7 @@ describe('errors', () => {
     expect(String(body)).include('UNAVAILABLE').not.include('192.0.2.1');
   });
 
-  it('that nobody foresaw are 500, with the details in the log alone', () => {
+  it('that are unexpected are 500, with the details in the log alone', () => {
     const error = new TypeError("Cannot read properties of undefined (reading 'secret')");
     const { status, body } = failure(error);
     expect(status).equal(500);

@@ -66,7 +66,7 @@ describe('hostile clients', function () {
     }
   });
 
-  describe('more faults than anybody reads', () => {
+  describe('more faults than are answered', () => {
     const many = (item: string, count: number) => Array.from({ length: count }, () => item).join(',');
     for (const [path, body] of [
       ['/collections', () => `{"collection":"x","schema":{},"fields":[${many('1', 300_000)}]}`],
@@ -97,7 +97,7 @@ describe('hostile clients', function () {
     }
   });
 
-  it('a long chain of groups, and a long cycle, are judged in the time it takes to read them', async () => {
+  it('a long chain of groups, and a long cycle, are checked in the time it takes to read them', async () => {
     const now = await snapshot();
     const chain = Array.from({ length: 20_000 }, (_, index) => ({
       collection: `ch${index}`,
@@ -114,7 +114,7 @@ describe('hostile clients', function () {
     const climbed = await timed(() => api.ok('POST', '/schema/diff?mode=merge', { ...now, collections: chain }));
     const cycle = chain.map((each, index) => (index === 0 ? { ...each, meta: { group: 'ch19999' } } : each));
     const at = 'collections[0].meta.group';
-    // As many as anybody reads.
+    // As many as are answered.
     const also = Array.from({ length: 99 }, (_, index) => `collections[${index + 1}].meta.group`);
     const refused = await timed(() =>
       api.refused({ ...INVALID, at, also }, 'POST', '/schema/diff?mode=merge', { ...now, collections: cycle }),

@@ -62,7 +62,7 @@ describe('a transaction of an application that stays open', function () {
     expect(Number(await head())).to.equal(position + 2);
   });
 
-  it('is waited for by nobody whose client has hung up', async () => {
+  it('is waited for no longer when the client has hung up', async () => {
     const position = await head();
     const gone = new AbortController();
     const asked = fetch(`${service.url}/fields/a/t`, {

@@ -174,7 +174,7 @@ describe('relations over HTTP', function () {
       AT,
       { one_collection: 'other', one_field: 'manies' },
     );
-    // An alias that is only let go stays: another relation can be shown there.
+    // An alias that is only detached stays: another relation can be shown there.
     await api.appends(['relation.updated many.ref'], 'PATCH', AT, { one_field: null });
     await patch({ one_field: 'manies' });
     const any = {
@@ -218,7 +218,7 @@ describe('relations over HTTP', function () {
     expect(data.schema).to.include({ foreign_key_table: 'service_users', foreign_key_column: 'id' });
   });
 
-  it('of system collections are nobody’s to change', async () => {
+  it('of system collections can not be changed', async () => {
     const forbidden = { status: 403, code: 'FORBIDDEN' };
     const body = { collection: 'service_tokens', field: 'user_id', related_collection: 'one' };
     await api.refused(forbidden, 'POST', '/relations', body);

@@ -32,14 +32,14 @@ describe('representationAnswer', () => {
     });
   });
 
-  it('sends nothing to whoever has them already', async () => {
+  it('sends nothing to a client that has them already', async () => {
     for (const header of ['"abc"', 'W/"abc"', '"x", "abc"', '*', ' * ', '"x",W/"abc" ']) {
       const { status, body, headers } = await answerTo({ 'if-none-match': header }, small);
       expect({ status, body, tag: headers['ETag'] }, header).deep.equal({ status: 304, body: null, tag: '"abc"' });
     }
   });
 
-  it('sends the bytes to whoever has others', async () => {
+  it('sends the bytes to a client that has others', async () => {
     for (const header of ['"x"', 'abc', '"ab"', '', '"abc', '"abc-zstd"']) {
       expect((await answerTo({ 'if-none-match': header })).status, header).equal(200);
     }
@@ -64,7 +64,7 @@ describe('representationAnswer', () => {
     expect(brotliDecompressSync(br.body as Buffer).toString()).equal(text);
   });
 
-  it('encodes them once, whoever asks meanwhile and later', async () => {
+  it('encodes them once, for concurrent and later requests', async () => {
     const bodies = await Promise.all(
       ['gzip', 'x-gzip', 'gzip;q=0.2'].map((coding) => answerTo({ 'accept-encoding': coding })),
     );

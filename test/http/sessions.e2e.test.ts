@@ -30,7 +30,7 @@ describe('sessions over HTTP', () => {
   const setBy = (reply: Reply) => reply.headers.get('set-cookie') ?? '';
   const cookieOf = (reply: Reply) => setBy(reply).split(';')[0]!;
 
-  it('are not ended by somebody who knows their id, which every access token shows', async () => {
+  it('are not ended by a client that knows their id, which every access token shows', async () => {
     const grant = grantOf(await login());
     const payload = JSON.parse(Buffer.from(grant.access_token.split('.')[1]!, 'base64url').toString()) as {
       sid: string;
@@ -112,13 +112,13 @@ describe('sessions over HTTP', () => {
     expect(asked.headers.get('vary')).to.contain('Origin');
   });
 
-  it('keep the owner in while somebody else tries, and the right password elsewhere as well', async () => {
+  it('keep the owner in while another client tries, and the right password elsewhere as well', async () => {
     const at = (address: string) => ({ 'x-forwarded-for': address });
     expect((await login(service.adminPassword, at('198.51.100.1'))).status).to.equal(200);
     const tries: number[] = [];
     for (let count = 0; count < 101; count++) tries.push((await login('wrong', at('192.0.2.1'))).status);
     expect(tries.filter((status) => status === 401)).to.have.length(10);
-    // The ninety that were refused lock nobody out: not the owner, not the owner from somewhere new.
+    // The ninety that were refused lock no user out: not the owner, not the owner from somewhere new.
     expect((await login(service.adminPassword, at('198.51.100.1'))).status).to.equal(200);
     expect((await login(service.adminPassword, at('203.0.113.9'))).status).to.equal(200);
     // Ten addresses with ten tries each: now only where the owner was last.

@@ -61,7 +61,7 @@ describe('a name that is taken in the database', function () {
     await api.refused(TAKEN, 'POST', '/schema/apply', diff);
   });
 
-  it('is not blamed on a folder that is called like a view', async () => {
+  it('does not name a folder that is called like a view', async () => {
     await api.sql('CREATE VIEW folder AS SELECT 1 AS a; CREATE TABLE t_pkey (a int)');
     const { message } = await api.refused(TAKEN, 'POST', '/collections', [
       { collection: 'folder', schema: null },

@@ -26,7 +26,7 @@ describe('a database that is away', function () {
     await database.drop();
   });
 
-  it('is 503 with Retry-After to everybody, and nothing is lost or made when it is back', async () => {
+  it('is 503 with Retry-After to every request, and nothing is lost or made when it is back', async () => {
     const create = (collection: string) => client('/collections', json({ collection, schema: {} }));
     expect((await create('before')).status).to.equal(200);
     proxy.answer('refused');
@@ -54,7 +54,7 @@ describe('a database that is away', function () {
     expect([...state.collections.keys()].sort()).to.deep.equal(['after', 'before']);
   });
 
-  it('keeps nobody waiting whose token is looked up over a connection that has gone silent', async () => {
+  it('keeps no request waiting whose token is looked up over a connection that has gone silent', async () => {
     const unknown = { token: 'dps_unknown-token-0123456789' };
     expect((await client('/collections', unknown)).status).to.equal(401);
     proxy.muffle();
@@ -66,7 +66,7 @@ describe('a database that is away', function () {
     expect(performance.now() - started).to.be.below(30_000);
   });
 
-  it('leaves the metrics answering those who were known before, and says that it is away', async () => {
+  it('leaves the metrics answering users that were known before, and says that it is away', async () => {
     const measures = (token?: string | null) => client('/metrics', token === undefined ? {} : { token });
     const before = await measures();
     expect(before.text)

@@ -141,7 +141,7 @@ describe('the service as a process', function () {
     expect((await fetch(`http://127.0.0.1:${port}/server/ping`)).status).to.equal(200);
   });
 
-  it('goes on when whoever reads what it prints goes away', async () => {
+  it('goes on when the reader of its output goes away', async () => {
     const service = start({ LOG_LEVEL: 'debug' });
     const { url, token } = await service.ready();
     service.child.stdout!.destroy();
@@ -263,7 +263,7 @@ async function freePort(): Promise<Record<string, string>> {
   return { PORT: String(port) };
 }
 
-/** The first answer at `url`, from the moment on that somebody listens there. */
+/** The first answer at `url`, from the moment on that a server listens there. */
 async function answered(url: string): Promise<Response> {
   for (;;) {
     const answer = await fetch(url).catch(() => null);

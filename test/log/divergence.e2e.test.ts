@@ -19,11 +19,11 @@ const BEFORE = 8;
 const REPLACED: Record<string, (url: string) => Promise<unknown>> = {
   'the last events are cut off': (url) => cutOff(url, 3),
   'all events are gone': (url) => cutOff(url, BEFORE),
-  'the whole chain is written anew': (url) =>
+  'the whole chain is rewritten': (url) =>
     rewrite(url, (events) => events.map((event) => ({ ...event, actor: { id: 'x', name: 'Mallory' } }))),
   'one event in the middle is another one': (url) =>
     rewrite(url, (events) => events.map((event) => (event.position === 5 ? { ...event, reason: 'forged' } : event))),
-  'it is written anew, and goes on': (url) =>
+  'it is rewritten, and goes on': (url) =>
     rewrite(url, (events) => {
       const other = events.map((event): EventRecord => ({ ...event, reason: 'forged' }));
       const more = { ...(other.at(-1) as EventRecord), id: '00000000-0000-4000-8000-00000000000a' };
@@ -198,7 +198,7 @@ describe('a log that is replaced under a running service', () => {
     await cutOff(database.connectionString, 2);
     await send('/history/acknowledge', { method: 'POST' });
     const again = await send('/collections', keyed);
-    // The table is still there, and nobody's: the first answer would have said that it was made.
+    // The table is still there, and unmanaged: the first answer would have said that it was made.
     expect(again.codes, again.text).to.deep.equal(['ALREADY_EXISTS']);
   });
 

@@ -135,7 +135,7 @@ describe('listening', () => {
     });
   }
 
-  it('gives up connecting to somebody who never answers', async () => {
+  it('gives up connecting to a server that never answers', async () => {
     proxy.answer('never');
     listen({ connectTimeout: 100 });
     await until('several attempts', () => proxy.connections() > 2);

@@ -59,7 +59,7 @@ describe('the log', () => {
     return eventsOf(pool, { after, ...(limit !== undefined && { limit }) });
   }
 
-  /** As somebody with all rights would do it. */
+  /** As a role with all rights would do it. */
   async function tamper(change: string): Promise<void> {
     await pool.query(
       `ALTER TABLE service_events DISABLE TRIGGER ALL; ${change}; ALTER TABLE service_events ENABLE TRIGGER ALL`,
@@ -181,7 +181,7 @@ describe('the log', () => {
       });
     }
 
-    it('finds an event that was written anew with a fitting hash, by the next one', async () => {
+    it('finds an event that was rewritten with a fitting hash, by the next one', async () => {
       const [, second] = await readAll();
       const forged = { ...(second as StoredEvent), reason: 'forged' };
       await tamper(`UPDATE service_events SET reason = 'forged', hash = '${eventHash(forged)}' WHERE position = 2`);

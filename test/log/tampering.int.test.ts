@@ -79,7 +79,7 @@ describe('tampering with the log', () => {
     });
   }
 
-  it('finds a log that was written anew as a whole, while the service that saw the old one runs', async () => {
+  it('finds a log that was rewritten as a whole, while the service that saw the old one runs', async () => {
     const seen = instance.store.point().head;
     expect(await verifyLog(instance.pool, seen)).to.include({ ok: true });
     const forged = { ...seen, hash: 'f'.repeat(64) };

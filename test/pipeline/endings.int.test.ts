@@ -49,7 +49,7 @@ describe('a change that PostgreSQL can not take', function () {
     expect(refusedWith(again)).to.equal('ALREADY_EXISTS');
     expect(warnings).to.include('an answer could not be kept');
     proxy.intercept(() => 'pass');
-    // Nothing is kept, so the same key is judged anew: by now the name is free.
+    // Nothing is stored, so the same key is decided again: by now the name is free.
     const gone = command('delete-collection', { collection: 'first' });
     done(await instance.pipeline.execute('delete-collection', gone, { cause: CAUSE }));
     done(await instance.pipeline.execute('create-collection', table('first'), { cause: CAUSE, idempotency }));

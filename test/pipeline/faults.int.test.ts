@@ -15,7 +15,7 @@ describe('the pipeline, when something goes wrong', function () {
   let proxy: Proxy;
   /** Writes through the proxy. */
   let instance: Instance;
-  /** Somebody else in the same database. */
+  /** Another session in the same database. */
   let other: pg.Client;
 
   beforeEach(async () => {

@@ -68,7 +68,7 @@ describe('a change and the transactions of applications', function () {
   /** Until a change has met the open transaction at least once. */
   const met = () => until('a change has met it', async () => !(await logLockHeld()));
 
-  it('waits for a table without keeping anybody from anything else', async () => {
+  it('waits for a table without blocking any other session', async () => {
     await application.query('BEGIN; SELECT count(*) FROM a');
     let over = false;
     const waiting = tighten(one, 'a').finally(() => (over = true));
@@ -135,7 +135,7 @@ describe('a change and the transactions of applications', function () {
     await hurried.stop();
   });
 
-  it('decides anew after each pause', async () => {
+  it('decides again after each pause', async () => {
     await application.query('BEGIN; SELECT count(*) FROM a');
     const waiting = tighten(one, 'a');
     await sleep(LOCK_WAIT);
@@ -213,7 +213,7 @@ describe('a change and the transactions of applications', function () {
     expect(one.store.current().position).to.equal(3);
   });
 
-  it('is done once, whoever of two with the same key comes first', async () => {
+  it('is done once, whichever of two with the same key comes first', async () => {
     await application.query('BEGIN; SELECT count(*) FROM a');
     const idempotency = { key: 'k', requestHash: 'h', render: () => ({ status: 200, headers: [], body: 'first' }) };
     const input = update('a', { is_nullable: false });
@@ -224,7 +224,7 @@ describe('a change and the transactions of applications', function () {
     expect(kinds).to.have.members(['done', 'replayed']);
   });
 
-  it('takes the table from an automatic VACUUM, which makes way for who waits long enough', async () => {
+  it('takes the table from an automatic VACUUM, which cancels itself for a session that waits long enough', async () => {
     const admin = new pg.Client((await testServer()).connectionString);
     await admin.connect();
     await admin.query(`ALTER SYSTEM SET autovacuum_naptime = '1s'`);

@@ -163,7 +163,7 @@ for (const schema of ['public', 'other "schema"']) {
       expect(instance.store.current().position).to.equal(await logged());
     });
 
-    it('folds anew when the database was restored under it, and goes on once that is acknowledged', async () => {
+    it('folds again when the database was restored under it, and goes on once that is acknowledged', async () => {
       const kept = instance.store.point();
       await query(`ALTER TABLE service_events DISABLE TRIGGER ALL`);
       await query(`DELETE FROM service_events WHERE position = (SELECT max(position) FROM service_events)`);

@@ -4,49 +4,49 @@ import { createSemaphore } from '../../src/kernel/semaphore.js';
 import { lockTimeout } from '../../src/postgres/errors.js';
 import { ProblemError } from '../../src/kernel/problem.js';
 
-describe('the queue of a process', () => {
+describe('the semaphore of a process', () => {
   it('lets one in at a time, in order of arrival', async () => {
-    const queue = createSemaphore();
+    const semaphore = createSemaphore();
     const order: number[] = [];
     let inside = 0;
     await Promise.all(
       [1, 2, 3, 4, 5].map(async (each) => {
-        const turn = await queue.acquire(1_000, lockTimeout);
+        const permit = await semaphore.acquire(1_000, lockTimeout);
         inside += 1;
         expect(inside).to.equal(1);
         await sleep(2);
         order.push(each);
         inside -= 1;
-        turn.release();
+        permit.release();
       }),
     );
     expect(order).to.deep.equal([1, 2, 3, 4, 5]);
   });
 
-  it('turns away who has waited too long, and nobody else', async () => {
-    const queue = createSemaphore();
-    const first = await queue.acquire(10, lockTimeout);
-    const impatient = queue.acquire(10, lockTimeout).catch((error: unknown) => error);
-    const patient = queue.acquire(1_000, lockTimeout);
+  it('refuses the caller that has waited too long, and no other', async () => {
+    const semaphore = createSemaphore();
+    const first = await semaphore.acquire(10, lockTimeout);
+    const impatient = semaphore.acquire(10, lockTimeout).catch((error: unknown) => error);
+    const patient = semaphore.acquire(1_000, lockTimeout);
     expect(await impatient).to.be.instanceOf(ProblemError);
     first.release();
-    const turn = await patient;
-    expect(turn.waited).to.be.at.least(9);
-    turn.release();
-    (await queue.acquire(10, lockTimeout)).release();
+    const permit = await patient;
+    expect(permit.waited).to.be.at.least(9);
+    permit.release();
+    (await semaphore.acquire(10, lockTimeout)).release();
   });
 
-  it('takes the end of a turn once', async () => {
-    const queue = createSemaphore();
-    const first = await queue.acquire(10, lockTimeout);
-    const waiting = [queue.acquire(1_000, lockTimeout), queue.acquire(1_000, lockTimeout)];
+  it('takes the release of a permit once', async () => {
+    const semaphore = createSemaphore();
+    const first = await semaphore.acquire(10, lockTimeout);
+    const waiting = [semaphore.acquire(1_000, lockTimeout), semaphore.acquire(1_000, lockTimeout)];
     first.release();
     first.release();
     const second = await waiting[0];
     let third = false;
-    void waiting[1]?.then((turn) => {
+    void waiting[1]?.then((permit) => {
       third = true;
-      turn.release();
+      permit.release();
     });
     await sleep(5);
     expect(third).to.equal(false);

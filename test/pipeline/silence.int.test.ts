@@ -122,7 +122,7 @@ describe('a connection that goes silent', function () {
     expect(waited).to.be.below(2_000);
   });
 
-  it('and nobody to ask: it is not known whether, and the next change looks it up before it does anything', async () => {
+  it('and no way to ask: it is not known whether, and the next change looks it up before it does anything', async () => {
     proxy.intercept((sent) => {
       if (!isCommit(sent)) return 'pass';
       proxy.answer('never');

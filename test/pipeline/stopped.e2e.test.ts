@@ -56,7 +56,7 @@ describe('a process that is stopped while it holds the lock of the log', functio
   it('keeps others from writing for less than ten seconds, and goes on when it is woken', async () => {
     // Its change waits for the metadata rows, and holds the lock of the log meanwhile.
     await other.query('BEGIN; LOCK TABLE service_fields IN SHARE MODE');
-    const frozen = create(url, 'frozen').then(
+    const interrupted = create(url, 'interrupted').then(
       ({ status }) => status,
       () => 0,
     );
@@ -70,7 +70,7 @@ describe('a process that is stopped while it holds the lock of the log', functio
     expect(waited).to.be.below(10_000);
     await sleep(500);
     stopped.child.kill('SIGCONT');
-    expect([200, 503]).to.include(await frozen);
+    expect([200, 503]).to.include(await interrupted);
     expect((await create(url, 'third')).status).to.equal(200);
     const verified = await fetch(`${service.url}/history/verify`, { headers: { Authorization: `Bearer ${TOKEN}` } });
     expect(((await verified.json()) as { data: { ok: boolean } }).data.ok).to.equal(true);

@@ -147,7 +147,7 @@ describe('embedded PostgreSQL', function () {
     }
   });
 
-  it('stops by itself when the service is killed and nobody starts it again', async () => {
+  it('stops by itself when the service is killed and not started again', async () => {
     const killed = host();
     await killed.said;
     const server = await readPostmaster(join(dataDir, 'postgres'));

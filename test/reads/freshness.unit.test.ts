@@ -40,7 +40,7 @@ describe('shareNext', () => {
     expect(world.asked).to.be.lessThan(200);
   });
 
-  it('asks anew after a failure, and gives a failure only to those who share it', async () => {
+  it('asks again after a failure, and gives a failure only to the callers that share it', async () => {
     let count = 0;
     const check = shareNext(async () => {
       count += 1;

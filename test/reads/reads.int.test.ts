@@ -83,7 +83,7 @@ describe('reading at the head', () => {
     expect((await store.atHead(position)).position).to.equal(position);
   });
 
-  it('shares one catch-up among all who wait', async () => {
+  it('shares one catch-up among all waiting readers', async () => {
     const { store, asked } = await countingStore();
     const { position } = await create('shared');
     const states = await Promise.all(Array.from({ length: 50 }, () => store.atHead(position)));
@@ -128,7 +128,7 @@ describe('reading at the head', () => {
     expect(writer.store.current().position).to.equal(position);
   });
 
-  it('folds anew when the log is not the one it was folded from', async () => {
+  it('folds again when the log is not the one it was folded from', async () => {
     const store = createStore({ pool: reader.pool, logger: silent });
     await store.load();
     const { state, head } = store.point();

@@ -15,7 +15,7 @@ describe('rendered answers', () => {
     expect((await cache.get(other, 'list', render)).body.toString()).to.equal('body 3');
   });
 
-  it('are rendered once for all who ask meanwhile, in turns with other work', async () => {
+  it('are rendered once for concurrent requests, in time slices', async () => {
     const cache = createRenderedCache();
     const subject = {};
     let count = 0;
@@ -23,21 +23,21 @@ describe('rendered answers', () => {
       count += 1;
       return bytes(slowly(30));
     };
-    let turns = 0;
+    let slices = 0;
     let done = false;
     const both = Promise.all([cache.get(subject, 'k', render), cache.get(subject, 'k', render)]).finally(() => {
       done = true;
     });
-    for (; !done; turns += 1) await yieldToEventLoop();
+    for (; !done; slices += 1) await yieldToEventLoop();
     const [first, second] = await both;
     expect(first).to.equal(second);
     expect(first.body.toString()).to.equal('x'.repeat(30 * 40_000));
     expect(count).to.equal(1);
-    expect(turns).to.be.greaterThan(5);
+    expect(slices).to.be.greaterThan(5);
     expect(cache.size()).to.deep.equal({ answers: 1, bytes: first.body.length });
   });
 
-  it('that fail are rendered anew, and whoever waited is told', async () => {
+  it('that fail are rendered again, and every waiting caller is told', async () => {
     const cache = createRenderedCache();
     const subject = {};
     const failing = () => bytes(thatFails());

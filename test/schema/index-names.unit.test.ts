@@ -24,10 +24,10 @@ describe('the names of indexes in a state', () => {
   const expectNames = (edit: (draft: Draft) => void, names: object): void => {
     const draft = new Draft(start);
     edit(draft);
-    const wanted = draft.toState();
-    expect(wanted.indexNames.toObject()).to.deep.equal(names);
+    const desired = draft.toState();
+    expect(desired.indexNames.toObject()).to.deep.equal(names);
     let state = start;
-    for (const event of runToEnd(transition(start, wanted, draft.touched))) {
+    for (const event of runToEnd(transition(start, desired, draft.touched))) {
       state = evolve(state, { ...event, position: state.position + 1 });
       expect(state.indexNames.equals(said(state))).to.equal(true);
     }

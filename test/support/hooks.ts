@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { stopTestServer } from './postgres.js';
 
 /**
- * Property tests draw the same examples in every run, so that a change is judged by itself and not by the draw.
+ * Property tests draw the same examples in every run, so that a change is tested by itself and not by the draw.
  * PROPERTY_SEED=random explores; a number repeats what a failure has named. Finds become fixtures.
  */
 const seed = process.env['PROPERTY_SEED'] ?? '20261121';

@@ -124,7 +124,7 @@ async function onServer(connectionString: string, stop: () => Promise<void>): Pr
 
 /**
  * A client that has just said goodbye may still have its backend for a moment; a forced drop would end that with an
- * error that nobody listens for any more. Who is still there after a second is thrown out.
+ * error without a handler. A session that is still there after a second is terminated.
  */
 async function disconnected(maintenance: pg.Pool, database: string): Promise<void> {
   const connections = 'select count(*)::int as count from pg_stat_activity where datname = $1';

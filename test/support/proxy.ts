@@ -7,7 +7,7 @@ export interface Proxy {
   connectionString: string;
   /** Connections made through it so far. */
   connections(): number;
-  /** Forwards nothing any longer, in either direction, and tells nobody. New connections get through. */
+  /** Forwards nothing any longer, in either direction, without a word. New connections get through. */
   fallSilent(): void;
   /** Forwards nothing of what the server says on the present connections; what it is told goes through. */
   muffle(): void;

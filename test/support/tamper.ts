@@ -1,4 +1,4 @@
-/** What somebody with the rights of the tables' owner can do to a log. */
+/** What a role with the rights of the tables' owner can do to a log. */
 import pg from 'pg';
 import { eventHash } from '../../src/log/hash-chain.js';
 import { GENESIS_HASH } from '../../src/log/head.js';
@@ -44,7 +44,7 @@ export const rewrite = (
     return forged;
   });
 
-/** The events with places and hashes anew. */
+/** The events with new positions and hashes. */
 function chained(events: readonly EventRecord[]): EventRecord[] {
   let previous_hash = GENESIS_HASH;
   return events.map((event, index) => {

@@ -80,7 +80,7 @@ function nothingToDo({ values, terminal }: Invocation): ExitCode {
   return 0;
 }
 
-/** Whoever is there is asked; what would be lost needs a word of its own. */
+/** At a terminal it asks; what would be lost needs a word of its own. */
 async function mayBegin({ values, terminal }: Invocation, plan: Plan): Promise<boolean> {
   const allowed = new Set(texts(values, 'allowDrop'));
   const lost = lossesOf(plan).filter((name) => !allowed.has(name));

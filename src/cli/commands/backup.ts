@@ -45,7 +45,7 @@ async function take(work: Work): Promise<ExitCode> {
   return 0;
 }
 
-/** The log's lock is held until the moment has begun and nobody can change its tables any more. */
+/** The log's lock is held until the backup's transaction has begun and its tables can't be changed any more. */
 function begin({ invocation, place, client }: Work): Promise<Moment> {
   const { schema, pipeline } = place;
   const { lockTimeout } = invocation.config();

@@ -102,12 +102,12 @@ function describeTable({ table, kind, renamed_to: other, differences }: TableDri
   return [`${table}: ${kind}${as}`, ...differences.flatMap(describeDifference)];
 }
 
-function describeDifference({ field, member, expected, found, renamed_to: other, repair: sides }: DriftDifference) {
+function describeDifference({ field, member, expected, found, renamed_to: other, repair }: DriftDifference) {
   const place = field === undefined ? member : `${field} ${member}`;
   const as = other === undefined ? '' : `, probably renamed to ${other}`;
   const lines = [`  ${place}: log says ${JSON.stringify(expected)}, database ${JSON.stringify(found)}${as}`];
-  for (const { sql, drops } of sides.database) lines.push(`    database${drops ? ' (drops)' : ''}: ${sql}`);
-  for (const event of sides.log)
+  for (const { sql, drops } of repair.database) lines.push(`    database${drops ? ' (drops)' : ''}: ${sql}`);
+  for (const event of repair.log)
     lines.push(`    log: ${event.type} ${event.collection}${event.field ? `.${event.field}` : ''}`);
   return lines;
 }

@@ -32,10 +32,10 @@ export async function add(invocation: Invocation): Promise<ExitCode> {
 }
 
 export async function revoke(invocation: Invocation): Promise<ExitCode> {
-  const [named = '', wanted = ''] = invocation.positionals;
+  const [named = '', given = ''] = invocation.positionals;
   const revoked = await withAccounts(invocation, async (accounts) => {
     const user = await findUser(accounts.users, named);
-    const token = pick(accepted(await accounts.tokens.list(user.id)), wanted);
+    const token = pick(accepted(await accounts.tokens.list(user.id)), given);
     accepted(await accounts.tokens.revoke(user.id, token.id));
     return token;
   });
@@ -43,11 +43,11 @@ export async function revoke(invocation: Invocation): Promise<ExitCode> {
   return 0;
 }
 
-function pick(all: readonly Token[], wanted: string): Token {
-  const found = all.filter(({ id, name }) => id === wanted.toLowerCase() || name === wanted);
-  if (found.length > 1) throw new OperatorError(`Several tokens are named "${wanted}": say which by its id.`);
+function pick(all: readonly Token[], given: string): Token {
+  const found = all.filter(({ id, name }) => id === given.toLowerCase() || name === given);
+  if (found.length > 1) throw new OperatorError(`Several tokens are named "${given}": say which by its id.`);
   const [token] = found;
-  if (!token) throw new OperatorError(`This user has no token "${wanted}": "dps tokens list" shows them.`);
+  if (!token) throw new OperatorError(`This user has no token "${given}": "dps tokens list" shows them.`);
   return token;
 }
 

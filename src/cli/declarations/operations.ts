@@ -59,9 +59,9 @@ doubled or reordered event is named by its position.`,
     .command('drift')
     .summary('find what was changed in the database behind the log, and put it right')
     .description(
-      `PostgreSQL's catalog against the log, table by table, with what would end each difference on either side. ${PLACE}
+      `PostgreSQL's catalog against the log, table by table, with what would end each difference, in the database or in the log. ${PLACE}
 
-Tables that nobody manages are named and no drift. Exit code 1 when something differs, after a repair: still differs.`,
+Unmanaged tables are named and no drift. Exit code 1 when something differs, after a repair: still differs.`,
     )
     .option('--repair', 'make the database as the log says, as far as the service can; never by dropping something …')
     .option(
@@ -95,7 +95,7 @@ left tables out.`,
     .summary('go on with a log that is not the one that was seen')
     .description(
       `The log was found to be shorter than, or other than, what was seen of it: after a failover, after a backup was
-restored, or because somebody changed it. Nothing is changed until this is acknowledged: one event names all that was
+restored, or because it was changed by hand. Nothing is changed until this is acknowledged: one event names all that was
 noticed, and what was kept of the other log is dropped. Look first: "dps verify" says what is missing. ${PLACE}`,
     )
     .addOption(reason());
@@ -103,9 +103,9 @@ noticed, and what was kept of the other log is dropped. Look first: "dps verify"
 
   const rebuild = program
     .command('rebuild')
-    .summary('make a projection anew, or replay the log into an empty database')
+    .summary('rebuild a projection, or replay the log into an empty database')
     .description(
-      `A projection anew from the log. ${PLACE}
+      `Rebuilds a projection from the log. ${PLACE}
 
   metadata            the rows of service_collections, service_fields, service_relations
   tables              make what is missing, mend what differs; nothing is dropped ("dps drift" can)
@@ -114,7 +114,7 @@ noticed, and what was kept of the other log is dropped. Look first: "dps verify"
 
 Exit code 1 when differences are left.`,
     )
-    .argument('<projection>', 'what to make anew')
+    .argument('<projection>', 'what to rebuild')
     .option('--into <url>', 'postgres://… of an empty database; the log is copied with its hashes');
   rebuild.registeredArguments[0]?.choices(['tables', 'metadata', 'indexes']);
   does(onDatabase(rebuild), async () => (await import('../commands/rebuild.js')).rebuild);
@@ -125,7 +125,7 @@ Exit code 1 when differences are left.`,
     .description(
       `An empty database becomes what an exported log says: the events are taken over as they are (positions, ids, times,
 hashes), the chain is checked while the file is read; then the tables are made as they were at the end, and everything
-is verified. Items, users and tokens are not in the log: the next start of the service creates its admin anew. A restore
+is verified. Items, users and tokens are not in the log: the next start of the service creates its admin again. A restore
 that is broken off leaves a database that no service starts on: drop it.`,
     )
     .option('--file <file>', 'what GET /history/export answered (one event a line)')

@@ -61,15 +61,15 @@ export const FINDINGS = {
   },
   LOG_UNPROTECTED: {
     severity: 'error',
-    fix: 'ALTER TABLE service_events ENABLE ALWAYS TRIGGER service_events_append_only (db/0001_service_tables.sql makes it anew where it is gone), then "dps verify".',
+    fix: 'ALTER TABLE service_events ENABLE ALWAYS TRIGGER service_events_append_only (db/0001_service_tables.sql creates it where it is missing), then "dps verify".',
   },
   CHAIN_BROKEN: {
     severity: 'error',
-    fix: 'Somebody changed the log. Compare it with an export or a backup ("dps verify --file … --against …"), and restore the one that holds.',
+    fix: 'The log was changed by hand. Compare it with an export or a backup ("dps verify --file … --against …"), and restore the one that holds.',
   },
   LOG_DIVERGED: {
     severity: 'error',
-    fix: 'Find out why (a failover, a backup that was restored, somebody\'s hand), then "dps acknowledge-log".',
+    fix: 'Find out why (a failover, a backup that was restored, a change by hand), then "dps acknowledge-log".',
   },
   LOG_UNREADABLE: {
     severity: 'error',
@@ -77,15 +77,15 @@ export const FINDINGS = {
   },
   STORED_FOLD_WRONG: {
     severity: 'warning',
-    fix: 'Nothing has to be done: it is not used and will be made anew. DELETE FROM service_folds takes all of them away.',
+    fix: 'Nothing has to be done: it is not used and will be stored again. DELETE FROM service_folds takes all of them away.',
   },
   ROWS_DIFFER: {
     severity: 'error',
-    fix: '"dps rebuild metadata" makes the rows anew from the log, while the service runs.',
+    fix: '"dps rebuild metadata" rebuilds the rows from the log, while the service runs.',
   },
   TABLES_DIFFER: {
     severity: 'error',
-    fix: 'Somebody changed the tables past the service: "dps drift" names what, and how to take it over or take it back.',
+    fix: 'The tables were changed past the service: "dps drift" names what, and how to take it over or take it back.',
   },
   PROJECTION_FAILED: { severity: 'error', fix: '"dps status" shows the event, the reason and the next step.' },
   PROJECTION_BEHIND: {

@@ -33,16 +33,16 @@ export const listening: Check = {
 
 async function isHeard({ pool }: DoctorContext, client: pg.Client): Promise<boolean> {
   const channel = `service_doctor_${randomUUID().replaceAll('-', '')}`;
-  let late: NodeJS.Timeout | undefined;
+  let timer: NodeJS.Timeout | undefined;
   const heard = new Promise<boolean>((resolve) => {
     client.on('notification', () => resolve(true));
-    late = setTimeout(() => resolve(false), PATIENCE);
+    timer = setTimeout(() => resolve(false), PATIENCE);
   });
   try {
     await client.query(`LISTEN ${channel}`);
     await pool.query('SELECT pg_notify($1, $2)', [channel, '']);
     return await heard;
   } finally {
-    clearTimeout(late);
+    clearTimeout(timer);
   }
 }

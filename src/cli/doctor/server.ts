@@ -55,10 +55,10 @@ export function lockFindings(settings: Awaited<ReturnType<typeof readLockSetting
   const slots = present * (max_connections + max_prepared_transactions);
   const needed = Math.max(FACTORY_SLOTS, objects);
   if (slots >= needed) return [];
-  const wanted = Math.max(present + 1, locksPerTransaction(needed, settings));
+  const setting = Math.max(present + 1, locksPerTransaction(needed, settings));
   const message =
     `There are ${slots} lock slots; a large batch, or a pg_dump, of the ${objects} tables, indexes and sequences ` +
-    `may need ${needed} (max_locks_per_transaction ${wanted}, now ${present}).`;
+    `may need ${needed} (max_locks_per_transaction ${setting}, now ${present}).`;
   return [finding('LOCK_SLOTS_LOW', message)];
 }
 

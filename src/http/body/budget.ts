@@ -1,4 +1,4 @@
-/** Large bodies under way at once, bounded by their sum: the rest waits its turn. */
+/** Large bodies under way at once, bounded by their sum: the rest waits. */
 import { refused } from '../errors.js';
 
 /** A part of the sum. */
@@ -17,7 +17,7 @@ export interface Budget {
   take(bytes: number, gone: AbortSignal): Promise<Share>;
 }
 
-/** Milliseconds that a request waits for its turn. */
+/** Milliseconds that a request waits for them. */
 const WAIT = 10_000;
 
 /** @param total bytes; `take` never asks for more */
@@ -53,7 +53,7 @@ export function createBudget(total: number, wait = WAIT): Budget {
         };
         const leave = (): void => {
           settle();
-          waiting.splice(waiting.indexOf(turn), 1);
+          waiting.splice(waiting.indexOf(waiter), 1);
           // Who stands behind may need less.
           admit();
           reject(refused('UNAVAILABLE', 'Too many large bodies are under way: send it again in a moment.'));
@@ -62,10 +62,10 @@ export function createBudget(total: number, wait = WAIT): Budget {
           settle();
           resolve(shareOf(bytes));
         };
-        const turn = { bytes, enter };
+        const waiter = { bytes, enter };
         const timer = setTimeout(leave, wait);
         gone.addEventListener('abort', leave);
-        waiting.push(turn);
+        waiting.push(waiter);
         admit();
       }),
   };

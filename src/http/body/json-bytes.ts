@@ -15,7 +15,7 @@ export const BYTE = {
 
 const SPACE = 0x20;
 
-/** More white space in a row than anybody means: to step over it would take long. */
+/** More white space in a row than is ever meant: to step over it would take long. */
 const MAX_SPACE = 4 * 1024 * 1024;
 
 /** Where the white space that begins at `from` ends, or is too much. */

@@ -1,4 +1,4 @@
-/** A JSON body as a value that is safe to walk, in turns with whoever else waits for the event loop. */
+/** A JSON body as a value that is safe to walk, built in time slices. */
 import { checkJson } from '../../schema/normal-form/json.js';
 import { renderPath } from '../../kernel/problem.js';
 import { runYielding } from '../../kernel/event-loop.js';

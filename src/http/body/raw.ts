@@ -5,7 +5,7 @@ import { createTimeSlice } from '../../kernel/event-loop.js';
 import { refused, Refused } from '../errors.js';
 import { decoderOf } from './coding.js';
 
-/** The client hung up while it was sending: nobody is there to be answered. */
+/** The client hung up while it was sending: no answer can reach it. */
 export class ClientGone extends Error {
   override readonly name = 'ClientGone';
 }

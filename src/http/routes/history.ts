@@ -1,4 +1,4 @@
-/** /history: the log, for those who read it. */
+/** /history: the log, for auditors. */
 import { z } from 'zod';
 import type { EventText } from '../../log/event-text.js';
 import { ACKNOWLEDGE } from '../../pipeline/acknowledge.js';

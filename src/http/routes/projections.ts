@@ -1,4 +1,4 @@
-/** /projections: how they are (auditors), whether they are right, and making them anew (admins). */
+/** /projections: how they are (auditors), whether they are right, and rebuilding them (admins). */
 import { z } from 'zod';
 import { type Projections, PROJECTION_NAMES, isProjectionName } from '../../projector/projections/index.js';
 import { jsonAnswer } from '../answer.js';

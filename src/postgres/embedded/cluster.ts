@@ -11,7 +11,7 @@ const POLL_MS = 15;
 const ATTEMPTS = 10;
 const RETRY_MS = 500;
 
-/** Somebody took the port since we saw it free; processes of a killed server have not all noticed yet. */
+/** Another process took the port since we saw it free; processes of a killed server have not all noticed yet. */
 const PASSING_OBSTACLES = /could not bind|pre-existing shared memory block/;
 
 export interface Server {

@@ -139,7 +139,7 @@ async function readPassword(file: string, needed: boolean): Promise<string> {
   if (known !== null) return known.trim();
   if (needed) {
     throw new OperatorError(
-      `${file} holds the password of the embedded PostgreSQL and is missing: bring it back, or move the data directory away to start anew.`,
+      `${file} holds the password of the embedded PostgreSQL and is missing: bring it back, or move the data directory away to start afresh.`,
     );
   }
   const password = randomBytes(24).toString('hex');

@@ -59,7 +59,7 @@ export async function initialise(cluster: NewCluster): Promise<void> {
   }
 }
 
-/** What a start that was killed has left. The data directory is locked, so nobody else is at work on one. */
+/** What a start that was killed has left. The data directory is locked, so no other process is at work on one. */
 async function removeDrafts(home: string): Promise<void> {
   const names = await readdir(dirname(home));
   const drafts = names.filter((name) => name.startsWith(basename(home) + DRAFT));

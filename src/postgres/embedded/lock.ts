@@ -1,6 +1,6 @@
 /**
  * One service per data directory, by a lock that the system releases when its holder ends, however it ends: a
- * listening socket. Whoever wants the lock listens first, under a name nobody uses twice, and then looks at the others.
+ * listening socket. A process that wants the lock listens first, under a unique name, and then looks at the others.
  * A socket that answers belongs to a living process; one that refuses is a leftover of a dead one.
  */
 import { randomBytes } from 'node:crypto';
@@ -14,7 +14,7 @@ export interface DataLock {
   release(): Promise<void>;
 }
 
-/** Somebody else has the lock. */
+/** Another process has the lock. */
 export interface LockHolder {
   pid: number;
 }

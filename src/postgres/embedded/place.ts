@@ -48,7 +48,7 @@ export async function reachablePrograms(binaries: Binaries, account: Account | n
 function unreachable(what: string, path: string, other: string, cause: unknown): OperatorError {
   return new OperatorError(
     `PostgreSQL refuses to run as root, and its user can reach ${what} neither in ${path} nor in ${other}: ` +
-      'start the service as an ordinary user, move the checkout to a directory that everybody may enter, or set DATABASE_URL.',
+      'start the service as an ordinary user, move the checkout to a directory that every user may enter, or set DATABASE_URL.',
     { cause },
   );
 }
@@ -80,7 +80,7 @@ export async function existingHome(link: string): Promise<string | null> {
   if (await stat(home).catch(() => null)) return home;
   throw new OperatorError(
     `The data of the embedded PostgreSQL was kept in ${home}, to which ${link} points, and isn't there: ` +
-      'bring it back, or remove the data directory to start anew.',
+      'bring it back, or remove the data directory to start afresh.',
   );
 }
 

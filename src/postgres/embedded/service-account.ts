@@ -45,7 +45,7 @@ async function refuseEarlierLayout(client: pg.Client): Promise<void> {
   const { rowCount } = await client.query(`SELECT FROM pg_tables WHERE tablename = 'service_migrations'`);
   if (rowCount === 0) return;
   throw new OperatorError(
-    'The data directory was written by a development version, which worked as a superuser: dump its database "postgres" with that version, and move the directory away to start anew.',
+    'The data directory was written by a development version, which worked as a superuser: dump its database "postgres" with that version, and move the directory away to start afresh.',
   );
 }
 

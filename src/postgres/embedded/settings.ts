@@ -27,7 +27,7 @@ export function serverSettings(connections: number): Record<string, string | num
     timezone: 'UTC',
     log_timezone: 'UTC',
     password_encryption: 'scram-sha-256',
-    // A file for each day of the week, written anew when the day comes round.
+    // A file for each day of the week, overwritten a week later.
     logging_collector: 'on',
     log_directory: 'log',
     log_filename: 'postgresql-%a.log',

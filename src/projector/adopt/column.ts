@@ -113,7 +113,7 @@ const UNKNOWN = (text: string): Typed => ({
   numeric_scale: null,
 });
 
-/** A type of somebody's may be called like one of ours; those of the extensions we know are what they are called. */
+/** A user's type may be called like one of ours; those of the extensions we know are what they are called. */
 const EXTENSION_TYPES: ReadonlySet<string> = new Set(['citext', 'geometry']);
 const isOwnType = ({ builtIn, type }: CatalogColumn): boolean =>
   !builtIn && !EXTENSION_TYPES.has(type) && !type.endsWith('[]');

@@ -1,4 +1,4 @@
-/** SQL that is there and that nobody could send: it stays, and no snapshot has it, so that snapshots can be sent elsewhere. */
+/** SQL that is there and that no request could send: it stays, and no snapshot has it, so that snapshots can be sent elsewhere. */
 import { type TextKind, judgeText } from '../../schema/sql-text/judge.js';
 import { type Surroundings, surroundingsOfTable } from '../../schema/sql-text/surroundings.js';
 import type { Need, TableExtras } from '../../schema/model/extras.js';
@@ -20,7 +20,7 @@ const TEXT_KINDS: { readonly [K in Kind]: TextKind } = {
   generated: 'expression',
 };
 
-/** Why a part of the table can't be said; null where it can. What the log says already is judged no more. */
+/** Why a part of the table can't be said; null where it can. What the log says already is checked no more. */
 export function listFault(converting: Converting, { kind, name, text }: Part): string | null {
   const { like } = converting;
   if (isSaid(converting, kind, name)) return null;

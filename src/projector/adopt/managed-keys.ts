@@ -20,7 +20,7 @@ export interface ManagedKeys {
   collections: Collection[];
 }
 
-/** Managed tables that something hangs on which may be such a key. */
+/** Managed tables with an unmanaged constraint that may be such a key. */
 export function waitingTables({ collections }: State): string[] {
   return [...collections].flatMap(([name, node]) => (leftOut(node).size > 0 ? [name] : []));
 }
@@ -34,15 +34,15 @@ type Common = Omit<Converting, 'table' | 'like'>;
 
 /** @param common its `together` are the tables that are adopted now */
 export function completeKeys(there: readonly CatalogTable[], common: Common): ManagedKeys {
-  const late: ManagedKeys = { relations: [], collections: [] };
+  const managed: ManagedKeys = { relations: [], collections: [] };
   for (const table of there) {
     const node = common.state.collections.get(table.name);
     if (node === undefined || leftOut(node).size === 0) continue;
     const { relations, collection } = completeTable({ ...common, table, like: node });
-    late.relations.push(...relations);
-    if (collection !== null) late.collections.push(collection);
+    managed.relations.push(...relations);
+    if (collection !== null) managed.collections.push(collection);
   }
-  return late;
+  return managed;
 }
 
 type Holder = Converting & { like: CollectionNode };

@@ -87,7 +87,7 @@ function domainNeed({ name, base, collation, notNull, default: value, checks }: 
   };
 }
 
-/** Those that its defaults count by, and those that end with a column of its, whoever counts by them. */
+/** Those that its defaults count by, and those that a column of it owns, whatever counts by them. */
 function sequenceNeeds(converting: Converting): Need[] {
   const { objects, schema, table } = converting;
   const used = usesOf(converting).filter((use) => use.uses === 'sequence' && use.schema === schema);
@@ -114,7 +114,7 @@ export function unmanagedUse(converting: Converting, kind: Use['kind'], name: st
 }
 
 /**
- * What an extension brings is there as soon as the extension is, whoever installs it. The sequence of an identity column
+ * What an extension brings is there as soon as the extension is installed. The sequence of an identity column
  * is made with that, and may be made later than what counts by it too.
  */
 function isRepresented({ uses, schema, extension, what }: Use, converting: Converting): boolean {

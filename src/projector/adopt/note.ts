@@ -1,6 +1,6 @@
 /** Something that a snapshot can't hold, or not all of it. */
 export interface Note {
-  /** null: it hangs on no table. */
+  /** null: it belongs to no table. */
   table: string | null;
   /** `trigger`, `view`, `index` … */
   kind: string;

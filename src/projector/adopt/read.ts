@@ -42,18 +42,18 @@ export async function readAdoption({ client, schema, state }: Place, request: Ad
   const found = await convertAll(tables, { schema, state, objects: await using, notes }, refused);
   const adopted = new Set(found.tables.map(({ collection }) => collection.collection));
   const together = new Map([...tables].filter(([name]) => adopted.has(name)));
-  const late = completeKeys(there, { schema, state, objects: await using, notes, together });
+  const keys = completeKeys(there, { schema, state, objects: await using, notes, together });
   for (const each of await hanging) if (adopted.has(each.table ?? '')) notes.push(each);
   const managed = [...found.tables, ...state.collections.values()];
   const named = new Set([...representedBy(managed), ...notes.map(({ kind, name }) => `${kind} ${name}`)]);
   notes.push(...(await beside).filter(({ kind, name }) => !named.has(`${kind} ${name}`)));
   return {
     tables: found.tables,
-    relations: [...found.relations, ...late.relations],
+    relations: [...found.relations, ...keys.relations],
     completed: completeNeeds(
       found.tables.map(({ collection }) => collection),
       state,
-      late.collections,
+      keys.collections,
     ),
     missing: names?.filter((name) => !known.has(name)) ?? [],
     refused: [...refused.values()],

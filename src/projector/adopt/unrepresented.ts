@@ -1,4 +1,4 @@
-/** What hangs on tables, or stands beside them, and no snapshot can hold. It stays untouched, and is listed. */
+/** Objects that depend on tables, or stand beside them, and that no snapshot can hold. They stay as they are, and are listed. */
 import { type Sql, sql } from '../ddl/sql.js';
 import { TABLES } from '../catalog/queries.js';
 import type { Reading } from '../catalog/reading.js';
@@ -6,54 +6,54 @@ import type { Note } from './note.js';
 
 /** One row each: table, kind, name. Objects that belong to an extension or to PostgreSQL itself are none of them. */
 const FOUND: Sql = sql`${TABLES}
-SELECT w.relname::text, 'trigger', t.tgname::text FROM wanted w
+SELECT w.relname::text, 'trigger', t.tgname::text FROM requested w
   JOIN pg_catalog.pg_trigger t ON t.tgrelid = w.oid AND NOT t.tgisinternal AND t.tgparentid = 0
 UNION ALL
-SELECT w.relname::text, CASE v.relkind WHEN 'm' THEN 'materialized view' ELSE 'view' END, v.relname::text FROM wanted w
+SELECT w.relname::text, CASE v.relkind WHEN 'm' THEN 'materialized view' ELSE 'view' END, v.relname::text FROM requested w
   JOIN (SELECT DISTINCT d.refobjid, r.ev_class FROM pg_catalog.pg_depend d
           JOIN pg_catalog.pg_rewrite r ON r.oid = d.objid AND d.classid = 'pg_catalog.pg_rewrite'::regclass
          WHERE d.refclassid = 'pg_catalog.pg_class'::regclass) u ON u.refobjid = w.oid
   JOIN pg_catalog.pg_class v ON v.oid = u.ev_class AND v.relkind IN ('v', 'm')
 UNION ALL
-SELECT w.relname::text, 'rule', r.rulename::text FROM wanted w JOIN pg_catalog.pg_rewrite r ON r.ev_class = w.oid
+SELECT w.relname::text, 'rule', r.rulename::text FROM requested w JOIN pg_catalog.pg_rewrite r ON r.ev_class = w.oid
 UNION ALL
-SELECT w.relname::text, 'policy', p.polname::text FROM wanted w JOIN pg_catalog.pg_policy p ON p.polrelid = w.oid
+SELECT w.relname::text, 'policy', p.polname::text FROM requested w JOIN pg_catalog.pg_policy p ON p.polrelid = w.oid
 UNION ALL
-SELECT w.relname::text, 'row security', CASE WHEN c.relforcerowsecurity THEN 'forced' ELSE 'enabled' END FROM wanted w
+SELECT w.relname::text, 'row security', CASE WHEN c.relforcerowsecurity THEN 'forced' ELSE 'enabled' END FROM requested w
   JOIN pg_catalog.pg_class c ON c.oid = w.oid AND (c.relrowsecurity OR c.relforcerowsecurity)
 UNION ALL
-SELECT w.relname::text, 'storage parameter', o FROM wanted w
+SELECT w.relname::text, 'storage parameter', o FROM requested w
   JOIN pg_catalog.pg_class c ON c.oid = w.oid, unnest(c.reloptions) o
 UNION ALL
-SELECT w.relname::text, 'storage parameter', 'toast.' || o FROM wanted w
+SELECT w.relname::text, 'storage parameter', 'toast.' || o FROM requested w
   JOIN pg_catalog.pg_class c ON c.oid = w.oid JOIN pg_catalog.pg_class t ON t.oid = c.reltoastrelid, unnest(t.reloptions) o
 UNION ALL
-SELECT w.relname::text, 'unlogged', w.relname::text FROM wanted w
+SELECT w.relname::text, 'unlogged', w.relname::text FROM requested w
   JOIN pg_catalog.pg_class c ON c.oid = w.oid AND c.relpersistence = 'u'
 UNION ALL
-SELECT w.relname::text, 'tablespace', s.spcname::text FROM wanted w
+SELECT w.relname::text, 'tablespace', s.spcname::text FROM requested w
   JOIN pg_catalog.pg_class c ON c.oid = w.oid JOIN pg_catalog.pg_tablespace s ON s.oid = c.reltablespace
 UNION ALL
-SELECT w.relname::text, 'access method', a.amname::text FROM wanted w
+SELECT w.relname::text, 'access method', a.amname::text FROM requested w
   JOIN pg_catalog.pg_class c ON c.oid = w.oid JOIN pg_catalog.pg_am a ON a.oid = c.relam AND a.amname <> 'heap'
 UNION ALL
 SELECT w.relname::text, 'replica identity', CASE c.relreplident WHEN 'f' THEN 'full' WHEN 'n' THEN 'nothing' ELSE 'index' END
-  FROM wanted w JOIN pg_catalog.pg_class c ON c.oid = w.oid AND c.relreplident <> 'd'
+  FROM requested w JOIN pg_catalog.pg_class c ON c.oid = w.oid AND c.relreplident <> 'd'
 UNION ALL
-SELECT w.relname::text, 'inheritance', p.relname::text FROM wanted w
+SELECT w.relname::text, 'inheritance', p.relname::text FROM requested w
   JOIN pg_catalog.pg_inherits i ON i.inhrelid = w.oid JOIN pg_catalog.pg_class p ON p.oid = i.inhparent WHERE NOT w.relispartition
 UNION ALL
-SELECT w.relname::text, 'type of table', c.reloftype::regtype::text FROM wanted w
+SELECT w.relname::text, 'type of table', c.reloftype::regtype::text FROM requested w
   JOIN pg_catalog.pg_class c ON c.oid = w.oid AND c.reloftype <> 0
 UNION ALL
-SELECT w.relname::text, 'statistics object', s.stxname::text FROM wanted w JOIN pg_catalog.pg_statistic_ext s ON s.stxrelid = w.oid
+SELECT w.relname::text, 'statistics object', s.stxname::text FROM requested w JOIN pg_catalog.pg_statistic_ext s ON s.stxrelid = w.oid
 UNION ALL
-SELECT w.relname::text, 'privilege', coalesce(nullif(a.grantee, 0)::regrole::text, 'PUBLIC') FROM wanted w
+SELECT w.relname::text, 'privilege', coalesce(nullif(a.grantee, 0)::regrole::text, 'PUBLIC') FROM requested w
   JOIN pg_catalog.pg_class c ON c.oid = w.oid,
   (SELECT DISTINCT c2.oid, x.grantee, c2.relowner FROM pg_catalog.pg_class c2, pg_catalog.aclexplode(c2.relacl) x) a
   WHERE a.oid = c.oid AND a.grantee <> a.relowner
 UNION ALL
-SELECT w.relname::text, 'column setting', a.attname || ' ' || s.what FROM wanted w
+SELECT w.relname::text, 'column setting', a.attname || ' ' || s.what FROM requested w
   JOIN pg_catalog.pg_attribute a ON a.attrelid = w.oid AND a.attnum > 0 AND NOT a.attisdropped
   JOIN pg_catalog.pg_type t ON t.oid = a.atttypid,
   LATERAL (VALUES (CASE WHEN coalesce(a.attstattarget, -1) >= 0 THEN 'statistics' END),
@@ -61,49 +61,49 @@ SELECT w.relname::text, 'column setting', a.attname || ' ' || s.what FROM wanted
     (CASE WHEN a.attoptions IS NOT NULL THEN 'options' END), (CASE WHEN a.attacl IS NOT NULL THEN 'privileges' END)) s(what)
   WHERE s.what IS NOT NULL
 UNION ALL
-SELECT w.relname::text, 'index setting', c.relname || ' ' || a.attnum FROM wanted w
+SELECT w.relname::text, 'index setting', c.relname || ' ' || a.attnum FROM requested w
   JOIN pg_catalog.pg_index i ON i.indrelid = w.oid JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
   JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND coalesce(a.attstattarget, -1) >= 0
 UNION ALL
 -- pg_get_constraintdef leaves these out; pg_get_indexdef has them, except for the tablespace.
-SELECT w.relname::text, 'index setting', c.relname || ' ' || o FROM wanted w
+SELECT w.relname::text, 'index setting', c.relname || ' ' || o FROM requested w
   JOIN pg_catalog.pg_constraint k ON k.conrelid = w.oid AND k.contype IN ('p', 'u')
   JOIN pg_catalog.pg_class c ON c.oid = k.conindid, unnest(c.reloptions) o
 UNION ALL
-SELECT w.relname::text, 'index setting', c.relname || ' tablespace=' || s.spcname FROM wanted w
+SELECT w.relname::text, 'index setting', c.relname || ' tablespace=' || s.spcname FROM requested w
   JOIN pg_catalog.pg_index i ON i.indrelid = w.oid JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
   JOIN pg_catalog.pg_tablespace s ON s.oid = c.reltablespace
 UNION ALL
-SELECT DISTINCT w.relname::text, 'disabled constraint', k.conname::text FROM wanted w
+SELECT DISTINCT w.relname::text, 'disabled constraint', k.conname::text FROM requested w
   JOIN pg_catalog.pg_constraint k ON k.conrelid = w.oid
   JOIN pg_catalog.pg_trigger t ON t.tgconstraint = k.oid AND t.tgisinternal AND t.tgenabled <> 'O'
 UNION ALL
-SELECT w.relname::text, 'publication', p.pubname::text FROM wanted w
+SELECT w.relname::text, 'publication', p.pubname::text FROM requested w
   JOIN pg_catalog.pg_publication_rel r ON r.prrelid = w.oid JOIN pg_catalog.pg_publication p ON p.oid = r.prpubid
 UNION ALL
-SELECT w.relname::text, 'security label', l.provider FROM wanted w
+SELECT w.relname::text, 'security label', l.provider FROM requested w
   JOIN pg_catalog.pg_seclabel l ON l.objoid = w.oid AND l.classoid = 'pg_catalog.pg_class'::regclass
 UNION ALL
-SELECT DISTINCT w.relname::text, 'collation', c.collname::text FROM wanted w
+SELECT DISTINCT w.relname::text, 'collation', c.collname::text FROM requested w
   JOIN pg_catalog.pg_attribute a ON a.attrelid = w.oid AND a.attnum > 0 AND NOT a.attisdropped
   JOIN pg_catalog.pg_collation c ON c.oid = a.attcollation AND c.oid >= 16384
     AND c.collnamespace <> (SELECT n.oid FROM pg_catalog.pg_namespace n WHERE n.nspname = $1)
 UNION ALL
-SELECT DISTINCT w.relname::text, 'collation', c.collname::text FROM wanted w
+SELECT DISTINCT w.relname::text, 'collation', c.collname::text FROM requested w
   JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_class'::regclass AND d.objid = w.oid AND d.objsubid = 0
     AND d.refobjid >= 16384 AND d.refclassid = 'pg_catalog.pg_collation'::regclass
   JOIN pg_catalog.pg_collation c ON c.oid = d.refobjid
     AND c.collnamespace <> (SELECT n.oid FROM pg_catalog.pg_namespace n WHERE n.nspname = $1)
   WHERE w.relkind = 'p'
 UNION ALL
-SELECT w.relname::text, 'comment', 'constraint ' || c.conname FROM wanted w JOIN pg_catalog.pg_constraint c ON c.conrelid = w.oid
+SELECT w.relname::text, 'comment', 'constraint ' || c.conname FROM requested w JOIN pg_catalog.pg_constraint c ON c.conrelid = w.oid
   JOIN pg_catalog.pg_description d ON d.objoid = c.oid AND d.classoid = 'pg_catalog.pg_constraint'::regclass
 UNION ALL
-SELECT w.relname::text, 'comment', 'index ' || c.relname FROM wanted w JOIN pg_catalog.pg_index i ON i.indrelid = w.oid
+SELECT w.relname::text, 'comment', 'index ' || c.relname FROM requested w JOIN pg_catalog.pg_index i ON i.indrelid = w.oid
   JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
   JOIN pg_catalog.pg_description d ON d.objoid = c.oid AND d.classoid = 'pg_catalog.pg_class'::regclass
 UNION ALL
-SELECT w.relname::text, 'clustering', c.relname::text FROM wanted w JOIN pg_catalog.pg_index i ON i.indrelid = w.oid AND i.indisclustered
+SELECT w.relname::text, 'clustering', c.relname::text FROM requested w JOIN pg_catalog.pg_index i ON i.indrelid = w.oid AND i.indisclustered
   JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
 ORDER BY 1, 2, 3`;
 
@@ -153,7 +153,7 @@ ORDER BY 2, 3`;
 
 type Row = [table: string | null, kind: string, name: string];
 
-/** What hangs on tables. @param tables only these; all when absent */
+/** Objects that depend on tables. @param tables only these; all when absent */
 export function unrepresentedReading(schema: string, tables?: readonly string[]): Reading<Note[]> {
   return {
     queries: [{ text: FOUND, values: [schema, tables ?? null] }],

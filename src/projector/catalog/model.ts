@@ -91,7 +91,7 @@ export interface CatalogIndex {
   constraint: string | null;
   /** Whether it belongs to an index of the partitioned table. */
   inherited: boolean;
-  /** The definition from USING on: all but names, which are given anew elsewhere. */
+  /** The definition from USING on: all but names, which other databases choose. */
   tail: string;
   /** One column with btree and nothing else. */
   plain: boolean;

@@ -9,23 +9,23 @@ const OURS = sql`>= 16384`;
 /** Each joined with what it depends on by itself: over one list of all of them, PostgreSQL would search that for each. */
 const USES = sql`, dependent AS (
   SELECT w.relname AS "table", 'index' AS kind, c.relname AS name, d.refclassid, d.refobjid
-  FROM wanted w JOIN pg_catalog.pg_index i ON i.indrelid = w.oid JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
+  FROM requested w JOIN pg_catalog.pg_index i ON i.indrelid = w.oid JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
   JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_class'::regclass AND d.objid = c.oid AND d.refobjid ${OURS}
     -- The columns of its table.
     AND d.refclassid <> 'pg_catalog.pg_class'::regclass
   UNION ALL
   SELECT w.relname, 'constraint', c.conname, d.refclassid, d.refobjid
-  FROM wanted w JOIN pg_catalog.pg_constraint c ON c.conrelid = w.oid AND c.contype IN ('c', 'x')
+  FROM requested w JOIN pg_catalog.pg_constraint c ON c.conrelid = w.oid AND c.contype IN ('c', 'x')
   JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_constraint'::regclass AND d.objid = c.oid AND d.refobjid ${OURS}
   UNION ALL
   SELECT w.relname, CASE WHEN a.attgenerated = '' THEN 'default' ELSE 'generated' END, a.attname, d.refclassid, d.refobjid
-  FROM wanted w JOIN pg_catalog.pg_attrdef f ON f.adrelid = w.oid
+  FROM requested w JOIN pg_catalog.pg_attrdef f ON f.adrelid = w.oid
   JOIN pg_catalog.pg_attribute a ON a.attrelid = w.oid AND a.attnum = f.adnum
   JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_attrdef'::regclass AND d.objid = f.oid AND d.refobjid ${OURS}
   UNION ALL
   -- Before PostgreSQL 15 a generated column depends itself on what its expression names.
   SELECT w.relname, 'generated', a.attname, d.refclassid, d.refobjid
-  FROM wanted w JOIN pg_catalog.pg_attribute a ON a.attrelid = w.oid AND a.attgenerated <> '' AND NOT a.attisdropped
+  FROM requested w JOIN pg_catalog.pg_attribute a ON a.attrelid = w.oid AND a.attgenerated <> '' AND NOT a.attisdropped
   JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_class'::regclass AND d.objid = w.oid AND d.objsubid = a.attnum
     AND d.deptype = 'a' AND d.refobjid ${OURS} AND d.refclassid <> 'pg_catalog.pg_class'::regclass
 ), uses AS (
@@ -38,11 +38,11 @@ const USES = sql`, dependent AS (
 /** Of columns and partition keys, which say it themselves. As a number: see TYPES_QUERY. */
 const COLLATED = sql`, collated AS (
   SELECT w.relname AS "table", 'column' AS kind, a.attname AS name, a.attcollation AS used
-  FROM wanted w JOIN pg_catalog.pg_attribute a ON a.attrelid = w.oid AND a.attnum > 0 AND NOT a.attisdropped
+  FROM requested w JOIN pg_catalog.pg_attribute a ON a.attrelid = w.oid AND a.attnum > 0 AND NOT a.attisdropped
   WHERE a.attcollation::bigint ${OURS}
   UNION ALL
   SELECT w.relname, 'partition key', w.relname, k.used
-  FROM wanted w JOIN pg_catalog.pg_partitioned_table p ON p.partrelid = w.oid, unnest(p.partcollation) AS k (used)
+  FROM requested w JOIN pg_catalog.pg_partitioned_table p ON p.partrelid = w.oid, unnest(p.partcollation) AS k (used)
   WHERE k.used::bigint ${OURS}
 )`;
 
@@ -70,7 +70,7 @@ ORDER BY 1, 2, 3, 4, 7`;
 /** Types of columns, the types these are made of, and types that expressions name. Arrays stand for their elements. */
 export const TYPES_QUERY: Sql = sql`${TABLES}${USES}, used AS (
   SELECT w.relname AS "table", a.atttypid AS type, 0 AS depth
-  FROM wanted w JOIN pg_catalog.pg_attribute a ON a.attrelid = w.oid AND a.attnum > 0 AND NOT a.attisdropped
+  FROM requested w JOIN pg_catalog.pg_attribute a ON a.attrelid = w.oid AND a.attnum > 0 AND NOT a.attisdropped
   -- As a number: of an oid as large as these PostgreSQL expects one column, and goes through all tables for each.
   WHERE a.atttypid::bigint ${OURS}
   UNION
@@ -105,7 +105,7 @@ GROUP BY 1, t.oid, t.typname, n.nspname, t.typtype, x.extname, t.typbasetype, t.
   t.typdefaultbin, t.typcollation, b.typcollation
 ORDER BY 1, 3`;
 
-/** All sequences of the schema, whoever uses them. */
+/** All sequences of the schema, whatever uses them. */
 export const SEQUENCES_QUERY: Sql = sql`
 SELECT s.relname::text, pg_catalog.format_type(q.seqtypid, NULL), q.seqstart::text, q.seqincrement::text, q.seqmin::text,
   q.seqmax::text, q.seqcache::text, q.seqcycle, t.relname::text, a.attname::text, d.deptype = 'i'
@@ -118,13 +118,13 @@ LEFT JOIN pg_catalog.pg_class t ON t.oid = d.refobjid
 LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid
 ORDER BY 1`;
 
-/** All collations of the schema, whoever uses them. */
+/** All collations of the schema, whatever uses them. */
 export const COLLATIONS_QUERY: Sql = sql`
 SELECT c.collname::text, ${collationDocument}
 FROM pg_catalog.pg_collation c
 JOIN pg_catalog.pg_namespace n ON n.oid = c.collnamespace AND n.nspname = $1 ORDER BY 1`;
 
-/** All enums and domains of the schema, whoever uses them. */
+/** All enums and domains of the schema, whatever uses them. */
 export const TYPE_NAMES_QUERY: Sql = sql`
 SELECT t.typname::text FROM pg_catalog.pg_type t
 JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace AND n.nspname = $1 WHERE t.typtype IN ('d', 'e')`;

@@ -11,7 +11,7 @@ import {
   USES_QUERY,
 } from './object-queries.js';
 
-/** Something that hangs on a table, and something it uses. */
+/** Something that depends on a table, and something it uses. */
 export interface Use {
   kind: 'index' | 'constraint' | 'default' | 'generated' | 'column' | 'partition key';
   name: string;

@@ -1,12 +1,12 @@
 /**
- * Catalog queries, each for all tables of a schema at once. $1 is the schema, $2 the wanted table names or null for all.
+ * Catalog queries, each for all tables of a schema at once. $1 is the schema, $2 the requested table names or null for all.
  * A result comes as arrays: objects with twenty members for 200,000 columns would take longer than the query.
  */
 import { type Sql, sql } from '../ddl/sql.js';
 
 /** Ordinary and partitioned tables; not views, foreign tables or other sessions' temporary tables. */
 export const TABLES = sql`
-WITH RECURSIVE wanted AS (
+WITH RECURSIVE requested AS (
   SELECT c.oid, c.relname, c.relkind, c.relispartition, c.relpartbound
   FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
   WHERE n.nspname = $1 AND c.relkind IN ('r', 'p') AND ($2::text[] IS NULL OR c.relname = ANY ($2::text[]))
@@ -24,7 +24,7 @@ SELECT w.oid, w.relname::text, w.relkind::text,
      JOIN pg_catalog.pg_namespace pn ON pn.oid = p.relnamespace WHERE i.inhrelid = w.oid),
   (SELECT x.extname::text FROM pg_catalog.pg_depend e JOIN pg_catalog.pg_extension x ON x.oid = e.refobjid
     WHERE e.classid = 'pg_catalog.pg_class'::regclass AND e.objid = w.oid AND e.deptype = 'e')
-FROM wanted w
+FROM requested w
 ORDER BY w.relname COLLATE "C"`;
 
 export const COLUMNS_QUERY: Sql = sql`${TABLES}, owned AS (
@@ -46,7 +46,7 @@ SELECT a.attrelid, a.attnum, a.attname::text, pg_catalog.format_type(a.atttypid,
     WHERE d.objoid = a.attrelid AND d.classoid = 'pg_catalog.pg_class'::regclass AND d.objsubid = a.attnum),
   o.schema, o.name, a.attinhcount > 0, nn.conname::text,
   nullif(concat_ws(' ', CASE WHEN nn.connoinherit THEN 'NO INHERIT' END, CASE WHEN NOT nn.convalidated THEN 'NOT VALID' END), '')
-FROM wanted w
+FROM requested w
 JOIN pg_catalog.pg_attribute a ON a.attrelid = w.oid AND a.attnum > 0 AND NOT a.attisdropped
 JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
 LEFT JOIN pg_catalog.pg_attrdef ad ON ad.adrelid = a.attrelid AND ad.adnum = a.attnum AND a.atthasdef
@@ -64,7 +64,7 @@ SELECT c.conrelid, c.conname::text, c.contype::text, c.conkey, pg_catalog.pg_get
      FROM unnest(c.confkey) WITH ORDINALITY AS k(attnum, at)
      JOIN pg_catalog.pg_attribute ra ON ra.attrelid = c.confrelid AND ra.attnum = k.attnum),
   c.confupdtype::text, c.confdeltype::text, c.confmatchtype::text
-FROM wanted w
+FROM requested w
 JOIN pg_catalog.pg_constraint c ON c.conrelid = w.oid AND c.contype IN ('p', 'u', 'f', 'c', 'x')
   -- A foreign key to a partitioned table has one more row for each partition of it.
   AND NOT (c.contype = 'f' AND EXISTS (SELECT FROM pg_catalog.pg_constraint p WHERE p.oid = c.conparentid AND p.conrelid = c.conrelid))
@@ -82,7 +82,7 @@ SELECT i.indrelid, i.indexrelid, c.relname::text, am.amname::text, i.indkey::int
     $1::text, w.relname)) + 1) AS tail,
   (SELECT format('USING btree (%I)', a.attname) FROM pg_catalog.pg_attribute a
     WHERE a.attrelid = w.oid AND a.attnum = i.indkey[0] AND i.indnkeyatts = 1)
-FROM wanted w
+FROM requested w
 JOIN pg_catalog.pg_index i ON i.indrelid = w.oid
 JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
 JOIN pg_catalog.pg_am am ON am.oid = c.relam

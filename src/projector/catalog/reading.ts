@@ -26,7 +26,7 @@ export function readTogether<T extends readonly unknown[]>(
   return all.map(({ queries, make }) => {
     const own = queries.map(() => left.next().value).values();
     const made = make(async <Row extends unknown[]>() => (await own.next().value) as Row[]);
-    // While the caller awaits another one, nobody listens to this one.
+    // While the caller awaits another one, this one has no handler.
     made.catch(() => undefined);
     return made;
   }) as Promises<T>;

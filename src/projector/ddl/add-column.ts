@@ -1,4 +1,4 @@
-/** ADD COLUMN, what hangs on a new column, and DROP COLUMN. */
+/** ADD COLUMN, the dependent objects of a new column, and DROP COLUMN. */
 import type { CollectionNode } from '../../schema/model/state.js';
 import type { Statement } from './statement.js';
 import { type Change, dropping, partOf, statement } from './change.js';
@@ -24,7 +24,7 @@ function columnAddition(change: Change, field: ColumnField): Statement {
   });
 }
 
-/** ADD COLUMN with everything that hangs on the column: keys, unique, index, comment. */
+/** ADD COLUMN with everything that depends on the column: keys, unique, index, comment. */
 export function addColumn(change: Change, field: ColumnField): Statement[] {
   const needs = needsOfColumn(change, field.field);
   return [

@@ -46,11 +46,11 @@ const typeChanges = (old: ColumnField, now: ColumnField): boolean => columnTypeS
 
 const setsNotNull = (old: ColumnField, now: ColumnField): boolean => old.schema.is_nullable && !now.schema.is_nullable;
 
-/** A column that was in a primary key stays NOT NULL when the key goes, whoever set that: here it is taken off. */
+/** A column that was in a primary key stays NOT NULL when the key goes, whatever set that: here it is taken off. */
 const losesNotNull = (old: ColumnField, now: ColumnField): boolean =>
   now.schema.is_nullable && (!old.schema.is_nullable || old.schema.is_primary_key);
 
-/** With a new type the default is always set anew: the old one would keep a cast from the old type. */
+/** With a new type the default is always set again: the old one would keep a cast from the old type. */
 function defaultChange(old: ColumnField, now: ColumnField): { drops: boolean; sets: Sql | null } {
   const from = defaultExpression(old, old.schema);
   const to = defaultExpression(now, now.schema);

@@ -18,14 +18,14 @@ interface ChangeBy<E extends NewEvent> {
   needs: BatchNeeds;
   /** The field that statements are about, where it isn't the event's. */
   about?: string;
-  /** The primary key steps aside while the event runs: its statements are planned around that. */
+  /** The primary key is recreated around the event: its statements are planned around that. */
   recreatesKey?: boolean;
 }
 
 /** `T`: the event's type. */
 export type Change<T extends SchemaEventType = SchemaEventType> = ChangeBy<Extract<NewEvent, { type: T }>>;
 
-/** Whether the table was made by this batch: it is empty then, and nobody else can see or lock it. */
+/** Whether the table was made by this batch: it is empty then, and no other session can see or lock it. */
 export function isNew({ createdAt, index }: Change, collection: string): boolean {
   return (createdAt.get(collection) ?? Infinity) <= index;
 }

@@ -29,7 +29,7 @@ export function planCollectionCreated(change: Change<'collection.created'>): Sta
   return statements;
 }
 
-/** The table is there, with all that hangs on it. */
+/** The table is there, with all dependent objects. */
 export const planCollectionAdopted = (): Statement[] => [];
 
 export function planCollectionUpdated(change: Change<'collection.updated'>): Statement[] {

@@ -1,6 +1,6 @@
 /**
  * Makes a type, sequence or extension where it is missing. What the tables used before is changed to what they use now,
- * as far as PostgreSQL can; what was there before the tables is nobody's to change, and must be as they say.
+ * as far as PostgreSQL can; what was there before the tables is not changed, and must be as they say.
  */
 import type { Need } from '../../schema/model/extras.js';
 import { jsonEqual } from '../../kernel/json.js';
@@ -47,7 +47,7 @@ const FOUND: Record<Made['kind'], Sql> = {
   sequence: sql`to_regclass`,
 };
 
-/** Whether it adds labels, which PostgreSQL lets nobody use before the commit. */
+/** Whether it adds labels, which can't be used before the commit. */
 export const addsLabels = ({ need, old }: Pick<CreateNeed, 'need' | 'old'>): boolean =>
   need.kind === 'enum' && old?.kind === 'enum' && !jsonEqual(need.labels, old.labels);
 

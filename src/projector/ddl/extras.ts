@@ -19,7 +19,7 @@ export const extrasOf = (node: CollectionNode | undefined): TableExtras => node?
 const byName = <T extends { name: string }>(items: readonly T[] = []) =>
   new Map(items.map((item) => [item.name, item]));
 
-/** What a new table gets when it stands, other tables aside: late-references.ts has the foreign keys. */
+/** What a new table gets when it stands, other tables aside: deferred-foreign-keys.ts has the foreign keys. */
 export function completeTable(change: Change<'collection.created'>, node: CollectionNode): Statement[] {
   const { constraints = [], indexes = [], needs = [], partition_of: partition } = extrasOf(node);
   return [
@@ -120,7 +120,7 @@ function attach(change: Change, { table, bound }: NonNullable<TableExtras['parti
   return statement(change, text, `make ${change.event.collection} a partition of ${table}`, costs);
 }
 
-/** DROP TABLE takes partitions along without a word: those that nobody manages must not go so. */
+/** DROP TABLE takes partitions along without a word: unmanaged ones must not be dropped so. */
 export function refuseWithPartitions(change: Change, node: CollectionNode): Statement[] {
   if (extrasOf(node).partition_by === undefined) return [];
   const oid = sql`pg_catalog.to_regclass(${literal(tableOf(change))})`;

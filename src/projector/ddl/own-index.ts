@@ -1,6 +1,6 @@
 /**
  * Statements that look at what bears an index's name before they rely on it: indexes share their names with all tables of
- * the schema, and by hand anybody may have dropped ours and made another. What isn't ours is passed over.
+ * the schema, and by hand ours may have been dropped and another made. What isn't ours is passed over.
  */
 import { indexNameOf } from '../../schema/model/constraint-names.js';
 import type { Statement } from './statement.js';

@@ -61,7 +61,7 @@ export function* planBatch(
 /** The database was so before the event said it. */
 const isThere = ({ data }: NewEvent): boolean => 'adopted' in data && data.adopted === true;
 
-/** Event by event, except that generated columns step aside while the fields of their collection change. */
+/** Event by event, except that generated columns are recreated around the changes of their collection's fields. */
 function* planChanges(changes: readonly Change[], awaited: readonly DeferredForeignKey[] = []): Resumable<Statement[]> {
   const runs = recreatedRuns(changes);
   const deferred = deferredForeignKeys(awaited);

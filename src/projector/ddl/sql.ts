@@ -46,7 +46,7 @@ export function qualified(schema: string, name: string): Sql {
 
 /**
  * The name of something that is made for a moment, to see what PostgreSQL makes of it: in the session's own schema, where
- * nothing of anybody else's can be called so, and which every search looks through last. Whoever makes it takes it back.
+ * no other object can be called so, and which every search looks through last. The caller drops it.
  */
 export const scratch = (name: string): Sql => qualified('pg_temp', name);
 

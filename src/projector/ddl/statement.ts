@@ -35,7 +35,7 @@ export interface Statement {
   locks: readonly LockedTable[];
   /** Rows, columns or values are gone afterwards. */
   loses_data: boolean;
-  /** PostgreSQL writes the whole table anew while it holds the lock. */
+  /** PostgreSQL rewrites the whole table while it holds the lock. */
   rewrites_table: boolean;
   /** Existing rows can make it fail. */
   may_fail: boolean;

@@ -52,12 +52,12 @@ function stronger(known: Mode | undefined, lock: Mode): Mode {
  * account may alter but not lock, are left to the statements themselves.
  */
 export function lockTables(schema: string, locks: readonly LockedTable[]): Sql {
-  const wanted = join(
+  const requested = join(
     locks.map(({ table, lock }) => sql`(${literal(table)}, ${literal(WORDS[lock])})`),
     sql`, `,
   );
   const body = sql`DECLARE t record; BEGIN
-    FOR t IN SELECT c.relname, w.mode FROM (VALUES ${wanted}) AS w (name, mode)
+    FOR t IN SELECT c.relname, w.mode FROM (VALUES ${requested}) AS w (name, mode)
       JOIN pg_catalog.pg_class c ON c.relname = w.name AND c.relkind IN ('r', 'p')
       JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND n.nspname = ${literal(schema)}
       WHERE pg_catalog.has_table_privilege(c.oid, 'UPDATE, DELETE, TRUNCATE') ORDER BY w.name COLLATE "C"
@@ -78,7 +78,7 @@ export interface Holder {
   age: number | null;
   /** The table. */
   table: string;
-  /** It is a VACUUM or ANALYZE: an automatic one makes way for who waits as long as deadlock_timeout. */
+  /** It is a VACUUM or ANALYZE: an automatic one cancels itself for a session that waits as long as deadlock_timeout. */
   maintenance: boolean;
 }
 
@@ -96,10 +96,10 @@ const CONFLICTS: Readonly<Record<Mode, readonly string[]>> = (() => {
 
 /**
  * Rows of `Holder`, those that hold before those that wait, the oldest first. Its parameters are `conflictsOf`. Partitions
- * count as their table. Nobody's SQL is looked at.
+ * count as their table. No session's SQL is read.
  */
 export const HOLDERS = `
-  WITH wanted AS (
+  WITH requested AS (
     SELECT DISTINCT w.name, w.mode, o.oid
       FROM unnest($2::text[], $3::text[]) AS w (name, mode)
       JOIN pg_catalog.pg_class c ON c.relname = w.name
@@ -112,7 +112,7 @@ export const HOLDERS = `
          EXISTS (SELECT FROM pg_catalog.pg_stat_progress_vacuum v WHERE v.pid = l.pid)
            OR EXISTS (SELECT FROM pg_catalog.pg_stat_progress_analyze v WHERE v.pid = l.pid) AS maintenance,
          l.granted
-    FROM wanted w
+    FROM requested w
     JOIN pg_catalog.pg_locks l ON l.locktype = 'relation' AND l.relation = w.oid AND l.mode = w.mode
      AND l.database = (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database())
      AND l.pid IS DISTINCT FROM pg_backend_pid()
@@ -126,7 +126,7 @@ export function conflictsOf(schema: string, locks: readonly LockedTable[]): [str
   return [schema, pairs.map(([table]) => table), pairs.map(([, mode]) => mode)];
 }
 
-/** Of the rows of `HOLDERS`: who holds; where nobody does, who waits. */
+/** Of the rows of `HOLDERS`: the holders; where there are none, the waiting. */
 export function readHolders(rows: readonly unknown[]): Holder[] {
   const all = rows as (Holder & { granted: boolean })[];
   const holding = all.filter(({ granted }) => granted);

@@ -1,4 +1,4 @@
-/** What a planned change costs, as sentences for whoever is about to apply it. */
+/** What a planned change costs, as sentences for the person who is about to apply it. */
 import type { Warning } from '../../kernel/warning.js';
 import type { Statement } from './statement.js';
 
@@ -10,7 +10,7 @@ const COSTS: readonly Cost[] = [
   {
     code: 'REWRITES_TABLE',
     applies: (each) => each.rewrites_table,
-    sentence: 'PostgreSQL writes the whole table anew and nobody can use it meanwhile',
+    sentence: 'PostgreSQL rewrites the whole table, which no other session can use meanwhile',
   },
   {
     code: 'LONG_LOCK',

@@ -126,7 +126,7 @@ function behindFolder({ state, tables }: Finding, node: CollectionNode): Reason 
 const partitionedMessage = (name: string): string =>
   'PostgreSQL changes the names, columns and keys of a partitioned table together with those of its partitions, and ' +
   'the log has no event for that, so they are not taken. Either undo the change in the database (dps drift --repair), ' +
-  `or adopt the tables anew, with their rows: give ${JSON.stringify(name)} and the tables it belongs together with ` +
+  `or adopt the tables again, with their rows: give ${JSON.stringify(name)} and the tables it belongs together with ` +
   'other names in the database (ALTER TABLE … RENAME TO), delete the collections here, partitions first ' +
   '(DELETE /collections/…), give the tables their names back, and adopt them together (POST /schema/adopt).';
 

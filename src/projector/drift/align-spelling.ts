@@ -9,7 +9,7 @@ import type { Converted } from '../adopt/convert.js';
 import { type ColumnField, hasColumn } from '../ddl/column.js';
 import type { Difference } from '../verify/index.js';
 
-/** The same thing can be said in several ways; one that nobody complained of is no drift. */
+/** The same thing can be said in several ways; one without a difference is no drift. */
 export function alignSpelling(found: Converted, node: CollectionNode, differences: readonly Difference[]): Converted {
   const differs = new Set(differences.map(({ field, member }) => `${field ?? ''}\0${member}`));
   const fields = found.fields.map((field) => {
@@ -19,8 +19,8 @@ export function alignSpelling(found: Converted, node: CollectionNode, difference
   const { schema } = found.collection;
   const known = node.collection.schema?.extras ?? {};
   const said = schema && withExtras(schema, alignExtras(schema.extras ?? {}, known, differs));
-  const settled = said !== null && jsonEqual(said, node.collection.schema) ? node.collection.schema : said;
-  return { ...found, collection: { ...found.collection, schema: settled }, fields };
+  const aligned = said !== null && jsonEqual(said, node.collection.schema) ? node.collection.schema : said;
+  return { ...found, collection: { ...found.collection, schema: aligned }, fields };
 }
 
 function alignExtras(extras: TableExtras, known: TableExtras, differs: ReadonlySet<string>): TableExtras {

@@ -18,14 +18,14 @@ export interface KeyRepair {
 
 /** Null where no key of several columns is concerned and the key is of one column at most, or a column of it is missing. */
 export function repairKey(known: CollectionNode, there: CollectionNode, schema: string): KeyRepair | null {
-  const [wanted, found] = [keyOf(known), keyOf(there)];
-  const isWhole = wanted.columns.every((column) => there.fields.get(column)?.schema);
+  const [expected, found] = [keyOf(known), keyOf(there)];
+  const isWhole = expected.columns.every((column) => there.fields.get(column)?.schema);
   if (!isWhole || !concerns(known, there)) return null;
   const name = known.collection.collection;
   const table = qualified(schema, name);
   const keyed = withKeyOf(known, there);
   const key = (node: CollectionNode) => partOf(name, 'constraint', primaryKeyNameOf(node));
-  if (jsonEqual(wanted.columns, found.columns) && wanted.definition === found.definition) {
+  if (jsonEqual(expected.columns, found.columns) && expected.definition === found.definition) {
     const names = sql`${ident(primaryKeyNameOf(there))} TO ${ident(primaryKeyNameOf(known))}`;
     const rename = sql`ALTER TABLE ${table} RENAME CONSTRAINT ${names}`;
     const summary = `rename the primary key of ${name}`;
@@ -35,18 +35,18 @@ export function repairKey(known: CollectionNode, there: CollectionNode, schema: 
       after: [],
     };
   }
-  const field = placeOf(wanted);
+  const field = placeOf(expected);
 
   const drop = sql`ALTER TABLE ${table} DROP CONSTRAINT ${ident(primaryKeyNameOf(there))}`;
   const add = sql`ALTER TABLE ${table} ADD ${primaryKeyConstraint(known)}`;
-  const made = `make ${wanted.columns.join(', ')} the primary key of ${name}`;
+  const made = `make ${expected.columns.join(', ')} the primary key of ${name}`;
   return {
     there: keyed,
     before:
       found.columns.length === 0
         ? []
         : [{ field, sql: drop, summary: `drop the primary key of ${name}`, drops: true, object: key(there) }],
-    after: wanted.columns.length === 0 ? [] : [{ field, sql: add, summary: made, drops: false, object: key(known) }],
+    after: expected.columns.length === 0 ? [] : [{ field, sql: add, summary: made, drops: false, object: key(known) }],
   };
 }
 
@@ -63,9 +63,9 @@ const saidKeyOf = ({ collection }: CollectionNode) => collection.schema?.extras?
 
 /** A key of one column that comes, goes or is renamed is its field's. */
 function concerns(known: CollectionNode, there: CollectionNode): boolean {
-  const [wanted, found] = [keyOf(known), keyOf(there)];
+  const [expected, found] = [keyOf(known), keyOf(there)];
   if (!jsonEqual(saidKeyOf(known), saidKeyOf(there))) return true;
-  return wanted.columns.length > 0 && found.columns.length > 0 && !jsonEqual(wanted.columns, found.columns);
+  return expected.columns.length > 0 && found.columns.length > 0 && !jsonEqual(expected.columns, found.columns);
 }
 
 /** The field that a difference of the key is about. */

@@ -1,4 +1,4 @@
-/** Constraints and indexes that nothing can be altered into what the log says: they go first, and the right ones are made. */
+/** Constraints and indexes that nothing can be altered into what the log says: they are dropped first, and the right ones created. */
 import { isObject, jsonEqual } from '../../kernel/json.js';
 import type { TableSchema } from '../../schema/model/model.js';
 import type { CatalogColumn, CatalogTable } from '../catalog/model.js';
@@ -24,7 +24,7 @@ export function partOf({ member }: Pick<Difference, 'member'>): Part | null {
   return kind === undefined || name === undefined ? null : { kind: kind as Part['kind'], name };
 }
 
-/** What hangs on the table as a whole and on none of its fields, as members. */
+/** What depends on the table as a whole and on none of its fields, as members. */
 export function looseParts(schema: TableSchema | null): string[] {
   const { constraints = [], indexes = [], unmanaged = [] } = schema?.extras ?? {};
   return [

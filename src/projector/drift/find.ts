@@ -123,7 +123,7 @@ interface There {
 function differentTable(finding: Finding, node: CollectionNode, { there, differences }: There): TableDrift {
   const table = node.collection.collection;
   const renamed = renamedColumns(node, there);
-  const sides = repairPlanOf(finding, node, { there, differences, renamed });
+  const plan = repairPlanOf(finding, node, { there, differences, renamed });
   const again = new Map([...renamed].map(([field, column]) => [column.name, field]));
   return {
     table,
@@ -132,7 +132,7 @@ function differentTable(finding: Finding, node: CollectionNode, { there, differe
       .filter(({ field, member }) => !(member === 'column' && again.has(field ?? '')))
       .map((each) => {
         const column = each.member === 'column' ? renamed.get(each.field ?? '') : undefined;
-        return column === undefined ? driftDifference(each, sides) : renamedColumn(finding, each, column);
+        return column === undefined ? driftDifference(each, plan) : renamedColumn(finding, each, column);
       }),
   };
 }
@@ -142,7 +142,7 @@ interface Renamed extends There {
 }
 
 interface TablePlan extends RepairPlan {
-  /** What hangs on the table as a whole, on either side, as members. */
+  /** What depends on the table as a whole, in the log or the catalog, as members. */
   loose: ReadonlySet<string>;
 }
 
@@ -156,9 +156,9 @@ function repairPlanOf(finding: Finding, node: CollectionNode, there: Renamed): T
   const { statements, rest } = conflictingObjects(differences, { schema, table, renamed, loose });
   const kept = convert(finding, rest, node, true) ?? all;
   const said = (found: Converted): Converted => alignSpelling(found, node, differences);
-  const sides = planForDifferent(state, node, { all: said(all), rest: said(kept), statements }, schema);
+  const plan = planForDifferent(state, node, { all: said(all), rest: said(kept), statements }, schema);
   for (const part of looseParts(node.collection.schema)) loose.add(part);
-  return { ...withoutNoOps(sides, node, finding), loose };
+  return { ...withoutNoOps(plan, node, finding), loose };
 }
 
 function renamedColumn({ schema }: Finding, difference: Difference, { name }: CatalogColumn): DriftDifference {
@@ -172,10 +172,9 @@ function renamedColumn({ schema }: Finding, difference: Difference, { name }: Ca
   return { ...driftDifference(difference, undefined), renamed_to: name, repair: { database: [rename], log: [] } };
 }
 
-function driftDifference(difference: Difference, sides: TablePlan | undefined): DriftDifference {
+function driftDifference(difference: Difference, plan: TablePlan | undefined): DriftDifference {
   const { field, member, expected, found } = difference;
-  const repair =
-    sides === undefined ? { database: [], log: [] } : repairOf(sides, field, otherPlaces(difference, sides));
+  const repair = plan === undefined ? { database: [], log: [] } : repairOf(plan, field, otherPlaces(difference, plan));
   return { ...(field === undefined ? {} : { field }), member, expected, found, repair };
 }
 

@@ -106,13 +106,13 @@ export const isRenamed = (table: string, { collections, fields }: Renames): bool
 const locksOn = (names: Iterable<string>): LockedTable[] =>
   [...names].map((table) => ({ table, lock: 'SHARE UPDATE EXCLUSIVE' }));
 
-/** Whoever reads and writes items goes on; DDL by hand waits. */
+/** Reading and writing rows goes on; DDL by hand waits. */
 async function lockHeld({ client, schema }: Place, names: readonly string[]): Promise<void> {
   const locks = locksOn(names);
   try {
     await client.query(lockTables(schema, locks));
   } catch (error) {
-    // Dropped or renamed by whom it waited for: that is to be looked at anew.
+    // Dropped or renamed by the session it waited for: the drift is to be read again.
     if (isLocked(error) || sqlState(error) === SQLSTATE.undefined_table) throw new LockedError(error, locks);
     throw error;
   }

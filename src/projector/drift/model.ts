@@ -8,7 +8,7 @@ export interface Drift {
   ok: boolean;
   /** By name. */
   tables: TableDrift[];
-  /** Tables that nobody manages, by name: adopt them, or leave them. */
+  /** Unmanaged tables, by name: adopt them, or leave them. */
   unmanaged: string[];
 }
 
@@ -30,7 +30,7 @@ export interface DriftDifference {
   found: Json;
   /** The column that looks like this one: probably it under another name. */
   renamed_to?: string;
-  /** What would end the difference, on either side. */
+  /** What would end the difference, in the database or in the log. */
   repair: Repair;
 }
 
@@ -48,7 +48,7 @@ export interface RepairStatement {
   drops: boolean;
 }
 
-/** What would make both sides of one table alike. */
+/** What would make the log and the table alike. */
 /** `object`: what it is for. `field`: null for what is about the table as a whole. */
 export type PlannedRepair = RepairStatement & { field: string | null } & Pick<Statement, 'object' | 'ensures'>;
 

@@ -5,15 +5,15 @@ import type { CollectionNode } from '../../schema/model/state.js';
 import type { PlannedRepair, RepairPlan } from './model.js';
 
 export function withoutNoOps<S extends Pick<RepairPlan, 'statements'>>(
-  sides: S,
+  plan: S,
   { collection }: CollectionNode,
   { beside }: { beside: CatalogObjects },
 ): S {
-  const isIdle = ({ object, ensures }: PlannedRepair): boolean => {
+  const isNoOp = ({ object, ensures }: PlannedRepair): boolean => {
     if (ensures === 'object') return isThere(object, beside);
     return ensures === 'owner' && isOwned(object, collection, beside);
   };
-  return { ...sides, statements: sides.statements.filter((each) => !isIdle(each)) };
+  return { ...plan, statements: plan.statements.filter((each) => !isNoOp(each)) };
 }
 
 /** Whether other tables need it too or not. */

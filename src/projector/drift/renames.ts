@@ -7,7 +7,7 @@ import { objectNames } from '../ddl/object-names.js';
 
 /**
  * By the missing collection's name, the one table that has exactly its columns and still bears its names, as after
- * ALTER TABLE … RENAME. A table that only looks alike is somebody else's.
+ * ALTER TABLE … RENAME. A table that only looks alike is another one.
  */
 export function renamedTables(
   missing: readonly CollectionNode[],
@@ -15,8 +15,8 @@ export function renamedTables(
 ): Map<string, CatalogTable> {
   const found = new Map<string, CatalogTable>();
   for (const node of missing) {
-    const wanted = nodeShape(node);
-    const [only, ...more] = unmanaged.filter((each) => tableShape(each) === wanted);
+    const expected = nodeShape(node);
+    const [only, ...more] = unmanaged.filter((each) => tableShape(each) === expected);
     if (only === undefined || more.length > 0 || !bearsNames(only, node)) continue;
     found.set(node.collection.collection, only);
   }

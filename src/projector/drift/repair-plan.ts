@@ -1,4 +1,4 @@
-/** What would make both sides alike, for one table: statements for the database, events for the log. */
+/** The repair plan of one table: statements for the database, events for the log. */
 import { Draft } from '../../schema/transition/draft.js';
 import { dropCollection } from '../../schema/transition/cascade.js';
 import type { Relation } from '../../schema/model/model.js';
@@ -71,15 +71,11 @@ function nodeOf(known: CollectionNode, found: Converted): CollectionNode {
 }
 
 /** Statements about one field, or about the table as a whole, and events about those and `others`. */
-export function repairOf(
-  sides: RepairPlan,
-  field: string | undefined,
-  others: readonly (string | null)[] = [],
-): Repair {
+export function repairOf(plan: RepairPlan, field: string | undefined, others: readonly (string | null)[] = []): Repair {
   const place = field ?? null;
   return repairOfAll({
-    statements: sides.statements.filter((each) => each.field === place),
-    events: sides.events.filter((each) => each.field === place || others.includes(each.field)),
+    statements: plan.statements.filter((each) => each.field === place),
+    events: plan.events.filter((each) => each.field === place || others.includes(each.field)),
   });
 }
 

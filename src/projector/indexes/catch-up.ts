@@ -1,4 +1,4 @@
-/** From the checkpoint to the head of the log: what isn't about indexes is passed over, the rest is settled in order. */
+/** From the checkpoint to the head of the log: what isn't about indexes is passed over, the rest is reconciled in order. */
 import { headPosition } from '../../log/read.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { REFUSE_OLDER_RELEASE } from '../../postgres/release-guard.js';
@@ -51,7 +51,7 @@ export async function catchUp(work: CatchingUp): Promise<CaughtUp> {
   for await (const event of readIndexEvents(work.pool, { after: noted, upTo: head })) {
     if (work.stopping()) return 'stopped';
     if (indexTargets(event).length > 0) {
-      // Somebody else went on from here: their lock, their work.
+      // Another process went on from here: its lock, its work.
       if (!(await note())) return 'busy elsewhere';
       return inSession(work);
     }
@@ -92,9 +92,10 @@ async function reconcile(
 ): Promise<void> {
   const started = performance.now();
   try {
-    const settled = await reconcileIndex({ ...work, client }, target);
+    const reconciled = await reconcileIndex({ ...work, client }, target);
     const milliseconds = Math.round(performance.now() - started);
-    if (settled !== 'as it should be') work.logger.info(`index ${settled}`, { ...target, position, milliseconds });
+    if (reconciled !== 'as it should be')
+      work.logger.info(`index ${reconciled}`, { ...target, position, milliseconds });
   } catch (error) {
     throw new IndexBuildError(position, target, error);
   }

@@ -32,15 +32,15 @@ const PAUSES = [100, 300, 1_000, 3_000];
  * invalid one is the rest of a build that failed and goes. Idempotent.
  * @throws what PostgreSQL says when it can't build the index
  */
-export async function reconcileIndex(settling: Reconciling, target: IndexTarget): Promise<Reconciled> {
+export async function reconcileIndex(reconciling: Reconciling, target: IndexTarget): Promise<Reconciled> {
   const pauses = PAUSES.values();
   for (let look = 1; ;) {
     try {
-      return await reconcileOnce(settling, target);
+      return await reconcileOnce(reconciling, target);
     } catch (error) {
       const state = sqlState(error) ?? '';
       const pause = MOMENTARY.has(state) ? pauses.next().value : undefined;
-      if (pause !== undefined && settling.stopping?.() !== true) await sleep(pause);
+      if (pause !== undefined && reconciling.stopping?.() !== true) await sleep(pause);
       else if (look < LOOKS && MOVED.has(state)) look += 1;
       else throw error;
     }
@@ -51,20 +51,20 @@ export function isDesired(state: State, { collection, field }: IndexTarget): boo
   return getField(state, collection, field)?.schema?.is_indexed === true;
 }
 
-async function reconcileOnce(settling: Reconciling, target: IndexTarget): Promise<Reconciled> {
-  const { client, schema, currentState } = settling;
+async function reconcileOnce(reconciling: Reconciling, target: IndexTarget): Promise<Reconciled> {
+  const { client, schema, currentState } = reconciling;
   const { collection, field } = target;
-  const wanted = desiredIndex(await currentState(), target);
-  const name = wanted.name ?? indexName(collection, field);
-  const found = wanted.others.has(name) ? NONE : await findIndex(client, schema, target, name);
-  if (wanted.name !== null && found.valid === true) return 'as it should be';
+  const desired = desiredIndex(await currentState(), target);
+  const name = desired.name ?? indexName(collection, field);
+  const found = desired.others.has(name) ? NONE : await findIndex(client, schema, target, name);
+  if (desired.name !== null && found.valid === true) return 'as it should be';
   const index = qualified(schema, name);
   if (found.valid !== null) await client.query(sql`DROP INDEX CONCURRENTLY IF EXISTS ${index}`);
-  if (wanted.name === null) return found.valid === null ? 'as it should be' : 'dropped';
+  if (desired.name === null) return found.valid === null ? 'as it should be' : 'dropped';
   const on = sql`${ident(name)} ON ${qualified(schema, collection)} (${ident(field)})`;
   if (found.partitioned) await buildUnderLock(client, sql`CREATE INDEX ${on}`);
   else await client.query(sql`CREATE INDEX CONCURRENTLY ${on}`);
-  return afterBuild(settling, target, name);
+  return afterBuild(reconciling, target, name);
 }
 
 /** A partitioned table has no CONCURRENTLY. Applications that write queue behind this lock: it is waited for a moment only. */
@@ -80,12 +80,12 @@ async function buildUnderLock(client: pg.ClientBase, create: Sql): Promise<void>
 }
 
 /** What took the index back or renamed it meanwhile did not see it, and knows the name it was built under no longer. */
-async function afterBuild(settling: Reconciling, target: IndexTarget, name: string): Promise<Reconciled> {
-  const { client, schema, currentState } = settling;
+async function afterBuild(reconciling: Reconciling, target: IndexTarget, name: string): Promise<Reconciled> {
+  const { client, schema, currentState } = reconciling;
   const { name: now } = desiredIndex(await currentState(), target);
   if (now === name) return 'built';
   await client.query(sql`DROP INDEX CONCURRENTLY IF EXISTS ${qualified(schema, name)}`);
-  return now === null ? 'dropped' : reconcileOnce(settling, target);
+  return now === null ? 'dropped' : reconcileOnce(reconciling, target);
 }
 
 interface DesiredIndex {
@@ -110,7 +110,7 @@ interface ExistingIndex {
 
 const NONE: ExistingIndex = { valid: null, partitioned: false };
 
-/** One of the same name that is anything but a plain index of the column is somebody else's. */
+/** One of the same name that is anything but a plain index of the column is not ours. */
 const FIND: Sql = sql`
 SELECT t.relkind = 'p' AS partitioned, x.valid
 FROM pg_catalog.pg_class t JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace

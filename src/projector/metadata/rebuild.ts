@@ -1,5 +1,5 @@
 /**
- * The metadata rows anew from the log, while the service serves. The new rows are made beside the real ones; the log's
+ * Rebuilds the metadata rows from the log, while the service serves. The new rows are made beside the real ones; the log's
  * lock is taken for the last few events and the switch alone. Readers of the rows see the old ones until it commits.
  */
 import pg from 'pg';
@@ -84,7 +84,7 @@ async function rebuild(
   return { ...switched, ...rows, milliseconds: Math.round(performance.now() - started) };
 }
 
-/** A checkpoint that was written anew would hide what it has seen. */
+/** A checkpoint that was rewritten would hide what it has seen. */
 async function requireUndiverged(client: pg.Client): Promise<void> {
   const { head, forgotten, pending } = await checkHead(client);
   const [noted] = pending ?? [];

@@ -15,7 +15,7 @@ export interface ParameterisedSql {
 
 /**
  * Far below the 256 MB that one jsonb value may have, even for fields with large options; and soon written, so that
- * others get a turn between two of them.
+ * the event loop runs between two of them.
  */
 const ROWS_PER_STATEMENT = 2_000;
 
@@ -152,7 +152,7 @@ export async function rebuildMetadata(client: pg.ClientBase, state: State): Prom
   for (const { text, values } of rebuildStatements(collections, fields, relations)) {
     await underway;
     underway = client.query(text, values);
-    // Awaited in the next turn or below; until then nobody else may hear of a failure.
+    // Awaited in the next iteration or below; until then a failure must not be unhandled.
     underway.catch(() => undefined);
   }
   await underway;

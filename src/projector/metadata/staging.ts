@@ -97,7 +97,7 @@ export async function createStaging(client: pg.ClientBase): Promise<void> {
   await client.query(sql`CREATE TEMP TABLE pg_temp.staged_names (collection text NOT NULL)`);
 }
 
-/** Rows of one statement: PostgreSQL reads one chunk while the next one is written, and requests get a turn between. */
+/** Rows of one statement: PostgreSQL reads one chunk while the next one is written, and the event loop runs between. */
 const CHUNK = 2_000;
 
 /** Compares all rows with those that `state` stands for, and stages what differs. */
@@ -109,7 +109,7 @@ export async function stage(client: pg.ClientBase, state: State): Promise<Staged
   return rows;
 }
 
-/** Stages the rows of these collections anew, and has them switched whatever they were before. */
+/** Stages the rows of these collections again, and has them switched whatever they were before. */
 export async function restage(client: pg.ClientBase, state: State, touched: ReadonlySet<string>): Promise<void> {
   if (touched.size === 0) return;
   for (const kind of Object.values(KINDS)) {
@@ -145,7 +145,7 @@ async function inChunks(
     [chunk, size] = [[], 0];
     await underway;
     underway = sendBatch(client, contents);
-    // Awaited before the next one or at the end; until then nobody else may hear of a failure.
+    // Awaited before the next one or at the end; until then a failure must not be unhandled.
     underway.catch(() => undefined);
   };
   for (const entry of nodes) {

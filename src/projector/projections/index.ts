@@ -1,4 +1,4 @@
-/** The projections for operators: how they are, whether they are right, and making them anew. */
+/** The projections for operators: how they are, whether they are right, and rebuilding them. */
 import type pg from 'pg';
 import { headPosition } from '../../log/read.js';
 import type { Logger } from '../../postgres/logger.js';
@@ -23,7 +23,7 @@ export interface Projections {
   /** Fold, metadata rows and catalog at one moment. */
   verify(): Promise<Verified>;
   /**
-   * Makes a projection anew, or lets one that stopped go on.
+   * Rebuilds a projection, or lets one that stopped go on.
    * @returns what was done, ready to be shown
    * @throws ProblemError IN_USE, DATABASE_REFUSED, LOCK_TIMEOUT
    */
@@ -73,7 +73,7 @@ export function createProjections(options: ProjectionsOptions): Projections {
 }
 
 /**
- * Without stopping anybody. The rows and the log are of one moment; what PostgreSQL spells from its catalog is as new
+ * Without blocking writes. The rows and the log are of one moment; what PostgreSQL spells from its catalog is as new
  * as it can be, so a difference may only be a change that came in between.
  * @returns null when it takes a closer look
  */

@@ -18,7 +18,7 @@ export interface ProjectionStatus {
   position: number;
   /** Events that are in the log and not projected yet. */
   lag: number;
-  /** `failed`: stopped in front of an event until somebody acts or another attempt succeeds. */
+  /** `failed`: stopped in front of an event until an operator acts or another attempt succeeds. */
   status: 'running' | 'failed';
   last_error: ProjectionError | null;
   /** ISO 8601; null before its first event. */

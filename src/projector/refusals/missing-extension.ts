@@ -16,7 +16,7 @@ const EXTENSIONS = new Map([
 
 const extensionOf = (field: Field | undefined) => EXTENSIONS.get(field?.schema?.data_type.replace(/[([].*/, '') ?? '');
 
-/** The problem told anew when a missing extension is the reason; otherwise as it is. */
+/** The problem in other words when a missing extension is the reason; otherwise as it is. */
 export function namingExtension(problem: Problem, after: State): Problem {
   if (problem.details?.['sqlstate'] !== UNDEFINED_OBJECT || problem.collection === undefined) return problem;
   const field = culprit(problem, after);

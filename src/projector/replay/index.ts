@@ -35,7 +35,7 @@ export interface ReplayOptions {
   pages: AsyncIterable<EventRecord[]>;
   /**
    * `every-event`: the tables go through all that they went through. `end-state`: they are made as they are at the end,
-   * which is quicker after a long life.
+   * which is quicker after a long history.
    */
   tables: 'every-event' | 'end-state';
   /** Told of the last event that was replayed with its tables. */

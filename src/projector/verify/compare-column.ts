@@ -23,7 +23,7 @@ export function compareColumn(field: ColumnField, column: CatalogColumn, { spell
     ['schema.data_type', columnType(schema), typeOf(column, columnType(schema), spelled)],
     ['schema.is_nullable', schema.is_nullable, column.nullable],
     ...(isUnmanaged('default') ? [] : [defaultMember(field, column, spelled)]),
-    ['schema.has_auto_increment', countingWanted(schema), countsOnItsOwn(column)],
+    ['schema.has_auto_increment', expectedCounting(schema), countsOnItsOwn(column)],
     ...(isUnmanaged('generated') ? [] : [generationMember(field, column, spelled)]),
     ['schema.comment', schema.comment, column.comment],
     ['not null name', ...notNullNames(schema, column)],
@@ -48,9 +48,9 @@ export function mayBeSpelled(field: ColumnField, column: CatalogColumn): boolean
 }
 
 /** format_type names the schema of a type that isn't in the search path: for an extension's type it says nothing new. */
-function typeOf({ type, builtIn }: CatalogColumn, wanted: string, spelled: SpelledColumn | undefined): string {
-  if (spelled?.type === type) return wanted;
-  return !builtIn && type.endsWith(`.${wanted}`) ? wanted : type;
+function typeOf({ type, builtIn }: CatalogColumn, expected: string, spelled: SpelledColumn | undefined): string {
+  if (spelled?.type === type) return expected;
+  return !builtIn && type.endsWith(`.${expected}`) ? expected : type;
 }
 
 /** One that is kept as SQL is compared as SQL. */
@@ -74,8 +74,8 @@ function defaultOf({ type, schema }: ColumnField, column: CatalogColumn): Json {
 
 /** What NOT NULL is called matters only where it is said, and where it has a name at all. */
 function notNullNames({ extras }: ColumnSchema, { notNull }: CatalogColumn): [Json, Json] {
-  const wanted = extras?.not_null_name ?? null;
-  return wanted === null || notNull === null ? [null, null] : [wanted, notNull.name];
+  const expected = extras?.not_null_name ?? null;
+  return expected === null || notNull === null ? [null, null] : [expected, notNull.name];
 }
 
 function collations(
@@ -83,11 +83,11 @@ function collations(
   { collation }: CatalogColumn,
   spelled: SpelledColumn | undefined,
 ): [Json, Json] {
-  const wanted = extras?.collation ?? null;
-  return spelled !== undefined && spelled.collation === collation ? [null, null] : [wanted, collation];
+  const expected = extras?.collation ?? null;
+  return spelled !== undefined && spelled.collation === collation ? [null, null] : [expected, collation];
 }
 
-function countingWanted(schema: ColumnSchema): Json {
+function expectedCounting(schema: ColumnSchema): Json {
   return isIdentity(schema) && schema.extras?.identity === 'always' ? 'always' : isIdentity(schema);
 }
 

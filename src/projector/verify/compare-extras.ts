@@ -30,7 +30,7 @@ export function compareExtras(node: CollectionNode, table: CatalogTable, context
   return [...members, ...needs, ...compareSequences(node, table, objects)];
 }
 
-/** @param found what the table uses: more than was wanted is no difference, its columns say so themselves */
+/** @param found what the table uses: more than was expected is no difference, its columns say so themselves */
 function compareNeed(need: Need, found: readonly Need[], objects: CatalogObjects): Member[] {
   const other = found.find((each) => needLabel(each) === needLabel(need)) ?? unused(need, objects);
   if (jsonEqual(need, other)) return [];

@@ -17,10 +17,10 @@ interface Named {
 
 type KeyDifference = Pick<Difference, 'field' | 'member' | 'expected' | 'found'>;
 
-export function compareNamed(wanted: readonly Named[], there: readonly Named[]): KeyDifference[] {
+export function compareNamed(expected: readonly Named[], there: readonly Named[]): KeyDifference[] {
   const found = new Map(there.map((each) => [each.name, each]));
   const differences: KeyDifference[] = [];
-  for (const each of wanted) {
+  for (const each of expected) {
     const other = found.get(each.name);
     found.delete(each.name);
     if (!jsonEqual(each.shape, other?.shape)) differences.push(difference(each, each.shape, other?.shape ?? null));
@@ -33,10 +33,10 @@ function difference({ kind, name, field }: Named, expected: Json, found: Json): 
   return { ...(field === undefined ? {} : { field }), member: `${kind} ${name}`, expected, found };
 }
 
-export function constraintsWanted(node: CollectionNode, context: { state: State; schema: string }): Named[] {
-  const wanted = [...ownConstraints(node)];
+export function expectedConstraints(node: CollectionNode, context: { state: State; schema: string }): Named[] {
+  const expected = [...ownConstraints(node)];
   for (const relation of node.relations.values()) {
-    if (hasForeignKey(relation)) wanted.push(foreignKey(relation, context));
+    if (hasForeignKey(relation)) expected.push(foreignKey(relation, context));
   }
   // What is kept in PostgreSQL's words is compared in these.
   const defined = definedConstraints(node);
@@ -45,7 +45,7 @@ export function constraintsWanted(node: CollectionNode, context: { state: State;
     name,
     shape: { definition },
   }));
-  return [...wanted.filter(({ name }) => !defined.has(name)), ...inWords];
+  return [...expected.filter(({ name }) => !defined.has(name)), ...inWords];
 }
 
 /** The primary key and the unique constraints of columns. */
@@ -66,7 +66,7 @@ export function definedConstraints({ collection }: CollectionNode): Map<string, 
   return defined;
 }
 
-/** Constraints and indexes, as `kind name`, that hang on the table and are none of ours. */
+/** Constraints and indexes, as `kind name`, of the table that are not managed. */
 export function unmanagedParts({ collection }: CollectionNode): ReadonlySet<string> {
   return new Set(collection.schema?.extras?.unmanaged?.map(({ kind, name }) => `${kind} ${name}`));
 }
@@ -115,7 +115,7 @@ export function toConstraintShape(found: CatalogConstraint, defined: ReadonlyMap
 
 const PLAIN_INDEX = { method: 'btree', unique: false, valid: true } as const;
 
-export function indexesWanted(node: CollectionNode): Named[] {
+export function expectedIndexes(node: CollectionNode): Named[] {
   const plain = [...node.fields.values()].filter(hasColumn).filter((field) => field.schema.is_indexed);
   const kept = node.collection.schema?.extras?.indexes ?? [];
   return [

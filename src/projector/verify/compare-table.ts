@@ -7,10 +7,10 @@ import { compareColumn } from './compare-column.js';
 import { compareExtras } from './compare-extras.js';
 import {
   compareNamed,
-  constraintsWanted,
+  expectedConstraints,
   definedConstraints,
   unmanagedParts,
-  indexesWanted,
+  expectedIndexes,
   toConstraintShape,
   toIndexShape,
 } from './compare-keys.js';
@@ -40,19 +40,19 @@ export function compareTable(node: CollectionNode, table: CatalogTable, context:
     differences.push({ ...here, member: 'schema.comment', expected: comment, found: table.comment });
   }
   differences.push(...compareColumns(node, table, context));
-  const wanted = { constraints: constraintsWanted(node, context), indexes: indexesWanted(node) };
+  const expected = { constraints: expectedConstraints(node, context), indexes: expectedIndexes(node) };
   const unmanaged = new Set(unmanagedParts(node));
   // A part of the log's own is looked at, whatever of that name was left out before.
-  for (const { kind, name } of [...wanted.constraints, ...wanted.indexes]) unmanaged.delete(`${kind} ${name}`);
+  for (const { kind, name } of [...expected.constraints, ...expected.indexes]) unmanaged.delete(`${kind} ${name}`);
   const defined = definedConstraints(node);
   const constraints = table.constraints
     .filter(({ name }) => !unmanaged.has(`constraint ${name}`))
     .map((constraint) => toConstraintShape(constraint, defined));
-  const keys = compareNamed(wanted.constraints, constraints);
+  const keys = compareNamed(expected.constraints, constraints);
   const free = table.indexes
     .filter(({ name, constraint }) => constraint === null && !unmanaged.has(`index ${name}`))
     .map((index) => toIndexShape(index, node));
-  const indexes = compareNamed(wanted.indexes, free).filter(
+  const indexes = compareNamed(expected.indexes, free).filter(
     ({ field, found }) => !(field !== undefined && !isBuilt(found) && context.isPending(collection, field)),
   );
   for (const each of [...keys, ...indexes, ...compareExtras(node, table, context)]) {

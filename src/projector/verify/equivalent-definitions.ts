@@ -47,7 +47,7 @@ interface Pair {
   kind: 'constraint' | 'index';
   collection: string;
   /** Ours. */
-  wanted: string;
+  expected: string;
   /** The catalog's. */
   found: string;
 }
@@ -56,7 +56,7 @@ function spelledTwice({ collection, member, expected, found }: Difference): Pair
   const kind = member.startsWith('constraint ') ? 'constraint' : member.startsWith('index ') ? 'index' : null;
   const [ours, theirs] = [definitionOf(expected), definitionOf(found)];
   if (kind === null || ours === null || theirs === null || !jsonEqual(ours.rest, theirs.rest)) return null;
-  return { kind, collection, wanted: ours.definition, found: theirs.definition };
+  return { kind, collection, expected: ours.definition, found: theirs.definition };
 }
 
 function definitionOf(side: Json | undefined): { definition: string; rest: object } | null {
@@ -132,13 +132,13 @@ async function tried<T>(client: pg.ClientBase, statements: () => Sql, question: 
 
 const NAME = ident('dps_spelling');
 
-function withAddition(schema: string, { kind, collection, wanted }: Pair): Sql {
-  const target = kind === 'constraint' ? targetOf(wanted) : undefined;
-  if (target !== undefined) return withReference(schema, { collection, wanted, target });
+function withAddition(schema: string, { kind, collection, expected }: Pair): Sql {
+  const target = kind === 'constraint' ? targetOf(expected) : undefined;
+  if (target !== undefined) return withReference(schema, { collection, expected, target });
   const added =
     kind === 'constraint'
-      ? sql`ALTER TABLE ${COPY} ADD CONSTRAINT ${NAME} ${constraintDefinition(wanted)}`
-      : sql`CREATE INDEX ${NAME} ON ${COPY} ${indexDefinition(wanted)}`;
+      ? sql`ALTER TABLE ${COPY} ADD CONSTRAINT ${NAME} ${constraintDefinition(expected)}`
+      : sql`CREATE INDEX ${NAME} ON ${COPY} ${indexDefinition(expected)}`;
   return sql`CREATE TABLE ${COPY} (LIKE ${qualified(schema, collection)}); ${added}`;
 }
 
@@ -150,16 +150,16 @@ function targetOf(definition: string): string | undefined {
 
 interface Reference {
   collection: string;
-  wanted: string;
+  expected: string;
   target: string;
 }
 
 /** A temporary table points only at temporary tables, so both are copied, under their own names, which then come first. */
-function withReference(schema: string, { collection, wanted, target }: Reference): Sql {
+function withReference(schema: string, { collection, expected, target }: Reference): Sql {
   const copies = [...new Set([collection, target])].map(
     (name) => sql`CREATE TABLE ${scratch(name)} (LIKE ${qualified(schema, name)} INCLUDING INDEXES)`,
   );
-  const added = sql`ALTER TABLE ${scratch(collection)} ADD CONSTRAINT ${NAME} ${constraintDefinition(wanted)}`;
+  const added = sql`ALTER TABLE ${scratch(collection)} ADD CONSTRAINT ${NAME} ${constraintDefinition(expected)}`;
   return sql`${join(copies, sql`; `)}; SET LOCAL search_path = pg_temp; ${added}`;
 }
 

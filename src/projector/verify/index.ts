@@ -61,13 +61,13 @@ export async function verifyCatalog(client: pg.ClientBase, state: State, schema:
 
 /** A table for each collection that isn't a folder, and none for a folder. */
 function comparePresence({ collection }: CollectionNode, table: CatalogTable | undefined): Difference | null {
-  const [wanted, there] = [collection.schema !== null, table !== undefined];
-  if (wanted === there) return null;
+  const [expected, there] = [collection.schema !== null, table !== undefined];
+  if (expected === there) return null;
   return {
     where: 'catalog',
     collection: collection.collection,
     member: 'table',
-    expected: wanted ? 'a table' : null,
+    expected: expected ? 'a table' : null,
     found: there ? 'a table' : null,
   };
 }

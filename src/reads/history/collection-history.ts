@@ -1,4 +1,4 @@
-/** The life of one collection: its events, each with the change it made. */
+/** The history of one collection: its events, each with the change it made. */
 import { runToEnd } from '../../kernel/resumable.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { type EventText, selectEventTexts } from '../../log/event-text.js';

@@ -46,11 +46,11 @@ export async function differenceBetween(
 export function obstaclesBetween(from: State, to: State): Promise<Problem[]> {
   const touched = new Set(namesThatDiffer(from, to));
   // The diff says of such a field that it goes, and that another one of its name comes.
-  const isAnew = (collection: string, field: string): boolean => {
+  const isRecreated = (collection: string, field: string): boolean => {
     const [before, after] = [getField(from, collection, field), getField(to, collection, field)];
     return before !== undefined && after !== undefined && isReplacedField(before, after);
   };
-  return runYielding(changeProblems({ from, to, touched, isAnew }));
+  return runYielding(changeProblems({ from, to, touched, isRecreated }));
 }
 
 /** Collections that may differ: those that aren't one and the same value. */

@@ -4,7 +4,7 @@ export interface EventFilter {
   collection?: string | undefined;
   field?: string | undefined;
   type?: string | undefined;
-  /** Id or name of whoever did it. */
+  /** Id or name of the actor. */
   actor?: string | undefined;
   batch?: string | undefined;
   /** What it is about other than a collection: its kind. */

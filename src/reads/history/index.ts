@@ -52,10 +52,10 @@ export interface History {
   obstacles(from: Point, to: Point): Promise<Problem[]>;
   /** The schema as a SQL script. */
   script(point: Point): Resumable<Buffer>;
-  /** What a plan makes anew and can't fill again. */
+  /** What a plan recreates and can't fill again. */
   notRestored(events: readonly LogEvent[]): Promise<Warning[]>;
   verify(): Promise<LogVerification>;
-  /** The log up to a position, in pages, as long as somebody asks for the next one. */
+  /** The log up to a position, in pages, as long as the next one is asked for. */
   pages(upTo: number): AsyncGenerator<readonly EventText[], void, undefined>;
   tail: Tail;
 }
@@ -90,9 +90,9 @@ export function createHistory(options: HistoryOptions): History {
     event: async (position) => (await readEventTexts(pool, { after: position - 1, upTo: position, limit: 1 }))[0],
     holds: (place) => isInLog(pool, place),
     batches: (filter, limit) => readBatches(pool, filter, limit + 1),
-    collection: async (life) => {
-      const events = await readCollectionHistory(pool, travel, { ...life, limit: life.limit + 1 });
-      return events.length > 0 || (await hasHistory(pool, life.collection)) ? events : undefined;
+    collection: async (options) => {
+      const events = await readCollectionHistory(pool, travel, { ...options, limit: options.limit + 1 });
+      return events.length > 0 || (await hasHistory(pool, options.collection)) ? events : undefined;
     },
     resolve: (moment, head) => resolve(pool, moment, head),
     positionBefore: (time) => positionBefore(pool, time),
@@ -101,7 +101,7 @@ export function createHistory(options: HistoryOptions): History {
     obstacles: (from, to) => obstaclesBetween(from.state, to.state),
     script: (point) => scriptOf(point, schema),
     notRestored: (events) => notRestored(pool, events),
-    // It takes the whole log: those who ask at the same time share it.
+    // It takes the whole log: concurrent requests share it.
     verify: shareNext(() => verifyLog(pool, options.store.point().head)),
     pages: (upTo) => pagesOf(pool, upTo),
     tail: createTail(options),
@@ -127,7 +127,7 @@ async function* pagesOf(pool: Queryable, upTo: number): AsyncGenerator<readonly 
     if (last === undefined) return;
     if (last.position < upTo) {
       next = readEventTexts(pool, { after: last.position, upTo, limit: EXPORT_PAGE });
-      // Awaited in the next turn, or never when the reader stops here; then its failure concerns nobody.
+      // Awaited in the next iteration, or never when the reader stops here; then its failure is of no concern.
       next.catch(() => undefined);
     }
     yield events;

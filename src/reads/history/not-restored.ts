@@ -1,4 +1,4 @@
-/** What a plan makes anew under an old name: it comes back empty, and whoever goes back in time should know. */
+/** What a plan recreates under an old name: it comes back empty, and the caller who goes back in time should know. */
 import type { Queryable } from '../../postgres/pool.js';
 import type { LogEvent } from '../../schema/model/events.js';
 import type { Warning } from '../../kernel/warning.js';
@@ -52,7 +52,7 @@ function goneBefore({ collection, field, position }: Gone): Warning {
 }
 
 function goneNow({ collection, field }: { collection: string; field: string }): Warning {
-  const message = `make ${collection}.${field} anew: it comes back empty; the values it holds are deleted first`;
+  const message = `recreate ${collection}.${field}: it comes back empty; the values it holds are deleted first`;
   return { code: 'DATA_NOT_RESTORED', collection, field, message };
 }
 

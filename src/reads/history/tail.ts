@@ -26,13 +26,13 @@ export interface TailOptions {
 /** Events of a page: what a slow follower holds in memory at most. */
 const PAGE = 50;
 
-/** Characters of all pages kept for those who come next. */
+/** Characters of all pages kept for the next readers. */
 const KEPT = 16 * 1024 * 1024;
 
 interface Page {
   events: EventText[];
   characters: number;
-  /** Reads what is missing, shared by all who wait. */
+  /** Reads what is missing, shared by all waiting readers. */
   loading?: Promise<void>;
 }
 
@@ -45,7 +45,7 @@ export function createTail({ pool, store }: TailOptions): Tail {
   const head = (): number => store.point().head.position;
 
   store.subscribe((_point, replaced) => {
-    // The log is another one than before: who follows begins anew.
+    // The log is another one than before: followers start over.
     if (replaced) restart();
     for (const wake of waiting) wake();
   });
@@ -99,7 +99,7 @@ const lastOf = ({ events }: Page): number => events.at(-1)?.position ?? 0;
 function createPages(pool: Queryable) {
   const pages = new Map<number, Page>();
   let characters = 0;
-  let turn: Promise<void> = Promise.resolve();
+  let queue: Promise<void> = Promise.resolve();
 
   const evict = (): void => {
     for (const [number, page] of pages) {
@@ -152,8 +152,8 @@ function createPages(pool: Queryable) {
   };
 
   function inTurn(work: () => Promise<void>): Promise<void> {
-    const done = turn.then(work);
-    turn = done.catch(() => undefined);
+    const done = queue.then(work);
+    queue = done.catch(() => undefined);
     return done;
   }
 }

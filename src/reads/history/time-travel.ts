@@ -15,7 +15,7 @@ export interface TimeTravelOptions {
   folds: StoredFolds;
 }
 
-/** States that were asked for lately are kept: who looks at the past goes on from where they are. */
+/** States that were asked for lately are kept: requests for the past go on from the nearest one. */
 const KEPT = { points: 8, collections: 10_000 } as const;
 
 /** Folds at once: each holds a state, and works as hard as the process can. */
@@ -24,7 +24,7 @@ const AT_ONCE = 2;
 export function createTimeTravel({ pool, store, folds }: TimeTravelOptions): TimeTravel {
   const kept = new Map<number, Point>();
   const running = new Map<number, Promise<Point>>();
-  const enter = createFoldSemaphore(AT_ONCE);
+  const acquire = createFoldSemaphore(AT_ONCE);
 
   // What was kept is of another log.
   store.subscribe((_point, replaced) => {
@@ -52,7 +52,7 @@ export function createTimeTravel({ pool, store, folds }: TimeTravelOptions): Tim
   };
 
   const travel = async (position: number): Promise<Point> => {
-    const leave = await enter();
+    const release = await acquire();
     try {
       const near = nearestKept(position);
       const from = (await folds.nearest(position, near.head.position)) ?? near;
@@ -61,7 +61,7 @@ export function createTimeTravel({ pool, store, folds }: TimeTravelOptions): Tim
       remember(point);
       return point;
     } finally {
-      leave();
+      release();
     }
   };
 
@@ -81,18 +81,18 @@ export function createTimeTravel({ pool, store, folds }: TimeTravelOptions): Tim
   };
 }
 
-/** Lets `count` in at once; who comes then waits for one to leave. */
+/** Lets `count` in at once; the next waits for a release. */
 function createFoldSemaphore(count: number): () => Promise<() => void> {
-  const queue: (() => void)[] = [];
+  const waiting: (() => void)[] = [];
   let free = count;
-  const leave = (): void => {
-    const next = queue.shift();
+  const release = (): void => {
+    const next = waiting.shift();
     if (next === undefined) free += 1;
     else next();
   };
   return async () => {
     if (free > 0) free -= 1;
-    else await new Promise<void>((resolve) => queue.push(resolve));
-    return leave;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    return release;
   };
 }

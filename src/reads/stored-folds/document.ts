@@ -9,7 +9,7 @@ import { type CollectionNode, type State, initialState } from '../../schema/mode
 
 /**
  * Of the text, and of the states in it. To be raised when the templates below change, and when the same events make
- * another state than before: what older releases stored is ignored then, and made anew.
+ * another state than before: what older releases stored is ignored then, and stored again.
  */
 export const FOLD_FORMAT = 2;
 

@@ -1,6 +1,6 @@
 /**
  * Stored folds: states along the log, made in the background, verified by hash when used. They only ever save work; one
- * that is wrong is thrown away and made anew when a fold comes by.
+ * that is wrong is deleted and stored again by the next fold.
  */
 import type { Logger } from '../../postgres/logger.js';
 import type { Queryable } from '../../postgres/pool.js';
@@ -48,7 +48,7 @@ export function createStoredFolds({ pool, logger, secret, interval = INTERVAL }:
   let running: Promise<void> | undefined;
   let closed = false;
 
-  /** Other processes store folds too: the list is a hint, read anew before each write. */
+  /** Other processes store folds too: the list is a hint, read again before each write. */
   const list = async (): Promise<number[]> => (known = await foldPositions(pool));
 
   const before = (position: number): number => known?.findLast((each) => each <= position) ?? 0;

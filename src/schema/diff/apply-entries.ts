@@ -28,7 +28,7 @@ export interface EntryFindings {
 export interface ApplyContext {
   state: State;
   draft: Draft;
-  judgement: EntryFindings;
+  findings: EntryFindings;
 }
 
 /** A place in the diff and what stands there. */
@@ -44,7 +44,7 @@ interface Target<T> {
 
 export function* applyCollectionEntries(context: ApplyContext, items: CollectionDiff[]): Resumable<void> {
   for (const [index, item] of items.entries()) {
-    if (isFull(context.judgement)) return;
+    if (isFull(context.findings)) return;
     yield;
     applyEntries(context, item.diff, {
       at: ['diff', 'collections', index],
@@ -67,7 +67,7 @@ export function* applyFieldEntries(
   phase: 'removals' | 'rest',
 ): Resumable<void> {
   for (const [index, { collection, field, diff }] of items.entries()) {
-    if (isFull(context.judgement)) return;
+    if (isFull(context.findings)) return;
     yield;
     if (isRemoval(diff) !== (phase === 'removals')) continue;
     const at = ['diff', 'fields', index];
@@ -96,7 +96,7 @@ export function* applyRelationEntries(
   phase: 'removals' | 'rest',
 ): Resumable<void> {
   for (const [index, { collection, field, diff }] of items.entries()) {
-    if (isFull(context.judgement)) return;
+    if (isFull(context.findings)) return;
     yield;
     if (isRemoval(diff) !== (phase === 'removals')) continue;
     const at = ['diff', 'relations', index];
@@ -121,7 +121,7 @@ export function* applyRelationEntries(
   }
 }
 
-/** Nothing of the draft is used then, and more faults would help nobody. */
+/** Nothing of the draft is used then, and more faults would be no help. */
 const isFull = ({ problems, conflicts }: EntryFindings): boolean => problems.length + conflicts.length >= MAX_PROBLEMS;
 
 const isRemoval = (diff: readonly Entry<unknown>[]): boolean => diff[0]?.kind === 'D' && isWhole(diff[0]);
@@ -133,7 +133,7 @@ function named<T>(read: Result<T>, at: Path, matches: (value: T) => boolean): Re
 }
 
 function missingHolder(
-  { judgement }: ApplyContext,
+  { findings }: ApplyContext,
   at: Path,
   collection: string,
   diff: readonly Entry<unknown>[],
@@ -141,8 +141,8 @@ function missingHolder(
   const message = `there is no collection ${JSON.stringify(collection)}`;
   // Something new in a collection that isn't there is a diff that can't be right; a change means that it has gone.
   if (diff[0]?.kind === 'N' && isWhole(diff[0]))
-    judgement.problems.push({ ...invalid([...at, 'collection'], message), collection });
-  else judgement.conflicts.push(conflict([...at, 'collection'], message));
+    findings.problems.push({ ...invalid([...at, 'collection'], message), collection });
+  else findings.conflicts.push(conflict([...at, 'collection'], message));
 }
 
 function conflict(at: Path, message: string): Problem {
@@ -160,25 +160,25 @@ function applyEntries<T extends object>(
   else if (first.kind === 'D') removeWhole(context, first.lhs, target);
 }
 
-function putWhole<T>({ judgement }: ApplyContext, rhs: unknown, { at, current, read, put }: Target<T>): void {
+function putWhole<T>({ findings }: ApplyContext, rhs: unknown, { at, current, read, put }: Target<T>): void {
   if (current !== undefined) {
-    judgement.conflicts.push(conflict(at, 'it exists already'));
+    findings.conflicts.push(conflict(at, 'it exists already'));
     return;
   }
   const value = read(rhs, [...at, 'diff', 0, 'rhs']);
   if (value.ok) put(value.value);
-  else judgement.problems.push(...value.problems);
+  else findings.problems.push(...value.problems);
 }
 
-function removeWhole<T>({ judgement }: ApplyContext, lhs: unknown, { at, current, read, remove }: Target<T>): void {
+function removeWhole<T>({ findings }: ApplyContext, lhs: unknown, { at, current, read, remove }: Target<T>): void {
   if (current === undefined) {
-    judgement.conflicts.push(conflict(at, 'it is gone already'));
+    findings.conflicts.push(conflict(at, 'it is gone already'));
     return;
   }
   const value = read(lhs, [...at, 'diff', 0, 'lhs']);
-  if (!value.ok) judgement.problems.push(...value.problems);
+  if (!value.ok) findings.problems.push(...value.problems);
   else if (jsonEqual(value.value, current)) remove();
-  else judgement.conflicts.push(conflict([...at, 'diff', 0, 'lhs'], 'what is to be removed is not the lhs any more'));
+  else findings.conflicts.push(conflict([...at, 'diff', 0, 'lhs'], 'what is to be removed is not the lhs any more'));
 }
 
 function changeMembers<T extends object>(
@@ -187,7 +187,7 @@ function changeMembers<T extends object>(
   target: Target<T>,
 ): void {
   const { at, current, read, put } = target;
-  const { problems, conflicts } = context.judgement;
+  const { problems, conflicts } = context.findings;
   if (current === undefined) {
     conflicts.push(conflict(at, 'there is nothing of that name to change'));
     return;

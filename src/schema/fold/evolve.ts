@@ -59,7 +59,7 @@ export function startFolding(from: State): Folding {
   return {
     add(event) {
       position = event.position;
-      // What changes no schema leaves every part of the state as it is: whoever keeps something about one keeps it.
+      // What changes no schema leaves every part of the state as it is: what is cached for a part stays valid.
       if (!changesSchema(event)) return;
       const before = nodeOf(event.collection);
       const relations = before?.relations;

@@ -189,8 +189,8 @@ function dropImpossibleIncrement(result: Record<string, unknown>, type: string |
 /** Other vendors don't report of a key what goes without saying, or report its index apart. */
 function normaliseKey(result: Record<string, unknown>): void {
   if (result['is_primary_key'] !== true) return;
-  const settled = { is_nullable: false, is_unique: true, is_indexed: false };
-  for (const [member, value] of Object.entries(settled)) {
+  const keyMembers = { is_nullable: false, is_unique: true, is_indexed: false };
+  for (const [member, value] of Object.entries(keyMembers)) {
     if (result[member] !== undefined) result[member] = value;
   }
 }

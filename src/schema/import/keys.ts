@@ -145,15 +145,15 @@ function dropForeignKey(relation: RelationDocument, target: string, into: Import
 }
 
 function fit(field: FieldDocument, target: FieldDocument | 'unsaid', one: string, into: Import): void {
-  const wanted = target === 'unsaid' ? undefined : dataTypeOf(target);
-  if (target === 'unsaid' || wanted === undefined) return leaveGuess(field, into);
+  const targetType = target === 'unsaid' ? undefined : dataTypeOf(target);
+  if (target === 'unsaid' || targetType === undefined) return leaveGuess(field, into);
   const own = field.type === undefined ? undefined : dataTypeOf(completedField(field, into));
-  if (own === undefined || keyFamily(own) === keyFamily(wanted)) return;
+  if (own === undefined || keyFamily(own) === keyFamily(targetType)) return;
   const place = { collection: field.collection, field: field.field };
   const message = `${quoted(field.collection, field.field)} becomes ${target.type}, the type of the primary key of ${quoted(one)} that it points at.`;
   warn(into, 'TYPE_CHANGED', place, message);
   const numbers = { max_length: null, numeric_precision: null, numeric_scale: null };
-  const schema = { ...field.schema, ...numbers, ...typeMembers(target), data_type: wanted };
+  const schema = { ...field.schema, ...numbers, ...typeMembers(target), data_type: targetType };
   Object.assign(field, { type: target.type, schema: { ...schema, ...refitDefault(schema, target) } });
 }
 

@@ -51,9 +51,9 @@ interface Grouped {
 
 /** Each circle of groups is opened where the file's order meets it first. */
 function breakCycles(documents: ReadonlyMap<string, Grouped>, placeOf: (name: string) => Place, into: Import): void {
-  const settled = new Set<string>();
+  const visited = new Set<string>();
   for (const name of documents.keys()) {
-    const closing = closingGroup(name, documents, settled);
+    const closing = closingGroup(name, documents, visited);
     const meta = closing === undefined ? undefined : documents.get(closing)?.meta;
     if (closing === undefined || meta === undefined) continue;
     meta['group'] = null;
@@ -61,15 +61,15 @@ function breakCycles(documents: ReadonlyMap<string, Grouped>, placeOf: (name: st
   }
 }
 
-/** The first document that the way up from `name` comes to twice; what it passes is settled and not walked again. */
-function closingGroup(name: string, documents: ReadonlyMap<string, Grouped>, settled: Set<string>): string | undefined {
+/** The first document that the way up from `name` comes to twice; what it passes is visited and not walked again. */
+function closingGroup(name: string, documents: ReadonlyMap<string, Grouped>, visited: Set<string>): string | undefined {
   const way = new Set<string>();
   let at: string | undefined = name;
-  while (at !== undefined && !settled.has(at) && !way.has(at)) {
+  while (at !== undefined && !visited.has(at) && !way.has(at)) {
     way.add(at);
     at = groupOf(at, documents);
   }
-  for (const passed of way) settled.add(passed);
+  for (const passed of way) visited.add(passed);
   return at !== undefined && way.has(at) ? at : undefined;
 }
 

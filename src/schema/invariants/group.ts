@@ -19,7 +19,7 @@ export function groupFault(name: string, group: string | null, { parentOf, sound
     if (typeof parent === 'string') return parent;
     at = parent.group;
   }
-  // Not the name itself: nobody has asked yet whether it can group others.
+  // Not the name itself: whether it can group others is not checked yet.
   seen.delete(name);
   for (const each of seen) sound.add(each);
   return undefined;

@@ -18,13 +18,13 @@ export interface Proposal {
   from: State;
   to: State;
   touched: ReadonlySet<string>;
-  /** Fields that are asked to go and to be made anew under the same name; none by default. */
-  isAnew?: (collection: string, field: string) => boolean;
+  /** Fields that are asked to be deleted and created again under the same name; none by default. */
+  isRecreated?: (collection: string, field: string) => boolean;
 }
 
-/** Everything that stands against a change, for whoever proposes it and for whoever carries it out. */
-export function* changeProblems({ from, to, touched, isAnew = () => false }: Proposal): Resumable<Problem[]> {
-  const unsupported = unsupportedChanges(from, to, touched, isAnew);
+/** Everything that stands against a change, both for diff, which proposes it, and for apply. */
+export function* changeProblems({ from, to, touched, isRecreated = () => false }: Proposal): Resumable<Problem[]> {
+  const unsupported = unsupportedChanges(from, to, touched, isRecreated);
   const broken = yield* invariantProblems(to, touched, from);
   return [...unsupported, ...broken, ...(yield* sqlTextProblems(from, to, touched))];
 }

@@ -108,7 +108,7 @@ function pointerFault(state: State, { many_collection, one_collection_field: nam
   if (name === null || !schema) {
     return `a many-to-any relation needs one_collection_field, a column of ${quoted(many_collection)} that holds the collection's name`;
   }
-  if (schema.generation_expression !== null) return `${quoted(name)} is generated, so nobody can put a name in it`;
+  if (schema.generation_expression !== null) return `${quoted(name)} is generated, so no name can be put in it`;
   if (holdsText(schema.data_type)) return null;
   return `${quoted(name)} is ${columnType(schema)}, which can't hold the name of a collection; name a column for text`;
 }

@@ -8,14 +8,14 @@ import { type Problem, about } from '../../kernel/problem.js';
 import { type CollectionNode, type State, byName } from '../model/state.js';
 
 /**
- * Changes between the two states that nobody may make.
- * @param isAnew whether a field was asked to go and to be made anew, which any field can
+ * Changes between the two states that are not supported.
+ * @param isRecreated whether a field was asked to be deleted and created again, which any field can
  */
 export function unsupportedChanges(
   from: State,
   to: State,
   touched: Iterable<string>,
-  isAnew: (collection: string, field: string) => boolean,
+  isRecreated: (collection: string, field: string) => boolean,
 ): Problem[] {
   const problems: Problem[] = [];
   for (const name of touched) {
@@ -24,7 +24,7 @@ export function unsupportedChanges(
     if (before === undefined || before === after) continue;
     if (after === undefined) problems.push(...orphanProblems(before, to));
     else {
-      problems.push(...columnProblems(before, after, isAnew), ...partitioningProblems(before, after));
+      problems.push(...columnProblems(before, after, isRecreated), ...partitioningProblems(before, after));
       problems.push(...foreignKeyProblems(before, after, (table) => isTable(from, table) && !isTable(to, table)));
     }
   }
@@ -51,7 +51,7 @@ function orphanProblems(gone: CollectionNode, { collections }: State): Problem[]
 function columnProblems(
   before: CollectionNode,
   after: CollectionNode,
-  isAnew: (collection: string, field: string) => boolean,
+  isRecreated: (collection: string, field: string) => boolean,
 ): Problem[] {
   const { collection } = before.collection;
   const isDivided = [before, after].some(isPartitioned);
@@ -59,7 +59,7 @@ function columnProblems(
   for (const name of new Set([...before.fields.keys(), ...after.fields.keys()])) {
     const [old, now] = [before.fields.get(name), after.fields.get(name)];
     if (old === now) continue;
-    const isChanged = !isAnew(collection, name);
+    const isChanged = !isRecreated(collection, name);
     const message = isDivided && columnDiffers(old, now) ? DIVIDED : isChanged ? unknownFault(old, now) : null;
     if (message === null) continue;
     problems.push(about({ kind: 'field', collection, field: name, member: ['schema'] }, message));

@@ -1,4 +1,4 @@
-/** Names of the constraints and indexes that belong to a table: fixed by what they are for, so nobody stores them. */
+/** Names of the constraints and indexes that belong to a table: derived from what they are for, so they are not stored. */
 import { hash } from 'node:crypto';
 import type { ColumnExtras } from './extras.js';
 import { type CollectionNode, primaryKeyOf } from './state.js';

@@ -28,7 +28,7 @@ export interface SchemaEventData {
 
 /** Payload per type of event that the schema's fold passes over, newest version. */
 export interface OtherEventData {
-  /** The log was found to be another one than was seen before; somebody has looked, and it goes on from here. */
+  /** The log was found to be another one than was seen before; that was acknowledged, and it goes on from here. */
   'log.acknowledged': { divergences: Divergence[] };
 }
 

@@ -51,7 +51,7 @@ export interface TableExtras {
   partition_of?: { table: string; bound: string };
   /** What must be there before the table, in this order. */
   needs?: Need[];
-  /** What hangs on the table and isn't the service's: it stays as it is, and is in no snapshot. */
+  /** Unmanaged objects that depend on the table: they stay as they are, and in no snapshot. */
   unmanaged?: { kind: 'constraint' | 'index' | 'default' | 'generated'; name: string }[];
 }
 
@@ -85,7 +85,7 @@ export interface Domain {
 }
 
 /**
- * The extensions of PostgreSQL's own distribution that are marked trusted: whoever may create a table may install them.
+ * The extensions of PostgreSQL's own distribution that are marked trusted: a role that may create tables may install them.
  * Others, which may reach the server's files or run programs, are an administrator's to install.
  */
 export const TRUSTED_EXTENSIONS: ReadonlySet<string> = new Set([

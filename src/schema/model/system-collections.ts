@@ -5,7 +5,7 @@ export const SYSTEM_PREFIX = 'service_';
 
 export const isSystemCollection = (name: string): boolean => name.startsWith(SYSTEM_PREFIX);
 
-/** The tables that the service has made itself: what else has such a name is somebody else's. */
+/** The tables that the service has made itself: what else has such a name is not the service's. */
 export const SYSTEM_TABLES: ReadonlySet<string> = new Set(
   (
     'service_events service_collections service_fields service_relations service_projections service_users ' +

@@ -7,6 +7,6 @@ export interface ColumnChange {
   /** The members that were given, derived ones aside. */
   given: GivenColumn;
   existing: ColumnSchema | null;
-  /** The field type of the existing column; with another one, what belongs to the type starts anew. */
+  /** The field type of the existing column; with another one, what belongs to the type is reset. */
   existingType: string | undefined;
 }

@@ -105,8 +105,8 @@ function checkConstraint(
   else if (parsed.kind === 'primary key') {
     report(['constraints', index, 'definition'], 'must not be a primary key: that is a member of its own');
   } else if (parsed.references?.table !== references || parsed.references?.schema !== undefined) {
-    const wanted = JSON.stringify(parsed.references?.table ?? null);
-    report(['constraints', index, 'references'], `must be ${wanted}, as the definition says, in the same schema`);
+    const expected = JSON.stringify(parsed.references?.table ?? null);
+    report(['constraints', index, 'references'], `must be ${expected}, as the definition says, in the same schema`);
   }
 }
 

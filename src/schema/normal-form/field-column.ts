@@ -53,11 +53,11 @@ export function readFieldColumn(
   const { schema } = input;
   const written = { type: input.type, given: members };
   const { type, given } = reading.imported ? translated(written, existing) : written;
-  const wanted = type === undefined ? unsaidType(input, existing, reading) : type;
-  if (wanted === ALIAS_TYPE) return alias(schema, reading);
-  return isFieldType(wanted)
-    ? column({ type: wanted, given, schema, existing }, reading)
-    : unknownType(wanted, reading);
+  const requestedType = type === undefined ? unsaidType(input, existing, reading) : type;
+  if (requestedType === ALIAS_TYPE) return alias(schema, reading);
+  return isFieldType(requestedType)
+    ? column({ type: requestedType, given, schema, existing }, reading)
+    : unknownType(requestedType, reading);
 }
 
 /** What `schema` says; nothing when it is null or absent. */

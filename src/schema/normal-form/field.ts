@@ -30,7 +30,7 @@ export function readNewField(input: unknown, at: Path, options: FieldReadOptions
 
 /**
  * `existing` with the members of `input` that are present. When the type or anything of the column changes, the whole
- * column is normalised again; what belongs to a type (length, precision, auto increment) starts anew with a new type.
+ * column is normalised again; what belongs to a type (length, precision, auto increment) is reset with a new type.
  * Answers `existing` itself when nothing differs.
  */
 export function mergeField(existing: Field, input: unknown, at: Path, options: ReadOptions): Result<Field> {

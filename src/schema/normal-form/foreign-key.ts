@@ -54,8 +54,8 @@ export function readForeignKey(given: unknown, base: ForeignKey, relation: Keyed
 
 /** null: not deferrable, which is what its absence says in normal form. */
 function withDeferrable({ deferrable, ...key }: ForeignKey, given: unknown, reading: Reading): ForeignKey {
-  const wanted = DEFERRABLES.find((each) => each === given);
-  if (wanted !== undefined) return { ...key, deferrable: wanted };
+  const known = DEFERRABLES.find((each) => each === given);
+  if (known !== undefined) return { ...key, deferrable: known };
   if (given !== null) complain(reading, ['schema', 'deferrable'], `must be ${DEFERRABLES.join(' or ')}, or null`);
   return given === null || deferrable === undefined ? key : { ...key, deferrable };
 }

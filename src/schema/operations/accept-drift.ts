@@ -31,7 +31,7 @@ export const acceptDrift: Operation<'accept-drift', { body: unknown }, AcceptDri
   },
 
   *decide(state, { request, found }) {
-    if (found === undefined) throw new Error('accept-drift is decided on what the catalog says, and nobody has looked');
+    if (found === undefined) throw new Error('accept-drift is decided on what the catalog says, and it was not read');
     const unknown = [...(request.only?.keys() ?? [])].filter((name) => !state.collections.has(name));
     if (unknown.length > 0) return refuse(...unknown.map(missingCollection));
     const { desired, touched } = acceptedState(state, found, request);

@@ -1,4 +1,4 @@
-/** The schema as it is when what was changed by hand is taken into it: edits of a draft, judged by whoever asks. */
+/** The schema as it is when what was changed by hand is taken into it: a draft, which the caller checks. */
 import { Draft } from '../transition/draft.js';
 import { constraintColumns, indexColumns } from '../sql-text/columns.js';
 import { changeRelation, dropCollection, dropField } from '../transition/cascade.js';

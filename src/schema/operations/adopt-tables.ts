@@ -66,7 +66,7 @@ export const adoptTables: Operation<'adopt-tables', AdoptTablesInput, AdoptTable
   },
 
   *decide(state, { request, found }) {
-    if (found === undefined) throw new Error('adopt-tables is decided on what the catalog says, and nobody has looked');
+    if (found === undefined) throw new Error('adopt-tables is decided on what the catalog says, and it was not read');
     const problems = requestProblems(state, request, found);
     if (problems.length > 0) return refuse(...problems);
     const draft = new Draft(state);

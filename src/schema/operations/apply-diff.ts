@@ -37,18 +37,18 @@ export const applyDiff: Operation<'apply-diff', ApplyDiffInput, ApplyDiff> = {
 
   *decide(state, { release, hash, diff }) {
     const current = yield* snapshotHash(state, release);
-    const judgement: EntryFindings = { problems: [], conflicts: [] };
-    const draft = yield* drafted(state, diff, judgement);
-    if (hash !== current || judgement.conflicts.length > 0) return changed(hash !== current, current, judgement);
-    if (judgement.problems.length > 0) return refuse(...judgement.problems);
+    const findings: EntryFindings = { problems: [], conflicts: [] };
+    const draft = yield* drafted(state, diff, findings);
+    if (hash !== current || findings.conflicts.length > 0) return changed(hash !== current, current, findings);
+    if (findings.problems.length > 0) return refuse(...findings.problems);
     return yield* decideDraft(state, draft, {}, diffPlaces(diff));
   },
 };
 
 /** The diff carried out on a draft, whatever its hash says. */
-export function* drafted(state: State, diff: SchemaDiff, judgement: EntryFindings): Resumable<Draft> {
+export function* drafted(state: State, diff: SchemaDiff, findings: EntryFindings): Resumable<Draft> {
   const draft = new Draft(state);
-  const context = { state, draft, judgement };
+  const context = { state, draft, findings };
   // What goes goes first, so that what comes can take its name and place.
   yield* applyRelationEntries(context, diff.relations, 'removals');
   yield* applyFieldEntries(context, diff.fields, 'removals');

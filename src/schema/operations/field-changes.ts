@@ -8,7 +8,7 @@ import { type Path, type Problem, invalid, renderPath } from '../../kernel/probl
 import { type CollectionNode, primaryKeyOf } from '../model/state.js';
 import { collectionName } from '../model/system-collections.js';
 
-/** What PostgreSQL can only do by a drop of the column, with all it holds: nobody means that by a change. */
+/** What PostgreSQL can only do by a drop of the column, with all it holds: no change means that. */
 export function inPlaceFault(existing: Field, now: Field): [member: string, becomes: string] | null {
   if (existing.schema === null)
     return now.schema === null ? null : ['data_type', "is an alias and can't become a column"];

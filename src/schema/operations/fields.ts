@@ -177,7 +177,7 @@ function merge(state: State, node: CollectionNode, { field, body, at }: FieldCha
   const fault = inPlaceFault(existing, merged.value);
   if (fault === null) return merged;
   const [member, becomes] = fault;
-  const message = `${JSON.stringify(field)} ${becomes} in place; delete it and create it anew`;
+  const message = `${JSON.stringify(field)} ${becomes} in place; delete it and create it again`;
   return refuse(invalid([...at, ...(isObject(body['schema']) ? ['schema', member] : ['type'])], message));
 }
 

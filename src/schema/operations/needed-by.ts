@@ -1,4 +1,4 @@
-/** What can't be without a field, and isn't for us to decide about: who deletes the field must say so first. */
+/** What can't be without a field, and isn't for us to decide about: a delete of the field has to name it first. */
 import { keyDefinition, expressionColumns } from '../sql-text/columns.js';
 import type { ColumnSchema, Field } from '../model/model.js';
 import type { Problem } from '../../kernel/problem.js';

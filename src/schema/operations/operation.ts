@@ -27,8 +27,8 @@ export function* decideDraft(
 ): Resumable<Result<NewEvent[]>> {
   const desired = draft.toState();
   const touched = draft.touched;
-  const isAnew = (collection: string, field: string) => draft.isAnew(collection, field);
-  const problems = yield* changeProblems({ from: state, to: desired, touched, isAnew });
+  const isRecreated = (collection: string, field: string) => draft.isRecreated(collection, field);
+  const problems = yield* changeProblems({ from: state, to: desired, touched, isRecreated });
   if (problems.length > 0) return refuse(...problems.map((problem) => locate(problem, places)));
   return ok(yield* transition(state, desired, touched, options));
 }

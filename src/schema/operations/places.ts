@@ -53,7 +53,7 @@ function fieldsWithin({ body }: CollectionBody): [index: number, field: unknown]
 
 const nameOf = (field: unknown): unknown => (isObject(field) ? field['field'] : undefined);
 
-/** Finds the first item of a name. Nobody asks for most bodies: the names are looked at when one is asked for. */
+/** Finds the first item of a name. Most bodies are never asked about: the names are read when one is. */
 function firstBy<T>(items: readonly T[], keyOf: (item: T) => unknown): (name: string) => T | undefined {
   let known: Map<unknown, T> | undefined;
   return (name) => {

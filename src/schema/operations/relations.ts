@@ -123,7 +123,7 @@ function withCollectionNames(body: Body, exists: (collection: string) => boolean
 const placesOf = ({ many_collection, many_field }: NewRelation, body: unknown): Places =>
   relationPlaces(many_collection, many_field, body);
 
-/** Deletes of collections may leave a relation none to point at; nobody asks for such a one. */
+/** Deletes of collections may leave a relation none to point at; a request can't ask for that. */
 function emptyChoice(relation: NewRelation, places: Places): Problem | undefined {
   const { many_collection: collection, many_field: field, one_allowed_collections: allowed } = relation;
   if (allowed?.length !== 0) return undefined;

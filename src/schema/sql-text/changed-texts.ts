@@ -1,5 +1,5 @@
 /**
- * Which texts a change brings along, and what is wrong with them. A text that the collection had before is judged no
+ * Which texts a change brings along, and what is wrong with them. A text that the collection had before is checked no
  * more: what is in the log, and what was adopted, stays usable when the list gets shorter.
  */
 import { MAX_PROBLEMS, type Problem, type Subject, about } from '../../kernel/problem.js';
@@ -24,7 +24,7 @@ export function* sqlTextProblems(from: State, to: State, touched: Iterable<strin
 function problemsOf(before: CollectionNode | undefined, node: CollectionNode): Problem[] {
   const { collection } = node.collection;
   let around: Surroundings | undefined;
-  const judge = (texts: readonly SqlText[], field?: string): Problem[] =>
+  const check = (texts: readonly SqlText[], field?: string): Problem[] =>
     texts.flatMap(({ kind, text, path }) => {
       const fault = judgeText(kind, text, (around ??= surroundingsOf(node)));
       if (fault === null) return [];
@@ -36,10 +36,10 @@ function problemsOf(before: CollectionNode | undefined, node: CollectionNode): P
     });
   const fields = [...node.fields.values()].filter((field) => field !== before?.fields.get(field.field));
   return [
-    ...judge(newTexts(tableTexts(before), tableTexts(node))),
+    ...check(newTexts(tableTexts(before), tableTexts(node))),
     ...fields.flatMap((field) => {
       const known = before?.fields.get(field.field);
-      return judge(newTexts(known === undefined ? [] : textsOfField(known), textsOfField(field)), field.field);
+      return check(newTexts(known === undefined ? [] : textsOfField(known), textsOfField(field)), field.field);
     }),
   ];
 }

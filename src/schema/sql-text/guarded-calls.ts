@@ -8,7 +8,7 @@ const GUARDED: ReadonlySet<string> = new Set(namesOf(GUARDED_FUNCTIONS));
 
 export const isGuarded = (name: string): boolean => GUARDED.has(name);
 
-/** Whether all of its arguments are judged here. */
+/** Whether all of its arguments are checked here. */
 export const isGuardedWhole = (name: string): boolean => name === 'nextval' || name === 'current_setting';
 
 export function guardedCallFault(name: string, args: readonly unknown[], around: Surroundings): string | null {

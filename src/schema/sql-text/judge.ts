@@ -48,7 +48,7 @@ export function judgeText(kind: TextKind, text: string, around: Surroundings): s
   return kind === 'partition bound' ? constantFault(statement) : treeFault(statement, around);
 }
 
-/** Far below what PostgreSQL's own stack takes, and far above what anybody writes. */
+/** Far below what PostgreSQL's own stack takes, and far above what is ever written. */
 const MAX_DEPTH = 500;
 
 function treeFault(root: Node, around: Surroundings): string | null {
@@ -75,7 +75,7 @@ interface Inner {
 const membersOf = (value: unknown): [string, unknown][] =>
   typeof value === 'object' && value !== null ? Object.entries(value) : [];
 
-/** Whose inside is judged together with it; the options of an index (`fastupdate=off`) are no expressions. */
+/** Whose inside is checked together with it; the options of an index (`fastupdate=off`) are no expressions. */
 const isConsumed = (name: string, inner: Node): boolean =>
   (name === 'FuncCall' && isGuardedWhole(nameOf(inner['funcname']).name)) ||
   (name === 'TypeCast' && isConfiguration(inner)) ||

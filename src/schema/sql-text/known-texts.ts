@@ -21,17 +21,17 @@ export function withKnownTexts(given: TableExtras, known: TableExtras): TableExt
 
 function knownPartition({ partition_by: by, partition_of: of }: TableExtras, known: TableExtras): TableExtras {
   return {
-    ...(by !== undefined && { partition_by: settled('partition key', by, known.partition_by) }),
-    ...(of && { partition_of: { ...of, bound: settled('partition bound', of.bound, known.partition_of?.bound) } }),
+    ...(by !== undefined && { partition_by: knownOrGiven('partition key', by, known.partition_by) }),
+    ...(of && { partition_of: { ...of, bound: knownOrGiven('partition bound', of.bound, known.partition_of?.bound) } }),
   };
 }
 
 export function withKnownDefault(given: ColumnExtras, known: ColumnExtras | undefined): ColumnExtras {
   if (given.default === undefined) return given;
-  return { ...given, default: settled('expression', given.default, known?.default) };
+  return { ...given, default: knownOrGiven('expression', given.default, known?.default) };
 }
 
-const settled = (kind: TextKind, given: string, known: string | undefined): string =>
+const knownOrGiven = (kind: TextKind, given: string, known: string | undefined): string =>
   known !== undefined && isSameText(kind, given, known) ? known : given;
 
 interface Defined {
@@ -42,7 +42,7 @@ interface Defined {
 function withText<T extends Defined>(kind: TextKind, given: T, known: Defined | undefined): T {
   return given.definition === undefined
     ? given
-    : { ...given, definition: settled(kind, given.definition, known?.definition) };
+    : { ...given, definition: knownOrGiven(kind, given.definition, known?.definition) };
 }
 
 function eachByName<T extends Defined>(kind: TextKind, given: readonly T[], known: readonly Defined[] = []): T[] {
@@ -56,7 +56,7 @@ function knownNeed(need: Need, all: readonly Need[] = []): Need {
   const { default: value, checks } = need;
   return {
     ...need,
-    ...(value !== undefined && { default: settled('expression', value, known.default) }),
+    ...(value !== undefined && { default: knownOrGiven('expression', value, known.default) }),
     ...(checks && { checks: eachByName('constraint', checks, known.checks) }),
   };
 }

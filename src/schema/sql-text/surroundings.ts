@@ -46,7 +46,7 @@ export function surroundingsOfTable({ collection, columns, needs }: Table): Surr
   };
 }
 
-/** PostGIS is nobody's to need, but a column of its types can't be without it. */
+/** PostGIS can't be among the needs, but a column of its types can't be without it. */
 function extensionsOf(columns: Table['columns']): string[] {
   return columns.some(({ type }) => /^geo(metry|graphy)\b/.test(type)) ? ['postgis'] : [];
 }

@@ -60,7 +60,7 @@ export function changeRelation(draft: Draft, before: Relation, after: NewRelatio
 }
 
 /**
- * Removes a field with what hangs on it: the relation it holds, mentions of it as sort_field, archive_field,
+ * Removes a field with what depends on it: the relation it holds, mentions of it as sort_field, archive_field,
  * junction_field or one_field, the table's further constraints and indexes that name it, and its place as a group, which
  * its parent group takes.
  */

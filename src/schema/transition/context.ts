@@ -18,7 +18,7 @@ export interface TransitionContext {
   options: TransitionOptions;
 }
 
-/** What each holder of a reference looks like after letting go of it, for those that had to. */
+/** What each holder of a reference looks like after it was detached, for those that had to be. */
 export interface Detached {
   collections: Map<string, Collection>;
   /** By holderKey. */
@@ -50,7 +50,7 @@ export const isPrimary = (field: Field): boolean => field.schema?.is_primary_key
 
 export const isIndexed = (field: Field): boolean => field.schema?.is_indexed === true;
 
-/** Whether a field's column has another type or key in the other state: foreign keys on it must make way. */
+/** Whether a field's column has another type or key in the other state: foreign keys on it must be dropped first. */
 export function columnChanges(from: State, to: State, collection: string, field: string): boolean {
   const before = getField(from, collection, field)?.schema;
   const after = getField(to, collection, field)?.schema;

@@ -1,5 +1,5 @@
 /**
- * Before something is removed, what refers to it lets go: archive_field, sort_field, group, one_field,
+ * Before something is removed, what refers to it is detached: archive_field, sort_field, group, one_field,
  * junction_field, one_allowed_collections, and foreign keys on columns that change their type. What the desired state
  * says instead is set by the later updates.
  */
@@ -39,7 +39,7 @@ function* recordDetached(held: Detached, before: Collection, after: Collection):
 }
 
 /**
- * Foreign keys that are no relations, before anything else that hangs on tables: they may need a constraint of another
+ * Foreign keys that are no relations, before other objects of the tables: they may need a constraint of another
  * table that goes as well, and tables that go together may point at each other.
  */
 function* detachReferences(change: TransitionContext, held: Detached): Generator<NewEvent> {

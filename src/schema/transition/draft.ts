@@ -1,4 +1,4 @@
-/** A desired state under construction: edits are free here; `invariants` judge the result, `transition` orders it. */
+/** A desired state under construction: changes are free here; `invariants` check the result, `transition` orders it. */
 import type { Collection, Field, NewRelation, Relation } from '../model/model.js';
 import { type ChangedFields, renameIndexes, reindex } from '../fold/secondary-indexes.js';
 import type { CollectionNode, State } from '../model/state.js';
@@ -55,7 +55,7 @@ export class Draft {
   }
 
   /** Whether the field was removed and put again: another one of the same name. */
-  isAnew(collection: string, field: string): boolean {
+  isRecreated(collection: string, field: string): boolean {
     return this.#removed.get(collection)?.has(field) === true && this.get(collection)?.fields.has(field) === true;
   }
 

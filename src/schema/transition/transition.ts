@@ -2,7 +2,7 @@
  * transition: the ordered events that turn one state into another. Every command is decided through it, so there is
  * one order, and every prefix of it is a valid schema:
  *
- * relations removed · references to what goes are let go, and what columns will need comes · fields removed · collections removed · collections created
+ * relations removed · references to what goes are detached, and what columns will need comes · fields removed · collections removed · collections created
  * (groups first) · fields created · fields updated · collections updated · relations created and updated
  *
  * Collections are updated after fields are created, because archive_field and sort_field may name a new field.
@@ -60,7 +60,7 @@ export function* transition(
   return ordered;
 }
 
-/** What may differ, and what stands in a group that makes way for another of its name. In order. */
+/** What may differ, and what stands in a group that is replaced by another of its name. In order. */
 function concerned(from: State, to: State, touched: Iterable<string>): string[] {
   const names = new Set(touched);
   const replaced = [...names].filter((name) => {
@@ -190,7 +190,7 @@ function* putRelations(
   }
 }
 
-/** `now`: what stands of `old` after letting go. */
+/** `now`: what stands of `old` after detaching. */
 function* putRelation(relation: Relation, old: Relation | undefined, now: Relation | undefined): Generator<NewEvent> {
   const { many_collection, many_field } = relation;
   if (old === undefined || now === undefined || isReplacedRelation(old, relation)) {

@@ -33,7 +33,7 @@ describe('a column of an adopted table', function () {
     expect(await api.sql('SELECT n::int, g FROM old')).to.deep.equal([{ n: 1, g: 2 }]);
   });
 
-  it('is found to differ when somebody really changes a constraint', async () => {
+  it('is found to differ when a constraint really changes', async () => {
     await api.sql(`ALTER TABLE old DROP CONSTRAINT old_v_check, ADD CONSTRAINT old_v_check CHECK (v <> 'y')`);
     const { data } = await api.ok<{ data: { ok: boolean; differences: { member: string }[] } }>(
       'GET',

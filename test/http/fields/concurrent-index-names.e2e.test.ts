@@ -1,4 +1,4 @@
-/** Names of indexes that are built after the commit: what is taken is refused at once, and nobody else's index is touched. */
+/** Names of indexes that are built after the commit: what is taken is refused at once, and no other index is touched. */
 import { expect } from 'chai';
 import { expectConsistent } from '../../faults/consistent.js';
 import { until } from '../../log/until.js';
@@ -21,14 +21,14 @@ describe('the name of an index that is built after the commit', function () {
     api = createApi(service);
   });
   afterEach(async () => {
-    await settled();
+    await indexesBuilt();
     await expectConsistent(service.databaseUrl);
     await expectReplayed();
     await api.stop();
     await service.stop();
   });
 
-  const settled = () =>
+  const indexesBuilt = () =>
     until('the builder is at the head', async () => {
       const { data } = await api.ok<{ data: { name: string; lag: number }[] }>('GET', '/projections');
       return data.find(({ name }) => name === 'indexes')?.lag === 0;
@@ -48,7 +48,7 @@ describe('the name of an index that is built after the commit', function () {
   });
   /** `name on table`, primary keys and the service's own aside. */
   const indexes = async (): Promise<string[]> => {
-    await settled();
+    await indexesBuilt();
     const rows = await api.sql<{ index: string }>(
       `SELECT indexname || ' on ' || tablename AS index FROM pg_indexes
         WHERE schemaname = 'public' AND tablename NOT LIKE 'service\\_%' AND indexname NOT LIKE '%\\_pkey' ORDER BY 1`,
@@ -144,9 +144,9 @@ describe('the name of an index that is built after the commit', function () {
 
   it('may be had again and again by the same field', async () => {
     await create('t', plain('x', 'integer'));
-    for (let turn = 0; turn < 5; turn += 1) {
+    for (let round = 0; round < 5; round += 1) {
       await api.ok('PATCH', `/fields/t/x${LATER}`, indexed(true));
-      if (turn % 2 === 0) await settled();
+      if (round % 2 === 0) await indexesBuilt();
       await api.ok('PATCH', `/fields/t/x${LATER}`, indexed(false));
     }
     await api.ok('PATCH', `/fields/t/x${LATER}`, indexed(true));
@@ -169,7 +169,7 @@ describe('the name of an index that is built after the commit', function () {
     expect(row?.valid).to.equal(true);
   });
 
-  it('no longer stands for what somebody else made of it by hand', async () => {
+  it('no longer stands for what was made of it by hand', async () => {
     await api.sql('CREATE TABLE hand (z int)');
     await create('dx', plain('x', 'integer', { is_indexed: true }), plain('y', 'integer', { is_indexed: true }));
     await api.sql(`DROP INDEX dx_x_index, dx_y_index;

@@ -1,4 +1,4 @@
-/** What a diff answers, apply takes: changes that nobody can make are refused by both, and going back is one of them. */
+/** What a diff answers, apply takes: changes that are not supported are refused by both, and going back is one of them. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { type Api, createApi } from '../../support/api.js';
@@ -58,10 +58,10 @@ describe('what a diff answers, apply takes', function () {
   it('a snapshot that changes what can not be changed is refused with the place, as apply refuses it', async () => {
     await adopt(`CREATE TABLE u (id int PRIMARY KEY, x inet); ${DIVIDED}`);
     const refused = async (collection: string, field: string, change: (found: Snapshot['fields'][0]) => void) => {
-      const wanted = await snapshot();
-      const index = wanted.fields.findIndex((each) => each.collection === collection && each.field === field);
-      change(wanted.fields[index]!);
-      await api.refused({ ...INVALID, at: `fields[${index}].schema` }, 'POST', '/schema/diff', wanted);
+      const desired = await snapshot();
+      const index = desired.fields.findIndex((each) => each.collection === collection && each.field === field);
+      change(desired.fields[index]!);
+      await api.refused({ ...INVALID, at: `fields[${index}].schema` }, 'POST', '/schema/diff', desired);
     };
     await refused('u', 'x', (field) => Object.assign(field.schema, { is_nullable: false }));
     await refused('p1', 'b', (field) => Object.assign(field.schema, { default_value: 'x' }));
@@ -86,7 +86,7 @@ describe('what a diff answers, apply takes', function () {
     const reply = await api.client(`/history/diff?to=${before}`);
     expect([reply.status, reply.codes[0]], reply.text).to.deep.equal([400, 'INVALID_QUERY']);
     expect(reply.text).to.include('the columns of a partitioned table');
-    // Told, where nobody is to apply it.
+    // Told, though it is not to be applied.
     await api.ok('GET', `/history/diff?from=${before}&to=${before - 1}`);
   });
 

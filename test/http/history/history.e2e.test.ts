@@ -163,9 +163,9 @@ describe('the log over HTTP', () => {
       'since=3026-01-01': () => false,
     };
     for (const [query, fits] of Object.entries(expectations)) {
-      const wanted = all.filter(fits).map((event) => event.position);
-      expect(positionsOf(await events(`?${query}`)), query).to.deep.equal(wanted);
-      expect(positionsOf(await events(`?order=desc&${query}`)), query).to.deep.equal([...wanted].reverse());
+      const expected = all.filter(fits).map((event) => event.position);
+      expect(positionsOf(await events(`?${query}`)), query).to.deep.equal(expected);
+      expect(positionsOf(await events(`?order=desc&${query}`)), query).to.deep.equal([...expected].reverse());
     }
   });
 
@@ -216,7 +216,7 @@ describe('the log over HTTP', () => {
     expect(paged).to.deep.equal(data);
   });
 
-  it('tells the life of a collection, deleted and created again, with each change', async () => {
+  it('tells the history of a collection, deleted and created again, with each change', async () => {
     const { data } = await get<Page<Event>>('/history/collections/authors');
     expect(data.map((event) => event.type)).to.deep.equal([
       'collection.created',
@@ -224,12 +224,12 @@ describe('the log over HTTP', () => {
       'collection.created',
     ]);
     expect(data.map((event) => event.diff?.collections[0]?.diff[0]?.kind)).to.deep.equal(['N', 'D', 'N']);
-    const life = await get<Page<Event>>('/history/collections/articles');
-    const change = life.data.find((event) => event.type === 'collection.updated');
+    const history = await get<Page<Event>>('/history/collections/articles');
+    const change = history.data.find((event) => event.type === 'collection.updated');
     expect(change?.diff?.collections).to.deep.equal([
       { collection: 'articles', diff: [{ kind: 'E', path: ['meta', 'note'], lhs: null, rhs: 'one' }] },
     ]);
-    const relation = life.data.find((event) => event.type === 'relation.created');
+    const relation = history.data.find((event) => event.type === 'relation.created');
     expect(relation?.diff?.relations).to.have.length(1);
     const paged: Event[] = [];
     for (let after: number | null = 0; after !== null;) {
@@ -237,7 +237,7 @@ describe('the log over HTTP', () => {
       paged.push(...page.data);
       after = page.meta.next;
     }
-    expect(paged).to.deep.equal(life.data);
+    expect(paged).to.deep.equal(history.data);
   });
 
   it('knows who, when, why and from where, also when the actor is gone', async () => {

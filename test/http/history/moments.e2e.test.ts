@@ -111,11 +111,11 @@ describe('the schema at any moment', () => {
   });
 
   it('as SQL makes the same catalog on an empty server', async () => {
-    for (const [position, wanted] of catalogs) {
+    for (const [position, expected] of catalogs) {
       const target = await createDatabase();
       try {
         await run(target.connectionString, (await at(position, '&export=sql')).text);
-        expect(await catalogOf(target.connectionString, position), `position ${position}`).to.deep.equal(wanted);
+        expect(await catalogOf(target.connectionString, position), `position ${position}`).to.deep.equal(expected);
       } finally {
         await target.drop();
       }

@@ -113,8 +113,8 @@ describe('the live stream', () => {
     });
     for (let round = 0; round < 15; round += 1) {
       const listener = await listen(seen.at(-1) ?? 0);
-      const wanted = 4 + (round % 7);
-      await until('the events arrive', () => listener.positions.length >= wanted);
+      const expected = 4 + (round % 7);
+      await until('the events arrive', () => listener.positions.length >= expected);
       listener.close();
       seen.push(...listener.positions);
     }

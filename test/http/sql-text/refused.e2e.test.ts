@@ -1,4 +1,4 @@
-/** What a snapshot, a diff or a field brings as SQL is judged before PostgreSQL sees it: nothing of it runs. */
+/** What a snapshot, a diff or a field brings as SQL is checked before PostgreSQL sees it: nothing of it runs. */
 import { expect } from 'chai';
 import { type Api, createApi } from '../../support/api.js';
 import { type TestService, startService } from '../../support/service.js';
@@ -13,7 +13,7 @@ interface Diff {
   diff: object;
 }
 
-/** Whether it ran can be seen: a sequence that nobody needs counts, whatever becomes of the transaction. */
+/** Whether it ran can be seen: a sequence of its own counts, whatever becomes of the transaction. */
 const COUNT = `nextval('seen')`;
 
 const column = (type: string, schema: object = {}) => ({ type, schema });

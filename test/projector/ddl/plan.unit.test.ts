@@ -31,7 +31,7 @@ describe('a new table', () => {
     ]);
   });
 
-  it('costs nothing: nobody else sees it yet', () => {
+  it('costs nothing: no other session sees it yet', () => {
     for (const { lock, loses_data, rewrites_table, may_fail } of plan(initialState(), created('t', fields))) {
       expect({ lock, loses_data, rewrites_table, may_fail }).to.deep.equal({
         lock: 'none',
@@ -71,7 +71,7 @@ describe('a table that goes', () => {
     expect(drop).to.deep.include({ sql: `DROP TABLE IF EXISTS ${T}`, lock: 'ACCESS EXCLUSIVE', loses_data: true });
   });
 
-  it('loses nothing when the same batch made it; made anew after it was dropped, it is new', () => {
+  it('loses nothing when the same batch made it; recreated after it was dropped, it is new', () => {
     expect(plan(initialState(), created('t'), deleted('t'))[1]).to.include({ loses_data: false, lock: 'none' });
     const [drop, create] = plan(after(created('t')), deleted('t'), created('t'));
     expect(drop).to.include({ loses_data: true });
@@ -83,7 +83,7 @@ describe('a new column', () => {
   const state = after(created('t'));
   const costs = (field: Field) => plan(state, added(field))[0];
 
-  it('is added with what hangs on it, in this order: unique, index, comment', () => {
+  it('is added with its dependent objects, in this order: unique, index, comment', () => {
     const field = column('a', 'integer', { is_unique: true, is_indexed: true, comment: 'x', default_value: 5 });
     expect(texts(plan(state, added(field)))).to.deep.equal([
       `ALTER TABLE ${T} ADD COLUMN "a" integer DEFAULT '5'`,
@@ -132,7 +132,7 @@ describe('a changed column', () => {
     expect(statements[0]?.summary).to.equal('alter column t.a: default, type, nullability');
   });
 
-  it('a default that stays while the length grows is set anew, without a cast from the old type', () => {
+  it('a default that stays while the length grows is set again, without a cast from the old type', () => {
     const statements = alter(
       column('a', 'string', { max_length: 10, default_value: 'x' }),
       column('a', 'string', { max_length: 20, default_value: 'x' }),

@@ -48,7 +48,7 @@ const generated = fc.record({
   comment: fc.option(fc.constantFrom('x', "it's"), { nil: null }),
 });
 
-/** What hangs on two columns, whatever these are. */
+/** What depends on two columns, whatever these are. */
 const part = fc.record({ kind: fc.constantFrom('index', 'partial', 'unique', 'check'), x: fc.nat(10), y: fc.nat(10) });
 
 /** As PostgreSQL writes it: it is compared with what that says. */
@@ -69,7 +69,7 @@ function extrasOf(columns: readonly string[], parts: readonly { kind: string; x:
   return extras;
 }
 
-/** One table whose generated columns read its plain ones, with what hangs on any of them. */
+/** One table whose generated columns read its plain ones, with what depends on any of them. */
 const table: fc.Arbitrary<State> = fc
   .record({
     plain: fc.uniqueArray(plain, { selector: ({ name }) => name, maxLength: 4 }),

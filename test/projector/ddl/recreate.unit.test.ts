@@ -25,7 +25,7 @@ describe('a generated column', () => {
   const a = column('a', 'text');
   const g = (expression: string, type = 'text'): Field => column('g', type, { generation_expression: expression });
 
-  it('is made anew for another expression, and loses nothing', () => {
+  it('is recreated for another expression, and loses nothing', () => {
     const statements = alter(g('lower(a)'), g('upper(a)'), a);
     expect(texts(statements)).to.deep.equal([
       `ALTER TABLE IF EXISTS ${T} DROP COLUMN IF EXISTS "g"`,
@@ -42,7 +42,7 @@ describe('a generated column', () => {
     ]);
   });
 
-  it('steps aside while what it reads changes its type, and comes back with all that hangs on it', () => {
+  it('is recreated when what it reads changes its type, with all dependent objects', () => {
     const generated = { ...g('lower(a)') };
     const indexed = { ...generated, schema: { ...generated.schema!, is_indexed: true, is_unique: true, comment: 'x' } };
     const state = after(created('t', [a, indexed]));

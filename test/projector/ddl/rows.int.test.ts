@@ -111,7 +111,7 @@ describe('changes of tables with rows', () => {
     await projected.expectVerified();
   });
 
-  it('a generated column is computed anew around a change of what it reads', async () => {
+  it('a generated column is recreated around a change of what it reads', async () => {
     const a = column('a', 'text');
     const g = column('g', 'text', { generation_expression: `a || '!'`, is_indexed: true });
     await given(created('t', [a, g]));

@@ -42,7 +42,7 @@ describe('time travel through a random history', () => {
     await database.drop();
   });
 
-  /** Commands one after another; a refused one is part of life too. */
+  /** Commands one after another; refused ones too. */
   async function live(): Promise<void> {
     const next = createRandomCommands(2026);
     recorded[0] = text(initialState());
@@ -131,7 +131,7 @@ describe('time travel through a random history', () => {
   };
 
   for (const [name, damage] of Object.entries(damages)) {
-    it(`a fold with ${name} is ignored, thrown away, and made anew`, async () => {
+    it(`a fold with ${name} is ignored, deleted, and stored again`, async () => {
       const stored = await positions();
       const number = stored.findIndex((position, index) => (stored[index + 1] ?? 0) - position === 100);
       const wrong = stored[number] as number;
@@ -144,7 +144,7 @@ describe('time travel through a random history', () => {
     });
   }
 
-  it('a fold that somebody else made whole, hash and all, is ignored and thrown away', async () => {
+  it('a fold that was forged whole, hash and all, is ignored and thrown away', async () => {
     const stored = await positions();
     const number = stored.findIndex((position, index) => (stored[index + 1] ?? 0) - position === 100);
     const wrong = stored[number] as number;

@@ -51,12 +51,12 @@ describe('checkJson', () => {
     expect(runToEnd(checkJson(Array.from({ length: 500 }, () => ['\0']))).problems.length).to.be.within(1, 40);
   });
 
-  it('gives others a turn within one long array, of values and of what holds nothing', () => {
+  it('yields within one long array, of values and of what holds nothing', () => {
     for (const item of [1, {}, []]) {
-      let turns = 0;
+      let pauses = 0;
       const steps = checkJson(Array.from({ length: 100_000 }, () => item));
-      for (let step = steps.next(); step.done !== true; step = steps.next()) turns += 1;
-      expect(turns, JSON.stringify(item)).to.be.at.least(50);
+      for (let step = steps.next(); step.done !== true; step = steps.next()) pauses += 1;
+      expect(pauses, JSON.stringify(item)).to.be.at.least(50);
     }
   });
 });

@@ -46,7 +46,7 @@ describe('changes to fields', () => {
     expect(existing.meta.options).to.deep.equal({ a: 1 });
   });
 
-  it('start anew with what belongs to a type when the type changes', () => {
+  it('reset what belongs to a type when the type changes', () => {
     expect(schemaAfter(make('string', { max_length: 50, is_unique: true }), { type: 'text' })).to.include({
       data_type: 'text',
       max_length: null,

@@ -1,4 +1,4 @@
-/** What the log says already is judged no more: only what is new or changed. */
+/** What the log says already is checked no more: only what is new or changed. */
 import { expect } from 'chai';
 import { compareSnapshot } from '../../../src/schema/compare/compare-snapshot.js';
 import type { TableExtras } from '../../../src/schema/model/extras.js';
@@ -65,7 +65,7 @@ describe('SQL text that is there already', () => {
     expect(compared.ok, JSON.stringify(compared)).to.equal(true);
   });
 
-  it('is judged where it is said of something else, or changed', () => {
+  it('is checked where it is said of something else, or changed', () => {
     const refused: [string, (snapshot: Snapshot) => void][] = [
       [
         'collections[0].schema.extras.constraints[0].definition',
@@ -96,7 +96,7 @@ describe('SQL text that is there already', () => {
     expect(changed.ok, JSON.stringify(changed)).to.equal(true);
   });
 
-  it('is made again where the log is carried out anew', () => {
+  it('is made again where the log is replayed', () => {
     const state = oldState();
     const { statements } = runToEnd(
       planBatch(initialState(), runToEnd(transition(initialState(), state, ['t'])), 'public'),

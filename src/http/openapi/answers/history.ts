@@ -68,7 +68,7 @@ export const event = z.union([...knownEvent.options, laterEvent]).meta({ id: 'Ev
 
 /** An event with the change that it made. */
 export const lifeEvent = oneOfTypes(shaped.map(({ shape }) => shape.extend({ diff: schemaChanges }))).meta({
-  id: 'LifeEvent',
+  id: 'CollectionEvent',
 });
 
 /** An event as decided, before the log has given it a place. */

@@ -103,7 +103,7 @@ export const drift = z
         ),
       }),
     ),
-    unmanaged: z.array(text).describe('Tables that nobody manages'),
+    unmanaged: z.array(text).describe('Unmanaged tables'),
   })
   .meta({ id: 'Drift' });
 

@@ -93,7 +93,7 @@ const HISTORY: OperationDocs = {
   },
   'GET /history/collections/:id': {
     id: 'getCollectionHistory',
-    summary: 'The life of a collection, a deleted one too: its events, each with the change it made',
+    summary: 'The history of a collection, a deleted one too: its events, each with the change it made',
     answer: logPage(history.lifeEvent),
     refuses: ['DIVERGED'],
   },
@@ -148,7 +148,7 @@ const PROJECTIONS: OperationDocs = {
   },
   'POST /projections/:name/rebuild': {
     id: 'rebuildProjection',
-    summary: 'Make a projection anew from the log',
+    summary: 'Rebuild a projection from the log',
     answer: data(operating.rebuilt),
     refuses: ['IN_USE', 'DATABASE_REFUSED'],
   },

@@ -1,5 +1,5 @@
 /**
- * What steps aside with generated columns, beyond what their fields say: a primary key, constraints and indexes that name
+ * What is recreated with generated columns, beyond what their fields say: a primary key, constraints and indexes that name
  * them, and the foreign keys that rest on those. PostgreSQL drops all this with a column, without a word. It is dropped by
  * name before, and made again after; what the log knows nothing of refuses the change.
  */
@@ -36,8 +36,8 @@ export interface Recreation {
 }
 
 /**
- * @param dropped columns that the run drops and makes again
- * @param added columns that are made at its end
+ * @param dropped columns that the run drops and recreates
+ * @param added columns that are added at its end
  */
 export function recreation(run: FieldRun, dropped: ReadonlySet<string>, added: ReadonlySet<string>): Recreation {
   const names = (columns: Iterable<string>): boolean => [...columns].some((column) => dropped.has(column));

@@ -1,4 +1,4 @@
-/** The statements of a run in which generated columns step aside (generated.ts says why). */
+/** The statements of a run in which generated columns are recreated (runs.ts says why). */
 import { getRelation } from '../../../schema/model/state.js';
 import type { Statement } from '../statement.js';
 import { addColumn, dropColumn } from '../add-column.js';
@@ -21,7 +21,7 @@ export interface RecreatedRun extends Pick<FieldRun, 'first' | 'last' | 'recreat
   step(change: Change): Statement[];
   /** After the last event. */
   recreate(): Statement[];
-  /** Foreign keys that went, to be made again when all else is. */
+  /** Dropped foreign keys, to be recreated last. */
   references: readonly DeferredForeignKey[];
 }
 
@@ -44,7 +44,7 @@ export function recreatedRuns(changes: readonly Change[]): ReadonlyMap<number, R
   return runs;
 }
 
-/** Columns that are made again: they were there before, and are still wanted after having been dropped. */
+/** Columns that are recreated: they were there before, and are still desired after having been dropped. */
 function dropped({ changes, recreated, from, to }: FieldRun): Set<string> {
   const isDropped = (field: ColumnField): boolean => {
     const steps = changes.filter(({ event }) => event.field === field.field);
@@ -129,7 +129,7 @@ function dropExpression(change: Change, field: ColumnField): Statement {
   return statement(change, text, `let ${label(field)} keep its values`, { lock: 'ACCESS EXCLUSIVE' });
 }
 
-/** The foreign key that went with the column and is still wanted. */
+/** The foreign key that went with the column and is still desired. */
 function keyOf({ first, last, from }: FieldRun, { collection, field }: ColumnField) {
   if (!isGenerated(from.fields.get(field))) return [];
   const stood = hasForeignKey(getRelation(first.before, collection, field));

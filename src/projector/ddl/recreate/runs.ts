@@ -1,8 +1,8 @@
 /**
  * Generated columns in a batch. PostgreSQL refuses to drop a column that a generated one reads, or to change its type,
  * and a generated column can only be made when all that it reads is there. The events of a batch know no such order. So
- * generated columns that change, or read something that changes, step aside: they are dropped before the first event on a
- * field of their collection and added again after the last one, with all that hangs on them. Their values are computed,
+ * generated columns that change, or read something that changes, are recreated: they are dropped before the first event on a
+ * field of their collection and added again after the last one, with all dependent objects. Their values are computed,
  * so nothing is lost. (SET EXPRESSION would spare this only from PostgreSQL 17 on, and only for the expression.)
  */
 import { columnType } from '../../../schema/normal-form/index.js';

@@ -1,4 +1,4 @@
-/** What hangs on columns and isn't the service's must not go with them: PostgreSQL drops it without a word. */
+/** Unmanaged objects that depend on columns must not be dropped with them: PostgreSQL does that without a word. */
 import type { CollectionNode } from '../../../schema/model/state.js';
 import type { Statement } from '../statement.js';
 import { type Change, isNew, statement } from '../change.js';
@@ -20,7 +20,7 @@ export function refuseUnmanagedDependents(
   const found = othersOn(tableOf(change), [...columns], [...objectNames(node)]);
   const body = sql`DECLARE found text; BEGIN
     ${found}
-    IF found IS NOT NULL THEN RAISE EXCEPTION 'other things hang on its columns'
+    IF found IS NOT NULL THEN RAISE EXCEPTION 'other objects depend on its columns'
       USING ERRCODE = 'dependent_objects_still_exist', DETAIL = found; END IF; END`;
   const names = [...columns].join(', ');
   const summary = `make sure that nothing of others goes with ${names} of ${collection}`;

@@ -44,7 +44,7 @@ export function dataTypesOf(type: string): readonly [string, ...string[]] | unde
   return COLUMNS.get(type);
 }
 
-/** The field type a column of a data type has when nobody has said more; undefined if there is none. */
+/** The field type a column of a data type has by default; undefined if there is none. */
 const TYPE_OF_COLUMN: ReadonlyMap<string, string> = new Map(
   // In reverse, so that of several types with the same column the first one in the table wins.
   [...COLUMNS].reverse().flatMap(([type, dataTypes]) => dataTypes.map((name) => [name, type] as const)),

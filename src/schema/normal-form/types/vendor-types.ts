@@ -83,7 +83,7 @@ const NO_NUMBERS = { max_length: null, numeric_precision: null, numeric_scale: n
 
 function withoutDataType(known: string | undefined, givenType: unknown, written: WrittenColumn): VendorColumn {
   if (known !== undefined) return { type: known, ...numbersFor(dataTypesOf(known)?.[0] ?? 'text', written) };
-  // A type that nobody knows is left for the caller to refuse.
+  // An unknown type is left for the caller to refuse.
   return typeof givenType === 'string' && givenType !== UNKNOWN_TYPE ? { type: givenType } : {};
 }
 
