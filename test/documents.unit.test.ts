@@ -1,0 +1,152 @@
+/** What the documentation says of the project is so. */
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect } from 'chai';
+import { renderDiagram } from '../scripts/diagrams/render.js';
+import { SETTINGS } from '../src/config.js';
+import { PAGES, ROOT, blocksOf, filesUnder, readPage } from './support/documents.js';
+
+const project = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+  version: string;
+  scripts: Record<string, string>;
+};
+
+describe('what the documents say', () => {
+  it('leads to pages and pictures that are there, and the README to each page', () => {
+    for (const page of PAGES) {
+      for (const [, target = ''] of readPage(page).matchAll(/\]\((?!\w+:|#)([^)#\s]+)/g)) {
+        expect(existsSync(join(ROOT, dirname(page), target)), `${page}: ${target}`).to.equal(true);
+      }
+    }
+    const readme = readPage('README.md');
+    for (const page of PAGES.slice(1)) expect(readme).to.contain(`](${page})`);
+  });
+
+  it('links to headings that are there', () => {
+    for (const page of PAGES) {
+      for (const [, target = '', anchor = ''] of readPage(page).matchAll(/\]\((?!\w+:)([^)#\s]*)#([^)\s]+)\)/g)) {
+        const there = target === '' ? page : join(dirname(page), target);
+        const anchors = [...readPage(there).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => anchorOf(heading));
+        expect(anchors, `${page}: ${target}#${anchor}`).to.contain(anchor);
+      }
+    }
+  });
+
+  it('fits into a README of 150 lines', () => {
+    expect(readPage('README.md').split('\n').length).to.be.at.most(151);
+  });
+
+  it('explains every setting, and no others', () => {
+    const [, settings = ''] = /^## Settings$(.*?)(?:^## |$(?![^]))/ms.exec(readPage('docs/operating.md')) ?? [];
+    const explained = [...settings.matchAll(/^\| `([A-Z_]+)`\s+\|/gm)].map(([, name]) => name);
+    expect(explained).to.have.members(SETTINGS);
+  });
+
+  it('names no file that is not there', () => {
+    for (const page of PAGES) {
+      for (const [, path = ''] of readPage(page).matchAll(/`((?:src|test|scripts|db|docs)\/[\w./-]+)/g)) {
+        expect(existsSync(join(ROOT, path)), `${page}: ${path}`).to.equal(true);
+      }
+    }
+  });
+
+  it('names no function that is not in src', () => {
+    const code = filesUnder('src', '.ts').map(readPage).join('\n');
+    for (const page of ['docs/architecture.md', 'docs/concepts.md']) {
+      for (const [, name = ''] of readPage(page).matchAll(/`(?:\w+\.)*(\w+)\([^`]*\)`/g)) {
+        const declared = new RegExp(`(?:function\\*?|const|async|\\*) ?${name}\\b|^ +${name}(?:\\(.*\\{|:)`, 'm');
+        expect(declared.test(code), `${page}: ${name}`).to.equal(true);
+      }
+    }
+  });
+
+  it('names no script that package.json does not have', () => {
+    for (const page of PAGES) {
+      for (const [, script = ''] of readPage(page).matchAll(/npm run (?:--silent )?([\w:-]+)/g)) {
+        expect(project.scripts, page).to.have.property(script);
+      }
+    }
+  });
+
+  it('has each release in the changelog, the newest one that of package.json', () => {
+    const headings = [...readPage('CHANGELOG.md').matchAll(/^## (.*)$/gm)].map(([, heading]) => heading);
+    expect(headings[0]).to.equal('[Unreleased]');
+    expect(headings[1]).to.match(/^\[\d+\.\d+\.\d+\] - \d{4}-\d{2}-\d{2}$/);
+    expect(headings[1]).to.match(new RegExp(`^\\[${project.version.replaceAll('.', '\\.')}\\]`));
+  });
+});
+
+describe('the map of the code', () => {
+  const folders = readdirSync(join(ROOT, 'src'), { withFileTypes: true })
+    .filter((each) => each.isDirectory())
+    .map(({ name }) => name);
+
+  it('lists each folder of src, and the rooms of schema and projector', () => {
+    const listed = (blocksOf('docs/architecture.md').find(({ language }) => language === 'map')?.content ?? '')
+      .trim()
+      .split('\n')
+      .map((line) => line.split(/\s/)[0]!);
+    const inside = ['schema', 'projector'].flatMap((room) =>
+      readdirSync(join(ROOT, 'src', room), { withFileTypes: true })
+        .filter((each) => each.isDirectory())
+        .map(({ name }) => `src/${room}/${name}/`),
+    );
+    expect(listed.filter((path) => !existsSync(join(ROOT, path)))).to.deep.equal([]);
+    expect(listed).to.include.members([...folders.map((name) => `src/${name}/`), ...inside]);
+  });
+
+  it('draws every folder of src, and every import follows the arrows', () => {
+    const { rooms, below } = drawn(readFileSync(join(ROOT, 'docs/images/rooms.mmd'), 'utf8'));
+    expect(rooms).to.have.members(['top', ...folders]);
+    for (const file of filesUnder('src', '.ts')) {
+      for (const [, target = ''] of readFileSync(join(ROOT, file), 'utf8').matchAll(
+        /(?:from|import\() ?'(\.[^']+)'/g,
+      )) {
+        const [from, to] = [roomOf(file), roomOf(join(dirname(file), target))];
+        if (from !== to) expect(below(from), `${file}: ${target}`).to.contain(to);
+      }
+    }
+  });
+});
+
+describe('each picture', () => {
+  const sources = filesUnder('docs/images', '.mmd');
+
+  for (const source of sources) {
+    it(`${source} is drawn as it says (npm run docs:diagrams)`, () => {
+      const picture = readFileSync(join(ROOT, source.replace(/mmd$/, 'svg')), 'utf8');
+      expect(picture).to.equal(renderDiagram(readFileSync(join(ROOT, source), 'utf8')));
+      expect(picture).not.to.match(/@import|https?:\/\/(?!www\.w3\.org)/);
+    });
+  }
+
+  it('has its source beside it, and a page that shows it', () => {
+    const pictures = filesUnder('docs/images', '.svg');
+    expect(pictures.map((name) => name.replace(/svg$/, 'mmd'))).to.have.members(sources);
+    const pages = PAGES.map(readPage).join('\n');
+    for (const picture of pictures) expect(pages).to.contain(picture.replace(/^docs\//, ''));
+  });
+});
+
+/** As a heading's link is made of its text. */
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .trim()
+    .replaceAll(' ', '-');
+}
+
+function roomOf(file: string): string {
+  const [, room = '', ...more] = file.split('/');
+  return more.length === 0 ? 'top' : room;
+}
+
+/** The boxes of a drawing, and what can be reached from each by its arrows. */
+function drawn(source: string): { rooms: string[]; below: (room: string) => string[] } {
+  const rooms = [...source.matchAll(/^\s*(\w+)\["/gm)].map(([, name = '']) => name);
+  const arrows = [...source.matchAll(/^\s*(\w+) --> (\w+)$/gm)].map(([, from, to]) => ({ from, to: to! }));
+  const below = (room: string): string[] =>
+    arrows.filter(({ from }) => from === room).flatMap(({ to }) => [to, ...below(to)]);
+  return { rooms, below };
+}
