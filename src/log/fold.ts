@@ -1,6 +1,5 @@
 /** From events to a state with its place in the log. */
-import type { LinkedEvent } from './fold-pages.js';
-import { readFoldPages } from './fold-pages.js';
+import { type LinkedEvent, readFoldPages } from './fold-pages.js';
 import { type LogHead, emptyHead } from './head.js';
 import type { Queryable } from '../postgres/pool.js';
 import type { StoredEvent } from '../schema/model/events.js';

@@ -1,10 +1,9 @@
 /** What a command does when the log is not the one that was seen. */
 import { type NotedDivergence, checkHead, isInLog } from '../log/divergence.js';
 import type { Point } from '../log/fold.js';
-import type { Problem } from '../kernel/problem.js';
+import { type Problem, ProblemError } from '../kernel/problem.js';
 import type { UnreadableEventError } from '../schema/fold/upcasting.js';
 import type { PipelineOptions } from './types.js';
-import { ProblemError } from '../kernel/problem.js';
 
 /** Found under the log's lock: what this process or a checkpoint has seen is gone, or another process recorded that. */
 export class DivergedError extends Error {

@@ -5,7 +5,7 @@ import { environmentProblem, unavailable } from '../postgres/errors.js';
 import { commitSurely } from '../postgres/transaction.js';
 import { UnreadableEventError } from '../schema/fold/upcasting.js';
 import { operations } from '../schema/operations/index.js';
-import type { Problem } from '../kernel/problem.js';
+import { type Problem, ProblemError } from '../kernel/problem.js';
 import type { State } from '../schema/model/state.js';
 import { BY_ITSELF, acknowledge } from './acknowledge.js';
 import type { Try } from './attend.js';
@@ -16,7 +16,6 @@ import { type Semaphore, createSemaphore } from '../kernel/semaphore.js';
 import { type CommitsInDoubt, createCommitsInDoubt, isCommitted, outcomeUnknown } from './commit-outcome.js';
 import { retryWhileLocked } from './tries.js';
 import type { Job, Outcome, Pipeline, PipelineOptions, Prepare, Refusal, RequestContext } from './types.js';
-import { ProblemError } from '../kernel/problem.js';
 
 export type * from './types.js';
 

@@ -1,8 +1,7 @@
 /** /collections */
 import fc from 'fast-check';
 import { field } from '../../../test/support/arbitraries.js';
-import { json } from '../world.js';
-import { fieldsOf, type World } from '../world.js';
+import { json, fieldsOf, type World } from '../world.js';
 import { someCollectionMeta, tableExtras } from './columns.js';
 import { at, collectionName, type Context, flag, maybe, newName, type Rules } from './context.js';
 

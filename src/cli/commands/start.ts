@@ -1,5 +1,4 @@
-import type { ExitCode, Invocation } from '../command.js';
-import { text } from '../command.js';
+import { type ExitCode, type Invocation, text } from '../command.js';
 import { withPlace } from '../place.js';
 
 /** The service in this process. It ends it itself, by a signal or when it can't go on. */

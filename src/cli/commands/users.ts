@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { Role, UserStatus } from '../../auth/caller.js';
-import { PASSWORD_LENGTH } from '../../auth/user.js';
+import { PASSWORD_LENGTH, type User } from '../../auth/user.js';
 import { randomSecret } from '../../auth/secrets.js';
-import type { User } from '../../auth/user.js';
 import { findUser, withAccounts } from '../accounts.js';
 import { type ExitCode, type Invocation, UsageError, text } from '../command.js';
 import { accepted, json, table } from '../output.js';

@@ -1,4 +1,5 @@
 /** Constraints and indexes: what fields say of them, and what goes into the extras of the table. */
+import { extrasOf } from '../../schema/model/state.js';
 import { indexName, primaryKeyName, uniqueName } from '../../schema/model/constraint-names.js';
 import { keyDefinition } from '../../schema/sql-text/columns.js';
 import type { TableExtras } from '../../schema/model/extras.js';
@@ -65,7 +66,7 @@ function primaryKey({ parts, extras }: Building, converting: Converting, constra
 
 /** What the table says of its key beyond its columns, or says already; null where its field can say it all. */
 function keyInWords({ like }: Converting, { name, definition }: CatalogConstraint): { definition?: string } | null {
-  const known = like?.collection.schema?.extras?.primary_key;
+  const known = extrasOf(like).primary_key;
   const said = known?.name === name ? known : undefined;
   if (!keyDefinition(definition).isPlain || said?.definition !== undefined) return { definition };
   return said === undefined ? null : {};

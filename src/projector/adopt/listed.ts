@@ -1,8 +1,8 @@
 /** SQL that is there and that no request could send: it stays, and no snapshot has it, so that snapshots can be sent elsewhere. */
+import { extrasOf, type CollectionNode } from '../../schema/model/state.js';
 import { type TextKind, judgeText } from '../../schema/sql-text/judge.js';
 import { type Surroundings, surroundingsOfTable } from '../../schema/sql-text/surroundings.js';
 import type { Need, TableExtras } from '../../schema/model/extras.js';
-import type { CollectionNode } from '../../schema/model/state.js';
 import type { Converting } from './context.js';
 
 type Kind = NonNullable<TableExtras['unmanaged']>[number]['kind'];
@@ -24,7 +24,7 @@ const TEXT_KINDS: { readonly [K in Kind]: TextKind } = {
 export function listFault(converting: Converting, { kind, name, text }: Part): string | null {
   const { like } = converting;
   if (isSaid(converting, kind, name)) return null;
-  const left = like?.collection.schema?.extras?.unmanaged ?? [];
+  const left = extrasOf(like).unmanaged ?? [];
   if (left.some((each) => each.kind === kind && each.name === name)) return 'is left out of the log';
   return judgeText(TEXT_KINDS[kind], text, aroundOf(converting));
 }
@@ -37,8 +37,8 @@ const hasName = (items: readonly { name: string }[] | undefined, name: string): 
   items?.some((each) => each.name === name) === true;
 
 const SAID: { readonly [K in Kind]: (node: CollectionNode, name: string) => boolean } = {
-  constraint: ({ collection }, name) => hasName(collection.schema?.extras?.constraints, name),
-  index: ({ collection }, name) => hasName(collection.schema?.extras?.indexes, name),
+  constraint: (node, name) => hasName(extrasOf(node).constraints, name),
+  index: (node, name) => hasName(extrasOf(node).indexes, name),
   default: ({ fields }, name) => fields.get(name)?.schema?.extras?.default !== undefined,
   generated: ({ fields }, name) => (fields.get(name)?.schema?.generation_expression ?? null) !== null,
 };

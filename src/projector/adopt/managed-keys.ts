@@ -2,11 +2,11 @@
  * Foreign keys of managed tables that were left out, because what they point at wasn't managed: when that is adopted,
  * they are said as they would have been had both been adopted together.
  */
+import { extrasOf, type CollectionNode, type State } from '../../schema/model/state.js';
 import { tableExtrasV1 } from '../../schema/fold/extras-schemas.js';
 import type { Collection, NewRelation, TableSchema } from '../../schema/model/model.js';
 import { keyFamily } from '../../schema/sql-text/data-types.js';
 import { typeFromColumn } from '../../schema/normal-form/index.js';
-import type { CollectionNode, State } from '../../schema/model/state.js';
 import { withExtras } from '../../schema/transition/table-extras.js';
 import type { CatalogConstraint, CatalogTable } from '../catalog/model.js';
 import { objectNames } from '../ddl/object-names.js';
@@ -26,7 +26,7 @@ export function waitingTables({ collections }: State): string[] {
 }
 
 function leftOut({ collection }: CollectionNode): Set<string> {
-  const unmanaged = collection.schema?.extras?.unmanaged ?? [];
+  const unmanaged = extrasOf({ collection }).unmanaged ?? [];
   return new Set(unmanaged.flatMap(({ kind, name }) => (kind === 'constraint' ? [name] : [])));
 }
 

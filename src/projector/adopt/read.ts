@@ -1,8 +1,8 @@
 /** Looks at the tables that are to be adopted, and says what adopting them means. */
+import { extrasOf, type State } from '../../schema/model/state.js';
 import type pg from 'pg';
 import type { CatalogFindings, FoundTable, AdoptRequest } from '../../schema/operations/adopt-tables.js';
 import type { NewRelation } from '../../schema/model/model.js';
-import type { State } from '../../schema/model/state.js';
 import { SYSTEM_TABLES } from '../../schema/model/system-collections.js';
 import { createTimeSlice } from '../../kernel/event-loop.js';
 import type { CatalogTable } from '../catalog/model.js';
@@ -146,7 +146,7 @@ async function convertAll(tables: ReadonlyMap<string, CatalogTable>, common: Com
 
 /** What tables bring along with them. */
 function representedBy(tables: readonly Pick<FoundTable, 'collection'>[]): Set<string> {
-  const needs = tables.flatMap(({ collection }) => collection.schema?.extras?.needs ?? []);
+  const needs = tables.flatMap((table) => extrasOf(table).needs ?? []);
   return new Set(
     needs.map(({ kind, name }) => (kind === 'enum' || kind === 'domain' ? `type ${name}` : `${kind} ${name}`)),
   );

@@ -1,10 +1,18 @@
 /** Reads what PostgreSQL says is there: four queries in one flight, whatever the number of tables. */
 import type pg from 'pg';
-import { toColumn, toConstraint, toIndex, toTable } from './rows.js';
+import {
+  toColumn,
+  toConstraint,
+  toIndex,
+  toTable,
+  type ColumnRow,
+  type ConstraintRow,
+  type IndexRow,
+  type TableRow,
+} from './rows.js';
 import { createTimeSlice, mapYielding } from '../../kernel/event-loop.js';
 import type { CatalogTable } from './model.js';
 import { COLUMNS_QUERY, CONSTRAINTS_QUERY, INDEXES_QUERY, TABLES_QUERY } from './queries.js';
-import type { ColumnRow, ConstraintRow, IndexRow, TableRow } from './rows.js';
 import { type Reading, readTogether } from './reading.js';
 
 /** A table under construction: its column names by attnum. */

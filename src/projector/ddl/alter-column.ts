@@ -18,9 +18,17 @@ import { type ColumnField, identity, needsUnique } from './column.js';
 import { primaryKeyColumns } from './create-table.js';
 import { changeIdentitySequence, fitIdentitySequence, typeIdentitySequence } from './identity-sequence.js';
 import { createNeeds, needsOfColumn, ownSequences } from './needs.js';
-import { addPrimaryKey, becomeUnique, columnComment, dropIndex, dropPrimaryKey, dropUnique } from './parts.js';
+import {
+  addPrimaryKey,
+  becomeUnique,
+  columnComment,
+  dropIndex,
+  dropPrimaryKey,
+  dropUnique,
+  label,
+  tableOf,
+} from './parts.js';
 import { renameParts } from './rename-parts.js';
-import { label, tableOf } from './parts.js';
 import { ident, literal, sql } from './sql.js';
 
 const startsCounting = (old: ColumnField, now: ColumnField): boolean =>

@@ -1,6 +1,6 @@
 /** Tables: CREATE TABLE, its comment, DROP TABLE. */
+import { isFolder, type CollectionNode } from '../../schema/model/state.js';
 import { parentOf } from '../../schema/model/order.js';
-import type { CollectionNode } from '../../schema/model/state.js';
 import type { Statement } from './statement.js';
 import { type Change, dropping, statement, tableObject } from './change.js';
 import { hasColumn, needsUnique } from './column.js';
@@ -48,7 +48,7 @@ export function planCollectionUpdated(change: Change<'collection.updated'>): Sta
 export function planCollectionDeleted(change: Change<'collection.deleted'>): Statement[] {
   const { event, before, schema } = change;
   const node = before.collections.get(event.collection) as CollectionNode;
-  if (node.collection.schema === null) return [];
+  if (isFolder(node)) return [];
   const parent = parentOf(before, event.collection);
   return [
     ...refuseWithPartitions(change, node),

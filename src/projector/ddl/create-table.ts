@@ -1,6 +1,6 @@
 /** CREATE TABLE, for the database and for people: the same words, with foreign keys or without. */
+import { extrasOf, type CollectionNode, type State, primaryKeyOf } from '../../schema/model/state.js';
 import type { Deferrable, ForeignKey, Relation } from '../../schema/model/model.js';
-import { type CollectionNode, type State, primaryKeyOf } from '../../schema/model/state.js';
 import { REFERABLE_SYSTEM_COLLECTIONS } from '../../schema/model/system-collections.js';
 import { type ColumnField, columnDefinition, hasColumn, needsUnique } from './column.js';
 import { columnList } from './names.js';
@@ -64,7 +64,7 @@ const WAITS: Record<Deferrable, Sql> = {
 };
 
 function createTable({ collection }: CollectionNode, lines: readonly Sql[], schema: string): Sql {
-  const key = collection.schema?.extras?.partition_by;
+  const key = extrasOf({ collection }).partition_by;
   const partitioning = key === undefined ? sql`` : sql` PARTITION BY ${partitionKey(key)}`;
   const table = qualified(schema, collection.collection);
   if (lines.length === 0) return sql`CREATE TABLE ${table} ()${partitioning}`;
@@ -95,7 +95,7 @@ export function primaryKeyConstraint(node: CollectionNode): Sql {
 
 /** While its columns change one by one, those count that are marked; in the order of the key. */
 export function primaryKeyDefinition(node: CollectionNode): Sql {
-  const key = node.collection.schema?.extras?.primary_key;
+  const key = extrasOf(node).primary_key;
   const marked = primaryKeyColumns(node);
   const columns = (key?.columns ?? []).filter((column) => marked.includes(column));
   const isWhole = columns.length === marked.length && columns.length === key?.columns.length;

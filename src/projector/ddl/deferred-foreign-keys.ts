@@ -4,11 +4,11 @@
  * same piece, and the table it points at in a later one.
  */
 import { partitionsFirst } from '../../schema/model/order.js';
-import type { State } from '../../schema/model/state.js';
+import { type State, extrasOf } from '../../schema/model/state.js';
 import type { Statement } from './statement.js';
 import { batchNeeds } from './batch-needs.js';
 import type { Change } from './change.js';
-import { type Constraint, addConstraint, extrasOf, goesBeforeAttaching } from './extras.js';
+import { type Constraint, addConstraint, goesBeforeAttaching } from './extras.js';
 import { newEvent } from '../../schema/model/events.js';
 
 /** A foreign key that isn't there yet, and the change that its statement is told to come from. */

@@ -1,8 +1,8 @@
 /** Constraints, indexes and partitioning that fields and relations can't say. */
+import { extrasOf, type CollectionNode } from '../../schema/model/state.js';
 import type { TableExtras } from '../../schema/model/extras.js';
 import { jsonEqual } from '../../kernel/json.js';
 import { parentOf } from '../../schema/model/order.js';
-import type { CollectionNode } from '../../schema/model/state.js';
 import type { Statement } from './statement.js';
 import { isSameText } from '../../schema/sql-text/same-text.js';
 import { type Change, dropping, isNew, partOf, statement } from './change.js';
@@ -13,8 +13,6 @@ import { constraintDefinition, ident, indexDefinition, literal, partitionBound, 
 
 export type Constraint = NonNullable<TableExtras['constraints']>[number];
 export type Index = NonNullable<TableExtras['indexes']>[number];
-
-export const extrasOf = (node: CollectionNode | undefined): TableExtras => node?.collection.schema?.extras ?? {};
 
 const byName = <T extends { name: string }>(items: readonly T[] = []) =>
   new Map(items.map((item) => [item.name, item]));

@@ -1,8 +1,8 @@
 /** What must be there before a table, and the sequences that end with its columns. */
+import { extrasOf, type CollectionNode } from '../../schema/model/state.js';
 import { type Need, isIdentity } from '../../schema/model/extras.js';
 import { jsonEqual } from '../../kernel/json.js';
 import { needsOfNode, ownerOf } from '../../schema/model/needs.js';
-import type { CollectionNode } from '../../schema/model/state.js';
 import type { DatabaseObject, Statement } from './statement.js';
 import { type Change, type Costs, statement } from './change.js';
 import { addsLabels, changesWhatIsThere, createNeed } from './create-need.js';
@@ -82,7 +82,7 @@ function mayOwn(node: CollectionNode | undefined, column: string): boolean {
 export function needsOfColumn({ event, before, after }: Change, field: string): Need[] {
   const [old, node] = [before, after].map(({ collections }) => collections.get(event.collection));
   if (mayOwn(old, field) || !mayOwn(node, field)) return [];
-  const needs = node?.collection.schema?.extras?.needs ?? [];
+  const needs = extrasOf(node).needs ?? [];
   return needs.filter((need) => need.kind === 'sequence' && need.owned_by === field);
 }
 

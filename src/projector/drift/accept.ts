@@ -1,4 +1,5 @@
 /** What is in the database and not in the log, as the log is to say it. */
+import { isFolder, extrasOf, type CollectionNode } from '../../schema/model/state.js';
 import type { AcceptRequest } from '../../schema/operations/accept-request.js';
 import {
   type FoundDrift,
@@ -7,13 +8,11 @@ import {
   acceptedState,
 } from '../../schema/operations/accepted-state.js';
 import { needLabel } from '../../schema/model/needs.js';
-import type { CollectionNode } from '../../schema/model/state.js';
 import { withExtras } from '../../schema/transition/table-extras.js';
 import { type Converted, convertTable, refusalOf } from '../adopt/convert.js';
 import type { Note } from '../adopt/note.js';
 import type { CatalogTable } from '../catalog/model.js';
-import type { Difference } from '../verify/index.js';
-import { verifyCatalog } from '../verify/index.js';
+import { type Difference, verifyCatalog } from '../verify/index.js';
 import { alignSpelling } from './align-spelling.js';
 import { partOf } from './conflicting-objects.js';
 import type { Finding } from './find.js';
@@ -65,7 +64,7 @@ function take(sight: LockedDrift, { name, differences }: Drifted, found: Accepta
   const { finding, request } = sight;
   const node = finding.state.collections.get(name) as CollectionNode;
   const table = finding.tables.get(name);
-  const reason = node.collection.schema === null ? FOLDER : reasonAgainst(sight, node, table);
+  const reason = isFolder(node) ? FOLDER : reasonAgainst(sight, node, table);
   if (reason !== null) {
     found.notAccepted.push({ collection: name, ...reason });
     return;
@@ -157,7 +156,7 @@ function takeReferences({ finding, renames }: LockedDrift, { name, differences }
   const converted = table && convert(finding, table, node, []);
   if (converted === undefined) return;
   const parts = new Set(differences.map((each) => partOf(each)?.name));
-  const all = typeof converted === 'string' ? [] : (converted.collection.schema?.extras?.constraints ?? []);
+  const all = typeof converted === 'string' ? [] : (extrasOf(converted).constraints ?? []);
   const constraints: FoundReferences['constraints'] = all.filter(
     (each) => parts.has(each.name) && each.references !== undefined && isRenamed(each.references, renames),
   );
@@ -181,7 +180,7 @@ function said(converted: Converted, node: CollectionNode, differences: readonly 
   const { schema } = known.collection;
   const before = schema?.extras?.needs ?? [];
   const labels = new Set(before.map(needLabel));
-  const added = (converted.collection.schema?.extras?.needs ?? []).filter((need) => !labels.has(needLabel(need)));
+  const added = (extrasOf(converted).needs ?? []).filter((need) => !labels.has(needLabel(need)));
   const changed = differences.some(({ field }) => field !== undefined);
   if (schema === null || !changed || added.length === 0) return known;
   const needs = [...before, ...added];

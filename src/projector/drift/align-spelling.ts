@@ -1,9 +1,9 @@
 /** A table as it is there, said as its collection says it wherever the comparison found no difference. */
+import { extrasOf, type CollectionNode } from '../../schema/model/state.js';
 import type { ColumnExtras, Need, TableExtras } from '../../schema/model/extras.js';
 import { jsonEqual } from '../../kernel/json.js';
 import type { ColumnSchema, Field } from '../../schema/model/model.js';
 import { needLabel } from '../../schema/model/needs.js';
-import type { CollectionNode } from '../../schema/model/state.js';
 import { withExtras } from '../../schema/transition/table-extras.js';
 import type { Converted } from '../adopt/convert.js';
 import { type ColumnField, hasColumn } from '../ddl/column.js';
@@ -17,7 +17,7 @@ export function alignSpelling(found: Converted, node: CollectionNode, difference
     return hasColumn(field) && hasColumn(known) ? alignField(field, known, differs) : field;
   });
   const { schema } = found.collection;
-  const known = node.collection.schema?.extras ?? {};
+  const known = extrasOf(node);
   const said = schema && withExtras(schema, alignExtras(schema.extras ?? {}, known, differs));
   const aligned = said !== null && jsonEqual(said, node.collection.schema) ? node.collection.schema : said;
   return { ...found, collection: { ...found.collection, schema: aligned }, fields };

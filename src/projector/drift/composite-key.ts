@@ -1,7 +1,7 @@
 /** A primary key of several columns is one thing: it goes and comes as a whole, and not field by field. */
+import { extrasOf, type CollectionNode, primaryKeyOf } from '../../schema/model/state.js';
 import { jsonEqual } from '../../kernel/json.js';
 import type { Field } from '../../schema/model/model.js';
-import { type CollectionNode, primaryKeyOf } from '../../schema/model/state.js';
 import { withExtras } from '../../schema/transition/table-extras.js';
 import { primaryKeyConstraint } from '../ddl/create-table.js';
 import { primaryKeyNameOf } from '../../schema/model/constraint-names.js';
@@ -59,7 +59,7 @@ function keyOf(node: CollectionNode): Key {
   return saidKeyOf(node) ?? { columns: primaryKeyOf(node).map(({ field }) => field) };
 }
 
-const saidKeyOf = ({ collection }: CollectionNode) => collection.schema?.extras?.primary_key ?? null;
+const saidKeyOf = (node: CollectionNode) => extrasOf(node).primary_key ?? null;
 
 /** A key of one column that comes, goes or is renamed is its field's. */
 function concerns(known: CollectionNode, there: CollectionNode): boolean {

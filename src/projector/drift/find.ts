@@ -1,4 +1,5 @@
 /** Finds drift, and says what would end it. */
+import { isFolder, type CollectionNode, type State, byName } from '../../schema/model/state.js';
 import type pg from 'pg';
 import { createTimeSlice, mapYielding } from '../../kernel/event-loop.js';
 import type { Note } from '../adopt/note.js';
@@ -9,15 +10,13 @@ import { readCatalog } from '../catalog/read.js';
 import { ident, qualified, sql } from '../ddl/sql.js';
 import { type Difference, verifyCatalog } from '../verify/index.js';
 import { isObject } from '../../kernel/json.js';
-import { type CollectionNode, type State, byName } from '../../schema/model/state.js';
 import { SYSTEM_TABLES } from '../../schema/model/system-collections.js';
 import { alignSpelling } from './align-spelling.js';
 import { isConsequence } from './consequences.js';
 import { looseParts, conflictingObjects, partOf } from './conflicting-objects.js';
 import { withoutNoOps } from './no-ops.js';
-import type { Drift, DriftDifference, RepairStatement, TableDrift } from './model.js';
+import type { Drift, DriftDifference, RepairStatement, TableDrift, RepairPlan } from './model.js';
 import { renamedColumns, renamedTables, withNames } from './renames.js';
-import type { RepairPlan } from './model.js';
 import { repairOf, repairOfAll, planForDifferent, planForMissing } from './repair-plan.js';
 
 export interface Finding {
@@ -74,7 +73,7 @@ function missingNode({ collections }: State, tables: ReadonlyMap<string, Catalog
 function tableDrift(finding: Finding, table: string, differences: readonly Difference[]): TableDrift {
   const node = finding.state.collections.get(table) as CollectionNode;
   const there = finding.tables.get(table);
-  if (node.collection.schema === null) return undesiredTable(table, differences);
+  if (isFolder(node)) return undesiredTable(table, differences);
   if (there === undefined) return missingTable(finding, node, differences);
   return differentTable(finding, node, { there, differences });
 }

@@ -1,9 +1,9 @@
 /** What an acceptance decides on: tables that can't be changed until its transaction ends, by the names they have now. */
+import { extrasOf, type CollectionNode, type State } from '../../schema/model/state.js';
 import type pg from 'pg';
 import { SQLSTATE, isLocked, sqlState } from '../../postgres/errors.js';
 import { type AcceptRequest, requestAfter } from '../../schema/operations/accept-request.js';
 import { type Renames, renamedState } from '../../schema/operations/renamed-state.js';
-import type { CollectionNode, State } from '../../schema/model/state.js';
 import { refusalOf } from '../adopt/convert.js';
 import type { CatalogTable } from '../catalog/model.js';
 import type { LockedTable } from '../ddl/statement.js';
@@ -81,8 +81,8 @@ export const isPartitioned = ({ collection: { schema } }: CollectionNode, table:
 
 /** The collections whose tables are partitions of the table: the log can't end that while it has them. */
 export function partitionsOf({ collections }: State, name: string): string[] {
-  if (collections.get(name)?.collection.schema?.extras?.partition_by === undefined) return [];
-  return [...collections.filter(({ collection }) => collection.schema?.extras?.partition_of?.table === name).keys()];
+  if (extrasOf(collections.get(name)).partition_by === undefined) return [];
+  return [...collections.filter((node) => extrasOf(node).partition_of?.table === name).keys()];
 }
 
 /** The tables that are told of, by the names that they have. */
@@ -95,7 +95,7 @@ function tablesOf({ finding, renames, request: { only } }: LockedDrift): string[
 
 /** Whether it has foreign keys, other than relations, to a table or a column that has another name. */
 export function pointsAtRenamed({ collections }: State, name: string, renames: Renames): boolean {
-  const constraints = collections.get(name)?.collection.schema?.extras?.constraints ?? [];
+  const constraints = extrasOf(collections.get(name)).constraints ?? [];
   return constraints.some(({ references }) => references !== undefined && isRenamed(references, renames));
 }
 

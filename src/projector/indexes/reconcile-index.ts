@@ -1,9 +1,9 @@
 /** Makes one index be what the state wants it to be: there and valid, or not there. */
+import { extrasOf, type State, getField } from '../../schema/model/state.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { SQLSTATE, sqlState } from '../../postgres/errors.js';
 import { indexName, indexNameOf } from '../../schema/model/constraint-names.js';
-import { type State, getField } from '../../schema/model/state.js';
 import { type Sql, ident, qualified, sql } from '../ddl/sql.js';
 import type { IndexTarget } from './targets.js';
 
@@ -96,7 +96,7 @@ interface DesiredIndex {
 }
 
 function desiredIndex(state: State, { collection, field }: IndexTarget): DesiredIndex {
-  const others = state.collections.get(collection)?.collection.schema?.extras?.indexes ?? [];
+  const others = extrasOf(state.collections.get(collection)).indexes ?? [];
   const column = getField(state, collection, field);
   const name = column?.schema?.is_indexed === true ? indexNameOf({ ...column, schema: column.schema }) : null;
   return { name, others: new Set(others.map((each) => each.name)) };

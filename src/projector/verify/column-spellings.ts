@@ -3,6 +3,7 @@
  * → `"C"`), so our text can't be compared with the catalog's: PostgreSQL is asked to spell ours in a copy of the table
  * that is taken back.
  */
+import { memberKey } from '../../schema/model/state.js';
 import type pg from 'pg';
 import { isLocked } from '../../postgres/errors.js';
 import { type ColumnField, columnTypeSql } from '../ddl/column.js';
@@ -17,13 +18,11 @@ export interface SpelledColumn {
   generated: string | null;
 }
 
-export const columnKey = (collection: string, field: string): string => `${collection}\0${field}`;
-
 /** Each copy takes a few locks until it is rolled back. */
 const COPIES_AT_ONCE = 100;
 
 /**
- * By columnKey; a column that PostgreSQL doesn't take (any longer) is missing. Inside a transaction; it is left as it
+ * By memberKey; a column that PostgreSQL doesn't take (any longer) is missing. Inside a transaction; it is left as it
  * was. @param fields of columns that are there
  */
 export async function spelledColumns(
@@ -55,7 +54,7 @@ async function readSpellings(
     const { rows } = await client.query<SpelledColumn & { name: string }>(SPELLINGS);
     for (const { name, ...spelled } of rows) {
       const field = fields[Number(name.slice(PREFIX.length))];
-      if (field !== undefined) found.set(columnKey(field.collection, field.field), spelled);
+      if (field !== undefined) found.set(memberKey(field.collection, field.field), spelled);
     }
     await client.query('ROLLBACK TO SAVEPOINT dps_column; RELEASE SAVEPOINT dps_column');
   } catch (error) {

@@ -1,6 +1,6 @@
 /** Constraints and indexes of the fold against those of the catalog: by name, as small documents. */
+import { extrasOf, type CollectionNode, type State } from '../../schema/model/state.js';
 import { jsonEqual, type Json } from '../../kernel/json.js';
-import type { CollectionNode, State } from '../../schema/model/state.js';
 import type { CatalogConstraint, CatalogIndex } from '../catalog/model.js';
 import { hasColumn, needsUnique } from '../ddl/column.js';
 import { type ForeignKeyRelation, hasForeignKey, primaryKeyColumns, referencedColumns } from '../ddl/create-table.js';
@@ -50,7 +50,7 @@ export function expectedConstraints(node: CollectionNode, context: { state: Stat
 
 /** The primary key and the unique constraints of columns. */
 function* ownConstraints(node: CollectionNode): Generator<Named> {
-  const key = node.collection.schema?.extras?.primary_key?.columns ?? primaryKeyColumns(node);
+  const key = extrasOf(node).primary_key?.columns ?? primaryKeyColumns(node);
   if (key.length > 0) yield constraint(primaryKeyNameOf(node), { kind: 'primary key', columns: key });
   for (const field of node.fields.values()) {
     if (!hasColumn(field) || !needsUnique(field)) continue;
@@ -60,7 +60,7 @@ function* ownConstraints(node: CollectionNode): Generator<Named> {
 
 /** Definitions by name, of the constraints that are kept so. */
 export function definedConstraints({ collection }: CollectionNode): Map<string, string> {
-  const { constraints = [], primary_key: key } = collection.schema?.extras ?? {};
+  const { constraints = [], primary_key: key } = extrasOf({ collection });
   const defined = new Map(constraints.map(({ name, definition }) => [name, definition]));
   if (key?.definition !== undefined) defined.set(key.name, key.definition);
   return defined;
@@ -68,7 +68,7 @@ export function definedConstraints({ collection }: CollectionNode): Map<string, 
 
 /** Constraints and indexes, as `kind name`, of the table that are not managed. */
 export function unmanagedParts({ collection }: CollectionNode): ReadonlySet<string> {
-  return new Set(collection.schema?.extras?.unmanaged?.map(({ kind, name }) => `${kind} ${name}`));
+  return new Set(extrasOf({ collection }).unmanaged?.map(({ kind, name }) => `${kind} ${name}`));
 }
 
 function foreignKey(relation: ForeignKeyRelation, { state, schema }: { state: State; schema: string }): Named {
@@ -117,7 +117,7 @@ const PLAIN_INDEX = { method: 'btree', unique: false, valid: true } as const;
 
 export function expectedIndexes(node: CollectionNode): Named[] {
   const plain = [...node.fields.values()].filter(hasColumn).filter((field) => field.schema.is_indexed);
-  const kept = node.collection.schema?.extras?.indexes ?? [];
+  const kept = extrasOf(node).indexes ?? [];
   return [
     ...plain.map((field): Named => {
       const { field: name } = field;
@@ -132,7 +132,7 @@ export function expectedIndexes(node: CollectionNode): Named[] {
 /** An index that says more than its column, or is kept so, is given with its definition. */
 export function toIndexShape(index: CatalogIndex, node: CollectionNode): Named {
   const { name, method, unique, valid, columns, tail, plain } = index;
-  const isKept = node.collection.schema?.extras?.indexes?.some((each) => each.name === name) === true;
+  const isKept = extrasOf(node).indexes?.some((each) => each.name === name) === true;
   if (isKept) return { kind: 'index', name, shape: { unique, valid, definition: tail } };
   const shape = { method, unique, valid, columns };
   return { kind: 'index', name, ...about(columns), shape: plain ? shape : { ...shape, definition: tail } };

@@ -1,8 +1,8 @@
 /** One collection of the fold against one table of the catalog. */
-import type { CollectionNode, State } from '../../schema/model/state.js';
+import { memberKey, type CollectionNode, type State } from '../../schema/model/state.js';
 import type { CatalogColumn, CatalogTable } from '../catalog/model.js';
 import type { CatalogObjects } from '../catalog/objects.js';
-import { type SpelledColumn, columnKey } from './column-spellings.js';
+import { type SpelledColumn } from './column-spellings.js';
 import { compareColumn } from './compare-column.js';
 import { compareExtras } from './compare-extras.js';
 import {
@@ -25,7 +25,7 @@ export interface Comparison {
   schema: string;
   /** Whether the index of a field is still to be built. */
   isPending: (collection: string, field: string) => boolean;
-  /** By columnKey: how PostgreSQL spells a column of ours. */
+  /** By memberKey: how PostgreSQL spells a column of ours. */
   spelled: ReadonlyMap<string, SpelledColumn>;
   /** What tables use beside themselves. */
   objects: CatalogObjects;
@@ -77,7 +77,7 @@ function compareColumns(node: CollectionNode, table: CatalogTable, context: Comp
     if (column === undefined) differences.push({ ...here, member: 'column', expected: 'a column', found: null });
     else {
       const isUnmanaged = (kind: 'default' | 'generated') => unmanaged.has(`${kind} ${field.field}`);
-      const how = { spelled: context.spelled.get(columnKey(collection, field.field)), isUnmanaged };
+      const how = { spelled: context.spelled.get(memberKey(collection, field.field)), isUnmanaged };
       differences.push(...compareColumn(field, column, how).map((each) => ({ ...here, ...each })));
     }
   }

@@ -1,4 +1,5 @@
 /** Indexes whose building after the commit is still to come. */
+import { memberKey } from '../../schema/model/state.js';
 import type pg from 'pg';
 import { sql } from '../ddl/sql.js';
 
@@ -14,6 +15,6 @@ WHERE e.position > coalesce((SELECT p.position FROM service_projections p WHERE 
 /** Tells whether the index of a field is awaited: an event asked for it that the builder hasn't dealt with. */
 export async function pendingIndexes(client: pg.ClientBase): Promise<(collection: string, field: string) => boolean> {
   const { rows } = await client.query<{ collection: string; field: string | null }>(UNFINISHED, [INDEX_PROJECTION]);
-  const fields = new Set(rows.map(({ collection, field }) => `${collection}\0${field ?? ''}`));
-  return (collection, field) => fields.has(`${collection}\0${field}`) || fields.has(`${collection}\0`);
+  const fields = new Set(rows.map(({ collection, field }) => memberKey(collection, field ?? '')));
+  return (collection, field) => fields.has(memberKey(collection, field)) || fields.has(memberKey(collection, ''));
 }

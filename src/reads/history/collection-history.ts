@@ -4,8 +4,7 @@ import type { Queryable } from '../../postgres/pool.js';
 import { type EventText, selectEventTexts } from '../../log/event-text.js';
 import { type SchemaDiff, diffStates } from '../../schema/diff/diff.js';
 import { evolve } from '../../schema/fold/evolve.js';
-import { readEvent } from '../../schema/fold/upcasting.js';
-import type { RawEvent } from '../../schema/fold/upcasting.js';
+import { readEvent, type RawEvent } from '../../schema/fold/upcasting.js';
 import { initialState } from '../../schema/model/state.js';
 import type { TimeTravel } from './time-travel.js';
 

@@ -1,4 +1,5 @@
 /** What a plan recreates under an old name: it comes back empty, and the caller who goes back in time should know. */
+import { memberKey } from '../../schema/model/state.js';
 import type { Queryable } from '../../postgres/pool.js';
 import type { LogEvent } from '../../schema/model/events.js';
 import type { Warning } from '../../kernel/warning.js';
@@ -62,11 +63,11 @@ function madeBy(events: readonly LogEvent[]) {
   const deleted = new Set<string>();
   for (const event of events) {
     const { type, collection } = event;
-    if (type === 'field.deleted') deleted.add(`${collection}\0${event.field}`);
+    if (type === 'field.deleted') deleted.add(memberKey(collection, event.field ?? ''));
     if (type === 'collection.created' && event.data.collection.schema !== null) tables.push(collection);
     if (type !== 'field.created' || event.data.field.schema === null) continue;
     const { field } = event.data.field;
-    columns.push({ collection, field, deleted: deleted.has(`${collection}\0${field}`) });
+    columns.push({ collection, field, deleted: deleted.has(memberKey(collection, field)) });
   }
   return { tables, columns };
 }

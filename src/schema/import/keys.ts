@@ -1,4 +1,5 @@
 /** Primary keys, and the columns that point at them. */
+import { memberKey } from '../model/state.js';
 import { isObject } from '../../kernel/json.js';
 import { keyFamily } from '../sql-text/data-types.js';
 import { Wrong } from '../normal-form/checks.js';
@@ -102,7 +103,7 @@ function keyTypeOf(collection: string, into: Import, known: Map<string, KeyType>
   let key = primaryKeyOf(at, into);
   while (typeof key === 'object' && !passed.has(at)) {
     passed.add(at);
-    const next = into.relations.get(`${at}\0${key.field}`);
+    const next = into.relations.get(memberKey(at, key.field));
     const target = next === undefined ? null : keyTarget(next, into);
     const further = target === null || passed.has(target) ? 'none' : primaryKeyOf(target, into);
     if (typeof further !== 'object' || target === null) break;

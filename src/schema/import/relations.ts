@@ -1,3 +1,4 @@
+import { memberKey } from '../model/state.js';
 import { isObject } from '../../kernel/json.js';
 import { REFERENTIAL_ACTIONS } from '../model/model.js';
 import { holdsText } from '../sql-text/data-types.js';
@@ -37,7 +38,7 @@ export function readRelations(body: Record<string, unknown>, into: Import): void
     const given = withTarget(flatten(input, into), into);
     const relation = readEnds(given, into);
     if (relation === null) continue;
-    const key = `${relation.many_collection}\0${relation.many_field}`;
+    const key = memberKey(relation.many_collection, relation.many_field);
     if (into.relations.has(key)) {
       leave(given, 'it is in the file twice; the first was kept', into, 'DUPLICATE_LEFT_OUT');
       continue;

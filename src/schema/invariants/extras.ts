@@ -1,4 +1,5 @@
 /** What extras say must fit the fields and the other tables. */
+import { SYSTEM_COLUMNS } from '../normal-form/names.js';
 import { constraintColumns, indexColumns, keyDefinition } from '../sql-text/columns.js';
 import type { TableExtras } from '../model/extras.js';
 import { type CollectionNode, type State, primaryKeyOf } from '../model/state.js';
@@ -66,8 +67,6 @@ function nameFaults({ fields }: CollectionNode, { constraints = [], indexes = []
 }
 
 /** Those that every table has. */
-const SYSTEM_COLUMNS: ReadonlySet<string> = new Set(['tableoid', 'ctid', 'xmin', 'xmax', 'cmin', 'cmax']);
-
 function partitionFaults({ collections }: State, { partition_of: partition }: TableExtras): Fault[] {
   if (partition === undefined) return [];
   const parent = collections.get(partition.table)?.collection.schema;

@@ -1,8 +1,8 @@
 /** What has an index has a name of its own: in its table, and beside the tables and other indexes of the schema. */
+import { isFolder, extrasOf, type CollectionNode, type State, primaryKeyOf } from '../model/state.js';
 import { indexNameOf, primaryKeyNameOf, uniqueNameOf } from '../model/constraint-names.js';
 import type { Field } from '../model/model.js';
 import { type Problem, type Subject, about } from '../../kernel/problem.js';
-import { type CollectionNode, type State, primaryKeyOf } from '../model/state.js';
 import { quoted } from './quoted.js';
 
 type Kind = 'index' | 'constraint';
@@ -46,7 +46,7 @@ interface Claim {
 
 /** PostgreSQL would say so too, but not of an index that is yet to be built. */
 function problemsBeyond(state: State, node: CollectionNode, parts: readonly Part[]): Problem[] {
-  if (node.collection.schema === null) return [];
+  if (isFolder(node)) return [];
   return claimsOf(node, parts).flatMap(({ name, own, subject }) => {
     const other = otherThan(state, name, own);
     if (other === null) return [];
@@ -81,7 +81,7 @@ const WITH_INDEX = /^(?:UNIQUE|PRIMARY KEY|EXCLUDE)\b/i;
 
 /** Of what the fields don't say. */
 function otherNames(node: CollectionNode): Map<string, Kind> {
-  const { indexes = [], constraints = [] } = node.collection.schema?.extras ?? {};
+  const { indexes = [], constraints = [] } = extrasOf(node);
   const indexing = constraints.filter(({ definition }) => WITH_INDEX.test(definition));
   return new Map<string, Kind>([
     ...(primaryKeyOf(node).length === 0 ? [] : [[primaryKeyNameOf(node), 'constraint'] as const]),

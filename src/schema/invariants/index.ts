@@ -1,7 +1,7 @@
 /** What must hold in every state the log can lead to. Checked on the result of a command, before it becomes events. */
+import { memberKey, type State, relationsTo } from '../model/state.js';
 import { MAX_PROBLEMS, type Problem } from '../../kernel/problem.js';
 import { sqlTextProblems } from '../sql-text/changed-texts.js';
-import { type State, relationsTo } from '../model/state.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { collectionProblems, groupsOf } from './collection.js';
 import { fieldProblems } from './field.js';
@@ -46,12 +46,12 @@ export function* invariantProblems(state: State, touched: Iterable<string>, from
       problems.push(...collectionProblems(state, node, groups), ...fieldProblems(state, node));
       problems.push(...indexNameProblems(state, node), ...implicitNameProblems(state, node));
       for (const relation of node.relations.values()) {
-        relations.set(`${name}\0${relation.many_field}`, relation);
+        relations.set(memberKey(name, relation.many_field), relation);
         problems.push(...relationProblems(state, relation, from));
       }
     }
     for (const relation of relationsTo(state, name)) {
-      const key = `${relation.many_collection}\0${relation.many_field}`;
+      const key = memberKey(relation.many_collection, relation.many_field);
       if (!relations.has(key)) problems.push(...relationProblems(state, relation, from));
       relations.set(key, relation);
     }

@@ -1,8 +1,8 @@
+import { isFolder, type State, getField, primaryKeyOf } from '../model/state.js';
 import { holdsText, keyFamily } from '../sql-text/data-types.js';
 import { columnType } from '../normal-form/index.js';
 import type { ColumnSchema, Relation } from '../model/model.js';
 import { type Path, type Problem, type ProblemCode, about } from '../../kernel/problem.js';
-import { type State, getField, primaryKeyOf } from '../model/state.js';
 import { REFERABLE_SYSTEM_COLLECTIONS, isSystemCollection } from '../model/system-collections.js';
 import { isConflicting } from './which-conflict.js';
 import { INCOMPARABLE } from './column.js';
@@ -66,7 +66,7 @@ function keyOf(state: State, one: string): ColumnSchema | undefined | string {
   }
   const node = state.collections.get(one);
   if (node === undefined) return `there is no collection ${quoted(one)}`;
-  if (node.collection.schema === null) return `${quoted(one)} is a folder; a relation needs a table`;
+  if (isFolder(node)) return `${quoted(one)} is a folder; a relation needs a table`;
   const keys = primaryKeyOf(node);
   return keys.length === 1 ? (keys[0]?.schema as ColumnSchema) : undefined;
 }

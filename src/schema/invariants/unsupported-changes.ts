@@ -2,10 +2,10 @@
  * What the service keeps as it found it: columns of types it has no name for, and the columns and foreign keys of
  * partitioned tables.
  */
+import { extrasOf, type CollectionNode, type State, byName } from '../model/state.js';
 import { jsonEqual } from '../../kernel/json.js';
 import type { ColumnSchema, Field, Relation } from '../model/model.js';
 import { type Problem, about } from '../../kernel/problem.js';
-import { type CollectionNode, type State, byName } from '../model/state.js';
 
 /**
  * Changes between the two states that are not supported.
@@ -31,15 +31,13 @@ export function unsupportedChanges(
   return problems;
 }
 
-const extrasOf = ({ collection }: CollectionNode) => collection.schema?.extras;
-
 const quoted = (name: string): string => JSON.stringify(name);
 
 /** Dropping a partitioned table drops its partitions. */
 function orphanProblems(gone: CollectionNode, { collections }: State): Problem[] {
-  if (extrasOf(gone)?.partition_by === undefined) return [];
+  if (extrasOf(gone).partition_by === undefined) return [];
   const { collection } = gone.collection;
-  const partitions = [...collections.values()].filter((node) => extrasOf(node)?.partition_of?.table === collection);
+  const partitions = [...collections.values()].filter((node) => extrasOf(node).partition_of?.table === collection);
   if (partitions.length === 0) return [];
   const names = partitions.map((node) => quoted(node.collection.collection)).sort(byName);
   const message = `${quoted(collection)} is divided into ${names.join(', ')}: delete these first`;
@@ -72,7 +70,7 @@ const DIVIDED =
 
 const isPartitioned = (node: CollectionNode): boolean => {
   const extras = extrasOf(node);
-  return extras?.partition_by !== undefined || extras?.partition_of !== undefined;
+  return extras.partition_by !== undefined || extras.partition_of !== undefined;
 };
 
 const columnDiffers = (old: Field | undefined, now: Field | undefined): boolean =>
@@ -123,7 +121,7 @@ function partitioningProblems(before: CollectionNode, after: CollectionNode): Pr
   const { collection } = before.collection;
   const fixed = [before, after].some(isPartitioned) ? (['primary_key'] as const) : [];
   return (['partition_by', 'partition_of', ...fixed] as const)
-    .filter((member) => !jsonEqual(old?.[member], now?.[member]))
+    .filter((member) => !jsonEqual(old[member], now[member]))
     .map((member) => about({ kind: 'collection', collection, member: ['schema', 'extras', member] }, PARTITIONING));
 }
 

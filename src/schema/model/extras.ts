@@ -111,11 +111,12 @@ export const TRUSTED_EXTENSIONS: ReadonlySet<string> = new Set([
   'uuid-ossp',
 ]);
 
-const SERIAL = /^nextval\(/i;
+/** A default that is a sequence's next value. */
+export const NEXTVAL = /^\s*nextval\s*\(/i;
 
 /** Whether a column counts by the default of an older way, `nextval(…)`, and not as identity. */
 export function isSerial({ extras }: { extras?: ColumnExtras | undefined }): boolean {
-  return extras?.default !== undefined && SERIAL.test(extras.default);
+  return extras?.default !== undefined && NEXTVAL.test(extras.default);
 }
 
 /** Whether a column counts as identity. */

@@ -1,12 +1,11 @@
 /** What tables use beside themselves: a type, a sequence or an extension is one thing, however many tables name it. */
+import { extrasOf, type CollectionNode } from './state.js';
 import type { Need } from './extras.js';
 import { jsonEqual } from '../../kernel/json.js';
-import type { CollectionNode } from './state.js';
 
 const NONE: readonly Need[] = [];
 
-export const needsOfNode = (node: CollectionNode | undefined): readonly Need[] =>
-  node?.collection.schema?.extras?.needs ?? NONE;
+export const needsOfNode = (node: CollectionNode | undefined): readonly Need[] => extrasOf(node).needs ?? NONE;
 
 export const needLabel = ({ kind, name }: Pick<Need, 'kind' | 'name'>): string => `${kind} ${name}`;
 

@@ -1,6 +1,6 @@
 /** Orders that keep every prefix of a batch valid: what others stand in comes before them. */
+import { extrasOf, type CollectionNode, type State, byName } from './state.js';
 import type { Field, Relation } from './model.js';
-import { type CollectionNode, type State, byName } from './state.js';
 
 /** Names ordered so that a collection comes after its group, where both are in `names`; by name otherwise. */
 export function groupsFirst(names: Iterable<string>, groupOf: (name: string) => string | null | undefined): string[] {
@@ -37,7 +37,7 @@ export function neededFirst(names: Iterable<string>, needsOf: (name: string) => 
 
 /** The table that a collection is a partition of. */
 export const parentOf = ({ collections }: State, name: string): string | undefined =>
-  collections.get(name)?.collection.schema?.extras?.partition_of?.table;
+  extrasOf(collections.get(name)).partition_of?.table;
 
 /**
  * What belongs to collections, so ordered that partitions come before what they are partitions of; otherwise as it was.

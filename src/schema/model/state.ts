@@ -1,5 +1,6 @@
 /** The fold of the log: an immutable value that shares what did not change with the state before it. */
 import { Map as PersistentMap, type Set as PersistentSet } from 'immutable';
+import type { TableExtras } from './extras.js';
 import type { Collection, Field, Relation } from './model.js';
 
 /** A collection with everything that belongs to it. A node is never mutated: its identity is its content's. */
@@ -31,6 +32,23 @@ export function getField(state: State, collection: string, field: string): Field
 
 export function getRelation(state: State, collection: string, field: string): Relation | undefined {
   return state.collections.get(collection)?.relations.get(field);
+}
+
+const NO_EXTRAS: TableExtras = Object.freeze({});
+
+/** What a collection's table has beyond fields and relations; nothing of a folder. */
+export function extrasOf(node: Pick<CollectionNode, 'collection'> | undefined): TableExtras {
+  return node?.collection.schema?.extras ?? NO_EXTRAS;
+}
+
+/** Whether a collection only groups others, without a table. */
+export function isFolder({ collection }: Pick<CollectionNode, 'collection'>): boolean {
+  return collection.schema === null;
+}
+
+/** What names a field or a relation in a map: NUL can't be part of a name. */
+export function memberKey(collection: string, field: string): string {
+  return `${collection}\0${field}`;
 }
 
 /** The primary key fields of a node, in creation order. Usually one; none or several only in adopted tables. */

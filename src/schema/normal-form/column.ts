@@ -1,7 +1,7 @@
 /** A column in normal form, from a new document or from changes to an existing one. */
 import { z } from 'zod';
 import { checkExpression, checkTypeText } from '../sql-text/expression.js';
-import { type ColumnExtras, isIdentity } from '../model/extras.js';
+import { type ColumnExtras, NEXTVAL, isIdentity } from '../model/extras.js';
 import type { ColumnSchema } from '../model/model.js';
 import { type Check, checkOf, complain, flag, nullableText, type Reading, Wrong } from './checks.js';
 import { checkFlags } from './column-flags.js';
@@ -116,11 +116,9 @@ function readFlags(given: GivenColumn, existing: ColumnSchema | null, reading: R
   };
 }
 
-const SEQUENCE = /^\s*nextval\s*\(/i;
-
 /** Whether a default is a sequence's next value: the older way to say auto increment. */
 export function isSequenceDefault(value: unknown, columnType: Pick<ColumnType, 'data_type'>): boolean {
-  return typeof value === 'string' && SEQUENCE.test(value) && canIncrement(columnType);
+  return typeof value === 'string' && NEXTVAL.test(value) && canIncrement(columnType);
 }
 
 function canIncrement({ data_type }: Pick<ColumnType, 'data_type'>): boolean {
@@ -182,7 +180,7 @@ function readValue(
 /** Columns that make their own values have no default. One that was there before goes without a word. */
 function refuseDefault(given: GivenColumn, reason: string, reading: Reading): null {
   const value = given['default_value'];
-  const isSilent = value === undefined || value === null || (typeof value === 'string' && SEQUENCE.test(value));
+  const isSilent = value === undefined || value === null || (typeof value === 'string' && NEXTVAL.test(value));
   if (!isSilent && !reading.imported) {
     complain(reading, ['schema', 'default_value'], `must be null: a column with ${reason} has no default`);
   }

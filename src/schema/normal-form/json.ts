@@ -1,6 +1,6 @@
 /** Whether a JSON document from outside is safe to work with: checked once for a whole body, so that nothing else must. */
 import { textFault } from '../../kernel/text.js';
-import { invalid, type Path, type Problem } from '../../kernel/problem.js';
+import { MAX_PROBLEMS, invalid, type Path, type Problem } from '../../kernel/problem.js';
 import type { Resumable } from '../../kernel/resumable.js';
 
 export interface JsonLimits {
@@ -12,7 +12,6 @@ export interface JsonLimits {
 
 const MAX_DEPTH = 64;
 const MAX_VALUES = 20_000_000;
-const MAX_PROBLEMS = 20;
 
 /** A container still to be looked into, and how one got there. */
 interface Visit {

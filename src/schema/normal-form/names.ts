@@ -2,7 +2,8 @@ import { fits, MAX_NAME_BYTES } from '../model/constraint-names.js';
 import { invalid, type Path, type Problem } from '../../kernel/problem.js';
 import { isSystemCollection, SYSTEM_PREFIX } from '../model/system-collections.js';
 
-const SYSTEM_COLUMNS: ReadonlySet<string> = new Set(['ctid', 'xmin', 'xmax', 'cmin', 'cmax', 'tableoid']);
+/** Columns that PostgreSQL gives every table. */
+export const SYSTEM_COLUMNS: ReadonlySet<string> = new Set(['ctid', 'xmin', 'xmax', 'cmin', 'cmax', 'tableoid']);
 
 const ORDINARY = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/;
 const CONTROL = /\p{Cc}/u;

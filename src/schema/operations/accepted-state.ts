@@ -1,11 +1,11 @@
 /** The schema as it is when what was changed by hand is taken into it: a draft, which the caller checks. */
+import { extrasOf, type CollectionNode, type State } from '../model/state.js';
 import { Draft } from '../transition/draft.js';
 import { constraintColumns, indexColumns } from '../sql-text/columns.js';
 import { changeRelation, dropCollection, dropField } from '../transition/cascade.js';
 import { jsonEqual } from '../../kernel/json.js';
 import type { TableExtras } from '../model/extras.js';
 import type { Collection, Field, NewRelation } from '../model/model.js';
-import type { CollectionNode, State } from '../model/state.js';
 import { withExtras } from '../transition/table-extras.js';
 import { type AcceptRequest, requestAfter } from './accept-request.js';
 import { type Renames, renamedState } from './renamed-state.js';
@@ -69,7 +69,7 @@ function putDefinitions(draft: Draft, found: FoundTable, names: ReadonlyMap<stri
   const { collection, fields } = found;
   const held = draft.get(collection.collection) as CollectionNode;
   const { schema } = held.collection;
-  const there = collection.schema?.extras ?? {};
+  const there = extrasOf({ collection });
   const isOld = (columns: Iterable<string>) => [...columns].some((column) => names.has(column));
   const swapped = <T extends Definition>(
     list: T[] = [],

@@ -1,6 +1,7 @@
 /** adopt-tables: tables that exist already become collections. Nothing is done to them. */
+import { extrasOf, type CollectionNode, type State, byName } from '../model/state.js';
 import { Draft } from '../transition/draft.js';
-import type { NewEvent } from '../model/events.js';
+import { type NewEvent, newEvent } from '../model/events.js';
 import { invariantProblems } from '../invariants/index.js';
 import { isObject } from '../../kernel/json.js';
 import type { Collection, Field, NewRelation } from '../model/model.js';
@@ -19,9 +20,7 @@ import {
 } from '../../kernel/problem.js';
 import { neededFirst, partitionsFirst } from '../model/order.js';
 import { patchBetween } from '../fold/patch.js';
-import { type CollectionNode, type State, byName } from '../model/state.js';
 import type { Operation } from './operation.js';
-import { newEvent } from '../model/events.js';
 import { runToEnd } from '../../kernel/resumable.js';
 
 /** Which tables: by name, or all that aren't managed yet. */
@@ -141,7 +140,7 @@ function* eventsOf(
   desired: State,
 ): Generator<NewEvent> {
   const byTable = new Map(tables.map((table) => [table.collection.collection, table]));
-  const parentOf = (name: string) => byTable.get(name)?.collection.schema?.extras?.partition_of?.table;
+  const parentOf = (name: string) => extrasOf(byTable.get(name)).partition_of?.table;
   for (const name of neededFirst(byTable.keys(), (each) => [parentOf(each) ?? []].flat())) {
     const { collection, fields } = byTable.get(name) as FoundTable;
     yield newEvent('collection.adopted', name, null, { collection, fields });

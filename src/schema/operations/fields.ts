@@ -1,4 +1,5 @@
 /** create-field, update-fields, delete-field. */
+import { isFolder, type CollectionNode, type State } from '../model/state.js';
 import { Draft } from '../transition/draft.js';
 import { dropField } from '../transition/cascade.js';
 import type { NewEvent } from '../model/events.js';
@@ -17,7 +18,6 @@ import {
   renderPath,
   repeated,
 } from '../../kernel/problem.js';
-import type { CollectionNode, State } from '../model/state.js';
 import { type Resumable } from '../../kernel/resumable.js';
 import { neededBy } from './needed-by.js';
 import { inPlaceFault, keyProblems, referenceProblems } from './field-changes.js';
@@ -58,7 +58,7 @@ export const createField: Operation<'create-field', CreateFieldInput, CreateFiel
     const places = fieldPlaces(field.collection, [{ field: field.field, body, at: [] }]);
     const node = state.collections.get(field.collection);
     if (node === undefined) return refuse(systemCollection(field.collection) ?? missingCollection(field.collection));
-    if (node.collection.schema === null) {
+    if (isFolder(node)) {
       const message = `${JSON.stringify(field.collection)} is a folder (schema null) and can't have fields`;
       return refuse({ code: 'INVALID_PAYLOAD', message, collection: field.collection, field: field.field });
     }

@@ -2,7 +2,7 @@
  * Parts of statements that come as text (pg_get_*def, or a snapshot): each is put where it would stand, and the whole
  * must parse as exactly that statement and nothing else.
  */
-import { type Node, member, only, parseStatement, scalarFault } from './expression.js';
+import { type Node, member, only, parseStatement, scalarFault, isBareSelect } from './expression.js';
 import { memoize } from '../../kernel/memoize.js';
 
 /** Nodes that aren't scalar expressions but belong to definitions. */
@@ -94,12 +94,10 @@ export function checkCollation(text: string): string | null {
   const select = member(statement, 'SelectStmt');
   const target = member(only(select?.['targetList']), 'ResTarget');
   const clause = member(member(target, 'val'), 'CollateClause');
-  const isBare = select !== undefined && Object.keys(select).every((each) => BARE_SELECT.has(each));
-  const isName = isBare && target?.['name'] === undefined && member(clause, 'arg')?.['ColumnRef'] !== undefined;
+  const isName =
+    isBareSelect(select) && target?.['name'] === undefined && member(clause, 'arg')?.['ColumnRef'] !== undefined;
   return isName ? null : 'must be the name of a collation';
 }
-
-const BARE_SELECT: ReadonlySet<string> = new Set(['targetList', 'limitOption', 'op']);
 
 /** Expressions inside a definition are held to the same as any other; what surrounds them is taken off first. */
 function definitionFault(parts: readonly unknown[]): string | null {

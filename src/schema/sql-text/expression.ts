@@ -75,10 +75,14 @@ function onlyTarget(text: string): Node | string {
 const ONE_EXPRESSION = 'must be one SQL expression, without clauses, and not a list';
 const BARE_SELECT: ReadonlySet<string> = new Set(['targetList', 'limitOption', 'op']);
 
+/** Whether a SELECT has nothing but its list. */
+export function isBareSelect(select: Node | undefined): select is Node {
+  return select !== undefined && Object.keys(select).every((key) => BARE_SELECT.has(key));
+}
+
 function targetOf(parsed: { stmts?: unknown[] }): Node | string {
   const select = member(member(only(parsed.stmts), 'stmt'), 'SelectStmt');
-  const isBare = select !== undefined && Object.keys(select).every((key) => BARE_SELECT.has(key));
-  const target = isBare ? member(only(select['targetList']), 'ResTarget') : undefined;
+  const target = isBareSelect(select) ? member(only(select['targetList']), 'ResTarget') : undefined;
   const value = member(target, 'val');
   if (value === undefined || target?.['name'] !== undefined || target?.['indirection'] !== undefined)
     return ONE_EXPRESSION;

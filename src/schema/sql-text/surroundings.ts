@@ -1,7 +1,7 @@
 /** What stands around a text: its table, with what that needs. */
+import { extrasOf, type CollectionNode } from '../model/state.js';
 import { parseTypeText } from './expression.js';
 import type { Need } from '../model/extras.js';
-import type { CollectionNode } from '../model/state.js';
 
 export interface Surroundings {
   /** The table; absent for what stands in none, the rules of domains. */
@@ -30,7 +30,7 @@ export function surroundingsOf({ collection, fields }: Pick<CollectionNode, 'col
   return surroundingsOfTable({
     collection: collection.collection,
     columns,
-    needs: collection.schema?.extras?.needs ?? [],
+    needs: extrasOf({ collection }).needs ?? [],
   });
 }
 

@@ -21,14 +21,11 @@ export interface TransitionContext {
 /** What each holder of a reference looks like after it was detached, for those that had to be. */
 export interface Detached {
   collections: Map<string, Collection>;
-  /** By holderKey. */
+  /** By memberKey. */
   fields: Map<string, Field>;
-  /** By holderKey. */
+  /** By memberKey. */
   relations: Map<string, Relation>;
 }
-
-/** Key of a field or relation in the maps of Held. NUL can't be part of a name. */
-export const holderKey = (collection: string, field: string): string => `${collection}\0${field}`;
 
 /** Collections that both states have, as pairs; a replaced one is another collection in each. */
 export function* surviving({ from, to, names }: Pick<TransitionContext, 'from' | 'to' | 'names'>) {

@@ -3,23 +3,14 @@
  * junction_field, one_allowed_collections, and foreign keys on columns that change their type. What the desired state
  * says instead is set by the later updates.
  */
-import {
-  type TransitionContext,
-  type Detached,
-  columnChanges,
-  holderKey,
-  isPrimary,
-  relationBody,
-  surviving,
-} from './context.js';
-import type { NewEvent } from '../model/events.js';
+import { memberKey, byName, getRelation, primaryKeyOf, relationsTo } from '../model/state.js';
+import { type TransitionContext, type Detached, columnChanges, isPrimary, relationBody, surviving } from './context.js';
+import { type NewEvent, newEvent } from '../model/events.js';
 import type { Collection, Field, Relation, TableSchema } from '../model/model.js';
 import { partitionsFirst } from '../model/order.js';
 import { patchBetween } from '../fold/patch.js';
 import { isReplacedRelation } from './removals.js';
 import { withNeeds, withoutColumns, withoutConstraints, withoutOthers, withoutReferences } from './table-extras.js';
-import { byName, getRelation, primaryKeyOf, relationsTo } from '../model/state.js';
-import { newEvent } from '../model/events.js';
 
 export function detach(change: TransitionContext): { events: NewEvent[]; held: Detached } {
   const held: Detached = { collections: new Map(), fields: new Map(), relations: new Map() };
@@ -100,7 +91,7 @@ function* detachFields(change: TransitionContext, name: string, held: Detached):
   for (const field of change.from.collections.get(name)?.fields.values() ?? []) {
     const next = releasePrimaryKey(change, detachFieldGroup(change, field));
     if (next === field) continue;
-    held.fields.set(holderKey(name, field.field), next);
+    held.fields.set(memberKey(name, field.field), next);
     yield newEvent('field.updated', name, field.field, { patch: patchBetween(field, next) });
   }
 }
@@ -138,13 +129,13 @@ function* detachRelations(change: TransitionContext, held: Detached): Generator<
   }
 }
 
-/** Relations of touched collections and relations that point at them, by holderKey, in its order, partitions first. */
+/** Relations of touched collections and relations that point at them, by in its order, partitions first. */
 function concernedRelations({ from, names }: TransitionContext): [string, Relation][] {
   const concerned = new Map<string, Relation>();
   for (const name of names) {
     const own = from.collections.get(name)?.relations.values() ?? [];
     for (const relation of [...own, ...relationsTo(from, name)]) {
-      concerned.set(holderKey(relation.many_collection, relation.many_field), relation);
+      concerned.set(memberKey(relation.many_collection, relation.many_field), relation);
     }
   }
   const ordered = [...concerned].sort(([a], [b]) => byName(a, b));

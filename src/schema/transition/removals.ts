@@ -1,6 +1,6 @@
 /** What a change takes away. */
+import { isFolder, type CollectionNode, type State } from '../model/state.js';
 import type { Field, Relation } from '../model/model.js';
-import type { CollectionNode, State } from '../model/state.js';
 
 export interface Removals {
   /** Those that become a table or stop being one are among them. */
@@ -27,7 +27,7 @@ export function removalsBetween(from: State, to: State, names: readonly string[]
 
 /** A table can't become a folder, nor a folder a table: that is another collection of the same name. */
 export function isReplacedCollection(before: CollectionNode, after: CollectionNode): boolean {
-  return (before.collection.schema === null) !== (after.collection.schema === null);
+  return isFolder(before) !== isFolder(after);
 }
 
 const isGone = (before: Field, after: Field | undefined): boolean =>

@@ -7,15 +7,9 @@
  *
  * Collections are updated after fields are created, because archive_field and sort_field may name a new field.
  */
-import {
-  type TransitionContext,
-  type TransitionOptions,
-  holderKey,
-  isIndexed,
-  relationBody,
-  surviving,
-} from './context.js';
-import type { NewEvent } from '../model/events.js';
+import { memberKey, extrasOf, type CollectionNode, type State, byName, getRelation } from '../model/state.js';
+import { type TransitionContext, type TransitionOptions, isIndexed, relationBody, surviving } from './context.js';
+import { type NewEvent, newEvent } from '../model/events.js';
 import { detach } from './detach.js';
 import type { Collection, Field, Relation } from '../model/model.js';
 import { groupsFirst, neededFirst, parentOf, partitionsFirst, relationsInOrder } from '../model/order.js';
@@ -23,8 +17,6 @@ import { patchBetween } from '../fold/patch.js';
 import { isReplacedCollection, isReplacedRelation, removalsBetween } from './removals.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { updateOrder } from './update-order.js';
-import { type CollectionNode, type State, byName, getRelation } from '../model/state.js';
-import { newEvent } from '../model/events.js';
 
 /**
  * The events that turn `from` into `to`, where only the collections in `touched` differ. Both states must satisfy the
@@ -108,7 +100,7 @@ function holdersOf(state: State, name: string): string[] {
 }
 
 const sequencesOf = (state: State, name: string) =>
-  (state.collections.get(name)?.collection.schema?.extras?.needs ?? []).filter((need) => need.kind === 'sequence');
+  (extrasOf(state.collections.get(name)).needs ?? []).filter((need) => need.kind === 'sequence');
 
 /** The table with which a sequence ends, by the sequence's name. */
 function sequenceOwners(state: State, names: Iterable<string>): ReadonlyMap<string, string> {
@@ -156,7 +148,7 @@ function* updateFields(change: TransitionContext, held: ReadonlyMap<string, Fiel
     const kept = [...after.fields.keys()].filter((field) => before.fields.has(field) && !gone?.has(field));
     for (const each of updateOrder(kept, before.fields, after.fields)) {
       const field = after.fields.get(each) as Field;
-      const now = held.get(holderKey(name, each)) ?? before.fields.get(each) ?? field;
+      const now = held.get(memberKey(name, each)) ?? before.fields.get(each) ?? field;
       const patch = now === field ? [] : patchBetween(now, field);
       if (patch.length === 0) continue;
       yield newEvent('field.updated', name, field.field, { patch, ...concurrently(change, now, field) });
@@ -185,7 +177,7 @@ function* putRelations(
     const node = to.collections.get(name);
     for (const relation of node === undefined ? [] : relationsInOrder(node)) {
       const old = getRelation(from, name, relation.many_field);
-      yield* putRelation(relation, old, held.get(holderKey(name, relation.many_field)) ?? old);
+      yield* putRelation(relation, old, held.get(memberKey(name, relation.many_field)) ?? old);
     }
   }
 }

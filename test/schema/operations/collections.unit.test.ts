@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import type { State } from '../../../src/schema/model/state.js';
-import { initialState } from '../../../src/schema/model/state.js';
+import { type State, initialState } from '../../../src/schema/model/state.js';
 import { accepted, attempt, folder, given, table } from '../../support/given.js';
 import { withRelations } from '../../support/library.js';
 

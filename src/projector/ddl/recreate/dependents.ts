@@ -3,8 +3,8 @@
  * them, and the foreign keys that rest on those. PostgreSQL drops all this with a column, without a word. It is dropped by
  * name before, and made again after; what the log knows nothing of refuses the change.
  */
+import { extrasOf, type CollectionNode, relationsTo } from '../../../schema/model/state.js';
 import { constraintColumns, indexColumns, keyDefinition, targetColumns } from '../../../schema/sql-text/columns.js';
-import { type CollectionNode, relationsTo } from '../../../schema/model/state.js';
 import type { Statement } from '../statement.js';
 import type { Change } from '../change.js';
 import { type ForeignKeyRelation, hasForeignKey, primaryKeyColumns } from '../create-table.js';
@@ -15,7 +15,6 @@ import {
   createIndex,
   dropConstraint,
   dropIndex,
-  extrasOf,
   isInherited,
 } from '../extras.js';
 import { refuseUnmanagedDependents } from './unmanaged-dependents.js';

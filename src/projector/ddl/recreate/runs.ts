@@ -5,9 +5,9 @@
  * field of their collection and added again after the last one, with all dependent objects. Their values are computed,
  * so nothing is lost. (SET EXPRESSION would spare this only from PostgreSQL 17 on, and only for the expression.)
  */
+import { extrasOf, type CollectionNode } from '../../../schema/model/state.js';
 import { columnType } from '../../../schema/normal-form/index.js';
 import type { Field } from '../../../schema/model/model.js';
-import type { CollectionNode } from '../../../schema/model/state.js';
 import type { Change } from '../change.js';
 import { type ColumnField, hasColumn } from '../column.js';
 import { expressionColumns } from '../../../schema/sql-text/columns.js';
@@ -55,7 +55,7 @@ function pointedAt({ event, before, after }: Change): string[] {
   return nodes
     .flatMap((node) => [
       relation(node),
-      (node.collection.schema?.extras?.constraints ?? []).flatMap(({ references }) => references ?? []),
+      (extrasOf(node).constraints ?? []).flatMap(({ references }) => references ?? []),
     ])
     .flat();
 }
