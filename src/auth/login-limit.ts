@@ -9,7 +9,7 @@ const WINDOW = 15 * 60 * 1000;
 
 /**
  * Failures allowed within the window. The pair stops a client that tries passwords; the address, one that tries
- * users; the e-mail, one with many addresses. The last two would lock out who is right as well: they don't hold
+ * users; the e-mail, one with many addresses. The last two would lock out the owner as well: they don't hold
  * where the user's last login came from.
  */
 const FAILURES = { pair: 10, address: 50, email: 100 } as const;

@@ -7,7 +7,7 @@ import type { Operation } from '../schema/operations/operation.js';
 import { stepsTo } from '../kernel/resumable.js';
 import { type Answer, noContent, refusal, unwrap } from './answer.js';
 import type { HttpDeps } from './deps.js';
-import { jsonPieces, largeJsonAnswer } from './json-text.js';
+import { jsonChunks, largeJsonAnswer } from './json-text.js';
 import { addressOf, idempotencyKeyOf, ifMatchOf, reasonOf, traceparentOf, userAgentOf } from './request-headers.js';
 import type { Call } from './route.js';
 import { runYielding } from '../kernel/event-loop.js';
@@ -106,7 +106,7 @@ export function causeOf(command: string, { req, requestId, caller }: Call<unknow
 /** Of the parsed body: another boundary or other white space doesn't make it another request. */
 async function requestHash(method: string, url: string, body: unknown): Promise<string> {
   const digest = createHash('sha256').update(JSON.stringify([method, url]));
-  await runYielding(jsonPieces(body ?? null, (piece) => digest.update(piece)));
+  await runYielding(jsonChunks(body ?? null, (chunk) => digest.update(chunk)));
   return digest.digest('hex');
 }
 

@@ -1,5 +1,5 @@
 /** A large value as JSON text in steps: JSON.stringify of 30 MiB stops the event loop for a tenth of a second. */
-import { bytes, inPieces, type Texts } from '../kernel/bytes.js';
+import { bytes, inChunks, type Texts } from '../kernel/bytes.js';
 import { runYielding } from '../kernel/event-loop.js';
 import type { Resumable } from '../kernel/resumable.js';
 import { type Answer, jsonBytesAnswer } from './answer.js';
@@ -20,9 +20,9 @@ export async function jsonTextsAnswer(texts: Texts): Promise<Answer> {
 /** The bytes of what `JSON.stringify` would write. */
 export const jsonBytes = (value: unknown): Resumable<Buffer> => bytes(tokensOf(value, LEVELS));
 
-/** Gives `use` what `JSON.stringify` would write, piece by piece. */
-export const jsonPieces = (value: unknown, use: (piece: Buffer) => void): Resumable<void> =>
-  inPieces(tokensOf(value, LEVELS), use);
+/** Gives `use` what `JSON.stringify` would write, in chunks. */
+export const jsonChunks = (value: unknown, use: (chunk: Buffer) => void): Resumable<void> =>
+  inChunks(tokensOf(value, LEVELS), use);
 
 type Tokens = Generator<string, void, void>;
 

@@ -1,4 +1,4 @@
-/** Text as bytes, piece by piece: a large answer in one go stops the event loop for as long as it takes. */
+/** Text as bytes, in chunks: a large answer in one go stops the event loop for as long as it takes. */
 import type { Resumable } from './resumable.js';
 
 /** Text in chunks, each made when it is asked for and in less than a millisecond. */
@@ -8,8 +8,8 @@ export type Texts = Iterable<string>;
 const PIECE = 32_768;
 const ASKED = 16;
 
-/** Gives `use` the texts, put together to pieces that are worth it. */
-export function* inPieces(texts: Texts, use: (piece: Buffer) => void): Resumable<void> {
+/** Gives `use` the texts, joined to chunks that are worth it. */
+export function* inChunks(texts: Texts, use: (chunk: Buffer) => void): Resumable<void> {
   let text = '';
   let asked = 0;
   for (const each of texts) {
@@ -26,16 +26,16 @@ export function* inPieces(texts: Texts, use: (piece: Buffer) => void): Resumable
 
 /** All of `texts`, as UTF-8. */
 export function* bytes(texts: Texts): Resumable<Buffer> {
-  const pieces: Buffer[] = [];
+  const chunks: Buffer[] = [];
   let size = 0;
-  yield* inPieces(texts, (piece) => {
-    pieces.push(piece);
-    size += piece.length;
+  yield* inChunks(texts, (chunk) => {
+    chunks.push(chunk);
+    size += chunk.length;
   });
   const whole = Buffer.allocUnsafe(size);
   let at = 0;
-  for (const piece of pieces) {
-    at += piece.copy(whole, at);
+  for (const chunk of chunks) {
+    at += chunk.copy(whole, at);
     yield;
   }
   return whole;

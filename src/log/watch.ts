@@ -22,7 +22,7 @@ export interface LogWatch {
   examine(check: HeadCheck, seen: LogHead): Promise<boolean>;
   /** What is in the log doesn't go on from `seen`, which this process has folded. */
   replaced(seen: LogHead): Promise<void>;
-  /** What stands in the way of every change now; undefined: nothing. */
+  /** What blocks every change now; undefined: nothing. */
   pending(): NotedDivergence | undefined;
   /** Divergences that this process has been told of or has noticed, since it started. */
   count(): number;

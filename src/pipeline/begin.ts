@@ -31,7 +31,7 @@ export interface Begun {
 export interface Begin extends Pick<Try, 'attendance' | 'lockWait' | 'tableWait'> {
   /** Asked in the same flight, once the lock is held. */
   question?: Parameterised;
-  /** Set when the work may have to be taken back while the transaction goes on. */
+  /** Set when the work may have to be rolled back while the transaction goes on. */
   savepoint?: boolean;
   /** The log may be another one than was seen: nothing that rests on it is written. */
   evenDiverged?: boolean;

@@ -1,4 +1,4 @@
-/** What is added to PostgreSQL's refusal once the transaction has given back its locks. */
+/** What is added to PostgreSQL's refusal once the transaction has released its locks. */
 import type pg from 'pg';
 import { sendScript } from '../postgres/exchange.js';
 import { type Sql, ident, join, sql } from '../projector/ddl/sql.js';
@@ -20,7 +20,7 @@ export interface Explained {
   keeps: boolean;
 }
 
-/** A transaction that failed is taken back here. It holds no lock on a table any more, and without `keeps` none at all. */
+/** A failed transaction is rolled back here. It holds no lock on a table any more, and without `keeps` none at all. */
 export async function explained(client: pg.ClientBase, problem: Problem, how: Explained): Promise<Problem> {
   const named = namingExtension(problem, how.after);
   const inquiry = inquiryOf({ ...how, problem: named });
@@ -43,7 +43,7 @@ interface Inquiry {
   told: (rows: readonly unknown[]) => Problem;
 }
 
-/** What the database can say of a refusal: the rows in the way, or what has a name. */
+/** What the database can say of a refusal: the offending rows, or what has a name. */
 function inquiryOf(refused: Refused): Inquiry | null {
   const { problem } = refused;
   const offenders = offendingRowsOf(refused);

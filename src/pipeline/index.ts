@@ -78,7 +78,7 @@ interface Writer {
 /** Options with what they leave out. */
 type Options = PipelineOptions & Required<Pick<PipelineOptions, 'watch'>>;
 
-/** Answers what stands in the way of an attempt as a refusal. */
+/** Answers what ends an attempt as a refusal. */
 async function answer<T>(writer: Writer, job: Job, work: (attempt: Attempt) => Promise<T>): Promise<T | Outcome> {
   const { options, semaphore, commitsInDoubt } = writer;
   const { abandoned, waited = 0 } = job.request;
@@ -154,7 +154,7 @@ async function resolveCommitInDoubt(
   return done;
 }
 
-/** For what isn't a command: what stands in the way is thrown. */
+/** For what isn't a command: a problem is thrown. */
 async function inTransaction<T>(writer: Writer, how: How, work: (at: Try) => Promise<T>): Promise<T> {
   const { deadline } = how;
   try {

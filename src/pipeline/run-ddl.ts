@@ -35,8 +35,8 @@ export async function runStatements(client: pg.ClientBase, projection: Projectio
   const { statements } = projection;
   const question = takenNames(projection);
   const locks = strongestLocks(statements);
-  const ahead = [...(question === null ? [] : [question]), ...locking(projection, locks)];
-  const script = [...ahead, ...statements.map((statement) => statement.sql)];
+  const preamble = [...(question === null ? [] : [question]), ...locking(projection, locks)];
+  const script = [...preamble, ...statements.map((statement) => statement.sql)];
   if (script.length === 0) return null;
   try {
     const results = await runScript(client, script);
@@ -44,7 +44,7 @@ export async function runStatements(client: pg.ClientBase, projection: Projectio
   } catch (error) {
     if (!(error instanceof ExchangeError)) throw error;
     if (isLocked(error)) throw new LockedError(error, locks);
-    return refusals(client, projection, { error, asked: question !== null, ahead: ahead.length });
+    return refusals(client, projection, { error, asked: question !== null, preamble: preamble.length });
   }
 }
 
@@ -58,7 +58,7 @@ interface Refusing {
   /** The first statement is the question for taken names. */
   asked: boolean;
   /** Statements in front of those of the batch. */
-  ahead: number;
+  preamble: number;
 }
 
 async function refusals(client: pg.ClientBase, projection: Projection, refusing: Refusing): Promise<Problem[]> {
@@ -70,7 +70,7 @@ async function refusals(client: pg.ClientBase, projection: Projection, refusing:
 
 /**
  * Not on the client that met the failure: its transaction answers nothing but an empty query, and that only when it has
- * given back its locks. Before, not even a new connection would find room for the few it needs.
+ * released its locks. Before, not even a new connection would find room for the few it needs.
  */
 async function lockSettings(client: pg.ClientBase, pool: pg.Pool): Promise<LockSettings | undefined> {
   try {
@@ -87,11 +87,11 @@ interface Failed extends Refusing {
   settings: LockSettings | undefined;
 }
 
-function problemsOf({ error, statements, settings, asked, ahead, after }: Failed): Problem[] {
+function problemsOf({ error, statements, settings, asked, preamble, after }: Failed): Problem[] {
   const rows = asked ? ((error.results[0]?.rows ?? []) as readonly Taken[]) : [];
   const taken = rows.filter(({ name }) => !isFolder(after, name));
   if (isNameTaken(sqlState(error)) && taken.length > 0) return taken.map(unmanaged);
-  return [ddlFailure(error, statements, Math.max(0, error.results.length - ahead), settings)];
+  return [ddlFailure(error, statements, Math.max(0, error.results.length - preamble), settings)];
 }
 
 /** PostgreSQL has nothing against a folder that is called like a table it would hide. */

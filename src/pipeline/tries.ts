@@ -34,7 +34,7 @@ export interface Trying {
 /** Connections of the pool that turn out to be dead: the first, and two more. */
 const STALE_AT_MOST = 2;
 
-/** Milliseconds; each pause is a random part of it, so that two who clashed don't clash again. */
+/** Milliseconds; each pause is a random part of it, so that two that clashed don't clash again. */
 const STALE_PAUSE = 100;
 
 /** Milliseconds: the first pause, and what the growing ones end at, while it is known whom to look for and otherwise. */

@@ -81,7 +81,7 @@ export interface Idempotency {
   render(outcome: Done | Refusal): StoredAnswer;
 }
 
-/** An answer as it is kept for the same request again; headers and body are given back as they were. */
+/** An answer as it is stored for the same request again; headers and body are returned as they were. */
 export interface StoredAnswer {
   status: number;
   headers: Json;

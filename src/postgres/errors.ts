@@ -99,7 +99,7 @@ const LOCKED = new Set<string | undefined>([
   SQLSTATE.serialization_failure,
 ]);
 
-/** Whether others were in the way: the whole transaction may be tried again as it is. */
+/** Whether a lock or a deadlock ended it: the whole transaction may be tried again as it is. */
 export function isLocked(error: unknown): boolean {
   return LOCKED.has(sqlState(error));
 }
@@ -142,7 +142,7 @@ export function unavailable(message: string): Problem {
   return { code: 'UNAVAILABLE', message };
 }
 
-/** Others were in the way for too long. `who`: a sentence on them, where it is known. */
+/** The locks weren't free for too long. `who`: a sentence on their holders, where they are known. */
 export function lockTimeout(who = 'Something else holds a lock that this change needs'): Problem {
   return { code: 'LOCK_TIMEOUT', message: `${who}; nothing was written. Try again shortly.` };
 }

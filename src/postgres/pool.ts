@@ -144,7 +144,7 @@ const SPELLING = {
 };
 
 /**
- * Seconds, and milliseconds: the server notices in half a minute that the machine of a client is gone, and gives back what
+ * Seconds, and milliseconds: the server notices in half a minute that the machine of a client is gone, and releases what
  * that one held. Ignored on sockets of the file system.
  */
 const KEEPALIVE = {

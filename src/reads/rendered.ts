@@ -54,7 +54,7 @@ export function createRenderedCache({ maxBytes = 64 * 1024 * 1024 } = {}): Rende
     return kept;
   };
   const make = async (kept: Kept, key: string, render: () => Resumable<Buffer>): Promise<Rendered> => {
-    const rendered = await runYielding(renderedPieces(render(), (bytes) => grow(kept, entry, bytes)));
+    const rendered = await runYielding(renderedChunks(render(), (bytes) => grow(kept, entry, bytes)));
     const entry: Entry = { rendered, bytes: 0, dropped: false };
     kept.answers.set(key, entry);
     count(1, 0);
@@ -103,7 +103,7 @@ interface Kept {
 const HASHED = 512 * 1024;
 
 /** A body with its entity tag. `onGrown` is told of the bytes that are kept beside it. */
-export function* renderedPieces(
+export function* renderedChunks(
   content: Resumable<Buffer>,
   onGrown: (bytes: number) => void = () => undefined,
 ): Resumable<Rendered> {

@@ -112,7 +112,7 @@ export function createStore({ pool, logger, folds, onReplaced }: StoreOptions): 
     const replaced = point !== undefined;
     point ??= startPoint();
     const loaded = await foldLog(pool, from, stops && { stops }).catch((error: unknown) => {
-      // Nothing of another log is shown, also where this one can't be.
+      // Nothing of another log is answered, also where this one can't be.
       if (replaced) replace(from, true);
       throw broken(error);
     });

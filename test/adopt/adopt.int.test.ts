@@ -131,7 +131,7 @@ describe('adopting tables', function () {
     }
   });
 
-  it('is replayed piece by piece, whatever order the tables came in', async () => {
+  it('is replayed in slices, whatever order the tables came in', async () => {
     const many = Array.from(
       { length: 120 },
       (_, n) => `CREATE TABLE t${n} (a integer, b integer, PRIMARY KEY (a, b));`,

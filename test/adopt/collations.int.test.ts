@@ -106,7 +106,7 @@ describe('collations of adopted tables', function () {
     await expectReplayed(instance);
   });
 
-  it('are made again when they were dropped by hand', async () => {
+  it('are recreated when they were dropped by hand', async () => {
     const { instance } = await start(
       `CREATE COLLATION c (PROVIDER = icu, LOCALE = 'de'); CREATE TABLE t (a text COLLATE c)`,
     );

@@ -196,7 +196,7 @@ describe('types and sequences of several tables', function () {
     expect(found).to.deep.equal([['enum mood'], []]);
   });
 
-  it('are made again when they were dropped by hand', async () => {
+  it('are recreated when they were dropped by hand', async () => {
     const instance = await start(`CREATE TYPE mood AS ENUM ('a'); CREATE DOMAIN d AS integer;
       CREATE TABLE m (id integer PRIMARY KEY, m mood, d d)`);
     const body = { collection: 'm', field: 'd' };

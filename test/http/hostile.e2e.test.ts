@@ -222,7 +222,7 @@ describe('hostile clients', function () {
     });
   });
 
-  it('what others made of a table is named when it stands in the way', async () => {
+  it('unmanaged objects of a table are named when they block the change', async () => {
     await create('needed', [plain('x', 'string')]);
     await api.sql('CREATE VIEW looks AS SELECT x FROM needed');
     const error = await api.refused({ status: 409, code: 'IN_USE' }, 'DELETE', '/collections/needed');

@@ -4,10 +4,10 @@ import { readAcceptEncoding } from '../../src/http/coding.js';
 import { Refused } from '../../src/http/errors.js';
 import { representationAnswer, requireAcceptable } from '../../src/http/representation.js';
 import { bytes } from '../../src/kernel/bytes.js';
-import { renderedPieces } from '../../src/reads/rendered.js';
+import { renderedChunks } from '../../src/reads/rendered.js';
 import { runToEnd } from '../../src/kernel/resumable.js';
 
-const toRendered = (content: string) => runToEnd(renderedPieces(bytes([content])));
+const toRendered = (content: string) => runToEnd(renderedChunks(bytes([content])));
 
 const small = { ...toRendered('{"ü":1}'), etag: '"abc"', type: 'application/json', position: 7 };
 const text = JSON.stringify(Array.from({ length: 500 }, (_, index) => ({ index })));

@@ -146,7 +146,7 @@ describe('a log that is replaced under a running service', () => {
     ['deletes its row', 'DELETE FROM service_divergences'],
     ['says in its row that it was acknowledged', 'UPDATE service_divergences SET acknowledged = 1'],
   ] as const) {
-    it(`is not done away with by who ${what} and moves the checkpoints`, async () => {
+    it(`is not removed by a role that ${what} and moves the checkpoints`, async () => {
       const { send } = await running();
       await cutOff(database.connectionString, 3);
       await expectRefused(send);
@@ -202,7 +202,7 @@ describe('a log that is replaced under a running service', () => {
     expect(again.codes, again.text).to.deep.equal(['ALREADY_EXISTS']);
   });
 
-  it('tells who follows the stream, ends it, and takes no cursor of the other log', async () => {
+  it('tells the followers of the stream, ends it, and takes no cursor of the other log', async () => {
     const { service, send } = await running();
     const response = await fetch(`${service.url}/history/stream?after=6`, {
       headers: { authorization: `Bearer ${service.adminToken}` },

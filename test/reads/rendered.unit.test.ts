@@ -78,9 +78,9 @@ describe('rendered answers', () => {
   });
 });
 
-/** Pieces that take a millisecond each. */
-function* slowly(pieces: number): Generator<string, void, void> {
-  for (let piece = 0; piece < pieces; piece += 1) {
+/** Chunks that take a millisecond each. */
+function* slowly(chunks: number): Generator<string, void, void> {
+  for (let chunk = 0; chunk < chunks; chunk += 1) {
     const until = performance.now() + 1;
     while (performance.now() < until);
     yield 'x'.repeat(40_000);

@@ -9,7 +9,7 @@ import { clock, connections, database, locks, timeouts } from './server.js';
 
 export interface Examined {
   name: string;
-  /** `skipped`: an earlier finding stands in the way. */
+  /** `skipped`: an earlier finding prevents it. */
   result: 'ok' | 'warning' | 'error' | 'skipped';
   findings: Finding[];
 }

@@ -1,4 +1,4 @@
-/** The value of a JSON text that was scanned, built piece by piece. All building is JSON.parse's. */
+/** The value of a JSON text that was scanned, built chunk by chunk. All building is JSON.parse's. */
 import type { Resumable } from '../../kernel/resumable.js';
 import type { Cut, JsonScan } from './json-scan.js';
 
@@ -14,7 +14,7 @@ export function* buildJson(bytes: Uint8Array, { cuts }: JsonScan): Resumable<unk
   let whole: Container | undefined;
   for (const cut of cuts) {
     const parent = open.at(-1);
-    if (parent !== undefined) addPiece(parent, textOf(cut.from, cut.to));
+    if (parent !== undefined) addChunk(parent, textOf(cut.from, cut.to));
     if (cut.kind === 'close') open.pop();
     if (cut.kind === 'open') {
       const container: Container = cut.isArray ? [] : {};
@@ -31,7 +31,7 @@ function nameOf({ name }: Cut, textOf: (from: number, to: number) => string): st
   return name === null ? null : (JSON.parse(textOf(...name)) as string);
 }
 
-function addPiece(container: Container, text: string): void {
+function addChunk(container: Container, text: string): void {
   if (Array.isArray(container)) for (const element of JSON.parse(`[${text}]`) as unknown[]) container.push(element);
   else for (const [name, value] of Object.entries(JSON.parse(`{${text}}`) as object)) addOne(container, value, name);
 }

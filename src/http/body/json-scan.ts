@@ -1,6 +1,6 @@
 /**
  * A look at JSON text before anything is built from it: that it is JSON, how much it holds, and where it can be cut, so
- * that it can be built piece by piece. JSON.parse of 32 MiB stops the event loop for 0.2 s, of ten million empty objects
+ * that it can be built chunk by chunk. JSON.parse of 32 MiB stops the event loop for 0.2 s, of ten million empty objects
  * for 6 s.
  */
 import type { Resumable } from '../../kernel/resumable.js';
@@ -162,7 +162,7 @@ class Scanner {
   #comma(top: Level, at: number): void {
     top.comma = at;
     if (at - top.group >= this.#options.group) this.#cut(top, at);
-    // What was opened stands in a piece of its own: the comma behind it belongs to none.
+    // What was opened stands in a chunk of its own: the comma behind it belongs to none.
     else if (top.opened && this.#isBlank(top.group, at)) top.group = at + 1;
     if (!top.isArray) this.#name(top);
   }
@@ -187,7 +187,7 @@ class Scanner {
     top.group = at + 1;
   }
 
-  /** What stands before a container in its parent is cut off, and the container has its own pieces from now on. */
+  /** What stands before a container in its parent is cut off, and the container has its own chunks from now on. */
   #openUp(level: Level, parent: Level | undefined): void {
     const from = parent?.group ?? 0;
     const to = parent === undefined ? 0 : Math.max(from, parent.comma);

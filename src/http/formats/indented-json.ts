@@ -1,4 +1,4 @@
-/** JSON for people, piece by piece. */
+/** JSON for people, in chunks. */
 
 /** What `JSON.stringify(document, null, 2)` would write, and a newline. */
 export function* indentedJsonTexts(document: object): Generator<string, void, void> {

@@ -1,4 +1,4 @@
-/** YAML out, piece by piece. */
+/** YAML out, in chunks. */
 import { writeYaml } from './yaml.js';
 
 /** What `writeYaml(document)` would write. */

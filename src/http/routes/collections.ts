@@ -65,26 +65,26 @@ function readingRoutes(deps: HttpDeps, texts: CollectionTexts): Route[] {
 }
 
 /** What the answer to a change shows: collections, and which of their members. */
-type Shown = Call<{ fields?: readonly string[] | undefined }>;
+type DocumentCall = Call<{ fields?: readonly string[] | undefined }>;
 
 function changingRoutes({ pipeline, config: { schema } }: HttpDeps, texts: CollectionTexts): Route[] {
-  const textOf = (state: State, name: string, { query: { fields } }: Shown): string => {
+  const textOf = (state: State, name: string, { query: { fields } }: DocumentCall): string => {
     const text = texts.one(state, name);
     return text === undefined ? 'null' : pickText(text, fields);
   };
-  const shown = (state: State, name: string, call: Shown): Answer => ({
+  const documentAnswer = (state: State, name: string, call: DocumentCall): Answer => ({
     ...textAnswer(200, `{"data":${textOf(state, name, call)}}`, ['Content-Type', JSON_TYPE]),
     position: state.position,
   });
-  const severalShown = (state: State, names: readonly string[], call: Shown): Answer => {
+  const documentsAnswer = (state: State, names: readonly string[], call: DocumentCall): Answer => {
     const data = names.map((name) => textOf(state, name, call));
     const answer = textAnswer(200, `{"data":[${data.join(',')}]}`, ['Content-Type', JSON_TYPE]);
     return { ...answer, position: state.position };
   };
-  const createSeveral = async (call: Shown, input: { body: unknown[]; concurrentIndexes: boolean }) => {
+  const createSeveral = async (call: DocumentCall, input: { body: unknown[]; concurrentIndexes: boolean }) => {
     const command = await commandOf('create-collections', input);
     const names = command.creates.map(({ collection }) => collection.collection);
-    const render = ({ state }: { state: State }) => severalShown(state, names, call);
+    const render = ({ state }: { state: State }) => documentsAnswer(state, names, call);
     return change(pipeline, call, { name: 'create-collections', command, render });
   };
   return [
@@ -98,7 +98,7 @@ function changingRoutes({ pipeline, config: { schema } }: HttpDeps, texts: Colle
         const body = await inManagedSchema(call.body, schema);
         const command = await commandOf('update-collections', { body });
         const names = command.updates.map(({ collection }) => collection);
-        const render = ({ state }: { state: State }) => severalShown(state, names, call);
+        const render = ({ state }: { state: State }) => documentsAnswer(state, names, call);
         return change(pipeline, call, { name: 'update-collections', command, render });
       },
     }),
@@ -114,7 +114,7 @@ function changingRoutes({ pipeline, config: { schema } }: HttpDeps, texts: Colle
         if (Array.isArray(body)) return createSeveral(call, { body, concurrentIndexes });
         const command = await commandOf('create-collection', { body, concurrentIndexes });
         const name = command.collection.collection;
-        const render = ({ state }: { state: State }) => shown(state, name, call);
+        const render = ({ state }: { state: State }) => documentAnswer(state, name, call);
         return change(pipeline, call, { name: 'create-collection', command, render });
       },
     }),
@@ -128,7 +128,7 @@ function changingRoutes({ pipeline, config: { schema } }: HttpDeps, texts: Colle
         const collection = idOf(call);
         const body = await inManagedSchema(call.body, schema);
         const command = await commandOf('update-collection', { collection, body });
-        const render = ({ state }: { state: State }) => shown(state, collection, call);
+        const render = ({ state }: { state: State }) => documentAnswer(state, collection, call);
         return change(pipeline, call, { name: 'update-collection', command, render });
       },
     }),

@@ -1,7 +1,7 @@
 /** The description of the interface: for machines, and as a page. */
 import { z } from 'zod';
 import { bytes } from '../../kernel/bytes.js';
-import { type Rendered, renderedPieces } from '../../reads/rendered.js';
+import { type Rendered, renderedChunks } from '../../reads/rendered.js';
 import { JSON_TYPE } from '../answer.js';
 import { representationAnswer } from '../representation.js';
 import { openRoute, route, type Route } from '../route.js';
@@ -53,6 +53,6 @@ async function make(routes: readonly Route[], release: string): Promise<Made> {
   const { openApiDocument } = await import('../openapi/document.js');
   const { PAGE_POLICY: policy, pageOf } = await import('../openapi/page.js');
   const described = openApiDocument(routes, release);
-  const rendered = (text: string) => runYielding(renderedPieces(bytes([text])));
+  const rendered = (text: string) => runYielding(renderedChunks(bytes([text])));
   return { document: await rendered(JSON.stringify(described)), page: await rendered(pageOf(described)), policy };
 }

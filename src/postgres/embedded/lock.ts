@@ -28,7 +28,7 @@ const POLL_MS = 20;
 /** macOS allows 103 bytes, Linux 107. */
 const MAX_SOCKET_PATH = 100;
 
-/** Takes the lock of `dataDir`, or says who has it. */
+/** Takes the lock of `dataDir`, or names its holder. */
 export async function takeLock(dataDir: string): Promise<DataLock | LockHolder> {
   const folder = join(dataDir, 'lock');
   await mkdir(folder, { recursive: true, mode: 0o700 });

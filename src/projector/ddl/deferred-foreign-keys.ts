@@ -1,7 +1,7 @@
 /**
  * Foreign keys that are no relations. They may point at any table of the batch, and need what it does to that table, so
- * they wait for its end. Where a log is replayed, a batch is a piece of it: what takes the key away again may be in the
- * same piece, and the table it points at in a later one.
+ * they wait for its end. Where a log is replayed, a batch is a slice of it: what drops the key again may be in the
+ * same slice, and the table it points at in a later one.
  */
 import { partitionsFirst } from '../../schema/model/order.js';
 import { type State, extrasOf } from '../../schema/model/state.js';
@@ -28,7 +28,7 @@ export interface DeferredForeignKeys {
   end(state: State): Iterable<Statement>;
 }
 
-/** @param awaited those that wait since an earlier piece of the log */
+/** @param awaited those that wait since an earlier slice of the log */
 export function deferredForeignKeys(awaited: readonly DeferredForeignKey[]): DeferredForeignKeys {
   const waiting = new Map<string, DeferredForeignKey[]>();
   const wait = (each: DeferredForeignKey): void => {

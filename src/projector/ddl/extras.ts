@@ -118,7 +118,7 @@ function attach(change: Change, { table, bound }: NonNullable<TableExtras['parti
   return statement(change, text, `make ${change.event.collection} a partition of ${table}`, costs);
 }
 
-/** DROP TABLE takes partitions along without a word: unmanaged ones must not be dropped so. */
+/** DROP TABLE drops partitions silently: unmanaged ones must not be dropped so. */
 export function refuseWithPartitions(change: Change, node: CollectionNode): Statement[] {
   if (extrasOf(node).partition_by === undefined) return [];
   const oid = sql`pg_catalog.to_regclass(${literal(tableOf(change))})`;

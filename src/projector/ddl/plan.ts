@@ -24,9 +24,9 @@ export function planEvent(before: State, event: NewEvent, after: State, schema: 
   return runToEnd(planChanges([{ event, index: 0, before, after, schema, createdAt: new Map(), needs }]));
 }
 
-/** Where the batch is a piece of a log that is replayed into an empty database. */
+/** Where the batch is a slice of a log that is replayed into an empty database. */
 export interface Replaying {
-  /** The foreign keys that earlier pieces left out. */
+  /** The foreign keys that earlier slices left out. */
   awaited: readonly DeferredForeignKey[];
 }
 

@@ -1,6 +1,6 @@
 /**
  * The locks of a change on tables that others use: asked for together before anything is done under them, and, where
- * they can't be had, whose transactions are in the way.
+ * they can't be had, whose transactions hold them.
  * https://www.postgresql.org/docs/current/explicit-locking.html#LOCKING-TABLES
  */
 import { type Sql, join, literal, sql } from './sql.js';
@@ -66,7 +66,7 @@ export function lockTables(schema: string, locks: readonly LockedTable[]): Sql {
   return sql`DO ${literal(body)}`;
 }
 
-/** A transaction that holds, or waits ahead of us for, a lock that a change needs. */
+/** A transaction that holds, or waits before us for, a lock that a change needs. */
 export interface Holder {
   /** Of its server process; null: a prepared transaction. */
   pid: number | null;

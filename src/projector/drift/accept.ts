@@ -101,7 +101,7 @@ function reasonAgainst(sight: LockedDrift, node: CollectionNode, table: CatalogT
   // What has another name is adopted under it, as a whole.
   const isAdopted = [...sight.renames.collections.values()].includes(name);
   if (!isAdopted && isPartitioned(node, there)) return { code: 'PARTITIONED', message: partitionedMessage(there.name) };
-  return aliasInTheWay(node, there) ?? pointsAtAnother(finding, there);
+  return nameTakenByAlias(node, there) ?? pointsAtAnother(finding, there);
 }
 
 /** A table ends with all its partitions, and not before them. */
@@ -129,7 +129,7 @@ const partitionedMessage = (name: string): string =>
   'other names in the database (ALTER TABLE … RENAME TO), delete the collections here, partitions first ' +
   '(DELETE /collections/…), give the tables their names back, and adopt them together (POST /schema/adopt).';
 
-function aliasInTheWay({ fields }: CollectionNode, { columns }: CatalogTable): Reason | null {
+function nameTakenByAlias({ fields }: CollectionNode, { columns }: CatalogTable): Reason | null {
   const alias = columns.find(({ name }) => fields.get(name)?.schema === null)?.name;
   if (alias === undefined) return null;
   const message = `there is a field without a column that is called ${JSON.stringify(alias)}: give the column another name, or delete the field here, and accept again`;

@@ -26,7 +26,7 @@ export interface Repaired {
 
 /**
  * In the caller's transaction, which must hold the log's lock.
- * @throws LockedError when others are in the way: what was done so far is to be taken back with the transaction
+ * @throws LockedError when other sessions hold the locks: what was done so far is to be rolled back with the transaction
  */
 export async function repairDrift(options: RepairOptions): Promise<Repaired> {
   const { client, state, schema } = options;

@@ -31,30 +31,30 @@ export function* groupsOf<E extends LogEvent>(
   let group: Group<E> = { events: [], statements: [], after: state };
   let entries = 0;
   for (let start = 0; start < events.length;) {
-    const piece = planPiece(state, events.slice(start, start + SLICE), schema);
-    const needed = lockEntriesOf(piece.statements);
+    const slice = planSlice(state, events.slice(start, start + SLICE), schema);
+    const needed = lockEntriesOf(slice.statements);
     if (entries > 0 && entries + needed > LOCK_ENTRIES) {
       yield group;
       group = { events: [], statements: [], after: state };
       entries = 0;
     }
     const offset = group.events.length;
-    group.events.push(...piece.events);
-    for (const each of piece.statements) {
+    group.events.push(...slice.events);
+    for (const each of slice.statements) {
       group.statements.push({ ...each, source: { ...each.source, event: each.source.event + offset } });
     }
-    group.after = piece.after;
+    group.after = slice.after;
     // What has to be committed before it is used is the last of its group.
-    entries = piece.statements.some(({ commit }) => commit !== undefined) ? LOCK_ENTRIES : entries + needed;
-    state = piece.after;
-    start += piece.events.length;
+    entries = slice.statements.some(({ commit }) => commit !== undefined) ? LOCK_ENTRIES : entries + needed;
+    state = slice.after;
+    start += slice.events.length;
   }
   if (group.events.length > 0) yield group;
   return state;
 }
 
 /** The events, or the first of them, up to one that has to be committed before others use what it makes. */
-function planPiece<E extends LogEvent>(state: State, events: E[], schema: string): Group<E> {
+function planSlice<E extends LogEvent>(state: State, events: E[], schema: string): Group<E> {
   const plan = (some: E[]) =>
     runToEnd(planBatch(state, some.map(onEmptyTables), schema, { awaited: awaitedForeignKeys(state, schema) }));
   const all = plan(events);

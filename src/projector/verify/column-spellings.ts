@@ -1,7 +1,7 @@
 /**
  * How PostgreSQL spells a column of ours. It rewrites what it is given (`a+1` → `(a + 1)`, casts added, `pg_catalog."C"`
  * → `"C"`), so our text can't be compared with the catalog's: PostgreSQL is asked to spell ours in a copy of the table
- * that is taken back.
+ * that is rolled back.
  */
 import { memberKey } from '../../schema/model/state.js';
 import type pg from 'pg';
@@ -58,7 +58,7 @@ async function readSpellings(
     }
     await client.query('ROLLBACK TO SAVEPOINT dps_column; RELEASE SAVEPOINT dps_column');
   } catch (error) {
-    // That others were in the way says nothing about the spelling.
+    // That a lock wasn't free says nothing about the spelling.
     if (isLocked(error)) throw error;
     await client.query('ROLLBACK TO SAVEPOINT dps_column; RELEASE SAVEPOINT dps_column');
     if (fields.length === 1) return;

@@ -1,7 +1,7 @@
 /**
  * How PostgreSQL spells a definition of ours today. It rewrites constraints and indexes when a column of theirs changes
  * its type (`(v)::text <> 'x'` → `v <> 'x'`), and the fold keeps the text they were made of: PostgreSQL is asked to
- * spell that in a copy of the table that is taken back.
+ * spell that in a copy of the table that is rolled back.
  */
 import type pg from 'pg';
 import { isLocked } from '../../postgres/errors.js';
@@ -114,7 +114,7 @@ async function isSpelled(client: pg.ClientBase, schema: string, need: SpelledNee
   return (await tried<boolean>(client, create, sql`SELECT ${there} = ${ours} AS answer`)) === true;
 }
 
-/** What the question answers after the statements, which are taken back. undefined: they can't be made or don't run. */
+/** What the question answers after the statements, which are rolled back. undefined: they can't be made or don't run. */
 async function tried<T>(client: pg.ClientBase, statements: () => Sql, question: Sql): Promise<T | undefined> {
   await client.query('SAVEPOINT dps_spelling');
   try {
@@ -122,7 +122,7 @@ async function tried<T>(client: pg.ClientBase, statements: () => Sql, question: 
     const { rows } = await client.query<{ answer: T }>(question);
     return rows[0]?.answer;
   } catch (error) {
-    // That others were in the way says nothing about the spelling.
+    // That a lock wasn't free says nothing about the spelling.
     if (isLocked(error)) throw error;
     return undefined;
   } finally {

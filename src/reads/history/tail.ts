@@ -9,7 +9,7 @@ import type { Store } from '../store.js';
 export interface Tail {
   /**
    * Events after `after`, in order, without gap or repetition, then those to come. Ends when `signal` is aborted and
-   * when the tail is closed. Nothing is read ahead for who doesn't ask for more.
+   * when the tail is closed. Nothing is read before it is asked for.
    */
   follow(after: number, signal: AbortSignal): AsyncGenerator<readonly EventText[], void, undefined>;
   /** How many follow now. */

@@ -107,8 +107,8 @@ interface Subject<T> {
   held: T | undefined;
   /** As it stood before the draft. */
   base: T | undefined;
-  /** As it is shown: a document equal to it changes nothing, and needn't be read. */
-  shown: () => unknown;
+  /** Its document: one that is equal changes nothing, and needn't be read. */
+  document: () => unknown;
   fresh: (input: unknown) => Result<T>;
   merge: (existing: T, input: unknown) => Result<T>;
   put: (value: T) => void;
@@ -116,7 +116,7 @@ interface Subject<T> {
 
 function readDocument<T>({ problems }: Reading, input: unknown, subject: Subject<T>): void {
   const { held, base } = subject;
-  if (held !== undefined && held === base && jsonEqual(input, subject.shown())) return;
+  if (held !== undefined && held === base && jsonEqual(input, subject.document())) return;
   const existing = held ?? base;
   const read = existing === undefined ? subject.fresh(input) : subject.merge(existing, input);
   if (!read.ok) problems.push(...read.problems);
@@ -133,7 +133,7 @@ function* readCollections(reading: Reading, documents: Documents): Resumable<voi
     readDocument(reading, input, {
       held: draft.get(name)?.collection,
       base: node?.collection,
-      shown: () => node && collectionDocumentOf(state, node),
+      document: () => node && collectionDocumentOf(state, node),
       fresh: (given) => readNewCollection(given, at, { imported, stepsTo }),
       merge: (existing, given) => mergeCollection(existing, given, at, { imported, stepsTo }),
       put: (collection) => draft.putCollection(collection),
@@ -143,7 +143,7 @@ function* readCollections(reading: Reading, documents: Documents): Resumable<voi
 
 function* readFields(reading: Reading, documents: Documents): Resumable<void> {
   const { state, draft, imported, problems } = reading;
-  const shown = shownByName(state);
+  const current = documentsByName(state);
   for (const { names, input, at, stepsTo } of documents.values()) {
     if (reading.problems.length >= MAX_PROBLEMS) return;
     yield;
@@ -158,7 +158,7 @@ function* readFields(reading: Reading, documents: Documents): Resumable<void> {
     readDocument(reading, input, {
       held: holder.fields.get(field),
       base: getField(state, collection, field),
-      shown: () => shown(collection).get(field),
+      document: () => current(collection).get(field),
       fresh: (given) => readNewField(given, at, { imported, stepsTo }),
       merge: (existing, given) => mergeField(existing, given, at, { imported, stepsTo }),
       put: (value) => draft.putField(value),
@@ -183,8 +183,8 @@ function lostColumns(before: CollectionNode | undefined, after: CollectionNode |
   return columns.map(({ field }) => field).filter((field) => !after.fields.get(field)?.schema);
 }
 
-/** The shown fields of a collection, by name; looked up once per collection. */
-function shownByName(state: State) {
+/** The field documents of a collection, by name; looked up once per collection. */
+function documentsByName(state: State) {
   const known = new Map<string, Map<string, FieldDocument>>();
   return (collection: string): Map<string, FieldDocument> => {
     let fields = known.get(collection);
@@ -214,7 +214,7 @@ function* readRelations(reading: Reading, documents: Documents): Resumable<void>
     readDocument<NewRelation & { id?: number }>(reading, input, {
       held: holder.relations.get(field),
       base,
-      shown: () => base,
+      document: () => base,
       fresh: (given) => readNewRelation(given, at, { imported, stepsTo }),
       merge: (existing, given) =>
         withId(existing, mergeRelation(existing as Relation, given, at, { imported, stepsTo })),

@@ -88,9 +88,9 @@ function fieldDiffs(states: { from: State; to: State }, before: CollectionNode |
   return diffs;
 }
 
-function keptOrGone(field: Field, next: Field | undefined, shown: () => FieldDocument): Entry<FieldDocument>[] {
+function keptOrGone(field: Field, next: Field | undefined, document: () => FieldDocument): Entry<FieldDocument>[] {
   if (next === field) return [];
-  return isSameField(next, field) ? entriesBetween(asJson(field), asJson(next)) : [{ kind: 'D', lhs: shown() }];
+  return isSameField(next, field) ? entriesBetween(asJson(field), asJson(next)) : [{ kind: 'D', lhs: document() }];
 }
 
 const isSameField = (a: Field | undefined, b: Field): a is Field => a !== undefined && !isReplacedField(a, b);

@@ -7,12 +7,12 @@ import { quoted } from './quoted.js';
 
 /** @param relations those that the change touches: of two with the same alias, one of them is told */
 export function shownOnceProblems(state: State, relations: readonly Relation[], from: State): Problem[] {
-  const shown = new Map<string, ReadonlyMap<string, Relation>>();
+  const checked = new Map<string, ReadonlyMap<string, Relation>>();
   return relations.flatMap((relation) => {
     const { many_collection, many_field, one_collection: one, one_field: alias } = relation;
     if (one === null || alias === null) return [];
-    let known = shown.get(one);
-    if (known === undefined) shown.set(one, (known = firstByAlias(state, one, from)));
+    let known = checked.get(one);
+    if (known === undefined) checked.set(one, (known = firstByAlias(state, one, from)));
     const first = known.get(alias);
     if (first === undefined || first === relation) return [];
     const message = `${quoted(alias)} of ${quoted(one)} shows the relation ${quoted(nameOf(first))} already`;

@@ -38,7 +38,7 @@ export function secondKey(collection: string, first: string, field: string): Pro
   return about({ kind: 'field', collection, field, member: ['schema', 'is_primary_key'] }, message);
 }
 
-/** For the checks of one state: who was found to stand in groups that are right is not asked again. */
+/** For the checks of one state: members of groups that were found right are not checked again. */
 export function groupsOf(state: State): Grouping {
   const parentOf = (name: string) =>
     state.collections.get(name)?.collection.meta ?? `there is no collection ${quoted(name)} to group under`;

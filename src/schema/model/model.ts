@@ -2,7 +2,7 @@
  * The documents the service manages, in normal form: every member present, derived members absent.
  *
  * Derived members (`meta.collection`, `meta.field`, `schema.name`, `schema.table`, `schema.is_generated`,
- * `schema.foreign_key_table`, `schema.foreign_key_column`) are added by `present.ts` when a document is shown, and
+ * `schema.foreign_key_table`, `schema.foreign_key_column`) are added by `documents.ts` when a document is answered, and
  * checked and dropped when one is read. Paths in a diff are the same in both forms.
  */
 

@@ -177,7 +177,7 @@ function readValue(
   return readColumnDefault(change, columnType, reading);
 }
 
-/** Columns that make their own values have no default. One that was there before goes without a word. */
+/** Columns that make their own values have no default. One that was there before is dropped silently. */
 function refuseDefault(given: GivenColumn, reason: string, reading: Reading): null {
   const value = given['default_value'];
   const isSilent = value === undefined || value === null || (typeof value === 'string' && NEXTVAL.test(value));

@@ -9,7 +9,7 @@ import { checkTable, mustEqual, type Others, overlay } from './overlay.js';
 
 type Ends = Omit<NewRelation, 'schema'>;
 
-/** `was`: the collection that the relation pointed at before. What is shown of that may come back with a change. */
+/** `was`: the collection that the relation pointed at before. The derived members of that may come back with a change. */
 export type KeyedEnds = Ends & { was?: string | null };
 
 export function foreignKeyDefaults({ many_collection, many_field }: Ends): ForeignKey {

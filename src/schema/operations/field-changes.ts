@@ -20,8 +20,8 @@ export function inPlaceFault(existing: Field, now: Field): [member: string, beco
 /** `foreign_key_table` and `foreign_key_column` show the relation, which alone can change them. */
 export function referenceProblems(target: KeyTarget | null, schema: Json | undefined, at: Path): Problem[] {
   if (!isObject(schema)) return [];
-  const shown = { foreign_key_table: target?.table ?? null, foreign_key_column: target?.column ?? null };
-  return Object.entries(shown).flatMap(([member, now]) => {
+  const derived = { foreign_key_table: target?.table ?? null, foreign_key_column: target?.column ?? null };
+  return Object.entries(derived).flatMap(([member, now]) => {
     if (schema[member] === undefined || collectionName(schema[member], (name) => name === now) === now) return [];
     const message = `${member} must be ${JSON.stringify(now)}, or left out: it follows from the field's relation`;
     return [invalid([...at, 'schema', member], message)];

@@ -1,4 +1,4 @@
-/** Normal form → the documents that are shown, with their derived members, in the interface's order of members. */
+/** Normal form → documents with their derived members, in the interface's order of members. */
 import type { ColumnExtras, TableExtras } from '../model/extras.js';
 import type {
   Collection,

@@ -1,5 +1,5 @@
 /**
- * One order of members for every shown document. Documents come from requests, or back from the log, where jsonb has
+ * One order of members for every document. Documents come from requests, or back from the log, where jsonb has
  * put their members in an order of its own; the same schema must be the same bytes wherever it was read.
  */
 import { isObject } from '../../kernel/json.js';
@@ -49,9 +49,10 @@ const RELATION: Order = {
   inner: { schema: { first: ['constraint_name', 'on_update', 'on_delete'] } },
 };
 
-export const orderCollectionMembers = (shown: CollectionDocument): CollectionDocument => arrange(shown, COLLECTION);
-export const orderFieldMembers = (shown: FieldDocument): FieldDocument => arrange(shown, FIELD);
-export const orderRelationMembers = (shown: Relation): Relation => arrange(shown, RELATION);
+export const orderCollectionMembers = (document: CollectionDocument): CollectionDocument =>
+  arrange(document, COLLECTION);
+export const orderFieldMembers = (document: FieldDocument): FieldDocument => arrange(document, FIELD);
+export const orderRelationMembers = (document: Relation): Relation => arrange(document, RELATION);
 
 function arrange<T>(value: T, order: Order): T {
   if (Array.isArray(value)) return value.map((element: unknown) => arrange(element, PLAIN)) as T;

@@ -65,7 +65,7 @@ function partsOf(state: State, node: CollectionNode): NodeParts {
   return parts;
 }
 
-/** The shown fields of a collection, in order. */
+/** The field documents of a collection, in order. */
 export function fieldDocumentsOf(state: State, node: CollectionNode): readonly FieldDocument[] {
   return partsOf(state, node).fields;
 }
@@ -75,7 +75,7 @@ export function relationDocumentsOf(state: State, node: CollectionNode): readonl
   return partsOf(state, node).relations;
 }
 
-/** The shown collection of a node. */
+/** The collection document of a node. */
 export function collectionDocumentOf(state: State, node: CollectionNode): CollectionDocument {
   return partsOf(state, node).collection;
 }
@@ -113,14 +113,14 @@ export function* snapshotHash(state: State, release: string): Resumable<string> 
     yield;
   }
   const hash = createHash('sha256');
-  // A whole part as one string would be megabytes of garbage; piece by piece the hash is the same.
-  const part = function* (name: string, pieceOf: (text: CanonicalTexts) => string): Resumable<void> {
+  // A whole part as one string would be megabytes of garbage; in chunks the hash is the same.
+  const part = function* (name: string, chunkOf: (text: CanonicalTexts) => string): Resumable<void> {
     hash.update(`"${name}":[`);
     let separator = '';
     for (const text of texts) {
-      const piece = pieceOf(text);
-      if (piece === '') continue;
-      hash.update(separator + piece);
+      const chunk = chunkOf(text);
+      if (chunk === '') continue;
+      hash.update(separator + chunk);
       separator = ',';
       yield;
     }

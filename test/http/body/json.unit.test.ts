@@ -136,7 +136,7 @@ describe('JSON that is parsed in steps', () => {
       message: 'The body is not taken: the member "type" stands twice in one object.',
       path: 'fields[1].a.type',
     });
-    // The same name in another spelling, and in objects that are built from several pieces.
+    // The same name in another spelling, and in objects that are built from several chunks.
     expect(await refusalOf('{"a":1,"\\u0061":2}')).include({ path: 'a' });
     const long = Array.from({ length: 9_000 }, (_, index) => `"member ${index}":${index}`).join();
     expect(await refusalOf(`{"__proto__":1,${long},"__proto__":2}`)).include({ path: '__proto__' });

@@ -28,7 +28,7 @@ const anySnapshot = fc.record({
 });
 
 describe('exports', () => {
-  it('in JSON and YAML are, piece by piece, what is written of the whole', () => {
+  it('in JSON and YAML are, in chunks, what is written of the whole', () => {
     fc.assert(
       fc.property(anySnapshot, (value) => {
         const document = value as unknown as Snapshot;

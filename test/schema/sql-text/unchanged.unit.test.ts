@@ -96,7 +96,7 @@ describe('SQL text that is there already', () => {
     expect(changed.ok, JSON.stringify(changed)).to.equal(true);
   });
 
-  it('is made again where the log is replayed', () => {
+  it('is recreated where the log is replayed', () => {
     const state = oldState();
     const { statements } = runToEnd(
       planBatch(initialState(), runToEnd(transition(initialState(), state, ['t'])), 'public'),

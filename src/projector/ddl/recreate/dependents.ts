@@ -1,6 +1,6 @@
 /**
  * What is recreated with generated columns, beyond what their fields say: a primary key, constraints and indexes that name
- * them, and the foreign keys that rest on those. PostgreSQL drops all this with a column, without a word. It is dropped by
+ * them, and the foreign keys that rest on those. PostgreSQL drops all this silently with a column. It is dropped by
  * name before, and made again after; what the log knows nothing of refuses the change.
  */
 import { extrasOf, type CollectionNode, relationsTo } from '../../../schema/model/state.js';

@@ -1,4 +1,4 @@
-/** Unmanaged objects that depend on columns must not be dropped with them: PostgreSQL does that without a word. */
+/** Unmanaged objects that depend on columns must not be dropped with them: PostgreSQL does that silently. */
 import type { CollectionNode } from '../../../schema/model/state.js';
 import type { Statement } from '../statement.js';
 import { type Change, isNew, statement } from '../change.js';

@@ -60,7 +60,7 @@ function parseMoment(value: unknown): Moment | null {
   return isDate(date) && time !== null ? { date, time, zone } : null;
 }
 
-/** `YYYY-MM-DDTHH:MM:SS[.ffffff]`; a zone would be dropped by PostgreSQL without a word, so it is refused. */
+/** `YYYY-MM-DDTHH:MM:SS[.ffffff]`; a zone would be dropped by PostgreSQL silently, so it is refused. */
 export function dateTimeDefault(value: unknown): string | Wrong {
   const moment = parseMoment(value);
   return moment === null || moment.zone !== undefined ? NOT_A_DATE_TIME : `${moment.date}T${moment.time}`;
