@@ -17,7 +17,9 @@ const isOurs = !env.DATABASE_URL && !env.DATABASE_URL_FILE && !env.HOST;
 if (isOurs) {
   for (const [name, value] of Object.entries(ACCOUNT)) env[name] ??= value;
   console.log(`Database: ${env.DATA_DIR}   E-mail: ${env.ADMIN_EMAIL}   Password: ${env.ADMIN_PASSWORD}`);
-  console.log(`export URL=http://127.0.0.1:${env.PORT ?? 8055} TOKEN=${env.ADMIN_TOKEN}\n`);
+  console.log(
+    `export URL=http://127.0.0.1:${env.PORT ?? 8055} TOKEN=${env.ADMIN_TOKEN} ADMIN_TOKEN=${env.ADMIN_TOKEN}\n`,
+  );
 }
 
 const tsx = createRequire(import.meta.url).resolve('tsx/cli');
