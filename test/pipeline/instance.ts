@@ -7,8 +7,8 @@ import { migrate } from '../../src/postgres/migrate.js';
 import { createPool } from '../../src/postgres/pool.js';
 import { type Store, createStore } from '../../src/reads/store.js';
 import type { Cause } from '../../src/schema/model/events.js';
-import { type CommandOf, type InputOf, type OperationName, operations } from '../../src/schema/operations/index.js';
-import type { Result } from '../../src/kernel/problem.js';
+import type { CommandOf, InputOf, OperationName } from '../../src/schema/operations/index.js';
+import { parsed } from '../support/given.js';
 
 export const silent: Logger = { debug() {}, info() {}, warn() {}, error() {} };
 
@@ -68,10 +68,9 @@ export async function startInstance(connectionString: string, options: InstanceO
 
 /** Parses an input that must be fine. */
 export function command<N extends OperationName>(name: N, input: InputOf<N>): CommandOf<N> {
-  const { parse } = operations[name] as unknown as { parse(input: InputOf<N>): Result<CommandOf<N>> };
-  const parsed = parse(input);
-  if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
-  return parsed.value;
+  const result = parsed(name, input);
+  if (!result.ok) throw new Error(JSON.stringify(result.problems));
+  return result.value;
 }
 
 /** create-collection for a table with these fields. */

@@ -27,13 +27,20 @@ export function followStrictly(state: State, events: readonly NewEvent[]): State
   return next;
 }
 
+/** The command that an input means, or what is wrong with it. */
+export function parsed<N extends OperationName>(name: N, input: unknown): Result<CommandOf<N>> {
+  const { parse } = operations[name] as unknown as {
+    parse(input: unknown): Result<CommandOf<N>> | Resumable<Result<CommandOf<N>>>;
+  };
+  return runToEnd(stepsTo(parse(input)));
+}
+
 /** Parses and decides in one go. */
 export function attempt<N extends OperationName>(state: State, name: N, input: InputOf<N>): Result<NewEvent[]> {
   const operation = operations[name] as unknown as {
-    parse(input: InputOf<N>): Result<CommandOf<N>> | Resumable<Result<CommandOf<N>>>;
     decide(state: State, command: CommandOf<N>): Resumable<Result<NewEvent[]>>;
   };
-  const command = runToEnd(stepsTo(operation.parse(input)));
+  const command = parsed(name, input);
   return command.ok ? runToEnd(operation.decide(state, command.value)) : command;
 }
 

@@ -1,6 +1,6 @@
 /** Commands at random, most of which a service accepts: the same ones for the same seed. */
-import { operations, type OperationName } from '../../src/schema/operations/index.js';
-import type { Result } from '../../src/kernel/problem.js';
+import type { OperationName } from '../../src/schema/operations/index.js';
+import { parsed } from './given.js';
 import { type CollectionNode, type State, primaryKeyOf } from '../../src/schema/model/state.js';
 
 export interface RandomCommand {
@@ -18,9 +18,8 @@ export function createRandomCommands(seed: number): (state: State) => RandomComm
   return (state) => {
     for (;;) {
       const [name, input] = drawInput(state, draw);
-      const { parse } = operations[name] as unknown as { parse(input: unknown): Result<unknown> };
-      const parsed = parse(input);
-      if (parsed.ok) return { name, command: parsed.value };
+      const command = parsed(name, input);
+      if (command.ok) return { name, command: command.value };
     }
   };
 }
