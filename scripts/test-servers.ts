@@ -4,10 +4,12 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
 import { RELEASES, withServerAt } from './postgres/servers.js';
+
+const RUNNER = fileURLToPath(new URL('./test.ts', import.meta.url));
 
 /** Those with a server of their own are the same whatever the others run on. */
 const OWN_SERVER = ['test/postgres/embedded.int.test.ts', 'test/cli/packed.e2e.test.ts'];
@@ -43,9 +45,8 @@ print();
 if (outcomes.some(({ failed, passed }) => failed > 0 || passed === 0)) process.exitCode = 1;
 
 async function tested(release: string, url: string): Promise<Outcome> {
-  const mocha = createRequire(import.meta.url).resolve('mocha/bin/mocha.js');
   const started = performance.now();
-  const child = spawn(process.execPath, [mocha, ...ignored, ...patterns], {
+  const child = spawn(process.execPath, ['--import', 'tsx', RUNNER, ...ignored, ...patterns], {
     env: { ...process.env, TEST_DATABASE_URL: url },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -54,9 +55,8 @@ async function tested(release: string, url: string): Promise<Outcome> {
     text += chunk;
   });
   await once(child, 'close');
-  const [, passed = '0'] = /(\d+) passing/.exec(text) ?? [];
-  const [, failed = '0'] = /(\d+) failing/.exec(text) ?? [];
-  const [, pending = '0'] = /(\d+) pending/.exec(text) ?? [];
+  const [, passed = '0', failed = '0'] = /^(\d+) passed, (\d+) failed$/m.exec(text) ?? [];
+  const [, pending = '0'] = /^(\d+) skipped$/m.exec(text) ?? [];
   const failures = Number(failed) > 0 || Number(passed) === 0 ? [text.slice(text.search(/\d+ failing/))] : [];
   const seconds = Math.round((performance.now() - started) / 1_000);
   return { release, passed: Number(passed), failed: Number(failed), pending: Number(pending), seconds, failures };

@@ -10,6 +10,7 @@ import { expect } from 'chai';
 import { readConfig } from '../src/config.js';
 import { greeting } from '../src/greeting.js';
 import { clientOf } from './http/client.js';
+import { ensureBuilt } from './support/built.js';
 import { type Block, PAGES, ROOT, blocksOf, readPage } from './support/documents.js';
 import { type TestService, startService } from './support/service.js';
 
@@ -26,8 +27,7 @@ const RUN = new Set(['sh', 'js']);
 describe('the documents', () => {
   before('build the program that they call', function () {
     this.timeout(120_000);
-    const built = spawnSync('npm', ['run', '--silent', 'build'], { cwd: ROOT, encoding: 'utf8' });
-    expect(built.status, built.stdout + built.stderr).to.equal(0);
+    ensureBuilt();
   });
 
   for (const page of PAGES) {

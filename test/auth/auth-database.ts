@@ -21,7 +21,7 @@ export interface AuthDatabase {
 const logger = { debug() {}, info() {}, warn() {}, error() {} };
 
 export async function openAuthDatabase(): Promise<AuthDatabase> {
-  const { connectionString, drop } = await createDatabase();
+  const { connectionString, drop } = await createDatabase('migrated');
   const pool = createPool({ connectionString, schema: 'public', max: 5, logger });
   await migrate({ pool, schema: 'public', database: await readDatabase(pool), logger });
   let now = Date.now();

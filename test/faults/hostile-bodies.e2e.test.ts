@@ -25,7 +25,7 @@ describe('hostile bodies', function () {
   let url: string;
 
   before(async () => {
-    database = await createDatabase();
+    database = await createDatabase('migrated');
     service = spawnService({ DATABASE_URL: database.connectionString, ADMIN_TOKEN: TOKEN, NODE_OPTIONS });
     ({ url } = await service.ready());
   });

@@ -53,7 +53,7 @@ describe('kill -9 in the middle of an apply', function () {
   const json = async <T>(path: string, body?: unknown) => (await (await call(path, body)).json()) as T;
 
   before(async () => {
-    database = await createDatabase();
+    database = await createDatabase('migrated');
     await start();
   });
   after(async () => {

@@ -20,7 +20,7 @@ describe('a writer waits for LOCK_TIMEOUT altogether', function () {
   let other: pg.Client;
 
   beforeEach(async () => {
-    database = await createDatabase();
+    database = await createDatabase('migrated');
     proxy = await startProxy(database.connectionString);
     service = await startService({ DATABASE_URL: proxy.connectionString });
     client = clientOf(service);

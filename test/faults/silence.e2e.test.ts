@@ -26,7 +26,7 @@ describe('a request whose connection to the database goes silent', function () {
   let admin: string;
 
   before(async () => {
-    database = await createDatabase();
+    database = await createDatabase('migrated');
     proxy = await startProxy(database.connectionString);
     service = await startService({ DATABASE_URL: proxy.connectionString });
     client = clientOf(service);

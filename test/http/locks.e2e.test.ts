@@ -15,7 +15,7 @@ describe('a transaction of an application that stays open', function () {
   let application: pg.Client;
 
   before(async () => {
-    database = await createDatabase();
+    database = await createDatabase('migrated');
     const settings = { DATABASE_URL: database.connectionString, LOCK_TIMEOUT: '3s', LOCK_WAIT: '150ms' };
     service = await startService(settings);
     beside = await startService(settings);

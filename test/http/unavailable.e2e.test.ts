@@ -15,7 +15,7 @@ describe('a database that is away', function () {
   let client: Client;
 
   before(async () => {
-    database = await createDatabase();
+    database = await createDatabase('migrated');
     proxy = await startProxy(database.connectionString);
     service = await startService({ DATABASE_URL: proxy.connectionString, LOCK_TIMEOUT: '2s' });
     client = clientOf(service);

@@ -37,7 +37,7 @@ describe('a log that is replaced under a running service', () => {
   let services: TestService[];
 
   beforeEach(async () => {
-    database = await createDatabase();
+    database = await createDatabase('migrated');
     services = [];
   });
 

@@ -40,7 +40,7 @@ describe('the log', () => {
   let pool: pg.Pool;
 
   beforeEach(async () => {
-    database = await createDatabase();
+    database = await createDatabase('migrated');
     pool = createPool({ connectionString: database.connectionString, schema: 'public', max: 3, logger: silent });
     await migrate({ pool, schema: 'public', database: await readDatabase(pool), logger: silent });
   });

@@ -45,7 +45,7 @@ describe('tampering with the log', () => {
   let instance: Instance;
 
   beforeEach(async () => {
-    database = await createDatabase();
+    database = await createDatabase('migrated');
     instance = await startInstance(database.connectionString);
     for (let number = 1; number <= 8; number += 1) {
       done(await instance.pipeline.execute('create-collection', table(`c${number}`, [field('x')]), { cause: CAUSE }));

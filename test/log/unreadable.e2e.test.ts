@@ -30,7 +30,7 @@ describe('an event that this release can not read', () => {
   let send: Client;
 
   beforeEach(async () => {
-    database = await createDatabase();
+    database = await createDatabase('migrated');
     await start();
     for (const collection of ['a', 'b', 'c', 'd']) await send('/collections', json({ collection, schema: {} }));
   });

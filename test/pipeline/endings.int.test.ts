@@ -14,7 +14,7 @@ describe('a change that PostgreSQL can not take', function () {
   let warnings: string[];
 
   beforeEach(async () => {
-    database = await createDatabase();
+    database = await createDatabase('migrated');
     proxy = await startProxy(database.connectionString);
     warnings = [];
     instance = await startInstance(database.connectionString, {

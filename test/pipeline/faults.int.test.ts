@@ -19,7 +19,7 @@ describe('the pipeline, when something goes wrong', function () {
   let other: pg.Client;
 
   beforeEach(async () => {
-    database = await createDatabase();
+    database = await createDatabase('migrated');
     proxy = await startProxy(database.connectionString);
     instance = await startInstance(database.connectionString, {
       lockTimeout: 300,

@@ -9,7 +9,7 @@ describe('an idempotency key', () => {
   let twin: Instance;
 
   before(async () => {
-    database = await createDatabase();
+    database = await createDatabase('migrated');
     [instance, twin] = await Promise.all([
       startInstance(database.connectionString),
       startInstance(database.connectionString),

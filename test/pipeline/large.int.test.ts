@@ -9,7 +9,7 @@ describe('a large batch', () => {
   let instance: Instance;
 
   before(async () => {
-    database = await createDatabase();
+    database = await createDatabase('migrated');
     instance = await startInstance(database.connectionString, { schema: 'public' });
     const tables = Array.from({ length: 150 }, (_, index) => `CREATE TABLE t${index} (id serial PRIMARY KEY, a text);`);
     await instance.pool.query(tables.join('\n'));

@@ -30,7 +30,7 @@ describe('a change and the transactions of applications', function () {
   };
 
   beforeEach(async () => {
-    database = await createDatabase();
+    database = await createDatabase('migrated');
     const options = { lockTimeout: 15_000, lockWait: LOCK_WAIT };
     [one, two] = [
       await startInstance(database.connectionString, options),

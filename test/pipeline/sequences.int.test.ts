@@ -10,10 +10,11 @@ import { withClient } from '../../src/postgres/pool.js';
 import { qualified } from '../../src/projector/ddl/sql.js';
 import { verify } from '../../src/projector/verify/index.js';
 import { evolve } from '../../src/schema/fold/evolve.js';
-import { operations } from '../../src/schema/operations/index.js';
-import type { Problem, Result } from '../../src/kernel/problem.js';
+import type { OperationName } from '../../src/schema/operations/index.js';
+import type { Problem } from '../../src/kernel/problem.js';
 import { snapshotHash } from '../../src/schema/snapshot/snapshot.js';
 import { type State, initialState } from '../../src/schema/model/state.js';
+import { parsed } from '../support/given.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { CAUSE, type Instance, startInstance } from './instance.js';
 import { moveOf } from './moves.js';
@@ -33,7 +34,7 @@ describe('any sequence of commands', function () {
   const seen = new Map<string, number>();
 
   before(async () => {
-    database = await createDatabase();
+    database = await createDatabase('migrated');
     instance = await startInstance(database.connectionString);
   });
   after(async () => {
@@ -44,11 +45,10 @@ describe('any sequence of commands', function () {
   const state = (): State => instance.store.point().state;
 
   /** @returns the problems of a refusal; undefined when it was done */
-  const run = async (name: keyof typeof operations, input: unknown): Promise<Problem[] | undefined> => {
-    const { parse } = operations[name] as unknown as { parse(input: unknown): Result<never> };
-    const parsed = parse(input);
-    if (!parsed.ok) return parsed.problems;
-    const outcome = await instance.pipeline.execute(name, parsed.value, { cause: { ...CAUSE, command: name } });
+  const run = async (name: OperationName, input: unknown): Promise<Problem[] | undefined> => {
+    const command = parsed(name, input);
+    if (!command.ok) return command.problems;
+    const outcome = await instance.pipeline.execute(name, command.value, { cause: { ...CAUSE, command: name } });
     if (outcome.kind === 'replayed') throw new Error('nothing was to be replayed');
     return outcome.kind === 'refused' ? outcome.problems : undefined;
   };

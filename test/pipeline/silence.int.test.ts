@@ -22,7 +22,7 @@ describe('a connection that goes silent', function () {
   let warnings: string[];
 
   beforeEach(async () => {
-    database = await createDatabase();
+    database = await createDatabase('migrated');
     proxy = await startProxy(database.connectionString);
     warnings = [];
     instance = await startInstance(database.connectionString, {

@@ -18,7 +18,7 @@ describe('a process that is stopped while it holds the lock of the log', functio
   let url: string;
 
   before(async () => {
-    database = await createDatabase();
+    database = await createDatabase('migrated');
     const settings = { DATABASE_URL: database.connectionString, ADMIN_TOKEN: TOKEN, LOCK_TIMEOUT: '20s' };
     stopped = spawnService(settings);
     ({ url } = await stopped.ready());

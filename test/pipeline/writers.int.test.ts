@@ -17,7 +17,7 @@ describe('sixteen writers on three processes', function () {
   let instances: Instance[];
 
   before(async () => {
-    database = await createDatabase();
+    database = await createDatabase('migrated');
     instances = await Promise.all(
       Array.from({ length: PROCESSES }, () => startInstance(database.connectionString, { lockTimeout: 60_000 })),
     );

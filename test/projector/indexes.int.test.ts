@@ -16,7 +16,7 @@ describe('indexes built after the commit', () => {
   const holders: pg.Client[] = [];
 
   beforeEach(async () => {
-    database = await createDatabase();
+    database = await createDatabase('migrated');
     instance = await startInstance(database.connectionString);
   });
   afterEach(async () => {

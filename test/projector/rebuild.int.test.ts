@@ -12,7 +12,7 @@ describe('rebuild of the metadata rows', () => {
   let instance: Instance;
 
   before(async () => {
-    database = await createDatabase();
+    database = await createDatabase('migrated');
     instance = await startInstance(database.connectionString);
     for (const name of ['authors', 'articles', 'it"s', '__proto__']) await create(name);
     await execute('update-collection', { collection: 'articles', body: { meta: { note: 'about' } } });

@@ -35,7 +35,7 @@ const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** A fresh database with the service's tables and no collection. */
 export async function startProjected(schema = 'public'): Promise<Projected> {
-  const database = await createDatabase();
+  const database = await createDatabase(schema === 'public' ? 'migrated' : 'empty');
   const pool = createPool({ connectionString: database.connectionString, schema, max: 4, logger: silent });
   await migrate({ pool, schema, database: await readDatabase(pool), logger: silent });
   const client = await pool.connect();

@@ -19,7 +19,7 @@ describe('reading at the head', () => {
   let freshness: Freshness;
 
   before(async () => {
-    database = await createDatabase();
+    database = await createDatabase('migrated');
     writer = await startInstance(database.connectionString);
     reader = await startInstance(database.connectionString);
     freshness = createFreshness({ connectionString: database.connectionString, schema: 'public', logger: silent });

@@ -1,13 +1,12 @@
 /**
- * The PostgreSQL of a test run: one embedded server, started when the first test asks for it, or the server of
- * TEST_DATABASE_URL. Every spec takes a database of its own.
+ * Databases for tests: on the server of the run (`npm test` starts one for all its processes), else on one that is
+ * started when the first test of this process asks for it. Every spec takes a database of its own.
  */
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import pg from 'pg';
-import { startEmbedded } from '../../src/postgres/embedded/index.js';
+import { type ServerAddress, createStatement, migratedTemplate, ownerUrl, startTestServer } from './server.js';
+
+export { temporaryDirectory } from './server.js';
 
 export interface TestDatabase {
   /** As the database's owner, who is no superuser: what the service works as. */
@@ -21,8 +20,8 @@ export interface TestServer {
   connectionString: string;
   /** 15, 18 … */
   majorVersion: number;
-  /** A fresh, empty database: UTF8, collation C. */
-  createDatabase(): Promise<TestDatabase>;
+  /** A fresh database: empty, or with the service's own tables in `public`, as its start makes them. UTF8, collation C. */
+  createDatabase(content?: 'empty' | 'migrated'): Promise<TestDatabase>;
 }
 
 interface Running extends TestServer {
@@ -38,8 +37,8 @@ export function testServer(): Promise<TestServer> {
 }
 
 /** A fresh database on the server of this run. */
-export async function createDatabase(): Promise<TestDatabase> {
-  return (await testServer()).createDatabase();
+export async function createDatabase(content: 'empty' | 'migrated' = 'empty'): Promise<TestDatabase> {
+  return (await testServer()).createDatabase(content);
 }
 
 /** The address of the same database for a superuser. */
@@ -67,47 +66,30 @@ export async function stopTestServer(): Promise<void> {
   await server?.stop();
 }
 
-/** A fresh directory that a server may be started in: where root runs the tests, the server's user must get through. */
-export async function temporaryDirectory(): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'dps-test-'));
-  await chmod(directory, process.getuid?.() === 0 ? 0o711 : 0o700);
-  return directory;
-}
-
 async function start(): Promise<Running> {
-  const given = process.env['TEST_DATABASE_URL'];
-  if (given !== undefined && given !== '') return onServer(given, () => Promise.resolve());
-  const dataDir = await temporaryDirectory();
-  const embedded = await startEmbedded({ dataDir, connections: 200, throwaway: true });
-  return onServer(embedded.superuserConnectionString, async () => {
-    await embedded.stop();
-    await rm(dataDir, { recursive: true, force: true });
-  });
+  const joined = process.env['TEST_SERVER'];
+  if (joined !== undefined) return onServer(JSON.parse(joined) as ServerAddress, () => Promise.resolve());
+  const { address, stop } = await startTestServer();
+  return onServer(address, stop);
 }
 
-async function onServer(connectionString: string, stop: () => Promise<void>): Promise<Running> {
-  const maintenance = new pg.Pool({ connectionString, max: 2 });
+async function onServer(address: ServerAddress, stop: () => Promise<void>): Promise<Running> {
+  const maintenance = new pg.Pool({ connectionString: address.connectionString, max: 2 });
   // `end` doesn't wait for the sockets: the server, stopped right after, may still tell one that it is over.
   maintenance.on('error', () => undefined);
   const { rows } = await maintenance.query<{ version: number }>(
     "select current_setting('server_version_num')::int / 10000 as version",
   );
-  const owner = { name: `dps_test_${randomBytes(6).toString('hex')}`, password: randomBytes(12).toString('hex') };
-  await maintenance.query(`create role ${owner.name} login password '${owner.password}'`);
+  let template: Promise<string> | undefined;
   return {
-    connectionString,
+    connectionString: address.connectionString,
     majorVersion: rows[0]?.version ?? 0,
-    async createDatabase() {
-      const name = `dps_test_${randomBytes(6).toString('hex')}`;
-      await maintenance.query(
-        `create database ${name} owner ${owner.name} template template0 encoding 'UTF8' lc_collate 'C' lc_ctype 'C'`,
-      );
-      const url = new URL(connectionString);
-      url.pathname = `/${name}`;
-      const asOwner = new URL(url);
-      [asOwner.username, asOwner.password] = [owner.name, owner.password];
+    async createDatabase(content) {
+      const name = `${address.owner.name}_${randomBytes(6).toString('hex')}`;
+      if (content === 'migrated') template ??= migratedTemplate(address);
+      await maintenance.query(createStatement(address, name, content === 'migrated' ? await template : undefined));
       return {
-        connectionString: asOwner.toString(),
+        connectionString: ownerUrl(address, name),
         async drop() {
           await disconnected(maintenance, name);
           await maintenance.query(`drop database if exists ${name} with (force)`);
@@ -115,7 +97,6 @@ async function onServer(connectionString: string, stop: () => Promise<void>): Pr
       };
     },
     async stop() {
-      await maintenance.query(`drop role if exists ${owner.name}`).catch(() => undefined);
       await maintenance.end();
       await stop();
     },

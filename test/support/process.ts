@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { ensureBuilt } from './built.js';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const BUILT = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
@@ -32,11 +33,12 @@ export interface Ended {
   stderr: string;
 }
 
-/** Starts the service with these settings and none of our own: `src/main.ts`, or what was built of it. */
+/** Starts the service with these settings and none of our own: what is built of `src/main.ts`, or that itself. */
 export function spawnService(
   settings: Readonly<Record<string, string>>,
-  from: 'source' | 'built' = 'source',
+  from: 'source' | 'built' = 'built',
 ): ServiceProcess {
+  if (from === 'built') ensureBuilt();
   const program = from === 'built' ? ['--enable-source-maps', BUILT] : ['--import', TYPESCRIPT, MAIN];
   const child = spawn(process.execPath, program, {
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], PORT: '0', LOG_FORMAT: 'json', ...settings },

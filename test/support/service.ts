@@ -26,7 +26,9 @@ const ADMIN = { email: 'admin@example.com', password: 'correct horse', token: 't
  *   which stays the caller's: several services on one database are started so.
  */
 export async function startService(overrides: Readonly<Record<string, string>> = {}): Promise<TestService> {
-  const database = overrides['DATABASE_URL'] === undefined ? await createDatabase() : null;
+  const schema = overrides['DB_SCHEMA'] ?? 'public';
+  const database =
+    overrides['DATABASE_URL'] === undefined ? await createDatabase(schema === 'public' ? 'migrated' : 'empty') : null;
   const lines: string[] = [];
   const stream = new Writable({
     write(chunk: Buffer, _encoding, done) {

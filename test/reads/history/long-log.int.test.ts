@@ -20,7 +20,7 @@ describe('a long log', () => {
 
   before(async function () {
     this.timeout(120_000);
-    database = await createDatabase();
+    database = await createDatabase('migrated');
     instance = await startInstance(database.connectionString);
     const client = await instance.pool.connect();
     await writeLog(client, { events: EVENTS, collections: 50, fields: 6 });

@@ -28,7 +28,7 @@ describe('time travel through a random history', () => {
 
   before(async function () {
     this.timeout(300_000);
-    database = await createDatabase();
+    database = await createDatabase('migrated');
     instance = await startInstance(database.connectionString);
     folds = createStoredFolds({ pool: instance.pool, logger: silent, interval: () => 100, secret: 'secret' });
     instance.store.subscribe((point) => folds.offer(point));
