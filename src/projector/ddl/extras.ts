@@ -8,7 +8,7 @@ import { isSameText } from '../../schema/sql-text/same-text.js';
 import { type Change, dropping, isNew, partOf, statement } from './change.js';
 import { createNeeds, freedSequences, isReady, ownSequences } from './needs.js';
 import { dropOwnIndex } from './own-index.js';
-import { changePrimaryKey, tableOf } from './parts.js';
+import { DROPPED_KEY_ENTRIES, changePrimaryKey, tableOf } from './parts.js';
 import { constraintDefinition, ident, indexDefinition, literal, partitionBound, qualified, sql } from './sql.js';
 
 export type Constraint = NonNullable<TableExtras['constraints']>[number];
@@ -94,7 +94,8 @@ export function dropConstraint(change: Change, { name, references }: Constraint)
   const text = sql`ALTER TABLE IF EXISTS ${tableOf(change)} DROP CONSTRAINT IF EXISTS ${ident(name)}`;
   const also = references === undefined ? [] : [{ table: references, lock: 'ACCESS EXCLUSIVE' } as const];
   const object = partOf(change.event.collection, 'constraint', name);
-  const costs = { ...dropping(object), lock: 'ACCESS EXCLUSIVE', lock_entries: 4, also } as const;
+  const lock_entries = references === undefined ? 4 : DROPPED_KEY_ENTRIES;
+  const costs = { ...dropping(object), lock: 'ACCESS EXCLUSIVE', lock_entries, also } as const;
   return statement(change, text, `drop constraint ${name} of ${change.event.collection}`, costs);
 }
 

@@ -10,6 +10,9 @@ import { dropOwnIndex } from './own-index.js';
 import { type Sql, ident, literal, qualified, sql } from './sql.js';
 import { type Kind, kindOf } from './type-change.js';
 
+/** Lock entries of a foreign key that is dropped: both tables, the constraint and its four triggers. */
+export const DROPPED_KEY_ENTRIES = 7;
+
 /** `articles.title`, for summaries. */
 export const label = (field: { collection: string; field: string }): string => `${field.collection}.${field.field}`;
 

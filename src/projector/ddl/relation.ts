@@ -10,6 +10,7 @@ import { type State, getRelation } from '../../schema/model/state.js';
 import type { Statement, TableLock } from './statement.js';
 import { type Change, dropping, isNew, lockedTables, partOf, statement } from './change.js';
 import { type ForeignKeyRelation, foreignKeyConstraint, hasForeignKey } from './create-table.js';
+import { DROPPED_KEY_ENTRIES } from './parts.js';
 import { ident, qualified, sql } from './sql.js';
 
 type RelationChange = Change<'relation.created' | 'relation.updated' | 'relation.deleted'>;
@@ -69,7 +70,7 @@ export function dropForeignKey(change: Change, relation: ForeignKeyRelation): St
     ...statement(change, text, summary, {
       ...dropping(constraint(relation)),
       lock: 'ACCESS EXCLUSIVE',
-      lock_entries: 4,
+      lock_entries: DROPPED_KEY_ENTRIES,
     }),
     ...locksOnBoth(change, relation, 'ACCESS EXCLUSIVE'),
   };

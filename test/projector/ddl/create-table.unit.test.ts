@@ -49,6 +49,18 @@ describe('the CREATE TABLE of a collection', () => {
     expect(sql).to.contain('PRIMARY KEY ("key")').and.not.contain('UNIQUE');
   });
 
+  it('has the constraints and the partitioning of its extras', () => {
+    const event = created('t', [column('n', 'integer')]) as NewEvent & { data: { collection: object } };
+    const extras = {
+      constraints: [{ name: 'positive', definition: 'CHECK ((n > 0))' }],
+      partition_by: 'RANGE (n)',
+    };
+    event.data.collection = tableOf('t', { extras });
+    const sql = sqlOf('t', [event]);
+    expect(sql).to.contain('CONSTRAINT "positive" CHECK ((n > 0))');
+    expect(sql).to.match(/\) PARTITION BY RANGE \(n\)$/);
+  });
+
   it('a folder has none', () => {
     const folder: NewEvent = {
       type: 'collection.created',

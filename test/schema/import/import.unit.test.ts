@@ -7,6 +7,10 @@ describe('imported snapshots', () => {
   it('that are none have problems at their place', () => {
     expect(pathsOf(importSnapshot([], SYSTEM))).to.deep.equal(['']);
     expect(pathsOf(importSnapshot({ collections: {}, fields: null }, SYSTEM))).to.deep.equal(['collections', 'fields']);
+    for (const part of ['collections', 'fields', 'relations']) {
+      for (const value of [{}, 'x', 0, null])
+        expect(pathsOf(importSnapshot({ [part]: value }, SYSTEM))).to.deep.equal([part]);
+    }
     const wrong = {
       collections: ['x', { meta: {} }, table('service_x')],
       fields: [{ collection: 'a' }],

@@ -1,0 +1,71 @@
+import { expect } from 'chai';
+import { typeChangeCosts } from '../../../src/projector/ddl/type-change-costs.js';
+import type { ColumnSchema } from '../../../src/schema/model/model.js';
+import { typeFromColumn } from '../../../src/schema/normal-form/index.js';
+import { column } from '../columns.js';
+
+const schemaOf = (written: string): ColumnSchema => {
+  const { type, ...schema } = typeFromColumn(written);
+  return column('c', type, schema).schema as ColumnSchema;
+};
+
+/** As letters: loses data, rewrites the table, may fail; `-` for what it doesn't. */
+function costs(from: string, to: string): string {
+  const { loses_data, rewrites_table, may_fail } = typeChangeCosts(schemaOf(from), schemaOf(to));
+  return `${loses_data ? 'L' : '-'}${rewrites_table ? 'R' : '-'}${may_fail ? 'F' : '-'}`;
+}
+
+/** Both directions of each pair: saying too much is a fault as well as saying too little. */
+const PAIRS: [from: string, to: string, there: string, back: string][] = [
+  ['smallint', 'integer', '-R-', '-RF'],
+  ['integer', 'bigint', '-R-', '-RF'],
+  ['integer', 'integer', '---', '---'],
+  ['bigint', 'numeric', '-R-', 'LRF'],
+  ['integer', 'numeric(10,0)', '-R-', '-RF'],
+  ['integer', 'numeric(9,0)', '-RF', '-RF'],
+  ['integer', 'numeric(12,2)', '-R-', 'LRF'],
+  ['numeric(10,0)', 'numeric(12,0)', '---', '-RF'],
+  ['numeric(10,0)', 'numeric(12,2)', '-R-', 'LR-'],
+  ['numeric(10,2)', 'numeric', '---', 'LRF'],
+  ['smallint', 'real', '-R-', 'LRF'],
+  ['integer', 'real', 'LR-', 'LRF'],
+  ['integer', 'double precision', '-R-', 'LRF'],
+  ['bigint', 'double precision', 'LR-', 'LRF'],
+  ['real', 'double precision', '-R-', 'LRF'],
+  ['smallint', 'boolean', 'LR-', '-R-'],
+  ['boolean', 'numeric(1,1)', '-RF', 'LR-'],
+  ['boolean', 'numeric(1,0)', '-R-', 'LR-'],
+  ['boolean', 'character varying(5)', '-R-', '-RF'],
+  ['boolean', 'character varying(4)', '-RF', '-RF'],
+  ['smallint', 'character varying(6)', '-R-', '-RF'],
+  ['smallint', 'character varying(5)', '-RF', '-RF'],
+  ['integer', 'character varying(11)', '-R-', '-RF'],
+  ['integer', 'character varying(10)', '-RF', '-RF'],
+  ['bigint', 'character varying(20)', '-R-', '-RF'],
+  ['bigint', 'character varying(19)', '-RF', '-RF'],
+  ['uuid', 'character varying(36)', '-R-', '-RF'],
+  ['uuid', 'character varying(35)', '-RF', '-RF'],
+  ['date', 'character varying(13)', '-R-', 'LRF'],
+  ['date', 'character varying(12)', '-RF', 'LRF'],
+  ['character varying(10)', 'character varying(20)', '---', '-RF'],
+  ['character varying(10)', 'text', '---', '-RF'],
+  ['character varying', 'text', '---', '---'],
+  ['character(10)', 'text', '-R-', '-RF'],
+  ['text', 'integer', '-RF', '-R-'],
+  ['text', 'numeric(5,2)', 'LRF', '-R-'],
+  ['text', 'json', '-RF', '-R-'],
+  ['json', 'jsonb', '-RF', '-R-'],
+  ['integer', 'json', '-R-', '-RF'],
+  ['date', 'timestamp with time zone', '-R-', 'LR-'],
+  ['date', 'time without time zone', 'LRF', 'LRF'],
+  ['time without time zone', 'timestamp without time zone', '-RF', 'LR-'],
+  ['timestamp with time zone', 'timestamp without time zone', '---', '---'],
+];
+
+describe('what a change of type is said to cost', () => {
+  for (const [from, to, there, back] of PAIRS) {
+    it(`${from} to ${to}, and back`, () => {
+      expect({ there: costs(from, to), back: costs(to, from) }).to.deep.equal({ there, back });
+    });
+  }
+});

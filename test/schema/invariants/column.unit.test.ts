@@ -1,0 +1,29 @@
+import { expect } from 'chai';
+import type { ColumnSchema } from '../../../src/schema/model/model.js';
+import { columnFaults } from '../../../src/schema/invariants/column.js';
+import { column } from '../../projector/columns.js';
+
+const schemaOf = (type: string, members: Partial<ColumnSchema>): ColumnSchema => ({
+  ...(column('a', type).schema as ColumnSchema),
+  ...members,
+});
+
+describe('what a column can not be', () => {
+  const asked = { is_primary_key: true, is_unique: true, is_indexed: true };
+  const first = (schema: ColumnSchema) => columnFaults(schema).map(([member]) => member);
+
+  it('a column whose values are not compared, or not kept, is told once, at the first member that asks for it', () => {
+    for (const schema of [schemaOf('json', asked), schemaOf('integer', { ...asked, extras: { virtual: true } })]) {
+      expect(first(schema)).to.deep.equal(['is_primary_key']);
+      expect(first({ ...schema, is_primary_key: false })).to.deep.equal(['is_unique']);
+      expect(first({ ...schema, is_primary_key: false, is_unique: false })).to.deep.equal(['is_indexed']);
+      expect(first({ ...schema, is_primary_key: false, is_unique: false, is_indexed: false })).to.deep.equal([]);
+    }
+    expect(columnFaults(schemaOf('json', asked))[0]?.[1]).to.contain('jsonb');
+  });
+
+  it('others are left alone', () => {
+    expect(first(schemaOf('json', { data_type: 'jsonb', ...asked }))).to.deep.equal([]);
+    expect(first(schemaOf('integer', asked))).to.deep.equal([]);
+  });
+});

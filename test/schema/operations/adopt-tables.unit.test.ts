@@ -1,0 +1,60 @@
+import { expect } from 'chai';
+import { runToEnd, stepsTo } from '../../../src/kernel/resumable.js';
+import { type CatalogFindings, adoptTables } from '../../../src/schema/operations/adopt-tables.js';
+import { defaultPrimaryKey } from '../../../src/schema/normal-form/index.js';
+import { tableOf } from '../../projector/columns.js';
+import { withRelations } from '../../support/library.js';
+
+const NOTHING: CatalogFindings = { tables: [], relations: [], completed: [], missing: [], refused: [] };
+
+/** `code path` of every problem, or the types and names of the events. */
+function adopt(body: unknown, found: Partial<CatalogFindings> = {}): string[] {
+  const command = runToEnd(stepsTo(adoptTables.parse({ body })));
+  const result = command.ok
+    ? runToEnd(stepsTo(adoptTables.decide(withRelations(), { ...command.value, found: { ...NOTHING, ...found } })))
+    : command;
+  if (result.ok) return result.value.map(({ type, collection }) => `${type} ${collection}`);
+  return result.problems.map(({ code, path }) => `${code} ${path ?? ''}`.trim());
+}
+
+const table = (collection: string) => ({ collection: tableOf(collection), fields: [defaultPrimaryKey(collection)] });
+
+describe('a request to adopt tables', () => {
+  it('says which, or all of them', () => {
+    expect(adopt([])).to.deep.equal(['INVALID_PAYLOAD']);
+    expect(adopt({})).to.deep.equal(['INVALID_PAYLOAD']);
+    expect(adopt({ tables: ['a'], all: true, foo: 1 })).to.deep.equal(['INVALID_PAYLOAD foo', 'INVALID_PAYLOAD']);
+    expect(adopt({ all: false })).to.deep.equal(['INVALID_PAYLOAD all']);
+    expect(adopt({ tables: [] })).to.deep.equal(['INVALID_PAYLOAD tables']);
+    expect(adopt({ tables: 'a' })).to.deep.equal(['INVALID_PAYLOAD tables']);
+  });
+
+  it('names every table that is no name, or stands there twice', () => {
+    expect(adopt({ tables: ['a', 1, 'a', null] })).to.deep.equal([
+      'INVALID_PAYLOAD tables[1]',
+      'INVALID_PAYLOAD tables[3]',
+    ]);
+    expect(adopt({ tables: ['a', 'b', 'a', 'b', 'c'] })).to.deep.equal([
+      'INVALID_PAYLOAD tables[2]',
+      'INVALID_PAYLOAD tables[3]',
+    ]);
+  });
+
+  it('names every table that can not be adopted, each with its own reason', () => {
+    const found = { missing: ['nope'], refused: [{ table: 'odd', message: 'is a view' }], tables: [table('fine')] };
+    expect(adopt({ tables: ['articles', 'fine', 'nope', 'odd'] }, found)).to.deep.equal([
+      'ALREADY_EXISTS tables[0]',
+      'NOT_FOUND tables[2]',
+      'INVALID_PAYLOAD tables[3]',
+    ]);
+  });
+
+  it('makes them collections; of all, what is refused is left out', () => {
+    const found = { refused: [{ table: 'odd', message: 'is a view' }], tables: [table('a'), table('b')] };
+    expect(adopt({ tables: ['a', 'b'] }, { tables: found.tables })).to.deep.equal([
+      'collection.adopted a',
+      'collection.adopted b',
+    ]);
+    expect(adopt({ all: true }, found)).to.deep.equal(['collection.adopted a', 'collection.adopted b']);
+  });
+});
