@@ -1,4 +1,5 @@
 /** Three processes of the service on one database, each with a network of its own to it. */
+import { appendFileSync } from 'node:fs';
 import { type Proxy, startProxy } from '../../test/support/proxy.js';
 import { type ServiceProcess, spawnService } from '../../test/support/process.js';
 
@@ -17,7 +18,8 @@ export const ADMIN_TOKEN = 'chaos-admin-token-0123456789abcdef';
 
 export type Program = 'source' | 'built';
 
-export async function startNode(databaseUrl: string, program: Program): Promise<Node> {
+/** @param log a file that gets what the processes say, one after the other */
+export async function startNode(databaseUrl: string, program: Program, log: string): Promise<Node> {
   const proxy = await startProxy(databaseUrl);
   let service: ServiceProcess;
   const start = async (): Promise<void> => {
@@ -28,10 +30,13 @@ export async function startNode(databaseUrl: string, program: Program): Promise<
           ADMIN_TOKEN,
           ADMIN_PASSWORD: 'correct horse battery',
           DB_POOL: '4',
-          LOG_LEVEL: 'error',
+          LOG_LEVEL: 'info',
         },
         program,
       );
+      for (const said of [service.child.stdout, service.child.stderr]) {
+        said?.on('data', (chunk: string) => appendFileSync(log, chunk));
+      }
       try {
         node.url = (await service.ready()).url;
         return;

@@ -1,9 +1,13 @@
 /** Writers, faults, and what must be true afterwards. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expectConsistent } from '../../test/faults/consistent.js';
 import { createDatabase } from '../../test/support/postgres.js';
 import { createRandom } from '../fuzz/random.js';
 import { ADMIN_TOKEN, type Node, type Program, startNode } from './cluster.js';
+import type { StoredEvent } from '../../src/schema/model/events.js';
 import { createFaults } from './faults.js';
 import { carryOut, type Command, type Fate, write } from './writers.js';
 
@@ -34,11 +38,19 @@ const LONGEST = 45_000;
 
 export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
   const database = await createDatabase();
+  const logs = await mkdtemp(join(tmpdir(), 'dps-chaos-'));
   const nodes: Node[] = [];
   try {
     // One after the other: each makes its connections through a proxy of its own.
-    while (nodes.length < options.processes) nodes.push(await startNode(database.connectionString, options.program));
-    return await underFaults(options, nodes, database.connectionString);
+    while (nodes.length < options.processes)
+      nodes.push(
+        await startNode(database.connectionString, options.program, join(logs, `process-${nodes.length}.log`)),
+      );
+    const report = await underFaults(options, nodes, database.connectionString);
+    // What the processes said is kept where there is something to look into.
+    if (report.findings.length > 0) report.findings.push(`what the processes said is in ${logs}`);
+    else await rm(logs, { recursive: true });
+    return report;
   } finally {
     await Promise.all(nodes.map((node) => node.stop()));
     await database.drop();
@@ -116,9 +128,21 @@ async function judged(databaseUrl: string, commands: readonly Command[]): Promis
   for (const command of commands) {
     const times = batches.get(command.id)?.size ?? 0;
     const fault = faultOf(command, times, last.get(command.id));
-    if (fault !== null) found.push(`${command.id} (${command.method} ${command.path}, ${command.said}): ${fault}`);
+    if (fault !== null) found.push(`${command.id} ${told(command, events)}: ${fault}`);
   }
   return { found, events: events.length };
+}
+
+/** A command with what each of its tries was told, and the events around the place it was told. */
+function told({ method, path, body, keyed, tries, position }: Command, events: readonly StoredEvent[]): string {
+  const near = events
+    .filter((event) => Math.abs(event.position - position) < 4)
+    .map(
+      (event) =>
+        `${event.position} ${event.type} ${event.collection} ${event.reason} ${event.occurred_at} ${event.batch}`,
+    );
+  const sent = `${method} ${path} ${JSON.stringify(body)}${keyed ? ', with a key' : ''}`;
+  return [`(${sent})`, ...tries, 'in the log there:', ...near].join('\n    ');
 }
 
 /** What is wrong with a command whose events form so many batches, the last of them at `last`. */

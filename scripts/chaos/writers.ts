@@ -23,6 +23,8 @@ export interface Command {
   waited: number;
   /** How it was refused, or why it is ambiguous. */
   said: string;
+  /** What each try was told: a broken promise is looked into with them. */
+  tries: string[];
 }
 
 /** Milliseconds that a writer waits for an answer. */
@@ -31,6 +33,8 @@ const PATIENCE = 60_000;
 interface Answer {
   fate: Fate;
   position: number;
+  /** X-Batch-Id: null where nothing changed. */
+  batch: string | null;
   said: string;
 }
 
@@ -48,10 +52,16 @@ async function attempt(url: string, command: Command): Promise<Answer> {
     const answer = await fetch(url + command.path, { method: command.method, headers, ...body, signal });
     const text = await answer.text();
     const position = Number(answer.headers.get('x-log-position') ?? 0);
-    return { fate: fateOf(answer.status, text), position, said: `${answer.status} ${text.slice(0, 300)}` };
+    const batch = answer.headers.get('x-batch-id');
+    return { fate: fateOf(answer.status, text), position, batch, said: `${answer.status} ${text.slice(0, 300)}` };
   } catch (error) {
     const { message, cause } = error as Error;
-    return { fate: 'ambiguous', position: 0, said: `${message}: ${(cause as Error | undefined)?.message ?? ''}` };
+    return {
+      fate: 'ambiguous',
+      position: 0,
+      batch: null,
+      said: `${message}: ${(cause as Error | undefined)?.message ?? ''}`,
+    };
   }
 }
 
@@ -61,11 +71,20 @@ function fateOf(status: number, text: string): Fate {
   return status === 503 && text.includes('is unknown') ? 'ambiguous' : 'refused';
 }
 
+interface Try {
+  /** Milliseconds. */
+  took: number;
+  process: number;
+}
+
 /** Whether to send it again: with its key nothing is done twice. */
 const isOpen = ({ fate, keyed, said }: Command): boolean =>
   keyed && (fate === 'ambiguous' || (fate === 'refused' && said.startsWith('503')));
 
-function note(command: Command, answer: Answer, took: number): void {
+function note(command: Command, { batch, ...answer }: Answer, { took, process }: Try): void {
+  const at = new Date().toISOString();
+  const told = `${answer.said.slice(0, 120)}; position ${answer.position}, batch ${batch}`;
+  command.tries.push(`${at} process ${process}, ${Math.round(took)} ms: ${told}`);
   const wasAmbiguous = command.fate === 'ambiguous' && command.said !== '';
   Object.assign(command, answer);
   command.waited = Math.max(command.waited, took);
@@ -99,7 +118,7 @@ export async function carryOut(command: Command, { nodes, random, trace }: Writi
     if (took > LONG) {
       trace(`${command.id} took ${Math.round(took)} ms on process ${nodes.indexOf(node)}: ${answer.said}`);
     }
-    note(command, answer, took);
+    note(command, answer, { took, process: nodes.indexOf(node) });
     if (!isOpen(command) || performance.now() > deadline) return;
     await sleep(100 + random.below(400));
   }
@@ -119,6 +138,7 @@ export async function write(name: string, writing: Writing, deadline: number): P
       position: 0,
       waited: 0,
       said: '',
+      tries: [],
     };
     commands.push(command);
     await carryOut(command, writing, deadline);

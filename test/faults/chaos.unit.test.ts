@@ -6,7 +6,7 @@ import type { Command, Fate } from '../../scripts/chaos/writers.js';
 describe('chaos', () => {
   it('takes a command for broken that was lost, doubled, or done although it was refused', () => {
     const fault = (fate: Fate, times: number, more: Partial<Command> = {}) => {
-      const command = { id: 'x', method: 'PATCH', path: '/', resolved: false, waited: 1, said: '' };
+      const command = { id: 'x', method: 'PATCH', path: '/', resolved: false, waited: 1, said: '', tries: [] };
       return faultOf({ ...command, fate, keyed: true, position: 7, ...more }, times, 7);
     };
     expect(fault('acknowledged', 1)).to.equal(null);
