@@ -1,5 +1,5 @@
 /**
- * `npm run test:servers -- --majors 14,16 test/adopt/*.test.ts`: the tests that need a database, on servers of each
+ * `npm run test:servers -- --majors 14,16 test/projector/adopt/*.test.ts`: the tests that need a database, on servers of each
  * supported release. Without files: all of them. Exit code 1 when one fails.
  */
 import { spawn } from 'node:child_process';
@@ -12,7 +12,7 @@ import { RELEASES, withServerAt } from './postgres/servers.js';
 const RUNNER = fileURLToPath(new URL('./test.ts', import.meta.url));
 
 /** Those with a server of their own are the same whatever the others run on. */
-const OWN_SERVER = ['test/postgres/embedded.int.test.ts', 'test/cli/packed.e2e.test.ts'];
+const OWN_SERVER = ['test/postgres/embedded/embedded.int.test.ts', 'test/cli/packed.e2e.test.ts'];
 
 interface Outcome {
   release: string;

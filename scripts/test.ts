@@ -24,8 +24,8 @@ const ALONE = ['test/faults/hostile-bodies.e2e.test.ts', 'test/auth/login-limit.
 const FIRST = [
   'test/documents.e2e.test.ts',
   'test/faults/kill.e2e.test.ts',
-  'test/lifecycle/process.e2e.test.ts',
-  'test/adopt/real-schemas.int.test.ts',
+  'test/main.e2e.test.ts',
+  'test/projector/adopt/real-schemas.int.test.ts',
 ];
 
 interface Totals {

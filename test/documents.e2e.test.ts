@@ -9,7 +9,7 @@ import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { readConfig } from '../src/config.js';
 import { greeting } from '../src/greeting.js';
-import { clientOf } from './http/client.js';
+import { clientOf } from './support/client.js';
 import { ensureBuilt } from './support/built.js';
 import { type Block, PAGES, ROOT, blocksOf, readPage } from './support/documents.js';
 import { type TestService, startService } from './support/service.js';

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expectConsistent } from '../../test/faults/consistent.js';
+import { expectConsistent } from '../../test/support/consistent.js';
 import { createDatabase } from '../../test/support/postgres.js';
 import { createRandom } from '../fuzz/random.js';
 import { ADMIN_TOKEN, type Node, type Program, startNode } from './cluster.js';

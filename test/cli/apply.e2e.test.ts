@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import pg from 'pg';
-import { clientOf, json } from '../http/client.js';
+import { clientOf, json } from '../support/client.js';
 import { type Ran, dps } from '../support/dps.js';
 import { type TestService, startService } from '../support/service.js';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { runCli } from '../../src/cli/run.js';
-import { type Client, clientOf, json } from '../http/client.js';
+import { type Client, clientOf, json } from '../support/client.js';
 import { type TestService, startService } from '../support/service.js';
 
 interface Ran {

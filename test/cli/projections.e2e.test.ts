@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import pg from 'pg';
 import { createProgress } from '../../src/cli/progress.js';
-import { clientOf, json } from '../http/client.js';
-import { until } from '../log/until.js';
+import { clientOf, json } from '../support/client.js';
+import { until } from '../support/until.js';
 import { type Ran, dps } from '../support/dps.js';
 import { type TestService, startService } from '../support/service.js';
 

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import pg from 'pg';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { type ServiceProcess, spawnService } from '../support/process.js';
-import { expectConsistent } from './consistent.js';
+import { expectConsistent } from '../support/consistent.js';
 
 const COLLECTIONS = 500;
 const KILLS = 20;

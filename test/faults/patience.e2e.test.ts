@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { type Client, type Reply, clientOf, json } from '../http/client.js';
+import { type Client, type Reply, clientOf, json } from '../support/client.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { type Proxy, startProxy } from '../support/proxy.js';
 import { type TestService, startService } from '../support/service.js';

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { type ServiceProcess, spawnService } from '../support/process.js';
-import { expectConsistent } from './consistent.js';
+import { expectConsistent } from '../support/consistent.js';
 
 const WRITERS = 16;
 const ROUNDS = 6;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import pg from 'pg';
-import { type Client, clientOf, json } from '../http/client.js';
+import { type Client, clientOf, json } from '../support/client.js';
 import { type TestService, startService } from '../support/service.js';
 
 const WRITERS = 8;

@@ -1,8 +1,8 @@
 /** Connections of the database that go silent: sockets stay open, nothing comes any more. */
 import { expect } from 'chai';
 import pg from 'pg';
-import { type Client, type Reply, clientOf, json } from '../http/client.js';
-import { until } from '../log/until.js';
+import { type Client, type Reply, clientOf, json } from '../support/client.js';
+import { until } from '../support/until.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { type Proxy, type Verdict, startProxy } from '../support/proxy.js';
 import { type TestService, startService } from '../support/service.js';

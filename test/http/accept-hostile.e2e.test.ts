@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import pg from 'pg';
-import { json } from './client.js';
+import { json } from '../support/client.js';
 import { type Api, createApi } from '../support/api.js';
 import { type TestService, startService } from '../support/service.js';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type TestService, startService } from '../support/service.js';
-import { type Client, clientOf, json, type Reply } from './client.js';
+import { type Client, clientOf, json, type Reply } from '../support/client.js';
 
 const dataOf = <T>({ status, text, json: body }: Reply): T => {
   if (status !== 200) throw new Error(`${status} ${text}`);

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { type Api, createApi } from '../support/api.js';
 import { type TestService, startService } from '../support/service.js';
-import { json } from './client.js';
+import { json } from '../support/client.js';
 
 const KIB = 1024;
 

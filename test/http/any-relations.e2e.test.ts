@@ -1,9 +1,9 @@
 /** Relations that point at several collections. */
 import { expect } from 'chai';
-import { expectConsistent } from '../faults/consistent.js';
+import { expectConsistent } from '../support/consistent.js';
 import { type Api, createApi } from '../support/api.js';
 import { type TestService, startService } from '../support/service.js';
-import { key, plain } from './fields/columns.js';
+import { key, plain } from './routes/columns.js';
 
 describe('a many-to-any relation', function () {
   this.timeout(60_000);

@@ -1,7 +1,7 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { type TestService, startService } from '../support/service.js';
-import { type Client, clientOf, json, raw } from './client.js';
+import { type Client, clientOf, json, raw } from '../support/client.js';
 
 const MIB = 1024 * 1024;
 

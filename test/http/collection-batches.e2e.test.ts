@@ -1,10 +1,10 @@
 /** Several collections in one request: one batch, all or nothing. */
 import { expect } from 'chai';
-import { expectConsistent } from '../faults/consistent.js';
+import { expectConsistent } from '../support/consistent.js';
 import { type Api, createApi } from '../support/api.js';
 import { type TestService, startService } from '../support/service.js';
-import { json } from './client.js';
-import { key, plain } from './fields/columns.js';
+import { json } from '../support/client.js';
+import { key, plain } from './routes/columns.js';
 
 const INVALID = { status: 400, code: 'INVALID_PAYLOAD' };
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type TestService, startService } from '../support/service.js';
-import { type Client, clientOf, json, raw } from './client.js';
+import { type Client, clientOf, json, raw } from '../support/client.js';
 
 describe('the edge', () => {
   let service: TestService;

@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import { type Api, createApi } from '../support/api.js';
 import { type TestService, startService } from '../support/service.js';
-import { expectConsistent } from '../faults/consistent.js';
-import { raw } from './client.js';
+import { expectConsistent } from '../support/consistent.js';
+import { raw } from '../support/client.js';
 
 interface Collection {
   collection: string;

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { type Api, createApi } from '../support/api.js';
 import { type TestService, startService } from '../support/service.js';
-import { plain } from './fields/columns.js';
+import { plain } from './routes/columns.js';
 
 const TAKEN = { status: 409, code: 'ALREADY_EXISTS' };
 

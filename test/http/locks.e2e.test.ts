@@ -1,10 +1,10 @@
 /** An application's transaction in the way of changes over HTTP. */
 import { expect } from 'chai';
 import pg from 'pg';
-import { until } from '../log/until.js';
+import { until } from '../support/until.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { type TestService, startService } from '../support/service.js';
-import { type Client, clientOf, json } from './client.js';
+import { type Client, clientOf, json } from '../support/client.js';
 
 describe('a transaction of an application that stays open', function () {
   this.timeout(60_000);

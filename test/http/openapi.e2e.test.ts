@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { documentOfRoutes } from '../support/openapi.js';
 import { type TestService, startService } from '../support/service.js';
-import { type Client, clientOf } from './client.js';
+import { type Client, clientOf } from '../support/client.js';
 
 type Responses = Record<string, { headers?: object }>;
 type Operation = { parameters: { name: string; in: string }[]; responses: Responses };

@@ -2,7 +2,7 @@
 import { connect } from 'node:net';
 import { expect } from 'chai';
 import { type TestService, startService } from '../support/service.js';
-import { clientOf, raw } from './client.js';
+import { clientOf, raw } from '../support/client.js';
 
 const CRLF = '\r\n';
 const request = (...lines: string[]): string => [...lines, '', ''].join(CRLF);

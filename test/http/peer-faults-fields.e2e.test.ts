@@ -1,10 +1,10 @@
 /** What users of such services have met elsewhere with fields and relations, one by one: here it must not happen. */
 import { expect } from 'chai';
-import { expectConsistent } from '../faults/consistent.js';
+import { expectConsistent } from '../support/consistent.js';
 import { type Api, createApi } from '../support/api.js';
 import { type TestService, startService } from '../support/service.js';
-import { json } from './client.js';
-import { alias, catalogColumn, key, plain } from './fields/columns.js';
+import { json } from '../support/client.js';
+import { alias, catalogColumn, key, plain } from './routes/columns.js';
 
 interface Document {
   [member: string]: unknown;

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import pg from 'pg';
-import { until } from '../log/until.js';
+import { until } from '../support/until.js';
 import { type TestService, startService } from '../support/service.js';
-import { type Client, type Reply, clientOf, json } from './client.js';
+import { type Client, type Reply, clientOf, json } from '../support/client.js';
 
 interface Projection {
   name: string;

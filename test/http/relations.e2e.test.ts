@@ -1,9 +1,9 @@
 /** Relations over HTTP: both shapes, every kind, what they point at, and what is refused. */
 import { expect } from 'chai';
-import { expectConsistent } from '../faults/consistent.js';
+import { expectConsistent } from '../support/consistent.js';
 import { type Api, createApi } from '../support/api.js';
 import { type TestService, startService } from '../support/service.js';
-import { alias, key, plain } from './fields/columns.js';
+import { alias, key, plain } from './routes/columns.js';
 
 interface Shown {
   [member: string]: unknown;

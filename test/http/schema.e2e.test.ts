@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import pg from 'pg';
 import { parseYaml } from '../../src/http/formats/yaml.js';
 import { type TestService, startService } from '../support/service.js';
-import { type Client, clientOf, json } from './client.js';
+import { type Client, clientOf, json } from '../support/client.js';
 
 interface Snapshot {
   collections: { collection: string; meta: object; schema?: object | null }[];

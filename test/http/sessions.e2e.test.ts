@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type TestService, startService } from '../support/service.js';
-import { type Client, type Reply, type Send, clientOf, json } from './client.js';
+import { type Client, type Reply, type Send, clientOf, json } from '../support/client.js';
 
 interface Grant {
   access_token: string;

@@ -1,11 +1,11 @@
 /** Names that something else in the database has: 409, saying what it is. */
 import { expect } from 'chai';
-import { expectConsistent } from '../faults/consistent.js';
+import { expectConsistent } from '../support/consistent.js';
 import { type Api, createApi } from '../support/api.js';
 import { testServer } from '../support/postgres.js';
 import { type TestService, startService } from '../support/service.js';
-import { json } from './client.js';
-import { key, plain } from './fields/columns.js';
+import { json } from '../support/client.js';
+import { key, plain } from './routes/columns.js';
 
 const TAKEN = { status: 409, code: 'ALREADY_EXISTS' };
 

@@ -1,11 +1,11 @@
 /** The database goes away, and comes back: what a client sees of it. */
 import { expect } from 'chai';
 import { type Proxy, startProxy } from '../support/proxy.js';
-import { until } from '../log/until.js';
+import { until } from '../support/until.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { type TestService, startService } from '../support/service.js';
-import { expectConsistent } from '../faults/consistent.js';
-import { type Client, clientOf, json } from './client.js';
+import { expectConsistent } from '../support/consistent.js';
+import { type Client, clientOf, json } from '../support/client.js';
 
 describe('a database that is away', function () {
   this.timeout(60_000);

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { EventRecord } from '../../src/log/read.js';
-import { type Client, type Reply, clientOf, json } from '../http/client.js';
+import { type Client, type Reply, clientOf, json } from '../support/client.js';
 import { dps } from '../support/dps.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { type TestService, startService } from '../support/service.js';

@@ -2,10 +2,10 @@ import { expect } from 'chai';
 import pg from 'pg';
 import { type Listener, type ListenerOptions, createListener } from '../../src/log/listener.js';
 import { logChannel } from '../../src/postgres/advisory.js';
-import { silent } from '../pipeline/instance.js';
+import { silent } from '../support/instance.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { type Proxy, startProxy } from '../support/proxy.js';
-import { until } from './until.js';
+import { until } from '../support/until.js';
 
 describe('listening', () => {
   let database: TestDatabase;

@@ -8,7 +8,7 @@ import { readDatabase } from '../../src/postgres/database.js';
 import { migrate } from '../../src/postgres/migrate.js';
 import { createPool, withClient } from '../../src/postgres/pool.js';
 import type { Cause, NewEvent, StoredEvent } from '../../src/schema/model/events.js';
-import { CAUSE, silent } from '../pipeline/instance.js';
+import { CAUSE, silent } from '../support/instance.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { eventsOf } from '../support/log.js';
 import type { Json } from '../../src/kernel/json.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { verifyLog } from '../../src/log/verify-log.js';
-import { CAUSE, type Instance, command, done, field, startInstance, table } from '../pipeline/instance.js';
+import { CAUSE, type Instance, command, done, field, startInstance, table } from '../support/instance.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 
 /** With the trigger disabled, as a superuser can. `$1` stands for the position. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import pg from 'pg';
-import { type Client, clientOf, json } from '../http/client.js';
+import { type Client, clientOf, json } from '../support/client.js';
 import { ACKNOWLEDGED, append } from '../support/append.js';
 import { dps } from '../support/dps.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';

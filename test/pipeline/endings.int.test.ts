@@ -3,7 +3,17 @@ import pg from 'pg';
 import type { Outcome } from '../../src/pipeline/index.js';
 import { type Proxy, startProxy } from '../support/proxy.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
-import { CAUSE, type Instance, command, done, field, refusedWith, silent, startInstance, table } from './instance.js';
+import {
+  CAUSE,
+  type Instance,
+  command,
+  done,
+  field,
+  refusedWith,
+  silent,
+  startInstance,
+  table,
+} from '../support/instance.js';
 
 describe('a change that PostgreSQL can not take', function () {
   this.timeout(60_000);

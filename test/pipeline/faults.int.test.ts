@@ -5,9 +5,19 @@ import type { Outcome } from '../../src/pipeline/index.js';
 import { advisoryKey, logChannel } from '../../src/postgres/advisory.js';
 import { readDatabase } from '../../src/postgres/database.js';
 import { type Proxy, startProxy } from '../support/proxy.js';
-import { until } from '../log/until.js';
+import { until } from '../support/until.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
-import { CAUSE, type Instance, command, done, field, refusedWith, silent, startInstance, table } from './instance.js';
+import {
+  CAUSE,
+  type Instance,
+  command,
+  done,
+  field,
+  refusedWith,
+  silent,
+  startInstance,
+  table,
+} from '../support/instance.js';
 
 describe('the pipeline, when something goes wrong', function () {
   this.timeout(60_000);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Idempotency } from '../../src/pipeline/index.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
-import { CAUSE, type Instance, command, done, field, refusedWith, startInstance, table } from './instance.js';
+import { CAUSE, type Instance, command, done, field, refusedWith, startInstance, table } from '../support/instance.js';
 
 describe('an idempotency key', () => {
   let database: TestDatabase;

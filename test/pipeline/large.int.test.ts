@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { verifyChain } from '../../src/log/hash-chain.js';
 import { adopting } from '../../src/pipeline/adopt.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
-import { CAUSE, type Instance, done, startInstance } from './instance.js';
+import { CAUSE, type Instance, done, startInstance } from '../support/instance.js';
 
 describe('a large batch', () => {
   let database: TestDatabase;

@@ -4,9 +4,9 @@ import pg from 'pg';
 import { verifyChain } from '../../src/log/hash-chain.js';
 import type { Outcome } from '../../src/pipeline/index.js';
 import { rebuildTables } from '../../src/projector/projections/rebuild-tables.js';
-import { until } from '../log/until.js';
+import { until } from '../support/until.js';
 import { type TestDatabase, createDatabase, testServer } from '../support/postgres.js';
-import { CAUSE, type Instance, command, done, field, refusedWith, startInstance, table } from './instance.js';
+import { CAUSE, type Instance, command, done, field, refusedWith, startInstance, table } from '../support/instance.js';
 
 /** Milliseconds that one try waits. */
 const LOCK_WAIT = 200;

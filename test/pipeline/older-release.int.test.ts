@@ -7,11 +7,21 @@ import { createIndexProjection } from '../../src/projector/indexes/index.js';
 import { rebuildMetadataRows } from '../../src/projector/metadata/rebuild.js';
 import { rebuildTables } from '../../src/projector/projections/rebuild-tables.js';
 import { createStoredFolds } from '../../src/reads/stored-folds/index.js';
-import { until } from '../log/until.js';
+import { until } from '../support/until.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { spawnService } from '../support/process.js';
 import { type TestService, startService } from '../support/service.js';
-import { CAUSE, type Instance, command, done, field, refusedWith, silent, startInstance, table } from './instance.js';
+import {
+  CAUSE,
+  type Instance,
+  command,
+  done,
+  field,
+  refusedWith,
+  silent,
+  startInstance,
+  table,
+} from '../support/instance.js';
 
 describe('a process of an older release than its database', function () {
   this.timeout(60_000);

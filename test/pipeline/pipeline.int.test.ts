@@ -4,9 +4,19 @@ import { logChannel } from '../../src/postgres/advisory.js';
 import { createPool } from '../../src/postgres/pool.js';
 import type { CommandOf } from '../../src/schema/operations/index.js';
 import { snapshotHash } from '../../src/schema/snapshot/snapshot.js';
-import { until } from '../log/until.js';
+import { until } from '../support/until.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
-import { CAUSE, type Instance, command, done, field, refusedWith, silent, startInstance, table } from './instance.js';
+import {
+  CAUSE,
+  type Instance,
+  command,
+  done,
+  field,
+  refusedWith,
+  silent,
+  startInstance,
+  table,
+} from '../support/instance.js';
 import { runToEnd } from '../../src/kernel/resumable.js';
 
 for (const schema of ['public', 'other "schema"']) {

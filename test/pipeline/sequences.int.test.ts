@@ -16,7 +16,7 @@ import { snapshotHash } from '../../src/schema/snapshot/snapshot.js';
 import { type State, initialState } from '../../src/schema/model/state.js';
 import { parsed } from '../support/given.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
-import { CAUSE, type Instance, startInstance } from './instance.js';
+import { CAUSE, type Instance, startInstance } from '../support/instance.js';
 import { moveOf } from './moves.js';
 import { type Step, steps } from './steps.js';
 import { eventsOf } from '../support/log.js';

@@ -4,9 +4,9 @@ import pg from 'pg';
 import type { Outcome } from '../../src/pipeline/index.js';
 import { logChannel } from '../../src/postgres/advisory.js';
 import { type Proxy, startProxy } from '../support/proxy.js';
-import { until } from '../log/until.js';
+import { until } from '../support/until.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
-import { CAUSE, type Instance, done, field, refusedWith, silent, startInstance, table } from './instance.js';
+import { CAUSE, type Instance, done, field, refusedWith, silent, startInstance, table } from '../support/instance.js';
 
 /** Milliseconds in which a silent connection is noticed and given up, with what a busy machine may need. */
 const NOTICED = 9_000;

@@ -3,7 +3,7 @@ import { verifyChain } from '../../src/log/hash-chain.js';
 import type { Outcome } from '../../src/pipeline/index.js';
 import { snapshotHash } from '../../src/schema/snapshot/snapshot.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
-import { CAUSE, type Instance, command, field, startInstance, table } from './instance.js';
+import { CAUSE, type Instance, command, field, startInstance, table } from '../support/instance.js';
 import { eventsOf } from '../support/log.js';
 import { runToEnd } from '../../src/kernel/resumable.js';
 

@@ -4,7 +4,7 @@ import { ExchangeError, SQLSTATE, isConnectionLoss, sqlState } from '../../src/p
 import { sendBatch, sendReads } from '../../src/postgres/exchange.js';
 import { createPool, withClient } from '../../src/postgres/pool.js';
 import { runScript } from '../../src/postgres/script.js';
-import { silent } from '../pipeline/instance.js';
+import { silent } from '../support/instance.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 
 describe('several statements at once', () => {

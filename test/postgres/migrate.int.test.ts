@@ -7,7 +7,7 @@ import { OperatorError } from '../../src/kernel/operator-error.js';
 import { readDatabase } from '../../src/postgres/database.js';
 import { migrate } from '../../src/postgres/migrate.js';
 import { createPool } from '../../src/postgres/pool.js';
-import { silent } from '../pipeline/instance.js';
+import { silent } from '../support/instance.js';
 import { type TestDatabase, asSuperuser, createDatabase } from '../support/postgres.js';
 
 describe('migrate', () => {

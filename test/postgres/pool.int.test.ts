@@ -4,7 +4,7 @@ import { createPool, withClient } from '../../src/postgres/pool.js';
 import { createApi } from '../support/api.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { startService } from '../support/service.js';
-import { silent } from '../pipeline/instance.js';
+import { silent } from '../support/instance.js';
 
 /** What a session can keep beyond a transaction. */
 const LEFTOVERS = [

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { SQLSTATE, sqlState } from '../../src/postgres/errors.js';
 import { SYSTEM_TABLES } from '../../src/schema/model/system-collections.js';
-import { type Instance, CAUSE, done, field, startInstance, table } from '../pipeline/instance.js';
+import { type Instance, CAUSE, done, field, startInstance, table } from '../support/instance.js';
 import { type TestDatabase, asSuperuser, createDatabase } from '../support/postgres.js';
 
 describe("the service's own tables", () => {

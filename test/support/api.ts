@@ -1,7 +1,7 @@
 /** given/when/then over HTTP: what a call answers, and which events it appends. */
 import { expect } from 'chai';
 import pg from 'pg';
-import { type Client, type Send, clientOf, json } from '../http/client.js';
+import { type Client, type Send, clientOf, json } from './client.js';
 import type { TestService } from './service.js';
 
 export interface ApiError {

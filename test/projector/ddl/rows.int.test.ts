@@ -3,7 +3,7 @@ import { planBatch } from '../../../src/projector/ddl/plan.js';
 import type { NewEvent } from '../../../src/schema/model/events.js';
 import type { Field } from '../../../src/schema/model/model.js';
 import { added, changed, column, created, deleted, dropped, related, unrelated } from '../columns.js';
-import { type Projected, startProjected } from '../support.js';
+import { type Projected, startProjected } from '../../support/projected.js';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 
 const HOSTILE = ['a b', "it's", '"', 'a"b', '$$', '%I', 'select', '__proto__', 'back\\slash', 'é'.repeat(31)];

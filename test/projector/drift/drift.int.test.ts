@@ -2,11 +2,11 @@ import { expect } from 'chai';
 import { findDrift } from '../../../src/projector/drift/find.js';
 import type { Drift, TableDrift } from '../../../src/projector/drift/model.js';
 import { type Repaired, repairDrift } from '../../../src/projector/drift/repair.js';
-import { type AdoptFixture, adopt, expectVerified, startAdoptFixture } from '../../adopt/round-trip.js';
-import { HARD_SCHEMA } from '../../adopt/hard-schema.js';
-import { catalogText } from '../../adopt/catalog-text.js';
+import { type AdoptFixture, adopt, expectVerified, startAdoptFixture } from '../adopt/round-trip.js';
+import { HARD_SCHEMA } from '../adopt/hard-schema.js';
+import { catalogText } from '../../support/catalog-text.js';
 import { testServer } from '../../support/postgres.js';
-import { CAUSE, command, done, field, table } from '../../pipeline/instance.js';
+import { CAUSE, command, done, field, table } from '../../support/instance.js';
 
 const OURS = [
   field('title', 'string', { is_nullable: false, default_value: 'untitled' }),

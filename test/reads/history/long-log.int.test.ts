@@ -5,7 +5,7 @@ import { type History, createHistory } from '../../../src/reads/history/index.js
 import { createStoredFolds } from '../../../src/reads/stored-folds/index.js';
 import { type Store, createStore } from '../../../src/reads/store.js';
 import { snapshotHash } from '../../../src/schema/snapshot/snapshot.js';
-import { type Instance, silent, startInstance } from '../../pipeline/instance.js';
+import { type Instance, silent, startInstance } from '../../support/instance.js';
 import { type TestDatabase, createDatabase } from '../../support/postgres.js';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 

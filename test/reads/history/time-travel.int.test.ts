@@ -9,7 +9,7 @@ import { evolve } from '../../../src/schema/fold/evolve.js';
 import type { CommandOf } from '../../../src/schema/operations/index.js';
 import { snapshotHash } from '../../../src/schema/snapshot/snapshot.js';
 import { type State, initialState } from '../../../src/schema/model/state.js';
-import { CAUSE, type Instance, silent, startInstance } from '../../pipeline/instance.js';
+import { CAUSE, type Instance, silent, startInstance } from '../../support/instance.js';
 import { type TestDatabase, createDatabase } from '../../support/postgres.js';
 import { createRandomCommands } from '../../support/random-commands.js';
 import { runToEnd } from '../../../src/kernel/resumable.js';

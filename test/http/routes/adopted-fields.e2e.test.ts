@@ -1,0 +1,64 @@
+/** Columns of adopted tables are changed as any other; what names them follows. */
+import { expect } from 'chai';
+import { expectConsistent } from '../../support/consistent.js';
+import { type Api, createApi } from '../../support/api.js';
+import { type TestService, startService } from '../../support/service.js';
+import { catalogColumn } from './columns.js';
+
+describe('a column of an adopted table', function () {
+  this.timeout(60_000);
+  let service: TestService;
+  let api: Api;
+
+  before(async () => {
+    service = await startService();
+    api = createApi(service);
+    await api.sql(`CREATE TABLE old (
+      id int PRIMARY KEY, v varchar(10) CHECK (v <> 'x'), n int CHECK (n > 0), s serial, arr int[],
+      d date DEFAULT now() + interval '1 day', g int GENERATED ALWAYS AS (n * 2) STORED, UNIQUE (n, v))`);
+    await api.sql('CREATE INDEX lowered ON old (lower(v)) WHERE n > 1');
+    await api.sql(`INSERT INTO old (id, v, n) VALUES (1, 'a', 1)`);
+    await api.ok('POST', '/schema/adopt', { tables: ['old'] });
+  });
+  afterEach(() => expectConsistent(service.databaseUrl));
+  after(async () => {
+    await api.stop();
+    await service.stop();
+  });
+
+  it('changes its type where constraints, indexes and generated columns name it', async () => {
+    await api.ok('PATCH', '/fields/old/v', { type: 'text' });
+    await api.ok('PATCH', '/fields/old/n', { type: 'bigInteger' });
+    expect(await catalogColumn(api, 'old', 'v')).to.include({ type: 'text' });
+    expect(await api.sql('SELECT n::int, g FROM old')).to.deep.equal([{ n: 1, g: 2 }]);
+  });
+
+  it('is found to differ when a constraint really changes', async () => {
+    await api.sql(`ALTER TABLE old DROP CONSTRAINT old_v_check, ADD CONSTRAINT old_v_check CHECK (v <> 'y')`);
+    const { data } = await api.ok<{ data: { ok: boolean; differences: { member: string }[] } }>(
+      'GET',
+      '/projections/verify',
+    );
+    expect(data.differences.map(({ member }) => member)).to.deep.equal(['constraint old_v_check']);
+    await api.sql(`ALTER TABLE old DROP CONSTRAINT old_v_check, ADD CONSTRAINT old_v_check CHECK (v <> 'x')`);
+  });
+
+  it('changes a default that was SQL, and a serial into nothing and back into counting', async () => {
+    await api.ok('PATCH', '/fields/old/d', { schema: { default_value: 'CURRENT_DATE' } });
+    await api.ok('PATCH', '/fields/old/s', { schema: { has_auto_increment: false } });
+    expect(await catalogColumn(api, 'old', 's')).to.include({ default: null, identity: '' });
+    await api.ok('PATCH', '/fields/old/s', { schema: { has_auto_increment: true } });
+    expect(await catalogColumn(api, 'old', 's')).to.include({ identity: 'd' });
+  });
+
+  it('of a type without a name keeps its column: meta and comment change, the rest is refused with the reason', async () => {
+    await api.ok('PATCH', '/fields/old/arr', { meta: { note: 'x' }, schema: { comment: 'y' } });
+    expect(await catalogColumn(api, 'old', 'arr')).to.include({ type: 'integer[]', comment: 'y' });
+    const refused = { status: 400, code: 'INVALID_PAYLOAD' };
+    for (const patch of [{ type: 'text' }, { schema: { is_nullable: false } }, { schema: { is_indexed: true } }]) {
+      const { message } = await api.refused(refused, 'PATCH', '/fields/old/arr', patch);
+      expect(message).to.include('integer[]');
+    }
+    await api.ok('DELETE', '/fields/old/arr');
+  });
+});

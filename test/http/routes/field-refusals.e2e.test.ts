@@ -1,0 +1,373 @@
+/** What PostgreSQL or the service refuses of a change, and what it says. */
+import { expect } from 'chai';
+import { expectConsistent } from '../../support/consistent.js';
+import { type Api, createApi } from '../../support/api.js';
+import { testServer } from '../../support/postgres.js';
+import { type TestService, startService } from '../../support/service.js';
+import { json } from '../../support/client.js';
+import { alias, key, plain } from './columns.js';
+
+interface Offending {
+  kind: string;
+  count: number;
+  more: boolean;
+}
+
+const REFUSED = { status: 422, code: 'DATABASE_REFUSED' };
+const INVALID = { status: 400, code: 'INVALID_PAYLOAD' };
+
+describe('a change that the rows do not allow', function () {
+  this.timeout(60_000);
+  let service: TestService;
+  let api: Api;
+  let tables = 0;
+
+  before(async () => {
+    service = await startService();
+    api = createApi(service);
+  });
+  after(async () => {
+    await expectConsistent(service.databaseUrl);
+    await api.stop();
+    await service.stop();
+  });
+
+  /** A table with the column `c` and these values; its name. */
+  const tableWith = async (type: string, schema: object, values: string): Promise<string> => {
+    const table = `t${(tables += 1)}`;
+    await api.ok('POST', '/collections', {
+      collection: table,
+      schema: {},
+      fields: [key('id'), plain('c', type, schema)],
+    });
+    await api.sql(`INSERT INTO ${table} SELECT row_number() OVER (), v FROM (${values}) AS given (v)`);
+    return table;
+  };
+  const refusedChange = async (table: string, patch: object) => {
+    const { message, extensions } = await api.refused(REFUSED, 'PATCH', `/fields/${table}/c`, patch);
+    expect(extensions).to.include({ collection: table, field: 'c' });
+    return { message, sqlstate: extensions['sqlstate'], offending: extensions['offending'] as Offending | undefined };
+  };
+
+  it('NOT NULL over nulls: how many', async () => {
+    const table = await tableWith('string', {}, `VALUES (NULL), ('a'), (NULL)`);
+    const { message, sqlstate, offending } = await refusedChange(table, { schema: { is_nullable: false } });
+    expect(sqlstate).to.equal('23502');
+    expect(message).to.match(/\(2 rows are null\)$/);
+    expect(offending).to.deep.equal({ kind: 'null', count: 2, more: false });
+  });
+
+  it('NOT NULL over very many nulls: counting ends', async () => {
+    const table = await tableWith('string', {}, `SELECT NULL FROM generate_series(1, 1200)`);
+    const { message, offending } = await refusedChange(table, { schema: { is_nullable: false } });
+    expect(message).to.match(/\(at least 1,000 rows are null\)$/);
+    expect(offending).to.deep.equal({ kind: 'null', count: 1000, more: true });
+  });
+
+  it('unique over repetitions: how many values, nulls aside', async () => {
+    const table = await tableWith('string', {}, `VALUES ('a'), ('a'), ('a'), ('b'), ('b'), ('c'), (NULL), (NULL)`);
+    const { message, sqlstate, offending } = await refusedChange(table, { schema: { is_unique: true } });
+    expect(sqlstate).to.equal('23505');
+    expect(message).to.match(/\(2 values are there more than once\)$/);
+    expect(offending).to.deep.equal({ kind: 'repeated', count: 2, more: false });
+  });
+
+  it('a shorter length: how many are too long', async () => {
+    const table = await tableWith('string', {}, `VALUES ('abc'), ('abcd'), ('ab   '), ('éàüö')`);
+    const { message, sqlstate } = await refusedChange(table, { schema: { max_length: 3 } });
+    expect(sqlstate).to.equal('22001');
+    expect(message).to.match(/\(2 values are longer than 3\)$/);
+  });
+
+  it('another type: how many values can not be it', async () => {
+    const table = await tableWith('string', {}, `VALUES ('1'), ('one'), ('99999999999')`);
+    const number = await refusedChange(table, { type: 'integer' });
+    expect(number.sqlstate).to.be.oneOf(['22P02', '22003']);
+    // Before 16, PostgreSQL can't say which.
+    if ((await testServer()).majorVersion < 16) return;
+    expect(number.message).to.match(/\(2 values can't be integer\)$/);
+    const date = await refusedChange(table, { type: 'date' });
+    expect(date.message).to.match(/\(3 values can't be date\)$/);
+  });
+
+  it('a smaller number: how many are out of range', async () => {
+    const table = await tableWith('bigInteger', {}, `VALUES (1), (2147483648), (-2147483649)`);
+    expect((await refusedChange(table, { type: 'integer' })).message).to.match(/\(2 values can't be integer\)$/);
+    const decimals = await tableWith('decimal', {}, `VALUES (1.5), (999.99), (99999)`);
+    const { message, sqlstate } = await refusedChange(decimals, { schema: { numeric_precision: 3, numeric_scale: 1 } });
+    expect(sqlstate).to.equal('22003');
+    expect(message).to.match(/\(2 values can't be numeric\(3,1\)\)$/);
+  });
+
+  it('a smaller floating-point number: how many become infinite or nothing, and none that are so already', async () => {
+    const doubles = `VALUES (1), (1e39), (-3.5e38), (3.4e38), (1e-50), (0), ('NaN'), ('Infinity')`;
+    const table = await tableWith(
+      'float',
+      { data_type: 'double precision' },
+      `SELECT v::float8 FROM (${doubles}) AS d (v)`,
+    );
+    expect((await refusedChange(table, { schema: { data_type: 'real' } })).message).to.match(
+      /\(3 values can't be real\)$/,
+    );
+  });
+
+  it('a decimal of fewer digits: NaN is one', async () => {
+    const table = await tableWith('float', {}, `VALUES (123456), (1), ('NaN'::float8)`);
+    const { message } = await refusedChange(table, {
+      type: 'decimal',
+      schema: { numeric_precision: 5, numeric_scale: 2 },
+    });
+    expect(message).to.match(/\(1 value can't be numeric\(5,2\)\)$/);
+  });
+
+  it('a unique field with one default for all: every row', async () => {
+    const table = await tableWith('string', {}, `VALUES ('a'), ('b')`);
+    const body = plain('same', 'integer', { is_unique: true, default_value: 1 });
+    const { message } = await api.refused(REFUSED, 'POST', `/fields/${table}`, body);
+    expect(message).to.match(/\(2 rows would have the same value\)$/);
+  });
+
+  it('a required field on a table with rows: every row lacks it', async () => {
+    const table = await tableWith('string', {}, `VALUES ('a'), ('b'), ('c')`);
+    const { message } = await api.refused(
+      REFUSED,
+      'POST',
+      `/fields/${table}`,
+      plain('needed', 'string', { is_nullable: false }),
+    );
+    expect(message).to.match(/\(3 rows would have no value\)$/);
+    await api.ok('POST', `/fields/${table}`, plain('needed', 'string', { is_nullable: false, default_value: 'x' }));
+  });
+
+  it('a foreign key over orphans: how many rows point at nothing', async () => {
+    const one = await tableWith('string', {}, `VALUES ('a')`);
+    const table = await tableWith('integer', {}, `VALUES (1), (2), (3), (NULL)`);
+    const body = { collection: table, field: 'c', related_collection: one };
+    const { message, extensions } = await api.refused(REFUSED, 'POST', '/relations', body);
+    expect(extensions).to.include({ collection: table, field: 'c', sqlstate: '23503' });
+    expect(message).to.match(/\(2 rows point at nothing\)$/);
+    await api.ok('POST', '/relations', { ...body, schema: null });
+  });
+
+  it('is counted with an Idempotency-Key too, and answered the same again', async () => {
+    const table = await tableWith('string', {}, `VALUES (NULL), ('a')`);
+    const send = json({ schema: { is_nullable: false } }, 'PATCH');
+    const headers = { ...send.headers, 'idempotency-key': 'not-null' };
+    const first = await api.client(`/fields/${table}/c`, { ...send, headers });
+    expect(first.text).to.include('(1 row is null)');
+    await api.sql(`UPDATE ${table} SET c = 'x'`);
+    expect((await api.client(`/fields/${table}/c`, { ...send, headers })).text).to.equal(first.text);
+    await api.ok('PATCH', `/fields/${table}/c`, { schema: { is_nullable: false } });
+  });
+
+  it('is counted in a dry run', async () => {
+    const table = await tableWith('string', {}, `VALUES (NULL), ('a')`);
+    type Document = { fields: { collection: string; field: string; schema: object }[] };
+    const document = await api.ok<Document>('GET', '/schema/snapshot');
+    const field = document.fields.find((each) => each.collection === table && each.field === 'c');
+    Object.assign(field?.schema ?? {}, { is_nullable: false });
+    const diff = await api.ok<object>('POST', '/schema/diff', document);
+    const plan = await api.ok<{ accepted: boolean }>('POST', '/schema/apply?dry_run', diff);
+    expect(plan.accepted).to.equal(false);
+    expect(JSON.stringify(plan)).to.include('(1 row is null)');
+  });
+});
+
+describe('a change that can not be made in place', function () {
+  this.timeout(60_000);
+  let service: TestService;
+  let api: Api;
+
+  before(async () => {
+    service = await startService();
+    api = createApi(service);
+    await api.ok('POST', '/collections', {
+      collection: 't',
+      schema: {},
+      fields: [
+        key('id'),
+        plain('a', 'string'),
+        plain('n', 'integer'),
+        plain('g', 'integer', { generation_expression: 'n * 2' }),
+        alias('links'),
+        plain('counter', 'integer', { has_auto_increment: true }),
+        plain('u', 'uuid'),
+        plain('parent', 'integer'),
+      ],
+    });
+    await api.ok('POST', '/relations', { collection: 't', field: 'parent', related_collection: 't' });
+    await api.ok('POST', '/collections', { collection: 'folder', schema: null });
+  });
+  after(async () => {
+    await api.stop();
+    await service.stop();
+  });
+
+  const refusals: [what: string, field: string, patch: object, at: string, reason: RegExp][] = [
+    ['column to alias', 'a', { type: 'alias', schema: null }, 'type', /can't become an alias in place/],
+    ['alias to column', 'links', { type: 'string', schema: {} }, 'schema.data_type', /can't become a column in place/],
+    [
+      'plain to generated',
+      'n',
+      { schema: { generation_expression: 'id + 1' } },
+      'schema.generation_expression',
+      /can't become a generated column in place/,
+    ],
+    ['a rename', 'a', { field: 'b' }, 'field', /renaming a field is unsupported/],
+    ['a move', 'a', { collection: 'other' }, 'collection', /stays in its collection/],
+    ['schema null on a column', 'a', { schema: null }, 'schema', /must be an object/],
+    ['a length where there is none', 'n', { schema: { max_length: 3 } }, 'schema.max_length', /no length/],
+    ['auto increment of a text', 'a', { schema: { has_auto_increment: true } }, 'schema.has_auto_increment', /integer/],
+    ['a default that does not fit', 'n', { schema: { default_value: 'x' } }, 'schema.default_value', /integer/],
+    ['a data type of another type', 'n', { schema: { data_type: 'text' } }, 'schema.data_type', /must be integer or/],
+    ['an unknown type', 'a', { type: 'varchar' }, 'type', /must be one of/],
+    ['a default on a generated column', 'g', { schema: { default_value: 1 } }, 'schema.default_value', /no default/],
+    [
+      'an expression that is a statement',
+      'g',
+      { schema: { generation_expression: '1); DROP TABLE t; --' } },
+      'schema.generation_expression',
+      /must/,
+    ],
+    ['an unknown member', 'a', { schema: { colour: 1 } }, 'schema.colour', /not a known member/],
+    ['an unknown member of meta', 'a', { meta: { findable: true } }, 'meta.findable', /not a known member/],
+    ['a group that is a column', 'a', { meta: { group: 'n' } }, 'meta.group', /only an alias field/],
+    ['a group that is not there', 'a', { meta: { group: 'nope' } }, 'meta.group', /no field/],
+    ['a wrong width', 'a', { meta: { width: 'wide' } }, 'meta.width', /half/],
+    ['the key without another', 'id', { schema: { is_primary_key: false } }, 'schema.is_primary_key', /same request/],
+    ['nulls in the key', 'id', { schema: { is_nullable: true } }, 'schema.is_nullable', /must be false.*primary key/],
+    ['a key that is not unique', 'id', { schema: { is_unique: false } }, 'schema.is_unique', /must be true/],
+    ['another index on the key', 'id', { schema: { is_indexed: true } }, 'schema.is_indexed', /its own index/],
+    ['nulls in what counts', 'counter', { schema: { is_nullable: true } }, 'schema.is_nullable', /counts up/],
+    ['a length of a uuid', 'u', { schema: { max_length: 36 } }, 'schema.max_length', /no length/],
+    [
+      'a precision of an integer',
+      'n',
+      { schema: { numeric_precision: 5 } },
+      'schema.numeric_precision',
+      /must be null/,
+    ],
+    ['a foreign key', 'n', { schema: { foreign_key_table: 't' } }, 'schema.foreign_key_table', /field's relation$/],
+    [
+      'another foreign key',
+      'parent',
+      { schema: { foreign_key_column: 'n' } },
+      'schema.foreign_key_column',
+      /must be "id", or left out/,
+    ],
+  ];
+  for (const [what, field, patch, at, reason] of refusals) {
+    it(`${what} is refused with the reason`, async () => {
+      const inUse = what === 'the key without another';
+      const expected = inUse ? { status: 409, code: 'IN_USE', at } : { ...INVALID, at };
+      const { message } = await api.refused(expected, 'PATCH', `/fields/t/${field}`, patch);
+      expect(message).to.match(reason);
+    });
+  }
+
+  it('a second primary key is refused where it is asked for', async () => {
+    const at = 'schema.is_primary_key';
+    await api.refused({ ...INVALID, at }, 'PATCH', '/fields/t/a', { schema: { is_primary_key: true } });
+    // What points at the table is no part of the body.
+    await api.refused({ ...INVALID, at, also: [undefined] }, 'POST', '/fields/t', key('other'));
+    await api.refused({ ...INVALID, at: `[1].${at}` }, 'PATCH', '/fields/t', [
+      { field: 'n', meta: { note: 'x' } },
+      { field: 'a', schema: { is_primary_key: true } },
+    ]);
+    const snapshot = await api.ok<{ fields: { field: string; schema: object }[] }>('GET', '/schema/snapshot');
+    const index = snapshot.fields.findIndex(({ field }) => field === 'u');
+    const key2 = { is_primary_key: true, is_nullable: false, is_unique: true };
+    Object.assign(snapshot.fields[index]?.schema ?? {}, key2);
+    const also = ['relations[0].one_collection'];
+    await api.refused({ ...INVALID, at: `fields[${index}].${at}`, also }, 'POST', '/schema/diff', snapshot);
+  });
+
+  it('what is so already can be said again, the whole field as it was read', async () => {
+    for (const field of ['id', 'counter', 'parent', 'u', 'n', 'g', 'links']) {
+      const { data } = await api.ok<{ data: object }>('GET', `/fields/t/${field}`);
+      await api.appends([], 'PATCH', `/fields/t/${field}`, data);
+    }
+    const { data } = await api.ok<{ data: object[] }>('GET', '/fields/t');
+    await api.appends([], 'PATCH', '/fields/t', data);
+  });
+
+  it('a new field can not ask for them either', async () => {
+    const refused: [object, string][] = [
+      [{ is_primary_key: true, is_nullable: true }, 'is_nullable'],
+      [{ is_primary_key: true, is_unique: false }, 'is_unique'],
+      [{ is_primary_key: true, is_indexed: true }, 'is_indexed'],
+      [{ has_auto_increment: true, is_nullable: true }, 'is_nullable'],
+    ];
+    for (const [schema, member] of refused) {
+      const body = { collection: 'keyed', schema: {}, fields: [plain('k', 'integer', schema)] };
+      await api.refused({ ...INVALID, at: `fields[0].schema.${member}` }, 'POST', '/collections', body);
+    }
+  });
+
+  it('what a part that was left out would have to say is told at that part', async () => {
+    await api.ok('POST', '/collections', { collection: 'told', schema: {} });
+    await api.refused({ status: 400, code: 'INVALID_PAYLOAD', at: 'schema' }, 'PATCH', '/fields/told/id', {
+      type: 'boolean',
+    });
+  });
+
+  it('a body that is no change is refused', async () => {
+    for (const body of [null, [], 'x', 1]) await api.refused(INVALID, 'PATCH', '/fields/t/a', body);
+    for (const body of [null, {}, 'x', [1], [null], [{}], [{ field: 1 }]]) {
+      await api.refused(INVALID, 'PATCH', '/fields/t', body);
+    }
+    await api.refused({ ...INVALID, at: '[1].field' }, 'PATCH', '/fields/t', [{ field: 'a' }, { field: 'a' }]);
+    await api.refused({ ...INVALID, at: '[1].schema.max_length' }, 'PATCH', '/fields/t', [
+      { field: 'a', meta: { note: 'x' } },
+      { field: 'n', schema: { max_length: 3 } },
+    ]);
+  });
+
+  it('a field of several that is not there is named with its place', async () => {
+    const body = [{ field: 'a', meta: { note: 'x' } }, { field: 'nope' }];
+    await api.refused({ status: 404, code: 'NOT_FOUND', at: '[1].field' }, 'PATCH', '/fields/t', body);
+    const { extensions } = await api.refused({ status: 404, code: 'NOT_FOUND' }, 'PATCH', '/fields/t/nope', {});
+    expect(extensions).not.to.have.property('path');
+  });
+
+  it('digits beyond the scale stay in a default, and are rounded in the rows', async () => {
+    const fields = [key('id'), plain('d', 'decimal', { default_value: 1.234567 })];
+    await api.ok('POST', '/collections', { collection: 'rounded', schema: {}, fields });
+    const { data } = await api.ok<{ data: { schema: object } }>('GET', '/fields/rounded/d');
+    expect(data.schema).to.include({ default_value: 1.234567, numeric_scale: 5 });
+    await api.sql('INSERT INTO rounded (id) VALUES (1)');
+    expect(await api.sql('SELECT d::text FROM rounded')).to.deep.equal([{ d: '1.23457' }]);
+  });
+
+  it('a field that can not be made is refused', async () => {
+    const bodies: [object, string][] = [
+      [{ type: 'string' }, 'field'],
+      [{ field: 'x' }, 'type'],
+      [plain('x', 'nope'), 'type'],
+      [plain('x'.repeat(64), 'string'), 'field'],
+      [plain(' x', 'string'), 'field'],
+      [plain('xmin', 'string'), 'field'],
+      [{ ...plain('x', 'string'), schema: null }, 'schema'],
+      [{ ...plain('x', 'alias'), schema: {} }, 'schema'],
+      [{ ...plain('x', 'string'), extra: 1 }, 'extra'],
+      [{ ...plain('x', 'string'), collection: 'other' }, 'collection'],
+      [plain('x', 'string', { default_value: 1 }), 'schema.default_value'],
+      [plain('x', 'json', { is_unique: true }), 'schema.is_unique'],
+      [plain('x', 'json', { is_indexed: true }), 'schema.is_indexed'],
+    ];
+    for (const [body, at] of bodies) await api.refused({ ...INVALID, at }, 'POST', '/fields/t', body);
+    for (const body of [null, [], [plain('x', 'string')], 'x']) await api.refused(INVALID, 'POST', '/fields/t', body);
+    await api.refused({ status: 409, code: 'ALREADY_EXISTS' }, 'POST', '/fields/t', plain('a', 'string'));
+    await api.refused({ status: 409, code: 'ALREADY_EXISTS' }, 'POST', '/fields/t', plain('links', 'string'));
+    await api.refused({ status: 404, code: 'NOT_FOUND' }, 'POST', '/fields/nope', plain('x', 'string'));
+    await api.refused(INVALID, 'POST', '/fields/folder', plain('x', 'string'));
+    await api.refused({ status: 403, code: 'FORBIDDEN' }, 'POST', '/fields/service_users', plain('x', 'string'));
+  });
+
+  it('an expression that PostgreSQL does not take is answered with its reason', async () => {
+    const bad = ['nope + 1', 'now()', `a || 1`, 'g + 1', 'lower(n, n)'];
+    for (const generation_expression of bad) {
+      await api.refused(REFUSED, 'POST', '/fields/t', plain('x', 'timestamp', { generation_expression }));
+    }
+  });
+});

@@ -1,0 +1,258 @@
+/** Fields and relations as resources: who may do what, lists, single ones, batches. */
+import { expect } from 'chai';
+import { type Api, createApi } from '../../support/api.js';
+import { type TestService, startService } from '../../support/service.js';
+import { json, type Send } from '../../support/client.js';
+import { alias, catalogColumn, key, plain } from './columns.js';
+
+interface Listed {
+  data: { collection: string; field: string; meta: Record<string, unknown> }[];
+  meta?: object;
+}
+
+const READS = ['/fields', '/fields/many', '/fields/many/ref', '/relations', '/relations/many', '/relations/many/ref'];
+const WRITES: [method: string, path: string, body?: unknown][] = [
+  ['POST', '/fields/many', plain('x', 'string')],
+  ['PATCH', '/fields/many', [{ field: 'ref', meta: { note: 'x' } }]],
+  ['PATCH', '/fields/many/ref', { meta: { note: 'y' } }],
+  ['DELETE', '/fields/many/extra'],
+  ['POST', '/relations', { collection: 'many', field: 'extra', related_collection: 'one' }],
+  ['PATCH', '/relations/many/ref', { schema: { on_delete: 'CASCADE' } }],
+  ['DELETE', '/relations/many/ref'],
+  ['POST', '/collections', [{ collection: 'x', schema: {} }]],
+  ['PATCH', '/collections', [{ collection: 'one', meta: { note: 'x' } }]],
+];
+
+describe('fields and relations as resources', function () {
+  this.timeout(60_000);
+  let service: TestService;
+  let api: Api;
+
+  beforeEach(async () => {
+    service = await startService();
+    api = createApi(service);
+    await api.ok('POST', '/collections', { collection: 'one', schema: {}, fields: [key('id'), alias('list')] });
+    await api.ok('POST', '/collections', {
+      collection: 'many',
+      schema: {},
+      fields: [key('id'), plain('ref', 'integer'), plain('extra', 'integer')],
+    });
+    await api.ok('POST', '/relations', {
+      collection: 'many',
+      field: 'ref',
+      related_collection: 'one',
+      meta: { one_field: 'list' },
+    });
+  });
+  afterEach(async () => {
+    await api.stop();
+    await service.stop();
+  });
+
+  const tokenOf = async (role: string): Promise<string> => {
+    const user = { email: `${role}@example.com`, password: 'a long password', name: role, role };
+    const { data } = await api.ok<{ data: { id: string } }>('POST', '/users', user);
+    const made = await api.ok<{ data: { token: string } }>('POST', `/users/${data.id}/tokens`, { name: 'test' });
+    return made.data.token;
+  };
+  const sending = (method: string, body: unknown, token: string | null): Send =>
+    body === undefined ? { method, token } : { ...json(body, method), token };
+
+  for (const role of ['reader', 'auditor']) {
+    it(`are read by a ${role}, and changed by admins alone`, async () => {
+      const token = await tokenOf(role);
+      for (const path of READS) expect((await api.client(path, { token })).status, path).to.equal(200);
+      const before = await api.head();
+      for (const [method, path, body] of WRITES) {
+        const { status, codes } = await api.client(path, sending(method, body, token));
+        expect([status, ...codes], `${method} ${path}`).to.deep.equal([403, 'FORBIDDEN']);
+      }
+      expect(await api.head()).to.equal(before);
+    });
+  }
+
+  it('are nothing to callers without a token', async () => {
+    for (const path of READS) expect((await api.client(path, { token: null })).status, path).to.equal(401);
+    for (const [method, path, body] of WRITES) {
+      expect((await api.client(path, sending(method, body, null))).status, `${method} ${path}`).to.equal(401);
+    }
+  });
+
+  it('are changed by an admin, each request one batch', async () => {
+    for (const [method, path, body] of WRITES) {
+      const { status, headers, text } = await api.client(path, sending(method, body, service.adminToken));
+      expect(status, `${method} ${path}: ${text}`).to.equal(method === 'DELETE' ? 204 : 200);
+      const found = await api.sql('SELECT count(*)::int AS n FROM service_events WHERE batch = $1', [
+        headers.get('x-batch-id'),
+      ]);
+      expect(found[0]?.['n'], `${method} ${path}`).to.be.greaterThan(0);
+      if (method === 'DELETE' && path === '/fields/many/extra') {
+        await api.ok('POST', '/fields/many', plain('extra', 'integer'));
+      }
+    }
+  });
+
+  it('are listed in the order of the snapshot, with counts, in pages, and tagged', async () => {
+    const list = await api.ok<Listed>('GET', '/fields?meta=*');
+    expect(list.data.map(({ collection, field }) => `${collection}.${field}`)).to.deep.equal([
+      'many.id',
+      'many.ref',
+      'many.extra',
+      'one.id',
+      'one.list',
+    ]);
+    expect(list.meta).to.deep.equal({ total_count: 5, filter_count: 5 });
+    const page = await api.ok<Listed>('GET', '/fields/many?offset=1&limit=1');
+    expect(page.data.map(({ field }) => field)).to.deep.equal(['ref']);
+    const relations = await api.ok<{ data: object[]; meta: object }>('GET', '/relations?meta=total_count');
+    expect(relations.meta).to.deep.equal({ total_count: 1 });
+    const { headers } = await api.client('/fields/many');
+    const tag = headers.get('etag') ?? '';
+    expect(headers.get('x-log-position')).to.equal(String(await api.head()));
+    expect((await api.client('/fields/many', { headers: { 'if-none-match': tag } })).status).to.equal(304);
+    await api.ok('PATCH', '/fields/many/ref', { meta: { note: 'x' } });
+    expect((await api.client('/fields/many', { headers: { 'if-none-match': tag } })).status).to.equal(200);
+  });
+
+  it('are 404 where there is none, and refuse what they do not know', async () => {
+    const missing = { status: 404, code: 'NOT_FOUND' };
+    for (const path of [
+      '/fields/nope',
+      '/fields/many/nope',
+      '/fields/nope/x',
+      '/relations/nope',
+      '/relations/one/list',
+    ]) {
+      await api.refused(missing, 'GET', path);
+    }
+    await api.refused(missing, 'GET', '/relations/many/extra');
+    for (const path of ['/fields/service_users', '/relations/service_tokens', '/relations/service_tokens/user_id']) {
+      expect((await api.refused(missing, 'GET', path)).message).to.include('belongs to the service');
+    }
+    for (const path of ['/fields?sort=x', '/fields/many?limit=-1', '/fields/many/ref?meta=*', '/relations?offset=a']) {
+      await api.refused({ status: 400, code: 'INVALID_QUERY' }, 'GET', path);
+    }
+    await api.refused({ status: 405, code: 'METHOD_NOT_ALLOWED' }, 'POST', '/fields', {});
+    await api.refused({ status: 405, code: 'METHOD_NOT_ALLOWED' }, 'DELETE', '/relations/many');
+  });
+
+  it('a field says which column its foreign key points at', async () => {
+    const { data } = await api.ok<{ data: { schema: object } }>('GET', '/fields/many/ref');
+    expect(data.schema).to.include({ foreign_key_table: 'one', foreign_key_column: 'id', table: 'many', name: 'ref' });
+  });
+
+  it('a folder has no fields; that is no fault of a place in the body', async () => {
+    await api.ok('POST', '/collections', { collection: 'only_folder', schema: null });
+    const invalid = { status: 400, code: 'INVALID_PAYLOAD' };
+    const body = { field: 'a', type: 'string' };
+    const { message, extensions } = await api.refused(invalid, 'POST', '/fields/only_folder', body);
+    expect(message).to.include('"only_folder" is a folder');
+    expect(extensions).not.to.have.property('path');
+    await api.ok('DELETE', '/collections/only_folder');
+  });
+
+  it('a new field comes last, and takes everything at once', async () => {
+    const body = plain('code', 'string', {
+      is_unique: true,
+      is_indexed: true,
+      is_nullable: false,
+      comment: 'c',
+      default_value: 'x',
+    });
+    const { data } = await api.appends<{ data: { meta: { sort: number; interface: string } } }>(
+      ['field.created many.code'],
+      'POST',
+      '/fields/many',
+      body,
+    );
+    expect(data.meta).to.include({ interface: 'x' });
+    expect(await catalogColumn(api, 'many', 'code')).to.include({
+      unique: true,
+      indexes: 1,
+      not_null: true,
+      comment: 'c',
+    });
+    const list = await api.ok<Listed>('GET', '/fields/many');
+    expect(list.data.at(-1)?.field).to.equal('code');
+  });
+
+  it('a new field after the last number has the last number too', async () => {
+    await api.ok('PATCH', '/fields/many/extra', { meta: { sort: 2_147_483_647 } });
+    const { data } = await api.ok<{ data: { meta: object } }>('POST', '/fields/many', plain('code', 'string'));
+    expect(data.meta).to.include({ sort: 2_147_483_647 });
+    const snapshot = await api.ok<object>('GET', '/schema/snapshot');
+    await api.ok('POST', '/schema/diff', snapshot);
+  });
+
+  it('fields are put in another order in one batch', async () => {
+    const order = ['extra', 'ref', 'id'];
+    const body = order.map((field, index) => ({ field, meta: { sort: index + 1 } }));
+    const { data } = await api.ok<Listed>('PATCH', '/fields/many', body);
+    expect(data.map(({ field }) => field)).to.deep.equal(order);
+    const list = await api.ok<Listed>('GET', '/fields/many');
+    expect(list.data.map(({ field }) => field)).to.deep.equal(order);
+    await api.appends([], 'PATCH', '/fields/many', body);
+  });
+
+  it('several fields are changed in one batch, columns too', async () => {
+    await api.appends(['field.updated many.extra', 'field.updated many.ref'], 'PATCH', '/fields/many', [
+      { field: 'extra', type: 'string', schema: { default_value: 'x' } },
+      { field: 'ref', schema: { is_indexed: true } },
+    ]);
+    expect(await catalogColumn(api, 'many', 'extra')).to.include({ type: 'character varying(255)' });
+    expect(await catalogColumn(api, 'many', 'ref')).to.include({ indexes: 1 });
+  });
+
+  it('build their indexes after the commit when asked to', async () => {
+    await api.ok('POST', '/fields/many?concurrentIndexCreation', plain('a', 'string', { is_indexed: true }));
+    await api.ok('PATCH', '/fields/many/extra?concurrentIndexCreation=true', { schema: { is_indexed: true } });
+    await api.ok('PATCH', '/fields/many?concurrentIndexCreation=1', [{ field: 'ref', schema: { is_indexed: true } }]);
+    const marked = await api.sql(
+      `SELECT field FROM service_events WHERE data->'concurrent_indexes' = 'true' ORDER BY position`,
+    );
+    expect(marked.map(({ field }) => field as string)).to.deep.equal(['a', 'extra', 'ref']);
+    for (const field of ['a', 'extra', 'ref']) {
+      for (let tries = 0; tries < 100 && (await catalogColumn(api, 'many', field))?.indexes !== 1; tries++)
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      expect(await catalogColumn(api, 'many', field), field).to.include({ indexes: 1 });
+    }
+  });
+
+  it('honour If-Match, Idempotency-Key and X-Reason', async () => {
+    const { headers } = await api.client('/fields/many/ref', {
+      ...json({ meta: { note: 'x' } }, 'PATCH'),
+      headers: { 'content-type': 'application/json', 'x-reason': 'because', 'idempotency-key': 'k' },
+    });
+    const again = await api.client('/fields/many/ref', {
+      ...json({ meta: { note: 'x' } }, 'PATCH'),
+      headers: { 'content-type': 'application/json', 'idempotency-key': 'k' },
+    });
+    expect(again.headers.get('x-batch-id')).to.equal(headers.get('x-batch-id'));
+    const [event] = await api.sql('SELECT reason, command FROM service_events ORDER BY position DESC LIMIT 1');
+    expect(event).to.deep.equal({ reason: 'because', command: 'update-fields' });
+    const stale = await api.client('/relations/many/ref', {
+      method: 'DELETE',
+      headers: { 'if-match': `"${'0'.repeat(64)}"` },
+    });
+    expect([stale.status, ...stale.codes]).to.deep.equal([412, 'PRECONDITION_FAILED']);
+  });
+
+  it('work with names that need care', async () => {
+    for (const name of ["it's", 'a/b', 'ü "x"', '__proto__', 'select', 'é'.repeat(31)]) {
+      const at = encodeURIComponent(name);
+      await api.ok('POST', '/collections', { collection: name, schema: {}, fields: [key('id')] });
+      await api.ok(
+        'POST',
+        `/fields/${at}`,
+        plain(name, 'integer', { is_unique: true, is_indexed: true, comment: name }),
+      );
+      await api.ok('PATCH', `/fields/${at}/${at}`, { type: 'bigInteger', schema: { default_value: 1 } });
+      await api.ok('PATCH', `/fields/${at}/${at}`, { type: 'integer' });
+      await api.ok('POST', '/relations', { collection: name, field: name, related_collection: name });
+      await api.ok('PATCH', `/relations/${at}/${at}`, { schema: { on_delete: 'SET NULL' } });
+      await api.ok('GET', `/relations/${at}/${at}`);
+      await api.ok('DELETE', `/relations/${at}/${at}`);
+      await api.ok('DELETE', `/fields/${at}/${at}`);
+    }
+  });
+});

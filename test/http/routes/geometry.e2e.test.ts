@@ -1,0 +1,140 @@
+/** Geometry, where PostGIS can be had: on Debian `.ci/debian-postgres` brings it. Without it: types.e2e.test.ts. */
+import { expect } from 'chai';
+import { expectConsistent } from '../../support/consistent.js';
+import { type Api, createApi } from '../../support/api.js';
+import { asSuperuser } from '../../support/postgres.js';
+import { type TestService, startService } from '../../support/service.js';
+import { catalogColumn, key, plain } from './columns.js';
+
+const TYPES = [
+  'geometry',
+  'geometry.Point',
+  'geometry.LineString',
+  'geometry.Polygon',
+  'geometry.MultiPoint',
+  'geometry.MultiLineString',
+  'geometry.MultiPolygon',
+];
+
+const EXISTING = `
+CREATE TABLE surveyed (
+  id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  place geometry(Point, 4326) NOT NULL,
+  area geometry(MultiPolygonZM),
+  route geography(LineString, 4326),
+  anything geometry,
+  CONSTRAINT on_earth CHECK (st_srid(place) = 4326)
+);
+CREATE INDEX surveyed_place ON surveyed USING gist (place);
+INSERT INTO surveyed (place) VALUES ('SRID=4326;POINT(8.5 47.4)');`;
+
+interface Field {
+  field: string;
+  type: string;
+  schema: { data_type: string };
+}
+
+interface Adopted {
+  adopted: string[];
+  refused: { table: string; code: string }[];
+  not_represented: { table: string | null; code: string; name: string }[];
+}
+
+describe('geometry with PostGIS', function () {
+  this.timeout(60_000);
+  let service: TestService;
+  let other: TestService;
+  let api: Api;
+  let target: Api;
+
+  before(async function () {
+    service = await startService();
+    api = createApi(service);
+    other = await startService();
+    target = createApi(other);
+    const [available] = await api.sql(`SELECT FROM pg_available_extensions WHERE name = 'postgis'`);
+    if (available === undefined) this.skip();
+    for (const each of [service, other]) await asSuperuser(each.databaseUrl, 'CREATE EXTENSION postgis');
+  });
+  after(async () => {
+    for (const { databaseUrl } of [service, other]) await expectConsistent(databaseUrl);
+    await api.stop();
+    await target.stop();
+    await service.stop();
+    await other.stop();
+  });
+
+  it('is a column geometry, whatever the shape, made with the table or later', async () => {
+    const fields = TYPES.map((type, index) => plain(`f${index}`, type));
+    await api.ok('POST', '/collections', { collection: 'places', schema: {}, fields: [key('id'), ...fields] });
+    for (const [index, type] of TYPES.entries()) {
+      await api.ok('POST', '/fields/places', plain(`later${index}`, type));
+      expect(await catalogColumn(api, 'places', `later${index}`)).to.include({ type: 'geometry' });
+      expect(await catalogColumn(api, 'places', `f${index}`)).to.include({ type: 'geometry' });
+      const { data } = await api.ok<{ data: Field }>('GET', `/fields/places/f${index}`);
+      expect(data.type).to.equal(type);
+    }
+    await api.sql(`INSERT INTO places (id, f1) VALUES (1, 'POINT(1 2)')`);
+  });
+
+  it('changes from text and back with its data, and is refused where the data is no geometry', async () => {
+    await api.ok('POST', '/fields/places', plain('text', 'text'));
+    await api.sql(`UPDATE places SET text = 'POINT(3 4)'`);
+    await api.ok('PATCH', '/fields/places/text', { type: 'geometry.Point' });
+    expect(await api.sql('SELECT st_x(text) AS x FROM places')).to.deep.equal([{ x: 3 }]);
+    await api.ok('PATCH', '/fields/places/text', { type: 'geometry' });
+    await api.ok('PATCH', '/fields/places/text', { type: 'text' });
+    await api.sql(`UPDATE places SET text = 'nowhere'`);
+    const expected = { status: 422, code: 'DATABASE_REFUSED' };
+    await api.refused(expected, 'PATCH', '/fields/places/text', { type: 'geometry.Point' });
+  });
+
+  it('is the same on another instance', async () => {
+    const document = await api.ok<object>('GET', '/schema/snapshot');
+    await target.ok('POST', '/schema/apply', await target.ok('POST', '/schema/diff', document));
+    const again = await target.ok<{ diff: object }>('POST', '/schema/diff', document);
+    expect(again.diff).to.deep.equal({ collections: [], fields: [], relations: [] });
+    expect(await target.sql(SHAPE)).to.deep.equal(await api.sql(SHAPE));
+  });
+
+  it('is adopted as it is, with its dimensions and its reference system', async () => {
+    await api.sql(EXISTING);
+    const before = await api.sql(SHAPE);
+    const { adopted, refused, not_represented: listed } = await api.ok<Adopted>('POST', '/schema/adopt', { all: true });
+    expect(adopted).to.deep.equal(['surveyed']);
+    expect(refused).to.have.length(1);
+    expect(refused[0]).to.include({ table: 'spatial_ref_sys', code: 'BELONGS_TO_EXTENSION' });
+    expect(listed.map(({ table, code, name }) => [table, code, name])).to.deep.equal([
+      ['surveyed', 'EXTENSION_NEEDED', 'postgis'],
+    ]);
+    expect(await api.sql(SHAPE)).to.deep.equal(before);
+    const { data } = await api.ok<{ data: Field[] }>('GET', '/fields/surveyed');
+    expect(data.map(({ field, type, schema }) => [field, type, schema.data_type])).to.deep.equal([
+      ['id', 'integer', 'integer'],
+      ['place', 'unknown', 'geometry(Point,4326)'],
+      ['area', 'unknown', 'geometry(MultiPolygonZM)'],
+      ['route', 'unknown', 'geography(LineString,4326)'],
+      ['anything', 'geometry', 'geometry'],
+    ]);
+  });
+
+  it('goes elsewhere when it was adopted, with its index and its check; where PostGIS is not there it says so', async () => {
+    const document = await api.ok<object>('GET', '/schema/snapshot');
+    const bare = await startService();
+    const without = createApi(bare);
+    const diff = await without.ok('POST', '/schema/diff', document);
+    const { message } = await without.refused({ status: 422, code: 'DATABASE_REFUSED' }, 'POST', '/schema/apply', diff);
+    expect(message).to.include('PostGIS').and.include('CREATE EXTENSION postgis');
+    await without.stop();
+    await bare.stop();
+    await target.ok('POST', '/schema/apply', await target.ok('POST', '/schema/diff', document));
+    expect(await target.sql(SHAPE)).to.deep.equal(await api.sql(SHAPE));
+  });
+});
+
+const SHAPE = `
+SELECT c.relname, a.attname, format_type(a.atttypid, a.atttypmod) AS type, a.attnotnull,
+       (SELECT array_agg(pg_get_indexdef(i.indexrelid) ORDER BY i.indexrelid::regclass::text) FROM pg_index i WHERE i.indrelid = c.oid) AS indexes,
+       (SELECT array_agg(pg_get_constraintdef(n.oid) ORDER BY n.conname) FROM pg_constraint n WHERE n.conrelid = c.oid) AS checks
+  FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid AND c.relkind = 'r'
+ WHERE c.relname IN ('places', 'surveyed') AND a.attnum > 0 ORDER BY 1, 2`;

@@ -1,0 +1,41 @@
+/** Columns that are computed when they are read: PostgreSQL has no index on them. */
+import { type Api, createApi } from '../../support/api.js';
+import { expectConsistent } from '../../support/consistent.js';
+import { type TestService, startService } from '../../support/service.js';
+import { key, plain } from './columns.js';
+
+describe('a virtual generated column', function () {
+  this.timeout(60_000);
+  let service: TestService;
+  let api: Api;
+
+  before(async () => {
+    service = await startService();
+    api = createApi(service);
+  });
+  after(async () => {
+    await expectConsistent(service.databaseUrl);
+    await api.stop();
+    await service.stop();
+  });
+
+  for (const query of ['', '?concurrentIndexCreation']) {
+    it(`is neither unique nor indexed${query && ', nor later'}`, async () => {
+      const table = `t${query.length}`;
+      const virtual = { generation_expression: 'id * 2', extras: { virtual: true } };
+      const invalid = (member: string) => ({ status: 400, code: 'INVALID_PAYLOAD', at: `schema.${member}` });
+      await api.ok('POST', '/collections', { collection: table, schema: {}, fields: [key('id')] });
+      for (const member of ['is_indexed', 'is_unique']) {
+        const body = plain('v', 'integer', { ...virtual, [member]: true });
+        await api.refused(invalid(member), 'POST', `/fields/${table}${query}`, body);
+        await api.ok(
+          'POST',
+          `/fields/${table}${query}`,
+          plain(member, 'integer', { ...virtual, extras: {}, [member]: true }),
+        );
+        const change = { schema: { extras: { virtual: true } } };
+        await api.refused(invalid(member), 'PATCH', `/fields/${table}/${member}${query}`, change);
+      }
+    });
+  }
+});

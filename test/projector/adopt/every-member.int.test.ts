@@ -1,0 +1,130 @@
+/**
+ * Every member that extras have, on an object that is there: changed through the log it is changed in PostgreSQL, or
+ * refused with its place; changed by hand it is noticed. A member without a row here fails the test.
+ */
+import { runToEnd } from '../../../src/kernel/resumable.js';
+import { expect } from 'chai';
+import type pg from 'pg';
+import { type Difference, verify } from '../../../src/projector/verify/index.js';
+import { scriptOf } from '../../../src/reads/history/script.js';
+import type { Outcome } from '../../../src/pipeline/index.js';
+import type { Problem } from '../../../src/kernel/problem.js';
+import { columnExtrasV1, tableExtrasV1 } from '../../../src/schema/fold/extras-schemas.js';
+import { testServer } from '../../support/postgres.js';
+import { catalogText } from '../../support/catalog-text.js';
+import { COLUMNS, type Row, TABLES } from './every-member.js';
+import { NEEDS } from './every-need.js';
+import {
+  type AdoptFixture,
+  adopt,
+  expectReplayed,
+  expectVerified,
+  runSql,
+  startAdoptFixture,
+  tryPromoting,
+} from './round-trip.js';
+
+const ROWS: readonly Row[] = [...COLUMNS, ...TABLES, ...NEEDS];
+
+/** `sequence.cache`, `needs.domain.type`: leaves, as the shapes have them. */
+function membersOf(shape: object, prefix: string): string[] {
+  return Object.entries(shape).flatMap(([name, inner]) => {
+    const unwrapped = (inner as { unwrap?(): object }).unwrap?.() ?? (inner as object);
+    const object = (unwrapped as { shape?: object }).shape;
+    if (object !== undefined) return membersOf(object, `${prefix}${name}.`);
+    const element = (unwrapped as { element?: { shape?: object; options?: { shape: object }[] } }).element;
+    if (element?.shape !== undefined) return membersOf(element.shape, `${prefix}${name}.`);
+    if (element?.options === undefined) return [prefix + name];
+    return element.options.flatMap((option) => {
+      const { kind, name: _, ...rest } = option.shape as { kind: { value: string }; name: object };
+      const needs = membersOf(rest, `${prefix}${name}.${kind.value}.`);
+      return [`${prefix}${name}.${kind.value}`, ...needs];
+    });
+  });
+}
+
+describe('every member of extras on an object that is there', function () {
+  this.timeout(60_000);
+  let fixture: AdoptFixture;
+  before(async () => {
+    fixture = await startAdoptFixture();
+  });
+  after(() => fixture.stop());
+
+  it('has a row', () => {
+    const members = [...membersOf(columnExtrasV1.shape, 'column.'), ...membersOf(tableExtrasV1.shape, 'table.')];
+    expect([...new Set(ROWS.map(({ member }) => member))].sort()).to.deep.equal(members.sort());
+  });
+
+  /** The instance's own snapshot, edited: what came of it, and where it was refused. */
+  async function changed(row: Row, table: string): Promise<Problem[]> {
+    const { instance } = fixture;
+    const edit: Parameters<typeof tryPromoting>[2] = {
+      edit: ({ collections, fields }) => {
+        const collection = collections.find((each) => (each as { collection: string }).collection === table);
+        const field = fields.find((each) => each.collection === table && each.field === 'x');
+        const document = (row.member.startsWith('column.') ? field : collection) as { schema: { extras?: object } };
+        document.schema.extras = { ...document.schema.extras, ...row.change(table) };
+      },
+    };
+    const outcome: Outcome | Problem[] = await (async () => tryPromoting(instance, instance, edit))().catch(
+      (error: Error) => JSON.parse(error.message) as Problem[],
+    );
+    if (Array.isArray(outcome)) return outcome;
+    return outcome.kind === 'refused' ? outcome.problems : [];
+  }
+
+  async function tampered(sql: string): Promise<Difference[]> {
+    const client: pg.PoolClient = await fixture.instance.pool.connect();
+    try {
+      await client.query('BEGIN');
+      await client.query(sql);
+      return (await verify(client, fixture.instance.store.current(), 'public')).differences;
+    } finally {
+      await client.query('ROLLBACK');
+      client.release();
+    }
+  }
+
+  for (const [index, row] of ROWS.entries()) {
+    it(`${row.member}: ${row.what ?? 'changed'}`, async function () {
+      const { majorVersion } = await testServer();
+      if (majorVersion < (row.since ?? 0)) this.skip();
+      const table = `t${index}`;
+      const { instance } = fixture;
+      await runSql(fixture.database, row.sql(table));
+      await adopt(instance);
+      await expectVerified(instance);
+      if (row.byHand !== undefined) {
+        const differences = await tampered(row.byHand(table));
+        expect(
+          differences.map(({ member }) => member),
+          'by hand',
+        ).to.include(row.noticed?.(table));
+      }
+      const before = await catalogText(instance.pool);
+      const problems = await changed(row, table);
+      const said = problems.map(({ path, message }) => `${path}: ${message}`).join('; ');
+      if (row.refused !== undefined) {
+        expect(said, said).to.match(row.refused);
+        expect(await catalogText(instance.pool)).to.deep.equal(before);
+      } else {
+        expect(said).to.equal('');
+        const lines = await catalogText(instance.pool);
+        const fresh = lines.filter((line) => !before.includes(line)).join('\n');
+        expect(fresh, 'in the catalog').to.match(row.carried ?? /^(?!.)/);
+      }
+      await expectVerified(instance);
+    });
+  }
+
+  it('is the same in a replay, and where the SQL export ran', async () => {
+    const { instance } = fixture;
+    await expectReplayed(instance);
+    const exported = await startAdoptFixture();
+    await runSql(exported.database, runToEnd(scriptOf(instance.store.point(), 'public')).toString());
+    const lines = await catalogText(exported.instance.pool);
+    await exported.stop();
+    expect(lines).to.deep.equal(await catalogText(instance.pool));
+  });
+});

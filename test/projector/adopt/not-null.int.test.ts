@@ -1,0 +1,83 @@
+/** NOT NULL is a constraint with a name of its own from PostgreSQL 18 on: what of it goes along, and what is listed. */
+import { expect } from 'chai';
+import { testServer } from '../../support/postgres.js';
+import { roundTrip } from './round-trip.js';
+
+const listedOf = async (sql: string): Promise<string[]> => {
+  const { adoption } = await roundTrip(sql);
+  expect(adoption.refused).to.deep.equal([]);
+  return adoption.notRepresented.map(({ code, name, message }) => `${code} ${name}: ${message}`);
+};
+
+const LONG = 'a_table_with_quite_a_long_name_that_is_nearly_too_long';
+const WIDE = 'é'.repeat(25);
+
+describe('adopting NOT NULL', function () {
+  this.timeout(60_000);
+
+  before(async function () {
+    if ((await testServer()).majorVersion < 18) this.skip();
+  });
+
+  it('keeps names that PostgreSQL would not have given', async () => {
+    const listed = await listedOf(`
+      CREATE TABLE t (id integer CONSTRAINT mine NOT NULL PRIMARY KEY, a serial CONSTRAINT "its ""own""" NOT NULL,
+        b integer CONSTRAINT by_itself NOT NULL GENERATED ALWAYS AS IDENTITY, c integer, d integer CONSTRAINT t_c_not_null NOT NULL);
+      CREATE TABLE crossed (a integer CONSTRAINT crossed_b_not_null NOT NULL, b integer CONSTRAINT crossed_a_not_null NOT NULL);
+      CREATE TABLE p (a integer CONSTRAINT pa NOT NULL, b integer) PARTITION BY RANGE (a);
+      CREATE TABLE p1 (a integer CONSTRAINT other NOT NULL, b integer CONSTRAINT bb NOT NULL);
+      ALTER TABLE p ATTACH PARTITION p1 FOR VALUES FROM (2) TO (3);
+      CREATE TABLE before (a integer NOT NULL, b integer NOT NULL);
+      ALTER TABLE before RENAME TO after;
+      ALTER TABLE after RENAME COLUMN b TO c;`);
+    expect(listed).to.deep.equal([]);
+  });
+
+  it('tells the names that PostgreSQL cuts off from those it was given', async () => {
+    const column = 'a_column_with_a_long_name_too';
+    const listed = await listedOf(`
+      CREATE TABLE ${LONG} (${column} integer CONSTRAINT short NOT NULL, ${column}2 integer NOT NULL,
+        ${column}3 integer NOT NULL GENERATED ALWAYS AS IDENTITY);
+      CREATE TABLE ${WIDE} (${WIDE} integer CONSTRAINT brief NOT NULL, a${WIDE} integer NOT NULL GENERATED ALWAYS AS IDENTITY);`);
+    expect(listed).to.deep.equal([]);
+  });
+
+  it('lists what of it a snapshot leaves out', async () => {
+    const listed = await listedOf(`
+      CREATE TABLE t (a integer NOT NULL NO INHERIT, b integer CONSTRAINT abc NOT NULL NO INHERIT, c integer);
+      ALTER TABLE t ADD CONSTRAINT late NOT NULL c NOT VALID;`);
+    const leaves = (name: string, column: string, what: string) =>
+      `CONSTRAINT_NOT_REPRESENTED ${name}: of constraint "${name}" a snapshot keeps that "${column}" is NOT NULL, and not that this is ${what}`;
+    expect(listed).to.deep.equal([
+      leaves('t_a_not_null', 'a', 'NO INHERIT'),
+      leaves('abc', 'b', 'NO INHERIT'),
+      leaves('late', 'c', 'NOT VALID'),
+    ]);
+  });
+});
+
+describe('adopting constraints that are not enforced, valid or inherited', function () {
+  this.timeout(60_000);
+
+  it('keeps what is not checked yet, and what is not handed down', async () => {
+    const listed = await listedOf(`
+      CREATE TABLE t (id integer PRIMARY KEY, p integer, CONSTRAINT c CHECK (id > 0) NO INHERIT);
+      ALTER TABLE t ADD CONSTRAINT d CHECK (p > 0) NOT VALID, ADD CONSTRAINT e CHECK (p > 1) NO INHERIT NOT VALID,
+        ADD CONSTRAINT f FOREIGN KEY (p) REFERENCES t NOT VALID;
+      CREATE TABLE two (a integer, b integer, c integer, d integer, PRIMARY KEY (a, b));
+      ALTER TABLE two ADD CONSTRAINT g FOREIGN KEY (c, d) REFERENCES two NOT VALID;`);
+    expect(listed).to.deep.equal([]);
+  });
+
+  it('keeps what is not enforced', async function () {
+    if ((await testServer()).majorVersion < 18) this.skip();
+    const listed = await listedOf(`
+      CREATE TABLE alone (id integer PRIMARY KEY);
+      CREATE TABLE t (a integer, b integer, c integer, d integer REFERENCES alone NOT ENFORCED, PRIMARY KEY (a, b),
+        CONSTRAINT f FOREIGN KEY (c, d) REFERENCES t NOT ENFORCED,
+        CONSTRAINT g CHECK (a > 0) NOT ENFORCED, CONSTRAINT h CHECK (a > 1) NO INHERIT NOT ENFORCED);
+      CREATE TABLE p (a integer, CONSTRAINT c CHECK (a > 0) NOT ENFORCED) PARTITION BY RANGE (a);
+      CREATE TABLE p1 PARTITION OF p FOR VALUES FROM (1) TO (2);`);
+    expect(listed).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,122 @@
+import { expect } from 'chai';
+import { readDatabase } from '../../../src/postgres/database.js';
+import { type RebuiltMetadata, rebuildMetadataRows } from '../../../src/projector/metadata/rebuild.js';
+import { verify } from '../../../src/projector/verify/index.js';
+import { withClient } from '../../../src/postgres/pool.js';
+import { CAUSE, type Instance, command, done, field, silent, startInstance, table } from '../../support/instance.js';
+import { type TestDatabase, createDatabase } from '../../support/postgres.js';
+import type { ProblemError } from '../../../src/kernel/problem.js';
+
+describe('rebuild of the metadata rows', () => {
+  let database: TestDatabase;
+  let instance: Instance;
+
+  before(async () => {
+    database = await createDatabase('migrated');
+    instance = await startInstance(database.connectionString);
+    for (const name of ['authors', 'articles', 'it"s', '__proto__']) await create(name);
+    await execute('update-collection', { collection: 'articles', body: { meta: { note: 'about' } } });
+  });
+
+  after(async () => {
+    await instance.stop();
+    await database.drop();
+  });
+
+  const request = { cause: CAUSE };
+
+  async function execute(...[name, input]: Parameters<typeof command>): Promise<void> {
+    done(await instance.pipeline.execute(name, command(name, input), request));
+  }
+
+  async function create(name: string): Promise<void> {
+    done(
+      await instance.pipeline.execute(
+        'create-collection',
+        table(name, [field('title'), field('size', 'integer')]),
+        request,
+      ),
+    );
+  }
+
+  async function rebuild(onProgress?: (done: number, total: number) => void): Promise<RebuiltMetadata> {
+    const place = await readDatabase(instance.pool);
+    return rebuildMetadataRows({
+      connection: { connectionString: database.connectionString, schema: 'public' },
+      database: place.database,
+      lockTimeout: 5_000,
+      logger: silent,
+      ...(onProgress && { onProgress }),
+    });
+  }
+
+  async function expectVerified(): Promise<void> {
+    const { differences } = await withClient(instance.pool, (client) =>
+      verify(client, instance.store.current(), 'public'),
+    );
+    expect(differences, JSON.stringify(differences)).to.deep.equal([]);
+  }
+
+  const sql = async (text: string): Promise<unknown[]> => (await instance.pool.query(text)).rows;
+
+  it('replaces nothing where nothing is wrong', async () => {
+    const rebuilt = await rebuild();
+    expect(rebuilt).to.include({ position: 5, replaced: 0, collections: 4, fields: 12, relations: 0 });
+    await expectVerified();
+  });
+
+  for (const [what, damage, replaced] of [
+    [
+      'a changed row',
+      `update service_fields set meta = meta || '{"note":"forged"}' where collection = 'articles' and field = 'title'`,
+      1,
+    ],
+    ['a lost row', `delete from service_fields where collection = 'it"s' and field = 'size'`, 1],
+    ['a row too many', `insert into service_collections (collection, meta) values ('ghost', '{}')`, 1],
+    ['an exchanged name', `update service_collections set collection = 'writers' where collection = 'authors'`, 2],
+    ['no row at all', `truncate service_collections, service_fields, service_relations`, 4],
+  ] as const) {
+    it(`mends ${what}`, async () => {
+      await sql(damage);
+      expect(await rebuild()).to.include({ replaced });
+      await expectVerified();
+      expect(await rebuild()).to.include({ replaced: 0 });
+    });
+  }
+
+  it('puts the checkpoint at the head, and takes an error away', async () => {
+    await sql(
+      `update service_projections set position = 1, hash = null, status = 'failed', last_error = '{}' where name = 'metadata'`,
+    );
+    await rebuild();
+    const rows = await sql(`select position, status, last_error from service_projections where name = 'metadata'`);
+    expect(rows).to.deep.equal([{ position: instance.store.current().position, status: 'running', last_error: null }]);
+  });
+
+  it('tells how far it is', async () => {
+    const told: number[][] = [];
+    await rebuild((...progress) => told.push(progress));
+    const { position } = instance.store.current();
+    expect(told.at(-1)).to.deep.equal([position, position]);
+  });
+
+  it('takes along what is written meanwhile', async () => {
+    const writing = (async () => {
+      for (let number = 0; number < 30; number += 1) await create(`written_${number}`);
+    })();
+    for (let count = 0; count < 5; count += 1) await rebuild();
+    await writing;
+    await rebuild();
+    await expectVerified();
+  });
+
+  it('refuses a second one while the first runs', async () => {
+    const results = await Promise.allSettled([rebuild(), rebuild(), rebuild()]);
+    const refused = results
+      .filter((result) => result.status === 'rejected')
+      .map(({ reason }) => reason as ProblemError);
+    expect(refused).to.have.length.above(0).and.below(3);
+    for (const error of refused) expect(error.problem.code).to.equal('IN_USE');
+    await expectVerified();
+  });
+});

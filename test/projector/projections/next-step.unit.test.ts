@@ -1,0 +1,24 @@
+import { expect } from 'chai';
+import { nextStep } from '../../../src/projector/projections/next-step.js';
+
+describe('what to do about a projection that stopped', () => {
+  const at = (sqlstate: string | null, field: string | null = 'body') =>
+    nextStep('indexes', { collection: 'pages', field, sqlstate });
+
+  for (const [sqlstate, remedy] of [
+    ['54000', 'A value is too large'],
+    ['53100', 'short of disk'],
+    ['42501', 'right to create indexes'],
+    ['XX001', "PostgreSQL's log|inner error"],
+    ['99999', 'Mend what the message says'],
+    [null, 'Mend what the message says'],
+  ] as const) {
+    it(`${sqlstate}: ${remedy}`, () => expect(at(sqlstate)).to.match(new RegExp(remedy)));
+  }
+
+  it('says how to let it go on, and how to give the index up', () => {
+    expect(at('54000')).to.contain('"dps rebuild indexes" or POST /projections/indexes/rebuild');
+    expect(at('54000')).to.contain('set schema.is_indexed of pages.body to false');
+    expect(at('54000', null)).to.not.contain('is_indexed');
+  });
+});

@@ -1,0 +1,169 @@
+import { request, Agent, type IncomingMessage } from 'node:http';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import pg from 'pg';
+import { until } from '../../support/until.js';
+import { type TestService, startService } from '../../support/service.js';
+import { type Client, clientOf, json } from '../../support/client.js';
+
+interface Listener {
+  /** Positions in the order they came. */
+  positions: number[];
+  response: IncomingMessage;
+  /** Whether the server ended the stream. */
+  ended(): boolean;
+  close(): void;
+}
+
+describe('the live stream', () => {
+  let service: TestService;
+  let other: TestService;
+  let send: Client;
+  const open: Listener[] = [];
+  const agent = new Agent({ maxSockets: Infinity });
+
+  before(async () => {
+    service = await startService();
+    other = await startService({ DATABASE_URL: service.databaseUrl });
+    send = clientOf(service);
+    await create(5);
+  });
+
+  afterEach(() => {
+    for (const listener of open.splice(0)) listener.close();
+  });
+
+  after(async () => {
+    agent.destroy();
+    await other.stop();
+    await service.stop();
+  });
+
+  let created = 0;
+
+  /** @returns the head afterwards */
+  async function create(count: number, through = send): Promise<number> {
+    let head = 0;
+    for (let number = 0; number < count; number += 1) {
+      created += 1;
+      const reply = await through('/collections', json({ collection: `c${created}`, schema: null }));
+      expect(reply.status, reply.text).to.equal(200);
+      head = Number(reply.headers.get('x-log-position'));
+    }
+    return head;
+  }
+
+  async function listen(lastEventId?: number, token = service.adminToken): Promise<Listener> {
+    const headers: Record<string, string> = { authorization: `Bearer ${token}` };
+    if (lastEventId !== undefined) headers['last-event-id'] = String(lastEventId);
+    const asked = request(`${service.url}/history/stream`, { headers, agent });
+    asked.end();
+    const [response] = (await once(asked, 'response')) as [IncomingMessage];
+    expect(response.statusCode).to.equal(200);
+    expect(response.headers['content-type']).to.match(/^text\/event-stream/);
+    const positions: number[] = [];
+    let rest = '';
+    let ended = false;
+    response.setEncoding('utf8');
+    response.on('data', (chunk: string) => {
+      const frames = (rest + chunk).split('\n\n');
+      rest = frames.pop() ?? '';
+      for (const frame of frames) {
+        const [id, data] = frame.split('\n');
+        if (!id?.startsWith('id: ')) continue;
+        const event = JSON.parse(data?.replace(/^data: /, '') ?? '') as { position: number; hash: string };
+        expect(`${event.position}-${event.hash}`).to.equal(id.slice(4));
+        positions.push(event.position);
+      }
+    });
+    response.on('error', () => undefined);
+    response.on('close', () => (ended = true));
+    const listener = { positions, response, ended: () => ended, close: () => void response.destroy() };
+    open.push(listener);
+    return listener;
+  }
+
+  const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index);
+  const connections = async (): Promise<number> => {
+    const client = new pg.Client({ connectionString: service.databaseUrl });
+    await client.connect();
+    const { rows } = await client.query<{ count: number }>(
+      `SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+    );
+    await client.end();
+    return rows[0]?.count ?? 0;
+  };
+
+  it('sends what is accepted from now on, here and on another process', async () => {
+    const head = await create(1);
+    const listener = await listen();
+    await create(3);
+    const last = await create(3, clientOf(other));
+    await until('the events arrive', () => listener.positions.at(-1) === last);
+    expect(listener.positions).to.deep.equal(range(head + 1, last));
+  });
+
+  it('resumes after Last-Event-ID without loss or repetition, however often it breaks', async () => {
+    const seen: number[] = [];
+    const head = await create(1);
+    let writing = true;
+    const writers = [send, clientOf(other)].map(async (through) => {
+      while (writing) await create(1, through);
+    });
+    for (let round = 0; round < 15; round += 1) {
+      const listener = await listen(seen.at(-1) ?? 0);
+      const expected = 4 + (round % 7);
+      await until('the events arrive', () => listener.positions.length >= expected);
+      listener.close();
+      seen.push(...listener.positions);
+    }
+    writing = false;
+    await Promise.all(writers);
+    const last = await create(1);
+    const listener = await listen(seen.at(-1));
+    await until('the events arrive', () => listener.positions.at(-1) === last);
+    expect([...seen, ...listener.positions]).to.deep.equal(range(1, last));
+    expect(last).to.be.greaterThan(head);
+  });
+
+  it('500 listeners cost one database connection', async function () {
+    this.timeout(60_000);
+    await create(60);
+    // The pool has its connections before; the listening one is the one that tells of news.
+    const before = await connections();
+    const head = await create(1);
+    const listeners = await Promise.all(Array.from({ length: 500 }, (_, index) => listen(head - (index % 60))));
+    const last = await create(20, clientOf(other));
+    await until('the events arrive', () => listeners.every((listener) => listener.positions.at(-1) === last), 30_000);
+    for (const [index, listener] of listeners.entries()) {
+      expect(listener.positions).to.deep.equal(range(head - (index % 60) + 1, last));
+    }
+    expect((await connections()) - before).to.be.at.most(1);
+  });
+
+  it('a listener that does not read is paused, and gets the rest when it does', async () => {
+    const slow = await listen(0);
+    slow.response.pause();
+    const quick = await listen(0);
+    const last = await create(40);
+    await until('the events arrive', () => quick.positions.at(-1) === last);
+    expect(slow.positions.length).to.be.lessThan(last);
+    slow.response.resume();
+    await until('the events arrive', () => slow.positions.at(-1) === last);
+    expect(slow.positions).to.deep.equal(range(1, last));
+  });
+
+  it('ends when the service stops, without waiting for the listeners', async () => {
+    const third = await startService({ DATABASE_URL: service.databaseUrl });
+    const answer = await fetch(`${third.url}/history/stream`, {
+      headers: { authorization: `Bearer ${third.adminToken}` },
+    });
+    const read = answer.text();
+    await sleep(50);
+    const started = performance.now();
+    await third.stop();
+    expect(performance.now() - started).to.be.lessThan(5_000);
+    expect(await read).to.match(/^retry: /);
+  });
+});

@@ -1,0 +1,53 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { foreignKeyName, indexName, primaryKeyName, uniqueName } from '../../../src/schema/model/constraint-names.js';
+
+const name = fc.oneof(
+  fc.constantFrom('a', 'b', 'a_b', 'a_b_c', 'b_c', 'c', 'é'.repeat(31), 'x'.repeat(63), '🎉'.repeat(15), '_', "it's"),
+  fc.string({ unit: 'binary', minLength: 1, maxLength: 15 }).filter((text) => !text.includes('\0')),
+);
+
+describe('names of constraints and indexes', () => {
+  it('are what people know from such tables', () => {
+    expect(primaryKeyName('articles')).to.equal('articles_pkey');
+    expect(uniqueName('articles', 'slug')).to.equal('articles_slug_unique');
+    expect(indexName('articles', 'slug')).to.equal('articles_slug_index');
+    expect(foreignKeyName('blog_posts', 'author_id')).to.equal('blog_posts_author_id_foreign');
+  });
+
+  it('carry a hash where two pairs of names would meet', () => {
+    expect(indexName('a_b', 'c')).to.match(/^a_b_c_[0-9a-f]{8}_index$/);
+    expect(indexName('a_b', 'c')).to.not.equal(indexName('a', 'b_c'));
+    expect(uniqueName('a_b', 'c')).to.not.equal(uniqueName('a', 'b_c'));
+  });
+
+  it('stay within 63 bytes, cut between characters, and keep what they are at the end', () => {
+    const long = 'é'.repeat(31);
+    expect(indexName(long, long)).to.match(/^é+_[0-9a-f]{8}_index$/);
+    expect(primaryKeyName('x'.repeat(63))).to.match(/^x{49}_[0-9a-f]{8}_pkey$/);
+    fc.assert(
+      fc.property(name, name, (collection, field) => {
+        for (const made of [
+          primaryKeyName(collection),
+          uniqueName(collection, field),
+          indexName(collection, field),
+          foreignKeyName(collection, field),
+        ]) {
+          expect(Buffer.byteLength(made)).to.be.at.most(63);
+          expect(Buffer.from(made).toString()).to.equal(made);
+        }
+      }),
+    );
+  });
+
+  it('differ for different pairs', () => {
+    fc.assert(
+      fc.property(name, name, name, name, (a, b, c, d) => {
+        fc.pre(a !== c || b !== d);
+        expect(indexName(a, b)).to.not.equal(indexName(c, d));
+        expect(uniqueName(a, b)).to.not.equal(uniqueName(c, d));
+        expect(indexName(a, b)).to.not.equal(uniqueName(c, d));
+      }),
+    );
+  });
+});

@@ -1,0 +1,93 @@
+/** A client for tests over HTTP: any method, any body, the answer in one value. */
+import { connect } from 'node:net';
+import { expectPlaces } from '../http/places.js';
+import { holdToContract } from './contract.js';
+import type { TestService } from './service.js';
+
+export interface Reply {
+  status: number;
+  headers: Headers;
+  text: string;
+  /** The body as JSON; undefined when it is none. */
+  json: unknown;
+  /** The codes of the errors in the body. */
+  codes: string[];
+}
+
+export interface Send {
+  method?: string;
+  headers?: Record<string, string>;
+  body?: string | Buffer | FormData | ReadableStream;
+  /** null: none; by default the admin's. */
+  token?: string | null;
+}
+
+/** fetch would ask for a coding by itself, and each coding has a tag of its own. */
+const AS_IT_IS = { 'accept-encoding': 'identity' };
+
+export type Client = (path: string, send?: Send) => Promise<Reply>;
+
+export function clientOf({ url, adminToken }: TestService): Client {
+  return async (path, { method = 'GET', headers = {}, body, token = adminToken } = {}) => {
+    const authorization: Record<string, string> = token === null ? {} : { authorization: `Bearer ${token}` };
+    const init: RequestInit = { method, headers: { ...AS_IT_IS, ...authorization, ...headers } };
+    // `duplex` is what a stream needs, and missing from the types.
+    if (body !== undefined) Object.assign(init, { body, duplex: 'half' });
+    const answer = await fetch(url + path, init);
+    const text = await answer.text();
+    const json = parse(text);
+    expectPlaces({ path, headers, body }, answer.status, json);
+    holdToContract({
+      method,
+      path,
+      sent: jsonSent(init, headers),
+      status: answer.status,
+      contentType: answer.headers.get('content-type'),
+      received: json,
+    });
+    return { status: answer.status, headers: answer.headers, text, json, codes: codesOf(json) };
+  };
+}
+
+/** JSON bodies, which most are. */
+export const json = (value: unknown, method = 'POST'): Send => ({
+  method,
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(value),
+});
+
+/** Sends bytes as they are and gives what comes back until the connection ends or falls silent. */
+export function raw(url: string, text: string, { hangUp = false } = {}): Promise<string> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    const socket = connect(Number(port), hostname, () => {
+      socket.write(text, () => {
+        if (hangUp) socket.destroy();
+      });
+    });
+    socket.setTimeout(1000, () => socket.destroy());
+    socket.on('data', (chunk) => chunks.push(chunk));
+    socket.on('error', reject);
+    socket.on('close', () => resolve(Buffer.concat(chunks).toString('latin1')));
+  });
+}
+
+/** The body of a request as JSON; undefined when it is something else. */
+function jsonSent({ body }: RequestInit, headers: Record<string, string>): unknown {
+  const type = Object.entries(headers).find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? '';
+  return typeof body === 'string' && /^application\/json\b/i.test(type) ? parse(body) : undefined;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+function codesOf(body: unknown): string[] {
+  const { errors = [] } = (body ?? {}) as { errors?: { extensions: { code: string } }[] };
+  return errors.map(({ extensions }) => extensions.code);
+}

@@ -1,0 +1,96 @@
+/** The spine of a service process without its HTTP edge, on a database of the test server. */
+import type pg from 'pg';
+import { type Outcome, type Pipeline, type PipelineOptions, createPipeline } from '../../src/pipeline/index.js';
+import { readDatabase } from '../../src/postgres/database.js';
+import type { Logger } from '../../src/postgres/logger.js';
+import { migrate } from '../../src/postgres/migrate.js';
+import { createPool } from '../../src/postgres/pool.js';
+import { type Store, createStore } from '../../src/reads/store.js';
+import type { Cause } from '../../src/schema/model/events.js';
+import type { CommandOf, InputOf, OperationName } from '../../src/schema/operations/index.js';
+import { parsed } from './given.js';
+
+export const silent: Logger = { debug() {}, info() {}, warn() {}, error() {} };
+
+export const CAUSE: Cause = {
+  actor: { id: '7f4cbd86-9a3f-4d0b-9f0a-3f1ff5d6b1c2', name: 'Ada' },
+  command: 'create-collection',
+  reason: null,
+  request_id: null,
+  ip: null,
+  user_agent: null,
+};
+
+export interface Instance {
+  pool: pg.Pool;
+  store: Store;
+  pipeline: Pipeline;
+  schema: string;
+  stop(): Promise<void>;
+}
+
+export interface InstanceOptions extends Partial<
+  Pick<PipelineOptions, 'lockTimeout' | 'lockWait' | 'statementTimeout' | 'clock'>
+> {
+  schema?: string;
+  logger?: Logger;
+  /** Another way to the same database for commands: through a proxy, for one. */
+  writeThrough?: string;
+}
+
+/** Migrates, loads, and is ready for commands. */
+export async function startInstance(connectionString: string, options: InstanceOptions = {}): Promise<Instance> {
+  const { schema = 'public', logger = silent, writeThrough } = options;
+  const pool = createPool({ connectionString, schema, max: 5, logger });
+  const database = await readDatabase(pool);
+  await migrate({ pool, schema, database, logger });
+  const store = createStore({ pool, logger });
+  await store.load();
+  const writers =
+    writeThrough === undefined ? pool : createPool({ connectionString: writeThrough, schema, max: 3, logger });
+  const pipeline = createPipeline({
+    pool: writers,
+    place: { database: database.database, schema },
+    release: '1.2.3',
+    store,
+    logger,
+    lockTimeout: options.lockTimeout ?? 20_000,
+    lockWait: options.lockWait ?? 200,
+    statementTimeout: options.statementTimeout ?? 20_000,
+    ...(options.clock && { clock: options.clock }),
+  });
+  const stop = async (): Promise<void> => {
+    await pool.end();
+    if (writers !== pool) await writers.end();
+  };
+  return { pool, store, pipeline, schema, stop };
+}
+
+/** Parses an input that must be fine. */
+export function command<N extends OperationName>(name: N, input: InputOf<N>): CommandOf<N> {
+  const result = parsed(name, input);
+  if (!result.ok) throw new Error(JSON.stringify(result.problems));
+  return result.value;
+}
+
+/** create-collection for a table with these fields. */
+export function table(collection: string, fields: object[] = [], meta: object = {}): CommandOf<'create-collection'> {
+  return command('create-collection', { body: { collection, schema: {}, fields, meta }, concurrentIndexes: false });
+}
+
+/** A field as a create body has it. */
+export function field(name: string, type = 'string', schema: object = {}, meta: object = {}): object {
+  return { field: name, type, meta: { interface: 'input', ...meta }, schema };
+}
+
+/** The outcome, which must be an accepted command. */
+export function done(outcome: Outcome): Extract<Outcome, { kind: 'done' }> {
+  if (outcome.kind !== 'done') throw new Error(`not done: ${JSON.stringify(outcome)}`);
+  return outcome;
+}
+
+/** The code of the first problem of a refused command. */
+export function refusedWith(outcome: { kind: string }): string {
+  if (outcome.kind !== 'refused') throw new Error(`not refused but ${outcome.kind}`);
+  return (outcome as Extract<Outcome, { kind: 'refused' }>).problems[0]?.code ?? '';
+}

@@ -1,0 +1,86 @@
+/** Statements run on a real server: what the pipeline does, without a log. */
+import { expect } from 'chai';
+import type pg from 'pg';
+import { readDatabase } from '../../src/postgres/database.js';
+import { createPool } from '../../src/postgres/pool.js';
+import { migrate } from '../../src/postgres/migrate.js';
+import { runScript } from '../../src/postgres/script.js';
+import { sendBatch } from '../../src/postgres/exchange.js';
+import { planBatch } from '../../src/projector/ddl/plan.js';
+import { metadataStatements } from '../../src/projector/metadata/rows.js';
+import type { Statement } from '../../src/projector/ddl/statement.js';
+import { verify } from '../../src/projector/verify/index.js';
+import type { NewEvent } from '../../src/schema/model/events.js';
+import { type State, initialState } from '../../src/schema/model/state.js';
+import { transition } from '../../src/schema/transition/transition.js';
+import { createDatabase } from './postgres.js';
+import { runToEnd } from '../../src/kernel/resumable.js';
+
+export interface Projected {
+  client: pg.PoolClient;
+  pool: pg.Pool;
+  schema: string;
+  state(): State;
+  /** Runs the batch in a transaction of its own: tables and metadata rows. A refused one leaves nothing. */
+  project(events: readonly NewEvent[]): Promise<Statement[]>;
+  /** Projects what leads from the present state to `target`. */
+  become(target: State): Promise<Statement[]>;
+  /** Fold = metadata rows = catalog. */
+  expectVerified(): Promise<void>;
+  rows(text: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
+  stop(): Promise<void>;
+}
+
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+
+/** A fresh database with the service's tables and no collection. */
+export async function startProjected(schema = 'public'): Promise<Projected> {
+  const database = await createDatabase(schema === 'public' ? 'migrated' : 'empty');
+  const pool = createPool({ connectionString: database.connectionString, schema, max: 4, logger: silent });
+  await migrate({ pool, schema, database: await readDatabase(pool), logger: silent });
+  const client = await pool.connect();
+  let state = initialState();
+
+  const project = async (events: readonly NewEvent[]): Promise<Statement[]> => {
+    const { statements, after } = runToEnd(planBatch(state, events, schema));
+    await client.query('BEGIN');
+    try {
+      await runScript(
+        client,
+        statements.map((statement) => statement.sql),
+      );
+      const touched = new Set([...state.collections.keys(), ...after.collections.keys()]);
+      await sendBatch(client, [...metadataStatements(state, after, touched)]);
+      await client.query('COMMIT');
+    } catch (error) {
+      await client.query('ROLLBACK');
+      throw error;
+    }
+    state = after;
+    return statements;
+  };
+
+  return {
+    client,
+    pool,
+    schema,
+    state: () => state,
+    project,
+    become: (target) =>
+      project(
+        runToEnd(transition(state, target, new Set([...state.collections.keys(), ...target.collections.keys()]))),
+      ),
+    async expectVerified() {
+      const { differences } = await verify(client, state, schema);
+      expect(differences, JSON.stringify(differences)).to.deep.equal([]);
+    },
+    async rows(text, values) {
+      return (await client.query<Record<string, unknown>>(text, values)).rows;
+    },
+    async stop() {
+      client.release();
+      await pool.end();
+      await database.drop();
+    },
+  };
+}
