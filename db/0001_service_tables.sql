@@ -1,8 +1,8 @@
--- The service's own tables. Names are unqualified: the connection's search_path says which schema they live in.
+-- The service's own tables, in a schema of their own that nothing searches: :"service" stands for its name, as in psql.
 -- Read from outside through the views service_v_*; the tables may change with a release.
 
 -- The event log. Everything else about the managed schema is computed from it.
-CREATE TABLE service_events (
+CREATE TABLE :"service".service_events (
   position      bigint      PRIMARY KEY CHECK (position > 0),
   id            uuid        NOT NULL UNIQUE,
   batch         uuid        NOT NULL,
@@ -27,17 +27,17 @@ CREATE TABLE service_events (
     OR (jsonb_typeof(subject -> 'kind') = 'string' AND jsonb_typeof(subject -> 'id') = 'string') IS TRUE)
 );
 
-COMMENT ON TABLE service_events IS 'Append-only, hash-chained log of every change of the managed schema.';
+COMMENT ON TABLE :"service".service_events IS 'Append-only, hash-chained log of every change of the managed schema.';
 
-CREATE INDEX service_events_batch ON service_events (batch);
-CREATE INDEX service_events_collection ON service_events (collection, position);
-CREATE INDEX service_events_subject ON service_events ((subject ->> 'kind'), (subject ->> 'id'), position)
+CREATE INDEX service_events_batch ON :"service".service_events (batch);
+CREATE INDEX service_events_collection ON :"service".service_events (collection, position);
+CREATE INDEX service_events_subject ON :"service".service_events ((subject ->> 'kind'), (subject ->> 'id'), position)
   WHERE subject IS NOT NULL;
-CREATE INDEX service_events_occurred_at ON service_events (occurred_at, position);
+CREATE INDEX service_events_occurred_at ON :"service".service_events (occurred_at, position);
 
 -- What is accepted stays as it is. ALWAYS: in a session that replays replication too. A statement is refused even when
 -- it would touch no row, so that a mistake is noticed where it is made.
-CREATE FUNCTION service_refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION :"service".service_refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   RAISE EXCEPTION '% is append-only: % is refused', TG_TABLE_NAME, TG_OP
     USING ERRCODE = 'insufficient_privilege', HINT = 'Correct a mistake with a new event.';
@@ -45,18 +45,18 @@ END
 $$;
 
 CREATE TRIGGER service_events_append_only
-  BEFORE UPDATE OR DELETE OR TRUNCATE ON service_events
-  FOR EACH STATEMENT EXECUTE FUNCTION service_refuse_change();
-ALTER TABLE service_events ENABLE ALWAYS TRIGGER service_events_append_only;
+  BEFORE UPDATE OR DELETE OR TRUNCATE ON :"service".service_events
+  FOR EACH STATEMENT EXECUTE FUNCTION :"service".service_refuse_change();
+ALTER TABLE :"service".service_events ENABLE ALWAYS TRIGGER service_events_append_only;
 
 -- The metadata rows: the managed schema in normal form, written in the transaction of the events they come from.
-CREATE TABLE service_collections (
+CREATE TABLE :"service".service_collections (
   collection text  PRIMARY KEY,
   meta       jsonb NOT NULL CHECK (jsonb_typeof(meta) = 'object'),
   schema     jsonb CHECK (jsonb_typeof(schema) = 'object')
 );
 
-CREATE TABLE service_fields (
+CREATE TABLE :"service".service_fields (
   collection text  NOT NULL,
   field      text  NOT NULL,
   type       text  NOT NULL,
@@ -65,7 +65,7 @@ CREATE TABLE service_fields (
   PRIMARY KEY (collection, field)
 );
 
-CREATE TABLE service_relations (
+CREATE TABLE :"service".service_relations (
   id                      bigint NOT NULL UNIQUE,
   many_collection         text   NOT NULL,
   many_field              text   NOT NULL,
@@ -80,10 +80,10 @@ CREATE TABLE service_relations (
   PRIMARY KEY (many_collection, many_field)
 );
 
-CREATE INDEX service_relations_one_collection ON service_relations (one_collection);
+CREATE INDEX service_relations_one_collection ON :"service".service_relations (one_collection);
 
 -- How far each projection has come, and what stopped it.
-CREATE TABLE service_projections (
+CREATE TABLE :"service".service_projections (
   name       text        PRIMARY KEY,
   kind       text        NOT NULL,
   position   bigint      NOT NULL DEFAULT 0,
@@ -96,7 +96,7 @@ CREATE TABLE service_projections (
 
 -- A log that was found to be shorter than, or other than, what was seen of it. As long as a row is not acknowledged,
 -- no process changes anything.
-CREATE TABLE service_divergences (
+CREATE TABLE :"service".service_divergences (
   id             bigint         PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
   -- The newest place of the log that was seen, and that is not in it any more; the hash where it was known.
   seen_position  bigint         NOT NULL,
@@ -111,10 +111,10 @@ CREATE TABLE service_divergences (
 
 -- Many processes may notice the same, one of them only when another one has acknowledged it.
 CREATE UNIQUE INDEX service_divergences_once
-  ON service_divergences (seen_position, coalesce(seen_hash, ''), found_position, found_hash);
+  ON :"service".service_divergences (seen_position, coalesce(seen_hash, ''), found_position, found_hash);
 
 -- Accounts.
-CREATE TABLE service_users (
+CREATE TABLE :"service".service_users (
   id            uuid        PRIMARY KEY,
   email         text        NOT NULL,
   name          text        NOT NULL,
@@ -126,22 +126,22 @@ CREATE TABLE service_users (
   created_at    timestamptz NOT NULL DEFAULT now()
 );
 
-CREATE UNIQUE INDEX service_users_email ON service_users (lower(email));
+CREATE UNIQUE INDEX service_users_email ON :"service".service_users (lower(email));
 
-CREATE TABLE service_tokens (
+CREATE TABLE :"service".service_tokens (
   id         uuid        PRIMARY KEY,
-  user_id    uuid        NOT NULL REFERENCES service_users (id) ON DELETE CASCADE,
+  user_id    uuid        NOT NULL REFERENCES :"service".service_users (id) ON DELETE CASCADE,
   name       text        NOT NULL,
   token_hash bytea       NOT NULL UNIQUE,
   created_at timestamptz NOT NULL DEFAULT now(),
   expires_at timestamptz
 );
 
-CREATE INDEX service_tokens_user ON service_tokens (user_id);
+CREATE INDEX service_tokens_user ON :"service".service_tokens (user_id);
 
-CREATE TABLE service_sessions (
+CREATE TABLE :"service".service_sessions (
   id           uuid        PRIMARY KEY,
-  user_id      uuid        NOT NULL REFERENCES service_users (id) ON DELETE CASCADE,
+  user_id      uuid        NOT NULL REFERENCES :"service".service_users (id) ON DELETE CASCADE,
   refresh_hash bytea       NOT NULL UNIQUE,
   -- Of the part that all refresh tokens of the session share: who has it had one of them.
   family_hash  bytea       NOT NULL,
@@ -149,38 +149,38 @@ CREATE TABLE service_sessions (
   expires_at   timestamptz NOT NULL
 );
 
-CREATE INDEX service_sessions_user ON service_sessions (user_id);
-CREATE INDEX service_sessions_expires_at ON service_sessions (expires_at);
+CREATE INDEX service_sessions_user ON :"service".service_sessions (user_id);
+CREATE INDEX service_sessions_expires_at ON :"service".service_sessions (expires_at);
 
-CREATE TABLE service_settings (
+CREATE TABLE :"service".service_settings (
   key   text  PRIMARY KEY,
   value jsonb NOT NULL
 );
 
 -- Moves with every change of an account, so that a process can keep accounts in memory and know when to read them again.
-CREATE TABLE service_auth_epoch (
+CREATE TABLE :"service".service_auth_epoch (
   one_row boolean PRIMARY KEY DEFAULT true CHECK (one_row),
   epoch   bigint  NOT NULL
 );
 
-INSERT INTO service_auth_epoch (epoch) VALUES (1);
+INSERT INTO :"service".service_auth_epoch (epoch) VALUES (1);
 
-CREATE FUNCTION service_next_auth_epoch() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION :"service".service_next_auth_epoch() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   EXECUTE format('UPDATE %I.service_auth_epoch SET epoch = epoch + 1', TG_TABLE_SCHEMA);
   RETURN NULL;
 END
 $$;
 
-CREATE TRIGGER service_users_epoch AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON service_users
-  FOR EACH STATEMENT EXECUTE FUNCTION service_next_auth_epoch();
-CREATE TRIGGER service_tokens_epoch AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON service_tokens
-  FOR EACH STATEMENT EXECUTE FUNCTION service_next_auth_epoch();
-CREATE TRIGGER service_sessions_epoch AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON service_sessions
-  FOR EACH STATEMENT EXECUTE FUNCTION service_next_auth_epoch();
+CREATE TRIGGER service_users_epoch AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON :"service".service_users
+  FOR EACH STATEMENT EXECUTE FUNCTION :"service".service_next_auth_epoch();
+CREATE TRIGGER service_tokens_epoch AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON :"service".service_tokens
+  FOR EACH STATEMENT EXECUTE FUNCTION :"service".service_next_auth_epoch();
+CREATE TRIGGER service_sessions_epoch AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON :"service".service_sessions
+  FOR EACH STATEMENT EXECUTE FUNCTION :"service".service_next_auth_epoch();
 
 -- First answers, kept for a day. The body is json, not jsonb: the same answer again keeps the order of its members.
-CREATE TABLE service_idempotency (
+CREATE TABLE :"service".service_idempotency (
   actor        text        NOT NULL,
   key          text        NOT NULL,
   request_hash text        NOT NULL,
@@ -194,16 +194,16 @@ CREATE TABLE service_idempotency (
   PRIMARY KEY (actor, key)
 );
 
-CREATE INDEX service_idempotency_created_at ON service_idempotency (created_at);
+CREATE INDEX service_idempotency_created_at ON :"service".service_idempotency (created_at);
 
 -- For people with a SQL prompt: the documents as the API shows them.
-CREATE VIEW service_v_collections AS
+CREATE VIEW :"service".service_v_collections AS
 SELECT c.collection,
        jsonb_build_object('collection', c.collection) || c.meta AS meta,
        jsonb_build_object('name', c.collection) || c.schema AS schema
-  FROM service_collections c;
+  FROM :"service".service_collections c;
 
-CREATE VIEW service_v_fields AS
+CREATE VIEW :"service".service_v_fields AS
 SELECT f.collection,
        f.field,
        f.type,
@@ -215,23 +215,23 @@ SELECT f.collection,
          'foreign_key_table', r.one_collection,
          'foreign_key_column', k.field
        ) AS schema
-  FROM service_fields f
-  LEFT JOIN service_relations r
+  FROM :"service".service_fields f
+  LEFT JOIN :"service".service_relations r
     ON r.many_collection = f.collection AND r.many_field = f.field AND r.schema IS NOT NULL
   LEFT JOIN LATERAL (
     SELECT p.field
-      FROM service_fields p
+      FROM :"service".service_fields p
      WHERE p.collection = r.one_collection AND (p.schema ->> 'is_primary_key')::boolean
      ORDER BY p.field
      LIMIT 1
   ) k ON true;
 
-CREATE VIEW service_v_relations AS
+CREATE VIEW :"service".service_v_relations AS
 SELECT r.id, r.many_collection, r.many_field, r.one_collection, r.one_field, r.one_collection_field,
        r.one_allowed_collections, r.junction_field, r.sort_field, r.one_deselect_action, r.schema
-  FROM service_relations r;
+  FROM :"service".service_relations r;
 
 -- Who changed what, when and why, one row an event.
-CREATE VIEW service_v_history AS
+CREATE VIEW :"service".service_v_history AS
 SELECT e.position, e.occurred_at, e.type, e.collection, e.field, e.subject, e.actor ->> 'name' AS actor, e.command, e.reason, e.batch
-  FROM service_events e;
+  FROM :"service".service_events e;

@@ -73,13 +73,25 @@ async function measureMemory(collections: number): Promise<void> {
 
 async function makeLog(log: GeneratedLog): Promise<string> {
   const url = await server.createDatabase();
-  const pool = createPool({ connectionString: url, schema: 'public', max: 2, logger: silent });
-  await migrate({ pool, schema: 'public', database: await readDatabase(pool), logger: silent });
+  const pool = createPool({
+    connectionString: url,
+    schema: 'public',
+    serviceSchema: 'service',
+    max: 2,
+    logger: silent,
+  });
+  await migrate({
+    pool,
+    schema: 'public',
+    serviceSchema: 'service',
+    database: await readDatabase(pool),
+    logger: silent,
+  });
   await pool.end();
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   await writeLog(client, log);
-  await client.query('VACUUM ANALYZE service_events');
+  await client.query('VACUUM ANALYZE service.service_events');
   await client.end();
   return url;
 }

@@ -34,9 +34,15 @@ try {
 
 async function onDatabase<T>(work: (pool: pg.Pool, connectionString: string) => Promise<T>): Promise<T> {
   const connectionString = await server.createDatabase();
-  const pool = createPool({ connectionString, schema: 'public', max: 2, logger: silent });
+  const pool = createPool({ connectionString, schema: 'public', serviceSchema: 'service', max: 2, logger: silent });
   try {
-    await migrate({ pool, schema: 'public', database: await readDatabase(pool), logger: silent });
+    await migrate({
+      pool,
+      schema: 'public',
+      serviceSchema: 'service',
+      database: await readDatabase(pool),
+      logger: silent,
+    });
     return await work(pool, connectionString);
   } finally {
     await pool.end();
@@ -49,7 +55,7 @@ async function rebuilds(_server: Server, events: number): Promise<void> {
     const { database } = await readDatabase(pool);
     const rebuild = () =>
       rebuildMetadataRows({
-        connection: { connectionString, schema: 'public' },
+        connection: { connectionString, schema: 'public', serviceSchema: 'service' },
         database,
         lockTimeout: 10_000,
         logger: silent,
@@ -57,7 +63,7 @@ async function rebuilds(_server: Server, events: number): Promise<void> {
     const copies = { log: [] as number[], rows: [] as number[] };
     const runs = { fold: [] as number[], all: [] as RebuiltMetadata[], none: [] as RebuiltMetadata[] };
     for (let run = 0; run < RUNS; run += 1) {
-      await pool.query('TRUNCATE service_collections, service_fields, service_relations');
+      await pool.query('TRUNCATE service.service_collections, service.service_fields, service.service_relations');
       copies.log.push(await copied(pool, 'service_events'));
       runs.fold.push(await milliseconds(() => foldLog(pool, startPoint())));
       runs.all.push(await rebuild());

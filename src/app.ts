@@ -84,7 +84,7 @@ async function start(config: Config, logger: Logger, shutdown: Shutdown): Promis
 function explained(error: unknown): unknown {
   if (sqlState(error) !== SQLSTATE.insufficient_privilege) return error;
   return new OperatorError(
-    `The user of DATABASE_URL lacks a right that the service needs (${(error as Error).message}): grant it CREATE on the database and on the schema of DB_SCHEMA.`,
+    `The user of DATABASE_URL lacks a right that the service needs (${(error as Error).message}): grant it USAGE and CREATE on the schemas of DB_SCHEMA and SERVICE_SCHEMA ("dps doctor" shows how).`,
     { cause: error },
   );
 }
@@ -93,11 +93,11 @@ type OnDatabase = Config & ConnectionOptions & { logger: Logger };
 
 /** Everything above the database: migrations, accounts, the state, then what depends on it. */
 async function startOn(options: OnDatabase, server: ListeningServer, shutdown: Shutdown): Promise<FirstAdmin> {
-  const { logger, schema } = options;
+  const { logger, schema, serviceSchema } = options;
   const pool = createPool({ ...options, max: options.poolSize });
   shutdown.add('pool', () => pool.end());
   const database = await readDatabase(pool);
-  await migrate({ pool, schema, database, logger });
+  await migrate({ pool, schema, serviceSchema, database, logger });
   await refuseRestoring(pool);
 
   const auth = await createAuth({ pool, secret: options.tokenSecret });
@@ -132,7 +132,7 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
   await freshness.check();
   const projections = createProjections({ ...options, ...place, pool, connection: options, store, pipeline, indexes });
   const rendered = createRenderedCache();
-  const history = createHistory({ pool, store, folds, release, schema });
+  const history = createHistory({ pool, store, folds, release, schema, serviceSchema });
   metrics.watch({
     release,
     databaseVersion: database.version,
@@ -144,7 +144,7 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
     divergences: watch.count,
   });
   const health = createHealth({ freshness, store, pool, watch });
-  const systemCollections = await readSystemCollections(pool, schema);
+  const systemCollections = await readSystemCollections(pool, serviceSchema);
   const http = createHttp({
     pipeline,
     store,
@@ -170,11 +170,12 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
 }
 
 function httpConfig(options: OnDatabase, { version }: Database, release: string): HttpDeps['config'] {
-  const { schema, maxBody, trustProxy, corsOrigins, log } = options;
+  const { schema, serviceSchema, maxBody, trustProxy, corsOrigins, log } = options;
   return {
     release,
     databaseVersion: version,
     schema,
+    serviceSchema,
     maxBody,
     trustProxy,
     corsOrigins,

@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import { PASSWORD_LENGTH } from './auth/user.js';
 import { OperatorError } from './kernel/operator-error.js';
+import { defaultServiceSchema } from './postgres/own-tables.js';
 import { type Environment, withSecretFiles } from './secret-files.js';
 
 const KIB = 1024;
@@ -50,6 +51,13 @@ function isDatabaseUrl(text: string): boolean {
 }
 
 const SCHEMA_NAME = /^(?!pg_|information_schema$)[^\s"'\\\p{C}][^"'\\\p{C}]*$/u;
+
+const schemaName = z
+  .string()
+  .refine(
+    (name) => SCHEMA_NAME.test(name) && Buffer.byteLength(name) <= 63,
+    "must be the name of a schema: 1 to 63 bytes, without quotes, not one of PostgreSQL's own",
+  );
 
 /** Shorter ones are guessed: over the network, or from one access token. */
 const secret = (least: number) =>
@@ -107,13 +115,8 @@ const settings = z.object({
   DATABASE_URL: databaseUrl.optional(),
   LISTEN_DATABASE_URL: databaseUrl.optional(),
   DATA_DIR: z.string().default('./data'),
-  DB_SCHEMA: z
-    .string()
-    .refine(
-      (name) => SCHEMA_NAME.test(name) && Buffer.byteLength(name) <= 63,
-      "must be the name of a schema: 1 to 63 bytes, without quotes, not one of PostgreSQL's own",
-    )
-    .default('public'),
+  DB_SCHEMA: schemaName.default('public'),
+  SERVICE_SCHEMA: schemaName.optional(),
   DB_POOL: wholeNumber('a number of connections', 2, 500).default(10),
   ADMIN_EMAIL: z.email('must be an e-mail address').optional(),
   ADMIN_PASSWORD: secret(PASSWORD_LENGTH.min).optional(),
@@ -145,8 +148,10 @@ export interface Config {
   /** For LISTEN, where `databaseUrl` leads through a pooler that can't; null: the same. */
   listenDatabaseUrl: string | null;
   dataDir: string;
-  /** The schema that is managed, and that our own tables live in. */
+  /** The schema that is managed. */
   schema: string;
+  /** The one that our own tables live in. */
+  serviceSchema: string;
   /** Database connections at most, beside the two for listening and reading. */
   poolSize: number;
   admin: { email: string | null; password: string | null; token: string | null };
@@ -187,6 +192,20 @@ export function readConfig(environment: Environment): Config {
   return toConfig(parsed.data);
 }
 
+function serviceSchemaOf({ DB_SCHEMA: schema, SERVICE_SCHEMA: given }: z.output<typeof settings>): string {
+  const name = given ?? defaultServiceSchema(schema);
+  if (Buffer.byteLength(name) > 63) {
+    throw new OperatorError(`The setting SERVICE_SCHEMA is needed: "${name}" is too long for the name of a schema.`);
+  }
+  if (name === 'public') {
+    throw new OperatorError('The setting SERVICE_SCHEMA must not be public: every connection searches that schema.');
+  }
+  if (name !== schema) return name;
+  throw new OperatorError(
+    "The setting SERVICE_SCHEMA must not be DB_SCHEMA's: the service's own tables live apart from those it manages.",
+  );
+}
+
 function toConfig(given: z.output<typeof settings>): Config {
   return {
     host: given.HOST,
@@ -195,6 +214,7 @@ function toConfig(given: z.output<typeof settings>): Config {
     listenDatabaseUrl: given.LISTEN_DATABASE_URL ?? null,
     dataDir: given.DATA_DIR,
     schema: given.DB_SCHEMA,
+    serviceSchema: serviceSchemaOf(given),
     poolSize: given.DB_POOL,
     admin: {
       email: given.ADMIN_EMAIL ?? null,

@@ -5,6 +5,7 @@ import type { LogWatch } from './log/watch.js';
 import type { Queryable } from './postgres/pool.js';
 import type { Freshness } from './reads/freshness.js';
 import type { Store } from './reads/store.js';
+import { own } from './postgres/own-tables.js';
 import { UnreadableEventError } from './schema/fold/upcasting.js';
 
 export interface HealthDeps {
@@ -63,7 +64,7 @@ interface Stopped {
 /** Anybody may ask for the health: neither names of collections nor PostgreSQL's sentences are told here. */
 const STOPPED = `
   select name, last_error ->> 'position' as at, last_error ->> 'sqlstate' as sqlstate
-    from service_projections where status = 'failed' order by name`;
+    from ${own.projections} where status = 'failed' order by name`;
 
 async function checkProjections(pool: Queryable): Promise<HealthCheck> {
   try {

@@ -303,7 +303,7 @@ async function connect(connectionString: string): Promise<pg.Client> {
 /** Nothing can be appended to the log until the client that is returned ends. */
 async function blockWrites(dataDir: string): Promise<pg.Client> {
   const client = await connect((await recordedConnection(dataDir))!);
-  await client.query('begin; lock table service_events in share mode');
+  await client.query('begin; lock table service.service_events in share mode');
   return client;
 }
 

@@ -90,11 +90,11 @@ const MEASUREMENTS: Readonly<Record<string, Measurement>> = {
 
 /** The driver reads the rows off the connection and drops them. */
 async function copyOut(pool: pg.Pool, columns: string): Promise<void> {
-  await pool.query(`COPY (SELECT ${columns} FROM service_events ORDER BY position) TO STDOUT`);
+  await pool.query(`COPY (SELECT ${columns} FROM service.service_events ORDER BY position) TO STDOUT`);
 }
 
 const [, , name = '', connectionString = ''] = process.argv;
-const pool = createPool({ connectionString, schema: 'public', max: 3, logger: silent });
+const pool = createPool({ connectionString, schema: 'public', serviceSchema: 'service', max: 3, logger: silent });
 await pool.query('SELECT 1');
 process.stdout.write(JSON.stringify(await MEASUREMENTS[name]?.(pool)));
 await pool.end();

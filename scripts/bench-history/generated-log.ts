@@ -29,7 +29,7 @@ export interface GeneratedLog {
   fields: number;
 }
 
-/** Writes the log into service_events, which must be empty. @returns its end */
+/** Writes the log into service.service_events, which must be empty. @returns its end */
 export async function writeLog(client: pg.ClientBase, log: GeneratedLog): Promise<LogHead> {
   let head = emptyHead();
   let batch: NewEvent[] = [];

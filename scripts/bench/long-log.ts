@@ -46,7 +46,7 @@ export async function fillLog(
     if (batch.length === BATCH) await write();
   }
   if (batch.length > 0) await write();
-  await client.query('ANALYZE service_events');
+  await client.query('ANALYZE service.service_events');
 }
 
 /** Collections of 20 fields, one event each. */

@@ -21,7 +21,7 @@ export interface Session {
   stop(): Promise<void>;
 }
 
-const HEAD = 'SELECT coalesce(max(position), 0)::int AS head FROM service_events';
+const HEAD = 'SELECT coalesce(max(position), 0)::int AS head FROM service.service_events';
 
 export async function createSession(target: Target, random: Random): Promise<Session> {
   const tokens: Partial<Record<Caller, string>> = await makeCallers(target);

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Pool, PoolClient } from 'pg';
 import type { Passwords } from './passwords.js';
 import { newStaticToken, randomSecret, secretHash } from './secrets.js';
+import { own } from '../postgres/own-tables.js';
 import { inTransaction } from './queries.js';
 
 export const DEFAULT_ADMIN_EMAIL = 'admin@example.com';
@@ -38,7 +39,7 @@ export async function ensureAdmin(
   const password = settings.password ?? randomSecret();
   const hash = await passwords.hash(password);
   return inTransaction(pool, async (client) => {
-    await client.query('lock table service_users in share row exclusive mode');
+    await client.query(`lock table ${own.users} in share row exclusive mode`);
     const winner = await existingAdmin(client);
     if (winner) return { ...winner, ignored: [] };
     const token = settings.token ?? newStaticToken();
@@ -56,7 +57,7 @@ export async function ensureAdmin(
 
 async function existingAdmin(client: Pick<Pool | PoolClient, 'query'>): Promise<FirstAdmin | null> {
   const { rows } = await client.query<{ email: string }>(
-    `select email from service_users order by (role = 'admin' and status = 'active') desc, created_at, id limit 1`,
+    `select email from ${own.users} order by (role = 'admin' and status = 'active') desc, created_at, id limit 1`,
   );
   return rows[0] ? { email: rows[0].email, created: false, ignored: [] } : null;
 }
@@ -70,14 +71,14 @@ async function compared(
   const ignored: ('ADMIN_PASSWORD' | 'ADMIN_TOKEN')[] = [];
   if (password != null) {
     const { rows } = await pool.query<{ password_hash: string | null }>(
-      'select password_hash from service_users where lower(email) = lower($1)',
+      `select password_hash from ${own.users} where lower(email) = lower($1)`,
       [email ?? present.email],
     );
     if (!(await passwords.matches(password, rows[0]?.password_hash ?? null))) ignored.push('ADMIN_PASSWORD');
   }
   if (token != null) {
     const { rowCount } = await pool.query(
-      `select from service_tokens t join service_users u on u.id = t.user_id
+      `select from ${own.tokens} t join ${own.users} u on u.id = t.user_id
         where t.token_hash = $1 and u.role = 'admin' and u.status = 'active'
           and (t.expires_at is null or t.expires_at > now())`,
       [secretHash(token)],
@@ -90,11 +91,11 @@ async function compared(
 async function insertAdmin(client: PoolClient, admin: { email: string; hash: string; token: string }): Promise<void> {
   const id = randomUUID();
   await client.query(
-    `insert into service_users (id, email, name, password_hash, role, status)
+    `insert into ${own.users} (id, email, name, password_hash, role, status)
       values ($1, $2, 'Admin', $3, 'admin', 'active')`,
     [id, admin.email, admin.hash],
   );
-  await client.query('insert into service_tokens (id, user_id, name, token_hash) values ($1, $2, $3, $4)', [
+  await client.query(`insert into ${own.tokens} (id, user_id, name, token_hash) values ($1, $2, $3, $4)`, [
     randomUUID(),
     id,
     'first start',

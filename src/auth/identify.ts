@@ -3,6 +3,7 @@ import type { Pool } from 'pg';
 import { looksLikeAccessToken, type AccessTokens } from './access-tokens.js';
 import type { Caller, Role } from './caller.js';
 import { secretHash } from './secrets.js';
+import { own } from '../postgres/own-tables.js';
 import { isUuid } from './user.js';
 
 /**
@@ -59,7 +60,7 @@ export function createIdentify({ pool, accessTokens, clock, capacity = 10_000 }:
     const { rows } = await pool.query<Row>({
       name: 'identify-token',
       text: `select u.id, u.name, u.role, t.expires_at
-        from service_tokens t join service_users u on u.id = t.user_id
+        from ${own.tokens} t join ${own.users} u on u.id = t.user_id
         where t.token_hash = $1 and u.status = 'active'`,
       values: [secretHash(token)],
     });
@@ -72,7 +73,7 @@ export function createIdentify({ pool, accessTokens, clock, capacity = 10_000 }:
     const { rows } = await pool.query<Row>({
       name: 'identify-session',
       text: `select u.id, u.name, u.role, s.expires_at
-        from service_sessions s join service_users u on u.id = s.user_id
+        from ${own.sessions} s join ${own.users} u on u.id = s.user_id
         where s.id = $1 and u.id = $2 and u.status = 'active'`,
       values: [claims.sessionId, claims.userId],
     });

@@ -5,6 +5,7 @@ import { ACCESS_TOKEN_LIFETIME, type AccessTokens } from './access-tokens.js';
 import type { Passwords } from './passwords.js';
 import { write } from './queries.js';
 import { randomSecret, secretHash } from './secrets.js';
+import { own } from '../postgres/own-tables.js';
 import { isUuid } from './user.js';
 
 /** 7 days, in milliseconds, from the login or the last refresh. */
@@ -64,14 +65,14 @@ export function createSessions({ pool, passwords, accessTokens, clock }: Session
 
   async function begin(userId: string, network: string): Promise<Grant> {
     const token = { sessionId: randomUUID(), family: randomSecret(), secret: randomSecret() };
-    await write(pool, 'delete from service_sessions where user_id = $1 and expires_at <= $2', [
+    await write(pool, `delete from ${own.sessions} where user_id = $1 and expires_at <= $2`, [
       userId,
       new Date(clock()),
     ]);
     await write(
       pool,
-      `with here as (update service_users set login_network = $6 where id = $2 and login_network is distinct from $6)
-       insert into service_sessions (id, user_id, refresh_hash, family_hash, expires_at) values ($1, $2, $3, $4, $5)`,
+      `with here as (update ${own.users} set login_network = $6 where id = $2 and login_network is distinct from $6)
+       insert into ${own.sessions} (id, user_id, refresh_hash, family_hash, expires_at) values ($1, $2, $3, $4, $5)`,
       [token.sessionId, userId, secretHash(token.secret), secretHash(token.family), expiry(), network],
     );
     return grant(userId, token);
@@ -82,7 +83,7 @@ export function createSessions({ pool, passwords, accessTokens, clock }: Session
     const secret = randomSecret();
     const { rows } = await write<{ user_id: string }>(
       pool,
-      `update service_sessions s set refresh_hash = $4, expires_at = $5 from service_users u
+      `update ${own.sessions} s set refresh_hash = $4, expires_at = $5 from ${own.users} u
         where s.id = $1 and s.family_hash = $2 and s.refresh_hash = $3 and s.expires_at > $6
           and u.id = s.user_id and u.status = 'active'
         returning s.user_id`,
@@ -93,12 +94,12 @@ export function createSessions({ pool, passwords, accessTokens, clock }: Session
 
   /** Also by a token that was used before: its holder may end the session. */
   const end = ({ sessionId, family }: RefreshToken) =>
-    write(pool, 'delete from service_sessions where id = $1 and family_hash = $2', [sessionId, secretHash(family)]);
+    write(pool, `delete from ${own.sessions} where id = $1 and family_hash = $2`, [sessionId, secretHash(family)]);
 
   return {
     async lastNetwork(email) {
       const { rows } = await pool.query<{ login_network: string | null }>(
-        'select login_network from service_users where lower(email) = lower($1)',
+        `select login_network from ${own.users} where lower(email) = lower($1)`,
         [email],
       );
       return rows[0]?.login_network ?? null;
@@ -106,7 +107,7 @@ export function createSessions({ pool, passwords, accessTokens, clock }: Session
 
     async login({ email, password, network }) {
       const { rows } = await pool.query<{ id: string; password_hash: string | null; status: string }>(
-        'select id, password_hash, status from service_users where lower(email) = lower($1)',
+        `select id, password_hash, status from ${own.users} where lower(email) = lower($1)`,
         [email],
       );
       const user = rows[0];

@@ -1,6 +1,7 @@
 /** The secret that access tokens are signed with. */
 import type { Pool } from 'pg';
 import { randomSecret } from './secrets.js';
+import { own } from '../postgres/own-tables.js';
 import { onlyRow } from './queries.js';
 
 const KEY = 'token_secret';
@@ -11,16 +12,16 @@ const KEY = 'token_secret';
  */
 export async function tokenSecret(pool: Pick<Pool, 'query'>, given: string | null): Promise<string> {
   if (given !== null) return given;
-  await pool.query(`insert into service_settings (key, value) values ($1, to_jsonb($2::text)) on conflict do nothing`, [
+  await pool.query(`insert into ${own.settings} (key, value) values ($1, to_jsonb($2::text)) on conflict do nothing`, [
     KEY,
     randomSecret(),
   ]);
-  const found = await pool.query<{ value: string }>('select value from service_settings where key = $1', [KEY]);
+  const found = await pool.query<{ value: string }>(`select value from ${own.settings} where key = $1`, [KEY]);
   return onlyRow(found).value;
 }
 
 /** The one of this database; null where there is none yet. */
 export async function storedSecret(pool: Pick<Pool, 'query'>): Promise<string | null> {
-  const { rows } = await pool.query<{ value: string }>('select value from service_settings where key = $1', [KEY]);
+  const { rows } = await pool.query<{ value: string }>(`select value from ${own.settings} where key = $1`, [KEY]);
   return rows[0]?.value ?? null;
 }

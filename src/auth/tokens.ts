@@ -5,6 +5,7 @@ import { ok, refuse, type Problem, type Result } from '../kernel/problem.js';
 import { write } from './queries.js';
 import { newStaticToken, secretHash } from './secrets.js';
 import { isUuid } from './user.js';
+import { own } from '../postgres/own-tables.js';
 import { unknownUser } from './users.js';
 
 export interface Token {
@@ -45,7 +46,7 @@ export function createTokens({ pool }: { pool: Pool }): Tokens {
     async list(userId) {
       if (!(await userExists(pool, userId))) return refuse(unknownUser(userId));
       const { rows } = await pool.query<TokenRow>(
-        `select ${COLUMNS} from service_tokens where user_id = $1 order by created_at, id`,
+        `select ${COLUMNS} from ${own.tokens} where user_id = $1 order by created_at, id`,
         [userId],
       );
       return ok(rows.map(toToken));
@@ -55,8 +56,8 @@ export function createTokens({ pool }: { pool: Pool }): Tokens {
       if (!(await userExists(pool, userId))) return refuse(unknownUser(userId));
       const { rows } = await write<TokenRow>(
         pool,
-        `insert into service_tokens (id, user_id, name, token_hash, expires_at)
-          select $1, id, $3, $4, $5 from service_users where id = $2 returning ${COLUMNS}`,
+        `insert into ${own.tokens} (id, user_id, name, token_hash, expires_at)
+          select $1, id, $3, $4, $5 from ${own.users} where id = $2 returning ${COLUMNS}`,
         [randomUUID(), userId, name, secretHash(token), toMillisecond(expires_at)],
       );
       return rows[0] ? ok({ ...toToken(rows[0]), token }) : refuse(unknownUser(userId));
@@ -65,7 +66,7 @@ export function createTokens({ pool }: { pool: Pool }): Tokens {
     async revoke(userId, tokenId) {
       if (!isUuid(userId)) return refuse(unknownUser(userId));
       if (!isUuid(tokenId)) return refuse(unknownToken(tokenId));
-      const { rowCount } = await write(pool, 'delete from service_tokens where id = $1 and user_id = $2', [
+      const { rowCount } = await write(pool, `delete from ${own.tokens} where id = $1 and user_id = $2`, [
         tokenId,
         userId,
       ]);
@@ -76,7 +77,7 @@ export function createTokens({ pool }: { pool: Pool }): Tokens {
 
 async function userExists(pool: Pick<Pool, 'query'>, id: string): Promise<boolean> {
   if (!isUuid(id)) return false;
-  const { rowCount } = await pool.query('select from service_users where id = $1', [id]);
+  const { rowCount } = await pool.query(`select from ${own.users} where id = $1`, [id]);
   return rowCount !== 0;
 }
 

@@ -6,6 +6,7 @@ import { ok, refuse, type Problem, type Result } from '../kernel/problem.js';
 import type { Role, UserStatus } from './caller.js';
 import type { Passwords } from './passwords.js';
 import { inTransaction, onlyRow, write } from './queries.js';
+import { own } from '../postgres/own-tables.js';
 import { isUuid, toUser, USER_COLUMNS, type User, type UserRow } from './user.js';
 
 export interface NewUser {
@@ -36,22 +37,22 @@ export function createUsers({ pool, passwords }: { pool: Pool; passwords: Passwo
   return {
     async list({ offset = 0, limit = null } = {}) {
       const { rows } = await pool.query<UserRow>(
-        `select ${USER_COLUMNS} from service_users order by lower(email), id offset $1 limit $2`,
+        `select ${USER_COLUMNS} from ${own.users} order by lower(email), id offset $1 limit $2`,
         [offset, limit],
       );
-      const count = await pool.query<{ total: number }>('select count(*)::int as total from service_users');
+      const count = await pool.query<{ total: number }>(`select count(*)::int as total from ${own.users}`);
       return { users: rows.map(toUser), total: count.rows[0]?.total ?? 0 };
     },
 
     async get(id) {
       if (!isUuid(id)) return refuse(unknownUser(id));
-      const { rows } = await pool.query<UserRow>(`select ${USER_COLUMNS} from service_users where id = $1`, [id]);
+      const { rows } = await pool.query<UserRow>(`select ${USER_COLUMNS} from ${own.users} where id = $1`, [id]);
       return rows[0] ? ok(toUser(rows[0])) : refuse(unknownUser(id));
     },
 
     async create(user) {
       const { email, name = email, password, role, status = 'active' } = user;
-      const insert = `insert into service_users (id, email, name, password_hash, role, status)
+      const insert = `insert into ${own.users} (id, email, name, password_hash, role, status)
         values ($1, $2, $3, $4, $5, $6) returning ${USER_COLUMNS}`;
       const values = [randomUUID(), email, name, await hashOf(password), role, status];
       return refusingTakenEmail(email, async () => ok(toUser(onlyRow(await write<UserRow>(pool, insert, values)))));
@@ -66,7 +67,7 @@ export function createUsers({ pool, passwords }: { pool: Pool; passwords: Passwo
         const user = await writeColumns(client, id, columns);
         if (!user) return refuse(unknownUser(id));
         if (changes.password !== undefined || user.status !== 'active') {
-          await client.query('delete from service_sessions where user_id = $1', [id]);
+          await client.query(`delete from ${own.sessions} where user_id = $1`, [id]);
         }
         return ok(user);
       };
@@ -77,9 +78,9 @@ export function createUsers({ pool, passwords }: { pool: Pool; passwords: Passwo
       if (!isUuid(id)) return refuse(unknownUser(id));
       return inTransaction(pool, async (client) => {
         if (await isLastAdmin(client, id)) return refuse(lastAdmin(id));
-        await client.query('delete from service_sessions where user_id = $1', [id]);
-        await client.query('delete from service_tokens where user_id = $1', [id]);
-        const { rowCount } = await client.query('delete from service_users where id = $1', [id]);
+        await client.query(`delete from ${own.sessions} where user_id = $1`, [id]);
+        await client.query(`delete from ${own.tokens} where user_id = $1`, [id]);
+        const { rowCount } = await client.query(`delete from ${own.users} where id = $1`, [id]);
         return rowCount === 0 ? refuse(unknownUser(id)) : ok(null);
       });
     },
@@ -106,7 +107,7 @@ async function writeColumns(client: PoolClient, id: string, columns: Columns): P
   // The column names are the literals of changedColumns; a body's members never get here as text.
   const assignments = columns.map(([name], index) => `${name} = $${index + 2}`).join(', ') || 'id = id';
   const { rows } = await client.query<UserRow>(
-    `update service_users set ${assignments} where id = $1 returning ${USER_COLUMNS}`,
+    `update ${own.users} set ${assignments} where id = $1 returning ${USER_COLUMNS}`,
     [id, ...columns.map(([, value]) => value)],
   );
   return rows[0] && toUser(rows[0]);
@@ -118,7 +119,7 @@ async function writeColumns(client: PoolClient, id: string, columns: Columns): P
  */
 async function isLastAdmin(client: PoolClient, id: string): Promise<boolean> {
   const { rows } = await client.query<{ id: string }>(
-    `select id from service_users where role = 'admin' and status = 'active' order by id for update`,
+    `select id from ${own.users} where role = 'admin' and status = 'active' order by id for update`,
   );
   return rows.length === 1 && rows[0]?.id === id.toLowerCase();
 }

@@ -1,6 +1,6 @@
 /** What a database holds, as a backup looks at it: tables with their columns, sequences, and what it leaves out. */
 import type pg from 'pg';
-import { type Sql, sql } from '../projector/ddl/sql.js';
+import { type Sql, ownSchemaOid, sql } from '../projector/ddl/sql.js';
 import { type State, byName } from '../schema/model/state.js';
 
 export interface TableRows {
@@ -17,14 +17,15 @@ FROM pg_catalog.pg_class c
 JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 LEFT JOIN pg_catalog.pg_attribute a
   ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
-WHERE n.nspname = $1 AND c.relkind = 'r' AND c.relname = ANY ($2)
+WHERE CASE WHEN $1::text IS NULL THEN n.oid = ${ownSchemaOid} ELSE n.nspname = $1 END
+  AND c.relkind = 'r' AND c.relname = ANY ($2)
 GROUP BY c.relname
 ORDER BY c.relname COLLATE "C"`;
 
-/** The tables among `names` that hold rows. */
+/** The tables among `names` that hold rows. @param schema null: the service's own */
 export async function tablesWithRows(
   client: pg.ClientBase,
-  schema: string,
+  schema: string | null,
   names: readonly string[],
 ): Promise<TableRows[]> {
   const { rows } = await client.query<TableRows>(COLUMNS, [schema, names]);
@@ -49,17 +50,17 @@ export async function sequenceNames(client: pg.ClientBase, schema: string): Prom
   return rows.map(({ name }) => name);
 }
 
-/** Of one schema, without what extensions bring along and what the service has there for itself. */
+/** Of one schema, without what extensions bring along. */
 const LEFT_OUT: Sql = sql`
 WITH own AS (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = $1)
 SELECT kind, coalesce(json_agg(name ORDER BY name COLLATE "C"), '[]') AS names FROM (
   SELECT CASE c.relkind WHEN 'v' THEN 'views' WHEN 'm' THEN 'materialized views' WHEN 'f' THEN 'foreign tables'
            ELSE 'tables' END AS kind, c.relname::text AS name, c.oid AS object
     FROM pg_catalog.pg_class c JOIN own ON own.oid = c.relnamespace
-   WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relname = ANY ($2) AND NOT starts_with(c.relname, 'service_')
+   WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relname = ANY ($2)
   UNION ALL
   SELECT 'functions', p.proname::text, p.oid
-    FROM pg_catalog.pg_proc p JOIN own ON own.oid = p.pronamespace WHERE NOT starts_with(p.proname, 'service_')
+    FROM pg_catalog.pg_proc p JOIN own ON own.oid = p.pronamespace
   UNION ALL
   SELECT 'triggers', format('%s on %s', t.tgname, c.relname), t.oid
     FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid JOIN own ON own.oid = c.relnamespace
@@ -69,7 +70,7 @@ SELECT kind, coalesce(json_agg(name ORDER BY name COLLATE "C"), '[]') AS names F
     FROM pg_catalog.pg_policy p JOIN pg_catalog.pg_class c ON c.oid = p.polrelid JOIN own ON own.oid = c.relnamespace
   UNION ALL
   SELECT 'schemas', n.nspname::text, n.oid FROM pg_catalog.pg_namespace n
-   WHERE n.nspname NOT IN ($1, 'information_schema', 'public') AND NOT starts_with(n.nspname, 'pg_')
+   WHERE n.nspname NOT IN ($1, 'information_schema', 'public') AND NOT starts_with(n.nspname, 'pg_') AND n.oid IS DISTINCT FROM ${ownSchemaOid}
   UNION ALL
   SELECT 'large objects', l.oid::text, l.oid FROM (SELECT oid FROM pg_catalog.pg_largeobject_metadata LIMIT 100) l
 ) found

@@ -50,7 +50,11 @@ async function fillSection(client: pg.ClientBase, schema: string, { section, con
   await client.query('BEGIN');
   await client.query(COPY_SETTINGS);
   if (section.section === 'sequences') await setSequences(client, schema, content);
-  else await pipeline(Readable.from(content, { objectMode: false }), client.query(copyFrom(copyIn(schema, section))));
+  else
+    await pipeline(
+      Readable.from(content, { objectMode: false }),
+      client.query(copyFrom(copyIn(section.section === 'account-rows' ? null : schema, section))),
+    );
   await client.query('COMMIT');
 }
 

@@ -65,7 +65,7 @@ export async function contentsOf(
 ): Promise<Contents> {
   const { schema, head, tables } = moment;
   const { onRows, ...about } = more;
-  const accounts = await tablesWithRows(client, schema, ACCOUNT_TABLES);
+  const accounts = await tablesWithRows(client, null, ACCOUNT_TABLES);
   const rows = await tablesWithRows(client, schema, tables);
   const header = {
     format: 'dps-backup' as const,
@@ -93,7 +93,7 @@ async function* sectionsOf(
   yield { section: { section: 'events' }, content: eventsOf(client, head.position) };
   // Users before their tokens.
   for (const table of accounts.toSorted((a, b) => ACCOUNT_TABLES.indexOf(a.table) - ACCOUNT_TABLES.indexOf(b.table))) {
-    yield { section: { section: 'account-rows', ...table }, content: rowsOf(client, schema, table) };
+    yield { section: { section: 'account-rows', ...table }, content: rowsOf(client, null, table) };
   }
   for (const [index, table] of rows.entries()) {
     onRows(index, rows.length);
@@ -117,7 +117,7 @@ async function* eventsOf(client: pg.ClientBase, upTo: number): AsyncGenerator<Bu
   }
 }
 
-function rowsOf(client: pg.ClientBase, schema: string, table: TableRows): AsyncIterable<Buffer> {
+function rowsOf(client: pg.ClientBase, schema: string | null, table: TableRows): AsyncIterable<Buffer> {
   return client.query(copyTo(copyOut(schema, table)));
 }
 

@@ -17,9 +17,9 @@ export function withDatabase<T>(
   work: (pool: pg.Pool, connectionString: string) => Promise<T>,
 ): Promise<T> {
   return withServer(config, async (connectionString) => {
-    const pool = openPool(connectionString, config.schema);
+    const pool = openPool(connectionString, config);
     try {
-      await requireService(pool, config.schema);
+      await requireService(pool, config);
       return await work(pool, connectionString);
     } finally {
       await pool.end();
@@ -51,8 +51,15 @@ export function withServerAt<T>(
 }
 
 /** A few connections of a command. The caller ends it. */
-export function openPool(connectionString: string, schema: string): pg.Pool {
-  return createPool({ connectionString, schema, max: POOL_SIZE, applicationName: 'dps', logger: silentLogger });
+export function openPool(connectionString: string, { schema, serviceSchema }: Schemas): pg.Pool {
+  return createPool({
+    connectionString,
+    schema,
+    serviceSchema,
+    max: POOL_SIZE,
+    applicationName: 'dps',
+    logger: silentLogger,
+  });
 }
 
 async function openSource(config: Config, mayBeNew: boolean): Promise<DatabaseSource> {
@@ -69,16 +76,18 @@ async function openSource(config: Config, mayBeNew: boolean): Promise<DatabaseSo
   }
 }
 
-async function requireService(pool: pg.Pool, schema: string): Promise<void> {
+type Schemas = Pick<Config, 'schema' | 'serviceSchema'>;
+
+async function requireService(pool: pg.Pool, { serviceSchema }: Schemas): Promise<void> {
   const { rowCount } = await pool.query(
     `select from pg_tables where schemaname = $1 and tablename = 'service_auth_epoch'`,
-    [schema],
+    [serviceSchema],
   );
-  if (rowCount !== 1) throw noService(`schema "${schema}" of the database`);
+  if (rowCount !== 1) throw noService(`schema "${serviceSchema}" of the database`);
 }
 
 function noService(place: string): OperatorError {
   return new OperatorError(
-    `The ${place} holds no service yet: start the service once, or check DATABASE_URL, DATA_DIR and DB_SCHEMA.`,
+    `The ${place} holds no service yet: start the service once, or check DATABASE_URL, DATA_DIR, DB_SCHEMA and SERVICE_SCHEMA.`,
   );
 }

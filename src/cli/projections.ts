@@ -37,7 +37,7 @@ export async function openProjectionTools({ config, pool, connectionString }: Su
   const database = rows[0]?.database ?? '';
   const store = createStore({ pool, logger: silentLogger });
   const place = { database, schema: config.schema };
-  const connection = { connectionString, schema: config.schema };
+  const connection = { ...config, connectionString };
   const options = { ...config, pool, connection, ...place, logger: silentLogger };
   const pipeline = createPipeline({ ...options, place, release: readRelease(), store });
   const indexes = builder(options, store);

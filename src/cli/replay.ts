@@ -10,12 +10,18 @@ import { silentLogger } from './silent-logger.js';
 export interface ReplayInto extends Pick<ReplayOptions, 'tables' | 'onReplayed' | 'onTables' | 'fill'> {
   connectionString: string;
   schema: string;
+  serviceSchema: string;
   pages: AsyncIterable<EventRecord[]>;
 }
 
 /** @throws OperatorError when the target isn't empty, the chain is broken, or PostgreSQL refuses something */
-export async function replayInto({ connectionString, schema, ...options }: ReplayInto): Promise<Replayed> {
-  const target = await openTarget({ connectionString, schema, logger: silentLogger });
+export async function replayInto({
+  connectionString,
+  schema,
+  serviceSchema,
+  ...options
+}: ReplayInto): Promise<Replayed> {
+  const target = await openTarget({ connectionString, schema, serviceSchema, logger: silentLogger });
   try {
     return await replay({ ...options, target });
   } finally {

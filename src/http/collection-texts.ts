@@ -5,7 +5,8 @@
 import { createTableSql, hasForeignKey, primaryKeyColumns } from '../projector/ddl/create-table.js';
 import { collectionDocumentOf } from '../schema/snapshot/snapshot.js';
 import { byName, type CollectionNode, type State } from '../schema/model/state.js';
-import type { CollectionDocument } from './deps.js';
+import { nameOwnSchema } from '../postgres/own-tables.js';
+import type { CollectionDocument, HttpDeps } from './deps.js';
 
 export interface CollectionTexts {
   /** Undefined: there is no such collection. System collections are found too. */
@@ -22,8 +23,11 @@ interface Known {
   keys: string;
 }
 
+/** The schemas that SQL names. */
+export type SqlPlace = Pick<HttpDeps['config'], 'schema' | 'serviceSchema'>;
+
 export function createCollectionTexts(
-  schema: string,
+  place: SqlPlace,
   systemCollections: readonly CollectionDocument[],
 ): CollectionTexts {
   const system = new Map(systemCollections.map((document) => [document.collection, JSON.stringify(document)]));
@@ -39,7 +43,7 @@ export function createCollectionTexts(
       found.targets = targets;
       return found.text;
     }
-    const text = JSON.stringify(documentOf(state, node, schema));
+    const text = JSON.stringify(documentOf(state, node, place));
     known.set(node, { text, targets, keys });
     return text;
   }
@@ -61,10 +65,10 @@ export function createCollectionTexts(
 }
 
 /** A managed collection as the interface shows it. */
-export function documentOf(state: State, node: CollectionNode, databaseSchema: string): CollectionDocument {
+export function documentOf(state: State, node: CollectionNode, place: SqlPlace): CollectionDocument {
   const { collection, meta, schema } = collectionDocumentOf(state, node);
   if (schema === null) return { collection, meta, schema };
-  const sql = createTableSql(node, state, databaseSchema) ?? '';
+  const sql = nameOwnSchema(createTableSql(node, state, place.schema) ?? '', place.serviceSchema);
   return { collection, meta, schema: { name: schema.name, sql, comment: schema.comment } };
 }
 

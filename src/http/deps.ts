@@ -49,6 +49,8 @@ export interface HttpDeps {
     databaseVersion: string;
     /** The database schema that holds the managed tables. */
     schema: string;
+    /** The one that holds the service's own. */
+    serviceSchema: string;
     /** Bytes of a request body: of schema documents, and of everything else. */
     maxBody: { schema: number; other: number };
     /** Proxies that are believed: how many, or their addresses and networks. */

@@ -6,6 +6,7 @@ import { type Parameterised, sendBatch } from '../postgres/exchange.js';
 import { createCanonicalWriter } from '../kernel/canonical-writer.js';
 import { createHasher } from './hash-chain.js';
 import type { LogHead } from './head.js';
+import { own } from '../postgres/own-tables.js';
 import { createTimeSlice, yieldToEventLoop } from '../kernel/event-loop.js';
 
 export interface Append {
@@ -31,7 +32,7 @@ export interface Prepared {
 const CHARACTERS_PER_INSERT = 8_000_000;
 
 const INSERT = `
-  INSERT INTO service_events (position, id, batch, type, version, collection, field, data, actor, command, reason,
+  INSERT INTO ${own.events} (position, id, batch, type, version, collection, field, data, actor, command, reason,
                               request_id, ip, user_agent, context, subject, occurred_at, previous_hash, hash)
   SELECT e.position, e.id, $2::uuid, e.type, e.version, e.collection, e.field, e.data, $3::jsonb, $4::text,
          $5::text, $6::text, $7::text, $8::text, $9::jsonb, e.subject, $10::timestamptz, e.previous_hash, e.hash

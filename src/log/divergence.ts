@@ -5,6 +5,7 @@
 import type { Queryable } from '../postgres/pool.js';
 import type { Divergence, LogPlace } from '../schema/model/events.js';
 import type { Problem } from '../kernel/problem.js';
+import { own } from '../postgres/own-tables.js';
 import { GENESIS_HASH } from './head.js';
 
 /** What a look at the end of the log tells: all of one moment. */
@@ -29,23 +30,23 @@ const NOTED = `'id', d.id, 'seen', json_build_object('position', d.seen_position
   'noticed_at', to_char(d.noticed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 /** Of a row `d`: only the event in the log acknowledges it, whatever the row says. */
-const ACKNOWLEDGED = `EXISTS (SELECT FROM service_events a WHERE a.position = d.acknowledged AND a.type = 'log.acknowledged')`;
+const ACKNOWLEDGED = `EXISTS (SELECT FROM ${own.events} a WHERE a.position = d.acknowledged AND a.type = 'log.acknowledged')`;
 
 /** Columns of a head check, for a query whose FROM holds the last event as `h`. Few rows: it is asked with every read. */
 export const CHECK_COLUMNS = `
-  (SELECT json_build_object('position', p.position, 'hash', p.hash) FROM service_projections p
-    WHERE p.position > 0 AND NOT EXISTS (SELECT FROM service_events e
+  (SELECT json_build_object('position', p.position, 'hash', p.hash) FROM ${own.projections} p
+    WHERE p.position > 0 AND NOT EXISTS (SELECT FROM ${own.events} e
                                           WHERE e.position = p.position AND (p.hash IS NULL OR e.hash = p.hash))
     ORDER BY p.position DESC LIMIT 1) AS forgotten,
-  (SELECT json_agg(json_build_object(${NOTED}) ORDER BY d.id) FROM service_divergences d
+  (SELECT json_agg(json_build_object(${NOTED}) ORDER BY d.id) FROM ${own.divergences} d
     WHERE NOT ${ACKNOWLEDGED}) AS pending,
-  (SELECT coalesce(max(d.id), 0) FROM service_divergences d WHERE ${ACKNOWLEDGED}) AS acknowledged`;
+  (SELECT coalesce(max(d.id), 0) FROM ${own.divergences} d WHERE ${ACKNOWLEDGED}) AS acknowledged`;
 
 /** One row: a head check, and the last event's time. The members of an empty log's head are null. */
 export const CHECK_QUERY = `
 SELECT h.position, h.hash, h.occurred_at, ${CHECK_COLUMNS}
   FROM (SELECT) one LEFT JOIN LATERAL (
-    SELECT position, hash, occurred_at FROM service_events ORDER BY position DESC LIMIT 1) h ON true`;
+    SELECT position, hash, occurred_at FROM ${own.events} ORDER BY position DESC LIMIT 1) h ON true`;
 
 /** The row of `CHECK_QUERY`. */
 export type CheckRow = Pick<HeadCheck, 'forgotten' | 'pending' | 'acknowledged'> & {
@@ -66,7 +67,7 @@ export async function checkHead(db: Queryable): Promise<HeadCheck> {
 /** Whether a place is one of this log. @param hash whole, or its first digits */
 export async function isInLog(db: Queryable, { position, hash }: { position: number; hash: string }): Promise<boolean> {
   if (position === 0) return GENESIS_HASH.startsWith(hash);
-  const { rowCount } = await db.query('SELECT FROM service_events WHERE position = $1 AND starts_with(hash, $2)', [
+  const { rowCount } = await db.query(`SELECT FROM ${own.events} WHERE position = $1 AND starts_with(hash, $2)`, [
     position,
     hash,
   ]);
@@ -80,15 +81,15 @@ export function isReplaced({ head }: Pick<HeadCheck, 'head'>, seen: { position: 
 }
 
 const COVERED = `
-SELECT json_build_object(${NOTED}) AS noted FROM service_divergences d
+SELECT json_build_object(${NOTED}) AS noted FROM ${own.divergences} d
  WHERE ${ACKNOWLEDGED} AND d.seen_position >= $1 AND d.id > $2 ORDER BY d.id DESC LIMIT 1`;
 
 const NOTE = `
-INSERT INTO service_divergences (seen_position, seen_hash, found_position, found_hash) VALUES ($1, $2, $3, $4)
+INSERT INTO ${own.divergences} (seen_position, seen_hash, found_position, found_hash) VALUES ($1, $2, $3, $4)
 ON CONFLICT DO NOTHING`;
 
 const PENDING = `
-SELECT json_build_object(${NOTED}) AS noted FROM service_divergences d WHERE NOT ${ACKNOWLEDGED} ORDER BY d.id`;
+SELECT json_build_object(${NOTED}) AS noted FROM ${own.divergences} d WHERE NOT ${ACKNOWLEDGED} ORDER BY d.id`;
 
 /**
  * Writes down that `seen` isn't in the log. A process that slept through a divergence and its acknowledgement saw a part
@@ -116,7 +117,7 @@ export async function pendingDivergences(db: Queryable): Promise<NotedDivergence
 /** Which of the rows are there no more: only an event may remove one. */
 export async function missingDivergences(db: Queryable, ids: readonly number[]): Promise<number[]> {
   const { rows } = await db.query<{ id: number }>(
-    'SELECT id FROM unnest($1::bigint[]) id WHERE NOT EXISTS (SELECT FROM service_divergences d WHERE d.id = id.id)',
+    `SELECT id FROM unnest($1::bigint[]) id WHERE NOT EXISTS (SELECT FROM ${own.divergences} d WHERE d.id = id.id)`,
     [ids.map(String)],
   );
   return rows.map(({ id }) => id);

@@ -2,6 +2,7 @@
 import { createTimeSlice, mapYielding } from '../kernel/event-loop.js';
 import { JSON_AS_TEXT, type Queryable } from '../postgres/pool.js';
 import { type EventRow, parsedRow, type UnparsedRow } from './read.js';
+import { own } from '../postgres/own-tables.js';
 
 export interface EventText {
   position: number;
@@ -26,7 +27,7 @@ export interface Selection {
 export async function selectEventTexts(db: Queryable, selection: Selection): Promise<EventText[]> {
   const { where, values, order, limit } = selection;
   const { rows } = await db.query<UnparsedRow>({
-    text: `SELECT ${COLUMNS} FROM service_events e WHERE ${where} ORDER BY e.position ${order} LIMIT ${limit}`,
+    text: `SELECT ${COLUMNS} FROM ${own.events} e WHERE ${where} ORDER BY e.position ${order} LIMIT ${limit}`,
     values: [...values],
     types: JSON_AS_TEXT,
   });

@@ -4,6 +4,7 @@ import type { Queryable } from '../postgres/pool.js';
 import type { PlacedEvent } from '../schema/fold/evolve.js';
 import { readEvent } from '../schema/fold/upcasting.js';
 import { createTimeSlice, mapYielding } from '../kernel/event-loop.js';
+import { own } from '../postgres/own-tables.js';
 import type { Range } from './read.js';
 
 /** An event with its links in the chain. */
@@ -22,7 +23,7 @@ type Row = [number, string, number, string | null, string | null, unknown, strin
 
 const QUERY = {
   name: 'log-fold-page',
-  text: `SELECT position, type, version, collection, field, data, previous_hash, hash, occurred_at FROM service_events
+  text: `SELECT position, type, version, collection, field, data, previous_hash, hash, occurred_at FROM ${own.events}
           WHERE position > $1 AND position <= $2 ORDER BY position LIMIT $3`,
   rowMode: 'array' as const,
   types: { getTypeParser: (oid: number) => PARSERS.get(oid) ?? asText },

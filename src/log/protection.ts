@@ -1,4 +1,5 @@
 /** Whether PostgreSQL still refuses changes of accepted events: the triggers that db/0001_service_tables.sql makes. */
+import { own } from '../postgres/own-tables.js';
 import type { Queryable } from '../postgres/pool.js';
 
 /** The body of service_refuse_change(), white space aside. */
@@ -17,7 +18,7 @@ SELECT o.operation,
        coalesce(bool_or(t.tgenabled = 'A' AND btrim(regexp_replace(p.prosrc, '\\s+', ' ', 'g')) = $1), false) AS refuses
   FROM (VALUES ('UPDATE', 16), ('DELETE', 8), ('TRUNCATE', 32)) AS o (operation, bit)
   LEFT JOIN pg_catalog.pg_trigger t
-    ON t.tgrelid = 'service_events'::regclass AND NOT t.tgisinternal AND t.tgtype & o.bit > 0 AND t.tgtype & 3 = 2
+    ON t.tgrelid = '${own.events}'::regclass AND NOT t.tgisinternal AND t.tgtype & o.bit > 0 AND t.tgtype & 3 = 2
    AND t.tgqual IS NULL AND t.tgattr = ''
   LEFT JOIN pg_catalog.pg_proc p ON p.oid = t.tgfoid
  GROUP BY o.operation, o.bit ORDER BY o.bit DESC`;

@@ -2,6 +2,7 @@
 import type { Cause, Context, StoredEvent, Subject } from '../schema/model/events.js';
 import { readEvent } from '../schema/fold/upcasting.js';
 import { JSON_AS_TEXT, type Queryable } from '../postgres/pool.js';
+import { own } from '../postgres/own-tables.js';
 import { createTimeSlice, mapYielding } from '../kernel/event-loop.js';
 
 /** An event as it is stored: of the version it was written with, not parsed. */
@@ -88,7 +89,7 @@ export async function* readRecordPages(db: Queryable, range: Range): AsyncGenera
 export async function readPage(db: Queryable, range: Range & { limit: number }): Promise<EventRecord[]> {
   const { rows } = await db.query<UnparsedRow>({
     name: 'log-page',
-    text: `SELECT ${EVENT_COLUMNS} FROM service_events WHERE position > $1 AND position <= $2 ORDER BY position LIMIT $3`,
+    text: `SELECT ${EVENT_COLUMNS} FROM ${own.events} WHERE position > $1 AND position <= $2 ORDER BY position LIMIT $3`,
     values: [range.after, range.upTo ?? Number.MAX_SAFE_INTEGER, range.limit],
     types: JSON_AS_TEXT,
   });
@@ -111,7 +112,7 @@ export function parsedRow(row: UnparsedRow): EventRow {
 }
 
 /** The end of the log. */
-export const HEAD_QUERY = `SELECT position, hash, occurred_at FROM service_events ORDER BY position DESC LIMIT 1`;
+export const HEAD_QUERY = `SELECT position, hash, occurred_at FROM ${own.events} ORDER BY position DESC LIMIT 1`;
 
 /** The position of the newest event; 0 without any. */
 export async function headPosition(db: Queryable): Promise<number> {

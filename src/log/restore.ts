@@ -1,9 +1,10 @@
 /** Events put into an empty log exactly as they were in another: positions, ids, times and hashes. */
 import type pg from 'pg';
+import { own } from '../postgres/own-tables.js';
 import type { EventRecord } from './read.js';
 
 const INSERT = `
-  INSERT INTO service_events (position, id, batch, type, version, collection, field, data, actor, command, reason,
+  INSERT INTO ${own.events} (position, id, batch, type, version, collection, field, data, actor, command, reason,
                               request_id, ip, user_agent, context, subject, occurred_at, previous_hash, hash)
   SELECT position, id, batch, type, version, collection, field, data, actor, command, reason,
          request_id, ip, user_agent, context, subject, occurred_at, previous_hash, hash

@@ -3,6 +3,7 @@ import type { Queryable } from '../postgres/pool.js';
 import type { Divergence, LogPlace } from '../schema/model/events.js';
 import { checkHead, isInLog, toDivergence } from './divergence.js';
 import { findUnprotected } from './protection.js';
+import { own } from '../postgres/own-tables.js';
 import { type Verification, type VerifyOptions, verifyChain } from './hash-chain.js';
 
 export interface LogVerification extends Verification {
@@ -52,7 +53,7 @@ function gone({ position }: LogPlace, end: number): NonNullable<Verification['br
 /** Of the log itself: what is written down elsewhere may be gone. */
 async function readAcknowledged(db: Queryable): Promise<AcknowledgedDivergence[]> {
   const { rows } = await db.query<{ position: number; divergences: Divergence[] }>(
-    `SELECT position, data -> 'divergences' AS divergences FROM service_events
+    `SELECT position, data -> 'divergences' AS divergences FROM ${own.events}
       WHERE subject ->> 'kind' = 'log' AND type = 'log.acknowledged' ORDER BY position`,
   );
   return rows.flatMap(({ position, divergences }) =>

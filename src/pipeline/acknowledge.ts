@@ -8,6 +8,7 @@ import { evolve } from '../schema/fold/evolve.js';
 import type { Try } from './attend.js';
 import { begin } from './begin.js';
 import { checkpoints } from './checkpoints.js';
+import { own } from '../postgres/own-tables.js';
 import type { Acknowledged, PipelineOptions } from './types.js';
 
 /** The name of the command, in the log. */
@@ -25,14 +26,14 @@ export const BY_ITSELF: Cause = {
 
 /** What was kept of another log: nothing of it is ever shown or built upon. */
 const DROPPED = [
-  `DELETE FROM service_idempotency i
-    WHERE i.position > 0 AND NOT EXISTS (SELECT FROM service_events e WHERE e.position = i.position AND e.hash = i.event_hash)`,
-  `DELETE FROM service_folds f
-    WHERE NOT EXISTS (SELECT FROM service_events e WHERE e.position = f.position AND e.hash = f.event_hash)`,
+  `DELETE FROM ${own.idempotency} i
+    WHERE i.position > 0 AND NOT EXISTS (SELECT FROM ${own.events} e WHERE e.position = i.position AND e.hash = i.event_hash)`,
+  `DELETE FROM ${own.folds} f
+    WHERE NOT EXISTS (SELECT FROM ${own.events} e WHERE e.position = f.position AND e.hash = f.event_hash)`,
   // What follows the log from a checkpoint of its own starts over; it is idempotent.
-  `UPDATE service_projections p SET position = 0, hash = NULL, updated_at = now()
+  `UPDATE ${own.projections} p SET position = 0, hash = NULL, updated_at = now()
     WHERE kind = 'after-commit' AND p.position > 0
-      AND NOT EXISTS (SELECT FROM service_events e WHERE e.position = p.position AND (p.hash IS NULL OR e.hash = p.hash))`,
+      AND NOT EXISTS (SELECT FROM ${own.events} e WHERE e.position = p.position AND (p.hash IS NULL OR e.hash = p.hash))`,
 ];
 
 /** In one transaction, under the log's lock. */
@@ -59,7 +60,7 @@ export async function acknowledge(at: Try, options: PipelineOptions, cause: Caus
   await sendBatch(client, [
     ...prepared.statements,
     {
-      text: 'UPDATE service_divergences SET acknowledged = $1 WHERE id = ANY ($2::bigint[])',
+      text: `UPDATE ${own.divergences} SET acknowledged = $1 WHERE id = ANY ($2::bigint[])`,
       values: [head.position, pending.map(({ id }) => String(id))],
     },
     ...DROPPED.map((text) => ({ text })),

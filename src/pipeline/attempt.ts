@@ -5,6 +5,7 @@ import { prepareEvents } from '../log/append.js';
 import { type Parameterised, sendBatch } from '../postgres/exchange.js';
 import { metadataStatements } from '../projector/metadata/rows.js';
 import { planBatch } from '../projector/ddl/plan.js';
+import { asSent } from '../postgres/client.js';
 import type { Statement } from '../projector/ddl/statement.js';
 import type { Point } from '../reads/store.js';
 import { collectionsChanged } from '../schema/fold/event-schemas.js';
@@ -86,7 +87,8 @@ export async function attemptDryRun({ options, job, ...at }: Attempt): Promise<D
   const { statements, after } = await runYielding(planBatch(point.state, events, options.place.schema));
   const batch = { before: point.state, after, events, statements, keeps: false };
   const problems = await runStatements(client, projectionOf(options, batch));
-  return rollback(client, planned({ point, events, statements, problems }));
+  const shown = statements.map((statement) => ({ ...statement, sql: asSent(client, statement.sql) }));
+  return rollback(client, planned({ point, events, statements: shown, problems }));
 }
 
 function projectionOf({ pool, place }: PipelineOptions, batch: Omit<Projection, 'pool' | 'schema'>): Projection {

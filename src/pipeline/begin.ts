@@ -14,6 +14,7 @@ import { readEvent } from '../schema/fold/upcasting.js';
 import type { Try } from './attend.js';
 import { DivergedError } from './diverged.js';
 import { LogBusyError } from './lock-conflict.js';
+import { own } from '../postgres/own-tables.js';
 import type { PipelineOptions } from './types.js';
 
 /** Events that the first flight brings along. A process is rarely more than a few behind. */
@@ -58,7 +59,7 @@ export async function begin(client: pg.ClientBase, options: PipelineOptions, how
     REFUSE_OLDER_RELEASE,
     { text: CHECK_QUERY },
     {
-      text: `SELECT ${EVENT_COLUMNS} FROM service_events WHERE position > $1 ORDER BY position LIMIT ${FIRST_PAGE}`,
+      text: `SELECT ${EVENT_COLUMNS} FROM ${own.events} WHERE position > $1 ORDER BY position LIMIT ${FIRST_PAGE}`,
       values: [from.head.position],
     },
     how.question ?? NOTHING,

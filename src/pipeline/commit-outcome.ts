@@ -8,6 +8,7 @@ import { sendBatch } from '../postgres/exchange.js';
 import { withOwnClient } from '../postgres/own-client.js';
 import type { Point } from '../reads/store.js';
 import type { Problem } from '../kernel/problem.js';
+import { own } from '../postgres/own-tables.js';
 import type { PipelineOptions } from './types.js';
 
 /** A transaction whose COMMIT was sent and never answered. */
@@ -80,7 +81,7 @@ async function look(client: pg.Client, lost: Unanswered, { options, limit }: Loo
     { text: 'BEGIN' },
     { text: `SELECT set_config('lock_timeout', $1, true)`, values: [Math.min(options.lockTimeout, patience)] },
     { text: 'SELECT pg_advisory_xact_lock($1)', values: [key] },
-    { text: 'SELECT FROM service_events WHERE batch = $1 LIMIT 1', values: [lost.batch] },
+    { text: `SELECT FROM ${own.events} WHERE batch = $1 LIMIT 1`, values: [lost.batch] },
     { text: 'COMMIT' },
   ]);
   const timer = setTimeout(() => (client as unknown as pg.PoolClient).connection.stream.destroy(), limit);

@@ -4,6 +4,7 @@ import type { Parameterised } from '../postgres/exchange.js';
 import type { Cause } from '../schema/model/events.js';
 import type { Problem } from '../kernel/problem.js';
 import type { Done, Idempotency, Refusal, Replay, RequestContext } from './types.js';
+import { own } from '../postgres/own-tables.js';
 import type { Json } from '../kernel/json.js';
 
 const KEPT = `interval '24 hours'`;
@@ -22,9 +23,9 @@ interface Row {
 export function findAnswer(idempotency: Idempotency, cause: Cause): Parameterised {
   return {
     text: `SELECT request_hash, status, headers, body
-             FROM service_idempotency i
+             FROM ${own.idempotency} i
             WHERE actor = $1 AND key = $2 AND created_at > now() - ${KEPT} AND (i.position = 0 OR EXISTS (
-              SELECT FROM service_events e WHERE e.position = i.position AND e.hash = i.event_hash))`,
+              SELECT FROM ${own.events} e WHERE e.position = i.position AND e.hash = i.event_hash))`,
     values: [cause.actor.id, idempotency.key],
   };
 }
@@ -57,7 +58,7 @@ export function storeAnswerStatements(
   const { status, headers, body } = idempotency.render(outcome);
   return [
     {
-      text: `INSERT INTO service_idempotency (actor, key, request_hash, status, headers, body, position, event_hash)
+      text: `INSERT INTO ${own.idempotency} (actor, key, request_hash, status, headers, body, position, event_hash)
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
              ON CONFLICT (actor, key) DO UPDATE
                 SET request_hash = excluded.request_hash, status = excluded.status, headers = excluded.headers,
@@ -75,8 +76,8 @@ export function storeAnswerStatements(
       ],
     },
     {
-      text: `DELETE FROM service_idempotency
-              WHERE (actor, key) IN (SELECT actor, key FROM service_idempotency WHERE created_at <= now() - ${KEPT}
+      text: `DELETE FROM ${own.idempotency}
+              WHERE (actor, key) IN (SELECT actor, key FROM ${own.idempotency} WHERE created_at <= now() - ${KEPT}
                                       ORDER BY created_at LIMIT ${REMOVED_IN_PASSING})`,
     },
   ];

@@ -1,16 +1,21 @@
 /** Brings the service's own tables to this release's form. */
 import { readFile, readdir } from 'node:fs/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import { OperatorError } from '../kernel/operator-error.js';
 import { advisoryKey } from './advisory.js';
 import type { Database } from './database.js';
 import type { Logger } from './logger.js';
 import { type Queryable, withClient } from './pool.js';
+import { own } from './own-tables.js';
+import { PLACE_COMMENT, ensureSchema, refuseOthers } from './schemas.js';
 import { MIGRATIONS, MIGRATION_FILE } from './release-guard.js';
 
 export interface MigrateOptions {
   pool: pg.Pool;
+  /** The one that is managed; made where it is missing. */
   schema: string;
+  /** The one of the service's own tables; the same. */
+  serviceSchema: string;
   database: Database;
   logger: Logger;
   /** Where the numbered files are. */
@@ -56,43 +61,41 @@ async function readMigrations(directory: URL): Promise<Migration[]> {
   return names.map((name) => ({ number: Number(name.slice(0, 4)), name, file: new URL(name, directory) }));
 }
 
-/** Makes the schema and the table of migrations if this is the first start. */
-async function prepare(client: pg.ClientBase, { schema, database }: MigrateOptions): Promise<void> {
-  const ready = await client.query(`SELECT FROM pg_tables WHERE schemaname = $1 AND tablename = 'service_migrations'`, [
-    schema,
-  ]);
-  if (ready.rowCount === 1) return refuseOtherSchema(client, schema);
-  await locked(client, { schema, database }, async () => {
-    // IF NOT EXISTS alone would ask for the right to create schemas even where this one exists.
-    const found = await client.query(`SELECT FROM pg_namespace WHERE nspname = $1`, [schema]);
-    if (found.rowCount === 0) await client.query(`CREATE SCHEMA ${pg.escapeIdentifier(schema)}`);
-    await refuseOtherSchema(client, schema);
+/** Makes the schemas and the table of migrations if this is the first start. */
+async function prepare(client: pg.ClientBase, options: MigrateOptions): Promise<void> {
+  if (await holdsService(client, options.serviceSchema)) return refuseOthers(client, options);
+  await locked(client, options, async () => {
+    await ensureSchema(client, options.schema);
+    await ensureSchema(client, options.serviceSchema);
+    await refuseOthers(client, options);
     await client.query(`
-      CREATE TABLE IF NOT EXISTS service_migrations (
+      CREATE TABLE IF NOT EXISTS ${own.migrations} (
         number     integer     PRIMARY KEY,
         name       text        NOT NULL,
         applied_at timestamptz NOT NULL DEFAULT now()
       )`);
+    const name = client.escapeLiteral(`${PLACE_COMMENT}${JSON.stringify(options.schema)}.`);
+    await client.query(`COMMENT ON TABLE ${own.migrations} IS ${name}`);
   });
 }
 
-/** A schema the user may not use drops out of the search path silently, and our tables would land in the next one. */
-async function refuseOtherSchema(client: pg.ClientBase, schema: string): Promise<void> {
-  const { rows } = await client.query<{ current: string | null }>(`SELECT current_schema() AS current`);
-  if (rows[0]?.current === schema) return;
-  throw new OperatorError(
-    `The schema "${schema}" can't be used: the database user needs the rights USAGE and CREATE on it ` +
-      `(and a connection pooler must pass on the start-up parameter "options").`,
+/** Whether a service has begun there. */
+export async function holdsService(db: Queryable, serviceSchema: string): Promise<boolean> {
+  const found = await db.query(
+    `SELECT FROM pg_catalog.pg_tables WHERE schemaname = $1 AND tablename = 'service_migrations'`,
+    [serviceSchema],
   );
+  return found.rowCount === 1;
 }
 
 /** @returns the number of the newest migration that is applied now */
 async function apply(client: pg.ClientBase, migration: Migration, options: MigrateOptions): Promise<number> {
-  const script = await readFile(migration.file, 'utf8');
+  const text = await readFile(migration.file, 'utf8');
+  const script = text.replaceAll(':"service"', () => client.escapeIdentifier(options.serviceSchema));
   return locked(client, options, async () => {
     // After waiting for the lock the number is taken, even where the lock itself is no obstacle (a pooler).
     const inserted = await client.query(
-      `INSERT INTO service_migrations (number, name) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
+      `INSERT INTO ${own.migrations} (number, name) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
       [migration.number, migration.name],
     );
     if (inserted.rowCount === 0) return newestApplied(client);
@@ -130,7 +133,7 @@ async function locked<T>(
 
 async function newestApplied(client: Queryable): Promise<number> {
   const { rows } = await client.query<{ newest: number }>(
-    `SELECT coalesce(max(number), 0)::int AS newest FROM service_migrations`,
+    `SELECT coalesce(max(number), 0)::int AS newest FROM ${own.migrations}`,
   );
   return rows[0]?.newest ?? 0;
 }

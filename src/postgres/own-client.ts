@@ -1,5 +1,6 @@
 /** A connection for one question. */
-import pg from 'pg';
+import type pg from 'pg';
+import { ServiceClient, type ServiceClientConfig } from './client.js';
 
 /** Where to connect to: a pool, or the configuration of one client. */
 export interface Target {
@@ -16,7 +17,7 @@ export async function withOwnClient<T>(
   work: (client: pg.Client) => Promise<T>,
 ): Promise<T> {
   const limits = { connectionTimeoutMillis: milliseconds, query_timeout: milliseconds };
-  const client = new pg.Client({ ...options, ...limits });
+  const client = new ServiceClient({ ...(options as ServiceClientConfig), ...limits });
   client.on('error', () => undefined);
   try {
     await client.connect();

@@ -3,12 +3,15 @@ import pg from 'pg';
 import { NotInTimeError, inTime } from '../kernel/in-time.js';
 import { LostConnectionError } from './errors.js';
 import type { Logger } from './logger.js';
+import { ServiceClient, type ServiceClientConfig } from './client.js';
 import { watchPool } from './silence.js';
 
 export interface ConnectionOptions {
   connectionString: string;
-  /** The schema our tables live in; it need not exist yet. */
+  /** The schema that is managed; it need not exist yet. */
   schema: string;
+  /** The one that our own tables live in. */
+  serviceSchema: string;
   /** Shown in pg_stat_activity. */
   applicationName?: string;
   /** Milliseconds a new connection may take. */
@@ -47,11 +50,17 @@ export const JSON_AS_TEXT: pg.CustomTypesConfig = {
       : types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
 };
 
+/** A connection of its own. The caller connects and ends it. */
+export function createClient(options: ConnectionOptions, more: pg.ClientConfig = {}): pg.Client {
+  return new ServiceClient({ ...connectionConfig(options), ...more });
+}
+
 /** The configuration of one client of ours, for the pool and for dedicated connections. */
-export function connectionConfig(options: ConnectionOptions): pg.ClientConfig {
+export function connectionConfig(options: ConnectionOptions): ServiceClientConfig {
   const { connectionString, given } = takeOptions(options.connectionString);
   return {
     connectionString,
+    serviceSchema: options.serviceSchema,
     application_name: options.applicationName ?? 'data-platform-service',
     // Start-up parameters cost no round trip, and no connection is ever seen without them.
     options: `${given} ${startupOptions(options)}`.trimStart(),
@@ -64,7 +73,12 @@ export function connectionConfig(options: ConnectionOptions): pg.ClientConfig {
 
 /** A pool. The caller ends it. */
 export function createPool(options: PoolOptions): pg.Pool {
-  const pool = new pg.Pool({ ...connectionConfig(options), max: options.max, idleTimeoutMillis: 60_000 });
+  const pool = new pg.Pool({
+    ...connectionConfig(options),
+    Client: ServiceClient as unknown as new () => pg.ClientBase,
+    max: options.max,
+    idleTimeoutMillis: 60_000,
+  });
   // An idle connection that breaks is already out of the pool; unheard, the event would end the process.
   pool.on('error', (error) => options.logger.warn('an idle database connection was lost', { error: error.message }));
   watchPool(pool, options.logger);

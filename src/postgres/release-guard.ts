@@ -1,5 +1,6 @@
 /** A process whose migrations are behind those of its database must not write: it doesn't know what it would break. */
 import { readdirSync } from 'node:fs';
+import { own } from './own-tables.js';
 import { OLDER_RELEASE } from './errors.js';
 
 /** Two levels up from src/postgres and from dist/postgres alike. */
@@ -20,5 +21,5 @@ export const NEWEST_MIGRATION = Math.max(
  */
 export const REFUSE_OLDER_RELEASE = {
   text: `SELECT CASE WHEN max(number) > ${NEWEST_MIGRATION} THEN ('${OLDER_RELEASE} ' || max(number))::int END
-           FROM service_migrations`,
+           FROM ${own.migrations}`,
 };

@@ -1,23 +1,24 @@
 /** The mark of a database that is being restored: while it is there, the rest is missing. */
 import { OperatorError } from '../kernel/operator-error.js';
+import { own } from './own-tables.js';
 import type { Queryable } from './pool.js';
 
 const KEY = 'restoring';
 
 export async function markRestoring(db: Queryable): Promise<void> {
   await db.query(
-    `INSERT INTO service_settings (key, value) VALUES ($1, jsonb_build_object('since', now()))
+    `INSERT INTO ${own.settings} (key, value) VALUES ($1, jsonb_build_object('since', now()))
      ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
     [KEY],
   );
 }
 
 export async function unmarkRestoring(db: Queryable): Promise<void> {
-  await db.query(`DELETE FROM service_settings WHERE key = $1`, [KEY]);
+  await db.query(`DELETE FROM ${own.settings} WHERE key = $1`, [KEY]);
 }
 
 export async function isRestoring(db: Queryable): Promise<boolean> {
-  const { rowCount } = await db.query(`SELECT FROM service_settings WHERE key = $1`, [KEY]);
+  const { rowCount } = await db.query(`SELECT FROM ${own.settings} WHERE key = $1`, [KEY]);
   return rowCount === 1;
 }
 

@@ -1,12 +1,14 @@
 /** How far the log has come, asked just before a read is answered. */
 import { shareNext } from '../kernel/share-next.js';
-import pg from 'pg';
+import type pg from 'pg';
 import { NotInTimeError, inTime } from '../kernel/in-time.js';
 import { environmentProblem, isConnectionLoss, unavailable } from '../postgres/errors.js';
 import { CHECK_COLUMNS, type HeadCheck } from '../log/divergence.js';
 import { GENESIS_HASH, type LogHead } from '../log/head.js';
 import type { Logger } from '../postgres/logger.js';
+import { ServiceClient } from '../postgres/client.js';
 import { type ConnectionOptions, connectionConfig } from '../postgres/pool.js';
+import { own } from '../postgres/own-tables.js';
 import { ProblemError } from '../kernel/problem.js';
 
 export interface Fresh {
@@ -42,8 +44,8 @@ export interface FreshnessOptions extends ConnectionOptions {
 const QUERY = {
   name: 'freshness',
   text: `SELECT h.position, h.hash, a.epoch, ${CHECK_COLUMNS}
-           FROM service_auth_epoch a LEFT JOIN LATERAL (
-             SELECT position, hash FROM service_events ORDER BY position DESC LIMIT 1) h ON true`,
+           FROM ${own.authEpoch} a LEFT JOIN LATERAL (
+             SELECT position, hash FROM ${own.events} ORDER BY position DESC LIMIT 1) h ON true`,
   rowMode: 'array' as const,
 };
 
@@ -71,7 +73,7 @@ export function createFreshness(options: FreshnessOptions): Freshness {
   const connect = async (): Promise<pg.Client> => {
     const timeout = options.timeout ?? TIMEOUT;
     const config = connectionConfig({ connectTimeout: timeout, ...options });
-    const client = new pg.Client({ ...config, query_timeout: timeout });
+    const client = new ServiceClient({ ...config, query_timeout: timeout });
     client.on('error', (error) => {
       if (current === client) options.logger.warn('the connection for reads was lost', { error: error.message });
       drop(client);

@@ -30,13 +30,13 @@ const QUERY = `
         from pg_constraint k
        where k.conrelid = c.oid and k.contype in ('p', 'u', 'f', 'c')
     ) part
-   where n.nspname = $1 and c.relkind in ('r', 'p') and starts_with(c.relname, 'service_')
+   where n.nspname = $1 and c.relkind in ('r', 'p')
    group by c.oid, c.relname, n.nspname
    order by c.relname collate "C"`;
 
 /** By name. They change with a release only, so once at the start is enough. */
-export async function readSystemCollections(db: Queryable, schema: string): Promise<SystemCollection[]> {
-  const { rows } = await db.query<SystemCollection['schema']>(QUERY, [schema]);
+export async function readSystemCollections(db: Queryable, serviceSchema: string): Promise<SystemCollection[]> {
+  const { rows } = await db.query<SystemCollection['schema']>(QUERY, [serviceSchema]);
   return rows.map(({ name, sql, comment }) => ({
     collection: name,
     meta: { collection: name, system: true, ...COLLECTION_META_DEFAULTS },

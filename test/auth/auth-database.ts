@@ -22,8 +22,8 @@ const logger = { debug() {}, info() {}, warn() {}, error() {} };
 
 export async function openAuthDatabase(): Promise<AuthDatabase> {
   const { connectionString, drop } = await createDatabase('migrated');
-  const pool = createPool({ connectionString, schema: 'public', max: 5, logger });
-  await migrate({ pool, schema: 'public', database: await readDatabase(pool), logger });
+  const pool = createPool({ connectionString, schema: 'public', serviceSchema: 'service', max: 5, logger });
+  await migrate({ pool, schema: 'public', serviceSchema: 'service', database: await readDatabase(pool), logger });
   let now = Date.now();
   const opened: Auth[] = [];
   const another = async () => {
@@ -36,7 +36,7 @@ export async function openAuthDatabase(): Promise<AuthDatabase> {
     pool,
     another,
     async epoch() {
-      const { rows } = await pool.query<{ epoch: number }>('select epoch from service_auth_epoch');
+      const { rows } = await pool.query<{ epoch: number }>('select epoch from service.service_auth_epoch');
       return rows[0]?.epoch ?? 0;
     },
     pass(milliseconds) {

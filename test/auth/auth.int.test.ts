@@ -134,7 +134,9 @@ describe('authentication', () => {
 
     it('are stored as hashes', async () => {
       const { token } = valueOf(await database.auth.tokens.create(admin.id, {}));
-      const { rows } = await database.pool.query<{ row: string }>('select t::text as row from service_tokens t');
+      const { rows } = await database.pool.query<{ row: string }>(
+        'select t::text as row from service.service_tokens t',
+      );
       expect(rows.map(({ row }) => row).join()).not.include(token);
       expect(rows.map(({ row }) => row).join()).not.include(Buffer.from(token).toString('hex'));
     });

@@ -123,7 +123,7 @@ describe('dps backup', () => {
   it('holds no secret that lets its finder in, and is for its owner alone', async () => {
     expect((await stat(file)).mode & 0o777).to.equal(0o600);
     const content = gunzipSync(await readFile(file)).toString();
-    const secrets = await query(source, `SELECT value FROM service_settings`);
+    const secrets = await query(source, `SELECT value FROM service.service_settings`);
     for (const { value } of secrets as { value: unknown }[]) {
       for (const text of JSON.stringify(value).match(/[\w+/=-]{20,}/g) ?? []) expect(content).not.to.contain(text);
     }

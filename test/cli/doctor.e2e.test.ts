@@ -73,59 +73,67 @@ describe('dps doctor', () => {
   for (const [what, statements, codes] of [
     ['a read-only database', [`alter database %D set default_transaction_read_only = on`], ['DATABASE_READ_ONLY']],
     ['a short statement timeout', [`alter database %D set statement_timeout = '20s'`], ['STATEMENT_TIMEOUT']],
-    ['a migration that is missing', [`delete from service_migrations where number > 1`], ['MIGRATIONS_PENDING']],
-    ['a newer release', [`insert into service_migrations values (9999, 'later')`], ['MIGRATIONS_NEWER']],
+    [
+      'a migration that is missing',
+      [`delete from service.service_migrations where number > 1`],
+      ['MIGRATIONS_PENDING'],
+    ],
+    ['a newer release', [`insert into service.service_migrations values (9999, 'later')`], ['MIGRATIONS_NEWER']],
     [
       'a restore that was broken off',
-      [`insert into service_settings values ('restoring', '{}')`],
+      [`insert into service.service_settings values ('restoring', '{}')`],
       ['RESTORE_UNFINISHED'],
     ],
-    ['a log without its trigger', [`drop trigger service_events_append_only on service_events`], ['LOG_UNPROTECTED']],
+    [
+      'a log without its trigger',
+      [`drop trigger service_events_append_only on service.service_events`],
+      ['LOG_UNPROTECTED'],
+    ],
     [
       'a trigger that replication passes by',
-      [`alter table service_events enable trigger service_events_append_only`],
+      [`alter table service.service_events enable trigger service_events_append_only`],
       ['LOG_UNPROTECTED'],
     ],
     [
       'a changed event',
       [
-        `alter table service_events disable trigger service_events_append_only`,
-        `update service_events set actor = '{"id": "x", "name": "Mallory"}' where position = 1`,
-        `alter table service_events enable always trigger service_events_append_only`,
+        `alter table service.service_events disable trigger service_events_append_only`,
+        `update service.service_events set actor = '{"id": "x", "name": "Mallory"}' where position = 1`,
+        `alter table service.service_events enable always trigger service_events_append_only`,
       ],
       ['CHAIN_BROKEN'],
     ],
     [
       'an event that can not be read',
       [
-        `alter table service_events disable trigger service_events_append_only`,
-        `update service_events set type = 'collection.sung' where position = 2`,
-        `alter table service_events enable always trigger service_events_append_only`,
+        `alter table service.service_events disable trigger service_events_append_only`,
+        `update service.service_events set type = 'collection.sung' where position = 2`,
+        `alter table service.service_events enable always trigger service_events_append_only`,
       ],
       ['CHAIN_BROKEN', 'LOG_UNREADABLE'],
     ],
     [
       'an event of tomorrow',
       [
-        `alter table service_events disable trigger service_events_append_only`,
-        `update service_events set occurred_at = now() + interval '1 day' where position = 2`,
-        `alter table service_events enable always trigger service_events_append_only`,
+        `alter table service.service_events disable trigger service_events_append_only`,
+        `update service.service_events set occurred_at = now() + interval '1 day' where position = 2`,
+        `alter table service.service_events enable always trigger service_events_append_only`,
       ],
       ['LOG_IN_FUTURE', 'CHAIN_BROKEN'],
     ],
-    ['a forged row', [`update service_collections set meta = meta || '{"note": "forged"}'`], ['ROWS_DIFFER']],
+    ['a forged row', [`update service.service_collections set meta = meta || '{"note": "forged"}'`], ['ROWS_DIFFER']],
     ['a changed table', [`alter table articles add column secret text`, `drop table authors`], ['TABLES_DIFFER']],
     [
       'a stored fold that is wrong',
       [
-        `insert into service_folds (position, format, event_hash, occurred_at, hash, content)
-         select position, ${FOLD_FORMAT}, hash, occurred_at, hash, 'nonsense' from service_events where position = 1`,
+        `insert into service.service_folds (position, format, event_hash, occurred_at, hash, content)
+         select position, ${FOLD_FORMAT}, hash, occurred_at, hash, 'nonsense' from service.service_events where position = 1`,
       ],
       ['STORED_FOLD_WRONG'],
     ],
     [
       'a projection that lags',
-      [`update service_projections set position = 1, hash = null where name = 'metadata'`],
+      [`update service.service_projections set position = 1, hash = null where name = 'metadata'`],
       ['PROJECTION_BEHIND'],
     ],
   ] as const) {
@@ -247,7 +255,7 @@ describe('dps doctor', () => {
 
   it('says when a check can not be made', async () => {
     const connectionString = await lived();
-    await sql(connectionString, 'drop table service_folds');
+    await sql(connectionString, 'drop table service.service_folds');
     await expectFound({ DATABASE_URL: connectionString }, 'CHECK_FAILED');
   });
 

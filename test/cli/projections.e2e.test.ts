@@ -42,7 +42,7 @@ describe('dps status, verify and rebuild', () => {
     expect(clean).to.include({ code: 0 });
     expect(clean.out).to.match(/^The hash chain holds: 2 events, head [0-9a-f]{64}\.$/m);
     await pool.query(
-      `update service_collections set meta = meta || '{"note": "forged"}' where collection = 'articles'`,
+      `update service.service_collections set meta = meta || '{"note": "forged"}' where collection = 'articles'`,
     );
     const found = await run('verify');
     expect(found.code).to.equal(1);
@@ -64,9 +64,9 @@ describe('dps status, verify and rebuild', () => {
   it('verify names the event that was changed', async () => {
     const change = (name: string): Promise<unknown> =>
       pool.query(
-        `alter table service_events disable trigger service_events_append_only;
-         update service_events set data = jsonb_set(data, '{collection,meta,note}', '${name}') where position = 2;
-         alter table service_events enable always trigger service_events_append_only`,
+        `alter table service.service_events disable trigger service_events_append_only;
+         update service.service_events set data = jsonb_set(data, '{collection,meta,note}', '${name}') where position = 2;
+         alter table service.service_events enable always trigger service_events_append_only`,
       );
     await change('"forged"');
     const { code, out } = await run('verify');

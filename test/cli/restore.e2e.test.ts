@@ -100,7 +100,7 @@ describe('backup and restore', () => {
       const ran = await dps([command], settings);
       expect(ran.code, ran.out).to.equal(0);
     }
-    await sql(connectionString, `truncate "my schema".service_fields`);
+    await sql(connectionString, `truncate "service_my schema".service_fields`);
     expect((await dps(['rebuild', 'metadata'], settings)).code).to.equal(0);
     expect((await dps(['verify'], settings)).code).to.equal(0);
   });

@@ -39,7 +39,7 @@ async function rows(databaseUrl: string, insert: boolean): Promise<Record<string
   const counts: Record<string, number> = {};
   try {
     const tables = await database.query<{ name: string }>(
-      'SELECT collection AS name FROM service_collections WHERE schema IS NOT NULL',
+      'SELECT collection AS name FROM service.service_collections WHERE schema IS NOT NULL',
     );
     for (const { name } of tables.rows) {
       const table = pg.escapeIdentifier(name);

@@ -66,7 +66,7 @@ describe('metadata rows rebuilt under load', () => {
 
   async function readRows(): Promise<number[]> {
     const { rows } = await pool.query<{ collection: string; meta: { sort: number } }>(
-      'select collection, meta from service_collections',
+      'select collection, meta from service.service_collections',
     );
     return countsOf(rows);
   }
@@ -92,7 +92,7 @@ describe('metadata rows rebuilt under load', () => {
     const rebuilding = (async () => {
       for (let count = 0; count < REBUILDS; count += 1) {
         // Every other time there is something to mend, so that rows are really replaced.
-        if (count % 2 === 1) await pool.query(`update service_fields set meta = meta || '{"note": "forged"}'`);
+        if (count % 2 === 1) await pool.query(`update service.service_fields set meta = meta || '{"note": "forged"}'`);
         const reply = await client('/projections/metadata/rebuild', { method: 'POST' });
         expect(reply.status, reply.text).to.equal(200);
       }

@@ -33,7 +33,7 @@ describe('a request whose connection to the database goes silent', function () {
     beside = new pg.Client(database.connectionString);
     await beside.connect();
     expect((await client('/collections', json({ collection: 'first', schema: {} }))).status).to.equal(200);
-    const { rows } = await beside.query<{ id: string }>(`SELECT id FROM service_users WHERE role = 'admin'`);
+    const { rows } = await beside.query<{ id: string }>(`SELECT id FROM service.service_users WHERE role = 'admin'`);
     admin = rows[0]?.id ?? '';
   });
   afterEach(async () => {
@@ -82,7 +82,7 @@ describe('a request whose connection to the database goes silent', function () {
 
   const rowsOf = async (text: string, values: unknown[]): Promise<number> =>
     (await beside.query(text, values)).rowCount ?? 0;
-  const tokens = (name: string) => rowsOf('SELECT FROM service_tokens WHERE name = $1', [name]);
+  const tokens = (name: string) => rowsOf('SELECT FROM service.service_tokens WHERE name = $1', [name]);
   const newToken = (name: string) => client(`/users/${admin}/tokens`, json({ name }));
   const login = () => {
     const { adminEmail: email, adminPassword: password } = service;
@@ -100,9 +100,9 @@ describe('a request whose connection to the database goes silent', function () {
   });
 
   it('at a login, when its session is written: 503, and there is none', async () => {
-    const count = () => rowsOf('SELECT FROM service_sessions', []);
+    const count = () => rowsOf('SELECT FROM service.service_sessions', []);
     const before = await count();
-    expectAway(await noticed(login(), when(['delete from service_sessions'], 'fall silent')));
+    expectAway(await noticed(login(), when(['delete from service.service_sessions'], 'fall silent')));
     expect(await count()).to.equal(before);
   });
 
@@ -126,7 +126,7 @@ describe('a request whose connection to the database goes silent', function () {
     expect(made.status, made.text).to.equal(200);
     const { id } = (made.json as { data: { id: string } }).data;
     const rename = (name: string) => client(`/users/${id}`, json({ name }, 'PATCH'));
-    const named = (name: string) => rowsOf('SELECT FROM service_users WHERE name = $1', [name]);
+    const named = (name: string) => rowsOf('SELECT FROM service.service_users WHERE name = $1', [name]);
     const kept = await noticed(rename('Kept'), when(['Kept', COMMIT], 'pass and fall silent'));
     expect([kept.status, await named('Kept')], kept.text).to.deep.equal([200, 1]);
     expectAway(await noticed(rename('Lost'), when(['Lost', COMMIT], 'fall silent')));
@@ -161,7 +161,7 @@ describe('a request whose connection to the database goes silent', function () {
   });
 
   it('is not one whose statement takes long, or waits for a lock', async () => {
-    await beside.query('BEGIN; LOCK TABLE service_users IN ACCESS EXCLUSIVE MODE');
+    await beside.query('BEGIN; LOCK TABLE service.service_users IN ACCESS EXCLUSIVE MODE');
     const asked = login();
     try {
       await new Promise((resolve) => setTimeout(resolve, 7_000));
@@ -172,7 +172,7 @@ describe('a request whose connection to the database goes silent', function () {
   });
 
   it('lets no session wait for ever for a lock that is never given back', async () => {
-    await beside.query('BEGIN; LOCK TABLE service_users IN ACCESS EXCLUSIVE MODE');
+    await beside.query('BEGIN; LOCK TABLE service.service_users IN ACCESS EXCLUSIVE MODE');
     try {
       const { status, codes, text } = await login();
       expect([status, ...codes], text).to.deep.equal([503, 'LOCK_TIMEOUT']);

@@ -109,7 +109,7 @@ describe('what the fuzzer asks between its requests', () => {
 
   it('shows a log that was changed', async () => {
     await tamper(session.target.databaseUrl, (client) =>
-      client.query(`UPDATE service_events SET reason = 'x' WHERE position = 1`),
+      client.query(`UPDATE service.service_events SET reason = 'x' WHERE position = 1`),
     );
     expect(await rules()).to.include('chainIsWhole');
   });

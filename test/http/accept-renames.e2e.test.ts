@@ -130,7 +130,7 @@ describe('accepting what was renamed by hand', function () {
     const names = report.renamed_fields.map(({ collection, from, to }) => `${collection}.${from} ${to}`).sort();
     const all = ['a.id key', 'a.n rank', 'a.title headline', 'b.a owner', 'b.pos place', 'k.x kx', 'r.x rx'];
     expect(names).to.deep.equal(all);
-    const batches = await api.sql(`SELECT DISTINCT batch FROM service_events WHERE position > $1`, [first]);
+    const batches = await api.sql(`SELECT DISTINCT batch FROM service.service_events WHERE position > $1`, [first]);
     expect(batches).to.have.length(1);
     const headline = await field('a/headline');
     expect(headline).to.deep.include({ type: before.type, meta: { ...before.meta, field: 'headline' } });

@@ -255,7 +255,9 @@ describe('POST /schema/adopt, GET /schema/drift', function () {
     expect(await dps('drift', '--repair')).to.have.property('0', 1);
     expect(await dps('drift', '--allow-drop')).to.have.property('0', 2);
     expect(await dps('drift', '--repair', '--allow-drop')).to.have.property('0', 0);
-    const events = await api.sql<{ name: string }>(`SELECT DISTINCT actor ->> 'name' AS name FROM service_events`);
+    const events = await api.sql<{ name: string }>(
+      `SELECT DISTINCT actor ->> 'name' AS name FROM service.service_events`,
+    );
     expect(events.map(({ name }) => name)).to.satisfy((names: string[]) =>
       names.every((name) => name.endsWith('(dps)')),
     );

@@ -38,9 +38,11 @@ describe('several collections in one request', function () {
     const { status, headers, json: answer } = await api.client('/collections', json(body));
     expect(status).to.equal(200);
     expect((answer as Several).data.map(({ collection }) => collection)).to.deep.equal(['b', 'folder', 'a']);
-    const batches = await api.sql('SELECT DISTINCT batch FROM service_events');
+    const batches = await api.sql('SELECT DISTINCT batch FROM service.service_events');
     expect(batches).to.deep.equal([{ batch: headers.get('x-batch-id') }]);
-    const order = await api.sql<{ collection: string }>('SELECT collection FROM service_events ORDER BY position');
+    const order = await api.sql<{ collection: string }>(
+      'SELECT collection FROM service.service_events ORDER BY position',
+    );
     expect(order.map(({ collection }) => collection)).to.satisfy(
       (found: string[]) => found.indexOf('folder') < found.indexOf('b'),
     );

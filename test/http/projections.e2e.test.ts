@@ -70,7 +70,7 @@ describe('/projections and /metrics', () => {
 
   it('names what differs between fold, rows and catalog, and a rebuild mends the rows', async () => {
     expect(dataOf(await client('/projections/verify'))).to.deep.equal({ ok: true, differences: [], position: 1 });
-    await pool.query(`update service_collections set meta = meta || '{"note": "forged"}'`);
+    await pool.query(`update service.service_collections set meta = meta || '{"note": "forged"}'`);
     await pool.query('alter table articles add column secret text');
     const { ok, differences } = dataOf(await client('/projections/verify'));
     expect(ok).to.equal(false);

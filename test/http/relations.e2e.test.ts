@@ -212,7 +212,7 @@ describe('relations over HTTP', function () {
     await api.ok('POST', '/fields/many', plain('owner', 'uuid'));
     await post({ collection: 'many', field: 'owner', related_collection: 'service_users' });
     expect(await foreignKeys()).to.deep.equal([
-      { name: 'many_owner_foreign', key: 'FOREIGN KEY (owner) REFERENCES service_users(id)' },
+      { name: 'many_owner_foreign', key: 'FOREIGN KEY (owner) REFERENCES service.service_users(id)' },
     ]);
     const { data } = await api.ok<{ data: { schema: object } }>('GET', '/fields/many/owner');
     expect(data.schema).to.include({ foreign_key_table: 'service_users', foreign_key_column: 'id' });

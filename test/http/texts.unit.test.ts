@@ -61,9 +61,11 @@ describe('texts that are kept', () => {
   });
 
   it('of collections are what JSON.stringify makes of each, by name, after every change', () => {
-    const texts = createCollectionTexts('public', [system]);
+    const texts = createCollectionTexts({ schema: 'public', serviceSchema: 'service' }, [system]);
     for (const state of history()) {
-      const documents = collectionsInOrder(state).map((node) => documentOf(state, node, 'public'));
+      const documents = collectionsInOrder(state).map((node) =>
+        documentOf(state, node, { schema: 'public', serviceSchema: 'service' }),
+      );
       const expected = [...documents, system]
         .sort((a, b) => (a.collection < b.collection ? -1 : 1))
         .map((document) => JSON.stringify(document));
@@ -77,7 +79,7 @@ describe('texts that are kept', () => {
   });
 
   it('show the primary key that a foreign key points at, when it becomes another', () => {
-    const texts = createCollectionTexts('public', []);
+    const texts = createCollectionTexts({ schema: 'public', serviceSchema: 'service' }, []);
     const before = withRelations();
     expect(texts.one(before, 'articles')).include('REFERENCES \\"public\\".\\"authors\\" (\\"id\\")');
     const authors = before.collections.get('authors');

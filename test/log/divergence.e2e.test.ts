@@ -143,8 +143,8 @@ describe('a log that is replaced under a running service', () => {
   }
 
   for (const [what, text] of [
-    ['deletes its row', 'DELETE FROM service_divergences'],
-    ['says in its row that it was acknowledged', 'UPDATE service_divergences SET acknowledged = 1'],
+    ['deletes its row', 'DELETE FROM service.service_divergences'],
+    ['says in its row that it was acknowledged', 'UPDATE service.service_divergences SET acknowledged = 1'],
   ] as const) {
     it(`is not removed by a role that ${what} and moves the checkpoints`, async () => {
       const { send } = await running();
@@ -152,8 +152,8 @@ describe('a log that is replaced under a running service', () => {
       await expectRefused(send);
       await tamper(database.connectionString, async (client) => {
         await client.query(text);
-        await client.query(`UPDATE service_projections p SET position = e.position, hash = e.hash
-          FROM (SELECT position, hash FROM service_events ORDER BY position DESC LIMIT 1) e WHERE p.position > 0`);
+        await client.query(`UPDATE service.service_projections p SET position = e.position, hash = e.hash
+          FROM (SELECT position, hash FROM service.service_events ORDER BY position DESC LIMIT 1) e WHERE p.position > 0`);
       });
       await expectRefused(send);
       const other = await start();

@@ -35,6 +35,7 @@ describe('listening', () => {
     listener = createListener({
       connectionString: proxy.connectionString,
       schema: 'public',
+      serviceSchema: 'service',
       logger: silent,
       onHead: (position) => heard.push(position),
       onConnect: () => {
@@ -180,7 +181,14 @@ describe('listening', () => {
       listen();
       await listener.close();
       await listener.close();
-      const never = createListener({ connectionString: '', schema: 'x', logger: silent, onHead() {}, onConnect() {} });
+      const never = createListener({
+        connectionString: '',
+        serviceSchema: 'service',
+        schema: 'x',
+        logger: silent,
+        onHead() {},
+        onConnect() {},
+      });
       await never.close();
     });
   });

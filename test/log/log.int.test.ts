@@ -41,8 +41,20 @@ describe('the log', () => {
 
   beforeEach(async () => {
     database = await createDatabase('migrated');
-    pool = createPool({ connectionString: database.connectionString, schema: 'public', max: 3, logger: silent });
-    await migrate({ pool, schema: 'public', database: await readDatabase(pool), logger: silent });
+    pool = createPool({
+      connectionString: database.connectionString,
+      schema: 'public',
+      serviceSchema: 'service',
+      max: 3,
+      logger: silent,
+    });
+    await migrate({
+      pool,
+      schema: 'public',
+      serviceSchema: 'service',
+      database: await readDatabase(pool),
+      logger: silent,
+    });
   });
 
   afterEach(async () => {
@@ -62,7 +74,7 @@ describe('the log', () => {
   /** As a role with all rights would do it. */
   async function tamper(change: string): Promise<void> {
     await pool.query(
-      `ALTER TABLE service_events DISABLE TRIGGER ALL; ${change}; ALTER TABLE service_events ENABLE TRIGGER ALL`,
+      `ALTER TABLE service.service_events DISABLE TRIGGER ALL; ${change}; ALTER TABLE service.service_events ENABLE TRIGGER ALL`,
     );
   }
 
@@ -132,7 +144,7 @@ describe('the log', () => {
 
   it('stops, naming the position, at an event it does not know', async () => {
     await append([patch(1), patch(2)]);
-    await tamper(`UPDATE service_events SET version = 99 WHERE position = 2`);
+    await tamper(`UPDATE service.service_events SET version = 99 WHERE position = 2`);
     const error = await readAll().catch((thrown: unknown) => thrown);
     expect((error as Error).message).to.match(/event 2 .*version 99/);
   });
@@ -143,28 +155,28 @@ describe('the log', () => {
     });
 
     const changes: Record<string, [change: string, broken: number, reason: RegExp]> = {
-      data: [`UPDATE service_events SET data = '{"patch": []}' WHERE position = 2`, 2, /hash does not fit/],
+      data: [`UPDATE service.service_events SET data = '{"patch": []}' WHERE position = 2`, 2, /hash does not fit/],
       'a number in data': [
-        `UPDATE service_events SET data = jsonb_set(data, '{patch,0,value,b}', '1.5') WHERE position = 1`,
+        `UPDATE service.service_events SET data = jsonb_set(data, '{patch,0,value,b}', '1.5') WHERE position = 1`,
         1,
         /hash does not fit/,
       ],
       actor: [
-        `UPDATE service_events SET actor = actor || '{"name": "Eve"}' WHERE position = 3`,
+        `UPDATE service.service_events SET actor = actor || '{"name": "Eve"}' WHERE position = 3`,
         3,
         /hash does not fit/,
       ],
       time: [
-        `UPDATE service_events SET occurred_at = occurred_at - interval '1 ms' WHERE position = 3`,
+        `UPDATE service.service_events SET occurred_at = occurred_at - interval '1 ms' WHERE position = 3`,
         3,
         /hash does not fit/,
       ],
-      reason: [`UPDATE service_events SET reason = 'none' WHERE position = 4`, 4, /hash does not fit/],
-      'a missing event': [`DELETE FROM service_events WHERE position = 2`, 2, /position 2 is missing/],
-      'a missing beginning': [`DELETE FROM service_events WHERE position = 1`, 1, /position 1 is missing/],
+      reason: [`UPDATE service.service_events SET reason = 'none' WHERE position = 4`, 4, /hash does not fit/],
+      'a missing event': [`DELETE FROM service.service_events WHERE position = 2`, 2, /position 2 is missing/],
+      'a missing beginning': [`DELETE FROM service.service_events WHERE position = 1`, 1, /position 1 is missing/],
       order: [
-        `UPDATE service_events SET position = CASE position WHEN 2 THEN 30 ELSE 20 END WHERE position IN (2, 3);
-         UPDATE service_events SET position = position / 10 WHERE position IN (20, 30)`,
+        `UPDATE service.service_events SET position = CASE position WHEN 2 THEN 30 ELSE 20 END WHERE position IN (2, 3);
+         UPDATE service.service_events SET position = position / 10 WHERE position IN (20, 30)`,
         2,
         /previous_hash is not the hash of position 1/,
       ],
@@ -184,7 +196,9 @@ describe('the log', () => {
     it('finds an event that was rewritten with a fitting hash, by the next one', async () => {
       const [, second] = await readAll();
       const forged = { ...(second as StoredEvent), reason: 'forged' };
-      await tamper(`UPDATE service_events SET reason = 'forged', hash = '${eventHash(forged)}' WHERE position = 2`);
+      await tamper(
+        `UPDATE service.service_events SET reason = 'forged', hash = '${eventHash(forged)}' WHERE position = 2`,
+      );
       expect((await verifyChain(pool)).broken).to.deep.include({ position: 3 });
     });
 

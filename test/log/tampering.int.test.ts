@@ -5,36 +5,40 @@ import { type TestDatabase, createDatabase } from '../support/postgres.js';
 
 /** With the trigger disabled, as a superuser can. `$1` stands for the position. */
 const TAMPERING: Record<string, { sql: string[]; at?: 'end' }> = {
-  'a changed payload': { sql: [`UPDATE service_events SET data = data || '{"extra": 1}' WHERE position = $1`] },
+  'a changed payload': { sql: [`UPDATE service.service_events SET data = data || '{"extra": 1}' WHERE position = $1`] },
   'a changed value inside a payload': {
-    sql: [`UPDATE service_events SET data = jsonb_set(data, '{collection,meta,note}', '"forged"') WHERE position = $1`],
+    sql: [
+      `UPDATE service.service_events SET data = jsonb_set(data, '{collection,meta,note}', '"forged"') WHERE position = $1`,
+    ],
   },
-  'another actor': { sql: [`UPDATE service_events SET actor = actor || '{"name": "Mallory"}' WHERE position = $1`] },
+  'another actor': {
+    sql: [`UPDATE service.service_events SET actor = actor || '{"name": "Mallory"}' WHERE position = $1`],
+  },
   'another time': {
-    sql: [`UPDATE service_events SET occurred_at = occurred_at - interval '1 ms' WHERE position = $1`],
+    sql: [`UPDATE service.service_events SET occurred_at = occurred_at - interval '1 ms' WHERE position = $1`],
   },
-  'another reason': { sql: [`UPDATE service_events SET reason = 'it was ordered' WHERE position = $1`] },
-  'a deleted event': { sql: ['DELETE FROM service_events WHERE position = $1'] },
-  'the last event deleted': { sql: ['DELETE FROM service_events WHERE position = $1'], at: 'end' },
+  'another reason': { sql: [`UPDATE service.service_events SET reason = 'it was ordered' WHERE position = $1`] },
+  'a deleted event': { sql: ['DELETE FROM service.service_events WHERE position = $1'] },
+  'the last event deleted': { sql: ['DELETE FROM service.service_events WHERE position = $1'], at: 'end' },
   'an inserted event': {
     sql: [
-      'UPDATE service_events SET position = -position WHERE position >= $1',
-      'UPDATE service_events SET position = 1 - position WHERE position < 0',
-      `INSERT INTO service_events SELECT ($1)::bigint, gen_random_uuid(), batch, type, version, 'forged', field, data, actor,
+      'UPDATE service.service_events SET position = -position WHERE position >= $1',
+      'UPDATE service.service_events SET position = 1 - position WHERE position < 0',
+      `INSERT INTO service.service_events SELECT ($1)::bigint, gen_random_uuid(), batch, type, version, 'forged', field, data, actor,
          command, reason, request_id, ip, user_agent, occurred_at, previous_hash, hash
-         FROM service_events WHERE position = $1 + 1`,
+         FROM service.service_events WHERE position = $1 + 1`,
     ],
   },
   'two swapped events': {
     sql: [
-      'UPDATE service_events SET position = 1000000 WHERE position = $1',
-      'UPDATE service_events SET position = $1 WHERE position = $1 + 1',
-      'UPDATE service_events SET position = $1 + 1 WHERE position = 1000000',
+      'UPDATE service.service_events SET position = 1000000 WHERE position = $1',
+      'UPDATE service.service_events SET position = $1 WHERE position = $1 + 1',
+      'UPDATE service.service_events SET position = $1 + 1 WHERE position = 1000000',
     ],
   },
   'swapped payloads': {
     sql: [
-      `UPDATE service_events a SET data = b.data FROM service_events b
+      `UPDATE service.service_events a SET data = b.data FROM service.service_events b
         WHERE (a.position, b.position) IN (($1, $1 + 1), ($1 + 1, $1))`,
     ],
   },
@@ -68,10 +72,10 @@ describe('tampering with the log', () => {
   for (const [name, { sql, at }] of Object.entries(TAMPERING)) {
     it(`finds ${name} at its position`, async () => {
       const position = at === 'end' ? 9 : 4;
-      await instance.pool.query('ALTER TABLE service_events DISABLE TRIGGER service_events_append_only');
-      await instance.pool.query('ALTER TABLE service_events DROP CONSTRAINT service_events_position_check');
+      await instance.pool.query('ALTER TABLE service.service_events DISABLE TRIGGER service_events_append_only');
+      await instance.pool.query('ALTER TABLE service.service_events DROP CONSTRAINT service_events_position_check');
       for (const statement of sql) await instance.pool.query(statement.replaceAll('$1', String(position)));
-      await instance.pool.query('ALTER TABLE service_events ENABLE ALWAYS TRIGGER service_events_append_only');
+      await instance.pool.query('ALTER TABLE service.service_events ENABLE ALWAYS TRIGGER service_events_append_only');
       const found = await verify();
       expect(found.ok).to.equal(false);
       expect(found.broken?.position).to.equal(position);

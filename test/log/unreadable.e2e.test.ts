@@ -15,12 +15,13 @@ const DAMAGES: Record<string, (url: string) => Promise<unknown>> = {
     rewrite(url, (events) => events.map((event) => (event.position === 3 ? { ...event, version: 99 } : event))),
   'damaged data with a right hash': (url) =>
     rewrite(url, (events) => events.map((event) => (event.position === 3 ? { ...event, data: { fields: 7 } } : event))),
-  'a missing event': (url) => tamper(url, (client) => client.query('DELETE FROM service_events WHERE position = 3')),
+  'a missing event': (url) =>
+    tamper(url, (client) => client.query('DELETE FROM service.service_events WHERE position = 3')),
   'swapped events': (url) =>
     tamper(url, async (client) => {
-      await client.query('UPDATE service_events SET position = 1000 WHERE position = 3');
-      await client.query('UPDATE service_events SET position = 3 WHERE position = 4');
-      await client.query('UPDATE service_events SET position = 4 WHERE position = 1000');
+      await client.query('UPDATE service.service_events SET position = 1000 WHERE position = 3');
+      await client.query('UPDATE service.service_events SET position = 3 WHERE position = 4');
+      await client.query('UPDATE service.service_events SET position = 4 WHERE position = 1000');
     }),
 };
 
@@ -96,15 +97,15 @@ describe('an event of a newer release, while the service runs', () => {
 
 describe('verification of the append-only triggers', () => {
   const OFF = {
-    disabled: 'ALTER TABLE service_events DISABLE TRIGGER service_events_append_only',
-    'not for replication': 'ALTER TABLE service_events ENABLE TRIGGER service_events_append_only',
-    dropped: 'DROP TRIGGER service_events_append_only ON service_events',
-    'all disabled': 'ALTER TABLE service_events DISABLE TRIGGER ALL',
-    'another function': `CREATE OR REPLACE FUNCTION service_refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$`,
-    'not for DELETE': `DROP TRIGGER service_events_append_only ON service_events;
-      CREATE TRIGGER service_events_append_only BEFORE UPDATE OR TRUNCATE ON service_events
-        FOR EACH STATEMENT EXECUTE FUNCTION service_refuse_change();
-      ALTER TABLE service_events ENABLE ALWAYS TRIGGER service_events_append_only`,
+    disabled: 'ALTER TABLE service.service_events DISABLE TRIGGER service_events_append_only',
+    'not for replication': 'ALTER TABLE service.service_events ENABLE TRIGGER service_events_append_only',
+    dropped: 'DROP TRIGGER service_events_append_only ON service.service_events',
+    'all disabled': 'ALTER TABLE service.service_events DISABLE TRIGGER ALL',
+    'another function': `CREATE OR REPLACE FUNCTION service.service_refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$`,
+    'not for DELETE': `DROP TRIGGER service_events_append_only ON service.service_events;
+      CREATE TRIGGER service_events_append_only BEFORE UPDATE OR TRUNCATE ON service.service_events
+        FOR EACH STATEMENT EXECUTE FUNCTION service.service_refuse_change();
+      ALTER TABLE service.service_events ENABLE ALWAYS TRIGGER service_events_append_only`,
   };
   for (const [what, sql] of Object.entries(OFF)) {
     it(`finds them ${what}`, async () => {

@@ -50,10 +50,10 @@ describe('a change that PostgreSQL can not take', function () {
   const problemOf = (outcome: Outcome) => (outcome.kind === 'refused' ? outcome.problems[0] : undefined);
 
   const positions = async (): Promise<number> =>
-    Number((await other.query<{ count: string }>('SELECT count(*) FROM service_events')).rows[0]?.count);
+    Number((await other.query<{ count: string }>('SELECT count(*) FROM service.service_events')).rows[0]?.count);
 
   it('is refused the same when the answer can not be kept for its key', async () => {
-    proxy.intercept((sent) => (sent.includes('INSERT INTO service_idempotency') ? 'hang up' : 'pass'));
+    proxy.intercept((sent) => (sent.includes('INSERT INTO service.service_idempotency') ? 'hang up' : 'pass'));
     const idempotency = { key: 'k', requestHash: 'h', render: () => ({ status: 409, headers: [], body: 'no' }) };
     const again = await instance.pipeline.execute('create-collection', table('first'), { cause: CAUSE, idempotency });
     expect(refusedWith(again)).to.equal('ALREADY_EXISTS');

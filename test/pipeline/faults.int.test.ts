@@ -63,7 +63,7 @@ describe('the pipeline, when something goes wrong', function () {
   /** The log, the tables and the state know of these collections, and the next command works. */
   async function expectWhole(...names: string[]): Promise<void> {
     expect((await verifyChain(instance.pool)).ok).to.equal(true);
-    const { rows } = await other.query<{ collection: string }>('SELECT collection FROM service_collections');
+    const { rows } = await other.query<{ collection: string }>('SELECT collection FROM service.service_collections');
     expect(rows.map((row) => row.collection)).to.have.members(names);
     for (const name of names) expect(await exists(name)).to.equal(true);
     done(await create('next'));

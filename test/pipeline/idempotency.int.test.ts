@@ -36,7 +36,7 @@ describe('an idempotency key', () => {
     by.pipeline.execute('create-collection', table(name), { cause, idempotency: kept });
 
   const eventsOf = async (name: string): Promise<number> =>
-    (await instance.pool.query('SELECT FROM service_events WHERE collection = $1', [name])).rowCount ?? 0;
+    (await instance.pool.query('SELECT FROM service.service_events WHERE collection = $1', [name])).rowCount ?? 0;
 
   it('brings the first answer again, member for member, and does nothing twice', async () => {
     const { position } = done(await create('once', idempotency('k1')));
@@ -105,9 +105,9 @@ describe('an idempotency key', () => {
   });
 
   it('is free again after a day, and forgotten in passing', async () => {
-    await instance.pool.query(`UPDATE service_idempotency SET created_at = created_at - interval '25 hours'`);
+    await instance.pool.query(`UPDATE service.service_idempotency SET created_at = created_at - interval '25 hours'`);
     done(await create('a day later', idempotency('k1', 'other hash')));
-    const { rows } = await instance.pool.query<{ key: string }>('SELECT key FROM service_idempotency');
+    const { rows } = await instance.pool.query<{ key: string }>('SELECT key FROM service.service_idempotency');
     expect(rows.map((row) => row.key)).to.deep.equal(['k1']);
     expect((await create('a day later', idempotency('k1', 'other hash'))).kind).to.equal('replayed');
   });

@@ -24,7 +24,7 @@ describe('a large batch', () => {
     instance.pipeline.execute('adopt-tables', adopting({ all: true }, 'public').command, { cause: CAUSE });
 
   const counts = async () => {
-    const count = (table: string) => `(SELECT count(*)::int FROM ${table}) AS ${table}`;
+    const count = (table: string) => `(SELECT count(*)::int FROM service.${table}) AS ${table}`;
     const { rows } = await instance.pool.query<Record<string, number>>(
       `SELECT ${['service_events', 'service_collections', 'service_fields'].map(count).join(', ')}`,
     );
@@ -32,12 +32,12 @@ describe('a large batch', () => {
   };
 
   it('leaves no row behind when its events are refused, though the rows went ahead', async () => {
-    await instance.pool.query(`ALTER TABLE service_events ADD CONSTRAINT none CHECK (collection <> 't149')`);
+    await instance.pool.query(`ALTER TABLE service.service_events ADD CONSTRAINT none CHECK (collection <> 't149')`);
     const failure = await adoptAll().then(
       () => null,
       (error: unknown) => error,
     );
-    await instance.pool.query('ALTER TABLE service_events DROP CONSTRAINT none');
+    await instance.pool.query('ALTER TABLE service.service_events DROP CONSTRAINT none');
     expect(failure).to.be.an('error');
     expect(await counts()).to.deep.equal({ service_events: 0, service_collections: 0, service_fields: 0 });
     expect(instance.store.current().collections.size).to.equal(0);

@@ -44,7 +44,7 @@ describe('a process of an older release than its database', function () {
   });
 
   const migrated = () =>
-    other.query(`INSERT INTO service_migrations (number, name) VALUES (99, '0099_of_the_future.sql')`);
+    other.query(`INSERT INTO service.service_migrations (number, name) VALUES (99, '0099_of_the_future.sql')`);
 
   const rows = async (name: string): Promise<number> =>
     Number((await other.query<{ count: string }>(`SELECT count(*) FROM ${name}`)).rows[0]?.count);
@@ -65,11 +65,11 @@ describe('a process of an older release than its database', function () {
     const dry = await instance.pipeline.dryRun('create-collection', input, { cause: CAUSE });
     expect(refusedWith(dry)).to.equal('UNAVAILABLE');
     expect(await failure(rebuildTables(instance.pipeline, 'public'))).to.have.property('name', 'ProblemError');
-    const connection = { connectionString: database.connectionString, schema: 'public' };
+    const connection = { connectionString: database.connectionString, schema: 'public', serviceSchema: 'service' };
     const { database: name } = await readDatabase(instance.pool);
     const place = { connection, database: name, lockTimeout: 5_000, logger: silent };
     expect((await failure(rebuildMetadataRows(place))).message).to.include('older release');
-    expect(await rows('service_events')).to.equal(1);
+    expect(await rows('service.service_events')).to.equal(1);
     expect((await instance.store.atHead(1)).collections.has('a')).to.equal(true);
   });
 
@@ -86,9 +86,9 @@ describe('a process of an older release than its database', function () {
     });
     if (!token.ok || grant === null) throw new Error('not made');
     const counts = async () => [
-      await rows('service_users'),
-      await rows('service_tokens'),
-      await rows('service_sessions'),
+      await rows('service.service_users'),
+      await rows('service.service_tokens'),
+      await rows('service.service_sessions'),
     ];
     const before = await counts();
     await migrated();
@@ -116,7 +116,7 @@ describe('a process of an older release than its database', function () {
     const logger = { ...silent, warn: (message: string) => void warnings.push(message) };
     const indexes = createIndexProjection({
       pool: instance.pool,
-      connection: { connectionString: database.connectionString, schema: 'public' },
+      connection: { connectionString: database.connectionString, schema: 'public', serviceSchema: 'service' },
       database: (await readDatabase(instance.pool)).database,
       currentState: () => Promise.resolve(instance.store.current()),
       logger,
@@ -129,7 +129,7 @@ describe('a process of an older release than its database', function () {
     const folds = createStoredFolds({ pool: instance.pool, logger, interval: () => 1, secret: 'secret' });
     folds.offer(instance.store.point());
     await folds.close();
-    expect(await rows('service_folds')).to.equal(0);
+    expect(await rows('service.service_folds')).to.equal(0);
     expect(warnings).to.include('a fold could not be stored');
   });
 
@@ -163,7 +163,13 @@ describe('a process of an older release than its database', function () {
   });
 
   it('is told by a migration that was under way while it wrote', async () => {
-    const pool = createPool({ connectionString: database.connectionString, schema: 'public', max: 1, logger: silent });
+    const pool = createPool({
+      connectionString: database.connectionString,
+      schema: 'public',
+      serviceSchema: 'service',
+      max: 1,
+      logger: silent,
+    });
     const { database: name } = await readDatabase(pool);
     await pool.end();
     expect(name).to.be.a('string');

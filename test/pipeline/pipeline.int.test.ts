@@ -1,4 +1,6 @@
+import pg from 'pg';
 import { expect } from 'chai';
+import { defaultServiceSchema } from '../../src/postgres/own-tables.js';
 import { verifyChain } from '../../src/log/hash-chain.js';
 import { logChannel } from '../../src/postgres/advisory.js';
 import { createPool } from '../../src/postgres/pool.js';
@@ -22,6 +24,7 @@ import { runToEnd } from '../../src/kernel/resumable.js';
 for (const schema of ['public', 'other "schema"']) {
   describe(`the pipeline, in the schema ${schema}`, () => {
     let database: TestDatabase;
+    const ours = pg.escapeIdentifier(defaultServiceSchema(schema));
     let instance: Instance;
 
     before(async () => {
@@ -41,7 +44,7 @@ for (const schema of ['public', 'other "schema"']) {
       (await instance.pool.query<T>(text, values)).rows;
 
     const logged = async (): Promise<number> =>
-      (await query<{ count: number }>('SELECT count(*) AS count FROM service_events'))[0]?.count ?? -1;
+      (await query<{ count: number }>(`SELECT count(*) AS count FROM ${ours}.service_events`))[0]?.count ?? -1;
 
     const exists = async (name: string): Promise<boolean> =>
       (await query('SELECT FROM pg_tables WHERE schemaname = $1 AND tablename = $2', [schema, name])).length === 1;
@@ -66,12 +69,12 @@ for (const schema of ['public', 'other "schema"']) {
         reason: 'because',
       });
       expect(await exists(name)).to.equal(true);
-      expect(await query('SELECT collection FROM service_collections')).to.deep.equal([{ collection: name }]);
-      expect(await query('SELECT field FROM service_fields ORDER BY 1')).to.deep.equal([
+      expect(await query(`SELECT collection FROM ${ours}.service_collections`)).to.deep.equal([{ collection: name }]);
+      expect(await query(`SELECT field FROM ${ours}.service_fields ORDER BY 1`)).to.deep.equal([
         { field: 'id' },
         { field: 'title' },
       ]);
-      expect(await query('SELECT name, position FROM service_projections ORDER BY 1')).to.deep.equal([
+      expect(await query(`SELECT name, position FROM ${ours}.service_projections ORDER BY 1`)).to.deep.equal([
         { name: 'metadata', position: 1 },
         { name: 'tables', position: 1 },
       ]);
@@ -175,12 +178,14 @@ for (const schema of ['public', 'other "schema"']) {
 
     it('folds again when the database was restored under it, and goes on once that is acknowledged', async () => {
       const kept = instance.store.point();
-      await query(`ALTER TABLE service_events DISABLE TRIGGER ALL`);
-      await query(`DELETE FROM service_events WHERE position = (SELECT max(position) FROM service_events)`);
-      await query(`ALTER TABLE service_events ENABLE TRIGGER ALL`);
+      await query(`ALTER TABLE ${ours}.service_events DISABLE TRIGGER ALL`);
+      await query(
+        `DELETE FROM ${ours}.service_events WHERE position = (SELECT max(position) FROM ${ours}.service_events)`,
+      );
+      await query(`ALTER TABLE ${ours}.service_events ENABLE TRIGGER ALL`);
       await query(`DROP TABLE elsewhere; `);
-      await query(`DELETE FROM service_collections WHERE collection = 'elsewhere'`);
-      await query(`DELETE FROM service_fields WHERE collection = 'elsewhere'`);
+      await query(`DELETE FROM ${ours}.service_collections WHERE collection = 'elsewhere'`);
+      await query(`DELETE FROM ${ours}.service_fields WHERE collection = 'elsewhere'`);
       expect(refusedWith(await create(table('elsewhere')))).to.equal('LOG_DIVERGED');
       const { position: acknowledged, divergences } = await instance.pipeline.acknowledge(CAUSE);
       expect(acknowledged).to.equal(kept.head.position);
@@ -193,21 +198,21 @@ for (const schema of ['public', 'other "schema"']) {
     it('lets others work under its lock with the state at the head', async () => {
       const seen = await instance.pipeline.underLock(async (client, point) => {
         const { rows } = await client.query<{ position: number }>(
-          'SELECT max(position) AS position FROM service_events',
+          `SELECT max(position) AS position FROM ${ours}.service_events`,
         );
-        await client.query(`INSERT INTO service_settings VALUES ('seen', '1')`);
+        await client.query(`INSERT INTO ${ours}.service_settings VALUES ('seen', '1')`);
         return [point.head.position, point.state.position, rows[0]?.position];
       });
       expect(new Set(seen).size).to.equal(1);
-      expect(await query(`SELECT FROM service_settings WHERE key = 'seen'`)).to.have.length(1);
+      expect(await query(`SELECT FROM ${ours}.service_settings WHERE key = 'seen'`)).to.have.length(1);
       const error = await instance.pipeline
         .underLock(async (client) => {
-          await client.query(`DELETE FROM service_settings WHERE key = 'seen'`);
+          await client.query(`DELETE FROM ${ours}.service_settings WHERE key = 'seen'`);
           throw new Error('no');
         })
         .catch((thrown: unknown) => thrown);
       expect((error as Error).message).to.equal('no');
-      expect(await query(`SELECT FROM service_settings WHERE key = 'seen'`)).to.have.length(1);
+      expect(await query(`SELECT FROM ${ours}.service_settings WHERE key = 'seen'`)).to.have.length(1);
     });
 
     it('never writes a time before that of an earlier event', async () => {
@@ -223,7 +228,13 @@ for (const schema of ['public', 'other "schema"']) {
     });
 
     it('leaves no connection inside a transaction', async () => {
-      const pool = createPool({ connectionString: database.connectionString, schema, max: 1, logger: silent });
+      const pool = createPool({
+        connectionString: database.connectionString,
+        schema,
+        serviceSchema: defaultServiceSchema(schema),
+        max: 1,
+        logger: silent,
+      });
       const { rows } = await pool.query(
         `SELECT state, query FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in%'`,
       );

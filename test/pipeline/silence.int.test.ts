@@ -73,7 +73,10 @@ describe('a connection that goes silent', function () {
   it('after its COMMIT was done: the answer is the right one, and others write meanwhile', async () => {
     when(isCommit, 'pass and fall silent');
     const writing = timed(create('second'));
-    await until('it is committed', async () => (await other.query('SELECT FROM service_events')).rowCount === 2);
+    await until(
+      'it is committed',
+      async () => (await other.query('SELECT FROM service.service_events')).rowCount === 2,
+    );
     const [third, waited] = await timed(create('third', beside));
     done(third);
     expect(waited).to.be.below(2_000);

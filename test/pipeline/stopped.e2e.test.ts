@@ -55,7 +55,7 @@ describe('a process that is stopped while it holds the lock of the log', functio
 
   it('keeps others from writing for less than ten seconds, and goes on when it is woken', async () => {
     // Its change waits for the metadata rows, and holds the lock of the log meanwhile.
-    await other.query('BEGIN; LOCK TABLE service_fields IN SHARE MODE');
+    await other.query('BEGIN; LOCK TABLE service.service_fields IN SHARE MODE');
     const interrupted = create(url, 'interrupted').then(
       ({ status }) => status,
       () => 0,

@@ -13,7 +13,13 @@ describe('several statements at once', () => {
 
   before(async () => {
     database = await createDatabase();
-    pool = createPool({ connectionString: database.connectionString, schema: 'public', max: 2, logger: silent });
+    pool = createPool({
+      connectionString: database.connectionString,
+      schema: 'public',
+      serviceSchema: 'service',
+      max: 2,
+      logger: silent,
+    });
   });
 
   after(async () => {
@@ -159,7 +165,7 @@ describe('connections', () => {
   after(() => database.drop());
 
   const onPool = async <T>(connectionString: string, work: (pool: pg.Pool) => Promise<T>): Promise<T> => {
-    const pool = createPool({ connectionString, schema: 'a b"\\c', max: 1, logger: silent });
+    const pool = createPool({ connectionString, serviceSchema: 'service', schema: 'a b"\\c', max: 1, logger: silent });
     try {
       return await work(pool);
     } finally {

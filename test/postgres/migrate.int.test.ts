@@ -1,4 +1,5 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { defaultServiceSchema } from '../../src/postgres/own-tables.js';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -20,7 +21,13 @@ describe('migrate', () => {
   afterEach(() => database.drop());
 
   async function onPool<T>(schema: string, work: (pool: ReturnType<typeof createPool>) => Promise<T>): Promise<T> {
-    const pool = createPool({ connectionString: database.connectionString, schema, max: 2, logger: silent });
+    const pool = createPool({
+      connectionString: database.connectionString,
+      schema,
+      serviceSchema: defaultServiceSchema(schema),
+      max: 2,
+      logger: silent,
+    });
     try {
       return await work(pool);
     } finally {
@@ -30,12 +37,21 @@ describe('migrate', () => {
 
   const start = (schema: string, directory?: URL): Promise<void> =>
     onPool(schema, async (pool) =>
-      migrate({ pool, schema, database: await readDatabase(pool), logger: silent, ...(directory && { directory }) }),
+      migrate({
+        pool,
+        schema,
+        serviceSchema: defaultServiceSchema(schema),
+        database: await readDatabase(pool),
+        logger: silent,
+        ...(directory && { directory }),
+      }),
     );
 
   it('lets 20 processes start at once on an empty database', async () => {
     await Promise.all(Array.from({ length: 20 }, () => start('public')));
-    const applied = await onPool('public', (pool) => pool.query('SELECT number FROM service_migrations ORDER BY 1'));
+    const applied = await onPool('public', (pool) =>
+      pool.query('SELECT number FROM service.service_migrations ORDER BY 1'),
+    );
     const numbers = applied.rows.map((row: { number: number }) => row.number);
     expect(numbers).to.deep.equal(numbers.map((_, index) => index + 1));
     expect(numbers).to.not.equal([]);
@@ -43,9 +59,9 @@ describe('migrate', () => {
 
   it('changes nothing the second time', async () => {
     await start('public');
-    const before = await onPool('public', (pool) => pool.query('SELECT * FROM service_migrations'));
+    const before = await onPool('public', (pool) => pool.query('SELECT * FROM service.service_migrations'));
     await start('public');
-    const after = await onPool('public', (pool) => pool.query('SELECT * FROM service_migrations'));
+    const after = await onPool('public', (pool) => pool.query('SELECT * FROM service.service_migrations'));
     expect(after.rows).to.deep.equal(before.rows);
   });
 
@@ -60,7 +76,9 @@ describe('migrate', () => {
 
   it('refuses, in one sentence, a database that a newer release has migrated', async () => {
     await start('public');
-    await onPool('public', (pool) => pool.query(`INSERT INTO service_migrations VALUES (4711, '4711_future.sql')`));
+    await onPool('public', (pool) =>
+      pool.query(`INSERT INTO service.service_migrations VALUES (4711, '4711_future.sql')`),
+    );
     const error = await start('public').catch((thrown: unknown) => thrown);
     expect(error).to.be.instanceOf(OperatorError);
     expect((error as Error).message).to.match(/newer release.*4711/);
@@ -77,10 +95,22 @@ describe('migrate', () => {
     const url = new URL(database.connectionString);
     url.username = 'dps_test_stranger';
     url.password = 'x';
-    const pool = createPool({ connectionString: url.href, schema: 'closed', max: 1, logger: silent });
+    const pool = createPool({
+      connectionString: url.href,
+      schema: 'closed',
+      serviceSchema: 'service_closed',
+      max: 1,
+      logger: silent,
+    });
     try {
       const place = await readDatabase(pool);
-      const error = await migrate({ pool, schema: 'closed', database: place, logger: silent }).catch((e: unknown) => e);
+      const error = await migrate({
+        pool,
+        schema: 'closed',
+        serviceSchema: 'service_closed',
+        database: place,
+        logger: silent,
+      }).catch((e: unknown) => e);
       expect(error).to.be.instanceOf(OperatorError);
       expect((error as Error).message).to.match(/"closed".*USAGE/);
     } finally {

@@ -32,7 +32,13 @@ describe('a connection of the pool', () => {
 
   beforeEach(async () => {
     database = await createDatabase();
-    pool = createPool({ connectionString: database.connectionString, schema: 'public', max: 1, logger: silent });
+    pool = createPool({
+      connectionString: database.connectionString,
+      schema: 'public',
+      serviceSchema: 'service',
+      max: 1,
+      logger: silent,
+    });
   });
   afterEach(async () => {
     await pool.end();
@@ -56,6 +62,7 @@ describe('a connection of the pool', () => {
       const other = createPool({
         connectionString: database.connectionString,
         schema: 'public',
+        serviceSchema: 'service',
         max: 1,
         logger: silent,
       });

@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import { SQLSTATE, sqlState } from '../../src/postgres/errors.js';
-import { SYSTEM_TABLES } from '../../src/schema/model/system-collections.js';
+import { own } from '../../src/postgres/own-tables.js';
+import { byName } from '../../src/schema/model/state.js';
+import { isSystemCollection } from '../../src/schema/model/system-collections.js';
 import { type Instance, CAUSE, done, field, startInstance, table } from '../support/instance.js';
 import { type TestDatabase, asSuperuser, createDatabase } from '../support/postgres.js';
 
@@ -20,11 +22,11 @@ describe("the service's own tables", () => {
   });
 
   for (const change of [
-    `UPDATE service_events SET command = 'other'`,
-    `UPDATE service_events SET command = command WHERE false`,
-    'DELETE FROM service_events',
-    'TRUNCATE service_events',
-    `INSERT INTO service_events SELECT * FROM service_events ON CONFLICT (position) DO UPDATE SET command = 'other'`,
+    `UPDATE service.service_events SET command = 'other'`,
+    `UPDATE service.service_events SET command = command WHERE false`,
+    'DELETE FROM service.service_events',
+    'TRUNCATE service.service_events',
+    `INSERT INTO service.service_events SELECT * FROM service.service_events ON CONFLICT (position) DO UPDATE SET command = 'other'`,
   ]) {
     it(`refuse, to the owner too: ${change}`, async () => {
       const error = await instance.pool.query(change).catch((thrown: unknown) => thrown);
@@ -34,40 +36,46 @@ describe("the service's own tables", () => {
   }
 
   it('refuse it in a session that replays replication', async () => {
-    const replayed = ['SET session_replication_role = replica', 'DELETE FROM public.service_events'];
+    const replayed = ['SET session_replication_role = replica', 'DELETE FROM service.service_events'];
     const error = await asSuperuser(database.connectionString, ...replayed).catch((thrown: unknown) => thrown);
     expect((error as Error).message).to.match(/^service_events is append-only: DELETE is refused$/);
   });
 
   it('are those that the domain knows as the service’s own', async () => {
     const { rows } = await instance.pool.query<{ tablename: string }>(
-      `SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename LIKE 'service\\_%' ORDER BY 1`,
+      `SELECT tablename FROM pg_tables WHERE schemaname = 'service' ORDER BY 1`,
     );
-    expect(rows.map(({ tablename }) => tablename)).to.deep.equal([...SYSTEM_TABLES].sort());
+    const names = rows.map(({ tablename }) => tablename);
+    expect(names.filter((name) => !isSystemCollection(name))).to.deep.equal([]);
+    expect(names).to.deep.equal(
+      Object.values(own)
+        .map((name) => name.slice(1))
+        .sort(byName),
+    );
   });
 
   it('move the epoch of accounts with every change of one', async () => {
     const epoch = async (): Promise<number> => {
-      const { rows } = await instance.pool.query<{ epoch: number }>('SELECT epoch FROM service_auth_epoch');
+      const { rows } = await instance.pool.query<{ epoch: number }>('SELECT epoch FROM service.service_auth_epoch');
       return rows[0]?.epoch ?? 0;
     };
     const before = await epoch();
     await instance.pool.query(
-      `INSERT INTO service_users (id, email, name, role) VALUES (gen_random_uuid(), 'a@example.org', 'A', 'reader')`,
+      `INSERT INTO service.service_users (id, email, name, role) VALUES (gen_random_uuid(), 'a@example.org', 'A', 'reader')`,
     );
     expect(await epoch()).to.equal(before + 1);
     await instance.pool.query(
-      `INSERT INTO service_tokens (id, user_id, name, token_hash) SELECT gen_random_uuid(), id, 't', '\\x00' FROM service_users`,
+      `INSERT INTO service.service_tokens (id, user_id, name, token_hash) SELECT gen_random_uuid(), id, 't', '\\x00' FROM service.service_users`,
     );
-    await instance.pool.query(`DELETE FROM service_users`);
+    await instance.pool.query(`DELETE FROM service.service_users`);
     expect(await epoch()).to.be.greaterThan(before + 2);
-    expect((await instance.pool.query('SELECT FROM service_tokens')).rowCount).to.equal(0);
+    expect((await instance.pool.query('SELECT FROM service.service_tokens')).rowCount).to.equal(0);
   });
 
   it('hold one user per e-mail address, whatever its case', async () => {
     const insert = (email: string) =>
       instance.pool.query(
-        `INSERT INTO service_users (id, email, name, role) VALUES (gen_random_uuid(), $1, 'A', 'reader')`,
+        `INSERT INTO service.service_users (id, email, name, role) VALUES (gen_random_uuid(), $1, 'A', 'reader')`,
         [email],
       );
     await insert('Somebody@example.org');
@@ -76,11 +84,11 @@ describe("the service's own tables", () => {
   });
 
   it('show the documents to people in views', async () => {
-    const collections = await instance.pool.query('SELECT * FROM service_v_collections');
+    const collections = await instance.pool.query('SELECT * FROM service.service_v_collections');
     expect(collections.rows[0]).to.deep.include({ collection: 'notes', schema: { name: 'notes', comment: null } });
     expect((collections.rows[0] as { meta: object }).meta).to.include({ collection: 'notes', accountability: 'all' });
     const fields = await instance.pool.query<{ field: string; schema: object }>(
-      'SELECT * FROM service_v_fields ORDER BY field',
+      'SELECT * FROM service.service_v_fields ORDER BY field',
     );
     expect(fields.rows.map((row) => row.field)).to.deep.equal(['id', 'title']);
     expect(fields.rows[1]?.schema).to.include({
@@ -91,7 +99,7 @@ describe("the service's own tables", () => {
       foreign_key_table: null,
       foreign_key_column: null,
     });
-    const history = await instance.pool.query('SELECT type, collection, actor, command FROM service_v_history');
+    const history = await instance.pool.query('SELECT type, collection, actor, command FROM service.service_v_history');
     expect(history.rows).to.deep.equal([
       { type: 'collection.created', collection: 'notes', actor: 'Ada', command: 'create-collection' },
     ]);

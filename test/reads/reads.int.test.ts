@@ -22,7 +22,12 @@ describe('reading at the head', () => {
     database = await createDatabase('migrated');
     writer = await startInstance(database.connectionString);
     reader = await startInstance(database.connectionString);
-    freshness = createFreshness({ connectionString: database.connectionString, schema: 'public', logger: silent });
+    freshness = createFreshness({
+      connectionString: database.connectionString,
+      schema: 'public',
+      serviceSchema: 'service',
+      logger: silent,
+    });
   });
 
   after(async () => {
@@ -147,7 +152,7 @@ describe('reading at the head', () => {
 
   it('moves the epoch of accounts', async () => {
     const { authEpoch } = await freshness.check();
-    await writer.pool.query(`DELETE FROM service_sessions`);
+    await writer.pool.query(`DELETE FROM service.service_sessions`);
     expect((await freshness.check()).authEpoch).to.equal(authEpoch + 1);
   });
 
@@ -155,7 +160,9 @@ describe('reading at the head', () => {
     const client = await writer.pool.connect();
     try {
       await client.query('BEGIN; SET LOCAL enable_seqscan = off');
-      const { rows } = await client.query<{ 'QUERY PLAN': string }>('EXPLAIN SELECT max(position) FROM service_events');
+      const { rows } = await client.query<{ 'QUERY PLAN': string }>(
+        'EXPLAIN SELECT max(position) FROM service.service_events',
+      );
       expect(rows.map((row) => row['QUERY PLAN']).join('\n')).to.include('Index Only Scan Backward');
     } finally {
       await client.query('ROLLBACK');
@@ -166,7 +173,12 @@ describe('reading at the head', () => {
   describe('while the database is away', () => {
     it('refuses with UNAVAILABLE, and comes back by itself', async () => {
       const proxy = await startProxy(database.connectionString);
-      const through = createFreshness({ connectionString: proxy.connectionString, schema: 'public', logger: silent });
+      const through = createFreshness({
+        connectionString: proxy.connectionString,
+        schema: 'public',
+        serviceSchema: 'service',
+        logger: silent,
+      });
       const expected = await through.check();
       proxy.answer('refused');
       proxy.cut();
@@ -186,6 +198,7 @@ describe('reading at the head', () => {
       const through = createFreshness({
         connectionString: proxy.connectionString,
         schema: 'public',
+        serviceSchema: 'service',
         logger: silent,
         timeout: 200,
       });
@@ -200,12 +213,14 @@ describe('reading at the head', () => {
       const pool = createPool({
         connectionString: database.connectionString,
         schema: 'public',
+        serviceSchema: 'service',
         max: 1,
         logger: silent,
       });
       const closing = createFreshness({
         connectionString: database.connectionString,
         schema: 'public',
+        serviceSchema: 'service',
         logger: silent,
         applicationName: 'closing',
       });

@@ -41,12 +41,14 @@ export function createApi(service: TestService): Api {
     (await pool.query<T>(text, values)).rows;
 
   const head = async (): Promise<number> => {
-    const [row] = await sql<{ head: number }>('SELECT coalesce(max(position), 0)::int AS head FROM service_events');
+    const [row] = await sql<{ head: number }>(
+      'SELECT coalesce(max(position), 0)::int AS head FROM service.service_events',
+    );
     return row?.head ?? 0;
   };
   const events = async (after: number): Promise<string[]> => {
     const rows = await sql<{ type: string; collection: string; field: string | null }>(
-      'SELECT type, collection, field FROM service_events WHERE position > $1 ORDER BY position',
+      'SELECT type, collection, field FROM service.service_events WHERE position > $1 ORDER BY position',
       [after],
     );
     return rows.map(({ type, collection, field }) => `${type} ${collection}${field === null ? '' : `.${field}`}`);

@@ -1,9 +1,8 @@
 /** Events put into a log past the service, as another process of it would. */
-import pg from 'pg';
 import { appendEvents } from '../../src/log/append.js';
 import { emptyHead } from '../../src/log/head.js';
 import { HEAD_QUERY } from '../../src/log/read.js';
-import { connectionConfig } from '../../src/postgres/pool.js';
+import { createClient } from '../../src/postgres/pool.js';
 import type { Cause, LogEvent, StoredEvent } from '../../src/schema/model/events.js';
 
 const NOBODY: Cause = {
@@ -21,7 +20,7 @@ export async function append(
   events: readonly LogEvent[],
   cause: Partial<Cause> = {},
 ): Promise<StoredEvent[]> {
-  const client = new pg.Client(connectionConfig({ connectionString, schema: 'public' }));
+  const client = createClient({ connectionString, schema: 'public', serviceSchema: 'service' });
   await client.connect();
   try {
     await client.query('BEGIN');

@@ -13,6 +13,7 @@ export async function expectConsistent(databaseUrl: string): Promise<{ state: St
   const pool = createPool({
     connectionString: databaseUrl,
     schema: 'public',
+    serviceSchema: 'service',
     max: 2,
     logger: { debug() {}, info() {}, warn() {}, error() {} },
   });

@@ -1,5 +1,6 @@
 /** The spine of a service process without its HTTP edge, on a database of the test server. */
 import type pg from 'pg';
+import { defaultServiceSchema } from '../../src/postgres/own-tables.js';
 import { type Outcome, type Pipeline, type PipelineOptions, createPipeline } from '../../src/pipeline/index.js';
 import { readDatabase } from '../../src/postgres/database.js';
 import type { Logger } from '../../src/postgres/logger.js';
@@ -41,13 +42,21 @@ export interface InstanceOptions extends Partial<
 /** Migrates, loads, and is ready for commands. */
 export async function startInstance(connectionString: string, options: InstanceOptions = {}): Promise<Instance> {
   const { schema = 'public', logger = silent, writeThrough } = options;
-  const pool = createPool({ connectionString, schema, max: 5, logger });
+  const pool = createPool({ connectionString, schema, serviceSchema: defaultServiceSchema(schema), max: 5, logger });
   const database = await readDatabase(pool);
-  await migrate({ pool, schema, database, logger });
+  await migrate({ pool, schema, serviceSchema: defaultServiceSchema(schema), database, logger });
   const store = createStore({ pool, logger });
   await store.load();
   const writers =
-    writeThrough === undefined ? pool : createPool({ connectionString: writeThrough, schema, max: 3, logger });
+    writeThrough === undefined
+      ? pool
+      : createPool({
+          connectionString: writeThrough,
+          schema,
+          serviceSchema: defaultServiceSchema(schema),
+          max: 3,
+          logger,
+        });
   const pipeline = createPipeline({
     pool: writers,
     place: { database: database.database, schema },

@@ -1,5 +1,6 @@
 /** Statements run on a real server: what the pipeline does, without a log. */
 import { expect } from 'chai';
+import { defaultServiceSchema } from '../../src/postgres/own-tables.js';
 import type pg from 'pg';
 import { readDatabase } from '../../src/postgres/database.js';
 import { createPool } from '../../src/postgres/pool.js';
@@ -36,8 +37,20 @@ const silent = { debug() {}, info() {}, warn() {}, error() {} };
 /** A fresh database with the service's tables and no collection. */
 export async function startProjected(schema = 'public'): Promise<Projected> {
   const database = await createDatabase(schema === 'public' ? 'migrated' : 'empty');
-  const pool = createPool({ connectionString: database.connectionString, schema, max: 4, logger: silent });
-  await migrate({ pool, schema, database: await readDatabase(pool), logger: silent });
+  const pool = createPool({
+    connectionString: database.connectionString,
+    schema,
+    serviceSchema: defaultServiceSchema(schema),
+    max: 4,
+    logger: silent,
+  });
+  await migrate({
+    pool,
+    schema,
+    serviceSchema: defaultServiceSchema(schema),
+    database: await readDatabase(pool),
+    logger: silent,
+  });
   const client = await pool.connect();
   let state = initialState();
 

@@ -1,20 +1,20 @@
 /** What a role with the rights of the tables' owner can do to a log. */
-import pg from 'pg';
+import type pg from 'pg';
 import { eventHash } from '../../src/log/hash-chain.js';
 import { GENESIS_HASH } from '../../src/log/head.js';
 import { type EventRecord, readRecordPages } from '../../src/log/read.js';
 import { restoreEvents } from '../../src/log/restore.js';
-import { connectionConfig } from '../../src/postgres/pool.js';
+import { createClient } from '../../src/postgres/pool.js';
 
 /** Runs `work` with the append-only trigger off. */
 export async function tamper<T>(connectionString: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client(connectionConfig({ connectionString, schema: 'public' }));
+  const client = createClient({ connectionString, schema: 'public', serviceSchema: 'service' });
   await client.connect();
   try {
     await client.query('BEGIN');
-    await client.query('ALTER TABLE service_events DISABLE TRIGGER service_events_append_only');
+    await client.query('ALTER TABLE service.service_events DISABLE TRIGGER service_events_append_only');
     const result = await work(client);
-    await client.query('ALTER TABLE service_events ENABLE ALWAYS TRIGGER service_events_append_only');
+    await client.query('ALTER TABLE service.service_events ENABLE ALWAYS TRIGGER service_events_append_only');
     await client.query('COMMIT');
     return result;
   } finally {
@@ -25,9 +25,10 @@ export async function tamper<T>(connectionString: string, work: (client: pg.Clie
 /** Takes the last events away. */
 export const cutOff = (connectionString: string, count: number): Promise<void> =>
   tamper(connectionString, async (client) => {
-    await client.query('DELETE FROM service_events WHERE position > (SELECT max(position) - $1 FROM service_events)', [
-      count,
-    ]);
+    await client.query(
+      'DELETE FROM service.service_events WHERE position > (SELECT max(position) - $1 FROM service.service_events)',
+      [count],
+    );
   });
 
 /** Makes another log of it, with a chain that holds. */
@@ -39,7 +40,7 @@ export const rewrite = (
     const events: EventRecord[] = [];
     for await (const page of readRecordPages(client, { after: 0 })) events.push(...page);
     const forged = chained(change(events));
-    await client.query('DELETE FROM service_events');
+    await client.query('DELETE FROM service.service_events');
     await restoreEvents(client, forged);
     return forged;
   });

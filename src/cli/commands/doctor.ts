@@ -30,7 +30,7 @@ async function visit(invocation: Invocation): Promise<Examined[]> {
 
 async function examineOn(invocation: Invocation, connectionString: string): Promise<Examined[]> {
   const config = invocation.config();
-  const pool = openPool(connectionString, config.schema);
+  const pool = openPool(connectionString, config);
   const tools = await openProjectionTools({ config, pool, connectionString });
   try {
     return await examine({

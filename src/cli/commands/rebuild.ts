@@ -64,10 +64,11 @@ async function rebuildInto(
 ): Promise<ExitCode> {
   const { head } = await projections.list();
   const progress = createProgress(invocation.terminal, 'replaying');
-  const { schema } = invocation.config();
+  const { schema, serviceSchema } = invocation.config();
   const replayed = await replayInto({
     connectionString: into,
     schema,
+    serviceSchema,
     pages: readRecordPages(pool, { after: 0, upTo: head }),
     tables: 'every-event',
     onReplayed: (position) => progress.at(position, head),

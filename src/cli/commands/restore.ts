@@ -41,12 +41,12 @@ async function checkBackup({ terminal }: Invocation, file: string): Promise<void
 
 async function restoreBackup(invocation: Invocation, file: string, connectionString: string): Promise<ExitCode> {
   const { terminal } = invocation;
-  const { schema } = invocation.config();
+  const { schema, serviceSchema } = invocation.config();
   const size = await sizeOf(file);
   const reading = createProgress(terminal, 'restoring');
   const opened = await openBackup(readBackupFile(file, (read) => reading.at(read, size)));
   const { pages, fill } = restoreFrom(opened);
-  const replayed = await replayInto({ connectionString, schema, pages, tables: 'end-state', fill });
+  const replayed = await replayInto({ connectionString, schema, serviceSchema, pages, tables: 'end-state', fill });
   reading.end();
   const left = Object.entries(opened.header.not_included).map(([kind, names]) => `${kind}: ${names.join(', ')}`);
   if (left.length > 0) terminal.note(`Not in the backup: ${left.join('; ')}.`);
@@ -55,11 +55,18 @@ async function restoreBackup(invocation: Invocation, file: string, connectionStr
 
 async function restoreFile(invocation: Invocation, file: string, connectionString: string): Promise<ExitCode> {
   const { terminal } = invocation;
-  const { schema } = invocation.config();
+  const { schema, serviceSchema } = invocation.config();
   const reading = createProgress(terminal, 'reading');
   const making = createProgress(terminal, 'tables');
   const pages = await open(file, reading);
-  const replayed = await replayInto({ connectionString, schema, pages, tables: 'end-state', onTables: making.at });
+  const replayed = await replayInto({
+    connectionString,
+    schema,
+    serviceSchema,
+    pages,
+    tables: 'end-state',
+    onTables: making.at,
+  });
   making.end();
   return showReplayed(invocation, replayed);
 }

@@ -4,6 +4,7 @@ import { type ProjectionStatus, listProjections } from '../../projector/projecti
 import { readRelease } from '../../release.js';
 import { type ExitCode, type Invocation } from '../command.js';
 import { withDatabase } from '../database.js';
+import { own } from '../../postgres/own-tables.js';
 import { json, table } from '../output.js';
 
 export async function status(invocation: Invocation): Promise<ExitCode> {
@@ -22,12 +23,12 @@ interface Status {
   projections: ProjectionStatus[];
 }
 
-const LAST = `SELECT hash, occurred_at, actor ->> 'name' AS actor FROM service_events WHERE position = $1`;
+const LAST = `SELECT hash, occurred_at, actor ->> 'name' AS actor FROM ${own.events} WHERE position = $1`;
 
 const ROWS = `
-  SELECT (SELECT count(*) FROM service_collections)::int AS collections,
-         (SELECT count(*) FROM service_fields)::int AS fields,
-         (SELECT count(*) FROM service_relations)::int AS relations`;
+  SELECT (SELECT count(*) FROM ${own.collections})::int AS collections,
+         (SELECT count(*) FROM ${own.fields})::int AS fields,
+         (SELECT count(*) FROM ${own.relations})::int AS relations`;
 
 async function readStatus(pool: pg.Pool, schema: string): Promise<Status> {
   const { database, version } = await readDatabase(pool);

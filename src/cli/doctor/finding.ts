@@ -23,11 +23,11 @@ export const FINDINGS = {
   },
   SCHEMA_NOT_WRITABLE: {
     severity: 'error',
-    fix: 'As the owner of the schema: GRANT USAGE, CREATE ON SCHEMA … TO the user of DATABASE_URL.',
+    fix: 'Run what the message says. One schema is that of DB_SCHEMA, the other that of SERVICE_SCHEMA.',
   },
   SERVICE_MISSING: {
     severity: 'error',
-    fix: 'Start the service once, or check DATABASE_URL, DATA_DIR and DB_SCHEMA.',
+    fix: 'Start the service once, or check DATABASE_URL, DATA_DIR, DB_SCHEMA and SERVICE_SCHEMA.',
   },
   MIGRATIONS_PENDING: {
     severity: 'error',
@@ -61,7 +61,7 @@ export const FINDINGS = {
   },
   LOG_UNPROTECTED: {
     severity: 'error',
-    fix: 'ALTER TABLE service_events ENABLE ALWAYS TRIGGER service_events_append_only (db/0001_service_tables.sql creates it where it is missing), then "dps verify".',
+    fix: 'ALTER TABLE service.service_events ENABLE ALWAYS TRIGGER service_events_append_only (db/0001_service_tables.sql creates it where it is missing), then "dps verify".',
   },
   CHAIN_BROKEN: {
     severity: 'error',
@@ -77,7 +77,7 @@ export const FINDINGS = {
   },
   STORED_FOLD_WRONG: {
     severity: 'warning',
-    fix: 'Nothing has to be done: it is not used and will be stored again. DELETE FROM service_folds takes all of them away.',
+    fix: 'Nothing has to be done: it is not used and will be stored again. DELETE FROM service.service_folds takes all of them away.',
   },
   ROWS_DIFFER: {
     severity: 'error',

@@ -1,7 +1,7 @@
 /** Whether news of changes would reach an instance: said on the one connection, heard on the other. */
 import { randomUUID } from 'node:crypto';
-import pg from 'pg';
-import { connectionConfig } from '../../postgres/pool.js';
+import type pg from 'pg';
+import { createClient } from '../../postgres/pool.js';
 import type { Check, DoctorContext } from './check.js';
 import { finding } from './finding.js';
 
@@ -12,10 +12,9 @@ export const listening: Check = {
   name: 'notifications',
   async run(context) {
     const { config, connectionString } = context;
-    const given = { connectionString: config.listenDatabaseUrl ?? connectionString, schema: config.schema };
-    const client = new pg.Client(
-      connectionConfig({ ...given, applicationName: 'dps doctor', connectTimeout: PATIENCE }),
-    );
+    const address = config.listenDatabaseUrl ?? connectionString;
+    const more = { applicationName: 'dps doctor', connectTimeout: PATIENCE };
+    const client = createClient({ ...config, ...more, connectionString: address });
     client.on('error', () => undefined);
     try {
       await client.connect();

@@ -3,6 +3,7 @@ import type { Difference } from '../../projector/verify/index.js';
 import type { ProjectionStatus } from '../../projector/projections/index.js';
 import { describeDifference } from '../differences.js';
 import type { Check } from './check.js';
+import { own } from '../../postgres/own-tables.js';
 import { type Finding, finding } from './finding.js';
 
 const SHOWN = 5;
@@ -39,7 +40,7 @@ const PATIENCE = 60_000;
 export const lag: Check = {
   name: 'projections',
   async run({ tools, pool, now }) {
-    const { rows } = await pool.query<{ last: Date | null }>('SELECT max(occurred_at) AS last FROM service_events');
+    const { rows } = await pool.query<{ last: Date | null }>(`SELECT max(occurred_at) AS last FROM ${own.events}`);
     const quiet = now() - (rows[0]?.last?.getTime() ?? 0);
     const { projections } = await tools.projections.list();
     return projections.flatMap((projection) => projectionFindings(projection, quiet));

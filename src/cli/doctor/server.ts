@@ -1,6 +1,7 @@
 /** The database server: is it one we can work on, and has it the room and the settings we need? */
 import { locksPerTransaction, readLockSettings } from '../../projector/refusals/lock-table.js';
 import type { Check, DoctorContext } from './check.js';
+import { own } from '../../postgres/own-tables.js';
 import { type Finding, finding } from './finding.js';
 
 interface Server {
@@ -105,7 +106,7 @@ export const clock: Check = {
   async run({ pool, now }: DoctorContext) {
     const before = now();
     const { rows } = await pool.query<{ time: Date; last: Date | null }>(
-      `SELECT clock_timestamp() AS time, (SELECT occurred_at FROM service_events ORDER BY position DESC LIMIT 1) AS last`,
+      `SELECT clock_timestamp() AS time, (SELECT occurred_at FROM ${own.events} ORDER BY position DESC LIMIT 1) AS last`,
     );
     const here = (before + now()) / 2;
     const { time, last } = rows[0] as { time: Date; last: Date | null };

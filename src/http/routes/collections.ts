@@ -31,7 +31,7 @@ const deleteQuery = oneQuery.pick({ id: true });
 type OneQuery = z.output<typeof oneQuery>;
 
 export function collectionRoutes(deps: HttpDeps): Route[] {
-  const texts = createCollectionTexts(deps.config.schema, deps.systemCollections);
+  const texts = createCollectionTexts(deps.config, deps.systemCollections);
   return [...readingRoutes(deps, texts), ...changingRoutes(deps, texts)];
 }
 

@@ -3,7 +3,7 @@ import { extrasOf, type State } from '../../schema/model/state.js';
 import type pg from 'pg';
 import type { CatalogFindings, FoundTable, AdoptRequest } from '../../schema/operations/adopt-tables.js';
 import type { NewRelation } from '../../schema/model/model.js';
-import { SYSTEM_TABLES } from '../../schema/model/system-collections.js';
+import { isSystemCollection } from '../../schema/model/system-collections.js';
 import { createTimeSlice } from '../../kernel/event-loop.js';
 import type { CatalogTable } from '../catalog/model.js';
 import { type CatalogObjects, objectsReading } from '../catalog/objects.js';
@@ -32,7 +32,7 @@ interface Place {
 export async function readAdoption({ client, schema, state }: Place, request: AdoptRequest): Promise<Adoption> {
   const names = 'all' in request ? undefined : request.tables;
   const [catalog, using, hanging, beside] = readFound(client, schema, names, waitingTables(state));
-  const there = (await catalog).filter(({ name }) => !isOurs(name));
+  const there = await catalog;
   const known = new Set(there.map(({ name }) => name));
   const unmanaged = there.filter(({ name }) => !state.collections.has(name));
   const refused = new Map<string, Refused>();
@@ -83,9 +83,6 @@ export function readFound(
 
 /** Of what stands beside the tables, where only some of them are asked for. */
 const NOTHING: Reading<Note[]> = { queries: [], make: () => Promise.resolve([]) };
-
-/** The service's own tables are none that could be adopted. */
-const isOurs = (name: string): boolean => SYSTEM_TABLES.has(name);
 
 type Managed = Pick<Place, 'schema' | 'state'>;
 
@@ -140,7 +137,7 @@ async function convertAll(tables: ReadonlyMap<string, CatalogTable>, common: Com
   }
   const kept = new Set(found.tables.map(({ collection }) => collection.collection));
   const reaches = ({ one_collection: one }: NewRelation) =>
-    one !== null && (kept.has(one) || common.state.collections.has(one));
+    one !== null && (kept.has(one) || common.state.collections.has(one) || isSystemCollection(one));
   return { tables: found.tables, relations: found.relations.filter(reaches) };
 }
 

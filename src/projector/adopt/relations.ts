@@ -3,6 +3,7 @@ import type { ForeignKey, NewRelation } from '../../schema/model/model.js';
 import { keyFamily } from '../../schema/sql-text/data-types.js';
 import { typeFromColumn } from '../../schema/normal-form/index.js';
 import { primaryKeyOf } from '../../schema/model/state.js';
+import { REFERABLE_SYSTEM_COLLECTIONS, isSystemCollection } from '../../schema/model/system-collections.js';
 import type { CatalogConstraint, CatalogTable } from '../catalog/model.js';
 import type { Converting } from './context.js';
 import { isSaid } from './listed.js';
@@ -78,13 +79,17 @@ function isExpressible(
   converting: Converting,
   { references, columns, definition, validated }: CatalogConstraint,
 ): boolean {
-  if (references?.schema !== converting.schema || references.match !== 'simple') return false;
+  if (references === null || !isInReach(converting, references) || references.match !== 'simple') return false;
   if (!validated || !EXPRESSIBLE.test(definition)) return false;
   const key = keyOf(converting, references.table);
   const type = converting.table.columns.find(({ name }) => name === columns[0])?.type;
   if (key === null || type === undefined || references.columns[0] !== key.name) return false;
   return keyFamily(typeFromColumn(type).data_type) === keyFamily(typeFromColumn(key.type).data_type);
 }
+
+/** A table of the managed schema, or one of the service's own. */
+const isInReach = (converting: Converting, { schema, table }: NonNullable<CatalogConstraint['references']>): boolean =>
+  schema === (isSystemCollection(table) ? null : converting.schema);
 
 interface Key {
   name: string;
@@ -94,6 +99,8 @@ interface Key {
 
 /** The single column of a table's primary key. */
 function keyOf({ table, together, state }: Converting, target: string): Key | null {
+  const system = REFERABLE_SYSTEM_COLLECTIONS.get(target);
+  if (system !== undefined) return { name: system.field, type: system.data_type };
   const found = target === table.name ? table : together.get(target);
   if (found !== undefined) return catalogKey(found);
   const node = state.collections.get(target);

@@ -114,14 +114,14 @@ belongs AS (SELECT classid, objid FROM pg_catalog.pg_depend WHERE deptype = 'e')
 SELECT NULL, CASE p.prokind WHEN 'a' THEN 'aggregate' WHEN 'p' THEN 'procedure' ELSE 'function' END,
   p.proname || '(' || pg_catalog.pg_get_function_identity_arguments(p.oid) || ')'
   FROM pg_catalog.pg_proc p JOIN place ON place.oid = p.pronamespace
-  WHERE ('pg_catalog.pg_proc'::regclass, p.oid) NOT IN (SELECT classid, objid FROM belongs) AND p.proname NOT LIKE 'service\\_%'
+  WHERE ('pg_catalog.pg_proc'::regclass, p.oid) NOT IN (SELECT classid, objid FROM belongs)
     -- Those that PostgreSQL makes for a range type go with it.
     AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_catalog.pg_proc'::regclass AND d.objid = p.oid
       AND d.deptype = 'i')
 UNION ALL
 SELECT NULL, CASE c.relkind WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' ELSE 'foreign table' END, c.relname
   FROM pg_catalog.pg_class c JOIN place ON place.oid = c.relnamespace
-  WHERE c.relkind IN ('v', 'm', 'f') AND c.relname NOT LIKE 'service\\_%'
+  WHERE c.relkind IN ('v', 'm', 'f')
     AND ('pg_catalog.pg_class'::regclass, c.oid) NOT IN (SELECT classid, objid FROM belongs)
 UNION ALL
 SELECT NULL, 'extension', extname FROM pg_catalog.pg_extension WHERE extname <> 'plpgsql'
@@ -136,7 +136,7 @@ SELECT NULL, 'collation', c.collname FROM pg_catalog.pg_collation c JOIN place O
 UNION ALL
 -- One that is a column's is its table's matter.
 SELECT NULL, 'sequence', c.relname FROM pg_catalog.pg_class c JOIN place ON place.oid = c.relnamespace
-  WHERE c.relkind = 'S' AND c.relname NOT LIKE 'service\\_%'
+  WHERE c.relkind = 'S'
     AND ('pg_catalog.pg_class'::regclass, c.oid) NOT IN (SELECT classid, objid FROM belongs)
     AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_catalog.pg_class'::regclass AND d.objid = c.oid
       AND d.refclassid = 'pg_catalog.pg_class'::regclass AND d.deptype IN ('a', 'i'))
@@ -144,7 +144,7 @@ UNION ALL
 SELECT NULL, 'comment', CASE WHEN c.oid IS NULL THEN 'type ' || t.typname ELSE 'sequence ' || c.relname END
   FROM pg_catalog.pg_description d
   LEFT JOIN pg_catalog.pg_class c ON d.classoid = 'pg_catalog.pg_class'::regclass AND c.oid = d.objoid AND c.relkind = 'S'
-    AND c.relnamespace IN (SELECT oid FROM place) AND c.relname NOT LIKE 'service\\_%'
+    AND c.relnamespace IN (SELECT oid FROM place)
   LEFT JOIN pg_catalog.pg_type t ON d.classoid = 'pg_catalog.pg_type'::regclass AND t.oid = d.objoid
     AND t.typnamespace IN (SELECT oid FROM place)
     AND ('pg_catalog.pg_type'::regclass, t.oid) NOT IN (SELECT classid, objid FROM belongs)

@@ -63,7 +63,8 @@ export interface CatalogConstraint {
   inherited: boolean;
   /** For foreign keys. */
   references: {
-    schema: string;
+    /** null: the service's own. */
+    schema: string | null;
     table: string;
     columns: string[];
     onUpdate: ForeignKeyAction;

@@ -2,7 +2,7 @@
  * Catalog queries, each for all tables of a schema at once. $1 is the schema, $2 the requested table names or null for all.
  * A result comes as arrays: objects with twenty members for 200,000 columns would take longer than the query.
  */
-import { type Sql, sql } from '../ddl/sql.js';
+import { type Sql, ownSchemaOid, sql } from '../ddl/sql.js';
 
 /** Ordinary and partitioned tables; not views, foreign tables or other sessions' temporary tables. */
 export const TABLES = sql`
@@ -59,7 +59,7 @@ ORDER BY a.attrelid, a.attnum`;
 export const CONSTRAINTS_QUERY: Sql = sql`${TABLES}
 SELECT c.conrelid, c.conname::text, c.contype::text, c.conkey, pg_catalog.pg_get_constraintdef(c.oid),
   c.convalidated, c.condeferrable, c.condeferred, c.coninhcount > 0, c.conindid,
-  rn.nspname::text, r.relname::text,
+  CASE WHEN r.relnamespace <> coalesce(${ownSchemaOid}, 0) THEN rn.nspname::text END, r.relname::text,
   (SELECT json_agg(ra.attname ORDER BY k.at)
      FROM unnest(c.confkey) WITH ORDINALITY AS k(attnum, at)
      JOIN pg_catalog.pg_attribute ra ON ra.attrelid = c.confrelid AND ra.attnum = k.attnum),

@@ -132,7 +132,7 @@ export function toConstraint(row: ConstraintRow, names: ReadonlyMap<number, stri
 function toReferences(row: ConstraintRow): CatalogConstraint['references'] {
   const [, , , , , , , , , , schema, table, columns, onUpdate, onDelete, match] = row;
   return {
-    schema: schema ?? '',
+    schema,
     table: table ?? '',
     columns: columns ?? [],
     onUpdate: ACTIONS[onUpdate] satisfies ForeignKeyAction,

@@ -5,7 +5,7 @@ import { REFERABLE_SYSTEM_COLLECTIONS } from '../../schema/model/system-collecti
 import { type ColumnField, columnDefinition, hasColumn, needsUnique } from './column.js';
 import { columnList } from './names.js';
 import { primaryKeyNameOf, uniqueNameOf } from '../../schema/model/constraint-names.js';
-import { type Sql, constraintDefinition, ident, join, partitionKey, qualified, sql } from './sql.js';
+import { type Sql, constraintDefinition, ident, join, partitionKey, qualified, sql, targetTable } from './sql.js';
 
 /** A relation that has a foreign key. */
 export type ForeignKeyRelation = Relation & { schema: ForeignKey; one_collection: string };
@@ -52,7 +52,7 @@ export function foreignKeyConstraint(relation: ForeignKeyRelation, state: State,
   const key = referencedColumns(relation, state);
   // Without columns the reference means the primary key, whatever that is.
   const columns = key.length === 0 ? sql`` : sql` ${columnList(key)}`;
-  const target = sql`${qualified(schema, relation.one_collection)}${columns}`;
+  const target = sql`${targetTable(schema, relation.one_collection)}${columns}`;
   const rules = sql`${onAction(sql` ON UPDATE `, on_update)}${onAction(sql` ON DELETE `, on_delete)}`;
   const waits = deferrable === undefined ? sql`` : WAITS[deferrable];
   return sql`CONSTRAINT ${ident(constraint_name)} FOREIGN KEY (${ident(relation.many_field)}) REFERENCES ${target}${rules}${waits}`;

@@ -12,6 +12,8 @@ import {
   checkPartitionKey,
   parseConstraint,
 } from '../../schema/sql-text/definitions.js';
+import { OWN_SCHEMA_OID, own as ownTables, ownTable } from '../../postgres/own-tables.js';
+import { REFERABLE_SYSTEM_COLLECTIONS } from '../../schema/model/system-collections.js';
 import { isTypeName } from './type-name.js';
 
 declare const brand: unique symbol;
@@ -44,6 +46,17 @@ export function qualified(schema: string, name: string): Sql {
   return `${ident(schema)}.${ident(name)}` as Sql;
 }
 
+/** The service's own tables, for templates. */
+export const own = ownTables as Readonly<Record<keyof typeof ownTables, Sql>>;
+
+/** The schema that they are in, as an expression. */
+export const ownSchemaOid = OWN_SCHEMA_OID as Sql;
+
+/** The table that a relation points at: in the managed schema, or one of the service's own. */
+export function targetTable(schema: string, collection: string): Sql {
+  return REFERABLE_SYSTEM_COLLECTIONS.has(collection) ? (ownTable(collection) as Sql) : qualified(schema, collection);
+}
+
 /**
  * The name of something that is made for a moment, to see what PostgreSQL makes of it: in the session's own schema, where
  * no other object can be called so, and which every search looks through last. The caller drops it.
@@ -58,6 +71,11 @@ export function literal(text: string): Sql {
   if (textFault(text) !== null) throw new UnsafeSqlError('a literal is not UTF-8 text', text);
   const quoted = `'${text.replaceAll("'", "''")}'`;
   return (quoted.includes('\\') ? `E${quoted.replaceAll('\\', '\\\\')}` : quoted) as Sql;
+}
+
+/** A block of statements, as DO takes it. */
+export function block(body: Sql): Sql {
+  return `E'${body.replaceAll(/['\\]/g, (found) => found + found)}'` as Sql;
 }
 
 /** The name of a type, as format_type writes it. Throws on anything a parser doesn't take as exactly one type. */

@@ -3,7 +3,8 @@
  * they can't be had, whose transactions hold them.
  * https://www.postgresql.org/docs/current/explicit-locking.html#LOCKING-TABLES
  */
-import { type Sql, join, literal, sql } from './sql.js';
+import { type Sql, block, join, literal, ownSchemaOid, sql } from './sql.js';
+import { REFERABLE_SYSTEM_COLLECTIONS } from '../../schema/model/system-collections.js';
 import type { LockedTable, Statement } from './statement.js';
 
 type Mode = LockedTable['lock'];
@@ -57,14 +58,20 @@ export function lockTables(schema: string, locks: readonly LockedTable[]): Sql {
     sql`, `,
   );
   const body = sql`DECLARE t record; BEGIN
-    FOR t IN SELECT c.relname, w.mode FROM (VALUES ${requested}) AS w (name, mode)
+    FOR t IN SELECT n.nspname, c.relname, w.mode FROM (VALUES ${requested}) AS w (name, mode)
       JOIN pg_catalog.pg_class c ON c.relname = w.name AND c.relkind IN ('r', 'p')
-      JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND n.nspname = ${literal(schema)}
+      JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND ${isPlace(literal(schema))}
       WHERE pg_catalog.has_table_privilege(c.oid, 'UPDATE, DELETE, TRUNCATE') ORDER BY w.name COLLATE "C"
-    LOOP EXECUTE 'LOCK TABLE ' || pg_catalog.quote_ident(${literal(schema)}) || '.' || pg_catalog.quote_ident(t.relname)
+    LOOP EXECUTE 'LOCK TABLE ' || pg_catalog.quote_ident(t.nspname) || '.' || pg_catalog.quote_ident(t.relname)
       || ' IN ' || t.mode || ' MODE'; END LOOP; END`;
-  return sql`DO ${literal(body)}`;
+  return sql`DO ${block(body)}`;
 }
+
+const OWN_NAMES: Sql = join([...REFERABLE_SYSTEM_COLLECTIONS.keys()].map(literal), sql`, `);
+
+/** The table w.name is looked for in n: the managed schema, or ours if it is one of ours. */
+const isPlace = (schema: Sql): Sql =>
+  sql`CASE WHEN w.name IN (${OWN_NAMES}) THEN n.oid = ${ownSchemaOid} ELSE n.nspname = ${schema} END`;
 
 /** A transaction that holds, or waits before us for, a lock that a change needs. */
 export interface Holder {
@@ -98,12 +105,12 @@ const CONFLICTS: Readonly<Record<Mode, readonly string[]>> = (() => {
  * Rows of `Holder`, those that hold before those that wait, the oldest first. Its parameters are `conflictsOf`. Partitions
  * count as their table. No session's SQL is read.
  */
-export const HOLDERS = `
+export const HOLDERS = sql`
   WITH requested AS (
     SELECT DISTINCT w.name, w.mode, o.oid
       FROM unnest($2::text[], $3::text[]) AS w (name, mode)
       JOIN pg_catalog.pg_class c ON c.relname = w.name
-      JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND n.nspname = $1,
+      JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND ${isPlace(sql`$1`)},
       LATERAL (SELECT c.oid UNION SELECT relid::oid FROM pg_catalog.pg_partition_tree(c.oid)) AS o
   )
   SELECT DISTINCT ON (l.granted, age, l.virtualtransaction)

@@ -2,6 +2,7 @@
 import { isFolder, type CollectionNode, type State, byName } from '../../schema/model/state.js';
 import type pg from 'pg';
 import { createTimeSlice, mapYielding } from '../../kernel/event-loop.js';
+import { asSent } from '../../postgres/client.js';
 import type { Note } from '../adopt/note.js';
 import { type Converted, convertTable } from '../adopt/convert.js';
 import type { CatalogColumn, CatalogTable } from '../catalog/model.js';
@@ -10,7 +11,6 @@ import { readCatalog } from '../catalog/read.js';
 import { ident, qualified, sql } from '../ddl/sql.js';
 import { type Difference, verifyCatalog } from '../verify/index.js';
 import { isObject } from '../../kernel/json.js';
-import { SYSTEM_TABLES } from '../../schema/model/system-collections.js';
 import { alignSpelling } from './align-spelling.js';
 import { isConsequence } from './consequences.js';
 import { looseParts, conflictingObjects, partOf } from './conflicting-objects.js';
@@ -36,17 +36,26 @@ export async function findDrift(client: pg.ClientBase, state: State, schema: str
   const finding = await lookForDrift(client, state, schema);
   const found = await mapYielding(
     finding.drifted,
-    ([name, each]) => tableDrift(finding, name, each),
+    ([name, each]) => asShown(client, tableDrift(finding, name, each)),
     createTimeSlice(),
   );
   const names = finding.unmanaged.map(({ name }) => name);
   return { ok: found.length === 0, tables: found, unmanaged: names.sort(byName) };
 }
 
+/** Statements name the service's own tables as they are called here. */
+function asShown(client: pg.ClientBase, table: TableDrift): TableDrift {
+  const differences = table.differences.map((each) => {
+    const database = each.repair.database.map((statement) => ({ ...statement, sql: asSent(client, statement.sql) }));
+    return { ...each, repair: { ...each.repair, database } };
+  });
+  return { ...table, differences };
+}
+
 /** What `findDrift` tells of, as it was read. */
 export async function lookForDrift(client: pg.ClientBase, state: State, schema: string): Promise<Finding> {
   const differences = await verifyCatalog(client, state, schema);
-  const all = (await readCatalog(client, schema)).filter(({ name }) => !SYSTEM_TABLES.has(name));
+  const all = await readCatalog(client, schema);
   const tables = new Map(all.map((table) => [table.name, table]));
   const unmanaged = all.filter(({ name, extension }) => extension === null && !state.collections.has(name));
   const missing = differences.flatMap(({ collection }) => missingNode(state, tables, collection));

@@ -1,6 +1,6 @@
 /** How far the builder of indexes has come: its row in service_projections. */
 import type { Queryable } from '../../postgres/pool.js';
-import { sql } from '../ddl/sql.js';
+import { sql, own } from '../ddl/sql.js';
 import { INDEX_PROJECTION } from '../verify/pending-indexes.js';
 
 /** What stopped it. Kept as it is shown. */
@@ -17,9 +17,9 @@ export interface IndexFailure {
 
 const LOAD = sql`
 WITH first AS (
-  INSERT INTO service_projections (name, kind) VALUES ($1, 'after-commit') ON CONFLICT (name) DO NOTHING
+  INSERT INTO ${own.projections} (name, kind) VALUES ($1, 'after-commit') ON CONFLICT (name) DO NOTHING
 )
-SELECT position FROM service_projections WHERE name = $1`;
+SELECT position FROM ${own.projections} WHERE name = $1`;
 
 /** The position up to which everything is done; 0 at first. */
 export async function loadCheckpoint(db: Queryable): Promise<number> {
@@ -29,10 +29,10 @@ export async function loadCheckpoint(db: Queryable): Promise<number> {
 
 /** What the checkpoint has seen must still be in the log: nothing hides that it isn't. */
 const ADVANCE = sql`
-UPDATE service_projections p SET position = $3, hash = (SELECT e.hash FROM service_events e WHERE e.position = $3),
+UPDATE ${own.projections} p SET position = $3, hash = (SELECT e.hash FROM ${own.events} e WHERE e.position = $3),
   status = 'running', last_error = NULL, updated_at = now()
 WHERE name = $1 AND position = $2 AND (p.position = 0 OR p.hash IS NULL OR EXISTS (
-  SELECT FROM service_events e WHERE e.position = p.position AND e.hash = p.hash))`;
+  SELECT FROM ${own.events} e WHERE e.position = p.position AND e.hash = p.hash))`;
 
 /** Compare and set: a process that lost its lock can't put another one's progress back. */
 export async function advanceCheckpoint(db: Queryable, from: number, to: number): Promise<boolean> {
@@ -42,7 +42,7 @@ export async function advanceCheckpoint(db: Queryable, from: number, to: number)
 }
 
 const FAIL = sql`
-UPDATE service_projections SET status = 'failed', last_error = $2, updated_at = now() WHERE name = $1`;
+UPDATE ${own.projections} SET status = 'failed', last_error = $2, updated_at = now() WHERE name = $1`;
 
 export async function recordFailure(db: Queryable, failure: IndexFailure): Promise<void> {
   await db.query(FAIL, [INDEX_PROJECTION, JSON.stringify(failure)]);

@@ -2,12 +2,13 @@
 import { EVENT_COLUMNS, type EventRow, toEventRecord } from '../../log/read.js';
 import type { Queryable } from '../../postgres/pool.js';
 import type { StoredEvent } from '../../schema/model/events.js';
+import { own } from '../../postgres/own-tables.js';
 import { readEvent } from '../../schema/fold/upcasting.js';
 
 const PAGE = 1_000;
 
 /** More than `indexTargets` finds something in: a patch is small, and what it touches is decided there. */
-const QUERY = `SELECT ${EVENT_COLUMNS} FROM service_events
+const QUERY = `SELECT ${EVENT_COLUMNS} FROM ${own.events}
  WHERE position > $1 AND position <= $2 AND (type = 'field.updated' OR data @> '{"concurrent_indexes": true}')
  ORDER BY position LIMIT ${PAGE}`;
 

@@ -1,7 +1,8 @@
 /** A connection of the builder's own, with the lock that lets one process build at a time. */
-import pg from 'pg';
+import type pg from 'pg';
 import { advisoryKey } from '../../postgres/advisory.js';
 import type { Logger } from '../../postgres/logger.js';
+import { ServiceClient } from '../../postgres/client.js';
 import { type ConnectionOptions, connectionConfig } from '../../postgres/pool.js';
 import { watchOwnClient } from '../../postgres/silence.js';
 
@@ -22,7 +23,7 @@ export async function openBuildSession(
   logger: Logger,
 ): Promise<BuildSession | null> {
   const config = connectionConfig({ ...connection, applicationName: 'data-platform-service indexes' });
-  const client = new pg.Client(config);
+  const client = new ServiceClient(config);
   watchOwnClient(client, config, logger);
   // A lost connection reaches the query that runs on it; this keeps the event from ending the process.
   client.on('error', () => undefined);

@@ -2,13 +2,14 @@
  * Rebuilds the metadata rows from the log, while the service serves. The new rows are made beside the real ones; the log's
  * lock is taken for the last few events and the switch alone. Readers of the rows see the old ones until it commits.
  */
-import pg from 'pg';
+import type pg from 'pg';
 import { checkHead, logDiverged } from '../../log/divergence.js';
 import { headPosition, readEventPages } from '../../log/read.js';
 import { advisoryKey } from '../../postgres/advisory.js';
 import { environmentProblem } from '../../postgres/errors.js';
 import { sendBatch } from '../../postgres/exchange.js';
 import type { Logger } from '../../postgres/logger.js';
+import { ServiceClient } from '../../postgres/client.js';
 import { type ConnectionOptions, connectionConfig } from '../../postgres/pool.js';
 import { REFUSE_OLDER_RELEASE } from '../../postgres/release-guard.js';
 import { watchOwnClient } from '../../postgres/silence.js';
@@ -16,7 +17,7 @@ import { commitSurely } from '../../postgres/transaction.js';
 import { writeLimits } from '../../postgres/write-limits.js';
 import { type FoldLogOptions, type Point, foldLog, foldPage, startPoint } from '../../log/fold.js';
 import { collectionsChanged } from '../../schema/fold/event-schemas.js';
-import { sql } from '../ddl/sql.js';
+import { sql, own } from '../ddl/sql.js';
 import { type StagedRows, createStaging, restage, stage, switchRows } from './staging.js';
 import { ProblemError } from '../../kernel/problem.js';
 
@@ -48,7 +49,7 @@ export interface RebuiltMetadata extends StagedRows {
 export async function rebuildMetadataRows(options: RebuildMetadataOptions): Promise<RebuiltMetadata> {
   const { connection } = options;
   const config = connectionConfig({ ...connection, applicationName: 'data-platform-service rebuild' });
-  const client = new pg.Client(config);
+  const client = new ServiceClient(config);
   // A lost connection reaches the query that runs on it; this keeps the event from ending the process.
   client.on('error', () => undefined);
   watchOwnClient(client, config, options.logger);
@@ -157,7 +158,7 @@ interface Switch {
 }
 
 const CHECKPOINT = sql`
-INSERT INTO service_projections (name, kind, position, hash) VALUES ('metadata', 'transactional', $1, $2)
+INSERT INTO ${own.projections} (name, kind, position, hash) VALUES ('metadata', 'transactional', $1, $2)
 ON CONFLICT (name) DO UPDATE
   SET position = excluded.position, hash = excluded.hash, status = 'running', last_error = NULL, updated_at = now()`;
 

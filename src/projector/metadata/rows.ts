@@ -5,7 +5,7 @@
 import type pg from 'pg';
 import type { Collection, Field, Relation } from '../../schema/model/model.js';
 import type { CollectionNode, State } from '../../schema/model/state.js';
-import { type Sql, sql } from '../ddl/sql.js';
+import { type Sql, sql, own } from '../ddl/sql.js';
 
 /** A statement with parameters, for `sendBatch`. */
 export interface ParameterisedSql {
@@ -20,18 +20,18 @@ export interface ParameterisedSql {
 const ROWS_PER_STATEMENT = 2_000;
 
 const UPSERT_COLLECTIONS = sql`
-INSERT INTO service_collections (collection, meta, schema)
+INSERT INTO ${own.collections} (collection, meta, schema)
 SELECT collection, meta, schema FROM jsonb_to_recordset($1::jsonb) AS t(collection text, meta jsonb, schema jsonb)
 ON CONFLICT (collection) DO UPDATE SET meta = excluded.meta, schema = excluded.schema`;
 
 const UPSERT_FIELDS = sql`
-INSERT INTO service_fields (collection, field, type, meta, schema)
+INSERT INTO ${own.fields} (collection, field, type, meta, schema)
 SELECT collection, field, type, meta, schema
 FROM jsonb_to_recordset($1::jsonb) AS t(collection text, field text, type text, meta jsonb, schema jsonb)
 ON CONFLICT (collection, field) DO UPDATE SET type = excluded.type, meta = excluded.meta, schema = excluded.schema`;
 
 const UPSERT_RELATIONS = sql`
-INSERT INTO service_relations (id, many_collection, many_field, one_collection, one_field, one_collection_field,
+INSERT INTO ${own.relations} (id, many_collection, many_field, one_collection, one_field, one_collection_field,
   one_allowed_collections, junction_field, sort_field, one_deselect_action, schema)
 SELECT id, many_collection, many_field, one_collection, one_field, one_collection_field,
   one_allowed_collections, junction_field, sort_field, one_deselect_action, schema
@@ -44,15 +44,15 @@ ON CONFLICT (many_collection, many_field) DO UPDATE SET id = excluded.id, one_co
   sort_field = excluded.sort_field, one_deselect_action = excluded.one_deselect_action, schema = excluded.schema`;
 
 const DELETE_COLLECTIONS = sql`
-DELETE FROM service_collections c USING jsonb_array_elements_text($1::jsonb) AS gone(collection)
+DELETE FROM ${own.collections} c USING jsonb_array_elements_text($1::jsonb) AS gone(collection)
 WHERE c.collection = gone.collection`;
 
 const DELETE_FIELDS = sql`
-DELETE FROM service_fields f USING jsonb_to_recordset($1::jsonb) AS gone(collection text, field text)
+DELETE FROM ${own.fields} f USING jsonb_to_recordset($1::jsonb) AS gone(collection text, field text)
 WHERE f.collection = gone.collection AND f.field = gone.field`;
 
 const DELETE_RELATIONS = sql`
-DELETE FROM service_relations r USING jsonb_to_recordset($1::jsonb) AS gone(collection text, field text)
+DELETE FROM ${own.relations} r USING jsonb_to_recordset($1::jsonb) AS gone(collection text, field text)
 WHERE r.many_collection = gone.collection AND r.many_field = gone.field`;
 
 interface Key {
@@ -145,9 +145,9 @@ export async function rebuildMetadata(client: pg.ClientBase, state: State): Prom
   const collections = nodes.map((node) => node.collection);
   const fields = nodes.flatMap((node) => [...node.fields.values()]);
   const relations = nodes.flatMap((node) => [...node.relations.values()]);
-  await client.query('DELETE FROM service_relations');
-  await client.query('DELETE FROM service_fields');
-  await client.query('DELETE FROM service_collections');
+  await client.query(`DELETE FROM ${own.relations}`);
+  await client.query(`DELETE FROM ${own.fields}`);
+  await client.query(`DELETE FROM ${own.collections}`);
   let underway: Promise<unknown> = Promise.resolve();
   for (const { text, values } of rebuildStatements(collections, fields, relations)) {
     await underway;

@@ -5,7 +5,7 @@
 import type pg from 'pg';
 import { sendBatch } from '../../postgres/exchange.js';
 import { type CollectionNode, type State, byName } from '../../schema/model/state.js';
-import { type Sql, ident, join, sql } from '../ddl/sql.js';
+import { type Sql, ident, join, sql, own } from '../ddl/sql.js';
 
 interface Kind {
   /** The real table. */
@@ -25,7 +25,7 @@ const TEXT = sql`text`;
 const JSONB = sql`jsonb`;
 
 const COLLECTIONS: Kind = {
-  table: sql`service_collections`,
+  table: sql`${own.collections}`,
   staged: sql`pg_temp.staged_collections`,
   differing: sql`pg_temp.differing_collections`,
   rowsOf: (node) => [node.collection],
@@ -38,7 +38,7 @@ const COLLECTIONS: Kind = {
 };
 
 const FIELDS: Kind = {
-  table: sql`service_fields`,
+  table: sql`${own.fields}`,
   staged: sql`pg_temp.staged_fields`,
   differing: sql`pg_temp.differing_fields`,
   rowsOf: (node) => node.fields.values(),
@@ -53,7 +53,7 @@ const FIELDS: Kind = {
 };
 
 const RELATIONS: Kind = {
-  table: sql`service_relations`,
+  table: sql`${own.relations}`,
   staged: sql`pg_temp.staged_relations`,
   differing: sql`pg_temp.differing_relations`,
   rowsOf: (node) => node.relations.values(),

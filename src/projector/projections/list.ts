@@ -1,7 +1,7 @@
 /** How far each projection has come, what stopped it, and what to do about it. */
 import { headPosition } from '../../log/read.js';
 import type { Queryable } from '../../postgres/pool.js';
-import { type Sql, sql } from '../ddl/sql.js';
+import { type Sql, sql, own } from '../ddl/sql.js';
 import { INDEX_PROJECTION } from '../verify/pending-indexes.js';
 import { nextStep } from './next-step.js';
 
@@ -60,8 +60,8 @@ interface Row {
 
 const QUERY: Sql = sql`
 SELECT p.name, p.position, p.status, p.last_error, p.updated_at, e.type, e.occurred_at, e.actor ->> 'name' AS actor
-FROM service_projections p
-LEFT JOIN service_events e ON e.position = (p.last_error ->> 'position')::bigint`;
+FROM ${own.projections} p
+LEFT JOIN ${own.events} e ON e.position = (p.last_error ->> 'position')::bigint`;
 
 /** All projections, those that met no event yet too. `head` is of the same moment or a little before. */
 export async function listProjections(db: Queryable): Promise<{ head: number; projections: ProjectionStatus[] }> {

@@ -5,7 +5,7 @@ import type { Problem } from '../../kernel/problem.js';
 import { type State, getField, getRelation } from '../../schema/model/state.js';
 import { type ColumnField, hasColumn } from '../ddl/column.js';
 import { type ForeignKeyRelation, hasForeignKey, referencedColumns } from '../ddl/create-table.js';
-import { type Sql, ident, integer, literal, qualified, sql } from '../ddl/sql.js';
+import { type Sql, ident, integer, literal, qualified, sql, targetTable } from '../ddl/sql.js';
 import { kindOf } from '../ddl/type-change.js';
 
 /** Where counting ends: a refusal must not read a large table to its last row. */
@@ -111,7 +111,7 @@ function orphans({ table, refused }: Asked): OffendingRows | null {
   const [key] = referencedColumns(relation, after);
   if (key === undefined) return null;
   const many = ident(relation.many_field);
-  const one = sql`SELECT FROM ${qualified(schema, relation.one_collection)} o WHERE o.${ident(key)} = m.${many}`;
+  const one = sql`SELECT FROM ${targetTable(schema, relation.one_collection)} o WHERE o.${ident(key)} = m.${many}`;
   const rows = sql`SELECT FROM ${table} m WHERE m.${many} IS NOT NULL AND NOT EXISTS (${one})`;
   const words = ['row points at nothing', 'rows point at nothing'] as const;
   return { question: counting(rows), kind: 'orphaned', words };

@@ -26,6 +26,7 @@ import { PROJECTION_NAMES } from '../projections/list.js';
 import { type Verification, verify } from '../verify/index.js';
 import { INDEX_PROJECTION } from '../verify/pending-indexes.js';
 import { type Group, groupsOf } from './groups.js';
+import { own } from '../../postgres/own-tables.js';
 import type { ReplayTarget } from './target.js';
 import { runToEnd } from '../../kernel/resumable.js';
 
@@ -151,7 +152,7 @@ async function finish(run: Run, head: LogHead): Promise<void> {
     await rebuildMetadata(client, run.state);
     await sendBatch(client, [
       ...PROJECTION_NAMES.map((name) => ({
-        text: `INSERT INTO service_projections (name, kind, position, hash) VALUES ($1, $2, $3, $4)
+        text: `INSERT INTO ${own.projections} (name, kind, position, hash) VALUES ($1, $2, $3, $4)
                ON CONFLICT (name) DO UPDATE
                   SET position = excluded.position, hash = excluded.hash, updated_at = now()`,
         values: [name, KIND[name] ?? 'transactional', head.position, head.position === 0 ? null : head.hash],

@@ -4,15 +4,17 @@ import { OperatorError } from '../../kernel/operator-error.js';
 import { advisoryKey } from '../../postgres/advisory.js';
 import { readDatabase } from '../../postgres/database.js';
 import type { Logger } from '../../postgres/logger.js';
-import { migrate } from '../../postgres/migrate.js';
+import { holdsService, migrate } from '../../postgres/migrate.js';
 import { createPool } from '../../postgres/pool.js';
 import { isRestoring, markRestoring } from '../../postgres/restoring.js';
-import { type Sql, sql } from '../ddl/sql.js';
+import { type Sql, sql, own } from '../ddl/sql.js';
 
 export interface TargetOptions {
   connectionString: string;
   /** The schema that gets everything. */
   schema: string;
+  /** The one for the service's own tables. */
+  serviceSchema: string;
   logger: Logger;
 }
 
@@ -27,8 +29,9 @@ export interface ReplayTarget {
  * Makes the service's own tables and the mark that says "not whole yet".
  * @throws OperatorError when there is something in it already
  */
-export async function openTarget({ connectionString, schema, logger }: TargetOptions): Promise<ReplayTarget> {
-  const pool = createPool({ connectionString, schema, max: 2, logger, applicationName: 'dps restore' });
+export async function openTarget(options: TargetOptions): Promise<ReplayTarget> {
+  const { schema, serviceSchema, logger } = options;
+  const pool = createPool({ ...options, max: 2, applicationName: 'dps restore' });
   try {
     const database = await readDatabase(pool);
     const client = await pool.connect();
@@ -42,12 +45,12 @@ export async function openTarget({ connectionString, schema, logger }: TargetOpt
       await client.query('SET statement_timeout = 0; SET lock_timeout = 0');
       const key = advisoryKey({ database: database.database, schema }, 'log');
       await takeLock(client, key);
-      await requireEmpty(client, schema);
+      await requireEmpty(client, options);
       // Migrations take the log's lock themselves, on a connection of their own.
       await client.query('SELECT pg_advisory_unlock($1)', [key]);
-      await migrate({ pool, schema, database, logger });
+      await migrate({ pool, schema, serviceSchema, database, logger });
       await takeLock(client, key);
-      await requireEmpty(client, schema);
+      await requireEmpty(client, options);
       await markRestoring(client);
       return { client, schema, close };
     } catch (error) {
@@ -70,24 +73,22 @@ async function takeLock(client: pg.ClientBase, key: string): Promise<void> {
 const FOREIGN: Sql = sql`
 SELECT c.relname::text AS name
 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-WHERE n.nspname = $1 AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT starts_with(c.relname, 'service_')
+WHERE n.nspname = $1 AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
   AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e')
 ORDER BY c.relname COLLATE "C" LIMIT 4`;
 
-const OURS: Sql = sql`SELECT FROM pg_catalog.pg_tables WHERE schemaname = $1 AND tablename = 'service_settings'`;
-
-async function requireEmpty(client: pg.ClientBase, schema: string): Promise<void> {
+async function requireEmpty(client: pg.ClientBase, { schema, serviceSchema }: TargetOptions): Promise<void> {
   const { rows } = await client.query<{ name: string }>(FOREIGN, [schema]);
   if (rows.length > 0) {
     const some = rows.slice(0, 3).map(({ name }) => `"${name}"`);
     throw notEmpty(`it holds ${some.join(', ')}${rows.length > 3 ? ' and more' : ''}`);
   }
-  if ((await client.query(OURS, [schema])).rowCount === 0) return;
+  if (!(await holdsService(client, serviceSchema))) return;
   if (await isRestoring(client)) throw notEmpty('an earlier restore into it was broken off');
-  const events = await client.query('SELECT FROM service_events LIMIT 1');
+  const events = await client.query(`SELECT FROM ${own.events} LIMIT 1`);
   if (events.rowCount !== 0) throw notEmpty('its log holds events');
   // A service has begun here and may go on: what it writes after a restore that fails would be lost.
-  const users = await client.query('SELECT FROM service_users LIMIT 1');
+  const users = await client.query(`SELECT FROM ${own.users} LIMIT 1`);
   if (users.rowCount !== 0) throw notEmpty('a service was started on it, and it holds users');
 }
 

@@ -1,6 +1,7 @@
 /** Constraints and indexes of the fold against those of the catalog: by name, as small documents. */
 import { extrasOf, type CollectionNode, type State } from '../../schema/model/state.js';
 import { jsonEqual, type Json } from '../../kernel/json.js';
+import { isSystemCollection } from '../../schema/model/system-collections.js';
 import type { CatalogConstraint, CatalogIndex } from '../catalog/model.js';
 import { hasColumn, needsUnique } from '../ddl/column.js';
 import { type ForeignKeyRelation, hasForeignKey, primaryKeyColumns, referencedColumns } from '../ddl/create-table.js';
@@ -77,7 +78,7 @@ function foreignKey(relation: ForeignKeyRelation, { state, schema }: { state: St
     kind: 'foreign key',
     columns: [relation.many_field],
     references: {
-      schema,
+      schema: isSystemCollection(relation.one_collection) ? null : schema,
       table: relation.one_collection,
       columns: referencedColumns(relation, state),
       onUpdate: on_update,

@@ -3,15 +3,15 @@ import type pg from 'pg';
 import { createTimeSlice, mapYielding } from '../../kernel/event-loop.js';
 import { isObject, jsonEqual, type Json } from '../../kernel/json.js';
 import { type CollectionNode, type State, byName } from '../../schema/model/state.js';
-import { sql } from '../ddl/sql.js';
+import { sql, own } from '../ddl/sql.js';
 import type { Difference } from './difference.js';
 
 type Document = Record<string, Json>;
 
-const COLLECTIONS = sql`SELECT collection, meta, schema FROM service_collections`;
-const FIELDS = sql`SELECT collection, field, type, meta, schema FROM service_fields`;
+const COLLECTIONS = sql`SELECT collection, meta, schema FROM ${own.collections}`;
+const FIELDS = sql`SELECT collection, field, type, meta, schema FROM ${own.fields}`;
 const RELATIONS = sql`SELECT to_jsonb(id) AS id, many_collection, many_field, one_collection, one_field, one_collection_field,
-  one_allowed_collections, junction_field, sort_field, one_deselect_action, schema FROM service_relations`;
+  one_allowed_collections, junction_field, sort_field, one_deselect_action, schema FROM ${own.relations}`;
 
 /** What a row is about: the member a missing or extra one is named by, and the columns of its key. */
 interface Kind {

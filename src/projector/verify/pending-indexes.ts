@@ -1,15 +1,15 @@
 /** Indexes whose building after the commit is still to come. */
 import { memberKey } from '../../schema/model/state.js';
 import type pg from 'pg';
-import { sql } from '../ddl/sql.js';
+import { sql, own } from '../ddl/sql.js';
 
 /** The row of service_projections that the builder of indexes keeps. */
 export const INDEX_PROJECTION = 'indexes';
 
 const UNFINISHED = sql`
 SELECT DISTINCT e.collection, e.field
-FROM service_events e
-WHERE e.position > coalesce((SELECT p.position FROM service_projections p WHERE p.name = $1), 0)
+FROM ${own.events} e
+WHERE e.position > coalesce((SELECT p.position FROM ${own.projections} p WHERE p.name = $1), 0)
   AND e.data @> '{"concurrent_indexes": true}'`;
 
 /** Tells whether the index of a field is awaited: an event asked for it that the builder hasn't dealt with. */

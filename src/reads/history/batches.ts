@@ -2,6 +2,7 @@
 import type { Queryable } from '../../postgres/pool.js';
 import type { Cause, EventType } from '../../schema/model/events.js';
 import { type EventFilter, conditionOf } from './filter.js';
+import { own } from '../../postgres/own-tables.js';
 import { type TypeCount, summarise } from './summary.js';
 
 export interface Batch extends Cause {
@@ -28,9 +29,9 @@ export async function readBatches(db: Queryable, filter: EventFilter, limit: num
   values.push(before ?? Number.MAX_SAFE_INTEGER);
   const step = (bound: string): string => `
     SELECT e.batch,
-           (SELECT min(b.position) FROM service_events b WHERE b.batch = e.batch) AS first_position,
-           (SELECT max(b.position) FROM service_events b WHERE b.batch = e.batch) AS last_position
-      FROM service_events e WHERE e.position < ${bound} AND ${condition}
+           (SELECT min(b.position) FROM ${own.events} b WHERE b.batch = e.batch) AS first_position,
+           (SELECT max(b.position) FROM ${own.events} b WHERE b.batch = e.batch) AS last_position
+      FROM ${own.events} e WHERE e.position < ${bound} AND ${condition}
      ORDER BY e.position DESC LIMIT 1`;
   const { rows } = await db.query<Row>(
     `WITH RECURSIVE found AS (
@@ -40,7 +41,7 @@ export async function readBatches(db: Queryable, filter: EventFilter, limit: num
      )
      SELECT f.batch, e.occurred_at, e.actor, e.command, e.reason, e.request_id, e.ip, e.user_agent,
             f.first_position, f.last_position
-       FROM found f JOIN service_events e ON e.position = f.last_position
+       FROM found f JOIN ${own.events} e ON e.position = f.last_position
       ORDER BY f.number`,
     values,
   );
@@ -56,7 +57,7 @@ export async function readBatches(db: Queryable, filter: EventFilter, limit: num
 async function readSummaries(db: Queryable, batches: readonly Row[]): Promise<Map<string, string>> {
   const { rows } = await db.query<TypeCount & { batch: string; type: EventType }>(
     `SELECT batch, type, count(*)::int AS count, min(collection) AS collection, min(field) AS field
-       FROM service_events WHERE batch = ANY ($1) GROUP BY batch, type`,
+       FROM ${own.events} WHERE batch = ANY ($1) GROUP BY batch, type`,
     [batches.map((row) => row.batch)],
   );
   const counts = new Map<string, TypeCount[]>();

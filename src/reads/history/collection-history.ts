@@ -6,6 +6,7 @@ import { type SchemaDiff, diffStates } from '../../schema/diff/diff.js';
 import { evolve } from '../../schema/fold/evolve.js';
 import { readEvent, type RawEvent } from '../../schema/fold/upcasting.js';
 import { initialState } from '../../schema/model/state.js';
+import { own } from '../../postgres/own-tables.js';
 import type { TimeTravel } from './time-travel.js';
 
 export interface CollectionEvent extends EventText {
@@ -46,6 +47,6 @@ export async function readCollectionHistory(
 
 /** Whether there ever was a collection of this name. */
 export async function hasHistory(db: Queryable, collection: string): Promise<boolean> {
-  const { rowCount } = await db.query('SELECT FROM service_events WHERE collection = $1 LIMIT 1', [collection]);
+  const { rowCount } = await db.query(`SELECT FROM ${own.events} WHERE collection = $1 LIMIT 1`, [collection]);
   return rowCount === 1;
 }

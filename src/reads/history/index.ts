@@ -67,6 +67,8 @@ export interface HistoryOptions {
   release: string;
   /** The database schema that holds the managed tables. */
   schema: string;
+  /** The one that holds the service's own. */
+  serviceSchema: string;
 }
 
 /** Nothing can be said of it yet. */
@@ -78,7 +80,7 @@ export class FutureMomentError extends Error {
 const EXPORT_PAGE = 200;
 
 export function createHistory(options: HistoryOptions): History {
-  const { pool, schema } = options;
+  const { pool, schema, serviceSchema } = options;
   const travel = createTimeTravel(options);
 
   return {
@@ -99,7 +101,7 @@ export function createHistory(options: HistoryOptions): History {
     at: travel.at,
     difference: (from, to) => differenceBetween(pool, from.state, to.state, options),
     obstacles: (from, to) => obstaclesBetween(from.state, to.state),
-    script: (point) => scriptOf(point, schema),
+    script: (point) => scriptOf(point, { schema, serviceSchema }),
     notRestored: (events) => notRestored(pool, events),
     // It takes the whole log: concurrent requests share it.
     verify: shareNext(() => verifyLog(pool, options.store.point().head)),

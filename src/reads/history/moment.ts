@@ -1,5 +1,6 @@
 /** Moments of the log: a position, a time, or now. */
 import { isStorableTime } from '../../kernel/time.js';
+import { own } from '../../postgres/own-tables.js';
 import type { Queryable } from '../../postgres/pool.js';
 
 export type Moment = { kind: 'now' } | { kind: 'position'; position: number } | { kind: 'time'; time: Date };
@@ -30,7 +31,7 @@ function isDay(date: string): boolean {
 /** Position of the last event at or before a time; 0: there is none. Times never decrease along the log. */
 export async function positionAt(db: Queryable, time: Date, head: number): Promise<number> {
   const { rows } = await db.query<{ position: number }>(
-    `SELECT position FROM service_events WHERE occurred_at <= $1 AND position <= $2
+    `SELECT position FROM ${own.events} WHERE occurred_at <= $1 AND position <= $2
       ORDER BY occurred_at DESC, position DESC LIMIT 1`,
     [time.toISOString(), head],
   );
@@ -40,7 +41,7 @@ export async function positionAt(db: Queryable, time: Date, head: number): Promi
 /** Position of the last event before a time. What lies behind the last time there is lies behind every event. */
 export async function positionBefore(db: Queryable, time: Date): Promise<number> {
   const { rows } = await db.query<{ position: number }>(
-    'SELECT position FROM service_events WHERE occurred_at < $1 ORDER BY occurred_at DESC, position DESC LIMIT 1',
+    `SELECT position FROM ${own.events} WHERE occurred_at < $1 ORDER BY occurred_at DESC, position DESC LIMIT 1`,
     [isStorableTime(time) ? time.toISOString() : 'infinity'],
   );
   return rows[0]?.position ?? 0;
@@ -48,7 +49,7 @@ export async function positionBefore(db: Queryable, time: Date): Promise<number>
 
 /** Whether anything happened at the time or later. */
 export async function isReached(db: Queryable, time: Date): Promise<boolean> {
-  const { rowCount } = await db.query('SELECT FROM service_events WHERE occurred_at >= $1 LIMIT 1', [
+  const { rowCount } = await db.query(`SELECT FROM ${own.events} WHERE occurred_at >= $1 LIMIT 1`, [
     time.toISOString(),
   ]);
   return rowCount === 1;

@@ -2,6 +2,7 @@
 import { memberKey } from '../../schema/model/state.js';
 import type { Queryable } from '../../postgres/pool.js';
 import type { LogEvent } from '../../schema/model/events.js';
+import { own } from '../../postgres/own-tables.js';
 import type { Warning } from '../../kernel/warning.js';
 
 interface Gone {
@@ -13,9 +14,9 @@ interface Gone {
 
 const TABLES = `
   SELECT d.collection, NULL AS field, max(d.position) AS position
-    FROM service_events d
+    FROM ${own.events} d
    WHERE d.type = 'collection.deleted' AND d.collection = ANY ($1)
-     AND EXISTS (SELECT FROM service_events c
+     AND EXISTS (SELECT FROM ${own.events} c
                   WHERE c.collection = d.collection AND c.type IN ('collection.created', 'collection.adopted')
                     AND c.position < d.position AND jsonb_typeof(c.data #> '{collection,schema}') = 'object')
    GROUP BY d.collection`;
@@ -23,8 +24,8 @@ const TABLES = `
 const COLUMNS = `
   SELECT d.collection, d.field, max(d.position) AS position
     FROM jsonb_to_recordset($2) AS w (collection text, field text)
-    JOIN service_events d ON d.collection = w.collection AND d.field = w.field AND d.type = 'field.deleted'
-   WHERE EXISTS (SELECT FROM service_events c
+    JOIN ${own.events} d ON d.collection = w.collection AND d.field = w.field AND d.type = 'field.deleted'
+   WHERE EXISTS (SELECT FROM ${own.events} c
                   WHERE c.collection = d.collection AND c.position < d.position
                     AND (c.type = 'field.created' AND c.field = d.field
                            AND jsonb_typeof(c.data #> '{field,schema}') = 'object'

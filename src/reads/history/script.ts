@@ -1,6 +1,7 @@
 /** A state as a SQL script that makes it on an empty server: the projector's own statements, in the order they need. */
 import { planBatch } from '../../projector/ddl/plan.js';
-import { type Sql, ident, join, qualified, sql, typeName } from '../../projector/ddl/sql.js';
+import { type Sql, ident, join, sql, typeName } from '../../projector/ddl/sql.js';
+import { nameOwnSchema, ownTable } from '../../postgres/own-tables.js';
 import { hasForeignKey } from '../../projector/ddl/create-table.js';
 import { REFERABLE_SYSTEM_COLLECTIONS } from '../../schema/model/system-collections.js';
 import { type State, initialState } from '../../schema/model/state.js';
@@ -16,11 +17,14 @@ const EXTENSIONS: readonly { type: RegExp; extension: Sql }[] = [
   { type: /^(?:public\.)?geo(?:metry|graphy)\b/, extension: sql`postgis` },
 ];
 
-/**
- * The state as SQL that makes it, UTF-8.
- * @param schema the database schema that the tables go to; it is made where it is missing
- */
-export function* scriptOf({ state, head }: Point, schema: string): Resumable<Buffer> {
+/** Where the tables go, and what they point at of the service's own; made where it is missing. */
+export interface ScriptPlace {
+  schema: string;
+  serviceSchema: string;
+}
+
+/** The state as SQL that makes it, UTF-8. */
+export function* scriptOf({ state, head }: Point, { schema, serviceSchema }: ScriptPlace): Resumable<Buffer> {
   const events = yield* transition(initialState(), state, state.collections.keys());
   const { statements } = yield* planBatch(initialState(), events, schema);
   const before = [
@@ -31,15 +35,19 @@ export function* scriptOf({ state, head }: Point, schema: string): Resumable<Buf
     "SET LOCAL client_encoding = 'UTF8';",
     `SET LOCAL search_path = ${schema === 'public' ? ident('public') : `${ident(schema)}, public`};`,
     ...preparations(state, schema).map((statement) => `${statement};`),
-    ...systemTables(state, schema),
+    ...systemTables(state, serviceSchema),
     '',
   ];
-  return yield* bytes(linesOf(before, statements, ['', 'COMMIT;']));
+  return yield* bytes(linesOf(before, scriptLines(statements, serviceSchema), ['', 'COMMIT;']));
 }
 
-function* linesOf(before: readonly string[], statements: readonly Statement[], after: readonly string[]) {
+function* scriptLines(statements: readonly Statement[], serviceSchema: string) {
+  for (const { sql: text } of statements) yield `${nameOwnSchema(text, serviceSchema)};`;
+}
+
+function* linesOf(before: readonly string[], statements: Iterable<string>, after: readonly string[]) {
   for (const line of before) yield `${line}\n`;
-  for (const { sql: text } of statements) yield `${text};\n`;
+  for (const line of statements) yield `${line}\n`;
   for (const line of after) yield `${line}\n`;
 }
 
@@ -58,7 +66,7 @@ function usesType(state: State, type: RegExp): boolean {
 }
 
 /** What foreign keys point at outside the managed schema: just enough of it for them to stand. */
-function systemTables(state: State, schema: string): string[] {
+function systemTables(state: State, serviceSchema: string): string[] {
   const named = new Set<string>();
   for (const { relations } of state.collections.values()) {
     for (const relation of relations.values()) if (hasForeignKey(relation)) named.add(relation.one_collection);
@@ -69,7 +77,8 @@ function systemTables(state: State, schema: string): string[] {
     return [
       '',
       `-- The service's own table, of which only the key is made here: foreign keys below point at it.`,
-      `CREATE TABLE IF NOT EXISTS ${qualified(schema, table)} (${column} PRIMARY KEY);`,
+      `CREATE SCHEMA IF NOT EXISTS ${ident(serviceSchema)};`,
+      nameOwnSchema(`CREATE TABLE IF NOT EXISTS ${ownTable(table)} (${column} PRIMARY KEY);`, serviceSchema),
     ];
   });
 }

@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import type { Queryable } from '../../postgres/pool.js';
 import type { Point } from '../../log/fold.js';
+import { own } from '../../postgres/own-tables.js';
 import { FOLD_FORMAT, readState, writeState } from './document.js';
 
 interface Row {
@@ -29,7 +30,7 @@ const decompress = promisify(gunzip);
 /** Positions of all folds of this format, ascending. */
 export async function foldPositions(db: Queryable): Promise<number[]> {
   const { rows } = await db.query<{ position: number }>(
-    'SELECT position FROM service_folds WHERE format = $1 ORDER BY position',
+    `SELECT position FROM ${own.folds} WHERE format = $1 ORDER BY position`,
     [FOLD_FORMAT],
   );
   return rows.map((row) => row.position);
@@ -38,7 +39,7 @@ export async function foldPositions(db: Queryable): Promise<number[]> {
 /** The fold at a position; null when there is none. */
 export async function readFold(db: Queryable, position: number, secret: string): Promise<Point | WrongFold | null> {
   const { rows } = await db.query<Row>(
-    `SELECT f.*, e.hash AS log_hash FROM service_folds f LEFT JOIN service_events e USING (position)
+    `SELECT f.*, e.hash AS log_hash FROM ${own.folds} f LEFT JOIN ${own.events} e USING (position)
       WHERE f.position = $1 AND f.format = $2`,
     [position, FOLD_FORMAT],
   );
@@ -60,7 +61,7 @@ export async function readFold(db: Queryable, position: number, secret: string):
 export async function insertFold(db: Queryable, { state, head }: Point, secret: string): Promise<void> {
   const text = await writeState(state);
   await db.query(
-    `INSERT INTO service_folds (position, format, event_hash, occurred_at, hash, content)
+    `INSERT INTO ${own.folds} (position, format, event_hash, occurred_at, hash, content)
      VALUES ($1, $2, $3, $4, $5, $6)
      ON CONFLICT (position) DO UPDATE SET format = excluded.format, event_hash = excluded.event_hash,
        occurred_at = excluded.occurred_at, hash = excluded.hash, content = excluded.content, made_at = now()`,
@@ -76,7 +77,7 @@ export async function insertFold(db: Queryable, { state, head }: Point, secret: 
 }
 
 export async function deleteFold(db: Queryable, position: number): Promise<void> {
-  await db.query('DELETE FROM service_folds WHERE position = $1', [position]);
+  await db.query(`DELETE FROM ${own.folds} WHERE position = $1`, [position]);
 }
 
 /** Bound to the chain by the event's hash, and to the service by its secret: who can write rows can't make one. */

@@ -1,7 +1,7 @@
 /** A snapshot that is being imported: what is kept of it so far, and what was left out. */
 import { isObject } from '../../kernel/json.js';
 import { invalid, MAX_PROBLEMS } from '../../kernel/problem.js';
-import { SYSTEM_PREFIX } from '../model/system-collections.js';
+import { SYSTEM_PREFIX, isSystemCollection } from '../model/system-collections.js';
 import type { Import, Place } from './context.js';
 
 export function warn({ warnings }: Import, code: string, place: Place, message: string): void {
@@ -22,8 +22,9 @@ export function quoted(...names: string[]): string {
   return names.map((name) => JSON.stringify(name)).join('.');
 }
 
+/** Of ours each name is known; of the peer's and others' the prefix. */
 export function isSystem(name: string, { prefix }: Import): boolean {
-  return name.startsWith(prefix);
+  return prefix === SYSTEM_PREFIX ? isSystemCollection(name) : name.startsWith(prefix);
 }
 
 /** A collection's name with our system prefix instead of the file's. */

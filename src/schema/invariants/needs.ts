@@ -3,7 +3,6 @@ import { type Need, isIdentity } from '../model/extras.js';
 import { isSameNeed, needLabel, needsOfNode, ownerOf } from '../model/needs.js';
 import { type Problem, about } from '../../kernel/problem.js';
 import type { CollectionNode, State } from '../model/state.js';
-import { SYSTEM_TABLES } from '../model/system-collections.js';
 import { quoted } from './quoted.js';
 
 interface Known {
@@ -79,11 +78,7 @@ function ownerFault(need: Need, node: CollectionNode, before: CollectionNode | u
   return had ? null : `is to end with the column ${quoted(owner)}, which makes its values without it`;
 }
 
-/** What our own tables count by: a default that did as well would take their numbers. */
-const isOurs = (name: string): boolean => [...SYSTEM_TABLES].some((table) => name.startsWith(`${table}_`));
-
 function faultOf(need: Need, known: Known | undefined): string | null {
-  if (need.kind === 'sequence' && isOurs(need.name)) return "is the service's own";
   if (known === undefined) return null;
   if (!isSameNeed(need, known.need))
     return `is not as ${quoted(known.collection)} has it: it is the same for every table`;

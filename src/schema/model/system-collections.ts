@@ -1,18 +1,20 @@
 /** The service's own collections, as far as the domain must know them. */
 import type { ColumnSchema } from './model.js';
 
+/** In front of each of the names below; alone it means nothing: `service_orders` is anybody's. */
 export const SYSTEM_PREFIX = 'service_';
 
-export const isSystemCollection = (name: string): boolean => name.startsWith(SYSTEM_PREFIX);
+/** What the service has, and what it or its peer may come to have. */
+const NAMES =
+  'access activity approvals auth_epoch changes checkpoints collections comments dashboards divergences documents events ' +
+  'extensions fields files flows folders folds followers idempotency keys migrations notifications operations panels ' +
+  'permissions policies policy preparations presets projections relations revisions roles sessions settings shares ' +
+  'tokens translations trash users versions webhooks';
 
-/** The tables that the service has made itself: what else has such a name is not the service's. */
-export const SYSTEM_TABLES: ReadonlySet<string> = new Set(
-  (
-    'service_events service_collections service_fields service_relations service_projections service_users ' +
-    'service_tokens service_sessions service_settings service_auth_epoch service_idempotency service_folds ' +
-    'service_migrations service_divergences'
-  ).split(' '),
-);
+const SYSTEM_COLLECTIONS: ReadonlySet<string> = new Set(NAMES.split(' ').map((name) => SYSTEM_PREFIX + name));
+
+/** Whether the name is the service's own, and no collection of anybody else's. */
+export const isSystemCollection = (name: string): boolean => SYSTEM_COLLECTIONS.has(name);
 
 type KeyColumn = Pick<ColumnSchema, 'data_type' | 'max_length' | 'numeric_precision' | 'numeric_scale'> & {
   field: string;

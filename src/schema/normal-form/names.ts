@@ -1,6 +1,6 @@
 import { fits, MAX_NAME_BYTES } from '../model/constraint-names.js';
 import { invalid, type Path, type Problem } from '../../kernel/problem.js';
-import { isSystemCollection, SYSTEM_PREFIX } from '../model/system-collections.js';
+import { isSystemCollection } from '../model/system-collections.js';
 
 /** Columns that PostgreSQL gives every table. */
 export const SYSTEM_COLUMNS: ReadonlySet<string> = new Set(['ctid', 'xmin', 'xmax', 'cmin', 'cmax', 'tableoid']);
@@ -30,7 +30,7 @@ function reserved(kind: 'collection' | 'field', name: string): string | null {
   // Clients resolve these in a path before they send it: DELETE /fields/articles/.. would be DELETE /fields.
   if (name === '.' || name === '..') return `must not be ${name}, which no client can send in a path`;
   if (kind === 'collection') {
-    return isSystemCollection(name) ? `must not start with ${SYSTEM_PREFIX}: these are the service's own` : null;
+    return isSystemCollection(name) ? "is reserved for one of the service's own" : null;
   }
   return SYSTEM_COLUMNS.has(name) ? `must not be ${name}: it is a system column of PostgreSQL` : null;
 }

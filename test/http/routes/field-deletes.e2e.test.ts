@@ -42,7 +42,7 @@ describe('deleting a field', function () {
   it('names the batch, whose events are the whole chain', async () => {
     await create('t', [key('id'), plain('status', 'string')], { archive_field: 'status' });
     const { headers } = await api.client('/fields/t/status', { method: 'DELETE' });
-    const events = await api.sql('SELECT type FROM service_events WHERE batch = $1 ORDER BY position', [
+    const events = await api.sql('SELECT type FROM service.service_events WHERE batch = $1 ORDER BY position', [
       headers.get('x-batch-id'),
     ]);
     expect(events.map(({ type }) => type as string)).to.deep.equal(['collection.updated', 'field.deleted']);

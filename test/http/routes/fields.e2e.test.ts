@@ -82,7 +82,7 @@ describe('fields and relations as resources', function () {
     for (const [method, path, body] of WRITES) {
       const { status, headers, text } = await api.client(path, sending(method, body, service.adminToken));
       expect(status, `${method} ${path}: ${text}`).to.equal(method === 'DELETE' ? 204 : 200);
-      const found = await api.sql('SELECT count(*)::int AS n FROM service_events WHERE batch = $1', [
+      const found = await api.sql('SELECT count(*)::int AS n FROM service.service_events WHERE batch = $1', [
         headers.get('x-batch-id'),
       ]);
       expect(found[0]?.['n'], `${method} ${path}`).to.be.greaterThan(0);
@@ -208,7 +208,7 @@ describe('fields and relations as resources', function () {
     await api.ok('PATCH', '/fields/many/extra?concurrentIndexCreation=true', { schema: { is_indexed: true } });
     await api.ok('PATCH', '/fields/many?concurrentIndexCreation=1', [{ field: 'ref', schema: { is_indexed: true } }]);
     const marked = await api.sql(
-      `SELECT field FROM service_events WHERE data->'concurrent_indexes' = 'true' ORDER BY position`,
+      `SELECT field FROM service.service_events WHERE data->'concurrent_indexes' = 'true' ORDER BY position`,
     );
     expect(marked.map(({ field }) => field as string)).to.deep.equal(['a', 'extra', 'ref']);
     for (const field of ['a', 'extra', 'ref']) {
@@ -228,7 +228,7 @@ describe('fields and relations as resources', function () {
       headers: { 'content-type': 'application/json', 'idempotency-key': 'k' },
     });
     expect(again.headers.get('x-batch-id')).to.equal(headers.get('x-batch-id'));
-    const [event] = await api.sql('SELECT reason, command FROM service_events ORDER BY position DESC LIMIT 1');
+    const [event] = await api.sql('SELECT reason, command FROM service.service_events ORDER BY position DESC LIMIT 1');
     expect(event).to.deep.equal({ reason: 'because', command: 'update-fields' });
     const stale = await api.client('/relations/many/ref', {
       method: 'DELETE',

@@ -66,7 +66,7 @@ describe('adopting tables', function () {
         [' leading', 'NAME_NOT_ALLOWED'],
         ['extended', 'BELONGS_TO_EXTENSION'],
         ['hidden_column', 'COLUMN_NOT_ALLOWED'],
-        ['service_like', 'NAME_NOT_ALLOWED'],
+        ['service_webhooks', 'NAME_NOT_ALLOWED'],
       ]);
     } finally {
       await fixture.stop();
@@ -122,7 +122,13 @@ describe('adopting tables', function () {
       await adopt(source.instance);
       const { connectionString } = target;
       const pages = readRecordPages(source.instance.pool, { after: 0 });
-      const replayed = await replayInto({ connectionString, schema: 'public', pages, tables: 'every-event' });
+      const replayed = await replayInto({
+        connectionString,
+        schema: 'public',
+        serviceSchema: 'service',
+        pages,
+        tables: 'every-event',
+      });
       expect(replayed.verification.differences).to.deep.equal([]);
       expect(replayed.collections).to.equal(source.instance.store.current().collections.size);
     } finally {
@@ -143,7 +149,13 @@ describe('adopting tables', function () {
       await adopt(source.instance);
       const pages = readRecordPages(source.instance.pool, { after: 0 });
       const { connectionString } = target;
-      const replayed = await replayInto({ connectionString, schema: 'public', pages, tables: 'end-state' });
+      const replayed = await replayInto({
+        connectionString,
+        schema: 'public',
+        serviceSchema: 'service',
+        pages,
+        tables: 'end-state',
+      });
       expect(replayed.verification.differences).to.deep.equal([]);
     } finally {
       await source.stop();

@@ -76,7 +76,10 @@ describe('collations of adopted tables', function () {
     await expectReplayed(instance);
     const exported = await startAdoptFixture();
     fixtures.push(exported);
-    await runSql(exported.database, runToEnd(scriptOf(instance.store.point(), 'public')).toString());
+    await runSql(
+      exported.database,
+      runToEnd(scriptOf(instance.store.point(), { schema: 'public', serviceSchema: 'service' })).toString(),
+    );
     expect(await catalogText(exported.instance.pool)).to.deep.equal(await catalogText(instance.pool));
   });
 

@@ -122,7 +122,10 @@ describe('every member of extras on an object that is there', function () {
     const { instance } = fixture;
     await expectReplayed(instance);
     const exported = await startAdoptFixture();
-    await runSql(exported.database, runToEnd(scriptOf(instance.store.point(), 'public')).toString());
+    await runSql(
+      exported.database,
+      runToEnd(scriptOf(instance.store.point(), { schema: 'public', serviceSchema: 'service' })).toString(),
+    );
     const lines = await catalogText(exported.instance.pool);
     await exported.stop();
     expect(lines).to.deep.equal(await catalogText(instance.pool));

@@ -105,5 +105,5 @@ CREATE TABLE hidden_column (id integer, " x" integer);
 CREATE EXTENSION citext;
 CREATE TABLE extended (id integer);
 ALTER EXTENSION citext ADD TABLE extended;
-CREATE TABLE service_like (id integer);
+CREATE TABLE service_webhooks (id integer);
 `;

@@ -75,7 +75,7 @@ describe('indexes of other names', function () {
   it('is built under the name that is asked for, by a change, a new field and going back in time', async () => {
     await adopt('CREATE INDEX m_ix ON m (ix)');
     const [{ position } = { position: 0 }] = await api.sql<{ position: number }>(
-      'SELECT max(position)::int AS position FROM service_events',
+      'SELECT max(position)::int AS position FROM service.service_events',
     );
     await setIndexed(false);
     expect(await indexes()).to.deep.equal([]);

@@ -132,11 +132,11 @@ describe('odd keys, groups and names', function () {
   });
 
   it('a table that is called like one of the service’s is refused by name, not overlooked', async () => {
-    await api.sql('CREATE TABLE service_mine (id int PRIMARY KEY)');
+    await api.sql('CREATE TABLE service_folders (id int PRIMARY KEY)');
     const { adopted, refused } = await api.ok<Adopted>('POST', '/schema/adopt', { all: true });
     expect(adopted).to.deep.equal([]);
     expect(refused).to.have.length(1);
-    expect(refused[0]).to.include({ table: 'service_mine', code: 'NAME_NOT_ALLOWED' });
-    await api.sql('DROP TABLE service_mine');
+    expect(refused[0]).to.include({ table: 'service_folders', code: 'NAME_NOT_ALLOWED' });
+    await api.sql('DROP TABLE service_folders');
   });
 });

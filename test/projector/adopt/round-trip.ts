@@ -76,7 +76,13 @@ export async function expectReplayed({ pool }: Instance): Promise<void> {
     try {
       const pages = readRecordPages(pool, { after: 0 });
       const { connectionString } = target;
-      const { verification } = await replayInto({ connectionString, schema: 'public', pages, tables });
+      const { verification } = await replayInto({
+        connectionString,
+        schema: 'public',
+        serviceSchema: 'service',
+        pages,
+        tables,
+      });
       expect(verification.differences, tables).to.deep.equal([]);
     } finally {
       await target.drop();

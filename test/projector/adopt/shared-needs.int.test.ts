@@ -189,7 +189,13 @@ describe('types and sequences of several tables', function () {
       const target = await createDatabase();
       const pages = readRecordPages(instance.pool, { after: 0 });
       const { connectionString } = target;
-      const { verification } = await replayInto({ connectionString, schema: 'public', pages, tables });
+      const { verification } = await replayInto({
+        connectionString,
+        schema: 'public',
+        serviceSchema: 'service',
+        pages,
+        tables,
+      });
       found.push(verification.differences.map(({ member }) => member));
       await target.drop();
     }

@@ -49,7 +49,13 @@ describe('reading the catalog', () => {
   before(async () => {
     database = await createDatabase();
     const logger = { debug() {}, info() {}, warn() {}, error() {} };
-    pool = createPool({ connectionString: database.connectionString, schema: 'public', max: 1, logger });
+    pool = createPool({
+      connectionString: database.connectionString,
+      schema: 'public',
+      serviceSchema: 'service',
+      max: 1,
+      logger,
+    });
     client = await pool.connect();
     await client.query(SCHEMA);
     tables = new Map((await readCatalog(client, 'public')).map((table) => [table.name, table]));

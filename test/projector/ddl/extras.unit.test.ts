@@ -40,7 +40,7 @@ function expectRefused(document: unknown, path: string): void {
 
 /** A second statement, another kind of one, comments, and what isn't an expression of one row. */
 const HOSTILE_CONSTRAINTS = [
-  'CHECK (true); DROP TABLE service_events',
+  'CHECK (true); DROP TABLE service.service_events',
   'CHECK (true), DROP COLUMN id',
   'CHECK (true) -- and more',
   'CHECK (true) /* and more',
@@ -101,7 +101,11 @@ describe('extras of a submitted snapshot', () => {
       `${at}.constraints[0].name`,
     );
     expectRefused(snapshot({ unknown: 1 }), at);
-    const elsewhere = { name: 'f', definition: 'FOREIGN KEY (id) REFERENCES service_users(id)', references: 'b' };
+    const elsewhere = {
+      name: 'f',
+      definition: 'FOREIGN KEY (id) REFERENCES service.service_users(id)',
+      references: 'b',
+    };
     expectRefused(snapshot({ constraints: [elsewhere] }), `${at}.constraints[0].references`);
   });
 

@@ -30,7 +30,7 @@ describe('indexes built after the commit', () => {
     const { pool, store, schema } = instance;
     const projection = createIndexProjection({
       pool,
-      connection: { connectionString: database.connectionString, schema },
+      connection: { connectionString: database.connectionString, schema, serviceSchema: 'service' },
       database: new URL(database.connectionString).pathname.slice(1),
       currentState: () => Promise.resolve(store.current()),
       logger,
@@ -68,7 +68,7 @@ describe('indexes built after the commit', () => {
   };
   const checkpoint = async (): Promise<Record<string, unknown>> => {
     const { rows } = await instance.pool.query<Record<string, unknown>>(
-      `SELECT position, status, last_error FROM service_projections WHERE name = 'indexes'`,
+      `SELECT position, status, last_error FROM service.service_projections WHERE name = 'indexes'`,
     );
     return rows[0] ?? {};
   };
@@ -88,7 +88,7 @@ describe('indexes built after the commit', () => {
     await holder.connect();
     holders.push(holder);
     await holder.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
-    await holder.query('SELECT count(*) FROM service_events');
+    await holder.query('SELECT count(*) FROM service.service_events');
     return holder;
   };
   const isBuilding = async (): Promise<boolean> => {

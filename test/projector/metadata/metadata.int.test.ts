@@ -22,9 +22,9 @@ describe('metadata rows', () => {
     follow(from, runToEnd(transition(from, to, new Set([...from.collections.keys(), ...to.collections.keys()]))));
 
   const rows = async () => ({
-    collections: await projected.rows('SELECT * FROM service_collections ORDER BY 1'),
-    fields: await projected.rows('SELECT * FROM service_fields ORDER BY 1, 2'),
-    relations: await projected.rows('SELECT * FROM service_relations ORDER BY 2, 3'),
+    collections: await projected.rows('SELECT * FROM service.service_collections ORDER BY 1'),
+    fields: await projected.rows('SELECT * FROM service.service_fields ORDER BY 1, 2'),
+    relations: await projected.rows('SELECT * FROM service.service_relations ORDER BY 2, 3'),
   });
 
   it('are the same when every event is projected twice', async function () {
@@ -51,9 +51,9 @@ describe('metadata rows', () => {
 
   it('of what a batch did not touch are not written', async () => {
     await projected.project([created('a', [column('x', 'integer')]), created('b')]);
-    const before = await projected.rows(`SELECT xmin::text, collection FROM service_collections ORDER BY 2`);
+    const before = await projected.rows(`SELECT xmin::text, collection FROM service.service_collections ORDER BY 2`);
     await projected.project([deleted('b')]);
-    const after = await projected.rows(`SELECT xmin::text, collection FROM service_collections ORDER BY 2`);
+    const after = await projected.rows(`SELECT xmin::text, collection FROM service.service_collections ORDER BY 2`);
     expect(after).to.deep.equal(before.slice(0, 1));
     expect([...metadataStatements(projected.state(), projected.state(), ['a'])]).to.deep.equal([]);
   });
@@ -75,16 +75,16 @@ describe('metadata rows', () => {
       related('t.author', 'authors'),
     ]);
     const right = await rows();
-    await projected.rows(`UPDATE service_fields SET type = 'wrong'`);
-    await projected.rows(`DELETE FROM service_relations`);
-    await projected.rows(`INSERT INTO service_collections VALUES ('phantom', '{}', NULL)`);
+    await projected.rows(`UPDATE service.service_fields SET type = 'wrong'`);
+    await projected.rows(`DELETE FROM service.service_relations`);
+    await projected.rows(`INSERT INTO service.service_collections VALUES ('phantom', '{}', NULL)`);
     await projected.client.query('BEGIN');
     expect(await rebuildMetadata(projected.client, projected.state())).to.deep.equal({
       collections: 2,
       fields: 4,
       relations: 1,
     });
-    const { rows: seen } = await projected.pool.query(`SELECT FROM service_fields WHERE type = 'wrong'`);
+    const { rows: seen } = await projected.pool.query(`SELECT FROM service.service_fields WHERE type = 'wrong'`);
     expect(seen).to.have.length(4);
     await projected.client.query('COMMIT');
     expect(await rows()).to.deep.equal(right);

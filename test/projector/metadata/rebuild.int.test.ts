@@ -42,7 +42,7 @@ describe('rebuild of the metadata rows', () => {
   async function rebuild(onProgress?: (done: number, total: number) => void): Promise<RebuiltMetadata> {
     const place = await readDatabase(instance.pool);
     return rebuildMetadataRows({
-      connection: { connectionString: database.connectionString, schema: 'public' },
+      connection: { connectionString: database.connectionString, schema: 'public', serviceSchema: 'service' },
       database: place.database,
       lockTimeout: 5_000,
       logger: silent,
@@ -68,13 +68,17 @@ describe('rebuild of the metadata rows', () => {
   for (const [what, damage, replaced] of [
     [
       'a changed row',
-      `update service_fields set meta = meta || '{"note":"forged"}' where collection = 'articles' and field = 'title'`,
+      `update service.service_fields set meta = meta || '{"note":"forged"}' where collection = 'articles' and field = 'title'`,
       1,
     ],
-    ['a lost row', `delete from service_fields where collection = 'it"s' and field = 'size'`, 1],
-    ['a row too many', `insert into service_collections (collection, meta) values ('ghost', '{}')`, 1],
-    ['an exchanged name', `update service_collections set collection = 'writers' where collection = 'authors'`, 2],
-    ['no row at all', `truncate service_collections, service_fields, service_relations`, 4],
+    ['a lost row', `delete from service.service_fields where collection = 'it"s' and field = 'size'`, 1],
+    ['a row too many', `insert into service.service_collections (collection, meta) values ('ghost', '{}')`, 1],
+    [
+      'an exchanged name',
+      `update service.service_collections set collection = 'writers' where collection = 'authors'`,
+      2,
+    ],
+    ['no row at all', `truncate service.service_collections, service_fields, service_relations`, 4],
   ] as const) {
     it(`mends ${what}`, async () => {
       await sql(damage);
@@ -86,10 +90,12 @@ describe('rebuild of the metadata rows', () => {
 
   it('puts the checkpoint at the head, and takes an error away', async () => {
     await sql(
-      `update service_projections set position = 1, hash = null, status = 'failed', last_error = '{}' where name = 'metadata'`,
+      `update service.service_projections set position = 1, hash = null, status = 'failed', last_error = '{}' where name = 'metadata'`,
     );
     await rebuild();
-    const rows = await sql(`select position, status, last_error from service_projections where name = 'metadata'`);
+    const rows = await sql(
+      `select position, status, last_error from service.service_projections where name = 'metadata'`,
+    );
     expect(rows).to.deep.equal([{ position: instance.store.current().position, status: 'running', last_error: null }]);
   });
 

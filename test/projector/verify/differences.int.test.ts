@@ -154,26 +154,26 @@ describe('verify names what is different', () => {
 
   const METADATA: [string, Partial<Difference>][] = [
     [
-      `UPDATE service_collections SET meta = jsonb_set(meta, '{note}', '"x"') WHERE collection = 't'`,
+      `UPDATE service.service_collections SET meta = jsonb_set(meta, '{note}', '"x"') WHERE collection = 't'`,
       { member: 'meta.note', expected: null, found: 'x' },
     ],
     [
-      `UPDATE service_fields SET type = 'text' WHERE collection = 't' AND field = 'a'`,
+      `UPDATE service.service_fields SET type = 'text' WHERE collection = 't' AND field = 'a'`,
       { field: 'a', member: 'type', expected: 'string', found: 'text' },
     ],
     [
-      `DELETE FROM service_fields WHERE collection = 't' AND field = 'n'`,
+      `DELETE FROM service.service_fields WHERE collection = 't' AND field = 'n'`,
       { field: 'n', member: 'field', expected: 'a row', found: null },
     ],
     [
-      `INSERT INTO service_collections VALUES ('phantom', '{}', NULL)`,
+      `INSERT INTO service.service_collections VALUES ('phantom', '{}', NULL)`,
       { collection: 'phantom', member: 'collection', expected: null, found: 'a row' },
     ],
     [
-      `UPDATE service_relations SET one_deselect_action = 'delete'`,
+      `UPDATE service.service_relations SET one_deselect_action = 'delete'`,
       { field: 'author', member: 'one_deselect_action', expected: 'nullify', found: 'delete' },
     ],
-    [`DELETE FROM service_relations`, { field: 'author', member: 'relation', expected: 'a row', found: null }],
+    [`DELETE FROM service.service_relations`, { field: 'author', member: 'relation', expected: 'a row', found: null }],
   ];
   for (const [tampering, expected] of METADATA) {
     it(`in the metadata rows: ${tampering}`, async () => {

@@ -35,7 +35,7 @@ describe('a long log', () => {
     store = createStore({ pool, logger: silent, folds });
     await store.load();
     await folds.idle();
-    history = createHistory({ pool, store, folds, release: '1.2.3', schema: 'public' });
+    history = createHistory({ pool, store, folds, release: '1.2.3', schema: 'public', serviceSchema: 'service' });
   });
 
   after(async () => {
@@ -104,7 +104,7 @@ describe('a long log', () => {
 
   it('stores what came since the last fold when the process ends', async () => {
     const folds = createStoredFolds({ pool: instance.pool, logger: silent, secret: 'secret' });
-    await instance.pool.query('DELETE FROM service_folds WHERE position > $1', [EVENTS - 3_000]);
+    await instance.pool.query('DELETE FROM service.service_folds WHERE position > $1', [EVENTS - 3_000]);
     await folds.close(store.point());
     expect((await folds.nearest(EVENTS))?.head.position).to.equal(EVENTS);
     folds.offer(store.point());

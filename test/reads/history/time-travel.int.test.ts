@@ -62,7 +62,9 @@ describe('time travel through a random history', () => {
   }
 
   const positions = async (): Promise<number[]> => {
-    const { rows } = await instance.pool.query<{ position: number }>('SELECT position FROM service_folds ORDER BY 1');
+    const { rows } = await instance.pool.query<{ position: number }>(
+      'SELECT position FROM service.service_folds ORDER BY 1',
+    );
     return rows.map((row) => row.position);
   };
 
@@ -123,11 +125,11 @@ describe('time travel through a random history', () => {
   }
 
   const damages = {
-    'changed content': `UPDATE service_folds SET content = set_byte(content, length(content) / 2, get_byte(content, length(content) / 2) # 255)`,
-    'a changed hash': `UPDATE service_folds SET hash = repeat('0', 64)`,
-    'another log': `UPDATE service_folds SET event_hash = repeat('0', 64)`,
-    'another time': `UPDATE service_folds SET occurred_at = occurred_at + interval '1 second'`,
-    'no content': `UPDATE service_folds SET content = ''`,
+    'changed content': `UPDATE service.service_folds SET content = set_byte(content, length(content) / 2, get_byte(content, length(content) / 2) # 255)`,
+    'a changed hash': `UPDATE service.service_folds SET hash = repeat('0', 64)`,
+    'another log': `UPDATE service.service_folds SET event_hash = repeat('0', 64)`,
+    'another time': `UPDATE service.service_folds SET occurred_at = occurred_at + interval '1 second'`,
+    'no content': `UPDATE service.service_folds SET content = ''`,
   };
 
   for (const [name, damage] of Object.entries(damages)) {
@@ -157,12 +159,12 @@ describe('time travel through a random history', () => {
 
   it('every fold deleted changes no answer, and a walk through the past stores folds again', async function () {
     this.timeout(300_000);
-    await instance.pool.query('DELETE FROM service_folds');
+    await instance.pool.query('DELETE FROM service.service_folds');
     const middle = Math.floor(recorded.length / 2);
     const point = await fresh().at(middle);
     expect(text(point.state)).to.equal(recorded[middle]);
     await folds.idle();
-    await instance.pool.query('DELETE FROM service_folds');
+    await instance.pool.query('DELETE FROM service.service_folds');
     const last = await fresh().at(recorded.length - 1);
     expect(text(last.state)).to.equal(recorded.at(-1));
     await folds.idle();

@@ -1,0 +1,130 @@
+/** The two schemas of a service: the managed one, and the one of its own tables. */
+import type pg from 'pg';
+import { OperatorError } from '../kernel/operator-error.js';
+import type { Queryable } from './pool.js';
+
+export interface Schemas {
+  /** The one that is managed. */
+  schema: string;
+  /** The one that the service's own tables live in. */
+  serviceSchema: string;
+}
+
+/** What the account may do in a schema. */
+interface Right {
+  /** The account. */
+  account: string;
+  database: string;
+  exists: boolean;
+  /** USAGE and CREATE on it; where it is missing, CREATE on the database. */
+  ok: boolean;
+}
+
+const RIGHT = `
+  SELECT current_user::text AS account, current_database()::text AS database, n.oid IS NOT NULL AS exists,
+         CASE WHEN n.oid IS NULL THEN pg_catalog.has_database_privilege(current_database(), 'CREATE')
+              ELSE pg_catalog.has_schema_privilege(n.oid, 'USAGE') AND pg_catalog.has_schema_privilege(n.oid, 'CREATE')
+         END AS ok
+    FROM (VALUES ($1)) AS wanted (name) LEFT JOIN pg_catalog.pg_namespace n ON n.nspname = wanted.name`;
+
+/** What the account lacks on a schema, as a sentence that says what to run; null: nothing. */
+export async function missingRight(db: Queryable, schema: string): Promise<string | null> {
+  const { rows } = await db.query<Right>(RIGHT, [schema]);
+  const { account, database, exists, ok } = rows[0] as Right;
+  if (ok) return null;
+  const [who, which] = [quoted(account), quoted(schema)];
+  if (exists) {
+    return (
+      `The user ${who} may not create tables in the schema ${which}: ` +
+      `let its owner or a superuser run GRANT USAGE, CREATE ON SCHEMA ${which} TO ${who}.`
+    );
+  }
+  return (
+    `There is no schema ${which}, and the user ${who} may not make it: let a superuser run ` +
+    `CREATE SCHEMA ${which} AUTHORIZATION ${who}, or GRANT CREATE ON DATABASE ${quoted(database)} TO ${who}.`
+  );
+}
+
+const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+
+/**
+ * Makes a schema that isn't there yet.
+ * @throws OperatorError where the account has not the right to it, or to what is to come into it
+ */
+export async function ensureSchema(client: pg.ClientBase, schema: string): Promise<void> {
+  const missing = await missingRight(client, schema);
+  if (missing !== null) throw new OperatorError(missing);
+  // IF NOT EXISTS alone would ask for the right to create schemas even where this one exists.
+  const found = await client.query(`SELECT FROM pg_catalog.pg_namespace WHERE nspname = $1`, [schema]);
+  if (found.rowCount === 0) await client.query(`CREATE SCHEMA ${client.escapeIdentifier(schema)}`);
+}
+
+/** On our table of migrations, before the name of the managed schema: whose tables these are. */
+export const PLACE_COMMENT = 'The tables beside this one belong to the service that manages the schema ';
+
+/**
+ * Ends the start where the managed schema can't be reached, or the service's holds something else.
+ * @throws OperatorError
+ */
+export async function refuseOthers(client: pg.ClientBase, { schema, serviceSchema }: Schemas): Promise<void> {
+  await refuseUnreachable(client, schema);
+  await refuseOtherService(client, { schema, serviceSchema });
+  await refuseForeign(client, serviceSchema);
+  // The other way around: what this service is to manage holds another one's own tables.
+  const inside = await client.query(
+    `SELECT FROM pg_catalog.pg_tables WHERE schemaname = $1 AND tablename = 'service_migrations'`,
+    [schema],
+  );
+  if (inside.rowCount === 0) return;
+  throw new OperatorError(
+    `The schema "${schema}" can't be managed: it holds a service's own tables. Check DB_SCHEMA, or give that service another SERVICE_SCHEMA.`,
+  );
+}
+
+/** A schema the user may not use drops out of the search path silently, and so does all of it behind some poolers. */
+async function refuseUnreachable(client: pg.ClientBase, schema: string): Promise<void> {
+  const { rows } = await client.query<{ current: string | null }>(`SELECT current_schema() AS current`);
+  if (rows[0]?.current === schema) return;
+  throw new OperatorError(
+    `The schema "${schema}" can't be used: the database user needs the rights USAGE and CREATE on it ` +
+      `(and a connection pooler must pass on the start-up parameter "options").`,
+  );
+}
+
+async function refuseOtherService(client: pg.ClientBase, { schema, serviceSchema }: Schemas): Promise<void> {
+  const { rows } = await client.query<{ comment: string | null }>(
+    `SELECT obj_description(c.oid, 'pg_class') AS comment
+       FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+      WHERE n.nspname = $1 AND c.relname = 'service_migrations'`,
+    [serviceSchema],
+  );
+  const comment = rows[0]?.comment ?? '';
+  if (!comment.startsWith(PLACE_COMMENT) || comment === `${PLACE_COMMENT}${JSON.stringify(schema)}.`) return;
+  const other = comment.slice(PLACE_COMMENT.length, -1);
+  throw new OperatorError(
+    `The schema "${serviceSchema}" belongs to a service that manages the schema ${other}, not "${schema}": check DB_SCHEMA, and give each service its own SERVICE_SCHEMA.`,
+  );
+}
+
+/** Tables and the like, functions, and types that stand for themselves. All of ours have names that begin alike. */
+const FOREIGN = `
+  WITH place AS (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = $1),
+  begun AS (SELECT EXISTS (SELECT FROM pg_catalog.pg_class c JOIN place ON place.oid = c.relnamespace
+                            WHERE c.relname = 'service_migrations') AS yes)
+  SELECT found.name FROM (
+    SELECT c.relname::text AS name FROM pg_catalog.pg_class c JOIN place ON place.oid = c.relnamespace WHERE c.relkind NOT IN ('i', 'I', 't')
+    UNION ALL
+    SELECT p.proname::text FROM pg_catalog.pg_proc p JOIN place ON place.oid = p.pronamespace
+    UNION ALL
+    SELECT t.typname::text FROM pg_catalog.pg_type t JOIN place ON place.oid = t.typnamespace WHERE t.typtype IN ('e', 'd', 'r')
+  ) found, begun
+  WHERE NOT begun.yes OR NOT starts_with(found.name, 'service_')
+  ORDER BY found.name COLLATE "C" LIMIT 1`;
+
+async function refuseForeign(client: pg.ClientBase, serviceSchema: string): Promise<void> {
+  const { rows } = await client.query<{ name: string }>(FOREIGN, [serviceSchema]);
+  if (rows[0] === undefined) return;
+  throw new OperatorError(
+    `The schema "${serviceSchema}" holds "${rows[0].name}", which is not the service's: it needs a schema for itself. Move that away, or name another one as SERVICE_SCHEMA.`,
+  );
+}
