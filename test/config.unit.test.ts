@@ -24,9 +24,22 @@ describe('readConfig', () => {
       listenDatabaseUrl: null,
       dataDir: './data',
       schema: 'public',
+      serviceSchema: 'service',
       admin: { email: null, password: null, token: null },
       maxBody: { schema: 33_554_432, other: 1_048_576 },
     });
+  });
+
+  it('keeps the service’s own tables beside the managed schema, never in it', () => {
+    expect(readConfig({ DB_SCHEMA: 'shop' }).serviceSchema).to.equal('service_shop');
+    expect(readConfig({ DB_SCHEMA: 'shop', SERVICE_SCHEMA: 'dps' }).serviceSchema).to.equal('dps');
+    expect(readConfig({ DB_SCHEMA: 'service' }).serviceSchema).to.equal('service_service');
+    expect(refusal({ SERVICE_SCHEMA: 'public' })).to.match(/SERVICE_SCHEMA must not be public/);
+    expect(refusal({ DB_SCHEMA: 'shop', SERVICE_SCHEMA: 'shop' })).to.match(/SERVICE_SCHEMA must not be DB_SCHEMA's/);
+    for (const name of ['pg_temp', 'pg_catalog', 'information_schema', 'a"b', "a'b", 'x'.repeat(64)]) {
+      expect(refusal({ SERVICE_SCHEMA: name }), name).to.match(/^The setting SERVICE_SCHEMA must be the name/);
+    }
+    expect(refusal({ DB_SCHEMA: 'x'.repeat(60) })).to.match(/SERVICE_SCHEMA is needed/);
   });
 
   it('takes an empty setting for an absent one', () => {

@@ -1,8 +1,6 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { execFile } from 'node:child_process';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
-import { promisify } from 'node:util';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import pg from 'pg';
 import { catalogText } from '../support/catalog-text.js';
@@ -10,6 +8,7 @@ import { HARD_SCHEMA } from '../projector/adopt/hard-schema.js';
 import { type Reply, clientOf, json } from '../support/client.js';
 import { type Ran, dps } from '../support/dps.js';
 import { LIBRARY } from '../support/library.js';
+import { clientPrograms, run } from '../support/pg-dump.js';
 import { type TestDatabase, createDatabase, temporaryDirectory, testServer } from '../support/postgres.js';
 import { type TestService, startService } from '../support/service.js';
 
@@ -277,19 +276,4 @@ async function sql(connectionString: string, ...statements: string[]): Promise<v
   await client.connect();
   for (const statement of statements) await client.query(statement);
   await client.end();
-}
-
-const run = promisify(execFile);
-
-/** Where pg_dump for this server is, as Debian or the PATH have it; null when there is none that is new enough. */
-async function clientPrograms(majorVersion: number): Promise<string | null> {
-  const places = [`/usr/lib/postgresql/${majorVersion}/bin`, ...(process.env['PATH'] ?? '').split(delimiter)];
-  for (const place of places) {
-    const version = await run(join(place, 'pg_dump'), ['--version']).then(
-      ({ stdout }) => Number(/\) (\d+)/.exec(stdout)?.[1]),
-      () => 0,
-    );
-    if (version >= majorVersion) return place;
-  }
-  return null;
 }

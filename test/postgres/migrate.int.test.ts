@@ -71,7 +71,7 @@ describe('migrate', () => {
     const { rows } = await onPool(schema, (pool) =>
       pool.query(`SELECT schemaname FROM pg_tables WHERE tablename = 'service_events' ORDER BY 1`),
     );
-    expect(rows.map((row: { schemaname: string }) => row.schemaname)).to.have.members([schema, 'public']);
+    expect(rows.map((row: { schemaname: string }) => row.schemaname)).to.have.members([`service_${schema}`, 'service']);
   });
 
   it('refuses, in one sentence, a database that a newer release has migrated', async () => {

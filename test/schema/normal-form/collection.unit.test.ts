@@ -40,7 +40,7 @@ describe('collections', () => {
   });
 
   const refused: [Record<string, unknown>, string][] = [
-    [{ collection: 'service_x' }, 'service_'],
+    [{ collection: 'service_flows' }, 'is reserved'],
     [{ collection: 5 }, 'a string'],
     [{ schema: 'x' }, 'schema must be an object'],
     [{ schema: [] }, 'schema must be an object'],

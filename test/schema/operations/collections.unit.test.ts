@@ -111,7 +111,7 @@ describe('create-collection', () => {
       { collection: 't', schema: {}, fields: [{ field: 'a', type: 'bogus', interface: 'x' }] },
       'fields[0].type',
     ],
-    ['a system name', { collection: 'service_x', schema: {} }, 'collection'],
+    ['a system name', { collection: 'service_flows', schema: {} }, 'collection'],
     ['64 bytes', { collection: 'x'.repeat(64), schema: {} }, 'collection'],
     ['64 bytes in 32 characters', { collection: 'é'.repeat(32), schema: {} }, 'collection'],
     ['outer spaces', { collection: ' t', schema: {} }, 'collection'],
