@@ -67,8 +67,8 @@ export const PLACE_COMMENT = 'The tables beside this one belong to the service t
  * @throws OperatorError
  */
 export async function refuseOthers(client: pg.ClientBase, { schema, serviceSchema }: Schemas): Promise<void> {
-  await refuseUnreachable(client, schema);
   await refuseOtherService(client, { schema, serviceSchema });
+  await refuseUnreachable(client, schema);
   await refuseForeign(client, serviceSchema);
   // The other way around: what this service is to manage holds another one's own tables.
   const inside = await client.query(

@@ -233,15 +233,14 @@ describe('the schema of the service’s own tables', function () {
     await api.ok('POST', '/schema/apply', forth);
     const shown = await api.ok<{ data: { schema: { sql: string } } }>('GET', '/collections/a');
     expect(shown.data.schema.sql).to.include('REFERENCES service.service_users ("id")');
-    const { text: script } = await api.client('/schema/snapshot?export=sql');
+    const { text: script } = await api.client(`/history/snapshot?at=${await api.head()}&export=sql`);
     const other = await createDatabase();
     stops.push(() => other.drop());
     const copy = new pg.Client(other.connectionString);
     await copy.connect();
+    stops.push(() => copy.end());
     await copy.query(script);
-    const text = (client: pg.Pool | pg.Client) => catalogText(client as pg.Pool);
-    expect(await text(copy)).to.deep.equal(await text(pool));
-    await copy.end();
+    expect(await catalogText(copy)).to.deep.equal(await catalogText(pool));
     // The table leaves the log and comes back by adoption, with the relation.
     const [{ name: key } = { name: '' }] = await api.sql<{ name: string }>(
       `SELECT conname AS name FROM pg_constraint WHERE conrelid = 'a'::regclass AND contype = 'f'`,

@@ -12,7 +12,7 @@ describe('imported snapshots', () => {
         expect(pathsOf(importSnapshot({ [part]: value }, SYSTEM))).to.deep.equal([part]);
     }
     const wrong = {
-      collections: ['x', { meta: {} }, table('service_x')],
+      collections: ['x', { meta: {} }, table('service_flows')],
       fields: [{ collection: 'a' }],
       relations: [],
     };

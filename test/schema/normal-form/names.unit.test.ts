@@ -50,8 +50,13 @@ describe('names', () => {
     });
   }
 
-  it('keeps the prefix of the system for collections', () => {
-    expect(fault('collection', 'service_users')).to.include('service_');
+  it('keeps the names of the system for collections, and no others', () => {
+    for (const name of ['service_users', 'service_events', 'service_divergences', 'service_versions']) {
+      expect(fault('collection', name)).to.include('is reserved');
+    }
+    for (const name of ['service_orders', 'service_pages', 'service_', 'service_event']) {
+      expect(fault('collection', name)).to.equal(undefined);
+    }
     expect(fault('collection', 'Service_users')).to.equal(undefined);
     expect(fault('field', 'service_users')).to.equal(undefined);
   });
