@@ -106,9 +106,9 @@ export async function migratedTemplate(address: ServerAddress): Promise<string> 
 
 async function migrated(connectionString: string): Promise<void> {
   const logger = createLogger({ level: 'error', format: 'json' });
-  const pool = createPool({ connectionString, schema: 'public', max: 1, logger });
+  const pool = createPool({ connectionString, schema: 'public', serviceSchema: 'service', max: 1, logger });
   try {
-    await migrate({ pool, schema: 'public', database: await readDatabase(pool), logger });
+    await migrate({ pool, schema: 'public', serviceSchema: 'service', database: await readDatabase(pool), logger });
   } finally {
     await pool.end();
   }
