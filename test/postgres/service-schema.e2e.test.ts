@@ -1,10 +1,10 @@
 /** The service's own tables live in a schema of their own: what is managed holds nothing of theirs. */
 import { expect } from 'chai';
 import pg from 'pg';
-import { HARD_SCHEMA } from '../adopt/hard-schema.js';
-import { catalogText } from '../adopt/catalog-text.js';
-import { expectConsistent } from '../faults/consistent.js';
-import { plain } from '../http/fields/columns.js';
+import { HARD_SCHEMA } from '../projector/adopt/hard-schema.js';
+import { catalogText } from '../support/catalog-text.js';
+import { expectConsistent } from '../support/consistent.js';
+import { plain } from '../http/routes/columns.js';
 import { type Api, createApi } from '../support/api.js';
 import { clientPrograms, dumpSchema } from '../support/pg-dump.js';
 import { type TestDatabase, asSuperuser, createDatabase, superuserUrl, testServer } from '../support/postgres.js';
