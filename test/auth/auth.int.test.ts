@@ -122,6 +122,7 @@ describe('authentication', () => {
       const other = await database.another();
       const user = await newUser('token@example.com');
       const { token, ...shown } = valueOf(await tokens.create(user.id, { name: 'deploy' }));
+      expect(shown).to.have.property('expires_at', null);
       expect(token).match(/^dps_[\w-]{43}$/);
       expect(valueOf(await tokens.list(user.id))).deep.equal([shown]);
       const caller = { id: user.id, name: 'Somebody', role: 'reader' };

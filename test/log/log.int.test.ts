@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import type pg from 'pg';
 import { appendEvents } from '../../src/log/append.js';
@@ -127,6 +128,34 @@ describe('the log', () => {
     const pages: EventRecord[][] = [];
     for await (const page of readRecordPages(pool, { after: 0, upTo: 1_200 })) pages.push(page);
     expect(pages.map((page) => page.length)).to.deep.equal([1_000, 200]);
+  });
+
+  it('a page that is read ahead and fails when nobody wants it any more concerns nobody', async () => {
+    await append(Array.from({ length: 1_001 }, (_, index) => patch(index)));
+    const unhandled: unknown[] = [];
+    const note = (error: unknown): unknown => unhandled.push(error);
+    const listeners = process.listeners('unhandledRejection');
+    process.removeAllListeners('unhandledRejection').on('unhandledRejection', note);
+    try {
+      let queries = 0;
+      // The second page is asked for on a connection that is gone by then.
+      const client = await pool.connect();
+      const query = ((...args: Parameters<pg.PoolClient['query']>) => {
+        queries += 1;
+        if (queries === 2) client.release(true);
+        return client.query(...args);
+      }) as typeof client.query;
+      for await (const page of readRecordPages({ query }, { after: 0 })) {
+        expect(page).to.have.length(1_000);
+        break;
+      }
+      await setTimeout(50);
+      expect(queries).to.equal(2);
+      expect(unhandled).to.deep.equal([]);
+    } finally {
+      process.removeAllListeners('unhandledRejection');
+      for (const listener of listeners) process.on('unhandledRejection', listener);
+    }
   });
 
   it('takes a batch that is too large for one value', async () => {

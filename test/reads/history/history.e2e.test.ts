@@ -142,6 +142,19 @@ describe('the log over HTTP', () => {
     }
   });
 
+  it('says there is no next page behind a last one that is full', async () => {
+    const nextOf = async (path: string, limit: number) =>
+      ((await send(`/history/${path}limit=${limit}`)).json as { meta: { next: number | null } }).meta.next;
+    const lengthOf = async (path: string) =>
+      ((await send(`/history/${path}limit=1000`)).json as { data: unknown[] }).data.length;
+    for (const path of ['events?', 'events?order=desc&', 'batches?', 'collections/articles?']) {
+      const length = await lengthOf(path);
+      expect(length, path).to.be.within(2, 999);
+      expect(await nextOf(path, length), path).to.equal(null);
+      expect(await nextOf(path, length - 1), path).to.be.a('number');
+    }
+  });
+
   it('filters by everything an event says', async () => {
     const all = (await events()).data;
     const first = all[0] as Event;
