@@ -1,0 +1,36 @@
+/** A copy of the project that may be spoilt: its own sources and tests, the installed packages shared. */
+import { execFile } from 'node:child_process';
+import { cp, mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+
+export const ROOT = join(import.meta.dirname, '..', '..');
+const run = promisify(execFile);
+
+export interface Copy {
+  directory: string;
+  remove(): Promise<void>;
+}
+
+/** Copies what git knows or would take. */
+export async function createCopy(): Promise<Copy> {
+  const directory = await mkdtemp(join(tmpdir(), 'dps-mutate-'));
+  for (const file of await projectFiles()) {
+    await mkdir(dirname(join(directory, file)), { recursive: true });
+    await cp(join(ROOT, file), join(directory, file)).catch(() => undefined); // deleted, not committed yet
+  }
+  await symlink(join(ROOT, 'node_modules'), join(directory, 'node_modules'));
+  return { directory, remove: () => rm(directory, { recursive: true, force: true }) };
+}
+
+/** Paths of the project's files, from its folder. */
+export async function projectFiles(): Promise<string[]> {
+  const { stdout } = await run('git', ['ls-files', '-co', '--exclude-standard'], { cwd: ROOT, maxBuffer: 1 << 26 });
+  return stdout.split('\n').filter((file) => file !== '');
+}
+
+/** Writes dist/ anew, whatever the type checker thinks of it. */
+export async function build(directory: string): Promise<void> {
+  await run('npx', ['tsc', '-p', 'tsconfig.build.json', '--noCheck'], { cwd: directory }).catch(() => undefined);
+}

@@ -1,0 +1,159 @@
+/**
+ * Which test file runs which blocks of the sources, taken once and kept in node_modules/.cache: a test file that
+ * changed is run again. Of sources that got other blocks since only the file is known, until `--fresh`.
+ */
+import { createHash } from 'node:crypto';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { blocksOf, instrumented } from './blocks.js';
+import { type Copy, ROOT, build, createCopy, projectFiles } from './copy.js';
+import { runMocha } from './processes.js';
+
+export interface TestCoverage {
+  file: string;
+  /** How long its tests took. */
+  ms: number;
+  /** How many of them fail without any mutation. */
+  failed: number;
+  /** `src/…ts#number`: the blocks that ran. */
+  blocks: string[];
+  /** Of its text when it was run. */
+  hash: string;
+  /** How many blocks each source had whose blocks are named. */
+  sources: Record<string, number>;
+}
+
+const CACHE = join(ROOT, 'node_modules', '.cache', 'mutate', 'coverage.json');
+const BATCH = { unit: 32, other: 6 };
+const LIMIT = 20 * 60_000;
+
+/** These judge the project as a whole or take minutes: nothing is sampled with them. */
+const LEFT_OUT = /^test\/(corpus|faults)\/|real-schemas|documents\.e2e|packed\.e2e/;
+
+export interface CoverageOptions {
+  /** Forgets what was kept. */
+  fresh: boolean;
+  /** Takes what was kept as it is, and runs nothing for it. */
+  kept: boolean;
+  said: (line: string) => void;
+}
+
+/** The coverage of every test file. */
+export async function readCoverage(options: CoverageOptions): Promise<TestCoverage[]> {
+  const { said } = options;
+  const files = await projectFiles();
+  const tests = files.filter((file) => file.endsWith('.test.ts') && !LEFT_OUT.test(file));
+  const kept = new Map((options.fresh ? [] : withMoved(await readCache(), tests)).map((entry) => [entry.file, entry]));
+  const waiting: string[] = [];
+  for (const test of options.kept ? [] : tests) {
+    if (kept.get(test)?.hash !== (await hashOf(test))) waiting.push(test);
+  }
+  for (const file of kept.keys()) if (!tests.includes(file)) kept.delete(file);
+  if (waiting.length > 0) said(`coverage: ${waiting.length} test files to run`);
+  const batches = inBatches(waiting);
+  const work = async (): Promise<void> => {
+    if (batches.length === 0) return;
+    const copy = await createInstrumented();
+    try {
+      for (let batch = batches.shift(); batch !== undefined; batch = batches.shift()) {
+        for (const entry of await runBatch(copy, batch)) kept.set(entry.file, entry);
+        await writeCache([...kept.values()]);
+        said(`coverage: ${kept.size} of ${tests.length} test files`);
+      }
+    } finally {
+      await copy.remove();
+    }
+  };
+  await Promise.all([work(), work()]);
+  return [...kept.values()];
+}
+
+/** How many blocks a source has: while that is the same, their numbers mean what they meant. */
+export async function countBlocks(file: string): Promise<number> {
+  return blocksOf(file, await readFile(join(ROOT, file), 'utf8').catch(() => '')).length;
+}
+
+async function hashOf(file: string): Promise<string> {
+  const text = await readFile(join(ROOT, file), 'utf8').catch(() => '');
+  // What is imported from where changes when a file moves, and says nothing about what it tests.
+  const meaning = text.replaceAll(/from '[^']*'/g, '');
+  return createHash('sha256').update(meaning).digest('hex').slice(0, 16);
+}
+
+/** Test files that stand elsewhere now keep what was found. */
+function withMoved(entries: readonly TestCoverage[], tests: readonly string[]): TestCoverage[] {
+  const gone = entries.filter(({ file }) => !tests.includes(file));
+  const known = new Set(entries.map(({ file }) => file));
+  const moved = tests.flatMap((file) => {
+    const from = known.has(file) ? undefined : gone.find((entry) => basename(entry.file) === basename(file));
+    return from === undefined ? [] : [{ ...from, file }];
+  });
+  return [...entries, ...moved];
+}
+
+interface Instrumented extends Copy {
+  /** The number of blocks of each source. */
+  counts: ReadonlyMap<string, number>;
+}
+
+async function createInstrumented(): Promise<Instrumented> {
+  const copy = await createCopy();
+  const recorder = pathToFileURL(join(copy.directory, 'scripts/mutate/recorder.mjs')).href;
+  const counts = new Map<string, number>();
+  for (const file of (await projectFiles()).filter(isSource)) {
+    const path = join(copy.directory, file);
+    const source = await readFile(path, 'utf8').catch(() => null);
+    if (source === null) continue;
+    counts.set(file, blocksOf(file, source).length);
+    await writeFile(path, instrumented(file, source, recorder));
+  }
+  await build(copy.directory);
+  return { ...copy, counts };
+}
+
+async function runBatch({ directory, counts }: Instrumented, batch: readonly string[]): Promise<TestCoverage[]> {
+  const results = join(directory, 'scripts/mutate/results.jsonl');
+  await rm(results, { force: true });
+  const args = ['--timeout', '120000', '--reporter', './scripts/mutate/coverage-reporter.mjs', ...batch];
+  const { output } = await runMocha(directory, args, LIMIT);
+  const text = await readFile(results, 'utf8').catch(() => '');
+  if (text === '') process.stderr.write(`${output.slice(-2_000)}\n`);
+  const entries: TestCoverage[] = [];
+  for (const line of text.split('\n').filter((each) => each !== '')) {
+    const entry = JSON.parse(line) as Omit<TestCoverage, 'hash' | 'sources'>;
+    const sources = new Set(entry.blocks.map((block) => block.slice(0, block.indexOf('#'))));
+    entries.push({
+      ...entry,
+      hash: await hashOf(entry.file),
+      sources: Object.fromEntries([...sources].map((file) => [file, counts.get(file) ?? 0])),
+    });
+  }
+  return entries;
+}
+
+/** Unit tests, which are quick, first; those of whole adopted databases last: what is kept soon is worth something. */
+function inBatches(files: readonly string[]): string[][] {
+  const unit = files.filter((file) => file.endsWith('.unit.test.ts'));
+  const others = files.filter((file) => !unit.includes(file)).toSorted((a, b) => slow(a) - slow(b));
+  const cut = (list: readonly string[], size: number): string[][] =>
+    Array.from({ length: Math.ceil(list.length / size) }, (_, index) => list.slice(index * size, (index + 1) * size));
+  return [...cut(unit, BATCH.unit), ...cut(others, BATCH.other)];
+}
+
+function slow(file: string): number {
+  return /adopt|lifecycle/.test(file) ? 1 : 0;
+}
+
+async function readCache(): Promise<TestCoverage[]> {
+  return JSON.parse(await readFile(CACHE, 'utf8').catch(() => '[]')) as TestCoverage[];
+}
+
+async function writeCache(entries: readonly TestCoverage[]): Promise<void> {
+  await mkdir(join(CACHE, '..'), { recursive: true });
+  await writeFile(CACHE, JSON.stringify(entries));
+}
+
+function isSource(file: string): boolean {
+  return file.startsWith('src/') && file.endsWith('.ts');
+}

@@ -1,0 +1,79 @@
+/**
+ * `npm run mutate -- --mutations 100 --seed 1 --under src/schema`: samples single changes of the sources, runs the
+ * tests that reach each, and prints which of them nothing noticed. Exit code 1 when fewer than 90 % were noticed.
+ * The working tree isn't touched: every change is made in a copy of it. Which tests reach what is found out once and
+ * kept; `--fresh` finds it out anew, `--kept` takes what is there. `--verbose` also prints what noticed each change.
+ */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { stopTestServer, testServer } from '../../test/support/postgres.js';
+import { ROOT, build, createCopy } from './copy.js';
+import { readCoverage } from './coverage.js';
+import { drawSample, lineAt } from './sample.js';
+import { testsFor } from './targets.js';
+import { type Verdict, tryMutation } from './try.js';
+
+const ENOUGH = 90;
+const WORKERS = 2;
+
+const { values } = parseArgs({
+  options: {
+    mutations: { type: 'string', default: '100' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    under: { type: 'string', default: 'src' },
+    fresh: { type: 'boolean', default: false },
+    kept: { type: 'boolean', default: false },
+    verbose: { type: 'boolean', default: false },
+  },
+});
+const [count, seed] = [Number(values.mutations), Number(values.seed)];
+if (!Number.isSafeInteger(count) || !Number.isSafeInteger(seed)) throw new Error('--mutations and --seed are numbers');
+
+const since = Date.now();
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+const note = (line: string): void => void process.stderr.write(`${line}\n`);
+
+/** `file:line operator: the line`, as one finds it again. */
+async function described({ mutation, outcome, by, tests, ms }: Verdict): Promise<string> {
+  const source = await readFile(join(ROOT, mutation.file), 'utf8');
+  const { line, text } = lineAt(source, mutation.start);
+  const before = source.slice(mutation.start, mutation.end).replaceAll(/\s+/g, ' ').slice(0, 80);
+  const change = `${before} -> ${mutation.text || '(nothing)'}`;
+  const cost = `${tests} test files, ${Math.round(ms / 1_000)} s`;
+  return `${outcome}: ${mutation.file}:${line} ${mutation.operator}: ${change}\n    ${text}\n    ${cost}${by && `; ${by}`}`;
+}
+
+print(`seed ${seed}`);
+// One server for every run of mocha: starting one costs more than most tests.
+process.env['TEST_DATABASE_URL'] = (await testServer()).connectionString;
+const copies = [];
+const verdicts: Verdict[] = [];
+try {
+  const coverage = await readCoverage({ fresh: values.fresh, kept: values.kept, said: note });
+  for (let worker = 0; worker < WORKERS; worker++) copies.push(await createCopy());
+  const [first] = copies;
+  if (first === undefined) throw new Error('no copy');
+  const sample = await drawSample(first, { seed, count, under: values.under });
+  note(`${sample.length} mutations after ${Math.round((Date.now() - since) / 1_000)} s`);
+  await Promise.all(
+    copies.map(async (copy) => {
+      await build(copy.directory);
+      for (let mutation = sample.shift(); mutation !== undefined; mutation = sample.shift()) {
+        const verdict = await tryMutation(copy, mutation, await testsFor(mutation, coverage));
+        verdicts.push(verdict);
+        if (verdict.outcome !== 'killed' || values.verbose) print(await described(verdict));
+        else note(`${verdicts.length}: killed in ${Math.round(verdict.ms / 1_000)} s`);
+      }
+    }),
+  );
+} finally {
+  await Promise.all(copies.map((copy) => copy.remove()));
+  await stopTestServer();
+}
+
+const of = (outcome: Verdict['outcome']): number => verdicts.filter((each) => each.outcome === outcome).length;
+const score = (100 * (of('killed') + of('timeout'))) / Math.max(verdicts.length, 1);
+print(`killed ${of('killed')}, timeouts ${of('timeout')}, survived ${of('survived')} of ${verdicts.length}`);
+print(`score ${score.toFixed(1)} % (seed ${seed}, ${Math.round((Date.now() - since) / 1_000)} s)`);
+if (score < ENOUGH) process.exitCode = 1;

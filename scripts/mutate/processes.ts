@@ -1,0 +1,45 @@
+/** Runs mocha in a copy of the project, with an end however much it hangs. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+
+export interface MochaRun {
+  outcome: 'passed' | 'failed' | 'timeout';
+  /** What it printed. */
+  output: string;
+}
+
+/**
+ * @param args of mocha
+ * @param limit milliseconds until it and its children are killed
+ */
+export async function runMocha(directory: string, args: readonly string[], limit: number): Promise<MochaRun> {
+  const child = spawn(process.execPath, ['node_modules/mocha/bin/mocha.js', '--no-parallel', '--exit', ...args], {
+    cwd: directory,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (chunk: string) => {
+      output = (output + chunk).slice(-200_000);
+    });
+  }
+  let late = false;
+  const timer = setTimeout(() => {
+    late = true;
+    killGroup(child.pid);
+  }, limit);
+  await once(child, 'exit');
+  clearTimeout(timer);
+  killGroup(child.pid); // what it left behind
+  return { outcome: late ? 'timeout' : child.exitCode === 0 ? 'passed' : 'failed', output };
+}
+
+function killGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It has ended, and its children with it.
+  }
+}

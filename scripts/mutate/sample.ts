@@ -1,0 +1,136 @@
+/** The mutations of a run: drawn by a seed, only such as still compile, equivalent ones left out. */
+import { execFile } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { ROOT, type Copy, projectFiles } from './copy.js';
+import { type Mutation, mutated, mutationsOf } from './mutations.js';
+
+const run = promisify(execFile);
+
+/** A mutation that changes nothing anybody could see, with the reason; `text` is the line it stands in, trimmed. */
+interface Equivalent {
+  file: string;
+  text: string;
+  operator: string;
+  reason: string;
+}
+
+export interface SampleOptions {
+  seed: number;
+  count: number;
+  /** The folder or file that is mutated, from the project's. */
+  under: string;
+}
+
+/** Draws `count` mutations. The copy's sources are as they were afterwards. */
+export async function drawSample(copy: Copy, { seed, count, under }: SampleOptions): Promise<Mutation[]> {
+  const candidates = shuffled(await allMutations(under), seed);
+  const sample: Mutation[] = [];
+  while (sample.length < count && candidates.length > 0) {
+    const wanted = Math.ceil((count - sample.length) * 3);
+    sample.push(...(await compiling(copy, takeOneAFile(candidates, wanted))));
+  }
+  return sample.slice(0, count);
+}
+
+/** Line (from 1) and its text, trimmed, where a place in a source is. */
+export function lineAt(source: string, place: number): { line: number; text: string } {
+  const line = source.slice(0, place).split('\n').length;
+  return { line, text: (source.split('\n')[line - 1] ?? '').trim() };
+}
+
+async function allMutations(under: string): Promise<Mutation[]> {
+  const equivalents = JSON.parse(
+    await readFile(join(import.meta.dirname, 'equivalent.json'), 'utf8'),
+  ) as readonly Equivalent[];
+  const found: Mutation[] = [];
+  for (const file of (await projectFiles()).toSorted()) {
+    if (!/^src\/.*\.ts$/.test(file) || !(file === under || file.startsWith(`${under}/`))) continue;
+    const source = await readFile(join(ROOT, file), 'utf8').catch(() => '');
+    const known = equivalents.filter((each) => each.file === file);
+    for (const mutation of mutationsOf(file, source)) {
+      const { text } = lineAt(source, mutation.start);
+      if (!known.some((each) => each.operator === mutation.operator && each.text === text)) found.push(mutation);
+    }
+  }
+  return found;
+}
+
+/** Takes the first ones, at most one a file, so that all can be checked together. */
+function takeOneAFile(candidates: Mutation[], count: number): Mutation[] {
+  const taken = new Map<string, Mutation>();
+  for (const candidate of candidates) {
+    if (taken.size >= count) break;
+    if (!taken.has(candidate.file)) taken.set(candidate.file, candidate);
+  }
+  for (const candidate of taken.values()) candidates.splice(candidates.indexOf(candidate), 1);
+  return [...taken.values()];
+}
+
+/** Those that the type checker takes: all at once, and again without those that it names. */
+async function compiling(copy: Copy, candidates: readonly Mutation[]): Promise<Mutation[]> {
+  const sources = new Map<string, string>();
+  for (const { file } of candidates) sources.set(file, await readFile(join(copy.directory, file), 'utf8'));
+  const restore = (file: string) => writeFile(join(copy.directory, file), sources.get(file) ?? '');
+  const left = new Map(candidates.map((candidate) => [candidate.file, candidate]));
+  for (const [file, candidate] of left) {
+    await writeFile(join(copy.directory, file), mutated(sources.get(file) ?? '', candidate));
+  }
+  for (;;) {
+    const wrong = await filesWithErrors(copy.directory);
+    if (wrong.size === 0) break;
+    let culprits = [...wrong].filter((file) => left.has(file));
+    if (culprits.length === 0) culprits = await importedBy(copy.directory, wrong, left);
+    if (culprits.length === 0) culprits = [...left.keys()];
+    for (const file of culprits) {
+      left.delete(file);
+      await restore(file);
+    }
+  }
+  await Promise.all([...left.keys()].map(restore));
+  return [...left.values()];
+}
+
+async function filesWithErrors(directory: string): Promise<Set<string>> {
+  const args = ['tsc', '-p', 'tsconfig.build.json', '--noEmit', '--pretty', 'false'];
+  const flags = ['--noUnusedLocals', 'false', '--noUnusedParameters', 'false', '--sourceMap', 'false'];
+  const options = { cwd: directory, maxBuffer: 1 << 26 };
+  const output = await run('npx', [...args, ...flags], options).then(
+    () => '',
+    (error: unknown) => String((error as { stdout?: unknown }).stdout),
+  );
+  const files = new Set([...output.matchAll(/^(src\/\S+?)\(\d+,\d+\): error/gm)].map((match) => match[1] ?? ''));
+  if (output !== '' && files.size === 0) throw new Error(output);
+  return files;
+}
+
+/** The mutated files that the wrong ones import: one of them changed a type that others see. */
+async function importedBy(directory: string, wrong: ReadonlySet<string>, left: ReadonlyMap<string, Mutation>) {
+  const found = new Set<string>();
+  for (const file of wrong) {
+    const source = await readFile(join(directory, file), 'utf8');
+    for (const [, specifier = ''] of source.matchAll(/from '(\.[^']+)\.js'/g)) {
+      const imported = join(file, '..', `${specifier}.ts`);
+      if (left.has(imported)) found.add(imported);
+    }
+  }
+  return [...found];
+}
+
+/** Fisher and Yates with a generator that the seed alone decides (mulberry32). */
+function shuffled<T>(values: readonly T[], seed: number): T[] {
+  const result = [...values];
+  let state = seed >>> 0;
+  const random = (): number => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+  for (let index = result.length - 1; index > 0; index--) {
+    const other = Math.floor(random() * (index + 1));
+    [result[index], result[other]] = [result[other] as T, result[index] as T];
+  }
+  return result;
+}

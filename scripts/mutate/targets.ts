@@ -1,0 +1,47 @@
+/** Which test files have a chance to notice a mutation, the likeliest first. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { blockAt, blocksOf } from './blocks.js';
+import { ROOT, projectFiles } from './copy.js';
+import { type TestCoverage, countBlocks } from './coverage.js';
+import type { Mutation } from './mutations.js';
+
+/**
+ * First those that run the block, then those that run anything of the file, or else of the files that import it; in
+ * each group unit tests first, and then those that run the fewest blocks: they say the most about each.
+ */
+export async function testsFor(mutation: Mutation, coverage: readonly TestCoverage[]): Promise<TestCoverage[]> {
+  const sound = coverage.filter(({ failed }) => failed === 0);
+  const { file } = mutation;
+  const count = await countBlocks(file);
+  const block = blockAt(blocksOf(file, await readFile(join(ROOT, file), 'utf8')), mutation.start);
+  const name = `${file}#${block ?? ''}`;
+  const exact = sound.filter(({ blocks, sources }) => sources[file] === count && blocks.includes(name));
+  let files = [file];
+  let wider: TestCoverage[] = [];
+  for (let step = 0; step < 4 && wider.length === 0; step++) {
+    wider = sound.filter(({ sources }) => files.some((each) => Object.hasOwn(sources, each)));
+    files = await importersOf(files);
+  }
+  return [...inOrder(exact), ...inOrder(wider.filter((each) => !exact.includes(each)))];
+}
+
+function inOrder(tests: readonly TestCoverage[]): TestCoverage[] {
+  return tests.toSorted((a, b) => rank(a) - rank(b) || a.blocks.length - b.blocks.length);
+}
+
+function rank({ file }: TestCoverage): number {
+  return file.endsWith('.unit.test.ts') ? 0 : 1;
+}
+
+async function importersOf(files: readonly string[]): Promise<string[]> {
+  const found = new Set<string>();
+  for (const file of await projectFiles()) {
+    if (!/^src\/.*\.ts$/.test(file)) continue;
+    const source = await readFile(join(ROOT, file), 'utf8').catch(() => '');
+    for (const [, specifier = ''] of source.matchAll(/from '(\.[^']+)\.js'/g)) {
+      if (files.includes(join(file, '..', `${specifier}.ts`))) found.add(file);
+    }
+  }
+  return [...found];
+}
