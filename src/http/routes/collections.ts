@@ -2,13 +2,11 @@
 import { z } from 'zod';
 import { missingCollection } from '../../schema/operations/refusals.js';
 import type { State } from '../../schema/model/state.js';
-import { type Answer, JSON_TYPE, noContent, textAnswer } from '../answer.js';
-import { change, commandOf } from '../change.js';
+import { changeOf, changeRoute, severalChangesRoute } from '../change-route.js';
 import { type CollectionTexts, createCollectionTexts } from '../collection-texts.js';
 import type { HttpDeps } from '../deps.js';
 import { invalidQuery, Refused } from '../errors.js';
 import { listQueryOf, listTexts, pageKey } from '../list.js';
-import { inManagedSchema } from '../managed-schema.js';
 import { COLLECTION_MEMBERS, membersOf, pickText } from '../members.js';
 import { flag, metaMembers } from '../query.js';
 import { createRead } from '../read.js';
@@ -29,6 +27,7 @@ const oneQuery = z.strictObject({ ...shownQuery, id: z.string().optional() });
 const deleteQuery = oneQuery.pick({ id: true });
 
 type OneQuery = z.output<typeof oneQuery>;
+type CreateQuery = z.output<typeof createQuery>;
 
 export function collectionRoutes(deps: HttpDeps): Route[] {
   const texts = createCollectionTexts(deps.config, deps.systemCollections);
@@ -64,84 +63,65 @@ function readingRoutes(deps: HttpDeps, texts: CollectionTexts): Route[] {
   ];
 }
 
-/** What the answer to a change shows: collections, and which of their members. */
+/** What the answer to a change shows: which members of collections. */
 type DocumentCall = Call<{ fields?: readonly string[] | undefined }>;
 
-function changingRoutes({ pipeline, config: { schema } }: HttpDeps, texts: CollectionTexts): Route[] {
+function changingRoutes(deps: HttpDeps, texts: CollectionTexts): Route[] {
   const textOf = (state: State, name: string, { query: { fields } }: DocumentCall): string => {
     const text = texts.one(state, name);
     return text === undefined ? 'null' : pickText(text, fields);
   };
-  const documentAnswer = (state: State, name: string, call: DocumentCall): Answer => ({
-    ...textAnswer(200, `{"data":${textOf(state, name, call)}}`, ['Content-Type', JSON_TYPE]),
-    position: state.position,
+  const listOf = (state: State, names: readonly string[], call: DocumentCall): string =>
+    `[${names.map((name) => textOf(state, name, call)).join(',')}]`;
+  const createOne = changeOf<'create-collection', CreateQuery>({
+    name: 'create-collection',
+    input: ({ body, query }) => ({ body, concurrentIndexes: query.concurrentIndexCreation }),
+    shows: (state, { collection: { collection } }, call) => textOf(state, collection, call),
   });
-  const documentsAnswer = (state: State, names: readonly string[], call: DocumentCall): Answer => {
-    const data = names.map((name) => textOf(state, name, call));
-    const answer = textAnswer(200, `{"data":[${data.join(',')}]}`, ['Content-Type', JSON_TYPE]);
-    return { ...answer, position: state.position };
-  };
-  const createSeveral = async (call: DocumentCall, input: { body: unknown[]; concurrentIndexes: boolean }) => {
-    const command = await commandOf('create-collections', input);
-    const names = command.creates.map(({ collection }) => collection.collection);
-    const render = ({ state }: { state: State }) => documentsAnswer(state, names, call);
-    return change(pipeline, call, { name: 'create-collections', command, render });
-  };
+  const createSeveral = changeOf<'create-collections', CreateQuery>({
+    name: 'create-collections',
+    input: ({ body, query }) => ({ body: body as unknown[], concurrentIndexes: query.concurrentIndexCreation }),
+    shows: (state, { creates }, call) =>
+      listOf(
+        state,
+        creates.map(({ collection }) => collection.collection),
+        call,
+      ),
+  });
   return [
-    route({
+    changeRoute(deps, {
       method: 'patch',
       path: PATH,
-      access: 'admin',
       query: severalQuery,
-      body: 'json',
-      async handle(call) {
-        const body = await inManagedSchema(call.body, schema);
-        const command = await commandOf('update-collections', { body });
-        const names = command.updates.map(({ collection }) => collection);
-        const render = ({ state }: { state: State }) => documentsAnswer(state, names, call);
-        return change(pipeline, call, { name: 'update-collections', command, render });
-      },
+      name: 'update-collections',
+      input: ({ body }) => ({ body }),
+      shows: (state, { updates }, call) =>
+        listOf(
+          state,
+          updates.map(({ collection }) => collection),
+          call,
+        ),
     }),
-    route({
+    severalChangesRoute(deps, {
       method: 'post',
       path: PATH,
-      access: 'admin',
       query: createQuery,
-      body: 'json',
-      async handle(call) {
-        const body = await inManagedSchema(call.body, schema);
-        const concurrentIndexes = call.query.concurrentIndexCreation;
-        if (Array.isArray(body)) return createSeveral(call, { body, concurrentIndexes });
-        const command = await commandOf('create-collection', { body, concurrentIndexes });
-        const name = command.collection.collection;
-        const render = ({ state }: { state: State }) => documentAnswer(state, name, call);
-        return change(pipeline, call, { name: 'create-collection', command, render });
-      },
+      choose: ({ body }) => (Array.isArray(body) ? createSeveral : createOne),
     }),
-    route({
+    changeRoute(deps, {
       method: 'patch',
       path: ONE,
-      access: 'admin',
       query: oneQuery,
-      body: 'json',
-      async handle(call) {
-        const collection = idOf(call);
-        const body = await inManagedSchema(call.body, schema);
-        const command = await commandOf('update-collection', { collection, body });
-        const render = ({ state }: { state: State }) => documentAnswer(state, collection, call);
-        return change(pipeline, call, { name: 'update-collection', command, render });
-      },
+      name: 'update-collection',
+      input: (call) => ({ collection: idOf(call), body: call.body }),
+      shows: (state, { collection }, call) => textOf(state, collection, call),
     }),
-    route({
+    changeRoute(deps, {
       method: 'delete',
       path: ONE,
-      access: 'admin',
       query: deleteQuery,
-      async handle(call) {
-        const command = await commandOf('delete-collection', { collection: idOf(call) });
-        const render = ({ position }: { position: number }) => noContent(position);
-        return change(pipeline, call, { name: 'delete-collection', command, render });
-      },
+      name: 'delete-collection',
+      input: (call) => ({ collection: idOf(call) }),
     }),
   ];
 }

@@ -5,12 +5,10 @@ import { collectionsInOrder } from '../../schema/model/order.js';
 import type { FieldDocument } from '../../schema/snapshot/documents.js';
 import { fieldDocumentsOf } from '../../schema/snapshot/snapshot.js';
 import type { CollectionNode, State } from '../../schema/model/state.js';
-import { type Answer, JSON_TYPE, noContent, textAnswer } from '../answer.js';
-import { change, commandOf } from '../change.js';
+import { changeRoute } from '../change-route.js';
 import type { HttpDeps } from '../deps.js';
 import { Refused } from '../errors.js';
 import { listQueryOf, listTexts, pageKey } from '../list.js';
-import { inManagedSchema } from '../managed-schema.js';
 import { FIELD_MEMBERS, membersOf, pickText } from '../members.js';
 import { flag } from '../query.js';
 import { createRead } from '../read.js';
@@ -104,79 +102,47 @@ function readingRoutes(deps: HttpDeps, textsOf: FieldTexts): Route[] {
   ];
 }
 
-function changingRoutes({ pipeline, config: { schema } }: HttpDeps, textsOf: FieldTexts): Route[] {
-  const answer = (state: State, data: string): Answer => ({
-    ...textAnswer(200, `{"data":${data}}`, ['Content-Type', JSON_TYPE]),
-    position: state.position,
-  });
+function changingRoutes(deps: HttpDeps, textsOf: FieldTexts): Route[] {
+  const textOf = (state: State, names: FieldName, members: readonly string[] | undefined): string =>
+    pickText(oneText(textsOf, { state, ...names }), members);
+  const update = { method: 'patch', query: changeQuery, name: 'update-fields' } as const;
   return [
-    route({
+    changeRoute(deps, {
       method: 'post',
       path: OF,
-      access: 'admin',
       query: changeQuery,
-      body: 'json',
-      async handle(call) {
-        const { collection } = namesOf(call);
-        const { concurrentIndexCreation: concurrentIndexes, fields } = call.query;
-        const body = await inManagedSchema(call.body, schema);
-        const command = await commandOf('create-field', { collection, body, concurrentIndexes });
-        const { field } = command.field;
-        const render = ({ state }: { state: State }) =>
-          answer(state, pickText(oneText(textsOf, { state, collection, field }), fields));
-        return change(pipeline, call, { name: 'create-field', command, render });
-      },
+      name: 'create-field',
+      input: (call) => ({ collection: namesOf(call).collection, body: call.body, ...indexing(call) }),
+      shows: (state, { field }, { query }) => textOf(state, field, query.fields),
     }),
-    route({
-      method: 'patch',
+    changeRoute(deps, {
+      ...update,
       path: OF,
-      access: 'admin',
-      query: changeQuery,
-      body: 'json',
-      async handle(call) {
-        const { collection } = namesOf(call);
-        const { concurrentIndexCreation: concurrentIndexes, fields } = call.query;
-        const body = await inManagedSchema(call.body, schema);
-        const command = await commandOf('update-fields', { collection, body, concurrentIndexes });
-        const render = ({ state }: { state: State }) => {
-          const texts = command.changes.map(({ field }) =>
-            pickText(oneText(textsOf, { state, collection, field }), fields),
-          );
-          return answer(state, `[${texts.join(',')}]`);
-        };
-        return change(pipeline, call, { name: 'update-fields', command, render });
+      input: (call) => ({ collection: namesOf(call).collection, body: call.body, ...indexing(call) }),
+      shows(state, { collection, changes }, { query }) {
+        const texts = changes.map(({ field }) => textOf(state, { collection, field }, query.fields));
+        return `[${texts.join(',')}]`;
       },
     }),
-    route({
-      method: 'patch',
+    changeRoute(deps, {
+      ...update,
       path: ONE,
-      access: 'admin',
-      query: changeQuery,
-      body: 'json',
-      async handle(call) {
-        const names = namesOf(call);
-        const { concurrentIndexCreation: concurrentIndexes, fields } = call.query;
-        const input = { ...names, body: await inManagedSchema(call.body, schema), concurrentIndexes };
-        const command = await commandOf('update-fields', input);
-        const render = ({ state }: { state: State }) =>
-          answer(state, pickText(oneText(textsOf, { state, ...names }), fields));
-        return change(pipeline, call, { name: 'update-fields', command, render });
-      },
+      input: (call) => ({ ...namesOf(call), body: call.body, ...indexing(call) }),
+      shows: (state, _, call) => textOf(state, namesOf(call), call.query.fields),
     }),
-    route({
-      method: 'delete',
-      path: ONE,
-      access: 'admin',
-      query: noQuery,
-      async handle(call) {
-        const command = await commandOf('delete-field', namesOf(call));
-        const render = ({ position }: { position: number }) => noContent(position);
-        return change(pipeline, call, { name: 'delete-field', command, render });
-      },
-    }),
+    changeRoute(deps, { method: 'delete', path: ONE, query: noQuery, name: 'delete-field', input: namesOf }),
   ];
 }
 
-function namesOf({ params }: Call<unknown>): { collection: string; field: string } {
+const indexing = ({ query }: Call<{ concurrentIndexCreation: boolean }>) => ({
+  concurrentIndexes: query.concurrentIndexCreation,
+});
+
+interface FieldName {
+  collection: string;
+  field: string;
+}
+
+function namesOf({ params }: Call<unknown>): FieldName {
   return { collection: params['collection'] ?? '', field: params['field'] ?? '' };
 }

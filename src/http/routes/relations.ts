@@ -5,12 +5,11 @@ import { existingRelation } from '../../schema/operations/relations.js';
 import { collectionsInOrder, relationsInOrder } from '../../schema/model/order.js';
 import { keyTarget, relationDocument, type RelationDocument } from '../../schema/snapshot/documents.js';
 import type { CollectionNode, State } from '../../schema/model/state.js';
-import { type Answer, jsonAnswer, noContent, unwrap } from '../answer.js';
-import { change, commandOf } from '../change.js';
+import { unwrap } from '../answer.js';
+import { changeRoute } from '../change-route.js';
 import type { HttpDeps } from '../deps.js';
 import { Refused } from '../errors.js';
 import { listQueryOf, listTexts, pageKey } from '../list.js';
-import { inManagedSchema } from '../managed-schema.js';
 import { membersOf, pick, RELATION_MEMBERS } from '../members.js';
 import { createRead } from '../read.js';
 import { type Call, route, type Route } from '../route.js';
@@ -97,50 +96,27 @@ function readingRoutes(deps: HttpDeps): Route[] {
   ];
 }
 
-function changingRoutes({ pipeline, config: { schema } }: HttpDeps): Route[] {
-  const answer = (state: State, request: RelationRequest): Answer => ({
-    ...jsonAnswer(200, { data: documentOf(state, request) }),
-    position: state.position,
-  });
+function changingRoutes(deps: HttpDeps): Route[] {
+  const textOf = (state: State, request: RelationRequest): string => JSON.stringify(documentOf(state, request));
   return [
-    route({
+    changeRoute(deps, {
       method: 'post',
       path: ALL,
-      access: 'admin',
       query: oneQuery,
-      body: 'json',
-      async handle(call) {
-        const command = await commandOf('create-relation', { body: await inManagedSchema(call.body, schema) });
-        const { many_collection: collection, many_field: field } = command.relation;
-        const render = ({ state }: { state: State }) => answer(state, { collection, field, ...call.query });
-        return change(pipeline, call, { name: 'create-relation', command, render });
-      },
+      name: 'create-relation',
+      input: ({ body }) => ({ body }),
+      shows: (state, { relation: { many_collection: collection, many_field: field } }, { query }) =>
+        textOf(state, { collection, field, ...query }),
     }),
-    route({
+    changeRoute(deps, {
       method: 'patch',
       path: ONE,
-      access: 'admin',
       query: oneQuery,
-      body: 'json',
-      async handle(call) {
-        const names = namesOf(call);
-        const body = await inManagedSchema(call.body, schema);
-        const command = await commandOf('update-relation', { ...names, body });
-        const render = ({ state }: { state: State }) => answer(state, { ...names, ...call.query });
-        return change(pipeline, call, { name: 'update-relation', command, render });
-      },
+      name: 'update-relation',
+      input: (call) => ({ ...namesOf(call), body: call.body }),
+      shows: (state, _, call) => textOf(state, { ...namesOf(call), ...call.query }),
     }),
-    route({
-      method: 'delete',
-      path: ONE,
-      access: 'admin',
-      query: noQuery,
-      async handle(call) {
-        const command = await commandOf('delete-relation', namesOf(call));
-        const render = ({ position }: { position: number }) => noContent(position);
-        return change(pipeline, call, { name: 'delete-relation', command, render });
-      },
-    }),
+    changeRoute(deps, { method: 'delete', path: ONE, query: noQuery, name: 'delete-relation', input: namesOf }),
   ];
 }
 
