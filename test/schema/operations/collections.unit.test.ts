@@ -138,6 +138,21 @@ describe('create-collection', () => {
       .thenRefused('INVALID_PAYLOAD', 'fields[1].schema.is_primary_key');
   });
 
+  it('names every member that each field lacks', () => {
+    const fields = [{}, { field: 'a' }, { type: 'integer', interface: 'input' }, { field: 'b', type: 'x', meta: {} }];
+    const problems = given(initialState()).when('create-collection', table('t', fields)).thenRefused('INVALID_PAYLOAD');
+    expect(problems.map(({ path, message }) => `${path}: ${message}`).slice(0, 7)).to.deep.equal([
+      'fields[0].field: field is required',
+      'fields[0].type: type is required',
+      'fields[0].interface: interface is required, here or in meta',
+      'fields[1].type: type is required',
+      'fields[1].interface: interface is required, here or in meta',
+      'fields[2].field: field is required',
+      'fields[3].interface: interface is required, here or in meta',
+    ]);
+    expect(problems[7]?.path).to.equal('fields[3].type');
+  });
+
   it('refuses a second field of the same name', () => {
     const field = { field: 'a', type: 'string', interface: 'x' };
     given()
