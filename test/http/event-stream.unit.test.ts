@@ -64,7 +64,8 @@ describe('the event stream', () => {
     let may = true;
     const options = { tail: tailOf([], { pages: 0 }), after: 0, allowed: () => Promise.resolve(may), heartbeat: 10 };
     const done = writeEventStream(res, options);
-    await sleep(50);
+    const early = await Promise.race([done.then(() => 'ended'), sleep(50).then(() => 'going on')]);
+    expect(early).to.equal('going on');
     may = false;
     await done;
   });

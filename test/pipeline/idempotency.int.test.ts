@@ -8,7 +8,7 @@ describe('an idempotency key', () => {
   let instance: Instance;
   let twin: Instance;
 
-  before(async () => {
+  beforeEach(async () => {
     database = await createDatabase('migrated');
     [instance, twin] = await Promise.all([
       startInstance(database.connectionString),
@@ -16,7 +16,7 @@ describe('an idempotency key', () => {
     ]);
   });
 
-  after(async () => {
+  afterEach(async () => {
     await Promise.all([instance.stop(), twin.stop()]);
     await database.drop();
   });
@@ -65,12 +65,14 @@ describe('an idempotency key', () => {
   });
 
   it('keeps a refusal', async () => {
+    done(await create('once', idempotency('k1')));
     expect(refusedWith(await create('once', idempotency('k4')))).to.equal('ALREADY_EXISTS');
     const again = await create('once', idempotency('k4'), twin);
     expect(again).to.deep.include({ kind: 'replayed', status: 409, body: { zz: 'refused', a: 'ALREADY_EXISTS' } });
   });
 
   it('keeps what PostgreSQL refused, and nothing of what it was refused for', async () => {
+    done(await create('once', idempotency('k1')));
     await instance.pool.query('INSERT INTO once DEFAULT VALUES');
     const body = field('needed', 'string', { is_nullable: false });
     const input = command('create-field', { collection: 'once', body, concurrentIndexes: false });
@@ -88,6 +90,7 @@ describe('an idempotency key', () => {
   });
 
   it('keeps the answer of a command that changes nothing', async () => {
+    done(await create('once', idempotency('k1')));
     const input = command('update-collection', { collection: 'once', body: { meta: {} } });
     const request = { cause: CAUSE, idempotency: idempotency('k7') };
     expect(done(await instance.pipeline.execute('update-collection', input, request)).events).to.deep.equal([]);

@@ -11,14 +11,14 @@ describe('rebuild of the metadata rows', () => {
   let database: TestDatabase;
   let instance: Instance;
 
-  before(async () => {
+  beforeEach(async () => {
     database = await createDatabase('migrated');
     instance = await startInstance(database.connectionString);
     for (const name of ['authors', 'articles', 'it"s', '__proto__']) await create(name);
     await execute('update-collection', { collection: 'articles', body: { meta: { note: 'about' } } });
   });
 
-  after(async () => {
+  afterEach(async () => {
     await instance.stop();
     await database.drop();
   });

@@ -8,6 +8,7 @@ import { invariantProblems } from '../../../src/schema/invariants/index.js';
 import { operations } from '../../../src/schema/operations/index.js';
 import { snapshotHash, snapshotOf } from '../../../src/schema/snapshot/snapshot.js';
 import type { State } from '../../../src/schema/model/state.js';
+import { explored } from '../../support/runs.js';
 import { runToEnd, stepsTo } from '../../../src/kernel/resumable.js';
 import { transition } from '../../../src/schema/transition/transition.js';
 import { schemaState } from '../../support/arbitraries.js';
@@ -39,7 +40,7 @@ describe('transition and diff (properties)', () => {
         expect(runToEnd(snapshotHash(reached, RELEASE))).to.equal(runToEnd(snapshotHash(b, RELEASE)));
         expect(runToEnd(transition(reached, b, names(reached, b)))).to.deep.equal([]);
       }),
-      { numRuns: 500 },
+      explored(500),
     );
   });
 
@@ -62,7 +63,7 @@ describe('transition and diff (properties)', () => {
         if (!again.ok) throw new Error(JSON.stringify(again.problems));
         expect(again.value.diff).to.deep.equal({ collections: [], fields: [], relations: [] });
       }),
-      { numRuns: 500 },
+      explored(500),
     );
   });
 

@@ -4,12 +4,12 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { expect } from 'chai';
-import { apiReference } from '../../scripts/api-docs/reference.js';
-import { STATUS } from '../../src/http/errors.js';
-import { OPERATIONS } from '../../src/http/openapi/operations/index.js';
-import { pageOf } from '../../src/http/openapi/page.js';
-import { holdToContract } from '../support/contract.js';
-import { documentOfRoutes } from '../support/openapi.js';
+import { apiReference } from '../../../scripts/api-docs/reference.js';
+import { STATUS } from '../../../src/http/errors.js';
+import { OPERATIONS } from '../../../src/http/openapi/operations/index.js';
+import { pageOf } from '../../../src/http/openapi/page.js';
+import { holdToContract } from '../../support/contract.js';
+import { documentOfRoutes } from '../../support/openapi.js';
 
 interface Operation {
   operationId: string;
@@ -111,7 +111,7 @@ describe('the OpenAPI document, read', () => {
   });
 
   it('is what docs/api.md says (npm run docs:api)', async () => {
-    const file = await readFile(new URL('../../docs/api.md', import.meta.url), 'utf8');
+    const file = await readFile(new URL('../../../docs/api.md', import.meta.url), 'utf8');
     expect(file === (await apiReference(document)), 'docs/api.md is not current').equal(true);
   });
 
