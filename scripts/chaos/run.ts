@@ -40,6 +40,7 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
   const database = await createDatabase();
   const logs = await mkdtemp(join(tmpdir(), 'dps-chaos-'));
   const nodes: Node[] = [];
+  let isWorthReading = true;
   try {
     // One after the other: each makes its connections through a proxy of its own.
     while (nodes.length < options.processes)
@@ -48,12 +49,13 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
       );
     const report = await underFaults(options, nodes, database.connectionString);
     // What the processes said is kept where there is something to look into.
-    if (report.findings.length > 0) report.findings.push(`what the processes said is in ${logs}`);
-    else await rm(logs, { recursive: true });
+    isWorthReading = report.findings.length > 0;
+    if (isWorthReading) report.findings.push(`what the processes said is in ${logs}`);
     return report;
   } finally {
     await Promise.all(nodes.map((node) => node.stop()));
     await database.drop();
+    if (!isWorthReading) await rm(logs, { recursive: true });
   }
 }
 
