@@ -10,7 +10,12 @@ import type { RenderedCache } from '../reads/rendered.js';
 import type { Store } from '../reads/store.js';
 import type { CollectionMeta } from '../schema/model/model.js';
 import type { Handled } from './request-log.js';
-import type { MetricsSource } from './routes/metrics.js';
+
+/** What Prometheus reads, and how it is called. */
+export interface MetricsSource {
+  contentType: string;
+  text(): Promise<string>;
+}
 
 /** A collection as `/collections` shows it. */
 export interface CollectionDocument {

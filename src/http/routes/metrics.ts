@@ -1,13 +1,8 @@
 /** /metrics for Prometheus: with a token, because the numbers tell who does how much of what. */
 import { z } from 'zod';
 import { textAnswer } from '../answer.js';
+import type { MetricsSource } from '../deps.js';
 import { route, type Route } from '../route.js';
-
-/** What Prometheus reads, and how it is called. */
-export interface MetricsSource {
-  contentType: string;
-  text(): Promise<string>;
-}
 
 export function metricsRoutes({ metrics }: { metrics: MetricsSource }): Route[] {
   return [
