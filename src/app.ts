@@ -18,7 +18,7 @@ import type { Logger } from './postgres/logger.js';
 import { migrate } from './postgres/migrate.js';
 import { type ConnectionOptions, createPool } from './postgres/pool.js';
 import { refuseRestoring } from './postgres/restoring.js';
-import { openDatabase } from './postgres/source.js';
+import { openDatabase } from './postgres/open-database.js';
 import { createMetrics } from './metrics/index.js';
 import { createIndexProjection } from './projector/indexes/index.js';
 import { createProjections } from './projector/projections/index.js';

@@ -1,7 +1,7 @@
 /** docs/functions.md: what SQL from outside may name, and why. */
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
-import { NAMES_OF_EXTENSIONS, OWN_NAMES, type AllowedNames } from '../../src/schema/sql-text/allowed-names.js';
+import { NAMES_OF_EXTENSIONS, OWN_NAMES, type AllowedNames } from '../../src/schema/sql-text/allowed-functions.js';
 import {
   CHOSEN_EXTENSION_FUNCTIONS,
   CHOSEN_FUNCTIONS,
@@ -11,7 +11,7 @@ import {
   REFUSED_EXTENSION_FUNCTIONS,
   REFUSED_FUNCTIONS,
   REFUSED_TYPES,
-} from '../../src/schema/sql-text/chosen-names.js';
+} from '../../src/schema/sql-text/chosen-functions.js';
 
 export const PAGE = new URL('../../docs/functions.md', import.meta.url);
 

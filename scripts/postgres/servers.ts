@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { serverAccount } from '../../src/postgres/embedded/account.js';
+import { serverAccount } from '../../src/postgres/embedded/system-user.js';
 import { THROWAWAY_SETTINGS } from '../../src/postgres/embedded/settings.js';
 
 const run = promisify(execFile);

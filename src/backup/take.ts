@@ -3,7 +3,7 @@ import pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { readEventTexts } from '../log/event-text.js';
 import { OperatorError } from '../kernel/operator-error.js';
-import { isLockTableFull } from '../projector/refusals/lock-table.js';
+import { isLockTableFull } from '../projector/refusals/too-few-locks.js';
 import { type SequenceValue, type Contents, FORMAT_VERSION, type Section } from './format.js';
 import { type TableRows, leftOut, sequenceNames, tablesWithRows } from './contents.js';
 import { COPY_SETTINGS, copyOut } from './rows.js';

@@ -4,7 +4,7 @@ import { type Config, readConfig } from '../config.js';
 import { OperatorError } from '../kernel/operator-error.js';
 import { DataDirInUseError, holdsServer, recordedConnection } from '../postgres/embedded/index.js';
 import { createPool } from '../postgres/pool.js';
-import { type DatabaseSource, openDatabase } from '../postgres/source.js';
+import { type DatabaseSource, openDatabase } from '../postgres/open-database.js';
 import type { Invocation } from './command.js';
 import { atDatabase } from './place.js';
 import { silentLogger } from './silent-logger.js';

@@ -1,6 +1,6 @@
 /** What a dry run answers: what would happen, what it would cost, and whether PostgreSQL took it. */
 import type { DryRun } from '../pipeline/types.js';
-import { warningsOf } from '../projector/ddl/warnings.js';
+import { warningsOf } from '../projector/ddl/cost-warnings.js';
 import type { Warning } from '../kernel/warning.js';
 import { type Answer, refusal } from './answer.js';
 import { errorBody } from './errors.js';

@@ -1,7 +1,7 @@
 /** The one place that writes answers. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Answer } from './answer.js';
-import { drain } from './body/raw.js';
+import { drain } from './body/limited-bytes.js';
 
 /** Writes `answer`. Nothing happens when the client has gone. */
 export function respond(req: IncomingMessage, res: ServerResponse, requestId: string, answer: Answer): void {

@@ -5,9 +5,9 @@ import type { Identify } from '../auth/identify.js';
 import { inTime } from '../kernel/in-time.js';
 import { unavailable } from '../postgres/errors.js';
 import type { Answer } from './answer.js';
-import { authenticate } from './authenticate.js';
+import { authorize } from './authorize.js';
 import type { Bodies } from './body/index.js';
-import { ClientGone } from './body/raw.js';
+import { ClientGone } from './body/limited-bytes.js';
 import type { HttpDeps } from './deps.js';
 import { encoded } from './encoded.js';
 import { failureAnswer } from './failure.js';
@@ -57,7 +57,7 @@ export function serve(route: Route, { deps, log, bodies }: Serving): Handler {
       if (access !== 'anyone') {
         const fresh = await (route.whileDatabaseIsAway ? orNull(freshness.check()) : freshness.check());
         head = fresh?.head ?? 0;
-        caller = await authenticate(req, access, (token) =>
+        caller = await authorize(req, access, (token) =>
           fresh ? auth.identify(token, fresh.authEpoch) : knownBefore(auth.identify, token),
         );
         waited = performance.now() - started;

@@ -5,7 +5,7 @@ import { sendBatch } from '../postgres/exchange.js';
 import { commitSurely } from '../postgres/transaction.js';
 import type { Cause, LogEvent } from '../schema/model/events.js';
 import { evolve } from '../schema/fold/evolve.js';
-import type { Try } from './attend.js';
+import type { Try } from './keep-alive.js';
 import { begin } from './begin.js';
 import { checkpoints } from './checkpoints.js';
 import { own } from '../postgres/own-tables.js';

@@ -9,7 +9,7 @@ import { metadataStatements } from '../projector/metadata/rows.js';
 import { collectionsChanged } from '../schema/fold/event-schemas.js';
 import type { LogEvent } from '../schema/model/events.js';
 import type { State } from '../schema/model/state.js';
-import type { Try } from './attend.js';
+import type { Try } from './keep-alive.js';
 import { begin } from './begin.js';
 import { checkpoints } from './checkpoints.js';
 import { decideEvents } from './decide.js';

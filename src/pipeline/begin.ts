@@ -11,7 +11,7 @@ import { writeLimits } from '../postgres/write-limits.js';
 import { LogDivergedError, type Point, foldLog, foldPage } from '../log/fold.js';
 import type { Store } from '../reads/store.js';
 import { readEvent } from '../schema/fold/upcasting.js';
-import type { Try } from './attend.js';
+import type { Try } from './keep-alive.js';
 import { DivergedError } from './diverged.js';
 import { LogBusyError } from './lock-conflict.js';
 import { own } from '../postgres/own-tables.js';

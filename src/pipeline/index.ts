@@ -8,7 +8,7 @@ import { operations } from '../schema/operations/index.js';
 import { type Problem, ProblemError } from '../kernel/problem.js';
 import type { State } from '../schema/model/state.js';
 import { BY_ITSELF, acknowledge } from './acknowledge.js';
-import type { Try } from './attend.js';
+import type { Try } from './keep-alive.js';
 import { type Attempt, attempt } from './attempt.js';
 import { attemptDryRun } from './dry-run.js';
 import { CommitInDoubt } from './finish.js';
@@ -16,7 +16,7 @@ import { StaleConnectionError, begin } from './begin.js';
 import { DivergedError, logUnreadable, lookAtLog, requireReadable } from './diverged.js';
 import { type Semaphore, createSemaphore } from '../kernel/semaphore.js';
 import { type CommitsInDoubt, createCommitsInDoubt, isCommitted, outcomeUnknown } from './commit-outcome.js';
-import { retryWhileLocked } from './tries.js';
+import { retryWhileLocked } from './wait-for-locks.js';
 import type { Job, Outcome, Pipeline, PipelineOptions, Prepare, Refusal, RequestContext } from './types.js';
 
 export type * from './types.js';

@@ -5,7 +5,7 @@ import { sendScript } from '../postgres/exchange.js';
 import { runScript } from '../postgres/script.js';
 import type { Sql } from '../projector/ddl/sql.js';
 import { ddlFailure } from '../projector/refusals/ddl-failure.js';
-import { type LockSettings, isLockTableFull, readLockSettings } from '../projector/refusals/lock-table.js';
+import { type LockSettings, isLockTableFull, readLockSettings } from '../projector/refusals/too-few-locks.js';
 import type { LockedTable, Statement } from '../projector/ddl/statement.js';
 import { LockedError, lockTables, strongestLocks } from '../projector/ddl/table-locks.js';
 import { type Taken, articled, isNameTaken, takenByOthers } from '../projector/refusals/taken-names.js';

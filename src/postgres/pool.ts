@@ -4,7 +4,7 @@ import { NotInTimeError, inTime } from '../kernel/in-time.js';
 import { LostConnectionError } from './errors.js';
 import type { Logger } from './logger.js';
 import { ServiceClient, type ServiceClientConfig } from './client.js';
-import { watchPool } from './silence.js';
+import { watchPool } from './silent-connections.js';
 
 export interface ConnectionOptions {
   connectionString: string;

@@ -2,13 +2,13 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { refused } from '../errors.js';
-import { createBudget, type Share } from './budget.js';
+import { createBudget, type Share } from './memory-budget.js';
 import { decoderOf } from './coding.js';
 import { JSON_LIMITS, parseJson } from './json.js';
 import { skipSpace } from './json-bytes.js';
 import { checkCharset, mediaType, type Notation, notationOf, notationOfFile, unsupported } from './media-type.js';
 import { readUpload } from './multipart.js';
-import { expectedLength, hasBody, readRaw } from './raw.js';
+import { expectedLength, hasBody, readRaw } from './limited-bytes.js';
 import { yamlToJson } from './yaml.js';
 
 /** Bytes of a body, decoded. */

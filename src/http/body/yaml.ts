@@ -2,7 +2,7 @@
 import { Worker } from 'node:worker_threads';
 import { refused, Refused } from '../errors.js';
 import { YAML_LIMITS } from '../formats/yaml.js';
-import { ClientGone } from './raw.js';
+import { ClientGone } from './limited-bytes.js';
 import { readYamlAsJson, type YamlRead } from './yaml-json.js';
 
 /** Of what is read without a worker, because starting one takes longer. */

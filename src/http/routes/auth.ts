@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { networkOf } from '../../auth/login-limit.js';
 import { type Grant } from '../../auth/sessions.js';
 import { type Answer, jsonAnswer, noContent } from '../answer.js';
-import { unauthenticated } from '../authenticate.js';
+import { unauthenticated } from '../authorize.js';
 import { readShape } from '../body/shape.js';
 import type { HttpDeps } from '../deps.js';
 import { Refused, refused } from '../errors.js';

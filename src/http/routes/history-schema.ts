@@ -18,7 +18,7 @@ import { largeJsonAnswer } from '../json-text.js';
 import { representationAnswer } from '../representation.js';
 import { type Call, type Route, route } from '../route.js';
 import { createSnapshotTexts } from '../snapshot-text.js';
-import { expectTakeable } from '../takeable.js';
+import { expectTakeable } from '../answer-limits.js';
 
 const HISTORY_EXPORTS = [...EXPORTS, 'sql'] as const;
 

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import { streamAnswer } from '../answer.js';
-import { authenticate } from '../authenticate.js';
+import { authorize } from '../authorize.js';
 import type { HttpDeps } from '../deps.js';
 import { invalidQuery, refused, Refused } from '../errors.js';
 import { writeEventStream } from '../event-stream.js';
@@ -19,7 +19,7 @@ export function historyStreamRoute({ history, store, freshness, auth, watch }: H
   const allowed = async (req: IncomingMessage): Promise<boolean> => {
     const { head, authEpoch } = await freshness.check();
     void store.atHead(head).catch(() => undefined);
-    return authenticate(req, ACCESS, (token) => auth.identify(token, authEpoch)).then(
+    return authorize(req, ACCESS, (token) => auth.identify(token, authEpoch)).then(
       () => true,
       (error: unknown) => !(error instanceof Refused),
     );

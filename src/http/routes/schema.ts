@@ -1,7 +1,7 @@
 /** /schema: snapshot, diff, apply. */
 import { z } from 'zod';
 import { planBatch } from '../../projector/ddl/plan.js';
-import { warningsOf } from '../../projector/ddl/warnings.js';
+import { warningsOf } from '../../projector/ddl/cost-warnings.js';
 import { bytes } from '../../kernel/bytes.js';
 import type { Rendered } from '../../reads/rendered.js';
 import { compareSnapshot, type Comparison } from '../../schema/compare/compare-snapshot.js';
@@ -24,7 +24,7 @@ import { representationAnswer } from '../representation.js';
 import { type Call, route, type Route } from '../route.js';
 import { runYielding } from '../../kernel/event-loop.js';
 import { createSnapshotTexts } from '../snapshot-text.js';
-import { expectTakeable } from '../takeable.js';
+import { expectTakeable } from '../answer-limits.js';
 
 const snapshotQuery = z.strictObject({
   export: z

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { randomBytes } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
 import { OperatorError } from '../../kernel/operator-error.js';
-import type { Account } from './account.js';
+import type { Account } from './system-user.js';
 import { program } from './binaries.js';
 import { moveIntoPlace } from './place.js';
 

@@ -8,7 +8,7 @@ import { chmod, chown, cp, lstat, mkdir, mkdtemp, readlink, rename, rm, stat, sy
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { OperatorError } from '../../kernel/operator-error.js';
-import type { Account } from './account.js';
+import type { Account } from './system-user.js';
 import { type Binaries, program } from './binaries.js';
 
 const run = promisify(execFile);

@@ -3,7 +3,7 @@
  * the shell closes and the shell stops the server. A `kill -9` of the service therefore leaves no server behind.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import type { Account } from './account.js';
+import type { Account } from './system-user.js';
 import { program } from './binaries.js';
 
 /**

@@ -7,7 +7,7 @@ import type { Field } from '../../schema/model/model.js';
 import type { Result } from '../../kernel/problem.js';
 import type { CatalogColumn } from '../catalog/model.js';
 import { type Converting, note, quoted } from './context.js';
-import { listFault } from './listed.js';
+import { listFault } from './unsendable-sql.js';
 import { unmanagedUse, sequenceOptions } from './needs.js';
 import { isUsualDefault } from './usual-default.js';
 import type { Json } from '../../kernel/json.js';

@@ -5,12 +5,12 @@ import { tableExtrasV1 } from '../../schema/fold/extras-schemas.js';
 import type { Collection, Field, NewRelation } from '../../schema/model/model.js';
 import { checkName, readNewCollection } from '../../schema/normal-form/index.js';
 import { type Result, allOf, ok } from '../../kernel/problem.js';
-import { judgeText } from '../../schema/sql-text/judge.js';
+import { checkSqlText } from '../../schema/sql-text/check-sql-text.js';
 import { withExtras } from '../../schema/transition/table-extras.js';
 import { type Unmanaged, noParts, toField } from './column.js';
 import { type Converting, note, quoted } from './context.js';
 import { keysOf } from './keys.js';
-import { aroundOf } from './listed.js';
+import { aroundOf } from './unsendable-sql.js';
 import { needsOf } from './needs.js';
 import type { Refused } from './note.js';
 import { foreignKeysOf } from './relations.js';
@@ -81,7 +81,7 @@ const orderedExtras = (extras: TableExtras): TableExtras => tableExtrasV1.parse(
 function notePartitionKey(converting: Converting): void {
   const { partitionKey: key, name } = converting.table;
   const fault =
-    key === null || converting.like !== undefined ? null : judgeText('partition key', key, aroundOf(converting));
+    key === null || converting.like !== undefined ? null : checkSqlText('partition key', key, aroundOf(converting));
   if (fault === null) return;
   const message = `the partition key of ${quoted(name)} ${fault}: it stays as it is, and no snapshot with this table can be applied elsewhere`;
   note(converting, { kind: 'partition key', name, code: 'PARTITION_KEY_NOT_REPRESENTED', message });

@@ -7,7 +7,7 @@ import { checkIndexDefinition, parseConstraint } from '../../schema/sql-text/def
 import type { CatalogConstraint, CatalogIndex } from '../catalog/model.js';
 import { type ColumnParts, noParts } from './column.js';
 import { type Converting, note, quoted } from './context.js';
-import { isSaid, listFault } from './listed.js';
+import { isSaid, listFault } from './unsendable-sql.js';
 import { unmanagedUse } from './needs.js';
 
 export interface Keys {

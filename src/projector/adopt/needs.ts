@@ -1,14 +1,14 @@
 /** What a table uses beside itself: what of it a snapshot can make, and what has to be there. */
 import { type Need, type SequenceOptions, TRUSTED_EXTENSIONS } from '../../schema/model/extras.js';
 import { needLabel, needsOfNode } from '../../schema/model/needs.js';
-import { judgeText } from '../../schema/sql-text/judge.js';
-import type { Surroundings } from '../../schema/sql-text/surroundings.js';
+import { checkSqlText } from '../../schema/sql-text/check-sql-text.js';
+import type { TextContext } from '../../schema/sql-text/text-context.js';
 import { textsOfDomain } from '../../schema/sql-text/texts.js';
 import { type SequenceType, unusualOptions } from '../../schema/model/sequence-options.js';
 import { byName } from '../../schema/model/state.js';
 import type { CatalogSequence, Use, UsedType } from '../catalog/objects.js';
 import { type Converting, note, quoted } from './context.js';
-import { keepNeeds } from './listed.js';
+import { keepNeeds } from './unsendable-sql.js';
 
 const usesOf = ({ objects, table }: Converting): readonly Use[] => objects.uses.get(table.name) ?? [];
 
@@ -31,9 +31,9 @@ export function needsOf(converting: Converting): Need[] {
 }
 
 /** A domain whose rules could not be sent has to be there, as the types that no snapshot can make. */
-function isListed(need: Need, around: Surroundings, converting: Converting): boolean {
+function isListed(need: Need, around: TextContext, converting: Converting): boolean {
   if (need.kind !== 'domain' || isSaid(need, converting)) return true;
-  const faults = textsOfDomain(need, []).flatMap(({ kind, text }) => judgeText(kind, text, around) ?? []);
+  const faults = textsOfDomain(need, []).flatMap(({ kind, text }) => checkSqlText(kind, text, around) ?? []);
   if (faults.length === 0) return true;
   const message = `domain ${quoted(need.name)} ${faults[0]}: it has to be there before a snapshot with this table is applied elsewhere`;
   note(converting, { kind: 'type', name: need.name, code: 'TYPE_NEEDED', message });

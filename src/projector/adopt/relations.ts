@@ -6,7 +6,7 @@ import { primaryKeyOf } from '../../schema/model/state.js';
 import { REFERABLE_SYSTEM_COLLECTIONS, isSystemCollection } from '../../schema/model/system-collections.js';
 import type { CatalogConstraint, CatalogTable } from '../catalog/model.js';
 import type { Converting } from './context.js';
-import { isSaid } from './listed.js';
+import { isSaid } from './unsendable-sql.js';
 
 export interface ForeignKeys {
   relations: NewRelation[];

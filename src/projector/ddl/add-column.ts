@@ -3,7 +3,7 @@ import type { CollectionNode } from '../../schema/model/state.js';
 import type { Statement } from './statement.js';
 import { type Change, dropping, partOf, statement } from './change.js';
 import { type ColumnField, columnDefinition, needsUnique } from './column.js';
-import { isVolatileDefault } from './default.js';
+import { isVolatileDefault } from './default-clause.js';
 import { typeIdentitySequence } from './identity-sequence.js';
 import { createNeeds, needsOfColumn, ownSequences } from './needs.js';
 import { keepIndexName } from './own-index.js';

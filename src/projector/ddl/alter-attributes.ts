@@ -8,7 +8,7 @@
 import type { Statement } from './statement.js';
 import { type Change, type Costs, statement } from './change.js';
 import { type ColumnField, columnTypeSql } from './column.js';
-import { defaultExpression } from './default.js';
+import { defaultExpression } from './default-clause.js';
 import { label, tableOf } from './parts.js';
 import { type Sql, ident, join, sql } from './sql.js';
 import { conversion } from './type-change.js';

@@ -2,7 +2,7 @@
 import { isIdentity } from '../../schema/model/extras.js';
 import type { ColumnSchema, Field } from '../../schema/model/model.js';
 import { columnType } from '../../schema/normal-form/index.js';
-import { defaultExpression } from './default.js';
+import { defaultExpression } from './default-clause.js';
 import { sequenceOptions } from './sequence.js';
 import { type Sql, collationName, expression, ident, sql, typeName } from './sql.js';
 

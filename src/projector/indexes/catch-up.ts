@@ -6,7 +6,7 @@ import type { Logger } from '../../postgres/logger.js';
 import { advanceCheckpoint, loadCheckpoint } from './checkpoint.js';
 import { readIndexEvents } from './events.js';
 import type { BuildSession } from './session.js';
-import { type Reconciling, reconcileIndex } from './reconcile-index.js';
+import { type Reconciling, reconcileIndex } from './build-concurrently.js';
 import { type IndexTarget, indexTargets } from './targets.js';
 
 export interface CatchingUp extends Omit<Reconciling, 'client'> {

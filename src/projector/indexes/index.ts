@@ -12,7 +12,7 @@ import type { State } from '../../schema/model/state.js';
 import { IndexBuildError, catchUp } from './catch-up.js';
 import { type IndexFailure, loadCheckpoint, recordFailure } from './checkpoint.js';
 import { type BuildSession, openBuildSession } from './session.js';
-import { isDesired } from './reconcile-index.js';
+import { isDesired } from './build-concurrently.js';
 
 export interface IndexProjection {
   /** There may be something new in the log. Cheap; call it after every commit. */

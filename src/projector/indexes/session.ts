@@ -4,7 +4,7 @@ import { advisoryKey } from '../../postgres/advisory.js';
 import type { Logger } from '../../postgres/logger.js';
 import { ServiceClient } from '../../postgres/client.js';
 import { type ConnectionOptions, connectionConfig } from '../../postgres/pool.js';
-import { watchOwnClient } from '../../postgres/silence.js';
+import { watchOwnClient } from '../../postgres/silent-connections.js';
 
 export interface BuildSession {
   client: pg.Client;

@@ -12,7 +12,7 @@ import type { Logger } from '../../postgres/logger.js';
 import { ServiceClient } from '../../postgres/client.js';
 import { type ConnectionOptions, connectionConfig } from '../../postgres/pool.js';
 import { REFUSE_OLDER_RELEASE } from '../../postgres/release-guard.js';
-import { watchOwnClient } from '../../postgres/silence.js';
+import { watchOwnClient } from '../../postgres/silent-connections.js';
 import { commitSurely } from '../../postgres/transaction.js';
 import { writeLimits } from '../../postgres/write-limits.js';
 import { type FoldLogOptions, type Point, foldLog, foldPage, startPoint } from '../../log/fold.js';

@@ -1,7 +1,7 @@
 /** What PostgreSQL's refusal of a planned statement means for the caller. SQL text never leaves this module. */
 import { SQLSTATE, driverError, environmentProblem, isConnectionLoss, sqlState } from '../../postgres/errors.js';
 import type { Problem } from '../../kernel/problem.js';
-import { type LockSettings, isLockTableFull, lockEntriesOf, tooFewLocks } from './lock-table.js';
+import { type LockSettings, isLockTableFull, lockEntriesOf, tooFewLocks } from './too-few-locks.js';
 import type { Statement } from '../ddl/statement.js';
 import { isNameTaken } from './taken-names.js';
 

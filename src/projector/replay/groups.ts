@@ -4,7 +4,7 @@ import type { LogEvent } from '../../schema/model/events.js';
 import type { State } from '../../schema/model/state.js';
 import { awaitedForeignKeys } from '../ddl/deferred-foreign-keys.js';
 import { planBatch } from '../ddl/plan.js';
-import { lockEntriesOf } from '../refusals/lock-table.js';
+import { lockEntriesOf } from '../refusals/too-few-locks.js';
 import type { Statement } from '../ddl/statement.js';
 import { runToEnd } from '../../kernel/resumable.js';
 

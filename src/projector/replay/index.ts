@@ -20,7 +20,7 @@ import { type State, initialState } from '../../schema/model/state.js';
 import { transition } from '../../schema/transition/transition.js';
 import { readEvent } from '../../schema/fold/upcasting.js';
 import { ddlFailure } from '../refusals/ddl-failure.js';
-import { readLockSettings } from '../refusals/lock-table.js';
+import { readLockSettings } from '../refusals/too-few-locks.js';
 import { rebuildMetadata } from '../metadata/rows.js';
 import { PROJECTION_NAMES } from '../projections/list.js';
 import { type Verification, verify } from '../verify/index.js';

@@ -7,7 +7,7 @@ import { memberKey } from '../../schema/model/state.js';
 import type pg from 'pg';
 import { isLocked } from '../../postgres/errors.js';
 import { type ColumnField, columnTypeSql } from '../ddl/column.js';
-import { defaultExpression } from '../ddl/default.js';
+import { defaultExpression } from '../ddl/default-clause.js';
 import { type Sql, expression, ident, join, qualified, scratch, sql } from '../ddl/sql.js';
 
 /** As the catalog has it: see CatalogColumn. */

@@ -1,11 +1,11 @@
 /** What changed between two moments, in the diff's form: what leads from one to the other, and what that would cost. */
 import type { Queryable } from '../../postgres/pool.js';
 import { planBatch } from '../../projector/ddl/plan.js';
-import { warningsOf } from '../../projector/ddl/warnings.js';
+import { warningsOf } from '../../projector/ddl/cost-warnings.js';
 import { type SchemaDiff, diffStates } from '../../schema/diff/diff.js';
 import { changeProblems } from '../../schema/invariants/index.js';
 import type { Problem } from '../../kernel/problem.js';
-import { isReplacedField } from '../../schema/transition/removals.js';
+import { isReplacedField } from '../../schema/transition/removed-objects.js';
 import { snapshotHash } from '../../schema/snapshot/snapshot.js';
 import { type State, getField } from '../../schema/model/state.js';
 import { transition } from '../../schema/transition/transition.js';

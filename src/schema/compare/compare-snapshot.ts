@@ -1,6 +1,6 @@
 /** compare: the current schema against a submitted snapshot. What POST /schema/diff answers, and what it leads to. */
 import { type SchemaDiff, diffStates } from '../diff/diff.js';
-import { importSnapshot } from '../import/index.js';
+import { importSnapshot } from '../import/import-snapshot.js';
 import type { Instance } from '../import/context.js';
 import { isObject } from '../../kernel/json.js';
 import { type Problem, type Result, invalid, ok, refuse, unknownMembers } from '../../kernel/problem.js';

@@ -2,7 +2,7 @@
 import { relationBody } from '../transition/context.js';
 import type { Field, NewRelation, Relation } from '../model/model.js';
 import { fieldsInOrder, relationsInOrder } from '../model/order.js';
-import { isReplacedCollection, isReplacedField } from '../transition/removals.js';
+import { isReplacedCollection, isReplacedField } from '../transition/removed-objects.js';
 import {
   type CollectionDocument,
   type FieldDocument,

@@ -5,7 +5,7 @@ import { Wrong } from '../normal-form/checks.js';
 import { ALIAS_TYPE } from '../normal-form/types/field-types.js';
 import { checkName } from '../normal-form/names.js';
 import type { CollectionDocument, Import } from './context.js';
-import { documentsOf, isSystem, quoted, requiredName, warn, warnOfMember } from './import.js';
+import { documentsOf, isSystem, quoted, requiredName, warn, warnOfMember } from './reading.js';
 import { readMeta, warnOfValue } from './meta.js';
 
 const TOP_LEVEL: ReadonlySet<string> = new Set(['collection', 'meta', 'schema']);

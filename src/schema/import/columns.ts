@@ -1,8 +1,8 @@
 /** Columns of other vendors as columns of ours: type, default, generation expression. */
 import { z } from 'zod';
 import { checkExpression, checkTypeText } from '../sql-text/expression.js';
-import { judgeText } from '../sql-text/judge.js';
-import { NOTHING_AROUND } from '../sql-text/surroundings.js';
+import { checkSqlText } from '../sql-text/check-sql-text.js';
+import { NOTHING_AROUND } from '../sql-text/text-context.js';
 import { defaultFromCatalog } from '../normal-form/defaults/catalog-default.js';
 import { type Check, checkOf, flag, Wrong } from '../normal-form/checks.js';
 import { commentText, isSequenceDefault } from '../normal-form/column.js';
@@ -10,7 +10,7 @@ import { isFunctionDefault, readDefault } from '../normal-form/defaults/default-
 import { ALIAS_TYPE, type ColumnType, isFieldType, UNKNOWN_TYPE } from '../normal-form/types/field-types.js';
 import { readVendorColumn, type VendorColumn } from '../normal-form/types/vendor-types.js';
 import type { FieldDocument, Import, Place } from './context.js';
-import { quoted, warn, warnOfMember } from './import.js';
+import { quoted, warn, warnOfMember } from './reading.js';
 import { warnOfValue } from './meta.js';
 import { vendorFunction } from './vendor.js';
 import type { Json } from '../../kernel/json.js';
@@ -128,7 +128,7 @@ function readExpression(given: unknown, place: Required<Place>, into: Import): s
 
 function expressionFault(given: unknown): string | null {
   if (typeof given !== 'string') return 'must be a string';
-  return checkExpression(given) ?? judgeText('expression', given, NOTHING_AROUND);
+  return checkExpression(given) ?? checkSqlText('expression', given, NOTHING_AROUND);
 }
 
 interface DefaultInput {

@@ -3,7 +3,7 @@ import { FIELD_META_TABLE } from '../normal-form/field-meta.js';
 import { checkName } from '../normal-form/names.js';
 import { readColumn } from './columns.js';
 import type { FieldDocument, Import } from './context.js';
-import { documentsOf, hasCollection, isSystem, quoted, requiredName, warn, warnOfMember } from './import.js';
+import { documentsOf, hasCollection, isSystem, quoted, requiredName, warn, warnOfMember } from './reading.js';
 import { readMeta } from './meta.js';
 
 const TOP_LEVEL: ReadonlySet<string> = new Set(['collection', 'field', 'type', 'meta', 'schema']);

@@ -7,8 +7,8 @@ import { dataTypesOf, typeOfDataType } from '../normal-form/types/field-types.js
 import { REFERABLE_SYSTEM_COLLECTIONS } from '../model/system-collections.js';
 import { defaultOf } from './columns.js';
 import type { FieldDocument, Import, RelationDocument } from './context.js';
-import { hasField, quoted, warn } from './import.js';
-import { completedField, isKey, keyTarget } from './instance.js';
+import { hasField, quoted, warn } from './reading.js';
+import { completedField, isKey, keyTarget } from './target-instance.js';
 
 /**
  * The peer's files lack primary keys that have no metadata. A table in whose file no column is one gets it back: named

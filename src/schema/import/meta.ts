@@ -3,7 +3,7 @@ import { isObject } from '../../kernel/json.js';
 import { Wrong } from '../normal-form/checks.js';
 import type { CheckTable } from '../normal-form/overlay.js';
 import type { Import, Place } from './context.js';
-import { quoted, warn, warnOfMember } from './import.js';
+import { quoted, warn, warnOfMember } from './reading.js';
 
 /** Members that repeat what stands elsewhere, or belong to the other instance only. */
 const REPEATED: ReadonlySet<string> = new Set(['id', 'collection', 'field', 'system']);

@@ -1,8 +1,8 @@
 /** Names in `meta` that point at nothing, or in a circle: the peer keeps such, we don't. They become null. */
 import { isFolder } from './collections.js';
 import type { Import, Place } from './context.js';
-import { hasCollection, hasField, isSystem, quoted, warn } from './import.js';
-import { isAlias } from './instance.js';
+import { hasCollection, hasField, isSystem, quoted, warn } from './reading.js';
+import { isAlias } from './target-instance.js';
 
 /** Fixes `group`, `archive_field` and `sort_field` of collections and `group` of fields. */
 export function resolveReferences(into: Import): void {

@@ -7,8 +7,8 @@ import { identifierFault } from '../normal-form/names.js';
 import { isSystemCollection, SYSTEM_PREFIX } from '../model/system-collections.js';
 import { isFolder } from './collections.js';
 import type { Import, RelationDocument } from './context.js';
-import { documentsOf, hasCollection, hasField, isSystem, ourName, quoted, warn, warnOfMember } from './import.js';
-import { isAlias } from './instance.js';
+import { documentsOf, hasCollection, hasField, isSystem, ourName, quoted, warn, warnOfMember } from './reading.js';
+import { isAlias } from './target-instance.js';
 
 /** Members in the flat shape, by what they are called in `meta`, at the top level, or in both. */
 const MEMBERS: ReadonlyMap<string, keyof RelationDocument> = new Map<string, keyof RelationDocument>([

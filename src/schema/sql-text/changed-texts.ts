@@ -5,8 +5,8 @@
 import { MAX_PROBLEMS, type Problem, type Subject, about } from '../../kernel/problem.js';
 import type { CollectionNode, State } from '../model/state.js';
 import type { Resumable } from '../../kernel/resumable.js';
-import { judgeText } from './judge.js';
-import { type Surroundings, surroundingsOf } from './surroundings.js';
+import { checkSqlText } from './check-sql-text.js';
+import { type TextContext, textContextOf } from './text-context.js';
 import { type SqlText, textsOfField, textsOfTable } from './texts.js';
 
 /** @param touched the collections that may differ between the two states */
@@ -23,10 +23,10 @@ export function* sqlTextProblems(from: State, to: State, touched: Iterable<strin
 
 function problemsOf(before: CollectionNode | undefined, node: CollectionNode): Problem[] {
   const { collection } = node.collection;
-  let around: Surroundings | undefined;
+  let around: TextContext | undefined;
   const check = (texts: readonly SqlText[], field?: string): Problem[] =>
     texts.flatMap(({ kind, text, path }) => {
-      const fault = judgeText(kind, text, (around ??= surroundingsOf(node)));
+      const fault = checkSqlText(kind, text, (around ??= textContextOf(node)));
       if (fault === null) return [];
       const subject: Subject =
         field === undefined

@@ -1,6 +1,6 @@
 /** The bounds of a partition are evaluated as soon as they are read: nothing but constants may stand there. */
 import { type Node, list, member, only, stringOf } from './expression.js';
-import { sizeOf } from './growth.js';
+import { sizeOf } from './result-size.js';
 import { OWN_TYPES, typeFault } from './types.js';
 
 /** @param statement ALTER TABLE … ATTACH PARTITION, parsed */

@@ -1,7 +1,7 @@
 /** Functions that are harmless with some arguments only: these must be written out. */
 import { type Node, integerOf, list, member, stringOf } from './expression.js';
-import { GUARDED_FUNCTIONS, namesOf } from './chosen-names.js';
-import type { Surroundings } from './surroundings.js';
+import { GUARDED_FUNCTIONS, namesOf } from './chosen-functions.js';
+import type { TextContext } from './text-context.js';
 import { literalText } from './types.js';
 
 const GUARDED: ReadonlySet<string> = new Set(namesOf(GUARDED_FUNCTIONS));
@@ -11,13 +11,13 @@ export const isGuarded = (name: string): boolean => GUARDED.has(name);
 /** Whether all of its arguments are checked here. */
 export const isGuardedWhole = (name: string): boolean => name === 'nextval' || name === 'current_setting';
 
-export function guardedCallFault(name: string, args: readonly unknown[], around: Surroundings): string | null {
+export function guardedCallFault(name: string, args: readonly unknown[], around: TextContext): string | null {
   if (name === 'nextval') return sequenceFault(args, around);
   if (name === 'current_setting') return settingFault(args);
   return lengthFault(name, args);
 }
 
-function sequenceFault(args: readonly unknown[], { sequences }: Surroundings): string | null {
+function sequenceFault(args: readonly unknown[], { sequences }: TextContext): string | null {
   const name = args.length === 1 ? literalText(withoutRegclass(args[0])) : undefined;
   const sequence = name === undefined ? undefined : identifier(name);
   if (sequence !== undefined && sequences.has(sequence)) return null;

@@ -4,7 +4,7 @@
  */
 import type { ColumnExtras, Need, TableExtras } from '../model/extras.js';
 import { needLabel } from '../model/needs.js';
-import type { TextKind } from './judge.js';
+import type { TextKind } from './check-sql-text.js';
 import { isSameText } from './same-text.js';
 
 export function withKnownTexts(given: TableExtras, known: TableExtras): TableExtras {

@@ -6,7 +6,7 @@
 import { hash } from 'node:crypto';
 import { type Node } from './expression.js';
 import { memoize } from '../../kernel/memoize.js';
-import { type TextKind, parseText } from './judge.js';
+import { type TextKind, parseText } from './check-sql-text.js';
 
 export function isSameText(kind: TextKind, a: string, b: string): boolean {
   if (a === b) return true;

@@ -2,7 +2,7 @@
 import type { Domain, TableExtras } from '../model/extras.js';
 import type { Field } from '../model/model.js';
 import type { Path } from '../../kernel/problem.js';
-import type { TextKind } from './judge.js';
+import type { TextKind } from './check-sql-text.js';
 
 export interface SqlText {
   kind: TextKind;

@@ -1,7 +1,7 @@
 /** Which types SQL from outside may cast to. */
 import { type Node, list, member, stringOf } from './expression.js';
-import { OWN_NAMES, SEARCH_CONFIGURATIONS, extensionsWith } from './allowed-names.js';
-import { SEARCH_CONFIGURATION_TYPE } from './chosen-names.js';
+import { OWN_NAMES, SEARCH_CONFIGURATIONS, extensionsWith } from './allowed-functions.js';
+import { SEARCH_CONFIGURATION_TYPE } from './chosen-functions.js';
 
 export interface TypeUse {
   /** Those that the table needs: names without a schema, which may hold dots. */

@@ -1,7 +1,7 @@
 /** What a transition works on, and the small questions its phases ask. */
 
 import type { Collection, Field, NewRelation, Relation } from '../model/model.js';
-import { type Removals, isReplacedCollection } from './removals.js';
+import { type Removals, isReplacedCollection } from './removed-objects.js';
 import { type State, getField } from '../model/state.js';
 
 export interface TransitionOptions {

@@ -9,7 +9,7 @@ import { type NewEvent, newEvent } from '../model/events.js';
 import type { Collection, Field, Relation, TableSchema } from '../model/model.js';
 import { partitionsFirst } from '../model/order.js';
 import { patchBetween } from '../fold/patch.js';
-import { isReplacedRelation } from './removals.js';
+import { isReplacedRelation } from './removed-objects.js';
 import { withNeeds, withoutColumns, withoutConstraints, withoutOthers, withoutReferences } from './table-extras.js';
 
 export function detach(change: TransitionContext): { events: NewEvent[]; held: Detached } {

@@ -14,7 +14,7 @@ import { detach } from './detach.js';
 import type { Collection, Field, Relation } from '../model/model.js';
 import { groupsFirst, neededFirst, parentOf, partitionsFirst, relationsInOrder } from '../model/order.js';
 import { patchBetween } from '../fold/patch.js';
-import { isReplacedCollection, isReplacedRelation, removalsBetween } from './removals.js';
+import { isReplacedCollection, isReplacedRelation, removalsBetween } from './removed-objects.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { updateOrder } from './update-order.js';
 

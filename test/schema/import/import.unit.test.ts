@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { importSnapshot } from '../../../src/schema/import/index.js';
+import { importSnapshot } from '../../../src/schema/import/import-snapshot.js';
 import { pathsOf } from '../normal-form/read.js';
 import { column, file, find, key, names, read, relation, table, SYSTEM } from './read.js';
 

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import pg from 'pg';
 import { PAGE, functionsPage } from '../../../scripts/functions/page.js';
 import { readCatalog } from '../../../scripts/functions/catalog.js';
-import { NAMES_OF_EXTENSIONS, OWN_NAMES } from '../../../src/schema/sql-text/allowed-names.js';
+import { NAMES_OF_EXTENSIONS, OWN_NAMES } from '../../../src/schema/sql-text/allowed-functions.js';
 import {
   CHOSEN_EXTENSION_FUNCTIONS,
   CHOSEN_FUNCTIONS,
@@ -13,9 +13,9 @@ import {
   REFUSED_EXTENSION_FUNCTIONS,
   REFUSED_FUNCTIONS,
   REFUSED_TYPES,
-} from '../../../src/schema/sql-text/chosen-names.js';
-import { type TextKind, judgeText } from '../../../src/schema/sql-text/judge.js';
-import { surroundingsOfTable } from '../../../src/schema/sql-text/surroundings.js';
+} from '../../../src/schema/sql-text/chosen-functions.js';
+import { type TextKind, checkSqlText } from '../../../src/schema/sql-text/check-sql-text.js';
+import { textContextOfTable } from '../../../src/schema/sql-text/text-context.js';
 import { type TestDatabase, createDatabase } from '../../support/postgres.js';
 
 const CHOSEN = new Set(namesOf(CHOSEN_FUNCTIONS));
@@ -89,7 +89,7 @@ describe('functions that SQL may call', function () {
     const unsteady = (await functions("p.provolatile <> 'i'")).filter(({ name }) => !CHOSEN.has(name));
     expect(unsteady.length).to.be.greaterThan(500);
     const needs = [...NAMES_OF_EXTENSIONS.keys()].map((name) => ({ kind: 'extension' as const, name }));
-    const around = surroundingsOfTable({ collection: 't', columns: [{ name: 'a', type: 'text' }], needs });
+    const around = textContextOfTable({ collection: 't', columns: [{ name: 'a', type: 'text' }], needs });
     const taken = new Set([...NAMES_OF_EXTENSIONS.values()].flatMap((names) => [...names.functions]));
     const passed: string[] = [];
     for (const { name, args } of unsteady) {
@@ -98,7 +98,7 @@ describe('functions that SQL may call', function () {
       // An extension that the table needs may have one of the same name, which is listed.
       const spellings = taken.has(name) ? [own] : [own, `${quoted(name)}(${list})`, `("a").${quoted(name)}`];
       const texts = spellings.flatMap((spelling) => WAYS.map(([kind, textOf]) => [kind, textOf(spelling)] as const));
-      passed.push(...texts.filter(([kind, text]) => judgeText(kind, text, around) === null).map(String));
+      passed.push(...texts.filter(([kind, text]) => checkSqlText(kind, text, around) === null).map(String));
     }
     expect(passed).to.deep.equal([]);
   });

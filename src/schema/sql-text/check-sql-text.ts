@@ -6,10 +6,10 @@
 import { type Node, checkExpression, list, member, parseStatement, stringOf } from './expression.js';
 import { checkIndexDefinition, checkPartitionBound, checkPartitionKey, parseConstraint } from './definitions.js';
 import { constantFault } from './constants.js';
-import { type AllowedNames, NAMES_OF_EXTENSIONS, OWN_NAMES, extensionsWith } from './allowed-names.js';
-import { MAX_SIZE, sizeOf } from './growth.js';
+import { type AllowedNames, NAMES_OF_EXTENSIONS, OWN_NAMES, extensionsWith } from './allowed-functions.js';
+import { MAX_SIZE, sizeOf } from './result-size.js';
 import { guardedCallFault, isGuarded, isGuardedWhole } from './guarded-calls.js';
-import type { Surroundings } from './surroundings.js';
+import type { TextContext } from './text-context.js';
 import { type TypeUse, isConfiguration, typeFault } from './types.js';
 
 /** What a text is a part of: a template with its place marked by `?`. */
@@ -40,7 +40,7 @@ const SHAPES: { readonly [K in TextKind]: (text: string) => string | null } = {
 };
 
 /** Why a text may not be used; null when it may. One that doesn't parse at all is refused with the parser's words. */
-export function judgeText(kind: TextKind, text: string, around: Surroundings): string | null {
+export function checkSqlText(kind: TextKind, text: string, around: TextContext): string | null {
   const shape = SHAPES[kind](text);
   if (shape !== null) return shape;
   const statement = parseText(kind, text);
@@ -51,7 +51,7 @@ export function judgeText(kind: TextKind, text: string, around: Surroundings): s
 /** Far below what PostgreSQL's own stack takes, and far above what is ever written. */
 const MAX_DEPTH = 500;
 
-function treeFault(root: Node, around: Surroundings): string | null {
+function treeFault(root: Node, around: TextContext): string | null {
   const open: Inner[] = [{ value: root, depth: 0 }];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     if (next.depth > MAX_DEPTH) return `must not be nested deeper than ${MAX_DEPTH} levels`;
@@ -81,7 +81,7 @@ const isConsumed = (name: string, inner: Node): boolean =>
   (name === 'TypeCast' && isConfiguration(inner)) ||
   name === 'DefElem';
 
-type Fault = (node: Node, around: Surroundings) => string | null;
+type Fault = (node: Node, around: TextContext) => string | null;
 
 /** By the kind of node, and for types by the member that holds one. */
 const FAULTS: { readonly [name: string]: Fault | undefined } = {
@@ -113,7 +113,7 @@ function nameOf(parts: unknown): Name {
 
 const written = ({ name, schema }: Name): string => JSON.stringify(schema === undefined ? name : `${schema}.${name}`);
 
-function functionFault(call: Node, around: Surroundings): string | null {
+function functionFault(call: Node, around: TextContext): string | null {
   const called = nameOf(call['funcname']);
   if (isGuarded(called.name) && isOwn(called)) return guardedCallFault(called.name, list(call['args']), around);
   return listedFault('functions', called, around);
@@ -127,7 +127,7 @@ const WORDS = {
   operatorClasses: 'operator class',
 } as const;
 
-function listedFault(kind: keyof typeof WORDS, name: Name, { extensions }: Surroundings): string | null {
+function listedFault(kind: keyof typeof WORDS, name: Name, { extensions }: TextContext): string | null {
   if (isOwn(name) && OWN_NAMES[kind].has(name.name)) return null;
   if (name.schema === undefined && ofExtensions(extensions, (each) => each[kind].has(name.name))) return null;
   return notListed(kind, name);
@@ -151,12 +151,12 @@ function notListed(kind: keyof typeof WORDS, name: Name): string {
 /** Kinds of A_Expr whose name is a word of theirs, and no operator. */
 const BETWEEN = /BETWEEN/;
 
-function operatorFault({ kind, name }: Node, around: Surroundings): string | null {
+function operatorFault({ kind, name }: Node, around: TextContext): string | null {
   return BETWEEN.test(String(kind)) ? null : listedFault('operators', nameOf(name), around);
 }
 
 /** An exclusion constraint: lists of an element and the name of an operator. */
-function exclusionFault({ exclusions }: Node, around: Surroundings): string | null {
+function exclusionFault({ exclusions }: Node, around: TextContext): string | null {
   for (const pair of list(exclusions)) {
     const [, operator] = list(member(pair, 'List')?.['items']);
     const fault = listedFault('operators', nameOf(member(operator, 'List')?.['items']), around);
@@ -165,12 +165,12 @@ function exclusionFault({ exclusions }: Node, around: Surroundings): string | nu
   return null;
 }
 
-function operatorClassFault({ opclass }: Node, around: Surroundings): string | null {
+function operatorClassFault({ opclass }: Node, around: TextContext): string | null {
   return opclass === undefined ? null : listedFault('operatorClasses', nameOf(opclass), around);
 }
 
 /** `t.f` is a call of f with the row where t has no column f. */
-function columnFault({ fields }: Node, { collection, columns }: Surroundings): string | null {
+function columnFault({ fields }: Node, { collection, columns }: TextContext): string | null {
   const parts = list(fields);
   if (parts.length < 2) return null;
   const [table, column] = parts.map((part) => stringOf(part) ?? '');
@@ -178,7 +178,7 @@ function columnFault({ fields }: Node, { collection, columns }: Surroundings): s
   return isOwnColumn ? null : DOT;
 }
 
-const typeUse = ({ types, columnTypes, extensions }: Surroundings): TypeUse => ({
+const typeUse = ({ types, columnTypes, extensions }: TextContext): TypeUse => ({
   needed: types,
   ofColumns: columnTypes,
   ofExtension: (name) => ofExtensions(extensions, (each) => each.types.has(name)),

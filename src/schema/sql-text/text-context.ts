@@ -3,7 +3,7 @@ import { extrasOf, type CollectionNode } from '../model/state.js';
 import { parseTypeText } from './expression.js';
 import type { Need } from '../model/extras.js';
 
-export interface Surroundings {
+export interface TextContext {
   /** The table; absent for what stands in none, the rules of domains. */
   collection?: string;
   columns: ReadonlySet<string>;
@@ -21,20 +21,20 @@ export interface Table {
   needs: readonly Need[];
 }
 
-export const NOTHING_AROUND = surroundingsOfTable({ columns: [], needs: [] });
+export const NOTHING_AROUND = textContextOfTable({ columns: [], needs: [] });
 
-export function surroundingsOf({ collection, fields }: Pick<CollectionNode, 'collection' | 'fields'>): Surroundings {
+export function textContextOf({ collection, fields }: Pick<CollectionNode, 'collection' | 'fields'>): TextContext {
   const columns = [...fields.values()].flatMap(({ field, schema }) =>
     schema === null ? [] : [{ name: field, type: schema.data_type }],
   );
-  return surroundingsOfTable({
+  return textContextOfTable({
     collection: collection.collection,
     columns,
     needs: extrasOf({ collection }).needs ?? [],
   });
 }
 
-export function surroundingsOfTable({ collection, columns, needs }: Table): Surroundings {
+export function textContextOfTable({ collection, columns, needs }: Table): TextContext {
   const named = (...kinds: Need['kind'][]) => needs.flatMap(({ kind, name }) => (kinds.includes(kind) ? [name] : []));
   return {
     ...(collection === undefined ? {} : { collection }),

@@ -7,7 +7,7 @@ import { bearerToken } from './request-headers.js';
 const CHALLENGE = 'Bearer realm="data-platform-service"';
 
 /** The caller behind the bearer token. Throws `Refused`: UNAUTHENTICATED, or FORBIDDEN when the role is too low. */
-export async function authenticate(
+export async function authorize(
   req: IncomingMessage,
   access: Access,
   identify: (token: string) => Promise<Caller | null>,

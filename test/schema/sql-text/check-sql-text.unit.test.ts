@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { type TextKind, judgeText } from '../../../src/schema/sql-text/judge.js';
-import { surroundingsOfTable } from '../../../src/schema/sql-text/surroundings.js';
+import { type TextKind, checkSqlText } from '../../../src/schema/sql-text/check-sql-text.js';
+import { textContextOfTable } from '../../../src/schema/sql-text/text-context.js';
 
-const around = surroundingsOfTable({
+const around = textContextOfTable({
   collection: 't',
   columns: [
     { name: 'a', type: 'integer' },
@@ -23,7 +23,7 @@ const around = surroundingsOfTable({
   ],
 });
 
-const judge = (kind: TextKind, text: string) => judgeText(kind, text, around);
+const judge = (kind: TextKind, text: string) => checkSqlText(kind, text, around);
 
 describe('SQL text from outside', () => {
   const allowed: [TextKind, string][] = [

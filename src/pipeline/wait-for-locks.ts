@@ -8,7 +8,7 @@ import { isLocked, lockTimeout, unavailable } from '../postgres/errors.js';
 import { withClient } from '../postgres/pool.js';
 import { IDLE } from '../postgres/write-limits.js';
 import { type Holder, LockedError } from '../projector/ddl/table-locks.js';
-import { type Try, attend } from './attend.js';
+import { type Try, keepAlive } from './keep-alive.js';
 import { StaleConnectionError } from './begin.js';
 import {
   LogBusyError,
@@ -123,7 +123,7 @@ async function tryOnce<T>(
   try {
     const onClient = async (client: pg.PoolClient): Promise<Ended<T>> => {
       const lockWait = Math.max(1, Math.min(deadline - performance.now(), LOOK_AT_HOLDER));
-      const attendance = attend(client, deadline);
+      const attendance = keepAlive(client, deadline);
       try {
         return { kind: 'done', value: await work({ client, attendance, lockWait, tableWait }) };
       } catch (error) {

@@ -3,7 +3,7 @@
  * an unattended transaction; and the watch over the connection is told what to ask about, and until when.
  */
 import type pg from 'pg';
-import { tellWatch } from '../postgres/silence.js';
+import { tellWatch } from '../postgres/silent-connections.js';
 
 /** Milliseconds between two signs of life, while there is nothing else to say. */
 const SIGN_OF_LIFE = 1_500;
@@ -30,7 +30,7 @@ type Connected = pg.PoolClient & { readyForQuery: boolean };
  * To be ended with the transaction.
  * @param deadline when its caller's time to wait is over (`performance.now`)
  */
-export function attend(client: pg.ClientBase, deadline: number): Attendance {
+export function keepAlive(client: pg.ClientBase, deadline: number): Attendance {
   const connected = client as Connected;
   let begun = false;
   tellWatch(client, { deadline });

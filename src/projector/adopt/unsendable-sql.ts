@@ -1,7 +1,7 @@
 /** SQL that is there and that no request could send: it stays, and no snapshot has it, so that snapshots can be sent elsewhere. */
 import { extrasOf, type CollectionNode } from '../../schema/model/state.js';
-import { type TextKind, judgeText } from '../../schema/sql-text/judge.js';
-import { type Surroundings, surroundingsOfTable } from '../../schema/sql-text/surroundings.js';
+import { type TextKind, checkSqlText } from '../../schema/sql-text/check-sql-text.js';
+import { type TextContext, textContextOfTable } from '../../schema/sql-text/text-context.js';
 import type { Need, TableExtras } from '../../schema/model/extras.js';
 import type { Converting } from './context.js';
 
@@ -26,7 +26,7 @@ export function listFault(converting: Converting, { kind, name, text }: Part): s
   if (isSaid(converting, kind, name)) return null;
   const left = extrasOf(like).unmanaged ?? [];
   if (left.some((each) => each.kind === kind && each.name === name)) return 'is left out of the log';
-  return judgeText(TEXT_KINDS[kind], text, aroundOf(converting));
+  return checkSqlText(TEXT_KINDS[kind], text, aroundOf(converting));
 }
 
 /** Whether the log says it in PostgreSQL's words: then it is not said by a field or a relation, even where it could be. */
@@ -44,14 +44,14 @@ const SAID: { readonly [K in Kind]: (node: CollectionNode, name: string) => bool
 };
 
 /** A table's needs are looked up once for all of its parts. */
-const known = new WeakMap<Converting, Surroundings>();
+const known = new WeakMap<Converting, TextContext>();
 
 /** @param needs of the table: those found so far, where they are not all known yet */
-export function keepNeeds(converting: Converting, needs: readonly Need[]): Surroundings {
+export function keepNeeds(converting: Converting, needs: readonly Need[]): TextContext {
   const { name: collection, columns } = converting.table;
-  const around = surroundingsOfTable({ collection, columns, needs });
+  const around = textContextOfTable({ collection, columns, needs });
   known.set(converting, around);
   return around;
 }
 
-export const aroundOf = (converting: Converting): Surroundings => known.get(converting) ?? keepNeeds(converting, []);
+export const aroundOf = (converting: Converting): TextContext => known.get(converting) ?? keepNeeds(converting, []);

@@ -9,7 +9,7 @@ import {
   REFUSED_FUNCTIONS,
   REFUSED_TYPES,
   SEARCH_CONFIGURATION_TYPE,
-} from './chosen-names.js';
+} from './chosen-functions.js';
 import { EXTENSION_NAMES, POSTGRES_NAMES, type WrittenNames } from './postgres-names.js';
 
 export interface AllowedNames {

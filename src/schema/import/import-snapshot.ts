@@ -11,7 +11,7 @@ import type { Warning } from '../../kernel/warning.js';
 import { isFolder, readCollections, resolveKinds } from './collections.js';
 import { dropFieldsOfFolders, readFields } from './fields.js';
 import { type Import, EMPTY_INSTANCE, type Instance } from './context.js';
-import { warn, warnOfMember } from './import.js';
+import { warn, warnOfMember } from './reading.js';
 import { addPrimaryKeys, fitForeignKeys } from './keys.js';
 import { resolveReferences } from './references.js';
 import { readRelations } from './relations.js';
