@@ -128,8 +128,7 @@ async function judged(databaseUrl: string, commands: readonly Command[]): Promis
     last.set(reason ?? '', position);
   }
   for (const command of commands) {
-    const times = batches.get(command.id)?.size ?? 0;
-    const fault = faultOf(command, times, last.get(command.id));
+    const fault = faultOf(command, batches.get(command.id), last.get(command.id));
     if (fault !== null) found.push(`${command.id} ${told(command, events)}: ${fault}`);
   }
   return { found, events: events.length };
@@ -147,24 +146,28 @@ function told({ method, path, body, keyed, tries, position }: Command, events: r
   return [`(${sent})`, ...tries, 'in the log there:', ...near].join('\n    ');
 }
 
-/** What is wrong with a command whose events form so many batches, the last of them at `last`. */
-export function faultOf({ fate, position, keyed, waited }: Command, times: number, last = 0): string | null {
-  if (times > 1) return `it is in the log ${times} times`;
-  const promise = PROMISES[fate]({ times, position, keyed, last });
+/** What is wrong with a command whose events form these batches, the last event at `last`. */
+export function faultOf(command: Command, batches: ReadonlySet<string> = new Set(), last = 0): string | null {
+  const { fate, waited } = command;
+  if (batches.size > 1) return `it is in the log ${batches.size} times`;
+  const promise = PROMISES[fate]({ ...command, batches, last });
   return promise ?? (waited > LONGEST ? `one try took ${Math.round(waited)} ms` : null);
 }
 
-interface Found extends Pick<Command, 'position' | 'keyed'> {
-  times: number;
+interface Found extends Pick<Command, 'position' | 'batch' | 'keyed'> {
+  /** One at most. */
+  batches: ReadonlySet<string>;
   last: number;
 }
 
 const PROMISES: Record<Fate, (found: Found) => string | null> = {
-  acknowledged({ times, position, last }) {
-    if (times === 0) return 'it was acknowledged, and is not in the log';
+  acknowledged({ batches, batch, position, last }) {
+    if (batch === null) return 'it was acknowledged as a change of nothing';
+    if (batches.size === 0) return 'it was acknowledged, and is not in the log';
+    if (!batches.has(batch)) return `it was acknowledged as the batch ${batch}, and is another one`;
     return position < last ? `it was acknowledged at ${position}, and goes on to ${last}` : null;
   },
-  refused: ({ times }) => (times > 0 ? 'it was refused, and is in the log' : null),
+  refused: ({ batches }) => (batches.size > 0 ? 'it was refused, and is in the log' : null),
   ambiguous: ({ keyed }) => (keyed ? 'its outcome is unknown' : null),
 };
 

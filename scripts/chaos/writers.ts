@@ -19,6 +19,8 @@ export interface Command {
   resolved: boolean;
   /** X-Log-Position of the answer that acknowledged it. */
   position: number;
+  /** X-Batch-Id of that answer: null where it says that nothing changed. */
+  batch: string | null;
   /** Milliseconds of the longest try. */
   waited: number;
   /** How it was refused, or why it is ambiguous. */
@@ -33,7 +35,6 @@ const PATIENCE = 60_000;
 interface Answer {
   fate: Fate;
   position: number;
-  /** X-Batch-Id: null where nothing changed. */
   batch: string | null;
   said: string;
 }
@@ -81,9 +82,9 @@ interface Try {
 const isOpen = ({ fate, keyed, said }: Command): boolean =>
   keyed && (fate === 'ambiguous' || (fate === 'refused' && said.startsWith('503')));
 
-function note(command: Command, { batch, ...answer }: Answer, { took, process }: Try): void {
+function note(command: Command, answer: Answer, { took, process }: Try): void {
   const at = new Date().toISOString();
-  const told = `${answer.said.slice(0, 120)}; position ${answer.position}, batch ${batch}`;
+  const told = `${answer.said.slice(0, 120)}; position ${answer.position}, batch ${answer.batch}`;
   command.tries.push(`${at} process ${process}, ${Math.round(took)} ms: ${told}`);
   const wasAmbiguous = command.fate === 'ambiguous' && command.said !== '';
   Object.assign(command, answer);
@@ -129,13 +130,15 @@ export async function write(name: string, writing: Writing, deadline: number): P
   const { random, commands, running } = writing;
   let made = false;
   for (let turn = 0; running(); turn++) {
+    const id = `${name}/${turn}`;
     const command: Command = {
-      id: `${name}/${turn}`,
-      ...work(name, made, random),
+      id,
+      ...work({ id, name, made }, random),
       keyed: random.chance(0.7),
       fate: 'ambiguous',
       resolved: false,
       position: 0,
+      batch: null,
       waited: 0,
       said: '',
       tries: [],
@@ -150,11 +153,23 @@ export async function write(name: string, writing: Writing, deadline: number): P
 
 type Work = Pick<Command, 'method' | 'path' | 'body'>;
 
-/** Its own table mostly, and now and then the one that all write to. */
-function work(name: string, made: boolean, random: Random): Work {
+interface Turn {
+  /** Of the command. */
+  id: string;
+  /** The writer's own table. */
+  name: string;
+  /** Whether there is one. */
+  made: boolean;
+}
+
+/**
+ * On its own table mostly, and now and then on the one that all write to. What is accepted changes something: a note that
+ * was there before would be acknowledged, and rightly not be in the log.
+ */
+export function work({ id, name, made }: Turn, random: Random): Work {
   if (!made) return { method: 'POST', path: '/collections', body: { collection: name, schema: {} } };
   const kind = random.below(100);
-  const meta = { note: `note ${random.below(1_000_000)}` };
+  const meta = { note: `note of ${id}` };
   if (kind < 30) return { method: 'PATCH', path: `/collections/${name}`, body: { meta } };
   if (kind < 45) return { method: 'PATCH', path: '/collections/shared', body: { meta } };
   const field = `f${random.below(8)}`;
