@@ -1,4 +1,5 @@
-import { type Problem, about } from '../../kernel/problem.js';
+import { type Problem, about, problemsOfEach } from '../../kernel/problem.js';
+import type { Resumable } from '../../kernel/resumable.js';
 import { EXTENSION_TYPES } from '../sql-text/data-types.js';
 import type { CollectionNode, State } from '../model/state.js';
 import type { ColumnSchema } from '../model/model.js';
@@ -6,21 +7,18 @@ import { type Fault, columnFaults } from './column.js';
 import { type Grouping, groupFault } from './group.js';
 import { quoted } from './quoted.js';
 
-export function fieldProblems(state: State, node: CollectionNode): Problem[] {
+export function fieldProblems(state: State, node: CollectionNode): Resumable<Problem[]> {
   const { collection } = node.collection;
   const groups = groupsIn(node);
-  const problems: Problem[] = [];
-  for (const { field, meta, schema } of node.fields.values()) {
+  return problemsOfEach(node.fields.values(), ({ field, meta, schema }) => {
     const problem = (member: string[], message: string): Problem =>
       about({ kind: 'field', collection, field, member }, message);
     const group = groupFault(field, meta.group, groups);
-    if (group !== undefined) problems.push(problem(['meta', 'group'], group));
-    if (schema === null) continue;
-    for (const [member, message] of [...columnFaults(schema), ...shadowFaults(state, schema)]) {
-      problems.push(problem(['schema', member], message));
-    }
-  }
-  return problems;
+    const grouping = group === undefined ? [] : [problem(['meta', 'group'], group)];
+    if (schema === null) return grouping;
+    const faults = [...columnFaults(schema), ...shadowFaults(state, schema)];
+    return [...grouping, ...faults.map(([member, message]) => problem(['schema', member], message))];
+  });
 }
 
 /** A field's group is an alias field of the same collection. */

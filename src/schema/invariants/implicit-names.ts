@@ -5,12 +5,13 @@
 import { postgresName } from '../model/constraint-names.js';
 import { isIdentity } from '../model/extras.js';
 import type { Field } from '../model/model.js';
-import { type Problem, type Subject, about } from '../../kernel/problem.js';
+import { type Problem, type Subject, about, problemsOfEach } from '../../kernel/problem.js';
+import type { Resumable } from '../../kernel/resumable.js';
 import type { CollectionNode, State } from '../model/state.js';
 import { quoted } from './quoted.js';
 
-export function implicitNameProblems(state: State, node: CollectionNode): Problem[] {
-  return [...sequenceProblems(state, node), ...notNullProblems(node)];
+export function* implicitNameProblems(state: State, node: CollectionNode): Resumable<Problem[]> {
+  return [...(yield* sequenceProblems(state, node)), ...notNullProblems(node)];
 }
 
 interface Taken {
@@ -36,9 +37,9 @@ const hasTable = ({ collections }: State, name: string): boolean =>
   (collections.get(name)?.collection.schema ?? null) !== null;
 
 /** The other way round PostgreSQL says so itself. */
-function sequenceProblems(state: State, node: CollectionNode): Problem[] {
+function sequenceProblems(state: State, node: CollectionNode): Resumable<Problem[]> {
   const { collection } = node.collection;
-  return [...node.fields.values()].flatMap((field) => {
+  return problemsOfEach(node.fields.values(), (field) => {
     const name = sequenceOf(field);
     if (name === null || !hasTable(state, name)) return [];
     const taken = { name, kind: 'the table', of: 'that the sequence of this column would be called like' };

@@ -3,6 +3,7 @@ import { isFolder, extrasOf, type CollectionNode, type State, primaryKeyOf } fro
 import { indexNameOf, primaryKeyNameOf, uniqueNameOf } from '../model/constraint-names.js';
 import type { Field } from '../model/model.js';
 import { type Problem, type Subject, about } from '../../kernel/problem.js';
+import type { Resumable } from '../../kernel/resumable.js';
 import { quoted } from './quoted.js';
 
 type Kind = 'index' | 'constraint';
@@ -14,8 +15,12 @@ interface Part {
   kind: Kind;
 }
 
-export function indexNameProblems(state: State, node: CollectionNode): Problem[] {
-  const parts = [...node.fields.values()].flatMap(partsOf);
+export function* indexNameProblems(state: State, node: CollectionNode): Resumable<Problem[]> {
+  const parts: Part[] = [];
+  for (const field of node.fields.values()) {
+    parts.push(...partsOf(field));
+    yield;
+  }
   const problems = parts.length === 0 ? [] : problemsWithin(node, parts);
   // Without any index of a field there is nothing that PostgreSQL doesn't see itself.
   return state.indexNames.size === 0 ? problems : [...problems, ...problemsBeyond(state, node, parts)];

@@ -4,6 +4,7 @@ import { MAX_PROBLEMS, type Problem } from '../../kernel/problem.js';
 import { sqlTextProblems } from '../sql-text/changed-texts.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { collectionProblems, groupsOf } from './collection.js';
+import { columnCountProblems } from './column-count.js';
 import { fieldProblems } from './field.js';
 import { indexNameProblems } from './index-names.js';
 import { needProblems } from './needs.js';
@@ -24,7 +25,7 @@ export interface Proposal {
 
 /** Everything that stands against a change, both for diff, which proposes it, and for apply. */
 export function* changeProblems({ from, to, touched, isRecreated = () => false }: Proposal): Resumable<Problem[]> {
-  const unsupported = unsupportedChanges(from, to, touched, isRecreated);
+  const unsupported = yield* unsupportedChanges(from, to, touched, isRecreated);
   const broken = yield* invariantProblems(to, touched, from);
   return [...unsupported, ...broken, ...(yield* sqlTextProblems(from, to, touched))];
 }
@@ -43,8 +44,11 @@ export function* invariantProblems(state: State, touched: Iterable<string>, from
     if (problems.length >= MAX_PROBLEMS) break;
     const node = state.collections.get(name);
     if (node !== undefined) {
-      problems.push(...collectionProblems(state, node, groups), ...fieldProblems(state, node));
-      problems.push(...indexNameProblems(state, node), ...implicitNameProblems(state, node));
+      const wide = columnCountProblems(node);
+      problems.push(...wide);
+      if (wide.length > 0) continue;
+      problems.push(...collectionProblems(state, node, groups), ...(yield* fieldProblems(state, node)));
+      problems.push(...(yield* indexNameProblems(state, node)), ...(yield* implicitNameProblems(state, node)));
       for (const relation of node.relations.values()) {
         relations.set(memberKey(name, relation.many_field), relation);
         problems.push(...relationProblems(state, relation, from));

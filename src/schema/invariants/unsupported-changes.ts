@@ -5,18 +5,19 @@
 import { extrasOf, type CollectionNode, type State, byName } from '../model/state.js';
 import { jsonEqual } from '../../kernel/json.js';
 import type { ColumnSchema, Field, Relation } from '../model/model.js';
-import { type Problem, about } from '../../kernel/problem.js';
+import { type Problem, about, problemsOfEach } from '../../kernel/problem.js';
+import type { Resumable } from '../../kernel/resumable.js';
 
 /**
  * Changes between the two states that are not supported.
  * @param isRecreated whether a field was asked to be deleted and created again, which any field can
  */
-export function unsupportedChanges(
+export function* unsupportedChanges(
   from: State,
   to: State,
   touched: Iterable<string>,
   isRecreated: (collection: string, field: string) => boolean,
-): Problem[] {
+): Resumable<Problem[]> {
   const problems: Problem[] = [];
   for (const name of touched) {
     const before = from.collections.get(name);
@@ -24,9 +25,10 @@ export function unsupportedChanges(
     if (before === undefined || before === after) continue;
     if (after === undefined) problems.push(...orphanProblems(before, to));
     else {
-      problems.push(...columnProblems(before, after, isRecreated), ...partitioningProblems(before, after));
+      problems.push(...(yield* columnProblems(before, after, isRecreated)), ...partitioningProblems(before, after));
       problems.push(...foreignKeyProblems(before, after, (table) => isTable(from, table) && !isTable(to, table)));
     }
+    yield;
   }
   return problems;
 }
@@ -50,19 +52,16 @@ function columnProblems(
   before: CollectionNode,
   after: CollectionNode,
   isRecreated: (collection: string, field: string) => boolean,
-): Problem[] {
+): Resumable<Problem[]> {
   const { collection } = before.collection;
   const isDivided = [before, after].some(isPartitioned);
-  const problems: Problem[] = [];
-  for (const name of new Set([...before.fields.keys(), ...after.fields.keys()])) {
+  return problemsOfEach(new Set([...before.fields.keys(), ...after.fields.keys()]), (name) => {
     const [old, now] = [before.fields.get(name), after.fields.get(name)];
-    if (old === now) continue;
+    if (old === now) return [];
     const isChanged = !isRecreated(collection, name);
     const message = isDivided && columnDiffers(old, now) ? DIVIDED : isChanged ? unknownFault(old, now) : null;
-    if (message === null) continue;
-    problems.push(about({ kind: 'field', collection, field: name, member: ['schema'] }, message));
-  }
-  return problems;
+    return message === null ? [] : [about({ kind: 'field', collection, field: name, member: ['schema'] }, message)];
+  });
 }
 
 const DIVIDED =

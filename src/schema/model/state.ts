@@ -77,21 +77,28 @@ export function byName(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-const groupsOf = new WeakMap<State['collections'], Map<string, string[]>>();
-
-/** The collections that stand directly in the group `collection`. */
-export function groupedIn({ collections }: State, collection: string): readonly string[] {
-  let groups = groupsOf.get(collections);
-  if (groups === undefined) {
-    groups = new Map();
-    for (const [name, { collection: child }] of collections) {
-      const { group } = child.meta;
-      if (group === null) continue;
-      const children = groups.get(group);
-      if (children === undefined) groups.set(group, [name]);
-      else children.push(name);
+/** The collections' names by what `keysOf` says of each, looked up once for each state of the collections. */
+function indexed(keysOf: (node: CollectionNode) => Iterable<string>) {
+  const known = new WeakMap<State['collections'], Map<string, Set<string>>>();
+  return ({ collections }: State, key: string): ReadonlySet<string> => {
+    let index = known.get(collections);
+    if (index === undefined) {
+      index = new Map();
+      for (const [name, node] of collections) {
+        for (const each of keysOf(node)) index.set(each, (index.get(each) ?? new Set()).add(name));
+      }
+      known.set(collections, index);
     }
-    groupsOf.set(collections, groups);
-  }
-  return groups.get(collection) ?? [];
+    return index.get(key) ?? NONE;
+  };
 }
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** The collections that stand directly in a group. */
+export const groupedIn = indexed(({ collection: { meta } }) => (meta.group === null ? [] : [meta.group]));
+
+/** The collections with a foreign key that is no relation to a table, which may be their own. */
+export const referencesTo = indexed((node) =>
+  (extrasOf(node).constraints ?? []).flatMap(({ references }) => references ?? []),
+);

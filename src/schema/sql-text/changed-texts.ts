@@ -2,7 +2,7 @@
  * Which texts a change brings along, and what is wrong with them. A text that the collection had before is checked no
  * more: what is in the log, and what was adopted, stays usable when the list gets shorter.
  */
-import { MAX_PROBLEMS, type Problem, type Subject, about } from '../../kernel/problem.js';
+import { MAX_PROBLEMS, type Problem, type Subject, about, problemsOfEach } from '../../kernel/problem.js';
 import type { CollectionNode, State } from '../model/state.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { checkSqlText } from './check-sql-text.js';
@@ -15,13 +15,13 @@ export function* sqlTextProblems(from: State, to: State, touched: Iterable<strin
   for (const name of touched) {
     if (problems.length >= MAX_PROBLEMS) break;
     const node = to.collections.get(name);
-    if (node !== undefined) problems.push(...problemsOf(from.collections.get(name), node));
+    if (node !== undefined) problems.push(...(yield* problemsOf(from.collections.get(name), node)));
     yield;
   }
   return problems;
 }
 
-function problemsOf(before: CollectionNode | undefined, node: CollectionNode): Problem[] {
+function* problemsOf(before: CollectionNode | undefined, node: CollectionNode): Resumable<Problem[]> {
   const { collection } = node.collection;
   let around: TextContext | undefined;
   const check = (texts: readonly SqlText[], field?: string): Problem[] =>
@@ -34,14 +34,13 @@ function problemsOf(before: CollectionNode | undefined, node: CollectionNode): P
           : { kind: 'field', collection, field, member: path };
       return [about(subject, `${path.at(-1)} ${fault}`)];
     });
-  const fields = [...node.fields.values()].filter((field) => field !== before?.fields.get(field.field));
-  return [
-    ...check(newTexts(tableTexts(before), tableTexts(node))),
-    ...fields.flatMap((field) => {
-      const known = before?.fields.get(field.field);
-      return check(newTexts(known === undefined ? [] : textsOfField(known), textsOfField(field)), field.field);
-    }),
-  ];
+  const ofTable = check(newTexts(tableTexts(before), tableTexts(node)));
+  const ofFields = yield* problemsOfEach(node.fields.values(), (field) => {
+    const known = before?.fields.get(field.field);
+    if (field === known) return [];
+    return check(newTexts(known === undefined ? [] : textsOfField(known), textsOfField(field)), field.field);
+  });
+  return [...ofTable, ...ofFields];
 }
 
 const tableTexts = (node: CollectionNode | undefined): SqlText[] => textsOfTable(node?.collection.schema?.extras);

@@ -1,5 +1,5 @@
 /** Edits of a draft that take along what can't stay: the chains of a delete. */
-import { extrasOf, type State, groupedIn, relationsTo } from '../model/state.js';
+import { type State, groupedIn, referencesTo, relationsTo } from '../model/state.js';
 import type { Draft } from './draft.js';
 import type { NewRelation, Relation } from '../model/model.js';
 import { withoutColumns, withoutReferences } from './table-extras.js';
@@ -26,9 +26,9 @@ export function dropCollection(draft: Draft, state: State, name: string): void {
 }
 
 /** Foreign keys of other tables that are no relations go too. */
-function dropReferences(draft: Draft, { collections }: State, name: string): void {
-  for (const [other, { collection }] of collections) {
-    if (other === name || !extrasOf({ collection }).constraints?.some((each) => each.references === name)) continue;
+function dropReferences(draft: Draft, state: State, name: string): void {
+  for (const other of referencesTo(state, name)) {
+    if (other === name) continue;
     const held = draft.get(other)?.collection;
     if (held?.schema)
       draft.putCollection({ ...held, schema: withoutReferences(held.schema, (table) => table === name) });

@@ -1,0 +1,21 @@
+/** How wide a table can be. */
+import { type Problem, about } from '../../kernel/problem.js';
+import type { CollectionNode } from '../model/state.js';
+import { quoted } from './quoted.js';
+
+/** MaxHeapAttributeNumber of PostgreSQL; what was dropped counts there too, and is PostgreSQL's to refuse. */
+export const MAX_COLUMNS = 1_600;
+
+/** The first column that a table has no room for. */
+export function columnCountProblems(node: CollectionNode): Problem[] {
+  if (node.fields.size <= MAX_COLUMNS) return [];
+  const { collection } = node.collection;
+  let columns = 0;
+  for (const { field, schema } of node.fields.values()) {
+    if (schema !== null) columns += 1;
+    if (columns <= MAX_COLUMNS) continue;
+    const message = `${quoted(field)} is one column too many: a table of PostgreSQL has at most ${MAX_COLUMNS.toLocaleString('en')}; a field of type "alias" has none`;
+    return [about({ kind: 'field', collection, field, member: ['field'] }, message)];
+  }
+  return [];
+}

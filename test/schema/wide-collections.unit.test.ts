@@ -1,0 +1,81 @@
+import { expect } from 'chai';
+import type { NewEvent } from '../../src/schema/model/events.js';
+import { changeProblems, invariantProblems } from '../../src/schema/invariants/index.js';
+import { unsupportedChanges } from '../../src/schema/invariants/unsupported-changes.js';
+import { type State, initialState } from '../../src/schema/model/state.js';
+import { sqlTextProblems } from '../../src/schema/sql-text/changed-texts.js';
+import { Draft } from '../../src/schema/transition/draft.js';
+import { dropCollection } from '../../src/schema/transition/cascade.js';
+import { accepted, attempt, folder, follow } from '../support/given.js';
+import { stepsOf } from '../support/steps.js';
+
+const FIELDS = 5_000;
+
+const alias = (index: number) => ({ field: `item_${index}`, type: 'alias', interface: 'x' });
+const column = (index: number) => ({ field: `item_${index}`, type: 'integer', interface: 'input' });
+const wide = (field: (index: number) => object, count = FIELDS) => ({
+  body: { collection: 'wide', schema: {}, fields: Array.from({ length: count }, (_, index) => field(index)) },
+  concurrentIndexes: false,
+});
+
+/** The state with a collection of 5,000 fields, and the same after a change of each of them. */
+function changed(): { from: State; to: State } {
+  const from = accepted(initialState(), 'create-collection', wide(alias));
+  const draft = new Draft(from);
+  for (const field of from.collections.get('wide')?.fields.values() ?? [])
+    draft.putField({ ...field, meta: { ...field.meta, note: 'n' } });
+  return { from, to: draft.toState() };
+}
+
+describe('a collection of 5,000 fields', () => {
+  it('is judged in a step for each field', () => {
+    const { from, to } = changed();
+    const touched = new Set(['wide']);
+    expect(stepsOf(invariantProblems(to, touched)), 'invariants').to.be.at.least(3 * FIELDS);
+    expect(stepsOf(unsupportedChanges(from, to, touched, () => false)), 'changes').to.be.at.least(FIELDS);
+    expect(stepsOf(sqlTextProblems(from, to, touched)), 'texts').to.be.at.least(FIELDS);
+    expect(stepsOf(changeProblems({ from, to, touched })), 'all').to.be.at.least(5 * FIELDS);
+  });
+});
+
+describe('a table of more columns than PostgreSQL gives it', () => {
+  it('is refused at the first that is too many, before anything else is looked at', () => {
+    const result = attempt(initialState(), 'create-collection', wide(column, 2_000));
+    const [problem, ...others] = result.ok ? [] : result.problems;
+    expect(others).to.deep.equal([]);
+    // The primary key that nobody sent is the first of them.
+    expect(problem?.path).to.equal('fields[1599].field');
+    expect(problem?.message).to.contain('1,600');
+  });
+
+  it('is taken with as many, and fields without columns are not counted', () => {
+    const full = accepted(initialState(), 'create-collection', wide(column, 1_599));
+    expect(full.collections.get('wide')?.fields.size).to.equal(1_600);
+    const more = { collection: 'wide', body: { ...column(1_599), field: 'more' }, concurrentIndexes: false };
+    const result = attempt(full, 'create-field', more);
+    expect(!result.ok && result.problems[0]?.path).to.equal('field');
+    accepted(full, 'create-field', { ...more, body: { field: 'more', type: 'alias' } });
+  });
+});
+
+describe('many collections', () => {
+  it('that are removed are looked through a few times, not once for each', () => {
+    const events = Array.from({ length: 300 }, (_, index): NewEvent[] => {
+      const made = attempt(initialState(), 'create-collection', folder(`f_${index}`));
+      return made.ok ? made.value : [];
+    });
+    const state = follow(initialState(), events.flat());
+    const { collections } = state;
+    let iterations = 0;
+    Object.defineProperty(collections, Symbol.iterator, {
+      value: () => {
+        iterations += 1;
+        return collections.entries();
+      },
+    });
+    const draft = new Draft(state);
+    for (const name of collections.keys()) dropCollection(draft, state, name);
+    expect(draft.toState().collections.size).to.equal(0);
+    expect(iterations).to.be.within(1, 5);
+  });
+});
