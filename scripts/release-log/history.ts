@@ -1,0 +1,140 @@
+/** One service's life, through its API: every type of event, in every shape that 0.1.0 has of it. */
+import { type Api } from '../../test/support/api.js';
+import { cutOff } from '../../test/support/tamper.js';
+import { BY_HAND, NEWER, NOT_REPRESENTED, TABLES } from './tables.js';
+import { COLLECTIONS, FIELDS, RELATIONS } from './documents.js';
+
+const TRACEPARENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+
+/** What is done over HTTP, and said of it. */
+interface Living {
+  api: Api;
+  databaseUrl: string;
+}
+
+/** Lives it. @throws where anything is refused */
+export async function live(living: Living): Promise<void> {
+  await create(living);
+  await adopt(living);
+  await change(living);
+  await apply(living);
+  await acceptDrift(living);
+  await remove(living);
+  await loseTheEnd(living);
+}
+
+/** A change that says why, and that a trace is part of. */
+async function explained({ api }: Living, path: string, body: unknown, reason: string): Promise<void> {
+  const reply = await api.client(path, {
+    method: 'PATCH',
+    headers: {
+      'content-type': 'application/json',
+      // A header's bytes: UTF-8.
+      'x-reason': Buffer.from(reason).toString('latin1'),
+      'user-agent': 'a "client" of 0.1.0',
+      traceparent: TRACEPARENT,
+    },
+    body: JSON.stringify(body),
+  });
+  if (reply.status !== 200) throw new Error(`${path}: ${reply.status} ${reply.text}`);
+}
+
+async function create({ api }: Living): Promise<void> {
+  for (const collection of COLLECTIONS) await api.ok('POST', '/collections', collection);
+  await api.ok('POST', '/collections?concurrentIndexCreation', {
+    collection: 'searched',
+    schema: {},
+    fields: [{ field: 'term', type: 'string', interface: 'input', schema: { is_indexed: true } }],
+  });
+  for (const [collection, field] of FIELDS) await api.ok('POST', `/fields/${collection}`, field);
+  await api.ok('POST', '/fields/articles?concurrentIndexCreation', {
+    field: 'slug',
+    type: 'string',
+    interface: 'input',
+    schema: { is_unique: true, is_indexed: true },
+  });
+  for (const relation of RELATIONS) await api.ok('POST', '/relations', relation);
+}
+
+async function adopt({ api }: Living): Promise<void> {
+  await api.sql(TABLES);
+  await api.ok('POST', '/schema/adopt', { tables: ['lines'] });
+  await api.ok('POST', '/schema/adopt', { all: true });
+  await api.sql(NOT_REPRESENTED);
+  await api.sql(NEWER);
+  await api.ok('POST', '/schema/adopt', { all: true });
+}
+
+async function change(living: Living): Promise<void> {
+  const { api } = living;
+  const reason = 'because “it” said so; -- \'quoted\', "twice", 理由 🎉';
+  await explained(living, '/collections/articles', { meta: { note: 'a note', icon: 'article' } }, reason);
+  await explained(living, '/fields/articles/words', { meta: { note: 'x'.repeat(4_000) } }, 'a large value');
+  await api.ok('PATCH', '/collections', [
+    { collection: 'articles', meta: { sort: 2, color: '#fff', archive_field: 'status', archive_value: 'a"b' } },
+    { collection: 'comments', meta: { sort: 1, group: 'ordner' } },
+  ]);
+  await api.ok('PATCH', '/collections/articles', { meta: { archive_field: null } });
+  await api.ok('PATCH', '/fields/articles/words?concurrentIndexCreation', { schema: { is_indexed: true } });
+  await api.ok('PATCH', '/fields/articles/words', {
+    type: 'bigInteger',
+    schema: { default_value: '9007199254740993' },
+  });
+  await api.ok('PATCH', '/fields/articles', [
+    { field: 'title', meta: { sort: 1, width: 'half-right' }, schema: { max_length: 300, is_nullable: false } },
+    { field: 'body', meta: { sort: 2, conditions: [{ name: 'c', rule: { title: { _null: true } }, hidden: true }] } },
+  ]);
+  await api.ok('PATCH', '/fields/articles/title', {
+    meta: { conditions: null, options: { deep: [[[{ a: [1.5, -0, 1e21] }]]] } },
+  });
+  await api.ok('PATCH', '/relations/comments/article', { schema: { on_delete: 'SET DEFAULT', on_update: 'CASCADE' } });
+  await api.ok('PATCH', '/relations/articles/parent', { schema: null });
+  await api.ok('PATCH', '/relations/anything/item', { meta: { one_allowed_collections: ['articles', 'Bücher "1"'] } });
+}
+
+interface Snapshot {
+  collections: { collection: string; schema: { extras?: object } | null }[];
+  fields: { collection: string; field: string; schema: { extras?: object } | null }[];
+}
+
+/** Extras that were not adopted come with a snapshot. */
+async function apply({ api }: Living): Promise<void> {
+  const snapshot = await api.ok<Snapshot>('GET', '/schema/snapshot');
+  const key = snapshot.fields.find((field) => field.collection === 'counters' && field.field === 'third');
+  const pairs = snapshot.collections.find(({ collection }) => collection === 'pairs');
+  if (!key?.schema || !pairs?.schema) throw new Error('the snapshot lacks what was adopted');
+  key.schema.extras = { ...key.schema.extras, sequence: { type: 'bigint', increment: '3', cache: '7' } };
+  const indexes = [{ name: 'either "or"', definition: 'USING btree (a) WHERE (b > 1)' }];
+  pairs.schema.extras = { ...pairs.schema.extras, indexes };
+  snapshot.collections.push({
+    collection: 'promoted',
+    schema: { extras: { constraints: [{ name: 'c', definition: 'CHECK ((n > 1))' }] } },
+  });
+  snapshot.fields.push({ collection: 'promoted', field: 'n', type: 'integer', schema: {} } as never);
+  await api.ok('POST', '/schema/apply', await api.ok<object>('POST', '/schema/diff', snapshot));
+}
+
+async function acceptDrift({ api }: Living): Promise<void> {
+  await api.sql(BY_HAND);
+  await api.ok('POST', '/schema/drift/accept', { collections: ['doomed'] });
+  await api.ok('POST', '/schema/drift/accept', {});
+}
+
+async function remove({ api }: Living): Promise<void> {
+  for (const collection of ['newest_lines', 'newer_lines', 'newer', 'noisy']) {
+    await api.ok('DELETE', `/collections/${collection}`);
+  }
+  await api.sql('DROP FUNCTION shout(text)');
+  await api.ok('DELETE', '/relations/articles/parent');
+  await api.ok('DELETE', '/fields/articles/body');
+  await api.ok('DELETE', '/collections/promoted');
+}
+
+/** As after a failover that lost the last event: it changed metadata alone, so the tables are what they were. */
+async function loseTheEnd({ api, databaseUrl }: Living): Promise<void> {
+  await api.ok('PATCH', '/collections/articles', { meta: { note: 'lost' } });
+  await cutOff(databaseUrl, 1);
+  await api.client('/history/acknowledge', { method: 'POST', headers: { 'x-reason': 'a failover' } });
+  await api.ok('POST', '/projections/metadata/rebuild');
+  await api.ok('PATCH', '/collections/articles', { meta: { note: 'after the failover' } });
+}

@@ -1,0 +1,89 @@
+/**
+ * `npm run release:log`: writes test/fixtures/log-<release>.ndjson, a log with everything that this release can write,
+ * and beside it what this release says of it. Tests of every later release read, fold and restore that log. It is made
+ * once, before the release, and never again: `--force` overwrites it.
+ */
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { parseArgs } from 'node:util';
+import { readEvent } from '../../src/schema/fold/upcasting.js';
+import { evolve } from '../../src/schema/fold/evolve.js';
+import { initialState } from '../../src/schema/model/state.js';
+import { snapshotHash, snapshotOf } from '../../src/schema/snapshot/snapshot.js';
+import { runToEnd } from '../../src/kernel/resumable.js';
+import { readRelease } from '../../src/release.js';
+import { createApi } from '../../test/support/api.js';
+import { declaredVersions, neverUsed } from '../../test/support/payload-members.js';
+import { stopTestServer } from '../../test/support/postgres.js';
+import { fileOf, parseLog, type ReleaseLog } from '../../test/support/release-log.js';
+import { startService } from '../../test/support/service.js';
+import { live } from './history.js';
+
+/** Of the two files. */
+const LARGEST = 300_000;
+
+/** A position whose whole schema is kept; of the others it is the hash. */
+const EARLY = 2;
+
+const { values } = parseArgs({ options: { force: { type: 'boolean', default: false } } });
+const release = readRelease();
+
+const refuse = (why: string): never => {
+  process.stderr.write(`${why}\n`);
+  process.exit(1);
+};
+
+if (existsSync(fileOf(release, 'ndjson')) && !values.force) {
+  refuse(
+    `The log of ${release} is checked in already. Once ${release} is released it stays as it is: it stands for the logs ` +
+      'that people have, and one written by newer code would prove nothing. A release that writes events otherwise adds ' +
+      'a version of them, and a log of its own. Before the release: --force.',
+  );
+}
+
+const { text, answers } = await written();
+await stopTestServer();
+const events = parseLog(text);
+const missing = neverUsed(events);
+if (missing.length > 0) refuse(`The log lacks what this release can write:\n${missing.join('\n')}`);
+// A member a line: the snapshots in full would be mostly blanks.
+const said = `{\n${Object.entries(sayOf())
+  .map(([name, value]) => `${JSON.stringify(name)}: ${JSON.stringify(value)}`)
+  .join(',\n')}\n}\n`;
+const size = Buffer.byteLength(text) + Buffer.byteLength(said);
+if (size > LARGEST) refuse(`The two files would have ${size} bytes, more than ${LARGEST}.`);
+await writeFile(fileOf(release, 'ndjson'), text);
+await writeFile(fileOf(release, 'json'), said);
+process.stdout.write(`${events.length} events, ${size} bytes\n`);
+
+async function written(): Promise<{ text: string; answers: Record<string, unknown> }> {
+  const service = await startService();
+  const api = createApi(service);
+  try {
+    await live({ api, databaseUrl: service.databaseUrl });
+    const { data } = await api.ok<{ data: object }>('GET', '/projections/verify');
+    if (!('ok' in data && data.ok === true)) throw new Error(JSON.stringify(data));
+    const exported = await api.client('/history/export');
+    // Adopted, changed by a snapshot, and renamed by hand.
+    const path = '/history/collections/pairs?limit=500';
+    return { text: exported.text, answers: { [path]: await api.ok('GET', path) } };
+  } finally {
+    await api.stop();
+    await service.stop();
+  }
+}
+
+/** What this release makes of its log. */
+function sayOf(): ReleaseLog {
+  const hashes: string[] = [];
+  const snapshots: ReleaseLog['snapshots'] = [];
+  let state = initialState();
+  for (const event of events) {
+    state = evolve(state, readEvent(event));
+    hashes.push(runToEnd(snapshotHash(state, release)));
+    if (![EARLY, events.length].includes(event.position)) continue;
+    snapshots.push({ at: event.position, snapshot: runToEnd(snapshotOf(state, release)) });
+  }
+  const { position = 0, hash = '' } = events.at(-1) ?? {};
+  return { release, declared: declaredVersions(), head: { position, hash }, hashes, snapshots, answers };
+}

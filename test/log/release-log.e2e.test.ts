@@ -1,0 +1,164 @@
+/**
+ * The log of each release so far, as that release wrote it: this one still reads, folds and restores it, and gets from
+ * it what that release said. A test that fails here would fail for everybody who has such a log.
+ */
+import { createReadStream } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { replayInto } from '../../src/cli/replay.js';
+import { runToEnd } from '../../src/kernel/resumable.js';
+import { checkExportedLog } from '../../src/log/exported-chain.js';
+import { readNdjsonPages } from '../../src/log/ndjson.js';
+import type { EventRecord } from '../../src/log/read.js';
+import { readRelease } from '../../src/release.js';
+import { evolve } from '../../src/schema/fold/evolve.js';
+import { readEvent } from '../../src/schema/fold/upcasting.js';
+import { initialState } from '../../src/schema/model/state.js';
+import { snapshotHash, snapshotOf } from '../../src/schema/snapshot/snapshot.js';
+import { clientOf, json } from '../support/client.js';
+import { dps } from '../support/dps.js';
+import { declaredVersions, neverUsed } from '../support/payload-members.js';
+import { type TestDatabase, createDatabase, testServer } from '../support/postgres.js';
+import { type ReleaseLog, fileOf, parseLog, readReleaseLog, releasesWithLogs } from '../support/release-log.js';
+import { type TestService, startService } from '../support/service.js';
+
+/** What the whole log needs: `NULLS NOT DISTINCT`, virtual columns, and names of NOT NULL. */
+const NEWEST = 18;
+
+it('the log of a release is checked in', () => {
+  expect(releasesWithLogs()).to.include('0.1.0');
+});
+
+for (const release of releasesWithLogs()) {
+  describe(`the log of ${release}`, function () {
+    this.timeout(120_000);
+    const file = fileURLToPath(fileOf(release, 'ndjson'));
+    let said: ReleaseLog;
+    let text: string;
+    let events: EventRecord[];
+
+    before(async () => {
+      said = readReleaseLog(release);
+      text = await readFile(file, 'utf8');
+      events = parseLog(text);
+    });
+
+    it('is whole: its chain holds, to the end that was written down', async () => {
+      const { ok, head } = await checkExportedLog(createInterface({ input: createReadStream(file) }));
+      expect(ok).to.equal(true);
+      expect(head).to.include(said.head);
+    });
+
+    it('has every type and version of event that the release had', () => {
+      expect([...new Set(events.map(({ type, version }) => `${type} ${version}`))]).to.have.members(said.declared);
+      expect(declaredVersions()).to.include.members(said.declared);
+    });
+
+    if (release === readRelease()) {
+      // `npm run release:log -- --force` writes it anew, as long as the release is not out.
+      it('has every type, version, member and choice that this release declares', () => {
+        expect(neverUsed(events)).to.deep.equal([]);
+        expect(said.declared).to.deep.equal(declaredVersions());
+      });
+    }
+
+    it('has texts that are hard to keep, and who, why and what from', () => {
+      for (const hard of ['幸せ', '🎉', `it's`, '\\\\', String.raw`\"`]) expect(text).to.contain(hard);
+      for (const member of ['reason', 'context', 'subject', 'request_id', 'ip', 'user_agent'] as const) {
+        const held = events.filter((event) => (event[member] ?? null) !== null);
+        expect(held, member).not.to.deep.equal([]);
+      }
+      expect(events.some(({ context }) => context !== undefined && 'traceparent' in context)).to.equal(true);
+    });
+
+    it('folds to the schemas that the release made of it, at every position', () => {
+      let state = initialState();
+      const snapshots = new Map(said.snapshots.map(({ at, snapshot }) => [at, snapshot]));
+      for (const [index, event] of events.entries()) {
+        state = evolve(state, readEvent(event));
+        expect(runToEnd(snapshotHash(state, release)), `position ${event.position}`).to.equal(said.hashes[index]);
+        const snapshot = snapshots.get(event.position);
+        if (snapshot === undefined) continue;
+        expect(JSON.parse(JSON.stringify(runToEnd(snapshotOf(state, release))))).to.deep.equal(snapshot);
+        snapshots.delete(event.position);
+      }
+      expect(said.hashes).to.have.length(events.length);
+      expect(said.snapshots.at(-1)?.at).to.equal(events.length);
+      expect([...snapshots.keys()]).to.deep.equal([]);
+    });
+
+    it('is replayed event by event, with the tables going through all of it', async function () {
+      if ((await testServer()).majorVersion < NEWEST) this.skip();
+      const database = await createDatabase();
+      try {
+        const { head, verification } = await replayInto({
+          connectionString: database.connectionString,
+          schema: 'public',
+          serviceSchema: 'service',
+          pages: readNdjsonPages(createReadStream(file)),
+          tables: 'every-event',
+        });
+        expect(verification.differences).to.deep.equal([]);
+        expect(head).to.include(said.head);
+      } finally {
+        await database.drop();
+      }
+    });
+
+    describe('restored', () => {
+      let database: TestDatabase;
+      let service: TestService | undefined;
+
+      before(async () => {
+        database = await createDatabase();
+        const settings = { DATABASE_URL: database.connectionString };
+        const { code, out, err } = await dps(['restore', '--file', file, '--json'], settings);
+        expect(code, out + err).to.equal(0);
+        expect(JSON.parse(out)).to.deep.include({ ok: true, ...said.head, differences: [] });
+        service = await startService(settings);
+      });
+
+      after(async () => {
+        await service?.stop();
+        await database.drop();
+      });
+
+      const get = async (path: string): Promise<{ text: string; json: unknown }> => {
+        if (service === undefined) throw new Error('nothing was restored');
+        const reply = await clientOf(service)(path);
+        expect(reply.status, reply.text).to.equal(200);
+        return reply;
+      };
+
+      it('is the same log, and log, rows and catalog say the same', async () => {
+        expect((await get('/history/export')).text).to.equal(text);
+        expect((await get('/history/verify')).json).to.have.nested.property('data.ok', true);
+        const { json } = await get('/projections/verify');
+        expect(json, JSON.stringify(json)).to.have.nested.property('data.ok', true);
+        const { out, code } = await dps(['verify'], { DATABASE_URL: database.connectionString });
+        expect(code, out).to.equal(0);
+      });
+
+      it('answers as the release did', async () => {
+        expect(Object.keys(said.answers)).not.to.deep.equal([]);
+        for (const [path, answer] of Object.entries(said.answers)) {
+          expect((await get(path)).json, path).to.deep.equal(answer);
+        }
+        for (const { at, snapshot } of said.snapshots) {
+          const expected = { ...snapshot, service: readRelease() };
+          expect((await get(`/history/snapshot?at=${at}`)).json).to.deep.equal(expected);
+        }
+      });
+
+      it('goes on', async () => {
+        if (service === undefined) throw new Error('nothing was restored');
+        const body = { meta: { note: 'by a later release' } };
+        const { status, text: answer } = await clientOf(service)('/collections/articles', json(body, 'PATCH'));
+        expect(status, answer).to.equal(200);
+        expect((await get('/projections/verify')).json).to.have.nested.property('data.ok', true);
+      });
+    });
+  });
+}
