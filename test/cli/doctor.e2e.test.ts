@@ -10,6 +10,8 @@ import { clientOf, json } from '../support/client.js';
 import { until } from '../support/until.js';
 import { dps } from '../support/dps.js';
 import { type TestDatabase, asSuperuser, createDatabase, testServer } from '../support/postgres.js';
+import { silent } from '../support/instance.js';
+import { createPool } from '../../src/postgres/pool.js';
 import { startService } from '../support/service.js';
 
 describe('dps doctor', () => {
@@ -197,16 +199,36 @@ describe('dps doctor', () => {
       connectionString,
       `create role ${role} login password 'secret'`,
       `revoke create on schema public from public`,
-      `grant select on all tables in schema public to ${role}`,
+      `grant usage on schema service to ${role}`,
+      `grant select on all tables in schema service to ${role}`,
     );
     const url = new URL(connectionString);
     url.username = role;
     url.password = 'secret';
     try {
-      await expectFound({ DATABASE_URL: url.href }, 'SCHEMA_NOT_WRITABLE', 'TABLES_NOT_OWNED');
+      await expectFound({ DATABASE_URL: url.href }, 'SCHEMA_NOT_WRITABLE', 'SCHEMA_NOT_WRITABLE', 'TABLES_NOT_OWNED');
     } finally {
       await asSuperuser(connectionString, `drop owned by ${role}`, `drop role ${role}`);
     }
+  });
+
+  it('names the schema of the service in what is to be run, and that runs', async () => {
+    const settings = { DATABASE_URL: await emptyDatabase(), SERVICE_SCHEMA: 'its own $& Schema' };
+    await (await startService(settings)).stop();
+    const name = '"its own $& Schema"';
+    await sql(settings.DATABASE_URL, `alter table ${name}.service_events disable trigger service_events_append_only`);
+    await sql(
+      settings.DATABASE_URL,
+      `insert into ${name}.service_folds (position, format, event_hash, occurred_at, hash, content)
+       values (1, ${FOLD_FORMAT}, '', now(), '', 'nonsense')`,
+    );
+    const { text } = await examine(settings);
+    const { checks } = JSON.parse(text) as { checks: Examined[] };
+    const fixes = checks.flatMap(({ findings }) => findings.map(({ fix }) => fix));
+    const statements = fixes.flatMap((fix) => /(?:ALTER TABLE|DELETE FROM) "its.*?(?= \(| takes)/.exec(fix) ?? []);
+    expect(statements, text).to.have.length(2);
+    await sql(settings.DATABASE_URL, ...statements);
+    await expectFound(settings);
   });
 
   it('finds that nothing is there', async () => {
@@ -239,7 +261,8 @@ describe('dps doctor', () => {
   });
 
   it('finds clocks that differ', async () => {
-    const pool = new pg.Pool({ connectionString: await lived(), max: 1 });
+    const place = { connectionString: await lived(), schema: 'public', serviceSchema: 'service' };
+    const pool = createPool({ ...place, max: 1, logger: silent });
     try {
       const at = async (shift: number) => {
         const found = await clock.run({ pool, now: () => Date.now() + shift } as unknown as DoctorContext);

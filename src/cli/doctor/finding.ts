@@ -1,10 +1,12 @@
 /** What `dps doctor` can find, and how each is mended. docs/doctor.md has a row for each code. */
 
+import { own } from '../../postgres/own-tables.js';
+
 export type Severity = 'error' | 'warning';
 
 interface Kind {
   severity: Severity;
-  /** How to mend it. */
+  /** How to mend it. Our tables are named as in SQL texts: `examine` puts their schema in. */
   fix: string;
 }
 
@@ -61,7 +63,7 @@ export const FINDINGS = {
   },
   LOG_UNPROTECTED: {
     severity: 'error',
-    fix: 'ALTER TABLE service.service_events ENABLE ALWAYS TRIGGER service_events_append_only (db/0001_service_tables.sql creates it where it is missing), then "dps verify".',
+    fix: `ALTER TABLE ${own.events} ENABLE ALWAYS TRIGGER service_events_append_only (db/0001_service_tables.sql creates it where it is missing), then "dps verify".`,
   },
   CHAIN_BROKEN: {
     severity: 'error',
@@ -77,7 +79,7 @@ export const FINDINGS = {
   },
   STORED_FOLD_WRONG: {
     severity: 'warning',
-    fix: 'Nothing has to be done: it is not used and will be stored again. DELETE FROM service.service_folds takes all of them away.',
+    fix: `Nothing has to be done: it is not used and will be stored again. DELETE FROM ${own.folds} takes all of them away.`,
   },
   ROWS_DIFFER: {
     severity: 'error',

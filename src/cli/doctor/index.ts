@@ -1,6 +1,7 @@
 /** All checks in order. What a check can't do because of an earlier finding is not tried. */
 import type { Check, DoctorContext } from './check.js';
 import { type Finding, finding } from './finding.js';
+import { nameOwnSchema } from '../../postgres/own-tables.js';
 import { listening } from './listening.js';
 import { chain, protection, readable, storedFolds } from './log.js';
 import { comparison, lag } from './projections.js';
@@ -47,7 +48,8 @@ export async function examine(context: DoctorContext): Promise<Examined[]> {
 
 async function tried(check: Check, context: DoctorContext): Promise<Finding[]> {
   try {
-    return await check.run(context);
+    const findings = await check.run(context);
+    return findings.map((each) => ({ ...each, fix: nameOwnSchema(each.fix, context.config.serviceSchema) }));
   } catch (error) {
     return [finding('CHECK_FAILED', `The check "${check.name}" could not be made: ${(error as Error).message}.`)];
   }
