@@ -78,7 +78,7 @@ describe('rebuild of the metadata rows', () => {
       `update service.service_collections set collection = 'writers' where collection = 'authors'`,
       2,
     ],
-    ['no row at all', `truncate service.service_collections, service_fields, service_relations`, 4],
+    ['no row at all', `truncate service.service_collections, service.service_fields, service.service_relations`, 4],
   ] as const) {
     it(`mends ${what}`, async () => {
       await sql(damage);

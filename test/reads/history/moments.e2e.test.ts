@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import pg from 'pg';
 import { parseYaml } from '../../../src/http/formats/yaml.js';
 import { readCatalog } from '../../../src/projector/catalog/read.js';
+import { createClient } from '../../../src/postgres/pool.js';
 import { createDatabase } from '../../support/postgres.js';
 import { type TestService, startService } from '../../support/service.js';
 import { type Client, type Reply, clientOf, json } from '../../support/client.js';
@@ -115,6 +116,11 @@ describe('the schema at any moment', () => {
       const target = await createDatabase();
       try {
         await run(target.connectionString, (await at(position, '&export=sql')).text);
+        // What tells the catalog's reader which schema is the service's.
+        await run(
+          target.connectionString,
+          'CREATE SCHEMA IF NOT EXISTS service; CREATE TABLE service.service_migrations ()',
+        );
         expect(await catalogOf(target.connectionString, position), `position ${position}`).to.deep.equal(expected);
       } finally {
         await target.drop();
@@ -124,7 +130,7 @@ describe('the schema at any moment', () => {
 
   it('as SQL says where a reference leads that the script does not make', async () => {
     const script = (await at(headPosition(), '&export=sql')).text;
-    expect(script).to.contain('CREATE TABLE IF NOT EXISTS "public"."service_users" ("id" uuid PRIMARY KEY)');
+    expect(script).to.contain('CREATE TABLE IF NOT EXISTS service.service_users ("id" uuid PRIMARY KEY)');
     expect(script).to.match(/-- The service's own table, of which only the key is made here/);
   });
 
@@ -141,7 +147,7 @@ describe('the schema at any moment', () => {
   async function catalogOf(connectionString: string, position: number) {
     const { collections } = JSON.parse(snapshots.get(position) ?? '') as { collections: { collection: string }[] };
     const names = collections.map(({ collection }) => collection);
-    const client = new pg.Client({ connectionString });
+    const client = createClient({ connectionString, schema: 'public', serviceSchema: 'service' });
     await client.connect();
     try {
       return await readCatalog(client, 'public', names);
