@@ -1,4 +1,5 @@
 /** The service's own tables live in a schema of their own: what is managed holds nothing of theirs. */
+import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import pg from 'pg';
 import { HARD_SCHEMA } from '../projector/adopt/hard-schema.js';
@@ -124,6 +125,22 @@ describe('the schema of the service’s own tables', function () {
     expect(await refused({ DB_SCHEMA: 'service_shop', SERVICE_SCHEMA: 'other' })).to.match(
       /^OperatorError: The schema "service_shop" can't be managed: it holds a service's own tables/,
     );
+  });
+
+  it('is told when the managed schema is renamed, as docs/upgrading.md says', async () => {
+    const before = await start({ DB_SCHEMA: 'shop' });
+    await before.api.ok('POST', '/collections', { collection: 'a', schema: {} });
+    await Promise.all(stops.splice(0).map((stop) => stop()));
+    await pool.query('ALTER SCHEMA shop RENAME TO store');
+    const settings = { DB_SCHEMA: 'store', SERVICE_SCHEMA: 'service_shop' };
+    expect(await refused(settings)).to.match(/belongs to a service that manages the schema "shop", not "store"/);
+    const page = await readFile(new URL('../../docs/upgrading.md', import.meta.url), 'utf8');
+    const [comment = ''] = /^COMMENT ON TABLE .*;$/m.exec(page) ?? [];
+    await pool.query(comment);
+    const { api } = await start(settings);
+    await api.ok('POST', '/collections', { collection: 'b', schema: {} });
+    expect(await api.ok('GET', '/projections/verify')).to.have.nested.property('data.ok', true);
+    expect(await objectsOf('store')).to.satisfy((lines: string[]) => lines.some((line) => line.endsWith(' b')));
   });
 
   it('is refused where it holds something else, before anything is made in it', async () => {
