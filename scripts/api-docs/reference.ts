@@ -1,10 +1,9 @@
 /** The OpenAPI document as Markdown. */
-import { format } from 'prettier';
 import type { OpenApiDocument } from '../../src/http/openapi/document.js';
 import { type Member, type OutlinedOperation, outlineOf } from '../../src/http/openapi/outline.js';
 
-/** As docs/api.md holds it. */
-export async function apiReference(document: OpenApiDocument): Promise<string> {
+/** As docs/api.md says it, before prettier has laid it out. */
+export function apiReference(document: OpenApiDocument): string {
   const { tags, shapes } = outlineOf(document);
   const refusals = refusalsOf(tags.flatMap(({ operations }) => operations));
   const parts = [
@@ -26,7 +25,7 @@ export async function apiReference(document: OpenApiDocument): Promise<string> {
       members.length === 0 ? cell(type) : membersTable(members),
     ]),
   ];
-  return format(parts.join('\n\n'), { parser: 'markdown', printWidth: 120, proseWrap: 'preserve' });
+  return parts.join('\n\n');
 }
 
 /** Status and codes of every refusal, once. */

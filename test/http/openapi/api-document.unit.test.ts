@@ -34,8 +34,11 @@ describe('the OpenAPI document, read', () => {
     const source = JSON.stringify(document);
     const problems = await lintFromString({ source, absoluteRef: 'openapi.json', config });
     expect(problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer])).deep.equal([]);
-    const broken = source.replace('"operationId":"listCollections",', '');
-    expect(await lintFromString({ source: broken, absoluteRef: 'openapi.json', config })).not.deep.equal([]);
+    // One path says as much of the linter as all of them.
+    const { '/users/me': path = {} } = document.paths;
+    const broken = JSON.stringify({ ...document, paths: { '/users/me': { get: { ...path['get'], operationId: 0 } } } });
+    const found = await lintFromString({ source: broken, absoluteRef: 'openapi.json', config });
+    expect(found.map(({ location }) => location[0]?.pointer)).include('#/paths/~1users~1me/get/operationId');
   });
 
   it('says something of every route, and of nothing else', () => {
@@ -112,7 +115,9 @@ describe('the OpenAPI document, read', () => {
 
   it('is what docs/api.md says (npm run docs:api)', async () => {
     const file = await readFile(new URL('../../../docs/api.md', import.meta.url), 'utf8');
-    expect(file === (await apiReference(document)), 'docs/api.md is not current').equal(true);
+    // Lint holds the layout, which prettier makes: the widths of tables, white space, escapes.
+    const said = (text: string) => text.replaceAll(/[\s\\]|-{3,}/g, '').split('|');
+    expect(said(file)).deep.equal(said(apiReference(document)));
   });
 
   it('is a page whose links lead somewhere, and that loads nothing', () => {

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { compareSnapshot } from '../../../src/schema/compare/compare-snapshot.js';
 import { type State, initialState } from '../../../src/schema/model/state.js';
 import { runToEnd } from '../../../src/kernel/resumable.js';
+import { explored } from '../../support/runs.js';
 
 const TYPES =
   'string text integer bigInteger float decimal boolean date time dateTime timestamp json uuid csv hash'.split(' ');
@@ -83,9 +84,9 @@ describe('a column that was submitted', () => {
           });
         }
       }),
-      { numRuns: 5_000 },
+      explored(5_000),
     );
-    expect(accepted).to.be.above(200);
+    expect(accepted).to.be.above(50);
   });
 
   it('with a value and with words that say something else is refused, also where the words are there already', () => {

@@ -7,6 +7,7 @@ import type { State } from '../../../src/schema/model/state.js';
 import { transition } from '../../../src/schema/transition/transition.js';
 import { schemaState } from '../../support/arbitraries.js';
 import { accepted, folder, followStrictly, given, table } from '../../support/given.js';
+import { explored } from '../../support/runs.js';
 import { withRelations } from '../../support/library.js';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 
@@ -73,6 +74,7 @@ describe('a collection of another kind', () => {
           expect(runToEnd(snapshotHash(reached, release))).to.equal(runToEnd(snapshotHash(to, release)));
         }
       }),
+      explored(100),
     );
   });
 

@@ -23,10 +23,11 @@ import { initialState } from '../../../src/schema/model/state.js';
 import { FORCED, sent, STRICT, valueOf } from '../normal-form/read.js';
 import { applied, NOTHING, read } from './read.js';
 import { runToEnd } from '../../../src/kernel/resumable.js';
+import { explored } from '../../support/runs.js';
 
 const CORPUS = join(import.meta.dirname, '../../../../shared/corpus');
 
-const RUNS = Number(process.env['TRIMMINGS'] ?? 5);
+const RUNS = Number(process.env['TRIMMINGS'] ?? explored(5).numRuns);
 const FIXTURES = new URL('../../fixtures/trimmings.json', import.meta.url);
 const known = JSON.parse(readFileSync(FIXTURES, 'utf8')) as Record<string, Place[][]>;
 

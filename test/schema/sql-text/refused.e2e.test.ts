@@ -1,7 +1,6 @@
 /** What a snapshot, a diff or a field brings as SQL is checked before PostgreSQL sees it: nothing of it runs. */
 import { expect } from 'chai';
-import { type Api, createApi } from '../../support/api.js';
-import { type TestService, startService } from '../../support/service.js';
+import { withService } from '../../support/with-service.js';
 import { expectConsistent } from '../../support/consistent.js';
 
 const INVALID = { status: 400, code: 'INVALID_PAYLOAD' };
@@ -76,17 +75,10 @@ const PLACES: [at: string, snapshot: (call: string) => Snapshot][] = [
 
 describe('SQL of a request', function () {
   this.timeout(60_000);
-  let service: TestService;
-  let api: Api;
 
+  const { service, api } = withService();
   before(async () => {
-    service = await startService();
-    api = createApi(service);
     await api.sql('CREATE SEQUENCE seen');
-  });
-  after(async () => {
-    await api.stop();
-    await service.stop();
   });
   afterEach(async () => {
     const [seen] = await api.sql<{ is_called: boolean }>('SELECT is_called FROM seen');

@@ -28,6 +28,7 @@ describe('transition and diff (properties)', () => {
         expect(runToEnd(transition(a, a, a.collections.keys()))).to.deep.equal([]);
         expect(isEmptyDiff(runToEnd(diffStates(a, a, a.collections.keys())))).to.equal(true);
       }),
+      explored(200),
     );
   });
 
@@ -82,6 +83,7 @@ describe('transition and diff (properties)', () => {
             expect(state.collections.get(name)?.relations.has(many), many).to.equal(true);
         }
       }),
+      explored(200),
     );
   });
 
@@ -93,6 +95,7 @@ describe('transition and diff (properties)', () => {
         if (!compared.ok) throw new Error(JSON.stringify(compared.problems));
         expect(compared.value.diff).to.deep.equal({ collections: [], fields: [], relations: [] });
       }),
+      explored(200),
     );
   });
 
@@ -108,6 +111,7 @@ describe('transition and diff (properties)', () => {
         const after = followStrictly(a, decided.value);
         expect(runToEnd(invariantProblems(after, after.collections.keys()))).to.deep.equal([]);
       }),
+      explored(200),
     );
   });
 
@@ -127,6 +131,7 @@ describe('transition and diff (properties)', () => {
         expect(runToEnd(snapshotHash(copy, RELEASE))).to.equal(runToEnd(snapshotHash(a, RELEASE)));
         expect(canonicalJson(withoutIds(copy))).to.equal(canonicalJson(withoutIds(a)));
       }),
+      explored(200),
     );
   });
 });
