@@ -3,23 +3,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import pg from 'pg';
-import { clientOf, json } from '../support/client.js';
+import { json } from '../support/client.js';
 import { type Ran, dps } from '../support/dps.js';
-import { type TestService, startService } from '../support/service.js';
+import { withService } from '../support/with-service.js';
 
 type Given = Parameters<typeof dps>[2];
 
 describe('dps apply', () => {
-  let service: TestService;
+  const { service, client } = withService();
   let directory: string;
 
   before(async () => {
-    service = await startService();
     directory = await mkdtemp(join(tmpdir(), 'dps-apply-'));
   });
 
   after(async () => {
-    await service.stop();
     await rm(directory, { recursive: true, force: true });
   });
 
@@ -38,7 +36,7 @@ describe('dps apply', () => {
     dps(args, { DPS_URL: service.url, DPS_TOKEN: service.adminToken }, given);
 
   async function call(path: string, method: string, body?: object): Promise<void> {
-    const reply = await clientOf(service)(path, body ? json(body, method) : { method });
+    const reply = await client(path, body ? json(body, method) : { method });
     expect(reply.status, reply.text).to.be.within(200, 204);
   }
 

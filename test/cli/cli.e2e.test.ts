@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { runCli } from '../../src/cli/run.js';
-import { type TestService, startService } from '../support/service.js';
+import { withService } from '../support/with-service.js';
 
 interface Ran {
   code: number;
@@ -12,16 +12,14 @@ interface Ran {
 }
 
 describe('dps', () => {
-  let service: TestService;
+  const { service } = withService();
   let directory: string;
 
   before(async () => {
-    service = await startService();
     directory = await mkdtemp(join(tmpdir(), 'dps-cli-'));
   });
 
   after(async () => {
-    await service.stop();
     await rm(directory, { recursive: true, force: true });
   });
 

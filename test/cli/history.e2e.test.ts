@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { runCli } from '../../src/cli/run.js';
-import { type Client, clientOf, json } from '../support/client.js';
-import { type TestService, startService } from '../support/service.js';
+import { clientOf, json } from '../support/client.js';
+import { startService } from '../support/service.js';
+import { withService } from '../support/with-service.js';
 
 interface Ran {
   code: number;
@@ -13,14 +14,11 @@ interface Ran {
 }
 
 describe('dps history and dps verify --file', () => {
-  let service: TestService;
-  let send: Client;
   let directory: string;
   let lines: string[];
 
+  const { service, client: send } = withService();
   before(async () => {
-    service = await startService();
-    send = clientOf(service);
     directory = await mkdtemp(join(tmpdir(), 'dps-history-'));
     const headers = { 'content-type': 'application/json', 'x-reason': 'a shop' };
     const fields = [{ field: 'title', type: 'string', interface: 'input' }];
@@ -36,7 +34,6 @@ describe('dps history and dps verify --file', () => {
   });
 
   after(async () => {
-    await service.stop();
     await rm(directory, { recursive: true, force: true });
   });
 

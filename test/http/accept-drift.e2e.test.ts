@@ -1,9 +1,8 @@
 /** What was changed in the database by hand, taken into the log: afterwards everything says the same. */
 import { expect } from 'chai';
 import pg from 'pg';
-import { type Api, createApi } from '../support/api.js';
 import { dps } from '../support/dps.js';
-import { type TestService, startService } from '../support/service.js';
+import { withService } from '../support/with-service.js';
 
 interface Report {
   changed: string[];
@@ -22,12 +21,9 @@ const key = plain('id', 'integer', { is_primary_key: true, has_auto_increment: t
 
 describe('accepting drift', function () {
   this.timeout(90_000);
-  let service: TestService;
-  let api: Api;
 
+  const { service, api } = withService({ settings: { LOCK_TIMEOUT: '1s' }, each: true });
   beforeEach(async () => {
-    service = await startService({ LOCK_TIMEOUT: '1s' });
-    api = createApi(service);
     const fields = [key, plain('title', 'string', { is_unique: true }), plain('n', 'integer')];
     await api.ok('POST', '/collections', {
       collection: 'a',
@@ -38,10 +34,6 @@ describe('accepting drift', function () {
     await api.ok('POST', '/collections', { collection: 'b', schema: {}, fields: [key, plain('a', 'integer')] });
     const relation = { many_collection: 'b', many_field: 'a', one_collection: 'a' };
     await api.ok('POST', '/relations', relation);
-  });
-  afterEach(async () => {
-    await api.stop();
-    await service.stop();
   });
 
   const accept = (body: object = {}, query = '') => api.ok<Report>('POST', `/schema/drift/accept${query}`, body);

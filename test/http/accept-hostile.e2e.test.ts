@@ -3,8 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import pg from 'pg';
 import { json } from '../support/client.js';
-import { type Api, createApi } from '../support/api.js';
-import { type TestService, startService } from '../support/service.js';
+import { withService } from '../support/with-service.js';
 
 interface Report {
   changed: string[];
@@ -19,13 +18,14 @@ const key = plain('id', 'integer', { is_primary_key: true, has_auto_increment: t
 
 describe('accepting drift against resistance', function () {
   this.timeout(120_000);
-  let service: TestService;
-  let api: Api;
   let other: pg.Client;
 
+  const { service, api } = withService({
+    settings: { LOCK_TIMEOUT: '2s', LOCK_WAIT: '100ms' },
+    each: true,
+    atEnd: () => other.end(),
+  });
   beforeEach(async () => {
-    service = await startService({ LOCK_TIMEOUT: '2s', LOCK_WAIT: '100ms' });
-    api = createApi(service);
     other = new pg.Client({ connectionString: service.databaseUrl, application_name: 'by hand' });
     await other.connect();
     await api.ok('POST', '/collections', {
@@ -36,11 +36,6 @@ describe('accepting drift against resistance', function () {
     });
     await api.ok('POST', '/collections', { collection: 'b', schema: {}, fields: [key, plain('a', 'integer')] });
     await api.ok('POST', '/relations', { many_collection: 'b', many_field: 'a', one_collection: 'a', one_field: 'bs' });
-  });
-  afterEach(async () => {
-    await other.end();
-    await api.stop();
-    await service.stop();
   });
 
   const accept = (body: object = {}) => api.ok<Report>('POST', '/schema/drift/accept', body);

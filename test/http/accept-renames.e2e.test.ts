@@ -3,10 +3,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type Api, createApi } from '../support/api.js';
 import { dps } from '../support/dps.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
-import { type TestService, startService } from '../support/service.js';
+import { withService } from '../support/with-service.js';
 
 interface Report {
   changed: string[];
@@ -34,15 +33,12 @@ const key = plain('id', 'integer', { is_primary_key: true, has_auto_increment: t
 
 describe('accepting what was renamed by hand', function () {
   this.timeout(120_000);
-  let service: TestService;
-  let api: Api;
   let directory: string;
   const databases: TestDatabase[] = [];
 
+  const { service, api } = withService({ settings: { LOCK_TIMEOUT: '2s' }, each: true });
   beforeEach(async () => {
     directory = await mkdtemp(join(tmpdir(), 'dps-accept-'));
-    service = await startService({ LOCK_TIMEOUT: '2s' });
-    api = createApi(service);
     const meta = { note: 'kept', sort: 7, group: 'box', translations: [{ language: 'de' }] };
     await api.ok('POST', '/collections', {
       collection: 'a',
@@ -76,8 +72,6 @@ describe('accepting what was renamed by hand', function () {
     await api.ok('POST', '/schema/adopt', { tables: ['k', 'r'] });
   });
   afterEach(async () => {
-    await api.stop();
-    await service.stop();
     for (const database of databases.splice(0)) await database.drop();
     await rm(directory, { recursive: true, force: true });
   });

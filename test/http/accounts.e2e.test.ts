@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { type TestService, startService } from '../support/service.js';
-import { type Client, clientOf, json, type Reply } from '../support/client.js';
+import { withService } from '../support/with-service.js';
+import { clientOf, json, type Reply } from '../support/client.js';
 
 const dataOf = <T>({ status, text, json: body }: Reply): T => {
   if (status !== 200) throw new Error(`${status} ${text}`);
@@ -14,18 +15,11 @@ interface Grant {
 }
 
 describe('accounts over HTTP', () => {
-  let service: TestService;
   let second: TestService;
-  let send: Client;
 
+  const { service, client: send } = withService({ atEnd: () => second.stop() });
   before(async () => {
-    service = await startService();
     second = await startService({ DATABASE_URL: service.databaseUrl });
-    send = clientOf(service);
-  });
-  after(async () => {
-    await second.stop();
-    await service.stop();
   });
 
   const login = (password: string, email = service.adminEmail) =>

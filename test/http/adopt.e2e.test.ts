@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { runCli } from '../../src/cli/run.js';
-import { type Api, type Refused, createApi } from '../support/api.js';
-import { type TestService, startService } from '../support/service.js';
+import type { Refused } from '../support/api.js';
+import { withService } from '../support/with-service.js';
 
 interface Report {
   adopted: string[];
@@ -27,18 +27,10 @@ CREATE TABLE " odd" (id integer)`;
 
 describe('POST /schema/adopt, GET /schema/drift', function () {
   this.timeout(60_000);
-  let service: TestService;
-  let api: Api;
 
+  const { service, api } = withService({ each: true });
   beforeEach(async () => {
-    service = await startService();
-    api = createApi(service);
     await api.sql(TABLES);
-  });
-
-  afterEach(async () => {
-    await api.stop();
-    await service.stop();
   });
 
   const adopted = ['collection.adopted people', 'collection.adopted pets', 'collection.adopted visits'];

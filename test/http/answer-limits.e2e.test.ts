@@ -1,25 +1,15 @@
 /** What one of the schema endpoints answers, the next one takes: an answer that it would not take is 413. */
 import { expect } from 'chai';
-import { type Api, createApi } from '../support/api.js';
-import { type TestService, startService } from '../support/service.js';
+import { withService } from '../support/with-service.js';
 import { json } from '../support/client.js';
 
 const KIB = 1024;
 
 describe('an answer that could not be sent back', function () {
   this.timeout(60_000);
-  let service: TestService;
-  let api: Api;
   const LIMIT = 96 * KIB;
 
-  before(async () => {
-    service = await startService({ MAX_BODY: `${LIMIT}` });
-    api = createApi(service);
-  });
-  after(async () => {
-    await api.stop();
-    await service.stop();
-  });
+  const { api } = withService({ settings: { MAX_BODY: `${LIMIT}` } });
 
   const trimmed = (count: number, start = 0) => {
     const names = Array.from({ length: count }, (_, index) => `c${start + index}`);

@@ -1,26 +1,16 @@
 /** Relations that point at several collections. */
 import { expect } from 'chai';
-import { expectConsistent } from '../support/consistent.js';
-import { type Api, createApi } from '../support/api.js';
-import { type TestService, startService } from '../support/service.js';
+import { withService } from '../support/with-service.js';
 import { key, plain } from './routes/columns.js';
 
 describe('a many-to-any relation', function () {
   this.timeout(60_000);
-  let service: TestService;
-  let api: Api;
 
+  const { api } = withService({ each: true, consistent: true });
   beforeEach(async () => {
-    service = await startService();
-    api = createApi(service);
     for (const collection of ['one', 'many']) {
       await api.ok('POST', '/collections', { collection, schema: {}, fields: [key('id')] });
     }
-  });
-  afterEach(async () => {
-    await expectConsistent(service.databaseUrl);
-    await api.stop();
-    await service.stop();
   });
 
   it('keeps the name of a collection where one fits', async () => {

@@ -1,21 +1,17 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { type TestService, startService } from '../support/service.js';
-import { type Client, clientOf, json, raw } from '../support/client.js';
+import { withService } from '../support/with-service.js';
+import { json, raw } from '../support/client.js';
 
 const MIB = 1024 * 1024;
 
 describe('bodies', () => {
-  let service: TestService;
-  let send: Client;
   let snapshot: Record<string, unknown>;
 
+  const { service, client: send } = withService({ settings: { MAX_BODY: '2mb' } });
   before(async () => {
-    service = await startService({ MAX_BODY: '2mb' });
-    send = clientOf(service);
     snapshot = (await send('/schema/snapshot')).json as Record<string, unknown>;
   });
-  after(() => service.stop());
 
   const diff = (body: string | Buffer | FormData, type?: string, headers: Record<string, string> = {}) =>
     send('/schema/diff', { method: 'POST', body, headers: { ...(type && { 'content-type': type }), ...headers } });

@@ -1,26 +1,17 @@
 /** What clients of the peer ask for and send beside what the interface lists. */
 import { expect } from 'chai';
-import { type Api, createApi } from '../support/api.js';
-import { type TestService, startService } from '../support/service.js';
+import { withService } from '../support/with-service.js';
 
 const INVALID = { status: 400, code: 'INVALID_PAYLOAD' };
 const QUERY = { status: 400, code: 'INVALID_QUERY', at: 'fields' };
 
 describe('the query parameter fields', () => {
-  let service: TestService;
-  let api: Api;
-
+  const { api } = withService();
   before(async () => {
-    service = await startService();
-    api = createApi(service);
     await api.ok('POST', '/collections', { collection: 'one', schema: {} });
     await api.ok('POST', '/collections', { collection: 'many', schema: {} });
     await api.ok('POST', '/fields/many', { field: 'ref', type: 'integer' });
     await api.ok('POST', '/relations', { collection: 'many', field: 'ref', related_collection: 'one' });
-  });
-  after(async () => {
-    await api.stop();
-    await service.stop();
   });
 
   const cases: [path: string, members: string, shown: string[]][] = [
@@ -77,17 +68,9 @@ describe('the query parameter fields', () => {
 });
 
 describe("members that the peer's answers hold", () => {
-  let service: TestService;
-  let api: Api;
-
+  const { api } = withService();
   before(async () => {
-    service = await startService();
-    api = createApi(service);
     await api.ok('POST', '/collections', { collection: 't', schema: { name: 't', schema: 'public', comment: null } });
-  });
-  after(async () => {
-    await api.stop();
-    await service.stop();
   });
 
   const column = async (field: string): Promise<Record<string, unknown>> =>

@@ -1,8 +1,6 @@
 /** Several collections in one request: one batch, all or nothing. */
 import { expect } from 'chai';
-import { expectConsistent } from '../support/consistent.js';
-import { type Api, createApi } from '../support/api.js';
-import { type TestService, startService } from '../support/service.js';
+import { withService } from '../support/with-service.js';
 import { json } from '../support/client.js';
 import { key, plain } from './routes/columns.js';
 
@@ -14,18 +12,8 @@ interface Several {
 
 describe('several collections in one request', function () {
   this.timeout(60_000);
-  let service: TestService;
-  let api: Api;
 
-  beforeEach(async () => {
-    service = await startService();
-    api = createApi(service);
-  });
-  afterEach(async () => {
-    await expectConsistent(service.databaseUrl);
-    await api.stop();
-    await service.stop();
-  });
+  const { api } = withService({ each: true, consistent: true });
 
   const table = (collection: string, more: object = {}) => ({ collection, schema: {}, fields: [key('id')], ...more });
   const names = async () => {

@@ -2,8 +2,7 @@
 import { type IncomingHttpHeaders, request } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { type Api, createApi } from '../support/api.js';
-import { type TestService, startService } from '../support/service.js';
+import { withService } from '../support/with-service.js';
 
 interface Plain {
   status: number;
@@ -12,17 +11,9 @@ interface Plain {
 }
 
 describe('compressed answers', () => {
-  let service: TestService;
-  let api: Api;
-
+  const { service, api } = withService();
   before(async () => {
-    service = await startService();
-    api = createApi(service);
     for (const name of ['a', 'b', 'c']) await api.ok('POST', '/collections', { collection: name, schema: {} });
-  });
-  after(async () => {
-    await api.stop();
-    await service.stop();
   });
 
   const send = (path: string, headers: Record<string, string>, method = 'GET', body = ''): Promise<Plain> =>

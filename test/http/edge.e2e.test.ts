@@ -1,16 +1,9 @@
 import { expect } from 'chai';
-import { type TestService, startService } from '../support/service.js';
-import { type Client, clientOf, json, raw } from '../support/client.js';
+import { withService } from '../support/with-service.js';
+import { json, raw } from '../support/client.js';
 
 describe('the edge', () => {
-  let service: TestService;
-  let send: Client;
-
-  before(async () => {
-    service = await startService();
-    send = clientOf(service);
-  });
-  after(() => service.stop());
+  const { service, client: send } = withService();
 
   describe('routes', () => {
     it('that are unknown are 404, before anything else is asked', async () => {

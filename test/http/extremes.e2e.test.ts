@@ -1,7 +1,6 @@
 /** Text that PostgreSQL can't store and times it doesn't know, in every place of every route: refused, never a 500. */
 import { expect } from 'chai';
-import { type Api, createApi } from '../support/api.js';
-import { type TestService, startService } from '../support/service.js';
+import { withService } from '../support/with-service.js';
 
 /** As a query or a path holds them: NUL, halves of a surrogate pair, what is no UTF-8, ends of time and of numbers. */
 const EXTREMES = [
@@ -32,13 +31,10 @@ interface Operation {
 
 describe('extremes', function () {
   this.timeout(120_000);
-  let service: TestService;
-  let api: Api;
   let operations: { method: string; path: string; operation: Operation }[];
 
+  const { api } = withService();
   before(async () => {
-    service = await startService();
-    api = createApi(service);
     await api.ok('POST', '/collections', { collection: 'a', schema: {} });
     const { json } = await api.client('/server/openapi.json');
     const { paths } = json as { paths: Record<string, Record<string, Operation>> };
@@ -46,10 +42,6 @@ describe('extremes', function () {
       Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
     );
     expect(operations).length.above(30);
-  });
-  after(async () => {
-    await api.stop();
-    await service.stop();
   });
 
   /** An admin who logged out would be let in nowhere, and an endless stream never ends. */

@@ -1,7 +1,6 @@
 /** What hostile or careless clients send: answered with a refusal, with nothing left behind. */
 import { expect } from 'chai';
-import { type Api, createApi } from '../support/api.js';
-import { type TestService, startService } from '../support/service.js';
+import { withService } from '../support/with-service.js';
 import { expectConsistent } from '../support/consistent.js';
 import { raw } from '../support/client.js';
 
@@ -30,17 +29,8 @@ const plain = (field: string, type: string, schema: object = {}) => ({ field, ty
 
 describe('hostile clients', function () {
   this.timeout(60_000);
-  let service: TestService;
-  let api: Api;
 
-  before(async () => {
-    service = await startService();
-    api = createApi(service);
-  });
-  after(async () => {
-    await api.stop();
-    await service.stop();
-  });
+  const { service, api } = withService();
   afterEach(async () => {
     await expectConsistent(service.databaseUrl);
   });

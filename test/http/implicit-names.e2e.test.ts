@@ -1,24 +1,14 @@
 /** Names that PostgreSQL gives by itself: it would evade a taken one, and the snapshot could be applied nowhere else. */
 import { expect } from 'chai';
-import { type Api, createApi } from '../support/api.js';
-import { type TestService, startService } from '../support/service.js';
+import { withService } from '../support/with-service.js';
 import { plain } from './routes/columns.js';
 
 const TAKEN = { status: 409, code: 'ALREADY_EXISTS' };
 
 describe('a name that PostgreSQL gives by itself', function () {
   this.timeout(60_000);
-  let service: TestService;
-  let api: Api;
 
-  before(async () => {
-    service = await startService();
-    api = createApi(service);
-  });
-  after(async () => {
-    await api.stop();
-    await service.stop();
-  });
+  const { api } = withService();
 
   const create = (collection: string) => ['POST', '/collections', { collection, schema: {} }] as const;
 

@@ -1,21 +1,13 @@
 /** The OpenAPI document and its page, as a running service answers them. */
 import { expect } from 'chai';
 import { documentOfRoutes } from '../support/openapi.js';
-import { type TestService, startService } from '../support/service.js';
-import { type Client, clientOf } from '../support/client.js';
+import { withService } from '../support/with-service.js';
 
 type Responses = Record<string, { headers?: object }>;
 type Operation = { parameters: { name: string; in: string }[]; responses: Responses };
 
 describe('the OpenAPI document, served', () => {
-  let service: TestService;
-  let client: Client;
-
-  before(async () => {
-    service = await startService();
-    client = clientOf(service);
-  });
-  after(() => service.stop());
+  const { service, client } = withService();
 
   it('is the one of the routes, under both of its paths', async () => {
     for (const path of ['/server/openapi.json', '/server/specs/oas']) {

@@ -1,18 +1,14 @@
 /** Requests that never become one, sent as bytes: each is answered in the form of every other error. */
 import { connect } from 'node:net';
 import { expect } from 'chai';
-import { type TestService, startService } from '../support/service.js';
+import { withService } from '../support/with-service.js';
 import { clientOf, raw } from '../support/client.js';
 
 const CRLF = '\r\n';
 const request = (...lines: string[]): string => [...lines, '', ''].join(CRLF);
 
 describe('requests that cannot be read', () => {
-  let service: TestService;
-  before(async () => {
-    service = await startService();
-  });
-  after(() => service.stop());
+  const { service } = withService();
 
   const answerTo = async (bytes: string) => {
     const text = await raw(service.url, bytes);
@@ -92,11 +88,7 @@ describe('requests that cannot be read', () => {
 });
 
 describe('unusual requests', () => {
-  let service: TestService;
-  before(async () => {
-    service = await startService();
-  });
-  after(() => service.stop());
+  const { service } = withService();
 
   const statusOf = async (...lines: string[]): Promise<string> =>
     (await raw(service.url, request(...lines, 'Host: x', 'Connection: close'))).split(CRLF, 1)[0] ?? '';

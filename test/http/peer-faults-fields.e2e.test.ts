@@ -1,8 +1,8 @@
 /** What users of such services have met elsewhere with fields and relations, one by one: here it must not happen. */
 import { expect } from 'chai';
-import { expectConsistent } from '../support/consistent.js';
-import { type Api, createApi } from '../support/api.js';
-import { type TestService, startService } from '../support/service.js';
+import { createApi } from '../support/api.js';
+import { startService } from '../support/service.js';
+import { withService } from '../support/with-service.js';
 import { json } from '../support/client.js';
 import { alias, catalogColumn, key, plain } from './routes/columns.js';
 
@@ -26,18 +26,10 @@ const statuses = (replies: { status: number }[]) => replies.map(({ status }) => 
 
 describe('faults known from the peer do not happen to fields and relations', function () {
   this.timeout(60_000);
-  let service: TestService;
-  let api: Api;
 
+  const { api } = withService({ each: true, consistent: true });
   beforeEach(async () => {
-    service = await startService();
-    api = createApi(service);
     await create('t', [key('id'), plain('a', 'string')]);
-  });
-  afterEach(async () => {
-    await expectConsistent(service.databaseUrl);
-    await api.stop();
-    await service.stop();
   });
 
   const create = (collection: string, fields: object[]) =>

@@ -1,7 +1,8 @@
 /** What users of such services have met elsewhere, one by one: here it must not happen. */
 import { expect } from 'chai';
-import { type Api, createApi } from '../support/api.js';
-import { type TestService, startService } from '../support/service.js';
+import { createApi } from '../support/api.js';
+import { startService } from '../support/service.js';
+import { withService } from '../support/with-service.js';
 
 interface Document {
   [member: string]: unknown;
@@ -31,17 +32,8 @@ const statuses = (replies: { status: number }[]) => replies.map(({ status }) => 
 
 describe('faults known from the peer do not happen', function () {
   this.timeout(60_000);
-  let service: TestService;
-  let api: Api;
 
-  beforeEach(async () => {
-    service = await startService();
-    api = createApi(service);
-  });
-  afterEach(async () => {
-    await api.stop();
-    await service.stop();
-  });
+  const { api } = withService({ each: true });
 
   const create = (collection: string, fields: object[] = [], more: object = {}) =>
     api.ok('POST', '/collections', { collection, schema: {}, fields, ...more });

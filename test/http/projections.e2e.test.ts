@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import pg from 'pg';
 import { until } from '../support/until.js';
-import { type TestService, startService } from '../support/service.js';
-import { type Client, type Reply, clientOf, json } from '../support/client.js';
+import { withService } from '../support/with-service.js';
+import { type Reply, json } from '../support/client.js';
 
 interface Projection {
   name: string;
@@ -15,21 +15,13 @@ interface Projection {
 }
 
 describe('/projections and /metrics', () => {
-  let service: TestService;
-  let client: Client;
   let pool: pg.Pool;
   let auditor: string;
 
+  const { service, client } = withService({ atEnd: () => pool.end() });
   before(async () => {
-    service = await startService();
-    client = clientOf(service);
     pool = new pg.Pool({ connectionString: service.databaseUrl, max: 2 });
     auditor = await tokenOf('auditor');
-  });
-
-  after(async () => {
-    await pool.end();
-    await service.stop();
   });
 
   async function tokenOf(role: string): Promise<string> {

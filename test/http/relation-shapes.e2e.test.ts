@@ -1,7 +1,6 @@
 /** A relation as two kinds of readers know it: flat and nested, in every answer alike, understood in every request. */
 import { expect } from 'chai';
-import { type Api, createApi } from '../support/api.js';
-import { type TestService, startService } from '../support/service.js';
+import { withService } from '../support/with-service.js';
 
 const INVALID = { status: 400, code: 'INVALID_PAYLOAD' };
 const AT = '/relations/many/ref';
@@ -31,20 +30,12 @@ interface Shown {
 }
 
 describe('the shapes of a relation', () => {
-  let service: TestService;
-  let api: Api;
-
+  const { api } = withService({ each: true });
   beforeEach(async () => {
-    service = await startService();
-    api = createApi(service);
     for (const collection of ['one', 'other']) await api.ok('POST', '/collections', { collection, schema: {} });
     await api.ok('POST', '/collections', { collection: 'many', schema: {} });
     await api.ok('POST', '/fields/many', { field: 'ref', type: 'integer' });
     await api.ok('POST', '/fields/one', { field: 'list', type: 'alias', meta: { special: ['o2m'] } });
-  });
-  afterEach(async () => {
-    await api.stop();
-    await service.stop();
   });
 
   const create = async (more: object = {}): Promise<Shown> => {

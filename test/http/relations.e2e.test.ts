@@ -1,8 +1,6 @@
 /** Relations over HTTP: both shapes, every kind, what they point at, and what is refused. */
 import { expect } from 'chai';
-import { expectConsistent } from '../support/consistent.js';
-import { type Api, createApi } from '../support/api.js';
-import { type TestService, startService } from '../support/service.js';
+import { withService } from '../support/with-service.js';
 import { alias, key, plain } from './routes/columns.js';
 
 interface Shown {
@@ -15,12 +13,9 @@ const AT = '/relations/many/ref';
 
 describe('relations over HTTP', function () {
   this.timeout(60_000);
-  let service: TestService;
-  let api: Api;
 
+  const { api } = withService({ each: true, consistent: true });
   beforeEach(async () => {
-    service = await startService();
-    api = createApi(service);
     await create('one', [key('id'), alias('list'), alias('other_list'), plain('name', 'string')]);
     await create('other', [key('id'), alias('list')]);
     await create('many', [
@@ -30,11 +25,6 @@ describe('relations over HTTP', function () {
       plain('kind', 'string'),
       alias('x'),
     ]);
-  });
-  afterEach(async () => {
-    await expectConsistent(service.databaseUrl);
-    await api.stop();
-    await service.stop();
   });
 
   const create = (collection: string, fields: object[]) =>

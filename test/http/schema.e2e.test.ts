@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import pg from 'pg';
 import { parseYaml } from '../../src/http/formats/yaml.js';
-import { type TestService, startService } from '../support/service.js';
-import { type Client, clientOf, json } from '../support/client.js';
+import { withService } from '../support/with-service.js';
+import { json } from '../support/client.js';
 
 interface Snapshot {
   collections: { collection: string; meta: object; schema?: object | null }[];
@@ -17,13 +17,10 @@ interface Diff {
 }
 
 describe('collections and schema over HTTP', () => {
-  let service: TestService;
-  let send: Client;
   let system: number;
 
+  const { service, client: send } = withService();
   before(async () => {
-    service = await startService();
-    send = clientOf(service);
     system = ((await send('/collections')).json as { data: unknown[] }).data.length;
     for (const collection of ['books', 'a,b', 'Authors']) {
       const fields = [{ field: 'title', type: 'string', interface: 'input' }];
@@ -31,7 +28,6 @@ describe('collections and schema over HTTP', () => {
       expect(reply.status, reply.text).equal(200);
     }
   });
-  after(() => service.stop());
 
   const snapshotOf = async (query = '') => (await send(`/schema/snapshot${query}`)).json as Snapshot;
   const diffOf = async (snapshot: object, query = '') => {

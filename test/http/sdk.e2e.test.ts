@@ -38,18 +38,17 @@ import {
   updateUser,
 } from '@directus/sdk';
 import { expect } from 'chai';
-import { type TestService, startService } from '../support/service.js';
+import type { TestService } from '../support/service.js';
+import { withService } from '../support/with-service.js';
 
 describe("the peer's SDK", () => {
-  let service: TestService;
   const clientOf = ({ url, adminToken }: TestService) => createDirectus(url).with(staticToken(adminToken)).with(rest());
   let directus: ReturnType<typeof clientOf>;
 
+  const { service } = withService();
   before(async () => {
-    service = await startService();
     directus = clientOf(service);
   });
-  after(() => service.stop());
 
   const refusal = async (call: Promise<unknown>): Promise<{ code: string; path?: string }> =>
     call.then(

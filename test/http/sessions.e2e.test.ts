@@ -1,6 +1,7 @@
 import { expect } from 'chai';
-import { type TestService, startService } from '../support/service.js';
-import { type Client, type Reply, type Send, clientOf, json } from '../support/client.js';
+import { startService } from '../support/service.js';
+import { withService } from '../support/with-service.js';
+import { type Reply, type Send, clientOf, json } from '../support/client.js';
 
 interface Grant {
   access_token: string;
@@ -10,14 +11,7 @@ interface Grant {
 const ORIGIN = 'https://admin.example.com';
 
 describe('sessions over HTTP', () => {
-  let service: TestService;
-  let send: Client;
-
-  beforeEach(async () => {
-    service = await startService({ TRUST_PROXY: '1', CORS_ORIGINS: ORIGIN });
-    send = clientOf(service);
-  });
-  afterEach(() => service.stop());
+  const { service, client: send } = withService({ settings: { TRUST_PROXY: '1', CORS_ORIGINS: ORIGIN }, each: true });
 
   const post = (path: string, body: unknown, headers: Record<string, string> = {}) => {
     const given: Send = json(body);

@@ -1,9 +1,7 @@
 /** Names that something else in the database has: 409, saying what it is. */
 import { expect } from 'chai';
-import { expectConsistent } from '../support/consistent.js';
-import { type Api, createApi } from '../support/api.js';
 import { testServer } from '../support/postgres.js';
-import { type TestService, startService } from '../support/service.js';
+import { withService } from '../support/with-service.js';
 import { json } from '../support/client.js';
 import { key, plain } from './routes/columns.js';
 
@@ -11,18 +9,8 @@ const TAKEN = { status: 409, code: 'ALREADY_EXISTS' };
 
 describe('a name that is taken in the database', function () {
   this.timeout(60_000);
-  let service: TestService;
-  let api: Api;
 
-  beforeEach(async () => {
-    service = await startService();
-    api = createApi(service);
-  });
-  afterEach(async () => {
-    await expectConsistent(service.databaseUrl);
-    await api.stop();
-    await service.stop();
-  });
+  const { api } = withService({ each: true, consistent: true });
 
   const others: [kind: string, sql: string][] = [
     ['an enum type', `CREATE TYPE x AS ENUM ('a')`],

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import pg from 'pg';
 import { type Client, type Send, clientOf, json } from './client.js';
 import type { TestService } from './service.js';
+import { until } from './until.js';
 
 export interface ApiError {
   message: string;
@@ -101,3 +102,10 @@ export function createApi(service: TestService): Api {
     stop: () => pool.end(),
   };
 }
+
+/** Resolves when the projection that builds concurrent indexes has seen every event. */
+export const indexesBuilt = (api: Api): Promise<void> =>
+  until('the builder is at the head', async () => {
+    const { data } = await api.ok<{ data: { name: string; lag: number }[] }>('GET', '/projections');
+    return data.find(({ name }) => name === 'indexes')?.lag === 0;
+  });

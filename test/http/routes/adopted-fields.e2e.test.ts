@@ -1,18 +1,13 @@
 /** Columns of adopted tables are changed as any other; what names them follows. */
 import { expect } from 'chai';
 import { expectConsistent } from '../../support/consistent.js';
-import { type Api, createApi } from '../../support/api.js';
-import { type TestService, startService } from '../../support/service.js';
+import { withService } from '../../support/with-service.js';
 import { catalogColumn } from './columns.js';
 
 describe('a column of an adopted table', function () {
   this.timeout(60_000);
-  let service: TestService;
-  let api: Api;
-
+  const { service, api } = withService();
   before(async () => {
-    service = await startService();
-    api = createApi(service);
     await api.sql(`CREATE TABLE old (
       id int PRIMARY KEY, v varchar(10) CHECK (v <> 'x'), n int CHECK (n > 0), s serial, arr int[],
       d date DEFAULT now() + interval '1 day', g int GENERATED ALWAYS AS (n * 2) STORED, UNIQUE (n, v))`);
@@ -21,10 +16,6 @@ describe('a column of an adopted table', function () {
     await api.ok('POST', '/schema/adopt', { tables: ['old'] });
   });
   afterEach(() => expectConsistent(service.databaseUrl));
-  after(async () => {
-    await api.stop();
-    await service.stop();
-  });
 
   it('changes its type where constraints, indexes and generated columns name it', async () => {
     await api.ok('PATCH', '/fields/old/v', { type: 'text' });

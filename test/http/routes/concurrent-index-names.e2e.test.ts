@@ -1,11 +1,9 @@
 /** Names of indexes that are built after the commit: what is taken is refused at once, and no other index is touched. */
 import { expect } from 'chai';
-import { expectConsistent } from '../../support/consistent.js';
-import { until } from '../../support/until.js';
-import { type Api, createApi } from '../../support/api.js';
 import { dps } from '../../support/dps.js';
 import { asSuperuser, createDatabase } from '../../support/postgres.js';
-import { type TestService, startService } from '../../support/service.js';
+import { indexesBuilt } from '../../support/api.js';
+import { withService } from '../../support/with-service.js';
 import { key, plain } from './columns.js';
 
 const TAKEN = { status: 409, code: 'ALREADY_EXISTS' };
@@ -13,26 +11,15 @@ const LATER = '?concurrentIndexCreation';
 
 describe('the name of an index that is built after the commit', function () {
   this.timeout(60_000);
-  let service: TestService;
-  let api: Api;
-
-  beforeEach(async () => {
-    service = await startService();
-    api = createApi(service);
-  });
-  afterEach(async () => {
-    await indexesBuilt();
-    await expectConsistent(service.databaseUrl);
-    await expectReplayed();
-    await api.stop();
-    await service.stop();
+  const { service, api } = withService({
+    each: true,
+    consistent: true,
+    atEnd: async () => {
+      await indexesBuilt(api);
+      await expectReplayed();
+    },
   });
 
-  const indexesBuilt = () =>
-    until('the builder is at the head', async () => {
-      const { data } = await api.ok<{ data: { name: string; lag: number }[] }>('GET', '/projections');
-      return data.find(({ name }) => name === 'indexes')?.lag === 0;
-    });
   /** Where every index is made at once. */
   const expectReplayed = async (): Promise<void> => {
     const { connectionString, drop } = await createDatabase();
@@ -48,7 +35,7 @@ describe('the name of an index that is built after the commit', function () {
   });
   /** `name on table`, primary keys and the service's own aside. */
   const indexes = async (): Promise<string[]> => {
-    await indexesBuilt();
+    await indexesBuilt(api);
     const rows = await api.sql<{ index: string }>(
       `SELECT indexname || ' on ' || tablename AS index FROM pg_indexes
         WHERE schemaname = 'public' AND tablename NOT LIKE 'service\\_%' AND indexname NOT LIKE '%\\_pkey' ORDER BY 1`,
@@ -146,7 +133,7 @@ describe('the name of an index that is built after the commit', function () {
     await create('t', plain('x', 'integer'));
     for (let round = 0; round < 5; round += 1) {
       await api.ok('PATCH', `/fields/t/x${LATER}`, indexed(true));
-      if (round % 2 === 0) await indexesBuilt();
+      if (round % 2 === 0) await indexesBuilt(api);
       await api.ok('PATCH', `/fields/t/x${LATER}`, indexed(false));
     }
     await api.ok('PATCH', `/fields/t/x${LATER}`, indexed(true));

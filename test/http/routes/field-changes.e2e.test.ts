@@ -1,8 +1,6 @@
 /** Every change of a column that PostgreSQL can make, on rows that are there. */
 import { expect } from 'chai';
-import { expectConsistent } from '../../support/consistent.js';
-import { type Api, createApi } from '../../support/api.js';
-import { type TestService, startService } from '../../support/service.js';
+import { withService } from '../../support/with-service.js';
 import { type CatalogColumn, catalogColumn, key, plain } from './columns.js';
 
 interface Case {
@@ -306,18 +304,8 @@ const CASES: Case[] = [
 
 describe('a column is changed in place', function () {
   this.timeout(60_000);
-  let service: TestService;
-  let api: Api;
 
-  before(async () => {
-    service = await startService();
-    api = createApi(service);
-  });
-  after(async () => {
-    await expectConsistent(service.databaseUrl);
-    await api.stop();
-    await service.stop();
-  });
+  const { api } = withService({ consistent: true });
 
   for (const [index, { what, from, rows = [], patch, column, values }] of CASES.entries()) {
     it(what, async () => {

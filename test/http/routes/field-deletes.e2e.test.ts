@@ -1,8 +1,6 @@
 /** Deleting what something needs: a chain of events that the batch shows, or IN_USE and who needs it. */
 import { expect } from 'chai';
-import { expectConsistent } from '../../support/consistent.js';
-import { type Api, createApi } from '../../support/api.js';
-import { type TestService, startService } from '../../support/service.js';
+import { withService } from '../../support/with-service.js';
 import { alias, catalogColumn, key, plain } from './columns.js';
 
 const IN_USE = { status: 409, code: 'IN_USE' };
@@ -13,18 +11,8 @@ interface Shown {
 
 describe('deleting a field', function () {
   this.timeout(60_000);
-  let service: TestService;
-  let api: Api;
 
-  beforeEach(async () => {
-    service = await startService();
-    api = createApi(service);
-  });
-  afterEach(async () => {
-    await expectConsistent(service.databaseUrl);
-    await api.stop();
-    await service.stop();
-  });
+  const { api } = withService({ each: true, consistent: true });
 
   const create = (collection: string, fields: object[], meta: object = {}) =>
     api.ok('POST', '/collections', { collection, schema: {}, fields, meta });

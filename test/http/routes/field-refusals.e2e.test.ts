@@ -1,9 +1,7 @@
 /** What PostgreSQL or the service refuses of a change, and what it says. */
 import { expect } from 'chai';
-import { expectConsistent } from '../../support/consistent.js';
-import { type Api, createApi } from '../../support/api.js';
 import { testServer } from '../../support/postgres.js';
-import { type TestService, startService } from '../../support/service.js';
+import { withService } from '../../support/with-service.js';
 import { json } from '../../support/client.js';
 import { alias, key, plain } from './columns.js';
 
@@ -18,19 +16,9 @@ const INVALID = { status: 400, code: 'INVALID_PAYLOAD' };
 
 describe('a change that the rows do not allow', function () {
   this.timeout(60_000);
-  let service: TestService;
-  let api: Api;
   let tables = 0;
 
-  before(async () => {
-    service = await startService();
-    api = createApi(service);
-  });
-  after(async () => {
-    await expectConsistent(service.databaseUrl);
-    await api.stop();
-    await service.stop();
-  });
+  const { api } = withService({ consistent: true });
 
   /** A table with the column `c` and these values; its name. */
   const tableWith = async (type: string, schema: object, values: string): Promise<string> => {
@@ -175,12 +163,9 @@ describe('a change that the rows do not allow', function () {
 
 describe('a change that can not be made in place', function () {
   this.timeout(60_000);
-  let service: TestService;
-  let api: Api;
 
+  const { api } = withService();
   before(async () => {
-    service = await startService();
-    api = createApi(service);
     await api.ok('POST', '/collections', {
       collection: 't',
       schema: {},
@@ -197,10 +182,6 @@ describe('a change that can not be made in place', function () {
     });
     await api.ok('POST', '/relations', { collection: 't', field: 'parent', related_collection: 't' });
     await api.ok('POST', '/collections', { collection: 'folder', schema: null });
-  });
-  after(async () => {
-    await api.stop();
-    await service.stop();
   });
 
   const refusals: [what: string, field: string, patch: object, at: string, reason: RegExp][] = [

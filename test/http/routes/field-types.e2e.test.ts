@@ -1,8 +1,9 @@
 /** Every type, its columns and its defaults: in the catalog, as shown, and on another instance. */
 import { expect } from 'chai';
 import { expectConsistent } from '../../support/consistent.js';
-import { type Api, createApi } from '../../support/api.js';
-import { type TestService, startService } from '../../support/service.js';
+import { createApi } from '../../support/api.js';
+import { startService } from '../../support/service.js';
+import { withService } from '../../support/with-service.js';
 import { catalogColumn, key, plain } from './columns.js';
 
 interface Row {
@@ -205,18 +206,8 @@ const UNFIT_COLUMNS: [type: string, schema: object, at: string][] = [
 
 describe('field types', function () {
   this.timeout(60_000);
-  let service: TestService;
-  let api: Api;
 
-  before(async () => {
-    service = await startService();
-    api = createApi(service);
-  });
-  after(async () => {
-    await expectConsistent(service.databaseUrl);
-    await api.stop();
-    await service.stop();
-  });
+  const { api } = withService({ consistent: true });
 
   for (const [index, { type, schema = {}, column, defaults = [] }] of ROWS.entries()) {
     it(`${type} ${JSON.stringify(schema)} is ${column}`, async () => {

@@ -1,7 +1,6 @@
 /** Fields and relations as resources: who may do what, lists, single ones, batches. */
 import { expect } from 'chai';
-import { type Api, createApi } from '../../support/api.js';
-import { type TestService, startService } from '../../support/service.js';
+import { withService } from '../../support/with-service.js';
 import { json, type Send } from '../../support/client.js';
 import { alias, catalogColumn, key, plain } from './columns.js';
 
@@ -25,12 +24,9 @@ const WRITES: [method: string, path: string, body?: unknown][] = [
 
 describe('fields and relations as resources', function () {
   this.timeout(60_000);
-  let service: TestService;
-  let api: Api;
 
+  const { service, api } = withService({ each: true });
   beforeEach(async () => {
-    service = await startService();
-    api = createApi(service);
     await api.ok('POST', '/collections', { collection: 'one', schema: {}, fields: [key('id'), alias('list')] });
     await api.ok('POST', '/collections', {
       collection: 'many',
@@ -43,10 +39,6 @@ describe('fields and relations as resources', function () {
       related_collection: 'one',
       meta: { one_field: 'list' },
     });
-  });
-  afterEach(async () => {
-    await api.stop();
-    await service.stop();
   });
 
   const tokenOf = async (role: string): Promise<string> => {

@@ -1,21 +1,10 @@
 import { expect } from 'chai';
 import pg from 'pg';
-import { type Api, createApi } from '../../support/api.js';
 import { createDatabase } from '../../support/postgres.js';
-import { type TestService, startService } from '../../support/service.js';
+import { withService } from '../../support/with-service.js';
 
 describe('the sequence of an identity column that counts in another type', () => {
-  let service: TestService;
-  let api: Api;
-
-  before(async () => {
-    service = await startService();
-    api = createApi(service);
-  });
-  after(async () => {
-    await api.stop();
-    await service.stop();
-  });
+  const { api } = withService();
 
   for (const [column, type, more] of [
     ['integer', 'bigint', {}],

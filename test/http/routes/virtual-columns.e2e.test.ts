@@ -1,23 +1,11 @@
 /** Columns that are computed when they are read: PostgreSQL has no index on them. */
-import { type Api, createApi } from '../../support/api.js';
-import { expectConsistent } from '../../support/consistent.js';
-import { type TestService, startService } from '../../support/service.js';
+import { withService } from '../../support/with-service.js';
 import { key, plain } from './columns.js';
 
 describe('a virtual generated column', function () {
   this.timeout(60_000);
-  let service: TestService;
-  let api: Api;
 
-  before(async () => {
-    service = await startService();
-    api = createApi(service);
-  });
-  after(async () => {
-    await expectConsistent(service.databaseUrl);
-    await api.stop();
-    await service.stop();
-  });
+  const { api } = withService({ consistent: true });
 
   for (const query of ['', '?concurrentIndexCreation']) {
     it(`is neither unique nor indexed${query && ', nor later'}`, async () => {

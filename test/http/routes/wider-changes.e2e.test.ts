@@ -1,24 +1,12 @@
 /** Changes of columns that are more than one column: keys and what points at them, counting, locks. */
 import { expect } from 'chai';
-import { expectConsistent } from '../../support/consistent.js';
-import { type Api, createApi } from '../../support/api.js';
-import { type TestService, startService } from '../../support/service.js';
+import { withService } from '../../support/with-service.js';
 import { catalogColumn, key, plain } from './columns.js';
 
 describe('a change of a column', function () {
   this.timeout(60_000);
-  let service: TestService;
-  let api: Api;
 
-  before(async () => {
-    service = await startService();
-    api = createApi(service);
-  });
-  after(async () => {
-    await expectConsistent(service.databaseUrl);
-    await api.stop();
-    await service.stop();
-  });
+  const { api } = withService({ consistent: true });
 
   it('counts on from the largest value when auto increment starts', async () => {
     await api.ok('POST', '/collections', {

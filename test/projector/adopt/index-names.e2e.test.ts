@@ -1,10 +1,8 @@
 /** Indexes under other names than the service's, and the builder that comes after the commit. */
 import { expect } from 'chai';
-import { expectConsistent } from '../../support/consistent.js';
-import { until } from '../../support/until.js';
 import { indexName } from '../../../src/schema/model/constraint-names.js';
-import { type Api, createApi } from '../../support/api.js';
-import { type TestService, startService } from '../../support/service.js';
+import { indexesBuilt } from '../../support/api.js';
+import { withService } from '../../support/with-service.js';
 
 const CONFLICT = { status: 409, code: 'ALREADY_EXISTS' };
 
@@ -13,32 +11,14 @@ const OWN = indexName('m', 'ix');
 
 describe('indexes of other names', function () {
   this.timeout(60_000);
-  let service: TestService;
-  let api: Api;
-
-  beforeEach(async () => {
-    service = await startService();
-    api = createApi(service);
-  });
-  afterEach(async () => {
-    await indexed();
-    await expectConsistent(service.databaseUrl);
-    await api.stop();
-    await service.stop();
-  });
+  const { api } = withService({ each: true, consistent: true, atEnd: () => indexesBuilt(api) });
 
   const adopt = async (sql: string): Promise<void> => {
     await api.sql(`CREATE TABLE m (id int PRIMARY KEY, ix int, c int); ${sql}`);
     await api.ok('POST', '/schema/adopt', { all: true });
   };
-  /** The builder has seen everything. */
-  const indexed = () =>
-    until('the builder is at the head', async () => {
-      const { data } = await api.ok<{ data: { name: string; lag: number }[] }>('GET', '/projections');
-      return data.find(({ name }) => name === 'indexes')?.lag === 0;
-    });
   const indexes = async (): Promise<string[]> => {
-    await indexed();
+    await indexesBuilt(api);
     const rows = await api.sql<{ name: string }>(
       `SELECT indexname AS name FROM pg_indexes WHERE tablename = 'm' AND indexname <> 'm_pkey' ORDER BY 1`,
     );

@@ -1,7 +1,6 @@
 /** What the service makes for a moment, to see how PostgreSQL spells it, is not in the way of the same names. */
 import { expect } from 'chai';
-import { type Api, createApi } from '../../support/api.js';
-import { type TestService, startService } from '../../support/service.js';
+import { withService } from '../../support/with-service.js';
 
 const NEEDS = [
   { kind: 'domain', name: 'spelling_of', type: 'text' },
@@ -46,17 +45,8 @@ const snapshot = (table: string) => ({
 
 describe('names that the service uses for a moment', function () {
   this.timeout(60_000);
-  let service: TestService;
-  let api: Api;
 
-  before(async () => {
-    service = await startService();
-    api = createApi(service);
-  });
-  after(async () => {
-    await api.stop();
-    await service.stop();
-  });
+  const { api } = withService();
 
   it('may be those of what tables need, in any spelling', async () => {
     const post = (path: string, body: unknown) => api.ok<object>('POST', path, body);

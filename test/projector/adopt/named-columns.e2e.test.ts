@@ -1,8 +1,6 @@
 /** Snapshots in which a column is no longer one, and constraints and indexes of adopted tables that name it. */
 import { expect } from 'chai';
-import { expectConsistent } from '../../support/consistent.js';
-import { type Api, createApi } from '../../support/api.js';
-import { type TestService, startService } from '../../support/service.js';
+import { withService } from '../../support/with-service.js';
 
 interface Item {
   collection: string;
@@ -18,20 +16,12 @@ interface Snapshot {
 
 describe('a column that a snapshot takes away, and what names it', function () {
   this.timeout(60_000);
-  let service: TestService;
-  let api: Api;
 
+  const { api } = withService({ each: true, consistent: true });
   beforeEach(async () => {
-    service = await startService();
-    api = createApi(service);
     await api.sql('CREATE TABLE k8 (id int PRIMARY KEY, q int, h int, CHECK (q > 0), CHECK (h > 0))');
     await api.sql('CREATE INDEX k8i ON k8 (h, q)');
     await api.ok('POST', '/schema/adopt', { tables: ['k8'] });
-  });
-  afterEach(async () => {
-    await expectConsistent(service.databaseUrl);
-    await api.stop();
-    await service.stop();
   });
 
   const ALIAS = (field: Item) => ({ ...field, type: 'alias', schema: null, meta: { special: ['no-data'] } });

@@ -1,9 +1,9 @@
 /** What depends on keys, groups and names in ways that only an existing database, or a hostile client, has. */
 import { expect } from 'chai';
-import { expectConsistent } from '../../support/consistent.js';
 import { alias, key, plain } from '../../http/routes/columns.js';
-import { type Api, createApi } from '../../support/api.js';
-import { type TestService, startService } from '../../support/service.js';
+import { createApi } from '../../support/api.js';
+import { startService } from '../../support/service.js';
+import { withService } from '../../support/with-service.js';
 
 const INVALID = { status: 400, code: 'INVALID_PAYLOAD' };
 
@@ -14,18 +14,8 @@ interface Adopted {
 
 describe('odd keys, groups and names', function () {
   this.timeout(60_000);
-  let service: TestService;
-  let api: Api;
 
-  beforeEach(async () => {
-    service = await startService();
-    api = createApi(service);
-  });
-  afterEach(async () => {
-    await expectConsistent(service.databaseUrl);
-    await api.stop();
-    await service.stop();
-  });
+  const { api } = withService({ each: true, consistent: true });
 
   const create = (collection: string, fields: object[]) =>
     api.ok('POST', '/collections', { collection, schema: {}, fields });

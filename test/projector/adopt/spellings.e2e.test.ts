@@ -1,8 +1,7 @@
 /** Definitions in other spellings than PostgreSQL's: none of them is drift, and none is a change. */
 import { expect } from 'chai';
 import { expectConsistent } from '../../support/consistent.js';
-import { type Api, createApi } from '../../support/api.js';
-import { type TestService, startService } from '../../support/service.js';
+import { withService } from '../../support/with-service.js';
 
 type Spell = (definition: string) => string;
 
@@ -129,18 +128,11 @@ const HEAD = { version: 1, service: '', vendor: 'postgres' };
 
 describe('definitions', function () {
   this.timeout(120_000);
-  let service: TestService;
-  let api: Api;
   let head = HEAD;
 
+  const { service, api } = withService({ each: true });
   beforeEach(async () => {
-    service = await startService();
-    api = createApi(service);
     head = { ...HEAD, ...(await api.ok<{ service: string }>('GET', '/schema/snapshot')) };
-  });
-  afterEach(async () => {
-    await api.stop();
-    await service.stop();
   });
 
   function snapshot(spell: Spell, other: Spell = POSTGRES) {

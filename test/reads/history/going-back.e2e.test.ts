@@ -1,8 +1,7 @@
 /** What a diff answers, apply takes: changes that are not supported are refused by both, and going back is one of them. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { type Api, createApi } from '../../support/api.js';
-import { type TestService, startService } from '../../support/service.js';
+import { withService } from '../../support/with-service.js';
 import { json } from '../../support/client.js';
 
 interface Snapshot {
@@ -17,17 +16,8 @@ const DIVIDED = `CREATE TABLE p (a int, b text) PARTITION BY RANGE (a);
 
 describe('what a diff answers, apply takes', function () {
   this.timeout(120_000);
-  let service: TestService;
-  let api: Api;
 
-  beforeEach(async () => {
-    service = await startService();
-    api = createApi(service);
-  });
-  afterEach(async () => {
-    await api.stop();
-    await service.stop();
-  });
+  const { api } = withService({ each: true });
 
   const snapshot = () => api.ok<Snapshot>('GET', '/schema/snapshot');
   const adopt = async (text: string) => {

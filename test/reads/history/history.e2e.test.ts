@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { type TestService, startService } from '../../support/service.js';
-import { type Client, clientOf, json } from '../../support/client.js';
+import { withService } from '../../support/with-service.js';
+import { json } from '../../support/client.js';
 
 interface Event {
   position: number;
@@ -31,13 +31,10 @@ interface Batch extends Event {
 const latin1 = (text: string): string => Buffer.from(text).toString('latin1');
 
 describe('the log over HTTP', () => {
-  let service: TestService;
-  let send: Client;
   let tokens: Record<'auditor' | 'reader', string>;
 
+  const { service, client: send } = withService();
   before(async () => {
-    service = await startService();
-    send = clientOf(service);
     tokens = { auditor: await tokenFor('auditor'), reader: await tokenFor('reader') };
     const fields = [{ field: 'title', type: 'string', interface: 'input' }];
     for (const collection of ['articles', 'authors', 'tags'])
@@ -51,8 +48,6 @@ describe('the log over HTTP', () => {
     await send('/collections/authors', { method: 'DELETE', headers: { 'x-reason': latin1('gone — für immer') } });
     await post({ collection: 'authors', schema: {} }, 'again');
   });
-
-  after(() => service.stop());
 
   const post = (body: object, reason: string) =>
     send('/collections', { ...json(body), headers: { 'content-type': 'application/json', 'x-reason': reason } });

@@ -4,8 +4,8 @@ import { parseYaml } from '../../../src/http/formats/yaml.js';
 import { readCatalog } from '../../../src/projector/catalog/read.js';
 import { createClient } from '../../../src/postgres/pool.js';
 import { createDatabase } from '../../support/postgres.js';
-import { type TestService, startService } from '../../support/service.js';
-import { type Client, type Reply, clientOf, json } from '../../support/client.js';
+import { withService } from '../../support/with-service.js';
+import { type Client, type Reply, json } from '../../support/client.js';
 
 interface Diff {
   hash: string;
@@ -14,16 +14,13 @@ interface Diff {
 }
 
 describe('the schema at any moment', () => {
-  let service: TestService;
-  let send: Client;
   /** By position, as they were taken then. */
   const snapshots = new Map<number, string>();
   const times = new Map<number, string>();
   const catalogs = new Map<number, object>();
 
+  const { service, client: send } = withService();
   before(async () => {
-    service = await startService();
-    send = clientOf(service);
     const field = (name: string, type = 'string', schema: object = {}) => ({
       field: name,
       type,
@@ -50,8 +47,6 @@ describe('the schema at any moment', () => {
     await step({ method: 'DELETE' }, '/fields/books/twice');
     await step({ method: 'DELETE' }, '/collections/authors');
   });
-
-  after(() => service.stop());
 
   async function step(what: Parameters<Client>[1], path: string): Promise<void> {
     const reply = await send(path, what);

@@ -4,8 +4,9 @@ import { expect } from 'chai';
 import { ACKNOWLEDGED, append } from '../../support/append.js';
 import { dps } from '../../support/dps.js';
 import { createDatabase, temporaryDirectory } from '../../support/postgres.js';
-import { type TestService, startService } from '../../support/service.js';
-import { type Client, clientOf, json } from '../../support/client.js';
+import { startService } from '../../support/service.js';
+import { withService } from '../../support/with-service.js';
+import { clientOf, json } from '../../support/client.js';
 
 const TRACEPARENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 
@@ -18,18 +19,12 @@ interface Event {
 }
 
 describe('events that change no schema', () => {
-  let service: TestService;
-  let send: Client;
-
+  const { service, client: send } = withService();
   before(async () => {
-    service = await startService();
-    send = clientOf(service);
     const fields = [{ field: 'title', type: 'string', interface: 'input' }];
     const traced = { ...json({ collection: 'books', schema: {}, fields }) };
     await send('/collections', { ...traced, headers: { ...traced.headers, traceparent: TRACEPARENT } });
   });
-
-  after(async () => service.stop());
 
   const events = async (query: string): Promise<Event[]> =>
     ((await send(`/history/events?${query}`)).json as { data: Event[] }).data;
