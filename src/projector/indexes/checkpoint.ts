@@ -27,11 +27,15 @@ export async function loadCheckpoint(db: Queryable): Promise<number> {
   return Number(rows[0]?.position ?? 0);
 }
 
-/** What the checkpoint has seen must still be in the log: nothing hides that it isn't. */
+/**
+ * What the checkpoint has seen must still be in the log, so that nothing hides that it isn't; and so must what it goes
+ * to: the log may have been cut off since its end was read, and a place without a hash would be another divergence.
+ */
 const ADVANCE = sql`
-UPDATE ${own.projections} p SET position = $3, hash = (SELECT e.hash FROM ${own.events} e WHERE e.position = $3),
+UPDATE ${own.projections} p SET position = target.position, hash = target.hash,
   status = 'running', last_error = NULL, updated_at = now()
-WHERE name = $1 AND position = $2 AND (p.position = 0 OR p.hash IS NULL OR EXISTS (
+FROM ${own.events} target
+WHERE target.position = $3 AND p.name = $1 AND p.position = $2 AND (p.position = 0 OR p.hash IS NULL OR EXISTS (
   SELECT FROM ${own.events} e WHERE e.position = p.position AND e.hash = p.hash))`;
 
 /** Compare and set: a process that lost its lock can't put another one's progress back. */

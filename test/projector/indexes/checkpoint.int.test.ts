@@ -1,0 +1,22 @@
+import { expect } from 'chai';
+import { advanceCheckpoint, loadCheckpoint } from '../../../src/projector/indexes/checkpoint.js';
+import { own } from '../../../src/postgres/own-tables.js';
+import { CAUSE, done, startInstance, table } from '../../support/instance.js';
+import { createDatabase } from '../../support/postgres.js';
+
+it('the checkpoint of indexes goes to no place that the log has lost since its end was read', async () => {
+  const database = await createDatabase();
+  const { pool, pipeline, stop } = await startInstance(database.connectionString);
+  try {
+    done(await pipeline.execute('create-collection', table('a'), { cause: CAUSE }));
+    await loadCheckpoint(pool);
+    expect(await advanceCheckpoint(pool, 0, 2)).to.equal(false);
+    const { rows } = await pool.query(`SELECT position, hash FROM ${own.projections} WHERE name = 'indexes'`);
+    expect(rows).to.deep.equal([{ position: 0, hash: null }]);
+    expect(await advanceCheckpoint(pool, 0, 1)).to.equal(true);
+    expect(await loadCheckpoint(pool)).to.equal(1);
+  } finally {
+    await stop();
+    await database.drop();
+  }
+});
