@@ -1,10 +1,12 @@
 /** Routes that change the schema by one operation: its input is read, it is carried out, and what it made is shown. */
 import type { z } from 'zod';
+import type { Texts } from '../kernel/bytes.js';
 import type { State } from '../schema/model/state.js';
 import type { CommandOf, InputOf, OperationName } from '../schema/operations/index.js';
-import { type Answer, JSON_TYPE, noContent, textAnswer } from './answer.js';
+import { type Answer, noContent } from './answer.js';
 import { change, commandOf } from './change.js';
 import type { HttpDeps } from './deps.js';
+import { jsonTextsAnswer } from './json-text.js';
 import { inManagedSchema } from './managed-schema.js';
 import { type Call, type Method, route, type Route } from './route.js';
 
@@ -14,8 +16,8 @@ interface Change<N extends OperationName, Query> {
   name: N;
   /** What the operation reads, of the path, the query and the body. */
   input(call: Call<Query>): InputOf<N>;
-  /** What the answer shows under `data`, as JSON text; without, it is 204. */
-  shows?(state: State, command: CommandOf<N>, call: Call<Query>): string;
+  /** What the answer shows under `data`, as JSON; without, it is 204. */
+  shows?(state: State, command: CommandOf<N>, call: Call<Query>): Texts;
 }
 
 /** A change of some operation, whose name and shapes belong together. */
@@ -55,13 +57,19 @@ export function severalChangesRoute<Query>(deps: Deps, { choose, ...spec }: Seve
       const call = { ...given, body: await inManagedSchema(given.body, config.schema) };
       const { name, input, shows } = choose(call);
       const command = await commandOf(name, input(call));
-      const render = ({ state, position }: { state: State; position: number }): Answer =>
+      const render = ({ state, position }: { state: State; position: number }) =>
         shows === undefined ? noContent(position) : dataAnswer(shows(state, command, call), position);
       return change(pipeline, call, { name, command, render });
     },
   });
 }
 
-function dataAnswer(text: string, position: number): Answer {
-  return { ...textAnswer(200, `{"data":${text}}`, ['Content-Type', JSON_TYPE]), position };
+async function dataAnswer(texts: Texts, position: number): Promise<Answer> {
+  return { ...(await jsonTextsAnswer(inData(texts))), position };
+}
+
+function* inData(texts: Texts): Generator<string, void, void> {
+  yield '{"data":';
+  yield* texts;
+  yield '}';
 }

@@ -22,10 +22,14 @@ export async function commandOf<N extends OperationName>(name: N, input: InputOf
 export async function change<N extends OperationName>(
   pipeline: HttpDeps['pipeline'],
   call: Call<unknown>,
-  { name, command, render }: { name: N; command: Command<CommandOf<N>>; render: (done: Done) => Answer },
+  {
+    name,
+    command,
+    render,
+  }: { name: N; command: Command<CommandOf<N>>; render: (done: Done) => Answer | Promise<Answer> },
 ): Promise<Answer> {
-  const answerTo = (outcome: Done | Refusal): Answer =>
-    outcome.kind === 'refused' ? refusal(outcome.problems) : withBatch(render(outcome), outcome);
+  const answerTo = async (outcome: Done | Refusal): Promise<Answer> =>
+    outcome.kind === 'refused' ? refusal(outcome.problems) : withBatch(await render(outcome), outcome);
   const outcome: Outcome = await pipeline.execute(name, command, await contextOf(name, call, answerTo));
   return outcome.kind === 'replayed' ? replayed(outcome) : answerTo(outcome);
 }
@@ -36,7 +40,7 @@ export async function dryRun<N extends OperationName>(
   call: Call<unknown>,
   { name, command }: { name: N; command: Command<CommandOf<N>> },
 ): Promise<DryRun> {
-  const { idempotency: _, ...context } = await contextOf(name, call, () => noContent());
+  const { idempotency: _, ...context } = await contextOf(name, call, () => Promise.resolve(noContent()));
   return pipeline.dryRun(name, command, context);
 }
 
@@ -69,7 +73,7 @@ function withBatch(answer: Answer, { events }: Done): Answer {
 async function contextOf(
   command: OperationName,
   call: Call<unknown>,
-  answerTo: (outcome: Done | Refusal) => Answer,
+  answerTo: (outcome: Done | Refusal) => Promise<Answer>,
 ): Promise<RequestContext> {
   const { req, body } = call;
   const key = idempotencyKeyOf(req);
@@ -83,7 +87,7 @@ async function contextOf(
       idempotency: {
         key,
         requestHash: await requestHash(req.method ?? '', req.url ?? '', body),
-        render: (outcome) => stored(answerTo(outcome)),
+        render: async (outcome) => stored(await answerTo(outcome)),
       },
     }),
   };

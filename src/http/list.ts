@@ -25,12 +25,23 @@ export function pageKey({ offset, limit, meta, fields }: ListQuery): string {
   return `${offset} ${limit ?? ''} ${meta?.join() ?? ''} ${fields?.join() ?? ''}`;
 }
 
-/** The answer's JSON. `all`: the JSON of every item, in order. */
+/** What `textOf` says of each item, as the JSON of an array. */
+export function* listed<T>(items: readonly T[], textOf: (item: T) => string): Generator<string, void, void> {
+  yield '[';
+  for (const [index, item] of items.entries()) yield (index > 0 ? ',' : '') + textOf(item);
+  yield ']';
+}
+
+/** The answer's JSON. `all`: the JSON of every item, in order; an empty text is none. */
 export function* listTexts(all: Texts, { offset, limit, meta, fields }: ListQuery): Generator<string, void, void> {
   const end = limit === undefined ? Infinity : offset + limit;
   let total = 0;
   yield '{"data":[';
   for (const text of all) {
+    if (text === '') {
+      yield '';
+      continue;
+    }
     const isShown = total >= offset && total < end;
     if (isShown) yield (total > offset ? ',' : '') + pickText(text, fields);
     else yield '';

@@ -1,5 +1,5 @@
 /** The snapshot as JSON text, put together from texts that are kept as long as what they show is the same. */
-import type { Texts } from '../kernel/bytes.js';
+import { emptyTexts, type Texts, withCommas } from '../kernel/bytes.js';
 import { collectionsInOrder } from '../schema/model/order.js';
 import {
   collectionDocumentOf,
@@ -10,43 +10,57 @@ import {
 } from '../schema/snapshot/snapshot.js';
 import type { CollectionNode, State } from '../schema/model/state.js';
 
+/** Documents that are one text: few texts for many small collections, and short ones for a wide one. */
+const TOGETHER = 50;
+
 export type SnapshotTexts = (state: State, include: (collection: string) => boolean) => Texts;
 
 /** Writes what `JSON.stringify(snapshotOf(…))` would write. */
 export function createSnapshotTexts(release: string): SnapshotTexts {
-  const fieldTexts = new WeakMap<object, string>();
-  const collectionTexts = new WeakMap<object, string>();
-  const relationTexts = new WeakMap<object, string>();
+  const known = new WeakMap<object, readonly string[]>();
   const head = `{"version":${SNAPSHOT_VERSION},"service":${JSON.stringify(release)},"vendor":"${VENDOR}"`;
+
+  /** Texts are kept by `key`: what they are of. */
+  function* kept(key: object, documents: readonly object[]): Generator<string> {
+    const found = known.get(key);
+    if (found !== undefined) return yield* found;
+    const texts: string[] = [];
+    for (let start = 0; start < documents.length; start += TOGETHER) {
+      const text = documents
+        .slice(start, start + TOGETHER)
+        .map((each) => JSON.stringify(each))
+        .join(',');
+      texts.push(text);
+      yield text;
+    }
+    known.set(key, texts);
+  }
 
   return function* (state, include) {
     const nodes = collectionsInOrder(state).filter((node) => include(node.collection.collection));
-    const list = (textOf: (node: CollectionNode) => string) => listOf(nodes, textOf);
+    const list = (textsOf: (node: CollectionNode) => Texts) => withCommas(inTurn(nodes, textsOf));
     yield `${head},"collections":[`;
-    yield* list((node) => kept(collectionTexts, collectionDocumentOf(state, node), JSON.stringify));
+    yield* list((node) => {
+      const document = collectionDocumentOf(state, node);
+      return kept(document, [document]);
+    });
     yield '],"fields":[';
-    yield* list((node) => kept(fieldTexts, fieldDocumentsOf(state, node), elements));
+    yield* list(function* (node) {
+      const documents = yield* emptyTexts(fieldDocumentsOf(state, node));
+      yield* kept(documents, documents);
+    });
     yield '],"relations":[';
-    yield* list((node) => kept(relationTexts, relationDocumentsOf(state, node), elements));
+    yield* list((node) => {
+      const documents = relationDocumentsOf(state, node);
+      return kept(documents, documents);
+    });
     yield ']}';
   };
 }
 
-function kept<K extends object>(texts: WeakMap<K, string>, key: K, write: (key: K) => string): string {
-  const found = texts.get(key);
-  if (found !== undefined) return found;
-  const text = write(key);
-  texts.set(key, text);
-  return text;
-}
-
-const elements = (values: readonly unknown[]): string => values.map((value) => JSON.stringify(value)).join(',');
-
-function* listOf(nodes: readonly CollectionNode[], textOf: (node: CollectionNode) => string): Generator<string> {
-  let separator = '';
-  for (const node of nodes) {
-    const text = textOf(node);
-    yield text === '' ? '' : separator + text;
-    if (text !== '') separator = ',';
+function* inTurn<T>(items: readonly T[], textsOf: (item: T) => Texts): Generator<string> {
+  for (const item of items) {
+    yield '';
+    yield* textsOf(item);
   }
 }

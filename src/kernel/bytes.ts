@@ -4,6 +4,24 @@ import type { Resumable } from './resumable.js';
 /** Text in chunks, each made when it is asked for and in less than a millisecond. */
 export type Texts = Iterable<string>;
 
+/** Work on the way to texts: an empty text for each of its steps. */
+export function* emptyTexts<T>(steps: Resumable<T>): Generator<string, T, void> {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    yield '';
+  }
+}
+
+/** `texts` with a comma between each two that aren't empty. */
+export function* withCommas(texts: Texts): Generator<string, void, void> {
+  let separator = '';
+  for (const text of texts) {
+    yield text === '' ? '' : separator + text;
+    if (text !== '') separator = ',';
+  }
+}
+
 /** Characters that are written at once, and how many texts are asked for until then. */
 const PIECE = 32_768;
 const ASKED = 16;

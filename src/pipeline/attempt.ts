@@ -91,7 +91,7 @@ async function prepare(preparing: Preparing): Promise<Batch> {
     ...prepared.statements,
     ...(isLarge(events) ? [] : metadataOf(preparing)),
     ...checkpoints(prepared.head, options),
-    ...(request.idempotency ? storeAnswerStatements(request, done, prepared.head) : []),
+    ...(request.idempotency ? await storeAnswerStatements(request, done, prepared.head) : []),
   ];
   return { id, backend: preparing.backend, done, point: { state: after, head: prepared.head }, statements };
 }

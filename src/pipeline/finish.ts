@@ -58,7 +58,8 @@ export async function finishUnchanged(client: pg.ClientBase, options: PipelineOp
   const { state, head } = at.point;
   const done: Done = { kind: 'done', before: state, state, events: [], position: head.position };
   if (at.request.idempotency === undefined) return rollback(client, done);
-  return commitAnswer(client, options, { statements: storeAnswerStatements(at.request, done, head), outcome: done });
+  const statements = await storeAnswerStatements(at.request, done, head);
+  return commitAnswer(client, options, { statements, outcome: done });
 }
 
 interface Refused {
@@ -78,7 +79,7 @@ export async function finishRefused(
   if (request.idempotency === undefined || !isStorable(outcome)) return rollback(client, outcome);
   const back = failed === true ? [{ text: `ROLLBACK TO SAVEPOINT ${SAVEPOINT}` }] : [];
   return commitAnswer(client, options, {
-    statements: [...back, ...storeAnswerStatements(request, outcome, head)],
+    statements: [...back, ...(await storeAnswerStatements(request, outcome, head))],
     outcome,
   });
 }

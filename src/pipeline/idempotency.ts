@@ -49,13 +49,13 @@ export function isStorable(outcome: Done | Refusal): boolean {
 }
 
 /** What keeps the answer, to be sent before the COMMIT. @param head the end of the log that it is about */
-export function storeAnswerStatements(
+export async function storeAnswerStatements(
   { idempotency, cause }: Pick<RequestContext, 'idempotency' | 'cause'>,
   outcome: Done | Refusal,
   head: LogHead,
-): Parameterised[] {
+): Promise<Parameterised[]> {
   if (idempotency === undefined) return [];
-  const { status, headers, body } = idempotency.render(outcome);
+  const { status, headers, body } = await idempotency.render(outcome);
   return [
     {
       text: `INSERT INTO ${own.idempotency} (actor, key, request_hash, status, headers, body, position, event_hash)

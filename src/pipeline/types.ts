@@ -77,8 +77,8 @@ export interface Idempotency {
   key: string;
   /** Of everything that makes the request what it is. */
   requestHash: string;
-  /** The answer to keep. Pure. */
-  render(outcome: Done | Refusal): StoredAnswer;
+  /** The answer to keep. Without I/O; a long one lets the event loop run. */
+  render(outcome: Done | Refusal): StoredAnswer | Promise<StoredAnswer>;
 }
 
 /** An answer as it is stored for the same request again; headers and body are returned as they were. */

@@ -2,7 +2,15 @@ import { expect } from 'chai';
 import type { NewEvent } from '../../src/schema/model/events.js';
 import { changeProblems, invariantProblems } from '../../src/schema/invariants/index.js';
 import { unsupportedChanges } from '../../src/schema/invariants/unsupported-changes.js';
-import { type State, initialState } from '../../src/schema/model/state.js';
+import { createSnapshotTexts } from '../../src/http/snapshot-text.js';
+import { runToEnd } from '../../src/kernel/resumable.js';
+import { type CollectionNode, type State, initialState } from '../../src/schema/model/state.js';
+import {
+  collectionDocumentOf,
+  fieldDocumentsOf,
+  snapshotHash,
+  snapshotOf,
+} from '../../src/schema/snapshot/snapshot.js';
 import { sqlTextProblems } from '../../src/schema/sql-text/changed-texts.js';
 import { Draft } from '../../src/schema/transition/draft.js';
 import { dropCollection } from '../../src/schema/transition/cascade.js';
@@ -35,6 +43,44 @@ describe('a collection of 5,000 fields', () => {
     expect(stepsOf(unsupportedChanges(from, to, touched, () => false)), 'changes').to.be.at.least(FIELDS);
     expect(stepsOf(sqlTextProblems(from, to, touched)), 'texts').to.be.at.least(FIELDS);
     expect(stepsOf(changeProblems({ from, to, touched })), 'all').to.be.at.least(5 * FIELDS);
+  });
+});
+
+describe('documents of a collection of 5,000 fields', () => {
+  const state = accepted(initialState(), 'create-collection', wide(alias));
+  const node = state.collections.get('wide') as CollectionNode;
+
+  it('are made in a step for each field', () => {
+    expect(stepsOf(fieldDocumentsOf(state, node))).to.be.at.least(FIELDS);
+    const another = accepted(initialState(), 'create-collection', wide(alias));
+    expect(stepsOf(snapshotOf(another, '1.0.0')), 'snapshot').to.be.at.least(FIELDS);
+    // The documents are known by now; what is written of them is cut into pieces of 50.
+    expect(stepsOf(snapshotHash(another, '1.0.0')), 'hash').to.be.at.least((2 * FIELDS) / 50);
+  });
+
+  it('the document of the collection needs none of its fields', () => {
+    const another = accepted(initialState(), 'create-collection', wide(alias));
+    const wideNode = another.collections.get('wide') as CollectionNode;
+    expect(collectionDocumentOf(another, wideNode).collection).to.equal('wide');
+    // Not one of them is known yet.
+    expect(stepsOf(fieldDocumentsOf(another, wideNode))).to.be.at.least(FIELDS);
+  });
+
+  it('are the same when two works make them at a time', () => {
+    const another = accepted(initialState(), 'create-collection', wide(alias));
+    const wideNode = another.collections.get('wide') as CollectionNode;
+    const slow = fieldDocumentsOf(another, wideNode);
+    slow.next();
+    const first = runToEnd(fieldDocumentsOf(another, wideNode));
+    expect(runToEnd(slow)).to.equal(first);
+  });
+
+  it('are written as text in pieces, which are the snapshot together', () => {
+    const texts = [...createSnapshotTexts('1.0.0')(state, () => true)];
+    expect(texts.length).to.be.at.least(FIELDS / 50);
+    expect(texts.join('')).to.equal(JSON.stringify(runToEnd(snapshotOf(state, '1.0.0'))));
+    expect(Math.max(...texts.map((text) => text.length))).to.be.lessThan(50_000);
+    expect([...createSnapshotTexts('1.0.0')(state, () => false)].join('')).to.contain('"fields":[]');
   });
 });
 

@@ -6,7 +6,7 @@ import { changeOf, changeRoute, severalChangesRoute } from '../change-route.js';
 import { type CollectionTexts, createCollectionTexts } from '../collection-texts.js';
 import type { HttpDeps } from '../deps.js';
 import { invalidQuery, Refused } from '../errors.js';
-import { listQueryOf, listTexts, pageKey } from '../list.js';
+import { listed, listQueryOf, listTexts, pageKey } from '../list.js';
 import { COLLECTION_MEMBERS, membersOf, pickText } from '../members.js';
 import { flag, metaMembers } from '../query.js';
 import { createRead } from '../read.js';
@@ -71,22 +71,16 @@ function changingRoutes(deps: HttpDeps, texts: CollectionTexts): Route[] {
     const text = texts.one(state, name);
     return text === undefined ? 'null' : pickText(text, fields);
   };
-  const listOf = (state: State, names: readonly string[], call: DocumentCall): string =>
-    `[${names.map((name) => textOf(state, name, call)).join(',')}]`;
   const createOne = changeOf<'create-collection', CreateQuery>({
     name: 'create-collection',
     input: ({ body, query }) => ({ body, concurrentIndexes: query.concurrentIndexCreation }),
-    shows: (state, { collection: { collection } }, call) => textOf(state, collection, call),
+    shows: (state, { collection: { collection } }, call) => [textOf(state, collection, call)],
   });
   const createSeveral = changeOf<'create-collections', CreateQuery>({
     name: 'create-collections',
     input: ({ body, query }) => ({ body: body as unknown[], concurrentIndexes: query.concurrentIndexCreation }),
     shows: (state, { creates }, call) =>
-      listOf(
-        state,
-        creates.map(({ collection }) => collection.collection),
-        call,
-      ),
+      listed(creates, ({ collection: { collection } }) => textOf(state, collection, call)),
   });
   return [
     changeRoute(deps, {
@@ -95,12 +89,7 @@ function changingRoutes(deps: HttpDeps, texts: CollectionTexts): Route[] {
       query: severalQuery,
       name: 'update-collections',
       input: ({ body }) => ({ body }),
-      shows: (state, { updates }, call) =>
-        listOf(
-          state,
-          updates.map(({ collection }) => collection),
-          call,
-        ),
+      shows: (state, { updates }, call) => listed(updates, ({ collection }) => textOf(state, collection, call)),
     }),
     severalChangesRoute(deps, {
       method: 'post',
@@ -114,7 +103,7 @@ function changingRoutes(deps: HttpDeps, texts: CollectionTexts): Route[] {
       query: oneQuery,
       name: 'update-collection',
       input: (call) => ({ collection: idOf(call), body: call.body }),
-      shows: (state, { collection }, call) => textOf(state, collection, call),
+      shows: (state, { collection }, call) => [textOf(state, collection, call)],
     }),
     changeRoute(deps, {
       method: 'delete',

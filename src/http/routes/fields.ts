@@ -1,14 +1,15 @@
 /** /fields */
 import { z } from 'zod';
 import { missingField, noFieldsListed } from '../../schema/operations/refusals.js';
+import { emptyTexts, type Texts } from '../../kernel/bytes.js';
 import { collectionsInOrder } from '../../schema/model/order.js';
 import type { FieldDocument } from '../../schema/snapshot/documents.js';
-import { fieldDocumentsOf } from '../../schema/snapshot/snapshot.js';
+import { fieldDocumentOf, fieldDocumentsOf } from '../../schema/snapshot/snapshot.js';
 import type { CollectionNode, State } from '../../schema/model/state.js';
 import { changeRoute } from '../change-route.js';
 import type { HttpDeps } from '../deps.js';
 import { Refused } from '../errors.js';
-import { listQueryOf, listTexts, pageKey } from '../list.js';
+import { listed, listQueryOf, listTexts, pageKey } from '../list.js';
 import { FIELD_MEMBERS, membersOf, pickText } from '../members.js';
 import { flag } from '../query.js';
 import { createRead } from '../read.js';
@@ -29,24 +30,30 @@ const changeQuery = z.strictObject({
 
 export function fieldRoutes(deps: HttpDeps): Route[] {
   const textsOf = createFieldTexts();
-  return [...readingRoutes(deps, textsOf), ...changingRoutes(deps, textsOf)];
+  return [...readingRoutes(deps, textsOf), ...changingRoutes(deps)];
 }
 
-/** The JSON of a collection's fields by their names, in order; written once as long as they are the same. */
-type FieldTexts = (state: State, node: CollectionNode) => ReadonlyMap<string, string>;
+/** The JSON of a collection's fields, in order; written once as long as they are the same. */
+type FieldTexts = (state: State, node: CollectionNode) => Texts;
 
 function createFieldTexts(): FieldTexts {
-  const known = new WeakMap<readonly FieldDocument[], ReadonlyMap<string, string>>();
-  return (state, node) => {
-    const fields = fieldDocumentsOf(state, node);
-    const found = known.get(fields) ?? new Map(fields.map((field) => [field.field, JSON.stringify(field)]));
-    known.set(fields, found);
-    return found;
+  const known = new WeakMap<readonly FieldDocument[], readonly string[]>();
+  return function* (state, node) {
+    const fields = yield* emptyTexts(fieldDocumentsOf(state, node));
+    const found = known.get(fields);
+    if (found !== undefined) return yield* found;
+    const texts: string[] = [];
+    for (const field of fields) {
+      const text = JSON.stringify(field);
+      texts.push(text);
+      yield text;
+    }
+    known.set(fields, texts);
   };
 }
 
 function* allTexts(textsOf: FieldTexts, state: State): Generator<string, void, void> {
-  for (const node of collectionsInOrder(state)) yield* textsOf(state, node).values();
+  for (const node of collectionsInOrder(state)) yield* textsOf(state, node);
 }
 
 function nodeOf(state: State, collection: string): CollectionNode {
@@ -55,14 +62,11 @@ function nodeOf(state: State, collection: string): CollectionNode {
   return node;
 }
 
-function oneText(
-  textsOf: FieldTexts,
-  { state, collection, field }: { state: State; collection: string; field: string },
-) {
+function oneText({ state, collection, field: name }: { state: State; collection: string; field: string }): string {
   const node = nodeOf(state, collection);
-  const text = textsOf(state, node).get(field);
-  if (text === undefined) throw new Refused([missingField(collection, field)]);
-  return text;
+  const field = node.fields.get(name);
+  if (field === undefined) throw new Refused([missingField(collection, name)]);
+  return JSON.stringify(fieldDocumentOf(state, node, field));
 }
 
 function readingRoutes(deps: HttpDeps, textsOf: FieldTexts): Route[] {
@@ -84,7 +88,7 @@ function readingRoutes(deps: HttpDeps, textsOf: FieldTexts): Route[] {
       handle(call) {
         const { collection } = namesOf(call);
         const key = `fields of ${JSON.stringify(collection)} ${pageKey(call.query)}`;
-        return read(call, key, (state) => listTexts(textsOf(state, nodeOf(state, collection)).values(), call.query));
+        return read(call, key, (state) => listTexts(textsOf(state, nodeOf(state, collection)), call.query));
       },
     }),
     route({
@@ -96,15 +100,15 @@ function readingRoutes(deps: HttpDeps, textsOf: FieldTexts): Route[] {
         const names = namesOf(call);
         const { fields } = call.query;
         const key = `field ${JSON.stringify([names.collection, names.field, fields])}`;
-        return read(call, key, (state) => [`{"data":${pickText(oneText(textsOf, { state, ...names }), fields)}}`]);
+        return read(call, key, (state) => [`{"data":${pickText(oneText({ state, ...names }), fields)}}`]);
       },
     }),
   ];
 }
 
-function changingRoutes(deps: HttpDeps, textsOf: FieldTexts): Route[] {
+function changingRoutes(deps: HttpDeps): Route[] {
   const textOf = (state: State, names: FieldName, members: readonly string[] | undefined): string =>
-    pickText(oneText(textsOf, { state, ...names }), members);
+    pickText(oneText({ state, ...names }), members);
   const update = { method: 'patch', query: changeQuery, name: 'update-fields' } as const;
   return [
     changeRoute(deps, {
@@ -113,22 +117,20 @@ function changingRoutes(deps: HttpDeps, textsOf: FieldTexts): Route[] {
       query: changeQuery,
       name: 'create-field',
       input: (call) => ({ collection: namesOf(call).collection, body: call.body, ...indexing(call) }),
-      shows: (state, { field }, { query }) => textOf(state, field, query.fields),
+      shows: (state, { field }, { query }) => [textOf(state, field, query.fields)],
     }),
     changeRoute(deps, {
       ...update,
       path: OF,
       input: (call) => ({ collection: namesOf(call).collection, body: call.body, ...indexing(call) }),
-      shows(state, { collection, changes }, { query }) {
-        const texts = changes.map(({ field }) => textOf(state, { collection, field }, query.fields));
-        return `[${texts.join(',')}]`;
-      },
+      shows: (state, { collection, changes }, { query }) =>
+        listed(changes, ({ field }) => textOf(state, { collection, field }, query.fields)),
     }),
     changeRoute(deps, {
       ...update,
       path: ONE,
       input: (call) => ({ ...namesOf(call), body: call.body, ...indexing(call) }),
-      shows: (state, _, call) => textOf(state, namesOf(call), call.query.fields),
+      shows: (state, _, call) => [textOf(state, namesOf(call), call.query.fields)],
     }),
     changeRoute(deps, { method: 'delete', path: ONE, query: noQuery, name: 'delete-field', input: namesOf }),
   ];

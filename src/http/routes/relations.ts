@@ -105,8 +105,9 @@ function changingRoutes(deps: HttpDeps): Route[] {
       query: oneQuery,
       name: 'create-relation',
       input: ({ body }) => ({ body }),
-      shows: (state, { relation: { many_collection: collection, many_field: field } }, { query }) =>
+      shows: (state, { relation: { many_collection: collection, many_field: field } }, { query }) => [
         textOf(state, { collection, field, ...query }),
+      ],
     }),
     changeRoute(deps, {
       method: 'patch',
@@ -114,7 +115,7 @@ function changingRoutes(deps: HttpDeps): Route[] {
       query: oneQuery,
       name: 'update-relation',
       input: (call) => ({ ...namesOf(call), body: call.body }),
-      shows: (state, _, call) => textOf(state, { ...namesOf(call), ...call.query }),
+      shows: (state, _, call) => [textOf(state, { ...namesOf(call), ...call.query })],
     }),
     changeRoute(deps, { method: 'delete', path: ONE, query: noQuery, name: 'delete-relation', input: namesOf }),
   ];

@@ -143,7 +143,7 @@ function* readCollections(reading: Reading, documents: Documents): Resumable<voi
 
 function* readFields(reading: Reading, documents: Documents): Resumable<void> {
   const { state, draft, imported, problems } = reading;
-  const current = documentsByName(state);
+  const documentsIn = documentsByName(state);
   for (const { names, input, at, stepsTo } of documents.values()) {
     if (reading.problems.length >= MAX_PROBLEMS) return;
     yield;
@@ -155,10 +155,11 @@ function* readFields(reading: Reading, documents: Documents): Resumable<void> {
       );
       continue;
     }
+    const current = yield* documentsIn(collection);
     readDocument(reading, input, {
       held: holder.fields.get(field),
       base: getField(state, collection, field),
-      document: () => current(collection).get(field),
+      document: () => current.get(field),
       fresh: (given) => readNewField(given, at, { imported, stepsTo }),
       merge: (existing, given) => mergeField(existing, given, at, { imported, stepsTo }),
       put: (value) => draft.putField(value),
@@ -186,13 +187,13 @@ function lostColumns(before: CollectionNode | undefined, after: CollectionNode |
 /** The field documents of a collection, by name; looked up once per collection. */
 function documentsByName(state: State) {
   const known = new Map<string, Map<string, FieldDocument>>();
-  return (collection: string): Map<string, FieldDocument> => {
-    let fields = known.get(collection);
-    if (fields === undefined) {
-      const node = state.collections.get(collection);
-      fields = new Map(node === undefined ? [] : fieldDocumentsOf(state, node).map((each) => [each.field, each]));
-      known.set(collection, fields);
-    }
+  return function* (collection: string): Resumable<Map<string, FieldDocument>> {
+    const found = known.get(collection);
+    if (found !== undefined) return found;
+    const node = state.collections.get(collection);
+    const documents = node === undefined ? [] : yield* fieldDocumentsOf(state, node);
+    const fields = new Map(documents.map((each) => [each.field, each]));
+    known.set(collection, fields);
     return fields;
   };
 }

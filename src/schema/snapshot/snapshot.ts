@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { createCanonicalWriter } from '../../kernel/canonical-writer.js';
 import { relationBody } from '../transition/context.js';
-import type { Relation } from '../model/model.js';
+import type { Field, Relation } from '../model/model.js';
 import { collectionsInOrder, fieldsInOrder, relationsInOrder } from '../model/order.js';
 import {
   type CollectionDocument,
@@ -28,20 +28,20 @@ export interface Snapshot {
   relations: Relation[];
 }
 
-/** What a node contributes to documents, with its canonical text. */
+/** What a node contributes to documents, with its canonical text: each part made when it is first asked for. */
 interface NodeParts {
   /** Where its foreign keys pointed when the parts were made: the one thing that isn't in the node. */
   targets: string;
-  collection: CollectionDocument;
-  fields: FieldDocument[];
-  relations: Relation[];
+  collection?: CollectionDocument;
+  fields?: readonly FieldDocument[];
+  relations?: readonly Relation[];
   canonical?: CanonicalTexts;
 }
 
-/** Documents in canonical form, joined by commas. */
+/** Documents in canonical form, joined by commas where they are one text. */
 interface CanonicalTexts {
   collection: string;
-  fields: string;
+  fields: readonly string[];
   relations: string;
 }
 
@@ -53,31 +53,36 @@ function partsOf(state: State, node: CollectionNode): NodeParts {
   const targets = [...node.relations.keys()].map((field) => keyTarget(state, node, field)?.column ?? '').join('\0');
   const known = partsOfNode.get(node);
   if (known !== undefined && known.targets === targets) return known;
-  const parts: NodeParts = {
-    targets,
-    collection: orderCollectionMembers(collectionDocument(node.collection)),
-    fields: fieldsInOrder(node).map((field) =>
-      orderFieldMembers(fieldDocument(field, keyTarget(state, node, field.field))),
-    ),
-    relations: relationsInOrder(node).map(orderRelationMembers),
-  };
+  const parts: NodeParts = { targets };
   partsOfNode.set(node, parts);
   return parts;
 }
 
 /** The field documents of a collection, in order. */
-export function fieldDocumentsOf(state: State, node: CollectionNode): readonly FieldDocument[] {
-  return partsOf(state, node).fields;
+export function* fieldDocumentsOf(state: State, node: CollectionNode): Resumable<readonly FieldDocument[]> {
+  const parts = partsOf(state, node);
+  if (parts.fields !== undefined) return parts.fields;
+  const fields: FieldDocument[] = [];
+  for (const field of fieldsInOrder(node)) {
+    fields.push(fieldDocumentOf(state, node, field));
+    yield;
+  }
+  // Another work may have made them meanwhile.
+  return (parts.fields ??= fields);
 }
+
+/** The document of one of the fields of a node. */
+export const fieldDocumentOf = (state: State, node: CollectionNode, field: Field): FieldDocument =>
+  orderFieldMembers(fieldDocument(field, keyTarget(state, node, field.field)));
 
 /** The relations that a collection holds, in order. */
 export function relationDocumentsOf(state: State, node: CollectionNode): readonly Relation[] {
-  return partsOf(state, node).relations;
+  return (partsOf(state, node).relations ??= relationsInOrder(node).map(orderRelationMembers));
 }
 
 /** The collection document of a node. */
 export function collectionDocumentOf(state: State, node: CollectionNode): CollectionDocument {
-  return partsOf(state, node).collection;
+  return (partsOf(state, node).collection ??= orderCollectionMembers(collectionDocument(node.collection)));
 }
 
 /** The schema as a document. `include`: only these collections, with their fields and the relations they hold. */
@@ -90,10 +95,9 @@ export function* snapshotOf(
   const snapshot: Snapshot = { ...head, collections: [], fields: [], relations: [] };
   for (const node of collectionsInOrder(state)) {
     if (!include(node.collection.collection)) continue;
-    const parts = partsOf(state, node);
-    snapshot.collections.push(parts.collection);
-    for (const field of parts.fields) snapshot.fields.push(field);
-    for (const relation of parts.relations) snapshot.relations.push(relation);
+    snapshot.collections.push(collectionDocumentOf(state, node));
+    for (const field of yield* fieldDocumentsOf(state, node)) snapshot.fields.push(field);
+    for (const relation of relationDocumentsOf(state, node)) snapshot.relations.push(relation);
     yield;
   }
   return snapshot;
@@ -109,38 +113,60 @@ export function* snapshotHash(state: State, release: string): Resumable<string> 
   const write = createCanonicalWriter();
   const texts: CanonicalTexts[] = [];
   for (const node of collectionsInOrder(state)) {
-    texts.push(canonicalOf(partsOf(state, node), write));
+    texts.push(yield* canonicalOf(state, node, write));
     yield;
   }
   const hash = createHash('sha256');
   // A whole part as one string would be megabytes of garbage; in chunks the hash is the same.
-  const part = function* (name: string, chunkOf: (text: CanonicalTexts) => string): Resumable<void> {
+  const part = function* (name: string, chunksOf: (text: CanonicalTexts) => Iterable<string>): Resumable<void> {
     hash.update(`"${name}":[`);
     let separator = '';
     for (const text of texts) {
-      const chunk = chunkOf(text);
-      if (chunk === '') continue;
-      hash.update(separator + chunk);
-      separator = ',';
-      yield;
+      for (const chunk of chunksOf(text)) {
+        if (chunk === '') continue;
+        hash.update(separator + chunk);
+        separator = ',';
+        yield;
+      }
     }
     hash.update('],');
   };
   hash.update('{');
-  yield* part('collections', (text) => text.collection);
+  yield* part('collections', (text) => [text.collection]);
   yield* part('fields', (text) => text.fields);
-  yield* part('relations', (text) => text.relations);
+  yield* part('relations', (text) => [text.relations]);
   hash.update(`"service":${JSON.stringify(release)},"vendor":"${VENDOR}","version":${SNAPSHOT_VERSION}}`);
   const digest = hash.digest('hex');
   hashOf.set(state.collections, { release, hash: digest });
   return digest;
 }
 
-function canonicalOf(parts: NodeParts, write: (value: unknown) => string): CanonicalTexts {
-  parts.canonical ??= {
-    collection: write(parts.collection),
-    fields: parts.fields.map(write).join(','),
-    relations: parts.relations.map((relation) => write(relationBody(relation))).join(','),
-  };
-  return parts.canonical;
+/** Fields that are written as one text: few calls for many small collections, and short stops for a wide one. */
+const FIELDS_TOGETHER = 50;
+
+function* canonicalOf(
+  state: State,
+  node: CollectionNode,
+  write: (value: unknown) => string,
+): Resumable<CanonicalTexts> {
+  const parts = partsOf(state, node);
+  if (parts.canonical !== undefined) return parts.canonical;
+  const documents = yield* fieldDocumentsOf(state, node);
+  const fields: string[] = [];
+  for (let start = 0; start < documents.length; start += FIELDS_TOGETHER) {
+    fields.push(
+      documents
+        .slice(start, start + FIELDS_TOGETHER)
+        .map(write)
+        .join(','),
+    );
+    yield;
+  }
+  return (parts.canonical ??= {
+    collection: write(collectionDocumentOf(state, node)),
+    fields,
+    relations: relationDocumentsOf(state, node)
+      .map((relation) => write(relationBody(relation)))
+      .join(','),
+  });
 }
