@@ -1,5 +1,6 @@
 /** `canonicalJson` for many values of few shapes: a batch holds thousands of fields with the same members. */
 import { canonicalJson } from './canonical.js';
+import type { Resumable } from './resumable.js';
 
 /** The members of one shape of object: as they come, and in canonical order. */
 interface Shape {
@@ -57,6 +58,42 @@ export function createCanonicalWriter(): (value: unknown) => string {
       throw error;
     }
   };
+}
+
+/** Elements that are written as one text. */
+const ELEMENTS = 50;
+
+/**
+ * What `write` says of an object, in pieces, a step for each: one member may be a list of thousands.
+ * @param write gives canonical JSON
+ */
+export function* canonicalPieces(object: object, write: (value: unknown) => string): Resumable<string[]> {
+  const members = Object.entries(object).filter(([, value]) => value !== undefined);
+  if (!members.some(([, value]) => isLong(value))) return [write(object)];
+  const pieces: string[] = [];
+  let before = '{';
+  // By UTF-16 code unit, as canonical JSON wants it.
+  for (const [name, value] of members.sort(([a], [b]) => (a < b ? -1 : 1))) {
+    pieces.push(`${before}${JSON.stringify(name)}:`);
+    before = ',';
+    if (!isLong(value)) pieces.push(write(value));
+    else yield* pushElements(pieces, value, write);
+  }
+  pieces.push('}');
+  return pieces;
+}
+
+const isLong = (value: unknown): value is unknown[] => Array.isArray(value) && value.length > ELEMENTS;
+
+function* pushElements(pieces: string[], all: unknown[], write: (value: unknown) => string): Resumable<void> {
+  let before = '[';
+  for (let start = 0; start < all.length; start += ELEMENTS) {
+    // An array of its own, without its brackets.
+    pieces.push(before + write(all.slice(start, start + ELEMENTS)).slice(1, -1));
+    before = ',';
+    yield;
+  }
+  pieces.push(']');
 }
 
 function sameMembers(a: readonly string[], b: readonly string[]): boolean {

@@ -3,11 +3,11 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import type { Cause, LogEvent, StoredEvent } from '../schema/model/events.js';
 import { type Parameterised, sendBatch } from '../postgres/exchange.js';
-import { createCanonicalWriter } from '../kernel/canonical-writer.js';
-import { createHasher } from './hash-chain.js';
+import { canonicalPieces, createCanonicalWriter } from '../kernel/canonical-writer.js';
+import { createSteppedHasher } from './hash-chain.js';
 import type { LogHead } from './head.js';
 import { own } from '../postgres/own-tables.js';
-import { createTimeSlice, yieldToEventLoop } from '../kernel/event-loop.js';
+import { createTimeSlice, runYielding, yieldToEventLoop } from '../kernel/event-loop.js';
 
 export interface Append {
   /** The end of the log, read under the lock. */
@@ -51,7 +51,7 @@ export async function prepareEvents(append: Append): Promise<Prepared> {
   const stored: StoredEvent[] = [];
   const rows: string[] = [];
   const write = createCanonicalWriter();
-  const hashOf = createHasher(write);
+  const hashOf = createSteppedHasher(write);
   let { position, hash } = head;
   await yieldToEventLoop();
   const slice = createTimeSlice();
@@ -59,13 +59,14 @@ export async function prepareEvents(append: Append): Promise<Prepared> {
     if (slice.isOver()) await slice.yield();
     position += 1;
     const placed = { ...common, ...event, position, id: randomUUID(), previous_hash: hash };
-    const data = write(event.data);
-    hash = hashOf(placed, data);
+    // One event may be a collection of thousands of fields.
+    const data = await runYielding(canonicalPieces(event.data, write), slice);
+    hash = await runYielding(hashOf(placed, data), slice);
     stored.push({ ...placed, hash });
     rows.push(
       `{"position":${position},"id":"${placed.id}","type":"${event.type}","version":${event.version},` +
         `"collection":${JSON.stringify(event.collection)},"field":${JSON.stringify(event.field)},` +
-        `"subject":${JSON.stringify(event.subject ?? null)},"previous_hash":"${placed.previous_hash}","hash":"${hash}","data":${data}}`,
+        `"subject":${JSON.stringify(event.subject ?? null)},"previous_hash":"${placed.previous_hash}","hash":"${hash}","data":${data.join('')}}`,
     );
   }
   const shared = [

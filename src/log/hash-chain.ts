@@ -1,10 +1,11 @@
 /** The chain of hashes that makes a change of an accepted event visible. */
-import { hash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import type { StoredEvent } from '../schema/model/events.js';
 import { canonicalJson } from '../kernel/canonical.js';
 import type { Queryable } from '../postgres/pool.js';
 import { createCanonicalWriter } from '../kernel/canonical-writer.js';
 import { type LogHead, emptyHead } from './head.js';
+import { type Resumable, runToEnd } from '../kernel/resumable.js';
 import { createTimeSlice } from '../kernel/event-loop.js';
 import { type EventRecord, readRecordPages } from './read.js';
 
@@ -16,21 +17,38 @@ type Hashed = Omit<EventRecord, 'hash'>;
  * recomputed from what the table holds: jsonb keeps no order of members, and canonical JSON needs none.
  */
 export function eventHash(event: Hashed | StoredEvent): string {
-  return createHasher(canonicalJson)(event, canonicalJson(event.data));
+  return createHasher(canonicalJson)(event, [canonicalJson(event.data)]);
 }
 
-/** `eventHash` of many events, whose data is at hand in canonical JSON already. */
-export function createHasher(write: (value: unknown) => string): (event: Omit<Hashed, 'data'>, data: string) => string {
-  return (event, data) => {
+/** `eventHash` of many events, whose data is at hand in canonical JSON already, in pieces. */
+export function createHasher(
+  write: (value: unknown) => string,
+): (event: Omit<Hashed, 'data'>, data: readonly string[]) => string {
+  const hashInSteps = createSteppedHasher(write);
+  return (event, data) => runToEnd(hashInSteps(event, data));
+}
+
+/** The same in steps, a piece in each. */
+export function createSteppedHasher(write: (value: unknown) => string) {
+  return function* (event: Omit<Hashed, 'data'>, data: readonly string[]): Resumable<string> {
     // The members in the order of canonical JSON.
-    const text =
+    const before =
       `{"actor":${write(event.actor)},"batch":"${event.batch}","collection":${JSON.stringify(event.collection)},` +
-      `"command":${JSON.stringify(event.command)},${optional('context', event.context, write)}"data":${data},"field":${JSON.stringify(event.field)},` +
+      `"command":${JSON.stringify(event.command)},${optional('context', event.context, write)}"data":`;
+    const after =
+      `,"field":${JSON.stringify(event.field)},` +
       `"id":"${event.id}","ip":${JSON.stringify(event.ip)},"occurred_at":"${event.occurred_at}",` +
       `"position":${event.position},"reason":${JSON.stringify(event.reason)},` +
       `"request_id":${JSON.stringify(event.request_id)},${optional('subject', event.subject, write)}"type":${JSON.stringify(event.type)},` +
       `"user_agent":${JSON.stringify(event.user_agent)},"version":${event.version}}`;
-    return hash('sha256', event.previous_hash + text);
+    const [only] = data;
+    if (data.length === 1) return hash('sha256', event.previous_hash + before + only + after);
+    const digest = createHash('sha256').update(event.previous_hash + before);
+    for (const piece of data) {
+      digest.update(piece);
+      yield;
+    }
+    return digest.update(after).digest('hex');
   };
 }
 
@@ -91,7 +109,7 @@ export function createChain(): Chain {
   const hashOf = createHasher(write);
   return {
     add: (event) => {
-      const reason = fault(event, head, hashOf(event, write(event.data)));
+      const reason = fault(event, head, hashOf(event, [write(event.data)]));
       if (reason === null) head = { position: event.position, hash: event.hash, occurred_at: event.occurred_at };
       return reason;
     },

@@ -6,7 +6,9 @@ import type { Problem } from '../kernel/problem.js';
 import { createTimeSlice, mapYielding, yieldToEventLoop } from '../kernel/event-loop.js';
 
 /** Where writing the rows takes longer than a round trip. */
-export const isLarge = (events: readonly LogEvent[]): boolean => events.length > 100;
+export const isLarge = (events: readonly LogEvent[]): boolean => events.length > 100 || events.some(isWide);
+
+const isWide = ({ data }: LogEvent): boolean => 'fields' in data && data.fields.length > 500;
 
 interface DdlAndRows {
   /** The DDL; answers why PostgreSQL refused it, or null. */

@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { createCanonicalWriter } from '../../src/kernel/canonical-writer.js';
+import { runToEnd } from '../../src/kernel/resumable.js';
+import { stepsOf } from '../support/steps.js';
+import { canonicalPieces, createCanonicalWriter } from '../../src/kernel/canonical-writer.js';
 import { canonicalJson } from '../../src/kernel/canonical.js';
 
 describe('the canonical writer', () => {
@@ -48,5 +50,26 @@ describe('the canonical writer', () => {
   it('leaves out what is undefined', () => {
     const write = createCanonicalWriter();
     expect(write({ b: undefined, a: 1, c: [{ z: undefined }] })).to.equal('{"a":1,"c":[{}]}');
+  });
+});
+
+describe('canonical JSON in pieces', () => {
+  it('is the same text, whatever the members are', () => {
+    fc.assert(
+      fc.property(
+        fc.dictionary(fc.string(), fc.jsonValue()),
+        fc.array(fc.jsonValue(), { maxLength: 200 }),
+        (object, list) => {
+          const value = { ...object, list: [...list, ...list], left: undefined };
+          const pieces = runToEnd(canonicalPieces(value, createCanonicalWriter()));
+          expect(pieces.join('')).to.equal(canonicalJson(value));
+        },
+      ),
+    );
+  });
+
+  it('has a step for each 50 elements of a long list', () => {
+    const fields = Array.from({ length: 5_000 }, (_, index) => ({ field: `item_${index}` }));
+    expect(stepsOf(canonicalPieces({ fields }, createCanonicalWriter()))).to.be.at.least(100);
   });
 });

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { prepareEvents } from '../../src/log/append.js';
+import { eventHash } from '../../src/log/hash-chain.js';
 import { emptyHead } from '../../src/log/head.js';
 import type { NewEvent } from '../../src/schema/model/events.js';
 import { CAUSE } from '../support/instance.js';
@@ -44,5 +45,21 @@ describe('events on their way into the log', () => {
     expect(events.map(({ previous_hash }) => previous_hash)).to.deep.equal([head.hash, events[0]?.hash]);
     expect(next).to.deep.equal({ position: 9, hash: events[1]?.hash, occurred_at: now.toISOString() });
     expect((await prepareEvents({ head, events: [], cause: CAUSE })).head).to.equal(head);
+  });
+
+  it('a long one is hashed piece by piece, to the hash of the whole, and other work goes on meanwhile', async () => {
+    const patch = Array.from({ length: 20_000 }, (_, index) => ({
+      op: 'replace' as const,
+      path: `/meta/ä${index}`,
+      value: { b: index, a: '\ud800"' },
+    }));
+    const long = { ...event(1), data: { patch } } as NewEvent;
+    let turns = 0;
+    const counting = setInterval(() => (turns += 1), 0);
+    const { events } = await prepareEvents({ head: emptyHead(), events: [long], cause: CAUSE });
+    clearInterval(counting);
+    const [stored] = events;
+    expect(stored && eventHash(stored)).to.equal(stored?.hash);
+    expect(turns).to.be.at.least(2);
   });
 });
