@@ -1,5 +1,8 @@
 import { expect } from 'chai';
-import type { NewEvent } from '../../src/schema/model/events.js';
+import { planBatch, planEvent } from '../../src/projector/ddl/plan.js';
+import { type NewEvent, newEvent } from '../../src/schema/model/events.js';
+import type { Field } from '../../src/schema/model/model.js';
+import { transition } from '../../src/schema/transition/transition.js';
 import { changeProblems, invariantProblems } from '../../src/schema/invariants/index.js';
 import { unsupportedChanges } from '../../src/schema/invariants/unsupported-changes.js';
 import { createSnapshotTexts } from '../../src/http/snapshot-text.js';
@@ -123,5 +126,49 @@ describe('many collections', () => {
     for (const name of collections.keys()) dropCollection(draft, state, name);
     expect(draft.toState().collections.size).to.equal(0);
     expect(iterations).to.be.within(1, 5);
+  });
+});
+
+describe('a batch that changes every field of a collection of 5,000', () => {
+  it('is planned in a step for each, and without a state for each', () => {
+    const { from, to } = changed();
+    const events = runToEnd(transition(from, to, ['wide']));
+    // The primary key is one more.
+    expect(events).to.have.length(FIELDS + 1);
+    expect(stepsOf(transition(from, to, ['wide']))).to.be.at.least(FIELDS);
+    expect(stepsOf(planBatch(from, events, 'public'))).to.be.at.least(FIELDS);
+    const { statements, after } = runToEnd(planBatch(from, events, 'public'));
+    expect(statements).to.deep.equal([]);
+    expect(after.position).to.equal(from.position + FIELDS + 1);
+    expect(after.collections.get('wide')?.fields).to.deep.equal(to.collections.get('wide')?.fields);
+  });
+
+  it('is planned between those that change columns as if each had a state of its own', () => {
+    const start = accepted(initialState(), 'create-collection', wide(column, 2));
+    const event = (type: string, field: string, data: object) =>
+      ({ ...newEvent('field.deleted', 'wide', field, {}), type, data }) as NewEvent;
+    const shown = start.collections.get('wide')?.fields.get('item_0') as Field;
+    const beside = { ...shown, field: 'beside', schema: null, type: 'alias' };
+    const type = [{ op: 'replace', path: '/schema/data_type', value: 'bigint' }];
+    const note = [{ op: 'replace', path: '/meta/note', value: 'n' }];
+    const events = [
+      event('field.created', 'beside', { field: beside }),
+      event('field.updated', 'item_0', { patch: note }),
+      event('field.updated', 'item_0', { patch: type }),
+      event('field.deleted', 'beside', {}),
+      event('field.created', 'beside', { field: { ...shown, field: 'beside' } }),
+      event('field.updated', 'item_1', { patch: note }),
+      event('field.deleted', 'beside', {}),
+    ];
+    const { statements, after } = runToEnd(planBatch(start, events, 'public'));
+    expect(after).to.deep.equal(follow(start, events));
+    let state = start;
+    const each = events.flatMap((one) => {
+      const [before, next] = [state, follow(state, [one])];
+      state = next;
+      return planEvent(before, one, next, 'public').map(({ sql }) => sql);
+    });
+    expect(statements.map(({ sql }) => sql)).to.deep.equal(each);
+    expect(each.join()).to.match(/bigint.*ADD COLUMN "beside".*DROP COLUMN.*"beside"/s);
   });
 });

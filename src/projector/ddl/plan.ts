@@ -1,7 +1,7 @@
 /** events → statements. Pure; a batch is planned against the state that each of its events meets. */
 import { changesSchema } from '../../schema/fold/event-schemas.js';
 import type { LogEvent, NewEvent } from '../../schema/model/events.js';
-import { evolve } from '../../schema/fold/evolve.js';
+import { type Folding, startFolding } from '../../schema/fold/evolve.js';
 import type { State } from '../../schema/model/state.js';
 import { type Resumable, runToEnd } from '../../kernel/resumable.js';
 import type { Statement } from './statement.js';
@@ -45,17 +45,37 @@ export function* planBatch(
   const needs = batchNeeds(state, replaying === undefined);
   const createdAt = new Map<string, number>();
   const changes: Change[] = [];
-  let before = state;
+  const folding = startFolding(state);
+  let { position } = state;
   for (const [index, event] of events.entries()) {
-    const after = evolve(before, { ...event, position: before.position + 1 });
-    const between = before;
-    before = after;
     yield;
-    if (!changesSchema(event) || isThere(event)) continue;
+    position += 1;
+    // A state of its own for each of them would be a copy of all fields for each change of one.
+    if (!changesSchema(event) || isThere(event) || staysBeside(event, folding)) {
+      folding.add({ ...event, position });
+      continue;
+    }
+    const before = folding.state();
+    folding.add({ ...event, position });
     if (event.type === 'collection.created' && !createdAt.has(event.collection)) createdAt.set(event.collection, index);
-    changes.push({ event, index, before: between, after, schema, createdAt, needs });
+    changes.push({ event, index, before, after: folding.state(), schema, createdAt, needs });
   }
-  return { statements: yield* planChanges(changes, replaying?.awaited), after: before };
+  return { statements: yield* planChanges(changes, replaying?.awaited), after: folding.state() };
+}
+
+/** Whether an event changes no more than what stands beside the table: members of meta, and fields without a column. */
+function staysBeside(event: NewEvent, folding: Folding): boolean {
+  switch (event.type) {
+    case 'collection.updated':
+    case 'field.updated':
+      return event.data.patch.every(({ path }) => path.startsWith('/meta/'));
+    case 'field.created':
+      return event.data.field.schema === null;
+    case 'field.deleted':
+      return folding.field(event.collection, event.field ?? '')?.schema === null;
+    default:
+      return false;
+  }
 }
 
 /** The database was so before the event said it. */

@@ -36,6 +36,8 @@ export function fold(events: Iterable<PlacedEvent>, from: State = initialState()
 export interface Folding {
   /** @throws ImpossibleEventError; what was folded so far is of no use then */
   add(event: PlacedEvent): void;
+  /** What stands under a name after the events so far. */
+  field(collection: string, field: string): Field | undefined;
   /** The state after the events so far. More may be added afterwards; this state stays as it is. */
   state(): State;
 }
@@ -69,6 +71,8 @@ export function startFolding(from: State): Folding {
       }
       if (after !== before) open.set(event.collection, after);
     },
+    field: (collection, field) =>
+      (open.has(collection) ? open.get(collection) : collections.get(collection))?.fields.get(field),
     state() {
       const changed: ChangedFields[] = [];
       collections = collections.withMutations((map) => {

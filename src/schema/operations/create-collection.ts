@@ -15,6 +15,7 @@ import {
   allOf,
   invalid,
   ok,
+  problemsOfEach,
   refuse,
   unknownMembers,
 } from '../../kernel/problem.js';
@@ -123,10 +124,10 @@ function* readFields(input: Json | undefined, collection: Collection, at: Path):
   }
   const fields = yield* allOf(given, (each, index) => readOne(each, [...path, index], collection.collection));
   if (!fields.ok) return fields;
-  const twice = [...duplicates(fields.value, path)];
+  const twice = yield* duplicates(fields.value, path);
   const complete = withPrimaryKey(fields.value, collection.collection, path);
   if (!complete.ok) return refuse(...twice, ...complete.problems);
-  return twice.length > 0 ? refuse(...twice) : ok(numbered(complete.value));
+  return twice.length > 0 ? refuse(...twice) : ok(yield* numbered(complete.value));
 }
 
 function readOne(input: Json, at: Path, collection: string): Result<Field> {
@@ -146,13 +147,15 @@ function readOne(input: Json, at: Path, collection: string): Result<Field> {
   return refuse(...problems, ...(field.ok ? [] : field.problems.filter((problem) => !known.has(problem.path))));
 }
 
-function* duplicates(fields: Field[], path: Path): Generator<Problem> {
+function duplicates(fields: Field[], path: Path): Resumable<Problem[]> {
   const seen = new Map<string, number>();
-  for (const [index, { field }] of fields.entries()) {
+  return problemsOfEach(fields, ({ field }, index) => {
     const first = seen.get(field);
     if (first === undefined) seen.set(field, index);
-    else yield invalid([...path, index, 'field'], `${JSON.stringify(field)} is the name of fields[${first}] already`);
-  }
+    return first === undefined
+      ? []
+      : [invalid([...path, index, 'field'], `${JSON.stringify(field)} is the name of fields[${first}] already`)];
+  });
 }
 
 /** Without a primary key, the same `id` that an empty list gets is put first. */
@@ -171,11 +174,14 @@ function withPrimaryKey(fields: Field[], collection: string, path: Path): Result
 }
 
 /** Fields keep the order they were sent in: a missing sort is the running number within the field's group. */
-function numbered(fields: Field[]): Field[] {
+function* numbered(fields: Field[]): Resumable<Field[]> {
   const count = new Map<string | null, number>();
-  return fields.map((field) => {
+  const all: Field[] = [];
+  for (const field of fields) {
     const position = (count.get(field.meta.group) ?? 0) + 1;
     count.set(field.meta.group, position);
-    return field.meta.sort === null ? { ...field, meta: { ...field.meta, sort: position } } : field;
-  });
+    all.push(field.meta.sort === null ? { ...field, meta: { ...field.meta, sort: position } } : field);
+    yield;
+  }
+  return all;
 }

@@ -145,8 +145,12 @@ function* createFields(change: TransitionContext): Generator<NewEvent> {
 function* updateFields(change: TransitionContext, held: ReadonlyMap<string, Field>): Generator<NewEvent> {
   for (const { name, before, after } of surviving(change)) {
     const gone = change.removals.fields.get(name);
-    const kept = [...after.fields.keys()].filter((field) => before.fields.has(field) && !gone?.has(field));
-    for (const each of updateOrder(kept, before.fields, after.fields)) {
+    const isHeld = (field: string) => held.has(memberKey(name, field));
+    const changed = [...after.fields].flatMap(([field, now]) => {
+      const old = before.fields.get(field);
+      return old === undefined || gone?.has(field) || (old === now && !isHeld(field)) ? [] : [field];
+    });
+    for (const each of updateOrder(changed, before.fields, after.fields)) {
       const field = after.fields.get(each) as Field;
       const now = held.get(memberKey(name, each)) ?? before.fields.get(each) ?? field;
       const patch = now === field ? [] : patchBetween(now, field);
