@@ -122,7 +122,7 @@ describe('dps', () => {
       expect(code).to.equal(2);
       expect(err).to.match(/^The data directory .* holds no service yet/);
       const other = await dps(['users', 'list'], { environment: { DB_SCHEMA: 'elsewhere' } });
-      expect(other.err).to.match(/^The schema "elsewhere" of the database holds no service yet/);
+      expect(other.err).to.match(/^The schema "service_elsewhere" of the database holds no service yet/);
     });
   });
 
