@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { character } from '../../support/characters.js';
 import { attachment, type Export, EXPORTS, FORMATS } from '../../../src/http/formats/export.js';
 import { parseYaml, writeYaml } from '../../../src/http/formats/yaml.js';
 import type { Snapshot } from '../../../src/schema/snapshot/snapshot.js';
@@ -18,10 +19,10 @@ const snapshot = {
 
 const written = (format: Export, document: Snapshot): string => [...FORMATS[format].write(document)].join('');
 
-const json = fc.jsonValue({ noUnicodeString: false });
+const json = fc.jsonValue({ stringUnit: character });
 const anySnapshot = fc.record({
   version: fc.integer(),
-  service: fc.string({ unit: 'grapheme' }),
+  service: fc.string({ unit: character }),
   collections: fc.array(fc.dictionary(fc.string(), json)),
   fields: fc.array(json),
   relations: fc.constant([]),

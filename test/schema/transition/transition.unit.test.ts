@@ -41,7 +41,7 @@ describe('transition and diff (properties)', () => {
         expect(runToEnd(snapshotHash(reached, RELEASE))).to.equal(runToEnd(snapshotHash(b, RELEASE)));
         expect(runToEnd(transition(reached, b, names(reached, b)))).to.deep.equal([]);
       }),
-      explored(500),
+      explored(300),
     );
   });
 
@@ -64,7 +64,7 @@ describe('transition and diff (properties)', () => {
         if (!again.ok) throw new Error(JSON.stringify(again.problems));
         expect(again.value.diff).to.deep.equal({ collections: [], fields: [], relations: [] });
       }),
-      explored(500),
+      explored(300),
     );
   });
 
