@@ -65,6 +65,9 @@ async function readMigrations(directory: URL): Promise<Migration[]> {
 async function prepare(client: pg.ClientBase, options: MigrateOptions): Promise<void> {
   if (await holdsService(client, options.serviceSchema)) return refuseOthers(client, options);
   await locked(client, options, async () => {
+    // Services of other schemas may begin at the same moment, and take the same schema for their own tables.
+    const everySchema = { database: options.database.database, schema: '' };
+    await client.query(`SELECT pg_advisory_xact_lock($1)`, [advisoryKey(everySchema, 'schemas')]);
     await ensureSchema(client, options.schema);
     await ensureSchema(client, options.serviceSchema);
     await refuseOthers(client, options);

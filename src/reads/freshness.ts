@@ -64,6 +64,8 @@ const PATIENCE = 1.5;
 export function createFreshness(options: FreshnessOptions): Freshness {
   let current: pg.Client | undefined;
   let closed = false;
+  /** Why the last question failed: told once, as it is asked with every read. */
+  let failed: string | undefined;
 
   const drop = (client: pg.Client): void => {
     if (current === client) current = undefined;
@@ -90,11 +92,18 @@ export function createFreshness(options: FreshnessOptions): Freshness {
       const [position, hash, authEpoch, forgotten, pending, acknowledged] = rows[0] as Row;
       const head = { position: position ?? 0, hash: hash ?? GENESIS_HASH };
       if (seen !== undefined) await options.watch?.examine({ head, forgotten, pending, acknowledged }, seen);
+      failed = undefined;
       return { head: head.position, hash: head.hash, authEpoch };
     } catch (error) {
       drop(client);
       throw error;
     }
+  };
+
+  const tellOnce = (error: unknown): void => {
+    const { message } = error as Error;
+    if (message !== failed) options.logger.warn('the database can not be read', { error: message });
+    failed = message;
   };
 
   const ask = async (): Promise<Fresh> => {
@@ -109,6 +118,8 @@ export function createFreshness(options: FreshnessOptions): Freshness {
       current = await connect();
       return await askOn(current);
     } catch (error) {
+      // What it says isn't told over HTTP, and without it nobody finds out which right or table is missing.
+      tellOnce(error);
       throw new ProblemError(environmentProblem(error) ?? unavailable('The database can not be read.'), error);
     }
   };

@@ -20,11 +20,15 @@ describe('migrate', () => {
 
   afterEach(() => database.drop());
 
-  async function onPool<T>(schema: string, work: (pool: ReturnType<typeof createPool>) => Promise<T>): Promise<T> {
+  async function onPool<T>(
+    schema: string,
+    work: (pool: ReturnType<typeof createPool>) => Promise<T>,
+    serviceSchema = defaultServiceSchema(schema),
+  ): Promise<T> {
     const pool = createPool({
       connectionString: database.connectionString,
       schema,
-      serviceSchema: defaultServiceSchema(schema),
+      serviceSchema,
       max: 2,
       logger: silent,
     });
@@ -73,6 +77,50 @@ describe('migrate', () => {
     );
     expect(rows.map((row: { schemaname: string }) => row.schemaname)).to.have.members([`service_${schema}`, 'service']);
   });
+
+  for (const { title, places } of [
+    {
+      title: 'takes one schema for their own tables',
+      places: [
+        ['a', 'own'],
+        ['b', 'own'],
+        ['c', 'own'],
+      ],
+    },
+    {
+      title: 'manages what the other takes for its own tables',
+      places: [
+        ['a', 'b'],
+        ['b', 'a'],
+      ],
+    },
+  ] as const) {
+    it(`lets one of several services begin where each ${title}`, async () => {
+      for (let round = 0; round < 4; round++) {
+        await database.drop();
+        database = await createDatabase();
+        const starts = places.map(async ([schema, serviceSchema]) =>
+          onPool(
+            schema,
+            async (pool) => {
+              const where = await readDatabase(pool);
+              // Where the schemas are there before, nothing but the tables in them tells whose they are.
+              if (round % 2 === 0) await pool.query('CREATE SCHEMA IF NOT EXISTS own').catch(() => undefined);
+              await migrate({ pool, schema, serviceSchema, database: where, logger: silent });
+            },
+            serviceSchema,
+          ),
+        );
+        const ended = await Promise.allSettled(starts);
+        const errors = ended.flatMap((each) => (each.status === 'rejected' ? [each.reason as Error] : []));
+        expect(errors).to.have.length(places.length - 1);
+        for (const error of errors) {
+          expect(error, error.message).to.be.instanceOf(OperatorError);
+          expect(error.message).to.match(/belongs to a service|holds a service's own tables|is not the service's/);
+        }
+      }
+    });
+  }
 
   it('refuses, in one sentence, a database that a newer release has migrated', async () => {
     await start('public');

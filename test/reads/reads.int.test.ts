@@ -171,6 +171,33 @@ describe('reading at the head', () => {
   });
 
   describe('while the database is away', () => {
+    it('tells in the log, once, what the database said: a right or a table that is missing isn’t told over HTTP', async () => {
+      const warned: unknown[] = [];
+      const through = createFreshness({
+        connectionString: database.connectionString,
+        schema: 'public',
+        serviceSchema: 'service',
+        logger: { ...silent, warn: (message, more) => void warned.push({ message, ...more }) },
+      });
+      const fails = async () =>
+        expect(await through.check().catch((thrown: unknown) => thrown)).to.be.instanceOf(ProblemError);
+      const rename = (from: string, to: string) => writer.pool.query(`ALTER SCHEMA ${from} RENAME TO ${to}`);
+      const error = 'relation "service.service_auth_epoch" does not exist';
+      const expected = { message: 'the database can not be read', error };
+      try {
+        for (let round = 1; round <= 2; round += 1) {
+          await through.check();
+          await rename('service', 'away');
+          for (let count = 0; count < 3; count += 1) await fails();
+          await rename('away', 'service');
+          await through.check();
+          expect(warned).to.deep.equal(Array.from({ length: round }, () => expected));
+        }
+      } finally {
+        await through.close();
+      }
+    });
+
     it('refuses with UNAVAILABLE, and comes back by itself', async () => {
       const proxy = await startProxy(database.connectionString);
       const through = createFreshness({
