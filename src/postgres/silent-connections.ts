@@ -107,7 +107,8 @@ class Watch {
     if (this.#looking) return;
     const now = performance.now();
     const progress = progressOf(this.#client);
-    if (progress !== this.#progress) this.#heard = this.#at = now;
+    // What has come and waits to be read isn't the other side's silence: a COPY whose reader is slow.
+    if (progress !== this.#progress || hasUnread(this.#client)) this.#heard = this.#at = now;
     this.#progress = progress;
     // pg's own word for having nothing under way.
     if (this.#client.readyForQuery) {
@@ -177,6 +178,8 @@ function progressOf({ connection: { stream } }: Connected): string {
   return `${bytesRead} ${bytesWritten} ${writableLength}`;
 }
 
+const hasUnread = ({ connection: { stream } }: Connected): boolean => (stream as Socket).readableLength > 0;
+
 const readBy = (progress: string): string | undefined => progress.split(' ', 1)[0];
 
 interface Doing {
@@ -186,10 +189,14 @@ interface Doing {
   backend?: number | undefined;
 }
 
-/** Without track_activities the state is `disabled`; what it waits for is told all the same. */
+/**
+ * Without track_activities the state is `disabled`; what it waits for is told all the same. A COPY that waits for our rows
+ * is at work: it is our turn.
+ */
 const DOING = `
   SELECT pg_backend_pid() AS asked, a.pid IS NOT NULL AS present,
-         a.state NOT LIKE 'idle%' AND a.wait_event_type IS DISTINCT FROM 'Client' AS working
+         a.state NOT LIKE 'idle%' AND (a.wait_event_type IS DISTINCT FROM 'Client'
+           OR a.wait_event = 'ClientRead' AND a.query ~* '^\\s*COPY\\s') AS working
     FROM (SELECT) one LEFT JOIN pg_catalog.pg_stat_activity a ON a.pid = $1`;
 
 interface Asked {

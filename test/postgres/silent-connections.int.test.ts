@@ -1,0 +1,64 @@
+import { expect } from 'chai';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Readable, Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
+import { createPool, withClient } from '../../src/postgres/pool.js';
+import { type TestDatabase, createDatabase } from '../support/postgres.js';
+
+/** Milliseconds: longer than a connection may be silent, with what finding out takes. */
+const STALL = 7_000;
+
+describe('a COPY whose other end is ours, and slow', function () {
+  this.timeout(60_000);
+  let database: TestDatabase;
+  let pool: ReturnType<typeof createPool>;
+  const warnings: string[] = [];
+
+  before(async () => {
+    database = await createDatabase();
+    const logger = { debug() {}, info() {}, warn: (message: string) => void warnings.push(message), error() {} };
+    pool = createPool({
+      connectionString: database.connectionString,
+      schema: 'public',
+      serviceSchema: 'service',
+      max: 2,
+      logger,
+    });
+    await pool.query(`CREATE TABLE big AS SELECT n, repeat('x', 1000) AS text FROM generate_series(1, 30000) n`);
+    await pool.query('CREATE TABLE copied (n integer)');
+  });
+
+  after(async () => {
+    await pool.end();
+    await database.drop();
+  });
+
+  it('goes on when its rows were not read for a while', async () => {
+    let [lines, stalled] = [0, false];
+    const slow = new Writable({
+      async write(chunk: Buffer, _encoding, done) {
+        if (!stalled) await sleep(STALL);
+        stalled = true;
+        lines += chunk.toString().split('\n').length - 1;
+        done();
+      },
+    });
+    await withClient(pool, (client) => pipeline(client.query(copyTo('COPY big TO STDOUT')), slow));
+    expect(lines).to.equal(30_000);
+    expect(warnings).to.deep.equal([]);
+  });
+
+  it('goes on when it got no rows for a while', async () => {
+    async function* rows(): AsyncGenerator<string> {
+      yield '1\n';
+      await sleep(STALL);
+      yield '2\n';
+    }
+    await withClient(pool, (client) =>
+      pipeline(Readable.from(rows(), { objectMode: false }), client.query(copyFrom('COPY copied FROM STDIN'))),
+    );
+    expect((await pool.query('SELECT n FROM copied ORDER BY n')).rows).to.deep.equal([{ n: 1 }, { n: 2 }]);
+    expect(warnings).to.deep.equal([]);
+  });
+});
