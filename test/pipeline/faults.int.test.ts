@@ -78,11 +78,14 @@ describe('the pipeline, when something goes wrong', function () {
       return (rowCount ?? 0) > 0;
     });
 
+  /** Each wait is short: whoever is seen waiting may have stopped when it is to be ended. */
   async function terminateWaiting(): Promise<void> {
-    await waiting();
-    await other.query(
-      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-    );
+    await until('a waiting process is ended', async () => {
+      const { rowCount } = await other.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+      return rowCount !== 0;
+    });
   }
 
   const logKey = async (): Promise<string> =>
