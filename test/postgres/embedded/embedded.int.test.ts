@@ -113,7 +113,7 @@ describe('embedded PostgreSQL', function () {
     const second = await start();
     expect(await query(second.connectionString, 'select 1 as one')).to.deep.equal([{ one: 1 }]);
     url.port = new URL(second.connectionString).port;
-    await query(url.href, 'create table service.service_migrations (number int)');
+    await query(url.href, 'create table service_migrations (number int)');
     await second.stop();
     expect(await refusal(start())).to.contain('development version');
     await serverGone(join(dataDir, 'postgres'));
