@@ -17,8 +17,12 @@ import { startTestServer } from '../test/support/server.js';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 
-/** What they measure would be the neighbours' doing. */
-const ALONE = ['test/faults/hostile-bodies.e2e.test.ts', 'test/auth/login-limit.unit.test.ts'];
+/** What they measure would be the neighbours' doing; and what takes every lock slot of the server would be felt by them. */
+const ALONE = [
+  'test/faults/hostile-bodies.e2e.test.ts',
+  'test/auth/login-limit.unit.test.ts',
+  'test/pipeline/endings.int.test.ts',
+];
 
 /** The longest, so that none of them is what the others' processes wait for in the end. */
 const FIRST = [

@@ -152,7 +152,9 @@ describe('indexes built after the commit', () => {
       `INSERT INTO notes (body) SELECT string_agg(md5(random()::text), '') FROM generate_series(1, 2000)`,
     );
     const projection = start();
-    await until('it has failed', () => projection.status().status === 'failed');
+    // The process knows it a moment before its row says so.
+    await until('it has failed', async () => (await checkpoint())['status'] === 'failed');
+    expect(projection.status().status).to.equal('failed');
     const row = await checkpoint();
     expect(row).to.include({ status: 'failed', position: 0 });
     expect(row['last_error']).to.include({ collection: 'notes', field: 'body', position: 1, sqlstate: '54000' });
