@@ -222,7 +222,7 @@ describe('the service as a process', function () {
       [
         'a user without rights',
         withoutRights,
-        /^There is no schema \"dps_limited_new\", and the user \"dps_limited\" may not make it: .*GRANT CREATE ON DATABASE .*\.$/,
+        /^There is no schema "dps_limited_new", and the user "dps_limited" may not make it: .*GRANT CREATE ON DATABASE .*\.$/,
       ],
       [
         'DATA_DIR',
