@@ -1,6 +1,7 @@
 /** The query parameter `fields`: which top-level members the objects of an answer show. */
 import { z } from 'zod';
 import type { User } from '../auth/user.js';
+import { RELATION_MEMBERS as FLAT_MEMBERS } from '../schema/model/model.js';
 import type { CollectionDocument, FieldDocument, RelationDocument } from '../schema/snapshot/documents.js';
 
 /** Names with commas between them, or the parameter several times; `*`: all of them. In the order of the document. */
@@ -53,15 +54,7 @@ export const USER_MEMBERS = [
 ] as const satisfies readonly (keyof User)[];
 export const RELATION_MEMBERS = [
   'id',
-  'many_collection',
-  'many_field',
-  'one_collection',
-  'one_field',
-  'one_collection_field',
-  'one_allowed_collections',
-  'junction_field',
-  'sort_field',
-  'one_deselect_action',
+  ...FLAT_MEMBERS,
   'schema',
   'collection',
   'field',

@@ -1,25 +1,9 @@
 /** CSV out (RFC 4180): one row per collection, field and relation of a snapshot, nested values as JSON. */
+import { RELATION_MEMBERS } from '../../schema/model/model.js';
 import { stringify } from 'csv-stringify/sync';
 import type { Snapshot } from '../../schema/snapshot/snapshot.js';
 
-const COLUMNS = [
-  'kind',
-  'collection',
-  'field',
-  'type',
-  'meta',
-  'schema',
-  'id',
-  'many_collection',
-  'many_field',
-  'one_collection',
-  'one_field',
-  'one_collection_field',
-  'one_allowed_collections',
-  'junction_field',
-  'sort_field',
-  'one_deselect_action',
-] as const;
+const COLUMNS = ['kind', 'collection', 'field', 'type', 'meta', 'schema', 'id', ...RELATION_MEMBERS] as const;
 
 const BYTE_ORDER_MARK = '\ufeff';
 

@@ -1,6 +1,7 @@
+import { RELATION_MEMBERS, REFERENTIAL_ACTIONS } from '../model/model.js';
+import { NESTED } from '../normal-form/relation-shape.js';
 import { memberKey } from '../model/state.js';
 import { isObject } from '../../kernel/json.js';
-import { REFERENTIAL_ACTIONS } from '../model/model.js';
 import { holdsText } from '../sql-text/data-types.js';
 import { dataTypesOf } from '../normal-form/types/field-types.js';
 import { identifierFault } from '../normal-form/names.js';
@@ -12,22 +13,8 @@ import { isAlias } from './target-instance.js';
 
 /** Members in the flat shape, by what they are called in `meta`, at the top level, or in both. */
 const MEMBERS: ReadonlyMap<string, keyof RelationDocument> = new Map<string, keyof RelationDocument>([
-  ['collection', 'many_collection'],
-  ['field', 'many_field'],
-  ['related_collection', 'one_collection'],
-  ...(
-    [
-      'many_collection',
-      'many_field',
-      'one_collection',
-      'one_field',
-      'one_collection_field',
-      'one_allowed_collections',
-      'junction_field',
-      'sort_field',
-      'one_deselect_action',
-    ] as const
-  ).map((name): [string, keyof RelationDocument] => [name, name]),
+  ...NESTED,
+  ...RELATION_MEMBERS.map((name): [string, keyof RelationDocument] => [name, name]),
 ]);
 
 type Given = Partial<Record<keyof RelationDocument, unknown>>;

@@ -129,3 +129,16 @@ export interface Relation {
 
 /** A relation before the log has given it an id. */
 export type NewRelation = Omit<Relation, 'id'>;
+
+/** The members of a relation but its id and its foreign key, in the order they are shown. */
+export const RELATION_MEMBERS = [
+  'many_collection',
+  'many_field',
+  'one_collection',
+  'one_field',
+  'one_collection_field',
+  'one_allowed_collections',
+  'junction_field',
+  'sort_field',
+  'one_deselect_action',
+] as const satisfies readonly (keyof Relation)[];

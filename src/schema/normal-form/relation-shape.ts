@@ -2,6 +2,7 @@
 import { isObject, jsonEqual } from '../../kernel/json.js';
 import { type Place, stepsIn } from '../../kernel/locate.js';
 import type { Path } from '../../kernel/problem.js';
+import { RELATION_MEMBERS } from '../model/model.js';
 import { complain, type Reading } from './checks.js';
 
 export interface FlatRelation {
@@ -11,24 +12,14 @@ export interface FlatRelation {
   schema: unknown;
 }
 
-const FLAT: ReadonlySet<string> = new Set([
-  'many_collection',
-  'many_field',
-  'one_collection',
-  'one_field',
-  'one_collection_field',
-  'one_allowed_collections',
-  'junction_field',
-  'sort_field',
-  'one_deselect_action',
-]);
+const FLAT: ReadonlySet<string> = new Set(RELATION_MEMBERS);
 
 /** Names of the nested shape for members of the flat one. */
-const NESTED: ReadonlyMap<string, string> = new Map([
+export const NESTED = new Map([
   ['collection', 'many_collection'],
   ['field', 'many_field'],
   ['related_collection', 'one_collection'],
-]);
+] as const) as ReadonlyMap<string, (typeof RELATION_MEMBERS)[number]>;
 
 /**
  * What is said twice must agree; unknown members are problems (unless imported); ids are ignored. Of a relation as it was
