@@ -63,7 +63,12 @@ describe('a change and the transactions of applications', function () {
   }
 
   const logLockHeld = async (): Promise<boolean> =>
-    (await another.query(`SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted`)).rowCount !== 0;
+    (
+      await another.query(
+        `SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted
+            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+      )
+    ).rowCount !== 0;
 
   /** Until a change has met the open transaction at least once. */
   const met = () => until('a change has met it', async () => !(await logLockHeld()));

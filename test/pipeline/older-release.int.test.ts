@@ -179,7 +179,10 @@ describe('a process of an older release than its database', function () {
     await migrated();
     const writing = instance.pipeline.execute('create-collection', table('b'), { cause: CAUSE });
     await until('it waits for the migration', async () => {
-      const { rowCount } = await instance.pool.query(`SELECT FROM pg_locks WHERE NOT granted`);
+      const { rowCount } = await instance.pool.query(
+        `SELECT FROM pg_locks WHERE NOT granted
+            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+      );
       return (rowCount ?? 0) > 0;
     });
     await other.query('COMMIT');

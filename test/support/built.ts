@@ -7,6 +7,8 @@ import { fileURLToPath } from 'node:url';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const SOURCES = ['src', 'package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
 const LAST_BUILT = join(ROOT, 'dist/main.js');
+/** Without it `npx dps` installs the project into itself, which builds it under the feet of what runs. */
+const LINK = join(ROOT, 'node_modules/.bin/dps');
 const LOCK = join(ROOT, 'node_modules/.test-build');
 const LONGEST_BUILD_MS = 120_000;
 
@@ -29,12 +31,13 @@ export function ensureBuilt(): void {
 }
 
 function build(): void {
-  const { status, stdout, stderr } = spawnSync('npm', ['run', '--silent', 'build'], { cwd: ROOT, encoding: 'utf8' });
+  const prepare = join(ROOT, 'scripts/prepare.mjs');
+  const { status, stdout, stderr } = spawnSync(process.execPath, [prepare], { cwd: ROOT, encoding: 'utf8' });
   if (status !== 0) throw new Error(`the program can't be built: ${stdout}${stderr}`);
 }
 
 function isStale(): boolean {
-  if (!existsSync(LAST_BUILT)) return true;
+  if (!existsSync(LAST_BUILT) || (process.platform !== 'win32' && !existsSync(LINK))) return true;
   const builtAt = statSync(LAST_BUILT).mtimeMs;
   return SOURCES.some((source) => changedAt(join(ROOT, source)) > builtAt);
 }
