@@ -1,7 +1,7 @@
 /** ADD COLUMN, the dependent objects of a new column, and DROP COLUMN. */
 import type { CollectionNode } from '../../schema/model/state.js';
-import type { Statement } from './statement.js';
-import { type Change, dropping, partOf, statement } from './change.js';
+import type { Change } from './change.js';
+import { type Step, dropping, partOf, step } from './step.js';
 import { type ColumnField, columnDefinition, needsUnique } from './column.js';
 import { isVolatileDefault } from './default-clause.js';
 import { typeIdentitySequence } from './identity-sequence.js';
@@ -10,12 +10,12 @@ import { keepIndexName } from './own-index.js';
 import { addPrimaryKey, addUnique, columnComment, createIndex, label, tableOf } from './parts.js';
 import { ident, sql } from './sql.js';
 
-function columnAddition(change: Change, field: ColumnField): Statement {
+function columnAddition(change: Change, field: ColumnField): Step {
   const { schema } = field;
   const everyRowDiffers =
     schema.has_auto_increment || schema.generation_expression !== null || isVolatileDefault(field, schema);
   const text = sql`ALTER TABLE ${tableOf(change)} ADD COLUMN ${columnDefinition(field)}`;
-  return statement(change, text, `add column ${label(field)}`, {
+  return step(text, `add column ${label(field)}`, {
     lock: 'ACCESS EXCLUSIVE',
     rewrites_table: everyRowDiffers,
     // A computed value can overflow or be null; without any value, rows can't be NOT NULL.
@@ -25,7 +25,7 @@ function columnAddition(change: Change, field: ColumnField): Statement {
 }
 
 /** ADD COLUMN with everything that depends on the column: keys, unique, index, comment. */
-export function addColumn(change: Change, field: ColumnField): Statement[] {
+export function addColumn(change: Change, field: ColumnField): Step[] {
   const needs = needsOfColumn(change, field.field);
   return [
     ...createNeeds(change, needs),
@@ -36,9 +36,9 @@ export function addColumn(change: Change, field: ColumnField): Statement[] {
   ];
 }
 
-function columnParts(change: Change, field: ColumnField): Statement[] {
+function columnParts(change: Change, field: ColumnField): Step[] {
   const { event, after } = change;
-  const parts: Statement[] = [];
+  const parts: Step[] = [];
   if (field.schema.is_primary_key) {
     parts.push(...addPrimaryKey(change, after.collections.get(event.collection) as CollectionNode));
   }
@@ -49,7 +49,7 @@ function columnParts(change: Change, field: ColumnField): Statement[] {
 }
 
 /** The index of a column that gets one: made now, or where the event leaves it for later, sure of its name. */
-export function addIndex(change: Change, field: ColumnField): Statement {
+export function addIndex(change: Change, field: ColumnField): Step {
   return isIndexedLater(change) ? keepIndexName(change, field) : createIndex(change, field);
 }
 
@@ -64,9 +64,8 @@ function givesValue({ schema }: ColumnField): boolean {
 }
 
 /** IF EXISTS: it may have been dropped by hand. */
-export function dropColumn(change: Change, field: ColumnField): Statement {
-  return statement(
-    change,
+export function dropColumn(change: Change, field: ColumnField): Step {
+  return step(
     sql`ALTER TABLE IF EXISTS ${tableOf(change)} DROP COLUMN IF EXISTS ${ident(field.field)}`,
     `drop column ${label(field)}`,
     {

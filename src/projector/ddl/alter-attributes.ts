@@ -5,8 +5,8 @@
  * NOT NULL is set plainly. The short-lock way (a CHECK added NOT VALID, validated, then SET NOT NULL) pays only across
  * two transactions; in one, every step runs under the lock that its first step took, and the rows are read once either way.
  */
-import type { Statement } from './statement.js';
-import { type Change, type Costs, statement } from './change.js';
+import type { Change } from './change.js';
+import { type Costs, type Step, step } from './step.js';
 import { type ColumnField, columnTypeSql } from './column.js';
 import { defaultExpression } from './default-clause.js';
 import { label, tableOf } from './parts.js';
@@ -14,7 +14,7 @@ import { type Sql, ident, join, sql } from './sql.js';
 import { conversion } from './type-change.js';
 import { typeChangeCosts } from './type-change-costs.js';
 
-export function alterAttributes(change: Change, old: ColumnField, now: ColumnField): Statement[] {
+export function alterAttributes(change: Change, old: ColumnField, now: ColumnField): Step[] {
   const actions = attributeActions(old, now);
   if (actions.length === 0) return [];
   const column = ident(now.field);
@@ -22,7 +22,7 @@ export function alterAttributes(change: Change, old: ColumnField, now: ColumnFie
   const words = [...new Set(actions.map(({ what }) => what))].join(', ');
   const costs: Costs = { lock: 'ACCESS EXCLUSIVE', lock_entries: 8, ...attributeCosts(old, now) };
   const text = sql`ALTER TABLE ${tableOf(change)} ${join(alterations, sql`, `)}`;
-  return [statement(change, text, `alter column ${label(now)}: ${words}`, costs)];
+  return [step(text, `alter column ${label(now)}: ${words}`, costs)];
 }
 
 interface Action {

@@ -10,10 +10,10 @@
  */
 import { isIdentity } from '../../schema/model/extras.js';
 import type { CollectionNode } from '../../schema/model/state.js';
-import type { Statement } from './statement.js';
 import { addIndex } from './add-column.js';
 import { alterAttributes } from './alter-attributes.js';
-import { type Change, statement } from './change.js';
+import type { Change } from './change.js';
+import { type Step, step } from './step.js';
 import { type ColumnField, identity, needsUnique } from './column.js';
 import { primaryKeyColumns } from './create-table.js';
 import { changeIdentitySequence, fitIdentitySequence, typeIdentitySequence } from './identity-sequence.js';
@@ -36,7 +36,7 @@ const startsCounting = (old: ColumnField, now: ColumnField): boolean =>
 
 type FieldUpdate = Change<'field.updated'>;
 
-export function alterColumn(change: FieldUpdate, old: ColumnField, now: ColumnField): Statement[] {
+export function alterColumn(change: FieldUpdate, old: ColumnField, now: ColumnField): Step[] {
   return [
     ...dropParts(change, old, now),
     ...dropIdentity(change, old, now),
@@ -56,7 +56,7 @@ function primaryKeyChanges({ event, before, after }: FieldUpdate): { from: Colle
   return primaryKeyColumns(from).join('\0') === primaryKeyColumns(to).join('\0') ? null : { from, to };
 }
 
-function dropParts(change: FieldUpdate, old: ColumnField, now: ColumnField): Statement[] {
+function dropParts(change: FieldUpdate, old: ColumnField, now: ColumnField): Step[] {
   const key = primaryKeyChanges(change);
   const statements = key === null ? [] : dropPrimaryKey(change, key.from);
   if (needsUnique(old) && !needsUnique(now)) statements.push(dropUnique(change, old));
@@ -64,7 +64,7 @@ function dropParts(change: FieldUpdate, old: ColumnField, now: ColumnField): Sta
   return statements;
 }
 
-function addParts(change: FieldUpdate, old: ColumnField, now: ColumnField): Statement[] {
+function addParts(change: FieldUpdate, old: ColumnField, now: ColumnField): Step[] {
   const key = primaryKeyChanges(change);
   const statements = key === null ? [] : addPrimaryKey(change, key.to);
   if (!needsUnique(old) && needsUnique(now)) statements.push(...becomeUnique(change, now));
@@ -73,15 +73,15 @@ function addParts(change: FieldUpdate, old: ColumnField, now: ColumnField): Stat
   return statements;
 }
 
-function dropIdentity(change: FieldUpdate, old: ColumnField, now: ColumnField): Statement[] {
+function dropIdentity(change: FieldUpdate, old: ColumnField, now: ColumnField): Step[] {
   if (!startsCounting(now, old)) return [];
   const text = sql`ALTER TABLE ${tableOf(change)} ALTER COLUMN ${ident(now.field)} DROP IDENTITY IF EXISTS`;
   const costs = { lock: 'ACCESS EXCLUSIVE', lock_entries: 3 } as const;
-  return [statement(change, text, `let ${label(now)} no longer count on its own`, costs)];
+  return [step(text, `let ${label(now)} no longer count on its own`, costs)];
 }
 
 /** The sequence of its identity is gone by now: the column's own may bear the same name. */
-function ownSequence(change: FieldUpdate, { field }: ColumnField): Statement[] {
+function ownSequence(change: FieldUpdate, { field }: ColumnField): Step[] {
   const needs = needsOfColumn(change, field);
   return [...createNeeds(change, needs), ...ownSequences(change, needs)];
 }
@@ -90,20 +90,19 @@ function ownSequence(change: FieldUpdate, { field }: ColumnField): Statement[] {
  * Identity, old × new: no × no and yes × yes need nothing here (a change of the type changes the sequence too), yes × no
  * is DROP IDENTITY, no × yes is this. The sequence starts behind the largest value there is, in the same transaction.
  */
-function addIdentity(change: FieldUpdate, old: ColumnField, now: ColumnField): Statement[] {
+function addIdentity(change: FieldUpdate, old: ColumnField, now: ColumnField): Step[] {
   if (!startsCounting(old, now)) return [];
   const column = ident(now.field);
   const table = tableOf(change);
   const sequence = sql`pg_get_serial_sequence(${literal(table)}, ${literal(now.field)})`;
   const summary = `let ${label(now)} count on its own`;
   return [
-    statement(change, sql`ALTER TABLE ${table} ALTER COLUMN ${column} ADD ${identity(now.schema)}`, summary, {
+    step(sql`ALTER TABLE ${table} ALTER COLUMN ${column} ADD ${identity(now.schema)}`, summary, {
       lock: 'ACCESS EXCLUSIVE',
       lock_entries: 3,
     }),
     ...typeIdentitySequence(change, now),
-    statement(
-      change,
+    step(
       sql`SELECT setval(${sequence}, max(${column})) FROM ${table} HAVING max(${column}) > 0`,
       `${summary} from its largest value`,
       { lock: 'none', lock_entries: 2 },

@@ -1,8 +1,8 @@
 /** Tables: CREATE TABLE, its comment, DROP TABLE. */
 import { isFolder, type CollectionNode } from '../../schema/model/state.js';
 import { parentOf } from '../../schema/model/order.js';
-import type { Statement } from './statement.js';
-import { type Change, dropping, statement, tableObject } from './change.js';
+import type { Change } from './change.js';
+import { type Step, dropping, step, tableObject } from './step.js';
 import { hasColumn, needsUnique } from './column.js';
 import { createBareTable } from './create-table.js';
 import { changeExtras, completeTable, refuseWithPartitions } from './extras.js';
@@ -12,7 +12,7 @@ import { addIndex } from './add-column.js';
 import { columnComment } from './parts.js';
 import { type Sql, literal, qualified, sql } from './sql.js';
 
-export function planCollectionCreated(change: Change<'collection.created'>): Statement[] {
+export function planCollectionCreated(change: Change<'collection.created'>): Step[] {
   const { event, after } = change;
   const node = after.collections.get(event.collection) as CollectionNode;
   const table = node.collection.schema;
@@ -30,9 +30,9 @@ export function planCollectionCreated(change: Change<'collection.created'>): Sta
 }
 
 /** The table is there, with all dependent objects. */
-export const planCollectionAdopted = (): Statement[] => [];
+export const planCollectionAdopted = (): Step[] => [];
 
-export function planCollectionUpdated(change: Change<'collection.updated'>): Statement[] {
+export function planCollectionUpdated(change: Change<'collection.updated'>): Step[] {
   const { event, before, after } = change;
   const old = before.collections.get(event.collection)?.collection.schema;
   const now = after.collections.get(event.collection)?.collection.schema;
@@ -45,32 +45,27 @@ export function planCollectionUpdated(change: Change<'collection.updated'>): Sta
  * Never CASCADE: what still points at the table was taken away by events before this one, or the drop must fail. IF
  * EXISTS, as for all that goes with a deletion: what was dropped by hand is deleted here to make the log right.
  */
-export function planCollectionDeleted(change: Change<'collection.deleted'>): Statement[] {
+export function planCollectionDeleted(change: Change<'collection.deleted'>): Step[] {
   const { event, before, schema } = change;
   const node = before.collections.get(event.collection) as CollectionNode;
   if (isFolder(node)) return [];
   const parent = parentOf(before, event.collection);
   return [
     ...refuseWithPartitions(change, node),
-    statement(
-      change,
-      sql`DROP TABLE IF EXISTS ${qualified(schema, event.collection)}`,
-      `drop table ${event.collection}`,
-      {
-        ...dropping(tableObject(event.collection)),
-        lock: 'ACCESS EXCLUSIVE',
-        loses_data: true,
-        lock_entries: tableLockEntries(node),
-        also: parent === undefined ? [] : [{ table: parent, lock: 'ACCESS EXCLUSIVE' }],
-      },
-    ),
+    step(sql`DROP TABLE IF EXISTS ${qualified(schema, event.collection)}`, `drop table ${event.collection}`, {
+      ...dropping(tableObject(event.collection)),
+      lock: 'ACCESS EXCLUSIVE',
+      loses_data: true,
+      lock_entries: tableLockEntries(node),
+      also: parent === undefined ? [] : [{ table: parent, lock: 'ACCESS EXCLUSIVE' }],
+    }),
   ];
 }
 
-function createTable(change: Change<'collection.created'>, node: CollectionNode): Statement {
+function createTable(change: Change<'collection.created'>, node: CollectionNode): Step {
   const name = change.event.collection;
   const costs = { lock: 'none', lock_entries: tableLockEntries(node) } as const;
-  return statement(change, createBareTable(node, change.schema), `create table ${name}`, costs);
+  return step(createBareTable(node, change.schema), `create table ${name}`, costs);
 }
 
 /** The table, its row type, its TOAST table and that one's index; an index per constraint; a sequence per identity. */
@@ -84,11 +79,10 @@ function tableLockEntries(node: CollectionNode): number {
   return entries;
 }
 
-function tableComment(change: Change, comment: string | null): Statement {
+function tableComment(change: Change, comment: string | null): Step {
   const { collection } = change.event;
   const text: Sql = comment === null ? sql`NULL` : literal(comment);
-  return statement(
-    change,
+  return step(
     sql`COMMENT ON TABLE ${qualified(change.schema, collection)} IS ${text}`,
     `comment on table ${collection}`,
     { lock: 'SHARE UPDATE EXCLUSIVE' },

@@ -9,6 +9,7 @@ import type { Statement } from './statement.js';
 import { batchNeeds } from './batch-needs.js';
 import type { Change } from './change.js';
 import { type Constraint, addConstraint, goesBeforeAttaching } from './extras.js';
+import { statementsOf } from './step.js';
 import { newEvent } from '../../schema/model/events.js';
 
 /** A foreign key that isn't there yet, and the change that its statement is told to come from. */
@@ -83,4 +84,6 @@ const hasTarget = ({ constraint }: Pick<DeferredForeignKey, 'constraint'>, { col
   collections.has(constraint.references ?? '');
 
 const addReferences = (all: readonly DeferredForeignKey[], state: State): Statement[] =>
-  all.filter((each) => hasTarget(each, state)).map(({ change, constraint }) => addConstraint(change, constraint));
+  all
+    .filter((each) => hasTarget(each, state))
+    .flatMap(({ change, constraint }) => statementsOf(change, [addConstraint(change, constraint)]));

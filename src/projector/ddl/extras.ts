@@ -3,9 +3,9 @@ import { extrasOf, type CollectionNode } from '../../schema/model/state.js';
 import type { TableExtras } from '../../schema/model/extras.js';
 import { jsonEqual } from '../../kernel/json.js';
 import { parentOf } from '../../schema/model/order.js';
-import type { Statement } from './statement.js';
 import { isSameText } from '../../schema/sql-text/same-text.js';
-import { type Change, dropping, isNew, partOf, statement } from './change.js';
+import { type Change, isNew } from './change.js';
+import { type Step, dropping, partOf, step } from './step.js';
 import { createNeeds, freedSequences, isReady, ownSequences } from './needs.js';
 import { dropOwnIndex } from './own-index.js';
 import { DROPPED_KEY_ENTRIES, changePrimaryKey, tableOf } from './parts.js';
@@ -18,7 +18,7 @@ const byName = <T extends { name: string }>(items: readonly T[] = []) =>
   new Map(items.map((item) => [item.name, item]));
 
 /** What a new table gets when it stands, other tables aside: deferred-foreign-keys.ts has the foreign keys. */
-export function completeTable(change: Change<'collection.created'>, node: CollectionNode): Statement[] {
+export function completeTable(change: Change<'collection.created'>, node: CollectionNode): Step[] {
   const { constraints = [], indexes = [], needs = [], partition_of: partition } = extrasOf(node);
   return [
     ...ownSequences(change, needs),
@@ -40,7 +40,7 @@ export function goesBeforeAttaching(change: Change, { references, definition }: 
 }
 
 /** What differs in the extras of a table that stays. How it is partitioned never does. */
-export function changeExtras(change: Change<'collection.updated'>): Statement[] {
+export function changeExtras(change: Change<'collection.updated'>): Step[] {
   const [before, node] = [change.before, change.after].map(({ collections }) =>
     collections.get(change.event.collection),
   ) as [CollectionNode, CollectionNode];
@@ -80,52 +80,52 @@ export function isInherited({ event, before }: Change, { references, definition 
 const isAmong = (constraints: readonly Constraint[], definition: string): boolean =>
   constraints.some((each) => isSameText('constraint', each.definition, definition));
 
-export function addConstraint(change: Change, { name, definition, references }: Constraint): Statement {
+export function addConstraint(change: Change, { name, definition, references }: Constraint): Step {
   const text = sql`ALTER TABLE ${tableOf(change)} ADD CONSTRAINT ${ident(name)} ${constraintDefinition(definition)}`;
   const lock = references === undefined ? 'ACCESS EXCLUSIVE' : 'SHARE ROW EXCLUSIVE';
   const also = references === undefined ? [] : [{ table: references, lock: 'SHARE ROW EXCLUSIVE' } as const];
   const object = partOf(change.event.collection, 'constraint', name);
   const costs = { object, lock, may_fail: true, lock_entries: 4, also } as const;
-  return statement(change, text, `add constraint ${name} to ${change.event.collection}`, costs);
+  return step(text, `add constraint ${name} to ${change.event.collection}`, costs);
 }
 
 /** IF EXISTS: it went along if its column or its table was dropped by hand. */
-export function dropConstraint(change: Change, { name, references }: Constraint): Statement {
+export function dropConstraint(change: Change, { name, references }: Constraint): Step {
   const text = sql`ALTER TABLE IF EXISTS ${tableOf(change)} DROP CONSTRAINT IF EXISTS ${ident(name)}`;
   const also = references === undefined ? [] : [{ table: references, lock: 'ACCESS EXCLUSIVE' } as const];
   const object = partOf(change.event.collection, 'constraint', name);
   const lock_entries = references === undefined ? 4 : DROPPED_KEY_ENTRIES;
   const costs = { ...dropping(object), lock: 'ACCESS EXCLUSIVE', lock_entries, also } as const;
-  return statement(change, text, `drop constraint ${name} of ${change.event.collection}`, costs);
+  return step(text, `drop constraint ${name} of ${change.event.collection}`, costs);
 }
 
-export function createIndex(change: Change, { name, unique, definition }: Index): Statement {
+export function createIndex(change: Change, { name, unique, definition }: Index): Step {
   const kind = unique === true ? sql`CREATE UNIQUE INDEX` : sql`CREATE INDEX`;
   const text = sql`${kind} ${ident(name)} ON ${tableOf(change)} ${indexDefinition(definition)}`;
   const object = partOf(change.event.collection, 'index', name);
   const costs = { object, lock: 'SHARE', may_fail: true, lock_entries: 2 } as const;
-  return statement(change, text, `create index ${name} on ${change.event.collection}`, costs);
+  return step(text, `create index ${name} on ${change.event.collection}`, costs);
 }
 
-export function dropIndex(change: Change, { name }: Index): Statement {
+export function dropIndex(change: Change, { name }: Index): Step {
   return dropOwnIndex(change, name, `drop index ${name} of ${change.event.collection}`);
 }
 
-function attach(change: Change, { table, bound }: NonNullable<TableExtras['partition_of']>): Statement {
+function attach(change: Change, { table, bound }: NonNullable<TableExtras['partition_of']>): Step {
   const parent = qualified(change.schema, table);
   const text = sql`ALTER TABLE ${parent} ATTACH PARTITION ${tableOf(change)} ${partitionBound(bound)}`;
   const also = [{ table, lock: 'SHARE UPDATE EXCLUSIVE' }] as const;
   const costs = { lock: 'none', lock_entries: 6, also } as const;
-  return statement(change, text, `make ${change.event.collection} a partition of ${table}`, costs);
+  return step(text, `make ${change.event.collection} a partition of ${table}`, costs);
 }
 
 /** DROP TABLE drops partitions silently: unmanaged ones must not be dropped so. */
-export function refuseWithPartitions(change: Change, node: CollectionNode): Statement[] {
+export function refuseWithPartitions(change: Change, node: CollectionNode): Step[] {
   if (extrasOf(node).partition_by === undefined) return [];
   const oid = sql`pg_catalog.to_regclass(${literal(tableOf(change))})`;
   const found = sql`EXISTS (SELECT FROM pg_catalog.pg_inherits WHERE inhparent = ${oid})`;
   const body = sql`BEGIN IF ${found} THEN
     RAISE EXCEPTION 'the table still has partitions' USING ERRCODE = 'dependent_objects_still_exist'; END IF; END`;
   const summary = `make sure that ${change.event.collection} has no partitions left`;
-  return [statement(change, sql`DO ${literal(body)}`, summary, { lock: 'none', lock_entries: 1 })];
+  return [step(sql`DO ${literal(body)}`, summary, { lock: 'none', lock_entries: 1 })];
 }

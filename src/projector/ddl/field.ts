@@ -1,22 +1,22 @@
 /** Fields: which way a new, changed or removed one takes to its column. */
 import { getField } from '../../schema/model/state.js';
-import type { Statement } from './statement.js';
 import { addColumn, dropColumn } from './add-column.js';
 import { alterColumn } from './alter-column.js';
 import type { Change } from './change.js';
+import type { Step } from './step.js';
 import { hasColumn } from './column.js';
 
-export function planFieldCreated(change: Change<'field.created'>): Statement[] {
+export function planFieldCreated(change: Change<'field.created'>): Step[] {
   const field = getField(change.after, change.event.collection, change.event.field ?? '');
   return hasColumn(field) ? addColumn(change, field) : [];
 }
 
-export function planFieldDeleted(change: Change<'field.deleted'>): Statement[] {
+export function planFieldDeleted(change: Change<'field.deleted'>): Step[] {
   const field = getField(change.before, change.event.collection, change.event.field ?? '');
   return hasColumn(field) ? [dropColumn(change, field)] : [];
 }
 
-export function planFieldUpdated(change: Change<'field.updated'>): Statement[] {
+export function planFieldUpdated(change: Change<'field.updated'>): Step[] {
   const { event, before, after } = change;
   const old = getField(before, event.collection, event.field ?? '');
   const now = getField(after, event.collection, event.field ?? '');

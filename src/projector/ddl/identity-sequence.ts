@@ -2,8 +2,8 @@
 import { postgresName } from '../../schema/model/constraint-names.js';
 import { isIdentity } from '../../schema/model/extras.js';
 import { type EveryOption, type SequenceType, everyOptionOf } from '../../schema/model/sequence-options.js';
-import type { Statement } from './statement.js';
-import { type Change, type Costs, statement } from './change.js';
+import type { Change } from './change.js';
+import { type Costs, type Step, step } from './step.js';
 import type { ColumnField } from './column.js';
 import { label, tableOf } from './parts.js';
 import { alterSequence, everyOption, withSequence } from './sequence.js';
@@ -26,34 +26,34 @@ const isRetyped = (old: ColumnField, now: ColumnField): boolean =>
   typeOf(old) !== typeOf(now) && [old, now].some(({ schema }) => schema.extras?.sequence !== undefined);
 
 /** Before the column's type changes, so that PostgreSQL finds no bound that the new type hasn't room for. */
-export function fitIdentitySequence(change: Change, old: ColumnField, now: ColumnField): Statement[] {
+export function fitIdentitySequence(change: Change, old: ColumnField, now: ColumnField): Step[] {
   if (!staysIdentity(old, now) || !isRetyped(old, now)) return [];
   const { name: _, ...options } = now.schema.extras?.sequence ?? {};
   // Of all types it can be altered to any bounds under this one alone.
   const fitting = everyOption({ ...everyOptionOf(options, typeOf(now)), type: 'bigint', cycle: options.cycle });
-  return [alter(change, old, now, alterSequence(identitySequence(change, now), fitting))];
+  return [alter(old, now, alterSequence(identitySequence(change, now), fitting))];
 }
 
 /** After the column's type has changed, which takes the sequence's along. */
-export function changeIdentitySequence(change: Change, old: ColumnField, now: ColumnField): Statement[] {
+export function changeIdentitySequence(change: Change, old: ColumnField, now: ColumnField): Step[] {
   if (!staysIdentity(old, now)) return [];
   const isAltered = isRetyped(old, now) || (typeOf(old) === typeOf(now) && optionsOf(old) !== optionsOf(now));
   return [
-    ...(isAltered ? [alter(change, old, now, alterSequence(identitySequence(change, now), optionsOf(now)))] : []),
+    ...(isAltered ? [alter(old, now, alterSequence(identitySequence(change, now), optionsOf(now)))] : []),
     ...rename(change, old, now),
   ];
 }
 
-function alter(change: Change, old: ColumnField, now: ColumnField, body: Sql): Statement {
+function alter(old: ColumnField, now: ColumnField, body: Sql): Step {
   const text = sql`DO ${literal(body)}`;
-  return statement(change, text, `change how ${label(now)} counts`, costsOf(old, now));
+  return step(text, `change how ${label(now)} counts`, costsOf(old, now));
 }
 
 /** Of an identity that is new: CREATE TABLE and ADD IDENTITY take no type of its sequence's. */
-export function typeIdentitySequence(change: Change, field: ColumnField): Statement[] {
+export function typeIdentitySequence(change: Change, field: ColumnField): Step[] {
   if (!isIdentity(field.schema) || field.schema.extras?.sequence?.type === undefined) return [];
   const text = sql`DO ${literal(alterSequence(identitySequence(change, field), optionsOf(field)))}`;
-  return [statement(change, text, `set the type that ${label(field)} counts in`, { lock: 'none', lock_entries: 1 })];
+  return [step(text, `set the type that ${label(field)} counts in`, { lock: 'none', lock_entries: 1 })];
 }
 
 /** Numbers that were given already may lie outside of narrower bounds. */
@@ -66,7 +66,7 @@ function costsOf(old: ColumnField, now: ColumnField): Costs {
 }
 
 /** One without a name of its own is called as PostgreSQL would call it, if nothing else is. */
-function rename(change: Change, old: ColumnField, now: ColumnField): Statement[] {
+function rename(change: Change, old: ColumnField, now: ColumnField): Step[] {
   if (nameOf(old) === nameOf(now)) return [];
   const name = nameOf(now);
   const renaming = sql`EXECUTE format('ALTER SEQUENCE %s RENAME TO %I', altered, ${literal(name)});`;
@@ -77,7 +77,7 @@ function rename(change: Change, old: ColumnField, now: ColumnField): Statement[]
     isGiven ? renaming : sql`IF ${isFree} THEN ${renaming} END IF;`,
   );
   const costs = { lock: 'none', lock_entries: 2 } as const;
-  return [statement(change, sql`DO ${literal(body)}`, `rename the sequence of ${label(now)}`, costs)];
+  return [step(sql`DO ${literal(body)}`, `rename the sequence of ${label(now)}`, costs)];
 }
 
 /** Whatever it is called: an expression of type regclass. pg_get_serial_sequence may find another that the column owns. */

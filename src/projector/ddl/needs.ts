@@ -3,25 +3,27 @@ import { extrasOf, type CollectionNode } from '../../schema/model/state.js';
 import { type Need, isIdentity } from '../../schema/model/extras.js';
 import { jsonEqual } from '../../kernel/json.js';
 import { needsOfNode, ownerOf } from '../../schema/model/needs.js';
-import type { DatabaseObject, Statement } from './statement.js';
-import { type Change, type Costs, statement } from './change.js';
+import type { DatabaseObject } from './statement.js';
+import type { Change } from './change.js';
+import { type Costs, type Step, step } from './step.js';
 import { addsLabels, changesWhatIsThere, createNeed } from './create-need.js';
 import { type Sql, ident, qualified, sql } from './sql.js';
 
 /** Each once in a batch. */
-export function createNeeds(change: Change, needs: readonly Need[]): Statement[] {
+export function createNeeds(change: Change, needs: readonly Need[]): Step[] {
   const { collection } = change.event;
   return needs.flatMap((need) => {
     const { old, isUnchanged } = change.needs.record(need, collection);
     if (isUnchanged) return [];
     const { isCompared } = change.needs;
     const text = createNeed({ need, schema: change.schema, collection, old, isCompared });
-    const made = statement(change, text, `make sure of ${need.kind} ${need.name}`, {
+    const costs: Costs = {
       object: needObject(need),
       ...(changesWhatIsThere({ need, schema: change.schema, old }) ? { drops: droppedChecks(need, old) } : ENSURES),
       ...costsOf(need, old),
-    });
-    return [addsLabels({ need, old }) ? { ...made, commit: 'before it is used' as const } : made];
+      ...(addsLabels({ need, old }) && { commit: 'before it is used' }),
+    };
+    return [step(text, `make sure of ${need.kind} ${need.name}`, costs)];
   });
 }
 
@@ -43,18 +45,18 @@ function costsOf(need: Need, old: Need | undefined): Costs {
 }
 
 /** Sequences that end with their column. */
-export function ownSequences(change: Change, needs: readonly Need[]): Statement[] {
+export function ownSequences(change: Change, needs: readonly Need[]): Step[] {
   const { collection } = change.event;
   return needs.flatMap((need) => {
     if (need.kind !== 'sequence' || need.owned_by === undefined) return [];
     const text = ownSequence({ name: need.name, owned_by: need.owned_by }, change.schema, collection);
     const summary = `give sequence ${need.name} to ${collection}.${need.owned_by}`;
-    return [statement(change, text, summary, { object: needObject(need), ensures: 'owner', lock: 'none' })];
+    return [step(text, summary, { object: needObject(need), ensures: 'owner', lock: 'none' })];
   });
 }
 
 /** Sequences that were a column's and no longer end with one, of whichever table. */
-export function freedSequences(change: Change, old: readonly Need[], now: readonly Need[]): Statement[] {
+export function freedSequences(change: Change, old: readonly Need[], now: readonly Need[]): Step[] {
   const names = new Set(now.flatMap((need) => (ownerOf(need) === undefined ? need.name : [])));
   const freed = old.filter((need) => ownerOf(need) !== undefined && names.has(need.name));
   if (freed.length === 0) return [];
@@ -64,7 +66,7 @@ export function freedSequences(change: Change, old: readonly Need[], now: readon
     if (owned.has(name)) return [];
     const text = sql`ALTER SEQUENCE ${qualified(change.schema, name)} OWNED BY NONE`;
     const object = needObject({ kind: 'sequence', name });
-    return [statement(change, text, `take sequence ${name} from its column`, { object, lock: 'none' })];
+    return [step(text, `take sequence ${name} from its column`, { object, lock: 'none' })];
   });
 }
 

@@ -3,8 +3,8 @@
  * the schema, and by hand ours may have been dropped and another made. What isn't ours is passed over.
  */
 import { indexNameOf } from '../../schema/model/constraint-names.js';
-import type { Statement } from './statement.js';
-import { type Change, dropping, partOf, statement } from './change.js';
+import type { Change } from './change.js';
+import { type Step, dropping, partOf, step } from './step.js';
 import type { ColumnField } from './column.js';
 import { type Sql, ident, literal, qualified, sql } from './sql.js';
 
@@ -28,33 +28,33 @@ const refuseTaken = (name: string): Sql => {
 const block = (body: Sql): Sql => sql`DO ${literal(body)}`;
 
 /** It isn't there while it still has to be built after the commit, or when it was dropped by hand. */
-export function dropOwnIndex(change: Change, name: string, summary: string): Statement {
+export function dropOwnIndex(change: Change, name: string, summary: string): Step {
   const drop = sql`DROP INDEX ${qualified(change.schema, name)}`;
-  return statement(change, block(sql`BEGIN IF ${isOwn(change, name)} THEN ${drop}; END IF; END`), summary, {
+  return step(block(sql`BEGIN IF ${isOwn(change, name)} THEN ${drop}; END IF; END`), summary, {
     ...LOCK,
     ...dropping(partOf(change.event.collection, 'index', name)),
   });
 }
 
 /** One that still has to be built will be under its new name, which must be free then. */
-export function renameOwnIndex(change: Change, [from, to]: [string, string], summary: string): Statement {
+export function renameOwnIndex(change: Change, [from, to]: [string, string], summary: string): Step {
   const rename = sql`ALTER INDEX ${qualified(change.schema, from)} RENAME TO ${ident(to)}`;
   const body = sql`BEGIN IF ${isOwn(change, from)} THEN ${rename};
     ELSIF ${relation(change, to)} IS NOT NULL AND NOT ${isOwn(change, to)} THEN ${refuseTaken(to)}; END IF; END`;
-  return statement(change, block(body), summary, costs(change, to));
+  return step(block(body), summary, costs(change, to));
 }
 
 /**
  * For an index that is built after the commit, when a name that is taken could no longer be refused. The column may have
  * one that is invalid: a build that was given up and has yet to be cleared away, by the builder.
  */
-export function keepIndexName(change: Change, field: ColumnField): Statement {
+export function keepIndexName(change: Change, field: ColumnField): Step {
   const name = indexNameOf(field);
   const [index, table] = [relation(change, name), relation(change, change.event.collection)];
   const body = sql`BEGIN IF ${index} IS NOT NULL AND NOT EXISTS (SELECT FROM pg_catalog.pg_index
     WHERE indexrelid = ${index} AND indrelid = ${table} AND NOT indisvalid) THEN ${refuseTaken(name)}; END IF; END`;
   const summary = `keep a name for the index on ${field.collection}.${field.field}`;
-  return statement(change, block(body), summary, {
+  return step(block(body), summary, {
     object: partOf(change.event.collection, 'index', name),
     lock: 'none',
   });

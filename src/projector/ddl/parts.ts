@@ -2,8 +2,8 @@
 import { indexNameOf, primaryKeyNameOf, uniqueNameOf } from '../../schema/model/constraint-names.js';
 import type { ColumnSchema } from '../../schema/model/model.js';
 import type { CollectionNode } from '../../schema/model/state.js';
-import type { Statement } from './statement.js';
-import { type Change, dropping, isNew, partOf, statement } from './change.js';
+import { type Change, isNew } from './change.js';
+import { type Step, dropping, partOf, step } from './step.js';
 import type { ColumnField } from './column.js';
 import { primaryKeyColumns, primaryKeyConstraint, primaryKeyDefinition } from './create-table.js';
 import { dropOwnIndex } from './own-index.js';
@@ -20,10 +20,10 @@ export const tableOf = (change: Change): Sql => qualified(change.schema, change.
 
 const constraint = (change: Change, name: string) => partOf(change.event.collection, 'constraint', name);
 
-export function createIndex(change: Change, field: ColumnField): Statement {
+export function createIndex(change: Change, field: ColumnField): Step {
   const { field: name } = field;
   const text = sql`CREATE INDEX ${ident(indexNameOf(field))} ON ${tableOf(change)} (${ident(name)})`;
-  return statement(change, text, `create index on ${label(field)}`, {
+  return step(text, `create index on ${label(field)}`, {
     object: partOf(change.event.collection, 'index', indexNameOf(field)),
     lock: 'SHARE',
     may_fail: canOutgrowIndex(field.schema),
@@ -43,7 +43,7 @@ function canOutgrowIndex({ data_type, max_length, numeric_precision }: ColumnSch
 
 const FIXED_SIZE: ReadonlySet<Kind> = new Set<Kind>(['number', 'boolean', 'temporal']);
 
-export function dropIndex(change: Change, field: ColumnField): Statement {
+export function dropIndex(change: Change, field: ColumnField): Step {
   return dropOwnIndex(change, indexNameOf(field), `drop index on ${label(field)}`);
 }
 
@@ -51,7 +51,7 @@ export function dropIndex(change: Change, field: ColumnField): Statement {
  * Unique on rows that may be there: the index is built while others read, under SHARE; ACCESS EXCLUSIVE is taken only to
  * make it a constraint, when there is nothing left to do but commit.
  */
-export function becomeUnique(change: Change, field: ColumnField): Statement[] {
+export function becomeUnique(change: Change, field: ColumnField): Step[] {
   if (isNew(change, change.event.collection)) return [addUnique(change, field)];
   const name = ident(uniqueNameOf(field));
   const build = sql`CREATE UNIQUE INDEX ${name} ON ${tableOf(change)} (${ident(field.field)})`;
@@ -59,14 +59,14 @@ export function becomeUnique(change: Change, field: ColumnField): Statement[] {
   const summary = `make ${label(field)} unique`;
   const object = constraint(change, uniqueNameOf(field));
   return [
-    statement(change, build, summary, { object, lock: 'SHARE', may_fail: true, lock_entries: 3 }),
-    statement(change, adopt, `${summary} by its index`, { object, lock: 'ACCESS EXCLUSIVE' }),
+    step(build, summary, { object, lock: 'SHARE', may_fail: true, lock_entries: 3 }),
+    step(adopt, `${summary} by its index`, { object, lock: 'ACCESS EXCLUSIVE' }),
   ];
 }
 
-export function addUnique(change: Change, field: ColumnField): Statement {
+export function addUnique(change: Change, field: ColumnField): Step {
   const unique = sql`CONSTRAINT ${ident(uniqueNameOf(field))} UNIQUE (${ident(field.field)})`;
-  return statement(change, sql`ALTER TABLE ${tableOf(change)} ADD ${unique}`, `make ${label(field)} unique`, {
+  return step(sql`ALTER TABLE ${tableOf(change)} ADD ${unique}`, `make ${label(field)} unique`, {
     object: constraint(change, uniqueNameOf(field)),
     lock: 'ACCESS EXCLUSIVE',
     may_fail: true,
@@ -74,33 +74,33 @@ export function addUnique(change: Change, field: ColumnField): Statement {
   });
 }
 
-export function dropUnique(change: Change, field: ColumnField): Statement {
+export function dropUnique(change: Change, field: ColumnField): Step {
   const text = sql`ALTER TABLE ${tableOf(change)} DROP CONSTRAINT IF EXISTS ${ident(uniqueNameOf(field))}`;
   const summary = `let values of ${label(field)} repeat`;
   const object = constraint(change, uniqueNameOf(field));
-  return statement(change, text, summary, { ...dropping(object), lock: 'ACCESS EXCLUSIVE', lock_entries: 3 });
+  return step(text, summary, { ...dropping(object), lock: 'ACCESS EXCLUSIVE', lock_entries: 3 });
 }
 
 /** The primary key of the node, if it has one; fails where rows repeat or are null. */
-export function addPrimaryKey(change: Change, node: CollectionNode): Statement[] {
+export function addPrimaryKey(change: Change, node: CollectionNode): Step[] {
   const columns = primaryKeyColumns(node);
   if (columns.length === 0 || change.recreatesKey === true) return [];
   const object = constraint(change, primaryKeyNameOf(node));
   const summary = `make ${columns.join(', ')} the primary key of ${change.event.collection}`;
   const costs = { object, lock: 'ACCESS EXCLUSIVE', may_fail: true, lock_entries: 3 } as const;
-  return [statement(change, sql`ALTER TABLE ${tableOf(change)} ADD ${primaryKeyConstraint(node)}`, summary, costs)];
+  return [step(sql`ALTER TABLE ${tableOf(change)} ADD ${primaryKeyConstraint(node)}`, summary, costs)];
 }
 
-export function dropPrimaryKey(change: Change, node: CollectionNode): Statement[] {
+export function dropPrimaryKey(change: Change, node: CollectionNode): Step[] {
   if (primaryKeyColumns(node).length === 0 || change.recreatesKey === true) return [];
   const text = sql`ALTER TABLE ${tableOf(change)} DROP CONSTRAINT IF EXISTS ${ident(primaryKeyNameOf(node))}`;
   const summary = `drop the primary key of ${change.event.collection}`;
   const object = constraint(change, primaryKeyNameOf(node));
-  return [statement(change, text, summary, { ...dropping(object), lock: 'ACCESS EXCLUSIVE', lock_entries: 3 })];
+  return [step(text, summary, { ...dropping(object), lock: 'ACCESS EXCLUSIVE', lock_entries: 3 })];
 }
 
 /** What is said of the key beside which columns are marked: its name, their order, what its index includes. */
-export function changePrimaryKey(change: Change, from: CollectionNode, to: CollectionNode): Statement[] {
+export function changePrimaryKey(change: Change, from: CollectionNode, to: CollectionNode): Step[] {
   if (primaryKeyDefinition(from) !== primaryKeyDefinition(to)) {
     return [...dropPrimaryKey(change, from), ...addPrimaryKey(change, to)];
   }
@@ -109,16 +109,16 @@ export function changePrimaryKey(change: Change, from: CollectionNode, to: Colle
     : renamePrimaryKey(change, primaryKeyNameOf(from), primaryKeyNameOf(to));
 }
 
-export function renamePrimaryKey(change: Change, from: string, to: string): Statement[] {
+export function renamePrimaryKey(change: Change, from: string, to: string): Step[] {
   if (from === to) return [];
   const text = sql`ALTER TABLE ${tableOf(change)} RENAME CONSTRAINT ${ident(from)} TO ${ident(to)}`;
   const costs = { object: constraint(change, to), lock: 'ACCESS EXCLUSIVE', lock_entries: 2 } as const;
-  return [statement(change, text, `rename the primary key of ${change.event.collection}`, costs)];
+  return [step(text, `rename the primary key of ${change.event.collection}`, costs)];
 }
 
-export function columnComment(change: Change, field: ColumnField): Statement {
+export function columnComment(change: Change, field: ColumnField): Step {
   const text = field.schema.comment === null ? sql`NULL` : literal(field.schema.comment);
   const column = sql`${tableOf(change)}.${ident(field.field)}`;
   const costs = { lock: 'SHARE UPDATE EXCLUSIVE' } as const;
-  return statement(change, sql`COMMENT ON COLUMN ${column} IS ${text}`, `comment on ${label(field)}`, costs);
+  return step(sql`COMMENT ON COLUMN ${column} IS ${text}`, `comment on ${label(field)}`, costs);
 }

@@ -17,6 +17,7 @@ import { planFieldCreated, planFieldDeleted, planFieldUpdated } from './field.js
 import { type RecreatedRun, recreatedRuns } from './recreate/plan.js';
 import { type DeferredForeignKey, deferredForeignKeys } from './deferred-foreign-keys.js';
 import { planRelation } from './relation.js';
+import { type Step, statementsOf } from './step.js';
 
 /** The statements one event needs, in order, on tables that may hold rows. */
 export function planEvent(before: State, event: NewEvent, after: State, schema: string): Statement[] {
@@ -111,7 +112,7 @@ function planInRun(change: Change, run: RecreatedRun): Statement[] {
   return statements;
 }
 
-type Planners = { [T in NewEvent['type']]: (change: Change<T>) => Statement[] };
+type Planners = { [T in NewEvent['type']]: (change: Change<T>) => Step[] };
 
 const PLANNERS: Planners = {
   'collection.created': planCollectionCreated,
@@ -127,6 +128,6 @@ const PLANNERS: Planners = {
 };
 
 function planChange(change: Change): Statement[] {
-  const plan = PLANNERS[change.event.type] as (change: Change) => Statement[];
-  return plan(change);
+  const plan = PLANNERS[change.event.type] as (change: Change) => Step[];
+  return statementsOf(change, plan(change));
 }

@@ -7,15 +7,16 @@
  */
 import { parentOf } from '../../schema/model/order.js';
 import { type State, getRelation } from '../../schema/model/state.js';
-import type { Statement, TableLock } from './statement.js';
-import { type Change, dropping, isNew, lockedTables, partOf, statement } from './change.js';
+import type { LockedTable } from './statement.js';
+import type { Change } from './change.js';
+import { type Step, dropping, partOf, step } from './step.js';
 import { type ForeignKeyRelation, foreignKeyConstraint, hasForeignKey } from './create-table.js';
 import { DROPPED_KEY_ENTRIES } from './parts.js';
 import { ident, qualified, sql } from './sql.js';
 
 type RelationChange = Change<'relation.created' | 'relation.updated' | 'relation.deleted'>;
 
-export function planRelation(change: RelationChange): Statement[] {
+export function planRelation(change: RelationChange): Step[] {
   const { event, before, after } = change;
   const name = event.field ?? '';
   const old = getRelation(before, event.collection, name);
@@ -38,7 +39,7 @@ export function isInheritedRelation(
   return hasForeignKey(theirs) && theirs.one_collection === one_collection;
 }
 
-function replaceForeignKey(change: Change, old: ForeignKeyRelation, now: ForeignKeyRelation): Statement[] {
+function replaceForeignKey(change: Change, old: ForeignKeyRelation, now: ForeignKeyRelation): Step[] {
   const sameName = old.schema.constraint_name === now.schema.constraint_name;
   const sameKey =
     old.one_collection === now.one_collection &&
@@ -50,53 +51,37 @@ function replaceForeignKey(change: Change, old: ForeignKeyRelation, now: Foreign
 }
 
 /** Fails on existing rows that point at nothing. */
-export function addForeignKey(change: Change, relation: ForeignKeyRelation): Statement {
+export function addForeignKey(change: Change, relation: ForeignKeyRelation): Step {
   const table = qualified(change.schema, relation.many_collection);
   const text = sql`ALTER TABLE ${table} ADD ${foreignKeyConstraint(relation, change.after, change.schema)}`;
   const summary = `point ${relation.many_collection}.${relation.many_field} at ${relation.one_collection}`;
-  return {
-    ...statement(change, text, summary, { object: constraint(relation), lock: 'SHARE ROW EXCLUSIVE', lock_entries: 4 }),
-    ...locksOnBoth(change, relation, 'SHARE ROW EXCLUSIVE'),
-    may_fail: !isNew(change, relation.many_collection),
-  };
+  const costs = { object: constraint(relation), lock: 'SHARE ROW EXCLUSIVE', lock_entries: 4 } as const;
+  return step(text, summary, { ...costs, may_fail: true, also: otherTable(relation, costs.lock) });
 }
 
 /** IF EXISTS: the key, its column or its whole table may have been dropped by hand. */
-export function dropForeignKey(change: Change, relation: ForeignKeyRelation): Statement {
+export function dropForeignKey(change: Change, relation: ForeignKeyRelation): Step {
   const table = qualified(change.schema, relation.many_collection);
   const text = sql`ALTER TABLE IF EXISTS ${table} DROP CONSTRAINT IF EXISTS ${ident(relation.schema.constraint_name)}`;
   const summary = `let ${relation.many_collection}.${relation.many_field} point at nothing`;
-  return {
-    ...statement(change, text, summary, {
-      ...dropping(constraint(relation)),
-      lock: 'ACCESS EXCLUSIVE',
-      lock_entries: DROPPED_KEY_ENTRIES,
-    }),
-    ...locksOnBoth(change, relation, 'ACCESS EXCLUSIVE'),
-  };
+  const costs = { lock: 'ACCESS EXCLUSIVE', lock_entries: DROPPED_KEY_ENTRIES } as const;
+  const also = otherTable(relation, costs.lock);
+  return step(text, summary, { ...dropping(constraint(relation)), ...costs, also });
 }
 
-function renameForeignKey(change: Change, old: ForeignKeyRelation, now: ForeignKeyRelation): Statement {
+function renameForeignKey(change: Change, old: ForeignKeyRelation, now: ForeignKeyRelation): Step {
   const table = qualified(change.schema, now.many_collection);
   const names = sql`${ident(old.schema.constraint_name)} TO ${ident(now.schema.constraint_name)}`;
   const summary = `rename the foreign key of ${now.many_collection}.${now.many_field}`;
   const text = sql`ALTER TABLE ${table} RENAME CONSTRAINT ${names}`;
-  return statement(change, text, summary, { object: constraint(now), lock: 'ACCESS EXCLUSIVE', lock_entries: 2 });
+  return step(text, summary, { object: constraint(now), lock: 'ACCESS EXCLUSIVE', lock_entries: 2 });
 }
 
 const constraint = ({ many_collection, schema }: ForeignKeyRelation) =>
   partOf(many_collection, 'constraint', schema.constraint_name);
 
 /** A foreign key locks both its tables. */
-function locksOnBoth(
-  change: Change,
+const otherTable = (
   { many_collection, one_collection }: ForeignKeyRelation,
-  lock: TableLock,
-): Pick<Statement, 'lock' | 'locks'> {
-  const tables = [...new Set([many_collection, one_collection])];
-  const locks = lockedTables(
-    change,
-    tables.map((table) => ({ table, lock })),
-  );
-  return { lock: locks.length === 0 ? 'none' : lock, locks };
-}
+  lock: LockedTable['lock'],
+): LockedTable[] => (one_collection === many_collection ? [] : [{ table: one_collection, lock }]);

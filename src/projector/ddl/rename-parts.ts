@@ -2,15 +2,15 @@
 import { isIdentity } from '../../schema/model/extras.js';
 import { indexNameOf, postgresName, primaryKeyNameOf, uniqueNameOf } from '../../schema/model/constraint-names.js';
 import { jsonEqual } from '../../kernel/json.js';
-import type { Statement } from './statement.js';
-import { type Change, statement } from './change.js';
+import type { Change } from './change.js';
+import { type Step, step } from './step.js';
 import { type ColumnField, needsUnique } from './column.js';
 import { primaryKeyColumns } from './create-table.js';
 import { renameOwnIndex } from './own-index.js';
 import { label, renamePrimaryKey, tableOf } from './parts.js';
 import { ident, literal, sql } from './sql.js';
 
-export function renameParts(change: Change, old: ColumnField, now: ColumnField): Statement[] {
+export function renameParts(change: Change, old: ColumnField, now: ColumnField): Step[] {
   return [
     ...renameMarkedKey(change, old, now),
     ...renameUnique(change, old, now),
@@ -22,7 +22,7 @@ export function renameParts(change: Change, old: ColumnField, now: ColumnField):
 
 const costs = { lock: 'ACCESS EXCLUSIVE', lock_entries: 2 } as const;
 
-function renameMarkedKey(change: Change, old: ColumnField, now: ColumnField): Statement[] {
+function renameMarkedKey(change: Change, old: ColumnField, now: ColumnField): Step[] {
   if (!old.schema.is_primary_key || !now.schema.is_primary_key) return [];
   const { collection } = change.event;
   const [from, to] = [change.before, change.after].map(({ collections }) => collections.get(collection));
@@ -30,14 +30,14 @@ function renameMarkedKey(change: Change, old: ColumnField, now: ColumnField): St
   return renamePrimaryKey(change, primaryKeyNameOf(from), primaryKeyNameOf(to));
 }
 
-function renameUnique(change: Change, old: ColumnField, now: ColumnField): Statement[] {
+function renameUnique(change: Change, old: ColumnField, now: ColumnField): Step[] {
   if (!needsUnique(old) || !needsUnique(now) || uniqueNameOf(old) === uniqueNameOf(now)) return [];
   const names = sql`${ident(uniqueNameOf(old))} TO ${ident(uniqueNameOf(now))}`;
   const text = sql`ALTER TABLE ${tableOf(change)} RENAME CONSTRAINT ${names}`;
-  return [statement(change, text, `rename the constraint of ${label(now)}`, costs)];
+  return [step(text, `rename the constraint of ${label(now)}`, costs)];
 }
 
-function renameIndex(change: Change, old: ColumnField, now: ColumnField): Statement[] {
+function renameIndex(change: Change, old: ColumnField, now: ColumnField): Step[] {
   if (!old.schema.is_indexed || !now.schema.is_indexed || indexNameOf(old) === indexNameOf(now)) return [];
   return [renameOwnIndex(change, [indexNameOf(old), indexNameOf(now)], `rename the index of ${label(now)}`)];
 }
@@ -46,7 +46,7 @@ function renameIndex(change: Change, old: ColumnField, now: ColumnField): Statem
  * From PostgreSQL 18 on, and only there, NOT NULL has a name: PostgreSQL is asked for it, because it may also have been
  * made a moment ago, by SET NOT NULL.
  */
-function renameNotNull(change: Change, old: ColumnField, now: ColumnField): Statement[] {
+function renameNotNull(change: Change, old: ColumnField, now: ColumnField): Step[] {
   const [from, to] = [old, now].map(({ schema }) => schema.extras?.not_null_name);
   if (now.schema.is_nullable || (from === to && !old.schema.is_nullable)) return [];
   if (to === undefined && old.schema.is_nullable) return [];
@@ -57,14 +57,14 @@ function renameNotNull(change: Change, old: ColumnField, now: ColumnField): Stat
       WHERE c.conrelid = ${table} AND c.contype = 'n' AND a.attname = ${literal(now.field)});
     BEGIN IF found <> ${name} THEN
       EXECUTE format('ALTER TABLE %s RENAME CONSTRAINT %I TO %I', ${table}, found, ${name}); END IF; END`;
-  return [statement(change, sql`DO ${literal(body)}`, `rename the NOT NULL of ${label(now)}`, costs)];
+  return [step(sql`DO ${literal(body)}`, `rename the NOT NULL of ${label(now)}`, costs)];
 }
 
 const isAlways = ({ schema }: ColumnField): boolean => schema.extras?.identity === 'always';
 
-function changeIdentity(change: Change, old: ColumnField, now: ColumnField): Statement[] {
+function changeIdentity(change: Change, old: ColumnField, now: ColumnField): Step[] {
   if (!isIdentity(old.schema) || !isIdentity(now.schema) || isAlways(old) === isAlways(now)) return [];
   const kind = isAlways(now) ? sql`ALWAYS` : sql`BY DEFAULT`;
   const text = sql`ALTER TABLE ${tableOf(change)} ALTER COLUMN ${ident(now.field)} SET GENERATED ${kind}`;
-  return [statement(change, text, `change who may set ${label(now)}`, costs)];
+  return [step(text, `change who may set ${label(now)}`, costs)];
 }

@@ -5,7 +5,7 @@ import type { Field } from '../../schema/model/model.js';
 import { withExtras } from '../../schema/transition/table-extras.js';
 import { primaryKeyConstraint } from '../ddl/create-table.js';
 import { primaryKeyNameOf } from '../../schema/model/constraint-names.js';
-import { partOf } from '../ddl/change.js';
+import { partOf } from '../ddl/step.js';
 import { ident, qualified, sql } from '../ddl/sql.js';
 import type { RepairPlan } from './model.js';
 

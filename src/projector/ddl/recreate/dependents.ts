@@ -22,6 +22,7 @@ import type { FieldRun } from './runs.js';
 import type { DeferredForeignKey } from '../deferred-foreign-keys.js';
 import { addPrimaryKey, dropPrimaryKey } from '../parts.js';
 import { addForeignKey, dropForeignKey, isInheritedRelation } from '../relation.js';
+import { statementsOf } from '../step.js';
 
 export interface Recreation {
   recreatesKey: boolean;
@@ -55,19 +56,24 @@ export function recreation(run: FieldRun, dropped: ReadonlySet<string>, added: R
     relations,
     references,
     drop: () => [
-      ...refuseUnmanagedDependents(run.first, run.from, dropped),
-      ...relations.map((relation) => dropForeignKey(run.first, relation)),
-      ...references.map(({ change, constraint }) => dropConstraint(change, constraint)),
-      ...(recreatesKey ? dropPrimaryKey(run.first, run.from) : []),
-      ...kept.map((each) => dropConstraint(run.first, each)),
-      ...ownIndexes.map((each) => dropIndex(run.first, each)),
+      ...statementsOf(run.first, [
+        ...refuseUnmanagedDependents(run.first, run.from, dropped),
+        ...relations.map((relation) => dropForeignKey(run.first, relation)),
+      ]),
+      ...references.flatMap(({ change, constraint }) => statementsOf(change, [dropConstraint(change, constraint)])),
+      ...statementsOf(run.first, [
+        ...(recreatesKey ? dropPrimaryKey(run.first, run.from) : []),
+        ...kept.map((each) => dropConstraint(run.first, each)),
+        ...ownIndexes.map((each) => dropIndex(run.first, each)),
+      ]),
     ],
-    recreate: () => [
-      ...(recreatesKey ? addPrimaryKey(run.last, run.to) : []),
-      ...kept.map((each) => addConstraint(run.last, each)),
-      ...ownIndexes.map((each) => createIndex(run.last, each)),
-      ...relations.filter((relation) => stands(run, relation)).map((relation) => addForeignKey(run.last, relation)),
-    ],
+    recreate: () =>
+      statementsOf(run.last, [
+        ...(recreatesKey ? addPrimaryKey(run.last, run.to) : []),
+        ...kept.map((each) => addConstraint(run.last, each)),
+        ...ownIndexes.map((each) => createIndex(run.last, each)),
+        ...relations.filter((relation) => stands(run, relation)).map((relation) => addForeignKey(run.last, relation)),
+      ]),
   };
 }
 

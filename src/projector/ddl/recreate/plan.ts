@@ -3,7 +3,8 @@ import { getRelation } from '../../../schema/model/state.js';
 import type { Statement } from '../statement.js';
 import { addColumn, dropColumn } from '../add-column.js';
 import { alterColumn } from '../alter-column.js';
-import { type Change, statement } from '../change.js';
+import type { Change } from '../change.js';
+import { type Step, statementsOf, step } from '../step.js';
 import { type ColumnField, hasColumn } from '../column.js';
 import { hasForeignKey } from '../create-table.js';
 import { type FieldRun, fieldRuns, isGenerated } from './runs.js';
@@ -36,7 +37,7 @@ export function recreatedRuns(changes: readonly Change[]): ReadonlyMap<number, R
       recreatesKey: parts.recreatesKey,
       references: parts.references,
       drop: () => [...parts.drop(), ...planDrops(run, existing)],
-      step: (change: Change) => planRecreated(change, existing),
+      step: (change: Change) => statementsOf(change, planRecreated(change, existing)),
       recreate: () => [...planAdditions(run, parts), ...parts.recreate()],
     };
     for (const { index } of run.changes) runs.set(index, recreated);
@@ -64,7 +65,7 @@ const added = ({ recreated, to }: FieldRun): Set<string> =>
   new Set([...recreated].filter((name) => isGenerated(to.fields.get(name))));
 
 /** One event of a run. `existing`: the recreated fields that have a column now; it is kept up. */
-function planRecreated(change: Change, existing: Set<string>): Statement[] {
+function planRecreated(change: Change, existing: Set<string>): Step[] {
   const name = change.event.field ?? '';
   const old = fieldOf(change.before, change, name);
   const now = fieldOf(change.after, change, name);
@@ -101,8 +102,8 @@ function planDrops(run: FieldRun, existing: Set<string>): Statement[] {
     const next = own === undefined ? undefined : fieldOf(own.after, own, field.field);
     if (hasColumn(next) && !isGenerated(next)) {
       existing.add(field.field);
-      statements.push(dropExpression(change, field));
-    } else statements.push(dropColumn({ ...change, before: run.first.before }, field));
+      statements.push(...statementsOf(change, [dropExpression(change, field)]));
+    } else statements.push(...statementsOf(change, [dropColumn({ ...change, before: run.first.before }, field)]));
   }
   return statements;
 }
@@ -114,19 +115,17 @@ function planAdditions(run: FieldRun, { recreatesKey }: Recreation): Statement[]
     if (!run.recreated.has(field.field) || !isGenerated(field)) continue;
     const own = run.changes.findLast(({ event }) => event.field === field.field);
     const change = { ...about(own ?? run.last, field.field), after: run.last.after, recreatesKey };
-    statements.push(
-      ...addColumn(change, field),
-      ...keyOf(run, field).map((relation) => addForeignKey(change, relation)),
-    );
+    const keys = keyOf(run, field).map((relation) => addForeignKey(change, relation));
+    statements.push(...statementsOf(change, [...addColumn(change, field), ...keys]));
   }
   return statements;
 }
 
 const about = (change: Change, field: string): Change => ({ ...change, about: field });
 
-function dropExpression(change: Change, field: ColumnField): Statement {
+function dropExpression(change: Change, field: ColumnField): Step {
   const text = sql`ALTER TABLE ${tableOf(change)} ALTER COLUMN ${ident(field.field)} DROP EXPRESSION IF EXISTS`;
-  return statement(change, text, `let ${label(field)} keep its values`, { lock: 'ACCESS EXCLUSIVE' });
+  return step(text, `let ${label(field)} keep its values`, { lock: 'ACCESS EXCLUSIVE' });
 }
 
 /** The foreign key that went with the column and is still desired. */

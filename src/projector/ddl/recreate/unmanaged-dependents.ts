@@ -1,7 +1,7 @@
 /** Unmanaged objects that depend on columns must not be dropped with them: PostgreSQL does that silently. */
 import type { CollectionNode } from '../../../schema/model/state.js';
-import type { Statement } from '../statement.js';
-import { type Change, isNew, statement } from '../change.js';
+import { type Change, isNew } from '../change.js';
+import { type Step, step } from '../step.js';
 import { objectNames } from '../object-names.js';
 import { tableOf } from '../parts.js';
 import { type Sql, join, literal, sql } from '../sql.js';
@@ -10,11 +10,7 @@ import { type Sql, join, literal, sql } from '../sql.js';
  * Statistics, column privileges and settings, what was made by hand, comments on what is the service's. (Views, triggers
  * and rules on a column are in the way of dropping it: PostgreSQL refuses by itself.)
  */
-export function refuseUnmanagedDependents(
-  change: Change,
-  node: CollectionNode,
-  columns: ReadonlySet<string>,
-): Statement[] {
+export function refuseUnmanagedDependents(change: Change, node: CollectionNode, columns: ReadonlySet<string>): Step[] {
   const { collection } = change.event;
   if (columns.size === 0 || isNew(change, collection)) return [];
   const found = othersOn(tableOf(change), [...columns], [...objectNames(node)]);
@@ -24,7 +20,7 @@ export function refuseUnmanagedDependents(
       USING ERRCODE = 'dependent_objects_still_exist', DETAIL = found; END IF; END`;
   const names = [...columns].join(', ');
   const summary = `make sure that nothing of others goes with ${names} of ${collection}`;
-  return [statement(change, sql`DO ${literal(body)}`, summary, { lock: 'none', lock_entries: 1 })];
+  return [step(sql`DO ${literal(body)}`, summary, { lock: 'none', lock_entries: 1 })];
 }
 
 /**

@@ -1,0 +1,82 @@
+/**
+ * What the planners say: a step is a statement that doesn't know which event it is for, nor whether the batch made its
+ * table itself. `statementsOf` is the one place that does.
+ */
+import { type Change, isNew } from './change.js';
+import type { DatabaseObject, LockedTable, Statement } from './statement.js';
+import type { Sql } from './sql.js';
+
+/** What a step costs on a table that may hold rows. What isn't named is false. */
+export type Costs = Pick<Statement, 'lock'> &
+  Partial<
+    Pick<Statement, 'loses_data' | 'rewrites_table' | 'may_fail' | 'lock_entries' | 'drops' | 'ensures' | 'commit'>
+  > & {
+    /** What it is for, where that isn't the event's column or table. */
+    object?: DatabaseObject;
+    /** Tables beside its own that are locked too. */
+    also?: readonly LockedTable[];
+  };
+
+export interface Step {
+  text: Sql;
+  /** One phrase for people: `create table articles`. */
+  summary: string;
+  costs: Costs;
+}
+
+export const step = (text: Sql, summary: string, costs: Costs): Step => ({ text, summary, costs });
+
+/** The steps as statements of an event. */
+export function statementsOf(change: Change, steps: readonly Step[]): Statement[] {
+  const { event, index } = change;
+  const source = { event: index, type: event.type, collection: event.collection, field: change.about ?? event.field };
+  return steps.map(({ text, summary, costs }) => {
+    const { lock_entries = 1, drops = [], ensures, commit } = costs;
+    const object = costs.object ?? objectOf(change);
+    return {
+      sql: text,
+      summary,
+      object,
+      drops,
+      ...(ensures !== undefined && { ensures }),
+      ...costsOn(object.table ?? event.collection, change, costs),
+      lock_entries,
+      ...(commit !== undefined && { commit }),
+      source,
+    };
+  });
+}
+
+type CostsOnTable = Pick<Statement, 'lock' | 'locks' | 'loses_data' | 'rewrites_table' | 'may_fail'>;
+
+/** On a table that this batch has made it costs nothing: nobody else can see that yet. */
+function costsOn(own: string, change: Change, { lock, also = [], ...costs }: Costs): CostsOnTable {
+  const locks = [{ table: own, lock }, ...also].flatMap((each) =>
+    each.lock === 'none' || isNew(change, each.table) ? [] : [{ table: each.table, lock: each.lock }],
+  );
+  const rows = !isNew(change, own);
+  return {
+    lock: locks.length === 0 ? 'none' : lock,
+    locks,
+    loses_data: rows && costs.loses_data === true,
+    rewrites_table: rows && costs.rewrites_table === true,
+    may_fail: rows && costs.may_fail === true,
+  };
+}
+
+/** The column or the table that the event is about. */
+function objectOf({ event, about }: Change): DatabaseObject {
+  const field = about ?? event.field;
+  return field === null ? tableObject(event.collection) : partOf(event.collection, 'column', field);
+}
+
+export const tableObject = (name: string): DatabaseObject => ({ kind: 'table', name, table: null });
+
+export const partOf = (table: string, kind: 'column' | 'constraint' | 'index', name: string): DatabaseObject => ({
+  kind,
+  name,
+  table,
+});
+
+/** Of a statement that drops its object. */
+export const dropping = (object: DatabaseObject): Pick<Statement, 'object' | 'drops'> => ({ object, drops: [object] });
