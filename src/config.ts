@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import { PASSWORD_LENGTH } from './auth/user.js';
 import { OperatorError } from './kernel/operator-error.js';
+import { parseAddress } from './postgres/hosts/address.js';
 import { defaultServiceSchema } from './postgres/own-tables.js';
 import { type Environment, withSecretFiles } from './secret-files.js';
 
@@ -44,11 +45,12 @@ function quantity(
     .refine((value) => value >= range.min && value <= range.max, message);
 }
 
-const databaseUrl = z.string().refine(isDatabaseUrl, 'must look like postgresql://user:password@host:5432/database');
-
-function isDatabaseUrl(text: string): boolean {
-  return URL.canParse(text) && ['postgres:', 'postgresql:'].includes(new URL(text).protocol);
-}
+const databaseUrl = z
+  .string()
+  .refine(
+    (text) => parseAddress(text) !== undefined,
+    'must look like postgresql://user:password@host:5432/database, or with several hosts: …@one:5432,two:5432/database?target_session_attrs=read-write',
+  );
 
 const SCHEMA_NAME = /^(?!pg_|information_schema$)[^\s"'\\\p{C}][^"'\\\p{C}]*$/u;
 

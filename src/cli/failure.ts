@@ -46,8 +46,9 @@ function passwords(environment: Readonly<Record<string, string | undefined>>, va
     values['url'],
   ];
   return urls.flatMap((url) => {
-    if (typeof url !== 'string' || !URL.canParse(url)) return [];
-    const { password } = new URL(url);
+    // With several hosts it is no URL; user and password stand in it all the same.
+    const [, password] = typeof url === 'string' ? (/^\w+:\/\/[^/?#:]*:([^/?#]*)@/.exec(url) ?? []) : [];
+    if (password === undefined) return [];
     return [password, decoded(password)];
   });
 }

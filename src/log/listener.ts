@@ -10,6 +10,7 @@ import net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pgListen, { type Subscriber } from 'pg-listen';
 import { logChannel } from '../postgres/advisory.js';
+import { hostsOf } from '../postgres/hosts/index.js';
 import type { Logger } from '../postgres/logger.js';
 import { type ConnectionOptions, connectionConfig } from '../postgres/pool.js';
 
@@ -80,12 +81,14 @@ export function createListener(options: ListenerOptions): Listener {
  */
 async function listenOnce(options: ListenerOptions, closing: AbortSignal, onConnect: () => void): Promise<string> {
   const { onHead, heartbeat = HEARTBEAT } = options;
+  const address = await chosenAddress(options);
+  if (typeof address !== 'string') return address.message;
   const sockets = new Set<net.Socket>();
   const lifetime = new AbortController();
   const events = logChannel(options.schema);
   // Our own: what is said there comes back to us over the same way that news would take.
   const pulse = `service_pulse_${randomUUID().replaceAll('-', '')}`;
-  const subscriber: Subscriber = pgListen.default(trackedConfig(options, sockets), {
+  const subscriber: Subscriber = pgListen.default(trackedConfig({ ...options, connectionString: address }, sockets), {
     // Anybody who can reach the database may send anything.
     parse: (payload) => payload,
     paranoidChecking: false,
@@ -119,6 +122,7 @@ async function listenOnce(options: ListenerOptions, closing: AbortSignal, onConn
     onConnect();
     for (;;) {
       await sleep(heartbeat.every, undefined, { signal: lifetime.signal });
+      if ((await chosenAddress(options)) !== address) throw new Error('another server was chosen');
       await beat(subscriber, pulse, heartbeat.timeout);
     }
   }
@@ -149,6 +153,16 @@ async function beat(subscriber: Subscriber, pulse: string, timeout: number): Pro
   } finally {
     waiting.abort();
   }
+}
+
+/** Of several hosts the one that is chosen: pg-listen makes clients of the driver's own kind. */
+async function chosenAddress({ connectionString }: ConnectionOptions): Promise<string | Error> {
+  const hosts = hostsOf(connectionString);
+  if (hosts === null) return connectionString;
+  return hosts.choose(0).then(
+    (host) => hosts.of(host),
+    (error: unknown) => error as Error,
+  );
 }
 
 /** The sockets of a subscriber are at hand nowhere else, and only without its socket is a dead connection gone. */

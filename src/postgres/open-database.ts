@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { OperatorError } from '../kernel/operator-error.js';
 import { startEmbedded } from './embedded/index.js';
 import { sqlState } from './errors.js';
+import { type Hosts, hostsOf } from './hosts/index.js';
 import type { Logger } from './logger.js';
 
 export interface SourceOptions {
@@ -43,6 +44,8 @@ export async function openDatabase(options: SourceOptions): Promise<DatabaseSour
 
 /** Connects once, to say in words what is wrong before anything depends on it. */
 async function reach(connectionString: string): Promise<void> {
+  const hosts = hostsOf(connectionString);
+  if (hosts !== null) return reachOneOf(hosts);
   const limit = Date.now() + START_UP_LIMIT_MS;
   for (;;) {
     const client = new pg.Client({ connectionString, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
@@ -56,6 +59,18 @@ async function reach(connectionString: string): Promise<void> {
       if (sqlState(error) !== CANNOT_CONNECT_NOW || Date.now() > limit) throw unreachable(error);
       await sleep(RETRY_MS);
     }
+  }
+}
+
+/** A process that is started while a cluster looks for its primary waits with the others. */
+async function reachOneOf(hosts: Hosts): Promise<void> {
+  try {
+    await hosts.choose(START_UP_LIMIT_MS);
+  } catch (error) {
+    if (sqlState(error) !== undefined) throw unreachable(error);
+    throw new OperatorError(`The database of DATABASE_URL can't be used: ${(error as Error).message}.`, {
+      cause: error,
+    });
   }
 }
 

@@ -1,10 +1,13 @@
 /** A connection for one question. */
 import type pg from 'pg';
 import { ServiceClient, type ServiceClientConfig } from './client.js';
+import type { Host } from './hosts/address.js';
 
 /** Where to connect to: a pool, or the configuration of one client. */
 export interface Target {
   options: pg.ClientConfig;
+  /** The server to ask, where the address leads to several: process ids are a server's own. */
+  at?: Host;
 }
 
 /**
@@ -12,12 +15,12 @@ export interface Target {
  * Connecting may take `milliseconds`, and each query too.
  */
 export async function withOwnClient<T>(
-  { options }: Target,
+  { options, at }: Target,
   milliseconds: number,
   work: (client: pg.Client) => Promise<T>,
 ): Promise<T> {
   const limits = { connectionTimeoutMillis: milliseconds, query_timeout: milliseconds };
-  const client = new ServiceClient({ ...(options as ServiceClientConfig), ...limits });
+  const client = new ServiceClient({ ...(options as ServiceClientConfig), ...limits, at });
   client.on('error', () => undefined);
   try {
     await client.connect();

@@ -4,6 +4,7 @@ import { NotInTimeError, inTime } from '../kernel/in-time.js';
 import { LostConnectionError } from './errors.js';
 import type { Logger } from './logger.js';
 import { ServiceClient, type ServiceClientConfig } from './client.js';
+import { hostsOf } from './hosts/index.js';
 import { watchPool } from './silent-connections.js';
 
 export interface ConnectionOptions {
@@ -57,9 +58,11 @@ export function createClient(options: ConnectionOptions, more: pg.ClientConfig =
 
 /** The configuration of one client of ours, for the pool and for dedicated connections. */
 export function connectionConfig(options: ConnectionOptions): ServiceClientConfig {
-  const { connectionString, given } = takeOptions(options.connectionString);
+  const hosts = hostsOf(options.connectionString);
+  const { connectionString, given } = takeOptions(hosts?.any ?? options.connectionString);
   return {
     connectionString,
+    hosts,
     serviceSchema: options.serviceSchema,
     application_name: options.applicationName ?? 'data-platform-service',
     // Start-up parameters cost no round trip, and no connection is ever seen without them.
@@ -82,6 +85,7 @@ export function createPool(options: PoolOptions): pg.Pool {
   // An idle connection that breaks is already out of the pool; unheard, the event would end the process.
   pool.on('error', (error) => options.logger.warn('an idle database connection was lost', { error: error.message }));
   watchPool(pool, options.logger);
+  hostsOf(options.connectionString)?.tell(options.logger);
   return pool;
 }
 

@@ -160,15 +160,20 @@ class Watch {
   async #doing(): Promise<Doing> {
     const { deadline = Infinity, backend } = this.#told;
     const limit = deadline - performance.now() < LOOK + TO_FIND_OUT ? SHORT_LOOK : LOOK;
-    return doingOf(this.#watching.target, { limit, backend, known: this.#client.processID });
+    return doingOf(this.#sameServer(), { limit, backend, known: this.#client.processID });
+  }
+
+  #sameServer(): Target {
+    const { host, port } = this.#client as unknown as pg.Client;
+    return { options: this.#watching.target.options, at: { name: host, port } };
   }
 
   #giveUp(backend: number | undefined): void {
-    const { target, logger, suspicion } = this.#watching;
+    const { logger, suspicion } = this.#watching;
     logger.warn('a connection to the database has gone silent and is given up', { backend });
     suspicion.since = Math.max(suspicion.since, performance.now());
     this.#client.connection.stream.destroy(new LostConnectionError('the connection has gone silent'));
-    if (backend !== undefined) void endBackend(target, backend);
+    if (backend !== undefined) void endBackend(this.#sameServer(), backend);
   }
 }
 

@@ -1,0 +1,94 @@
+/**
+ * A database's address with several hosts, as libpq reads it:
+ * `postgresql://user:password@one:5432,two:5433/db?target_session_attrs=read-write`. The driver knows one host only, so
+ * the address is taken apart here and put together again for each host.
+ */
+
+export interface Host {
+  /** A name, an address without brackets, or the directory of a socket. Empty: the driver's default. */
+  name: string;
+  port: number;
+}
+
+/** What a session must be: the words of libpq's `target_session_attrs`. */
+export const SESSION_ATTRS = ['any', 'read-write', 'read-only', 'primary', 'standby', 'prefer-standby'] as const;
+
+export type SessionAttrs = (typeof SESSION_ATTRS)[number];
+
+export interface DatabaseAddress {
+  hosts: Host[];
+  attrs: SessionAttrs;
+  /** The address with one host, as the driver takes it. */
+  of(host: Host): string;
+}
+
+const DEFAULT_PORT = 5432;
+
+/** Scheme; user and password; hosts; database; parameters. The password may hold an `@`, as the driver allows it. */
+const PARTS = /^(postgres(?:ql)?:\/\/)((?:[^/?#]*@)?)([^/?#@]*)((?:\/[^?#]*)?)(?:\?([^#]*))?$/i;
+
+/** libpq's parameters that the driver doesn't know, or knows for one host only. */
+const OURS = ['target_session_attrs', 'host', 'port'];
+
+/**
+ * Takes an address apart.
+ * @returns undefined where it is none; its message is the caller's
+ */
+export function parseAddress(text: string): DatabaseAddress | undefined {
+  const [, scheme, user = '', authority = '', path = '', query = ''] = PARTS.exec(text) ?? [];
+  if (scheme === undefined) return undefined;
+  const parameters = new URLSearchParams(query);
+  const attrs = attrsOf(parameters.get('target_session_attrs'));
+  const hosts = hostsOf(authority, { host: parameters.get('host'), port: parameters.get('port') });
+  if (attrs === undefined || hosts === undefined) return undefined;
+  for (const name of OURS) parameters.delete(name);
+  const of = (host: Host): string => {
+    const [where, rest] = placeOf(host, parameters);
+    const tail = [...rest].map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join('&');
+    return `${scheme}${user}${where}${path || '/'}${tail && `?${tail}`}`;
+  };
+  return hosts.every((host) => URL.canParse(of(host))) ? { hosts, attrs, of } : undefined;
+}
+
+/** The directory of a socket has no place before the path. */
+function placeOf(host: Host, parameters: URLSearchParams): [string, URLSearchParams] {
+  if (!host.name.startsWith('/')) return [spelled(host), parameters];
+  return [`localhost:${host.port}`, new URLSearchParams([...parameters, ['host', host.name]])];
+}
+
+function attrsOf(given: string | null): SessionAttrs | undefined {
+  return given === null ? 'any' : SESSION_ATTRS.find((each) => each === given);
+}
+
+/** Lists of hosts and ports in the parameters win over what stands before the path. */
+function hostsOf(authority: string, given: { host: string | null; port: string | null }): Host[] | undefined {
+  const written = authority.split(',').map(hostOf);
+  const names = given.host === null ? written.map((each) => each?.name) : given.host.split(',');
+  const ports = given.port === null ? portsBeside(names.length, written) : given.port.split(',').map(portOf);
+  // One port stands for all hosts.
+  if (ports.length !== names.length && ports.length !== 1) return undefined;
+  const hosts = names.map((name, index) => ({ name, port: ports[index] ?? ports[0] }));
+  return hosts.every((host): host is Host => host.name !== undefined && host.port !== undefined) ? hosts : undefined;
+}
+
+function portsBeside(count: number, written: readonly (Host | undefined)[]): (number | undefined)[] {
+  return written.length === count ? written.map((each) => each?.port) : [written[0]?.port];
+}
+
+function hostOf(text: string): Host | undefined {
+  const [, name, port] = /^(\[[\da-f:.%]+\]|[^:[\]\s]*)(?::(\d*))?$/i.exec(text) ?? [];
+  const number = portOf(port ?? '');
+  if (name === undefined || number === undefined) return undefined;
+  return { name: decodeURIComponent(name.replaceAll(/^\[|\]$/g, '')), port: number };
+}
+
+function portOf(text: string): number | undefined {
+  if (text === '') return DEFAULT_PORT;
+  const port = Number(text);
+  return /^\d{1,5}$/.test(text) && port >= 1 && port <= 65_535 ? port : undefined;
+}
+
+/** As people write it: `db1:5432`, `[::1]:5432`. */
+export function spelled({ name, port }: Host): string {
+  return `${name.includes(':') ? `[${name}]` : name}:${port}`;
+}

@@ -1,0 +1,91 @@
+import { expect } from 'chai';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LostConnectionError } from '../../../src/postgres/errors.js';
+import { type DatabaseAddress, parseAddress } from '../../../src/postgres/hosts/address.js';
+import { createHosts } from '../../../src/postgres/hosts/index.js';
+import type { Probed } from '../../../src/postgres/hosts/probe.js';
+import { createTimelineGuard } from '../../../src/postgres/hosts/timeline.js';
+
+const PRIMARY = { found: { standby: false, readOnly: false, timeline: 3 } };
+const DEPOSED = { found: { standby: false, readOnly: false, timeline: 2 } };
+const STANDBY = { found: { standby: true, readOnly: true, timeline: null } };
+const GONE = { error: new Error('connect ECONNREFUSED') };
+
+/** Three hosts that answer so; `never`: not at all. */
+function cluster(attrs: string, ...answers: (Probed | 'never')[]) {
+  const address = parseAddress(`postgres://a,b,c/db?target_session_attrs=${attrs}`) as DatabaseAddress;
+  let asked = 0;
+  const hosts = createHosts(address, async (text) => {
+    asked += 1;
+    const answer = answers['abc'.indexOf(new URL(text).hostname)];
+    if (answer !== 'never' && answer !== undefined) return answer;
+    await sleep(3_000, undefined, { ref: false });
+    return GONE;
+  });
+  const choose = async (limit = 0): Promise<string> => (await hosts.choose(limit)).name;
+  return { hosts, choose, answers, asked: () => asked };
+}
+
+describe('the choice of a host', () => {
+  const CASES: [string, (Probed | 'never')[], string][] = [
+    ['read-write', [STANDBY, GONE, PRIMARY], 'c'],
+    ['read-write', ['never', 'never', PRIMARY], 'c'],
+    ['primary', [DEPOSED, PRIMARY, STANDBY], 'b'],
+    ['read-only', [PRIMARY, STANDBY, STANDBY], 'b'],
+    ['standby', [PRIMARY, GONE, STANDBY], 'c'],
+    ['prefer-standby', [PRIMARY, STANDBY, GONE], 'b'],
+    ['prefer-standby', [PRIMARY, GONE, GONE], 'a'],
+    ['any', [GONE, STANDBY, PRIMARY], 'b'],
+  ];
+  for (const [attrs, answers, chosen] of CASES) {
+    const said = answers.map((each) =>
+      each === 'never' ? each : 'found' in each ? JSON.stringify(each.found) : 'gone',
+    );
+    it(`is ${chosen} for ${attrs} of ${said.join(', ')}`, async () => {
+      const started = performance.now();
+      expect(await cluster(attrs, ...answers).choose()).to.equal(chosen);
+      expect(performance.now() - started).to.be.below(1_500);
+    });
+  }
+
+  it('waits for a primary, and says what it found when none comes', async () => {
+    const { choose, answers } = cluster('read-write', STANDBY, GONE, STANDBY);
+    const error = await choose().catch((thrown: unknown) => thrown);
+    expect(error).to.be.instanceOf(LostConnectionError);
+    expect((error as Error).message).to.contain('a:5432 is a standby; b:5432: connect ECONNREFUSED');
+    setTimeout(() => (answers[2] = PRIMARY), 400);
+    expect(await choose(3_000)).to.equal('c');
+  });
+
+  it('holds for a moment, and until something is wrong', async () => {
+    const { choose, answers, asked, hosts } = cluster('any', PRIMARY, STANDBY, GONE);
+    await choose();
+    await Promise.all([choose(), choose(), choose()]);
+    expect(asked()).to.equal(3);
+    answers[0] = GONE;
+    expect(await choose()).to.equal('a');
+    hosts.doubt();
+    expect(await choose()).to.equal('b');
+    answers[0] = PRIMARY;
+    hosts.doubt();
+    expect(await choose(), 'another one is no better').to.equal('b');
+  });
+});
+
+describe('a primary that was deposed', () => {
+  it('is not believed, until nothing newer was seen for long', () => {
+    let now = 0;
+    const guard = createTimelineGuard(() => now);
+    guard.admit(1);
+    guard.admit(3);
+    guard.admit(null);
+    now += 30_000;
+    expect(() => guard.admit(2)).to.throw(LostConnectionError, 'timeline 2');
+    guard.admit(3);
+    now += 59_000;
+    expect(() => guard.admit(2)).to.throw(LostConnectionError);
+    now += 2_000;
+    guard.admit(2);
+    guard.admit(2);
+  });
+});
