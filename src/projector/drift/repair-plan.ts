@@ -67,7 +67,7 @@ function nodeOf(known: CollectionNode, found: Converted): CollectionNode {
     const id = relations.get(relation.many_field)?.id ?? 0;
     relations.set(relation.many_field, { id, ...relation });
   }
-  return { collection: found.collection, fields, relations };
+  return { identities: known.identities, collection: found.collection, fields, relations };
 }
 
 /** Statements about one field, or about the table as a whole, and events about those and `others`. */

@@ -5,13 +5,13 @@
 import type { Collection, CollectionMeta, ColumnSchema, Field, FieldMeta, Relation } from '../../schema/model/model.js';
 import { createTimeSlice } from '../../kernel/event-loop.js';
 import { renameIndexes, reindex } from '../../schema/fold/secondary-indexes.js';
-import { type CollectionNode, type State, initialState } from '../../schema/model/state.js';
+import { type CollectionNode, type Identity, type State, initialState } from '../../schema/model/state.js';
 
 /**
  * Of the text, and of the states in it. To be raised when the templates below change, and when the same events make
  * another state than before: what older releases stored is ignored then, and stored again.
  */
-export const FOLD_FORMAT = 2;
+export const FOLD_FORMAT = 3;
 
 /** What a member is when it is left out. Part of the format: not the defaults of today's release. */
 const COLLECTION_META: CollectionMeta = {
@@ -71,9 +71,10 @@ const COLUMN: ColumnSchema = {
 };
 
 /** `column`: its number among the kinds of columns, the column itself where there are too many, or null. */
-type StoredField = [name: string, type: string, meta: unknown, column: unknown];
+type StoredField = [name: string, identity: Identity, type: string, meta: unknown, column: unknown];
 type StoredNode = [
   name: string,
+  identity: Identity,
   meta: unknown,
   schema: Collection['schema'],
   fields: StoredField[],
@@ -123,13 +124,18 @@ function lineAt(text: string, from: number): string {
   return text.slice(from, end < 0 ? text.length : end);
 }
 
-function toStored({ collection, fields, relations }: CollectionNode, kinds: Map<string, number>): StoredNode {
+function toStored(
+  { identities, collection, fields, relations }: CollectionNode,
+  kinds: Map<string, number>,
+): StoredNode {
   return [
     collection.collection,
+    identities.collection,
     shrink(collection.meta, COLLECTION_META),
     collection.schema,
     [...fields.values()].map(({ field, type, meta, schema }) => [
       field,
+      identities.fields.get(field) as Identity,
       type,
       shrink(meta, FIELD_META),
       schema === null ? null : kindOf(shrink(schema, COLUMN), kinds),
@@ -147,9 +153,11 @@ function kindOf(column: unknown, kinds: Map<string, number>): unknown {
   return kinds.size - 1;
 }
 
-function fromStored([name, meta, schema, fields, relations]: StoredNode, kinds: ColumnSchema[]): CollectionNode {
+function fromStored(stored: StoredNode, kinds: ColumnSchema[]): CollectionNode {
+  const [name, identity, meta, schema, fields, relations] = stored;
   const collection: Collection = { collection: name, meta: grow(meta, COLLECTION_META), schema };
   return {
+    identities: { collection: identity, fields: new Map(fields.map((field) => [field[0], field[1]])) },
     collection,
     fields: new Map(fields.map((field) => [field[0], fromStoredField(name, field, kinds)])),
     relations: new Map(relations.map((relation) => [relation.many_field, relation])),
@@ -157,7 +165,7 @@ function fromStored([name, meta, schema, fields, relations]: StoredNode, kinds: 
 }
 
 function fromStoredField(collection: string, stored: StoredField, kinds: readonly ColumnSchema[]): Field {
-  const [field, type, meta, column] = stored;
+  const [field, _identity, type, meta, column] = stored;
   return {
     collection,
     field,

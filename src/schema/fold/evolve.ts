@@ -5,7 +5,8 @@ import type { LogEvent, NewEvent } from '../model/events.js';
 import type { Collection, Field, Relation } from '../model/model.js';
 import { applyPatch } from './patch.js';
 import { type ChangedFields, renameIndexes, reindex } from './secondary-indexes.js';
-import { type CollectionNode, type State, initialState } from '../model/state.js';
+import { type CollectionNode, type Identities, type State, initialState } from '../model/state.js';
+import { type OwnIdentities, bornWith, ownIdentities } from './identities.js';
 import { UnreadableEventError } from './upcasting.js';
 
 /** An event with its place in the log. */
@@ -48,6 +49,7 @@ export interface Folding {
  */
 export function startFolding(from: State): Folding {
   const open = new Map<string, OpenNode | undefined>();
+  const own = ownIdentities();
   let { position, collections, referencedBy, indexNames } = from;
 
   const nodeOf = (name: string): OpenNode | undefined => {
@@ -65,7 +67,7 @@ export function startFolding(from: State): Folding {
       if (!changesSchema(event)) return;
       const before = nodeOf(event.collection);
       const relations = before?.relations;
-      const after = evolveNode(before, event);
+      const after = evolveNode(before, event, own);
       if (relations !== after?.relations) {
         referencedBy = reindex(referencedBy, event.collection, relations, after?.relations);
       }
@@ -83,6 +85,7 @@ export function startFolding(from: State): Folding {
         }
       });
       open.clear();
+      own.share();
       indexNames = renameIndexes(indexNames, changed);
       return { position, collections, referencedBy, indexNames };
     },
@@ -91,27 +94,28 @@ export function startFolding(from: State): Folding {
 
 /** A node of our own: it and its fields are changed in place; relations are few, and replaced as a whole. */
 interface OpenNode extends CollectionNode {
+  identities: Identities;
   collection: Collection;
   readonly fields: Map<string, Field>;
   relations: ReadonlyMap<string, Relation>;
 }
 
 /** @returns the node after the event, which is `node` itself unless it comes or goes */
-function evolveNode(node: OpenNode | undefined, event: SchemaChange): OpenNode | undefined {
+function evolveNode(node: OpenNode | undefined, event: SchemaChange, own: OwnIdentities): OpenNode | undefined {
   if (event.type === 'collection.created' || event.type === 'collection.adopted') return created(node, event);
   if (node === undefined) throw new ImpossibleEventError(event, 'there is no such collection');
   if (event.type === 'collection.deleted') return undefined;
   if (event.type === 'collection.updated') node.collection = patched(node.collection, event, event.data.patch);
-  else evolveParts(node, event);
+  else evolveParts(node, event, own);
   return node;
 }
 
-function evolveParts(node: OpenNode, event: FieldEvent | RelationEvent): void {
+function evolveParts(node: OpenNode, event: FieldEvent | RelationEvent, own: OwnIdentities): void {
   switch (event.type) {
     case 'field.created':
     case 'field.updated':
     case 'field.deleted':
-      return evolveFields(node.fields, event);
+      return evolveFields(node, event, own);
     case 'relation.created':
     case 'relation.updated':
     case 'relation.deleted':
@@ -128,18 +132,28 @@ function created(
 ): OpenNode {
   if (node !== undefined) throw new ImpossibleEventError(event, 'the collection exists already');
   const { collection, fields } = event.data;
-  return { collection, fields: new Map(fields.map((field) => [field.field, field])), relations: new Map() };
+  return {
+    identities: bornWith(event.position, fields),
+    collection,
+    fields: new Map(fields.map((field) => [field.field, field])),
+    relations: new Map(),
+  };
 }
 
 type Placed<T extends NewEvent['type']> = Extract<SchemaChange, { type: T }>;
 type FieldEvent = Extract<SchemaChange, { type: `field.${string}` }>;
 type RelationEvent = Extract<SchemaChange, { type: `relation.${string}` }>;
 
-function evolveFields(fields: Map<string, Field>, event: FieldEvent): void {
+function evolveFields(node: OpenNode, event: FieldEvent, own: OwnIdentities): void {
+  const { fields } = node;
   const name = event.field ?? '';
-  if (event.type === 'field.created') fields.set(name, event.data.field);
-  else if (event.type === 'field.deleted') fields.delete(name);
-  else fields.set(name, patched(requireThere(fields.get(name), event), event, event.data.patch));
+  if (event.type === 'field.created') {
+    fields.set(name, event.data.field);
+    own.of(node).set(name, String(event.position));
+  } else if (event.type === 'field.deleted') {
+    fields.delete(name);
+    own.of(node).delete(name);
+  } else fields.set(name, patched(requireThere(fields.get(name), event), event, event.data.patch));
 }
 
 function evolveRelations(

@@ -3,8 +3,25 @@ import { Map as PersistentMap, type Set as PersistentSet } from 'immutable';
 import type { TableExtras } from './extras.js';
 import type { Collection, Field, Relation } from './model.js';
 
-/** A collection with everything that belongs to it. A node is never mutated: its identity is its content's. */
+/**
+ * What a collection or a field is called by where names don't do, because names change: the place of the event that made
+ * it. `12`: made by the event at position 12; `12.3`: the third field that came with the collection of that event.
+ * Stable for life, the same for every fold of the log, in no snapshot.
+ */
+export type Identity = string;
+
+/** Of what the log hasn't yet: a draft's. It is equal to no other. */
+export const UNMADE: Identity = '';
+
+export interface Identities {
+  readonly collection: Identity;
+  /** By the field's name. */
+  readonly fields: ReadonlyMap<string, Identity>;
+}
+
+/** A collection with everything that belongs to it. A node is never mutated: another content is another node. */
 export interface CollectionNode {
+  readonly identities: Identities;
   readonly collection: Collection;
   /** By name, in the order of their creation. */
   readonly fields: ReadonlyMap<string, Field>;
@@ -102,3 +119,23 @@ export const groupedIn = indexed(({ collection: { meta } }) => (meta.group === n
 export const referencesTo = indexed((node) =>
   (extrasOf(node).constraints ?? []).flatMap(({ references }) => references ?? []),
 );
+
+const byIdentity = indexed(({ identities }) => (identities.collection === UNMADE ? [] : [identities.collection]));
+
+/** The collection of an identity, whatever it is called now; undefined: it is gone. */
+export function collectionOf(state: State, identity: Identity): CollectionNode | undefined {
+  const [name] = byIdentity(state, identity);
+  return name === undefined ? undefined : state.collections.get(name);
+}
+
+/** The field of an identity in its collection, whatever it is called now; undefined: it is gone. */
+export function fieldOf({ identities, fields }: CollectionNode, identity: Identity): Field | undefined {
+  if (identity === UNMADE) return undefined;
+  for (const [name, each] of identities.fields) if (each === identity) return fields.get(name);
+  return undefined;
+}
+
+/** What a field of a node is called by; UNMADE where the log doesn't have it yet. */
+export function identityOf({ identities }: CollectionNode, field: string): Identity {
+  return identities.fields.get(field) ?? UNMADE;
+}

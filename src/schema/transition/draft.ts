@@ -1,9 +1,10 @@
 /** A desired state under construction: changes are free here; `invariants` check the result, `transition` orders it. */
 import type { Collection, Field, NewRelation, Relation } from '../model/model.js';
 import { type ChangedFields, renameIndexes, reindex } from '../fold/secondary-indexes.js';
-import type { CollectionNode, State } from '../model/state.js';
+import { type CollectionNode, type Identity, type State, UNMADE } from '../model/state.js';
 
 interface OpenNode {
+  identities: { collection: Identity; fields: Map<string, Identity> };
   collection: Collection;
   fields: Map<string, Field>;
   relations: Map<string, Relation>;
@@ -37,7 +38,7 @@ export class Draft {
   putCollection(collection: Collection): void {
     const node = this.#edit(collection.collection);
     if (node) node.collection = collection;
-    else this.#open.set(collection.collection, { collection, fields: new Map(), relations: new Map() });
+    else this.#open.set(collection.collection, newNode(collection));
   }
 
   removeCollection(name: string): void {
@@ -45,11 +46,15 @@ export class Draft {
   }
 
   putField(field: Field): void {
-    this.#existing(field.collection).fields.set(field.field, field);
+    const { fields, identities } = this.#existing(field.collection);
+    fields.set(field.field, field);
+    if (!identities.fields.has(field.field)) identities.fields.set(field.field, UNMADE);
   }
 
   removeField(collection: string, field: string): void {
-    this.#existing(collection).fields.delete(field);
+    const node = this.#existing(collection);
+    node.fields.delete(field);
+    node.identities.fields.delete(field);
     const removed = this.#removed.get(collection) ?? new Set();
     this.#removed.set(collection, removed.add(field));
   }
@@ -91,7 +96,12 @@ export class Draft {
     if (this.#open.has(name)) return this.#open.get(name);
     const node = this.#base.collections.get(name);
     if (node === undefined) return undefined;
-    const open = { collection: node.collection, fields: new Map(node.fields), relations: new Map(node.relations) };
+    const open = {
+      identities: { ...node.identities, fields: new Map(node.identities.fields) },
+      collection: node.collection,
+      fields: new Map(node.fields),
+      relations: new Map(node.relations),
+    };
     this.#open.set(name, open);
     return open;
   }
@@ -101,4 +111,14 @@ export class Draft {
     if (node === undefined) throw new Error(`draft: there is no collection ${JSON.stringify(name)}`);
     return node;
   }
+}
+
+/** One that the log hasn't yet. */
+function newNode(collection: Collection): OpenNode {
+  return {
+    identities: { collection: UNMADE, fields: new Map() },
+    collection,
+    fields: new Map(),
+    relations: new Map(),
+  };
 }

@@ -1,0 +1,36 @@
+/** The identities that the fold gives: to collections and fields of every log, whichever release wrote it. */
+import type { Field } from '../model/model.js';
+import type { Identities, Identity } from '../model/state.js';
+
+/** Of a collection that an event makes with all its fields. */
+export function bornWith(position: number, fields: readonly Field[]): Identities {
+  return {
+    collection: String(position),
+    fields: new Map(fields.map(({ field }, index) => [field, `${position}.${index + 1}`])),
+  };
+}
+
+/** The names of a node's fields that a fold may change in place: copied when the first of them comes or goes. */
+export interface OwnIdentities {
+  /** @returns the node's, as a map that is no one else's */
+  of(node: { identities: Identities }): Map<string, Identity>;
+  /** What was changed in place until now is shared from here on. */
+  share(): void;
+}
+
+export function ownIdentities(): OwnIdentities {
+  let own = new WeakSet<ReadonlyMap<string, Identity>>();
+  return {
+    of(node) {
+      const { collection, fields } = node.identities;
+      if (own.has(fields)) return fields as Map<string, Identity>;
+      const copy = new Map(fields);
+      own.add(copy);
+      node.identities = { collection, fields: copy };
+      return copy;
+    },
+    share() {
+      own = new WeakSet();
+    },
+  };
+}

@@ -1,0 +1,139 @@
+/** What collections and fields are called by for life: given by the fold, whichever release wrote the log. */
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { type PlacedEvent, fold } from '../../../src/schema/fold/evolve.js';
+import { readEvent } from '../../../src/schema/fold/upcasting.js';
+import {
+  type CollectionNode,
+  type State,
+  UNMADE,
+  collectionOf,
+  fieldOf,
+  identityOf,
+  initialState,
+} from '../../../src/schema/model/state.js';
+import { readState, writeState } from '../../../src/reads/stored-folds/document.js';
+import { Draft } from '../../../src/schema/transition/draft.js';
+import { accepted, attempt, follow } from '../../support/given.js';
+import { createRandomCommands } from '../../support/random-commands.js';
+import { fileOf, parseLog } from '../../support/release-log.js';
+import { operations } from '../../../src/schema/operations/index.js';
+import type { Operation } from '../../../src/schema/operations/operation.js';
+import { runToEnd } from '../../../src/kernel/resumable.js';
+
+const node = (state: State, name: string) => state.collections.get(name) as CollectionNode;
+
+const table = (collection: string, ...fields: string[]) => ({
+  body: {
+    collection,
+    schema: {},
+    fields: fields.map((field) => ({ field, type: 'string', meta: { interface: 'input' } })),
+  },
+  concurrentIndexes: false,
+});
+
+const field = (collection: string, name: string) => ({
+  collection,
+  body: { field: name, type: 'string', meta: { interface: 'input' } },
+  concurrentIndexes: false,
+});
+
+/** Every identity of a state, with whose it is. */
+function all({ collections }: State): Map<string, string> {
+  const found = new Map<string, string>();
+  const note = (identity: string, owner: string) => {
+    if (found.has(identity)) throw new Error(`${identity} is that of ${found.get(identity)} and of ${owner}`);
+    found.set(identity, owner);
+  };
+  for (const [name, { identities, fields }] of collections) {
+    note(identities.collection, name);
+    if ([...identities.fields.keys()].sort().join() !== [...fields.keys()].sort().join()) throw new Error(name);
+    for (const [member, identity] of identities.fields) note(identity, `${name}.${member}`);
+  }
+  return found;
+}
+
+describe('identities', () => {
+  const made = accepted(initialState(), 'create-collection', table('articles', 'title', 'body'));
+
+  it('are the place of the event that made a collection or a field', () => {
+    expect(node(made, 'articles').identities.collection).to.equal('1');
+    expect(Object.fromEntries(node(made, 'articles').identities.fields)).to.deep.equal({
+      id: '1.1',
+      title: '1.2',
+      body: '1.3',
+    });
+    const more = accepted(made, 'create-field', field('articles', 'lead'));
+    expect(identityOf(node(more, 'articles'), 'lead')).to.equal('2');
+    expect(identityOf(node(more, 'articles'), 'nothing')).to.equal(UNMADE);
+    expect(collectionOf(more, '1')).to.equal(node(more, 'articles'));
+    expect(collectionOf(more, '2')).to.equal(undefined);
+    expect(fieldOf(node(more, 'articles'), '1.2')?.field).to.equal('title');
+    expect(fieldOf(node(more, 'articles'), UNMADE)).to.equal(undefined);
+  });
+
+  it('stay when what they name changes, and end with it', () => {
+    const changed = accepted(made, 'update-fields', {
+      collection: 'articles',
+      field: 'title',
+      body: { meta: { note: 'n' } },
+      concurrentIndexes: false,
+    });
+    expect(identityOf(node(changed, 'articles'), 'title')).to.equal('1.2');
+    const without = accepted(changed, 'delete-field', { collection: 'articles', field: 'title' });
+    expect(identityOf(node(without, 'articles'), 'title')).to.equal(UNMADE);
+    const again = accepted(without, 'create-field', field('articles', 'title'));
+    expect(identityOf(node(again, 'articles'), 'title')).to.equal('4');
+    expect(identityOf(node(made, 'articles'), 'title'), 'an older state').to.equal('1.2');
+  });
+
+  it('are none of what a draft adds', () => {
+    const draft = new Draft(made);
+    draft.removeField('articles', 'title');
+    const { identities } = draft.get('articles') as CollectionNode;
+    expect([...identities.fields.keys()]).to.deep.equal(['id', 'body']);
+    expect(identities.collection).to.equal('1');
+    draft.putCollection({ ...node(made, 'articles').collection, collection: 'other' });
+    expect(draft.get('other')?.identities.collection).to.equal(UNMADE);
+    expect(collectionOf(draft.toState(), UNMADE)).to.equal(undefined);
+  });
+
+  it('never meet, whatever is done, and are the same however the log is folded', async () => {
+    for (const seed of [1, 2, 3]) {
+      const next = createRandomCommands(seed);
+      const events: PlacedEvent[] = [];
+      const given = new Set<string>();
+      let [state, known] = [initialState(), new Set<string>()];
+      while (events.length < 300) {
+        const { name, command } = next(state);
+        const { decide } = operations[name] as unknown as Operation<string, unknown, unknown>;
+        const decided = runToEnd(decide(state, command));
+        if (!decided.ok) continue;
+        for (const event of decided.value) events.push({ ...event, position: events.length + 1 });
+        state = follow(state, decided.value);
+        const now = new Set(all(state).keys());
+        const back = [...now].find((each) => given.has(each) && !known.has(each));
+        if (back !== undefined) throw new Error(`${back} came back`);
+        for (const each of now) given.add(each);
+        known = now;
+      }
+      expect([...all(fold(events))]).to.deep.equal([...all(state)]);
+      const half = fold(events.slice(0, 200));
+      const stored = await readState(await writeState(half), half.position);
+      expect([...all(fold(events.slice(200), stored))]).to.have.deep.members([...all(state)]);
+    }
+  });
+
+  it('are given to what old logs made', () => {
+    const events = parseLog(readFileSync(fileOf('0.1.0', 'ndjson'), 'utf8')).map((event) => readEvent(event));
+    const found = all(fold(events as PlacedEvent[]));
+    const positions = new Set(events.map(({ position }) => String(position)));
+    expect(found.size).to.be.greaterThan(20);
+    for (const identity of found.keys()) expect(positions.has(identity.replace(/\.\d+$/, ''))).to.equal(true);
+  });
+
+  it('are known before the events are in the log', () => {
+    const decided = attempt(made, 'create-collection', table('tags'));
+    expect(decided.ok && node(follow(made, decided.value), 'tags').identities.collection).to.equal('2');
+  });
+});
