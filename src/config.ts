@@ -1,115 +1,21 @@
 /** The settings, from the environment. An empty one counts as absent, but for the database's address. */
-import { isIP } from 'node:net';
 import { z } from 'zod';
 import { PASSWORD_LENGTH } from './auth/user.js';
 import { OperatorError } from './kernel/operator-error.js';
-import { parseAddress } from './postgres/hosts/address.js';
 import { defaultServiceSchema } from './postgres/own-tables.js';
 import { type Environment, withSecretFiles } from './secret-files.js';
-
-const KIB = 1024;
-const SIZE_UNITS: Readonly<Record<string, number>> = { b: 1, kb: KIB, mb: KIB ** 2, gb: KIB ** 3 };
-const TIME_UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, min: 60_000 };
-
-const wholeNumber = (what: string, min: number, max: number) =>
-  z
-    .string()
-    .regex(/^\d{1,9}$/, `must be ${what}, a whole number from ${min} to ${max}`)
-    .transform(Number)
-    .refine((value) => value >= min && value <= max, `must be ${what}, a whole number from ${min} to ${max}`);
-
-/** `32mb`, `512 kb`, `1048576`; in bytes. */
-const size = quantity(SIZE_UNITS, 'b', { min: KIB, max: KIB ** 3 }, 'must be a size from 1kb to 1gb, such as 32mb');
-
-/** `10s`, `2min`, `2500` (milliseconds); in milliseconds. */
-const duration = quantity(
-  TIME_UNITS,
-  'ms',
-  { min: 1, max: 24 * 3_600_000 },
-  'must be a time from 1ms to 1440min, such as 10s',
-);
-
-function quantity(
-  units: Readonly<Record<string, number>>,
-  plain: string,
-  range: { min: number; max: number },
-  message: string,
-) {
-  return z
-    .string()
-    .transform((text) => {
-      const found = /^(\d{1,12})\s*([a-z]*)$/i.exec(text);
-      const unit = units[(found?.[2] || plain).toLowerCase()];
-      return found && unit !== undefined ? Number(found[1]) * unit : Number.NaN;
-    })
-    .refine((value) => value >= range.min && value <= range.max, message);
-}
-
-const databaseUrl = z
-  .string()
-  .refine(
-    (text) => parseAddress(text) !== undefined,
-    'must look like postgresql://user:password@host:5432/database, or with several hosts: …@one:5432,two:5432/database?target_session_attrs=read-write',
-  );
-
-const SCHEMA_NAME = /^(?!pg_|information_schema$)[^\s"'\\\p{C}][^"'\\\p{C}]*$/u;
-
-const schemaName = z
-  .string()
-  .refine(
-    (name) => SCHEMA_NAME.test(name) && Buffer.byteLength(name) <= 63,
-    "must be the name of a schema: 1 to 63 bytes, without quotes, not one of PostgreSQL's own",
-  );
-
-/** Shorter ones are guessed: over the network, or from one access token. */
-const secret = (least: number) =>
-  z
-    .string()
-    .refine((text) => text.length <= 512, 'must have at most 512 characters')
-    .refine((text) => Array.from(text).length >= least, `must have at least ${least} characters`);
-
-/** A bearer token travels in a header. */
-const token = secret(32).refine(
-  (text) => /^[\w.~+/=-]+$/.test(text),
-  'must consist of letters, digits and - . _ ~ + / =',
-);
-
-const MAX_HOPS = 20;
-
-/** How many proxies stand in front, or their addresses and networks. */
-const trustProxy = z.string().transform((text, context): number | string[] => {
-  if (/^\d{1,2}$/.test(text) && Number(text) <= MAX_HOPS) return Number(text);
-  const names = listOf(text);
-  if (names.length > 0 && names.every(isNetwork)) return names;
-  context.addIssue(`must be a number of proxies (0 to ${MAX_HOPS}), or their addresses, such as 10.0.0.0/8, loopback`);
-  return z.NEVER;
-});
-
-const NAMED_NETWORKS = ['loopback', 'linklocal', 'uniquelocal'];
-
-function isNetwork(text: string): boolean {
-  if (NAMED_NETWORKS.includes(text)) return true;
-  const [, address = '', bits = '0'] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
-  const family = isIP(address);
-  return family !== 0 && Number(bits) <= (family === 4 ? 32 : 128);
-}
-
-/** Origins as browsers send them; a list by commas. */
-const origins = z
-  .string()
-  .transform(listOf)
-  .refine((names) => names.every(isOrigin), 'must be origins such as https://admin.example.com, separated by commas');
-
-function isOrigin(text: string): boolean {
-  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && new URL(text).origin === text;
-}
-
-function listOf(text: string): string[] {
-  return text
-    .split(',')
-    .map((each) => each.trim())
-    .filter((each) => each !== '');
-}
+import {
+  KIB,
+  databaseUrl,
+  duration,
+  origins,
+  schemaName,
+  secret,
+  size,
+  token,
+  trustProxy,
+  wholeNumber,
+} from './setting-types.js';
 
 const settings = z.object({
   HOST: z.string().default('127.0.0.1'),
