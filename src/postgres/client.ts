@@ -1,14 +1,11 @@
-/** A client of the driver's that knows where the service's own tables are, and which of several hosts to connect to. */
+/** A client of the driver's that knows where the service's own tables are, which host to connect to, and of a pooler. */
 import pg from 'pg';
 import { LostConnectionError } from './errors.js';
 import type { Host } from './hosts/address.js';
 import type { Hosts } from './hosts/index.js';
 import { nameOwnSchema } from './own-tables.js';
-
-interface Wire {
-  query(text: string): void;
-  parse(message: { text: string }, more?: boolean): void;
-}
+import { type Wire, beginWithSettings } from './pooled.js';
+import { prepareNothingOn } from './preparations.js';
 
 export interface ServiceClientConfig extends pg.ClientConfig {
   serviceSchema: string;
@@ -16,6 +13,10 @@ export interface ServiceClientConfig extends pg.ClientConfig {
   hosts?: Hosts | null;
   /** This one and no other, whatever is chosen: for questions about a connection to it. */
   at?: Host | undefined;
+  /** Behind a pooler: the statement that every transaction begins with. */
+  settings?: string;
+  /** Behind a pooler: the way to the server itself. */
+  direct?: ServiceClientConfig;
 }
 
 type Connected = ((error: Error) => void) | ((error: null, client: pg.Client) => void);
@@ -36,15 +37,19 @@ export class ServiceClient extends pg.Client {
   readonly #hosts: Hosts | null;
   readonly #at: Host | undefined;
   readonly #timeout: number;
+  /** A pooler is between: the session is ours until the end of the transaction, no longer. */
+  readonly pooled: boolean;
 
   constructor(config: ServiceClientConfig) {
     super(config);
-    const { serviceSchema } = config;
+    const { serviceSchema, settings } = config;
     this.serviceSchema = serviceSchema;
     this.#hosts = config.hosts ?? null;
     this.#at = config.at;
     this.#timeout = config.connectionTimeoutMillis || Infinity;
+    this.pooled = settings !== undefined;
     const connection = (this as unknown as { connection: Wire }).connection;
+    if (settings !== undefined) this.#expectNoSession(connection, settings);
     const query = connection.query.bind(connection);
     const parse = connection.parse.bind(connection);
     connection.query = (text) => query(nameOwnSchema(text, serviceSchema));
@@ -81,7 +86,23 @@ export class ServiceClient extends pg.Client {
     if (this.#at === undefined) this.#hosts?.joined(this, host);
     return this;
   }
+
+  #expectNoSession(connection: Wire, settings: string): void {
+    beginWithSettings(connection, settings);
+    prepareNothingOn(connection);
+    const query = this.query.bind(this) as (...given: unknown[]) => unknown;
+    this.query = ((config: unknown, ...more: unknown[]) => query(unnamed(config), ...more)) as typeof this.query;
+  }
 }
+
+/** A query without the name that the server would keep it under. */
+function unnamed(config: unknown): unknown {
+  const isNamed = typeof config === 'object' && config !== null && 'name' in config && !('submit' in config);
+  return isNamed ? { ...config, name: undefined } : config;
+}
+
+/** Whether a pooler is between this client, one of ours, and the server. */
+export const isPooled = (client: pg.ClientBase): boolean => (client as unknown as ServiceClient).pooled;
 
 /** A statement as this client sends it: for showing. @param client one of ours */
 export const asSent = <T extends string>(client: pg.ClientBase, text: T): T =>

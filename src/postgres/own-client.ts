@@ -12,7 +12,8 @@ export interface Target {
 
 /**
  * Runs `work` on a connection of its own, made like those of the pool: for questions about connections that may be dead.
- * Connecting may take `milliseconds`, and each query too.
+ * Where those lead through a pooler it doesn't: all of the pooler's may be taken. Connecting may take `milliseconds`, and
+ * each query too.
  */
 export async function withOwnClient<T>(
   { options, at }: Target,
@@ -20,7 +21,10 @@ export async function withOwnClient<T>(
   work: (client: pg.Client) => Promise<T>,
 ): Promise<T> {
   const limits = { connectionTimeoutMillis: milliseconds, query_timeout: milliseconds };
-  const client = new ServiceClient({ ...(options as ServiceClientConfig), ...limits, at });
+  const config = options as ServiceClientConfig;
+  // A pooler's place says nothing of the server's.
+  const where = config.direct ?? { ...config, at };
+  const client = new ServiceClient({ ...where, ...limits });
   client.on('error', () => undefined);
   try {
     await client.connect();

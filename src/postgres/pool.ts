@@ -3,12 +3,17 @@ import pg from 'pg';
 import { NotInTimeError, inTime } from '../kernel/in-time.js';
 import { LostConnectionError } from './errors.js';
 import type { Logger } from './logger.js';
-import { ServiceClient, type ServiceClientConfig } from './client.js';
+import { ServiceClient, type ServiceClientConfig, isPooled } from './client.js';
 import { hostsOf } from './hosts/index.js';
+import { startupOptions, transactionSettings } from './session-settings.js';
 import { watchPool } from './silent-connections.js';
 
 export interface ConnectionOptions {
   connectionString: string;
+  /** What is between us and the server on that way. */
+  pooler?: 'transaction' | undefined;
+  /** The address of the server itself, where that is another one. */
+  direct?: string | undefined;
   /** The schema that is managed; it need not exist yet. */
   schema: string;
   /** The one that our own tables live in. */
@@ -56,17 +61,28 @@ export function createClient(options: ConnectionOptions, more: pg.ClientConfig =
   return new ServiceClient({ ...connectionConfig(options), ...more });
 }
 
+/** The same on the server itself: for what needs a session, which a pooler gives to nobody for longer than a transaction. */
+export function directly<T extends ConnectionOptions>(options: T): T {
+  const { direct = options.connectionString } = options;
+  return { ...options, connectionString: direct, pooler: undefined, direct: undefined };
+}
+
 /** The configuration of one client of ours, for the pool and for dedicated connections. */
 export function connectionConfig(options: ConnectionOptions): ServiceClientConfig {
+  const { direct, applicationName = 'data-platform-service' } = options;
   const hosts = hostsOf(options.connectionString);
   const { connectionString, given } = takeOptions(hosts?.any ?? options.connectionString);
+  const settings = { ...options, applicationName };
   return {
     connectionString,
     hosts,
     serviceSchema: options.serviceSchema,
-    application_name: options.applicationName ?? 'data-platform-service',
-    // Start-up parameters cost no round trip, and no connection is ever seen without them.
-    options: `${given} ${startupOptions(options)}`.trimStart(),
+    application_name: applicationName,
+    ...(options.pooler === undefined
+      ? // Start-up parameters cost no round trip, and no connection is ever seen without them.
+        { options: `${given} ${startupOptions(settings)}`.trimStart() }
+      : { settings: transactionSettings(settings) }),
+    ...(direct !== undefined && { direct: connectionConfig(directly(options)) }),
     connectionTimeoutMillis: options.connectTimeout ?? 10_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
@@ -144,46 +160,12 @@ async function connect(pool: pg.Pool, within: number | undefined): Promise<pg.Po
 /** Whether the next user of the connection meets none of what was done on it. */
 async function cleaned(client: pg.PoolClient, broken: boolean): Promise<boolean> {
   if (broken) return false;
+  // Behind a pooler the session is another's by now; each of our transactions there begins with its settings.
+  if (isPooled(client)) return true;
   return inTime(client.query(CLEAN), CLEAN_LIMIT).then(
     () => true,
     () => false,
   );
-}
-
-/** What PostgreSQL's spelling of values and definitions depends on, whatever a database or an account sets. */
-const SPELLING = {
-  TimeZone: 'UTC',
-  DateStyle: 'ISO',
-  IntervalStyle: 'postgres',
-  bytea_output: 'hex',
-  extra_float_digits: '1',
-  standard_conforming_strings: 'on',
-  quote_all_identifiers: 'off',
-};
-
-/**
- * Seconds, and milliseconds: the server notices in half a minute that the machine of a client is gone, and releases what
- * that one held. Ignored on sockets of the file system.
- */
-const KEEPALIVE = {
-  tcp_keepalives_idle: '10',
-  tcp_keepalives_interval: '5',
-  tcp_keepalives_count: '3',
-  tcp_user_timeout: '25000',
-};
-
-/**
- * `public` follows: extensions usually put their types there. Temporary tables come last, where they hide nothing: unnamed
- * they would come first, and what is made in them for a moment may have the name of a type or sequence of the user's.
- */
-function startupOptions({ schema, lockTimeout }: ConnectionOptions): string {
-  const own = schema === 'public' ? '' : `"${schema.replaceAll('"', '""')}",`;
-  const path = `${own}public,pg_temp`;
-  const lock: Record<string, string> = lockTimeout === undefined ? {} : { lock_timeout: String(lockTimeout) };
-  const settings = { search_path: path, client_min_messages: 'warning', ...SPELLING, ...KEEPALIVE, ...lock };
-  return Object.entries(settings)
-    .map(([name, value]) => `-c ${name}=${value.replaceAll(/[\\\s]/g, (found) => `\\${found}`)}`)
-    .join(' ');
 }
 
 /** pg lets `options` of the address win over those of the configuration; both are wanted, ours last. */

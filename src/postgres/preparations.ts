@@ -11,7 +11,12 @@ export interface Preparations {
   given: number;
 }
 
-const preparations = new WeakMap<pg.Connection, Preparations>();
+const preparations = new WeakMap<object, Preparations>();
+
+/** Behind a pooler: what is prepared on a session is met by others there, or is gone. */
+export function prepareNothingOn(connection: object): void {
+  preparations.set(connection, { names: new Map(), given: PREPARED_AT_MOST });
+}
 
 export function preparationsOn(connection: pg.Connection): Preparations {
   let known = preparations.get(connection);

@@ -1,0 +1,127 @@
+/** Debian's PgBouncer as an ordinary process in front of the server of the run: transaction mode, otherwise its defaults. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chown, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { temporaryDirectory } from './server.js';
+
+export interface Pgbouncer {
+  /** The same database, through it. */
+  through(connectionString: string): string;
+  /** Ends it at once, connections or not. */
+  kill(): Promise<void>;
+  /** On the same port, after `kill`. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Beside its defaults: `{ pool_mode: 'statement', default_pool_size: '1' }`. */
+export type PgbouncerSettings = Readonly<Record<string, string>>;
+
+/** Where it is installed; null where it isn't. */
+export function pgbouncerProgram(): string | null {
+  const names = ['/usr/sbin/pgbouncer', 'pgbouncer'];
+  return names.find((name) => spawnSync(name, ['--version']).status === 0) ?? null;
+}
+
+export const INSTALL_PGBOUNCER = 'PgBouncer is not installed: apt-get install pgbouncer';
+
+/** It refuses to run as root. */
+const nobody = (): { uid: number; gid: number } | undefined =>
+  process.getuid?.() === 0 ? { uid: Number(idOf('-u')), gid: Number(idOf('-g')) } : undefined;
+
+const idOf = (which: '-u' | '-g'): string => spawnSync('id', [which, 'nobody'], { encoding: 'utf8' }).stdout.trim();
+
+/** @param address of a database on the server that it stands in front of, for the user that it logs in as */
+export async function startPgbouncer(address: string, settings: PgbouncerSettings = {}): Promise<Pgbouncer> {
+  const program = pgbouncerProgram();
+  if (program === null) throw new Error(INSTALL_PGBOUNCER);
+  const user = nobody();
+  const directory = await temporaryDirectory();
+  const port = await freePort();
+  const { hostname, port: serverPort, username, password } = new URL(address);
+  const ini = join(directory, 'pgbouncer.ini');
+  const users = join(directory, 'users.txt');
+  await writeFile(users, `"${username}" "${password}"\n`);
+  await writeFile(ini, iniOf({ hostname, serverPort, port, users, settings }));
+  if (user) for (const path of [directory, ini, users]) await chown(path, user.uid, user.gid);
+
+  let child: ChildProcess | undefined;
+  const said: string[] = [];
+  const kill = async (): Promise<void> => {
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  };
+  const start = async (): Promise<void> => {
+    child = spawn(program, [ini], { ...user, stdio: ['ignore', 'ignore', 'pipe'] });
+    child.stderr?.setEncoding('utf8').on('data', (chunk: string) => said.push(chunk));
+    await reachable(port, () => {
+      if (child?.exitCode !== null) throw new Error(`PgBouncer ended: ${said.join('')}`);
+    });
+  };
+  await start();
+  return {
+    through(connectionString) {
+      const url = new URL(connectionString);
+      [url.hostname, url.port] = ['127.0.0.1', String(port)];
+      return url.href;
+    },
+    kill,
+    start,
+    async stop() {
+      await kill();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+interface Ini {
+  hostname: string;
+  serverPort: string;
+  port: number;
+  users: string;
+  settings: PgbouncerSettings;
+}
+
+function iniOf({ hostname, serverPort, port, users, settings }: Ini): string {
+  const lines = Object.entries({ pool_mode: 'transaction', ...settings }).map(([name, value]) => `${name} = ${value}`);
+  return `[databases]
+* = host=${hostname} port=${serverPort || '5432'}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${port}
+unix_socket_dir =
+auth_type = trust
+auth_file = ${users}
+${lines.join('\n')}
+`;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+async function reachable(port: number, check: () => void): Promise<void> {
+  for (let tries = 0; tries < 200; tries += 1) {
+    check();
+    const client = new pg.Client({ host: '127.0.0.1', port, user: 'pgbouncer', database: 'pgbouncer', password: '' });
+    client.on('error', () => undefined);
+    const answered = await client.connect().then(
+      () => true,
+      (error: unknown) => 'severity' in (error as object),
+    );
+    await client.end().catch(() => undefined);
+    if (answered) return;
+    await sleep(25);
+  }
+  throw new Error('PgBouncer does not answer');
+}
