@@ -1,0 +1,139 @@
+/** Three PostgreSQL under Patroni, three etcd and HAProxy, on loopback, in a directory of their own. */
+import { chmodSync, chownSync, mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { etcdArguments, writeHaproxy, writePatroni } from './configuration.js';
+import { DATABASE, type EtcdPlace, type Layout, type Mode, type NodePlace, newLayout, nodeUrl } from './layout.js';
+import { end, pidOf, postmasterOf, signal, start, treeOf } from './processes.js';
+import { type Programs, findPrograms, serverAccount } from './programs.js';
+
+/** What Patroni says of a server. */
+export interface Member {
+  name: string;
+  /** `leader`, `sync_standby`, `replica`, or what it does. */
+  role: string;
+  state: string;
+  timeline?: number;
+  lag?: number | string;
+}
+
+/** Milliseconds in which a cluster stands. */
+const UP = 120_000;
+
+export function programsOrThrow(): Programs {
+  const programs = findPrograms();
+  if (typeof programs === 'string') throw new Error(programs);
+  return programs;
+}
+
+/** @param services how many ports to reserve for processes of the service */
+export async function startCluster(directory: string, mode: Mode, services = 0): Promise<Layout> {
+  programsOrThrow();
+  const account = serverAccount();
+  mkdirSync(directory, { recursive: true });
+  chmodSync(directory, 0o755);
+  if (account) chownSync(directory, account.uid, account.gid);
+  const layout = await newLayout(directory, mode, services);
+  for (const member of layout.etcd) startEtcd(layout, member);
+  for (const node of layout.nodes) startNode(layout, node);
+  startHaproxy(layout);
+  await waitFor(() => isUp(layout), 'three servers');
+  await createDatabase(layout);
+  return layout;
+}
+
+export function startEtcd(layout: Layout, member: EtcdPlace): void {
+  const { directory } = layout;
+  const args = etcdArguments(layout, member);
+  start({ directory, name: member.name, program: programsOrThrow().etcd, args, account: serverAccount() });
+}
+
+/** Patroni, which starts the server, as whatever it is to be now. */
+export function startNode(layout: Layout, node: NodePlace): void {
+  const { directory } = layout;
+  const { patroni, postgres } = programsOrThrow();
+  const args = [writePatroni(layout, node, postgres)];
+  start({ directory, name: node.name, program: patroni, args, account: serverAccount() });
+}
+
+function startHaproxy(layout: Layout): void {
+  const { directory } = layout;
+  const args = ['-db', '-f', writeHaproxy(layout)];
+  start({ directory, name: 'haproxy', program: programsOrThrow().haproxy, args, account: serverAccount() });
+}
+
+/** Patroni, the server, and every process of theirs. */
+export function processesOf({ directory }: Layout, { name, data }: NodePlace): number[] {
+  return [pidOf(directory, name), postmasterOf(data)].flatMap((pid) => (pid === undefined ? [] : treeOf(pid)));
+}
+
+/** What Patroni's interfaces know; the first that answers. */
+export async function members({ nodes }: Layout): Promise<Member[]> {
+  for (const { api } of nodes) {
+    try {
+      const answer = await fetch(`http://127.0.0.1:${api}/cluster`, { signal: AbortSignal.timeout(2_000) });
+      return ((await answer.json()) as { members: Member[] }).members;
+    } catch {
+      // The next one may.
+    }
+  }
+  return [];
+}
+
+/** The server that is the primary by Patroni's word. */
+export async function leaderOf(layout: Layout): Promise<NodePlace | undefined> {
+  const leader = (await members(layout)).find(({ role }) => role === 'leader');
+  return layout.nodes.find(({ name }) => name === leader?.name);
+}
+
+/** A primary, two standbys that follow it, and in synchronous mode one that is waited for. */
+export async function isUp(layout: Layout): Promise<boolean> {
+  const all = await members(layout);
+  const well = all.filter(
+    ({ role, state }) => state === 'streaming' || (state === 'running' && (role === 'leader' || isOld(all))),
+  );
+  const synchronous = layout.mode === 'async' || all.some(({ role }) => role === 'sync_standby');
+  return well.length === layout.nodes.length && all.some(({ role }) => role === 'leader') && synchronous;
+}
+
+/** Patroni before 3.1 says `running` of a standby that streams. */
+function isOld(all: readonly Member[]): boolean {
+  const timelines = new Set(all.map(({ timeline }) => timeline));
+  return timelines.size === 1 && all.every(({ lag }) => lag === undefined || Number(lag) < 16 * 1024 * 1024);
+}
+
+export async function waitFor(holds: () => Promise<boolean>, what: string, limit = UP): Promise<void> {
+  const deadline = performance.now() + limit;
+  while (!(await holds().catch(() => false))) {
+    if (performance.now() > deadline) throw new Error(`no ${what} after ${limit / 1_000} s`);
+    await sleep(250);
+  }
+}
+
+async function createDatabase(layout: Layout): Promise<void> {
+  const leader = await leaderOf(layout);
+  if (leader === undefined) throw new Error('there is no primary');
+  const client = new pg.Client({ connectionString: nodeUrl(layout, leader, 'postgres', 'postgres') });
+  await client.connect();
+  await client.query(`CREATE ROLE ${DATABASE} LOGIN PASSWORD '${layout.password}'`);
+  await client.query(`CREATE DATABASE ${DATABASE} OWNER ${DATABASE}`);
+  await client.end();
+}
+
+/** Ends everything, standbys first, and takes the directory away. */
+export async function stopCluster(layout: Layout, keep = false): Promise<void> {
+  const { directory, nodes, etcd, services } = layout;
+  await Promise.all(services.map((_, index) => end(directory, `service${index + 1}`)));
+  await Promise.all(
+    nodes.map(async (node) => {
+      signal(processesOf(layout, node), 'SIGCONT');
+      await end(directory, node.name);
+      // What Patroni left behind.
+      signal(processesOf(layout, node), 'SIGKILL');
+    }),
+  );
+  await Promise.all([...etcd.map(({ name }) => name), 'haproxy'].map((name) => end(directory, name, 5_000)));
+  if (keep) rmSync(join(directory, 'cluster.json'), { force: true });
+  else rmSync(directory, { recursive: true, force: true });
+}

@@ -1,0 +1,69 @@
+/** The programs that a cluster is made of, and the user that they run as. */
+import { execFileSync } from 'node:child_process';
+import { accessSync, constants, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+export interface Programs {
+  etcd: string;
+  patroni: string;
+  haproxy: string;
+  /** The directory of PostgreSQL's programs. */
+  postgres: string;
+}
+
+/** Debian's package for each. */
+const PACKAGES = { etcd: 'etcd-server', patroni: 'patroni', haproxy: 'haproxy', postgres: 'postgresql' } as const;
+
+const PLACES = [...(process.env['PATH'] ?? '').split(':'), '/usr/sbin', '/usr/bin'];
+
+/** @returns the programs, or a sentence that says what is missing and how to get it */
+export function findPrograms(): Programs | string {
+  const found = {
+    etcd: find('etcd', PLACES),
+    patroni: find('patroni', PLACES),
+    haproxy: find('haproxy', PLACES),
+    postgres: postgresDirectory(),
+  };
+  const missing = (Object.keys(found) as (keyof Programs)[]).filter((name) => found[name] === undefined);
+  if (missing.length === 0) return found as Programs;
+  const packages = missing.map((name) => PACKAGES[name]).join(' ');
+  return `Missing: ${missing.join(', ')}. On Debian: apt-get install ${packages}`;
+}
+
+function find(name: string, places: readonly string[]): string | undefined {
+  return places.map((place) => join(place, name)).find(isExecutable);
+}
+
+/** Debian keeps each release apart, and none in the path. */
+function postgresDirectory(): string | undefined {
+  const debian = '/usr/lib/postgresql';
+  let releases: string[] = [];
+  try {
+    releases = readdirSync(debian).sort((a, b) => Number(b) - Number(a));
+  } catch {
+    // Not Debian: the path decides.
+  }
+  const places = [...releases.map((release) => join(debian, release, 'bin')), ...PLACES];
+  return places.find((place) => isExecutable(join(place, 'postgres')));
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export interface Account {
+  uid: number;
+  gid: number;
+}
+
+/** PostgreSQL doesn't run as root: then it is the user `postgres`; otherwise, undefined, whoever we are. */
+export function serverAccount(): Account | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const id = (flag: string): number => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }).trim());
+  return { uid: id('-u'), gid: id('-g') };
+}
