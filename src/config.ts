@@ -11,6 +11,7 @@ import {
   origins,
   schemaName,
   secret,
+  serviceUrl,
   size,
   token,
   trustProxy,
@@ -38,6 +39,8 @@ const settings = z.object({
   LOCK_TIMEOUT: duration.default(10_000),
   LOCK_WAIT: duration.default(200),
   STATEMENT_TIMEOUT: duration.default(600_000),
+  PRIMARY_URL: serviceUrl.optional(),
+  POSITION_TIMEOUT: duration.default(5_000),
   ON_LOG_DIVERGENCE: z.enum(['refuse', 'continue'], 'must be refuse or continue').default('refuse'),
 });
 
@@ -78,6 +81,10 @@ export interface Config {
   lockWait: number;
   /** Milliseconds. */
   statementTimeout: number;
+  /** Where a service is that takes changes, while this one reads from a standby; null: nobody has said. */
+  primaryUrl: string | null;
+  /** Milliseconds that a request waits for the log to come to the position that it asks for. */
+  positionTimeout: number;
   /** What to do when the log is not the one that was seen: refuse every change, or acknowledge it and go on. */
   onLogDivergence: 'refuse' | 'continue';
 }
@@ -137,6 +144,8 @@ function toConfig(given: z.output<typeof settings>): Config {
     lockTimeout: given.LOCK_TIMEOUT,
     lockWait: given.LOCK_WAIT,
     statementTimeout: given.STATEMENT_TIMEOUT,
+    primaryUrl: given.PRIMARY_URL ?? null,
+    positionTimeout: given.POSITION_TIMEOUT,
     onLogDivergence: given.ON_LOG_DIVERGENCE,
   };
 }

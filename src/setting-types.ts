@@ -63,6 +63,17 @@ export const schemaName = z
     "must be the name of a schema: 1 to 63 bytes, without quotes, not one of PostgreSQL's own",
   );
 
+/** Of a service, for its clients: it is shown to them, so it holds no password. */
+export const serviceUrl = z
+  .string()
+  .refine(isServiceUrl, 'must be the address of a service, such as https://dps.example.com, without user and password');
+
+function isServiceUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, username, password } = new URL(text);
+  return /^https?:$/.test(protocol) && username === '' && password === '';
+}
+
 /** Shorter ones are guessed: over the network, or from one access token. */
 export const secret = (least: number) =>
   z

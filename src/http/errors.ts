@@ -44,11 +44,12 @@ export const STATUS: Record<ErrorCode, number> = {
   LOCK_TIMEOUT: 503,
   LOG_DIVERGED: 503,
   LOG_UNREADABLE: 503,
+  READ_ONLY: 503,
   UNAVAILABLE: 503,
 };
 
 /** Seconds a client should wait where nothing better is known. */
-const RETRY_AFTER: Partial<Record<ErrorCode, number>> = { LOCK_TIMEOUT: 1, UNAVAILABLE: 2 };
+const RETRY_AFTER: Partial<Record<ErrorCode, number>> = { LOCK_TIMEOUT: 1, UNAVAILABLE: 2, READ_ONLY: 5 };
 
 /** A problem as the edge answers it. */
 export interface EdgeProblem extends Omit<Problem, 'code'> {

@@ -16,6 +16,7 @@ export type ProblemCode =
   | 'LOG_DIVERGED'
   | 'LOG_UNREADABLE'
   | 'DIVERGED'
+  | 'READ_ONLY'
   | 'UNAVAILABLE';
 
 /** A place in a document: `['fields', 2, 'type']`, shown as `fields[2].type`. */

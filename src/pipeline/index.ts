@@ -93,7 +93,7 @@ async function answer<T>(writer: Writer, job: Job, work: (attempt: Attempt) => P
     return await retryAfterLogCheck(writer, { deadline, evenDiverged: false }, attempt);
   } catch (error) {
     if (error instanceof CommitInDoubt) return resolveCommitInDoubt(error, writer, { request: job.request, deadline });
-    return refusalOf(error);
+    return refusalOf(error, options);
   }
 }
 
@@ -164,24 +164,24 @@ async function inTransaction<T>(writer: Writer, how: How, work: (at: Try) => Pro
     if (problem !== null) throw new ProblemError(problem);
     return await retryAfterLogCheck(writer, how, () => retryWhileLocked({ ...writer, deadline }, work));
   } catch (error) {
-    const problem = problemOf(error);
+    const problem = problemOf(error, writer.options);
     throw problem === undefined ? error : new ProblemError(problem, error);
   }
 }
 
-function refusalOf(error: unknown): Refusal {
-  const problem = problemOf(error);
+function refusalOf(error: unknown, options: Options): Refusal {
+  const problem = problemOf(error, options);
   if (problem === undefined) throw error;
   return refusal(problem);
 }
 
 /** What ended a transaction, if it was the moment and not a bug. */
-function problemOf(error: unknown): Problem | undefined {
+function problemOf(error: unknown, { primaryUrl }: Options): Problem | undefined {
   if (error instanceof ProblemError) return error.problem;
   if (error instanceof DivergedError)
     return unavailable('The log has just become another one; nothing was written. Try again.');
   if (error instanceof UnreadableEventError) return logUnreadable(error);
-  return environmentProblem(error instanceof StaleConnectionError ? error.cause : error);
+  return environmentProblem(error instanceof StaleConnectionError ? error.cause : error, primaryUrl);
 }
 
 function refusal(...problems: Refusal['problems']): Refusal {

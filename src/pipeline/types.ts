@@ -52,6 +52,8 @@ export interface PipelineOptions {
   watch?: LogWatch;
   /** What to do then: refuse every change until it is acknowledged (the default), or acknowledge it at once. */
   onLogDivergence?: 'refuse' | 'continue';
+  /** Where changes can be made while the database of this process takes none. */
+  primaryUrl?: string | null;
   logger: Logger;
   /** Milliseconds that a caller waits for the turn of its command and for its locks, all together. */
   lockTimeout: number;

@@ -119,23 +119,43 @@ const LOST_BY_DRIVER = [
   'Query read timeout',
 ];
 
+/** A standby needed what the statement held, to follow its primary: nothing is wrong with the statement. */
+export const isRecoveryConflict = (error: unknown): boolean =>
+  isLocked(error) && /conflict with recovery/.test((error as Error).message);
+
 /**
  * What a failure that isn't about the statement itself means for the caller: the connection, locks, time, resources.
  * Undefined: none of these, so the caller has to know.
+ * @param primaryUrl where changes can be made, for who meets a server that takes none
  */
-export function environmentProblem(error: unknown): Problem | undefined {
+export function environmentProblem(error: unknown, primaryUrl: string | null = null): Problem | undefined {
   const state = sqlState(error);
-  if (isLocked(error)) return lockTimeout();
+  if (isLocked(error)) return isRecoveryConflict(error) ? unavailable(RECOVERY_CONFLICT) : lockTimeout();
   if (state === SQLSTATE.query_canceled) return tooLong();
+  if (state === SQLSTATE.read_only_sql_transaction) return readOnly(primaryUrl);
+  return unavailability(error, state);
+}
+
+function unavailability(error: unknown, state: string | undefined): Problem | undefined {
   if (isOlderRelease(error, state)) return unavailable(OLDER_RELEASE);
   if (isConnectionLoss(error) || isRefusedConnection(state))
     return unavailable('The database is not reachable; nothing was written. Try again later.');
-  if (state === SQLSTATE.read_only_sql_transaction) {
-    return unavailable('The database is read-only at the moment; nothing was written. Try again later.');
-  }
   if (state?.startsWith('53'))
     return unavailable('The database is out of resources; nothing was written. Try again later.');
   return undefined;
+}
+
+const RECOVERY_CONFLICT =
+  'The standby has ended the query, because it was in the way of following the primary. Try again.';
+
+/** The server takes no changes: it is a standby, or was made read-only. @param primaryUrl where they can be made */
+export function readOnly(primaryUrl: string | null): Problem {
+  const where = primaryUrl === null ? '' : ` Send it to the primary: ${primaryUrl}`;
+  return {
+    code: 'READ_ONLY',
+    message: `The database of this process is read-only; nothing was written.${where}`,
+    ...(primaryUrl !== null && { details: { primary: primaryUrl } }),
+  };
 }
 
 export function unavailable(message: string): Problem {

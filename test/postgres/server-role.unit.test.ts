@@ -1,0 +1,85 @@
+import { expect } from 'chai';
+import { type Replay, createLag, createServerRole } from '../../src/postgres/server-role.js';
+import { silent } from '../support/instance.js';
+
+const CAUGHT_UP: Replay = { replayed: 500, received: 500, receiving: true, sent: null, committed: 1_000, now: 1_000 };
+
+describe('createLag', () => {
+  it('is 0 where all that came was replayed, however old the last transaction is', () => {
+    const lagOf = createLag();
+    expect(lagOf(CAUGHT_UP)).to.equal(0);
+    expect(lagOf({ ...CAUGHT_UP, now: 9_000 })).to.equal(0);
+  });
+
+  it('is the time since it had all, while what came is not replayed', () => {
+    const lagOf = createLag();
+    lagOf({ ...CAUGHT_UP, committed: 10 });
+    expect(lagOf({ ...CAUGHT_UP, committed: 10, received: 600, now: 1_007 })).to.equal(7);
+    expect(lagOf({ ...CAUGHT_UP, committed: 1_005, received: 700, replayed: 600, now: 1_010 })).to.equal(5);
+  });
+
+  it('does not believe a standby without a connection to its primary, which may have gone on', () => {
+    const lagOf = createLag();
+    expect(lagOf({ ...CAUGHT_UP, receiving: false, committed: 400 })).to.equal(600);
+    lagOf({ ...CAUGHT_UP, now: 1_100 });
+    expect(lagOf({ ...CAUGHT_UP, receiving: false, now: 1_130 })).to.equal(30);
+  });
+
+  it('does not believe a standby that replays what is old as fast as it comes', () => {
+    const lagOf = createLag();
+    lagOf({ ...CAUGHT_UP, receiving: false, committed: 100 });
+    expect(lagOf({ ...CAUGHT_UP, committed: 200, now: 1_001 })).to.equal(801);
+    expect(lagOf({ ...CAUGHT_UP, committed: 900, now: 1_002 })).to.equal(102);
+    expect(lagOf({ ...CAUGHT_UP, committed: 1_002, now: 1_003 })).to.equal(0);
+  });
+
+  it('goes by what the primary has sent, where the account may see it', () => {
+    const lagOf = createLag();
+    expect(lagOf({ ...CAUGHT_UP, sent: 800, committed: 990 })).to.equal(10);
+    expect(lagOf({ ...CAUGHT_UP, sent: 500 })).to.equal(0);
+  });
+
+  it('is never negative: the clocks of two machines differ', () => {
+    expect(createLag()({ ...CAUGHT_UP, receiving: false, committed: 2_000 })).to.equal(0);
+  });
+});
+
+describe('createServerRole', () => {
+  const tick = () => new Promise((resolve) => setImmediate(resolve));
+  const primary = { standby: false, replay: null };
+  const standby = { standby: true, replay: CAUGHT_UP };
+
+  it('tells of a promotion when everything is done that it takes, and of a demotion at once', async () => {
+    const role = createServerRole({ logger: silent, standby: true });
+    const told: boolean[] = [];
+    role.subscribe((isStandby) => told.push(isStandby));
+    let finish!: () => void;
+    role.onPromotion(() => new Promise<void>((resolve) => (finish = resolve)));
+    expect(role.observe(primary).standby).to.equal(true);
+    expect(role.observe(primary).standby).to.equal(true);
+    finish();
+    await tick();
+    expect(role.current()).to.deep.equal({ standby: false, lag: 0 });
+    expect(role.observe(standby).standby).to.equal(true);
+    expect(told).to.deep.equal([false, true]);
+  });
+
+  it('tries again what a promotion takes, and gives it up for a server that is a standby again', async () => {
+    const role = createServerRole({ logger: silent, standby: true });
+    let tries = 0;
+    role.onPromotion(() => {
+      tries += 1;
+      return tries === 1 ? Promise.reject(new Error('away')) : Promise.resolve();
+    });
+    role.observe(primary);
+    await tick();
+    expect(role.current().standby).to.equal(true);
+    role.observe(primary);
+    role.observe(standby);
+    await tick();
+    expect(role.current().standby).to.equal(true);
+    role.observe(primary);
+    await tick();
+    expect([role.current().standby, tries]).to.deep.equal([false, 3]);
+  });
+});
