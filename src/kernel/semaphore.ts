@@ -1,58 +1,83 @@
-/** A semaphore of one permit, given in order of arrival. */
-import { type Problem, ProblemError } from './problem.js';
+/** A semaphore of so many units, given in order of arrival. */
 
 export interface Permit {
   /** Milliseconds spent waiting. */
   waited: number;
+  /** Keeps so many units and gives back the rest, where it holds more. */
+  shrink(units: number): void;
+  /** Gives back all of it. Idempotent. */
   release(): void;
 }
 
-export interface Semaphore {
-  /** @throws ProblemError `timeoutProblem()` when no permit is free within `timeout` milliseconds */
-  acquire(timeout: number, timeoutProblem: () => Problem): Promise<Permit>;
+export interface Acquire {
+  /** 1 when absent; never more than there are. */
+  units?: number;
+  /** Milliseconds; for ever when absent. */
+  timeout?: number;
+  /** Whoever asked is gone: the wait ends as after the timeout. */
+  gone?: AbortSignal;
+  /** What a wait that ends in vain is rejected with. */
+  refusal?: () => Error;
 }
 
-/**
- * Orders the commands of this process, as the log's lock orders those of all processes. Without it, each waiting command
- * would sit on a connection of the pool, and reads would find none.
- */
-export function createSemaphore(): Semaphore {
-  const waiting: (() => void)[] = [];
-  let busy = false;
+export interface Semaphore {
+  acquire(request?: Acquire): Promise<Permit>;
+}
 
-  const releaseNext = (): void => {
-    const next = waiting.shift();
-    if (next === undefined) busy = false;
-    else next();
+interface Waiter {
+  units: number;
+  enter(): void;
+}
+
+export function createSemaphore(units = 1): Semaphore {
+  const waiting: Waiter[] = [];
+  let free = units;
+
+  // Whoever needs much is not overtaken by those behind, or it would wait for ever.
+  const admit = (): void => {
+    for (let next = waiting[0]; next !== undefined && next.units <= free; next = waiting[0]) {
+      waiting.shift();
+      free -= next.units;
+      next.enter();
+    }
   };
 
-  const permit = (started: number): Permit => {
-    let ended = false;
-    const end = (): void => {
-      if (!ended) releaseNext();
-      ended = true;
+  const permitOf = (taken: number, waited: number): Permit => {
+    let held = taken;
+    const shrink = (to: number): void => {
+      if (to >= held) return;
+      free += held - to;
+      held = to;
+      admit();
     };
-    return { waited: performance.now() - started, release: end };
+    return { waited, shrink, release: () => shrink(0) };
   };
 
   return {
-    acquire: (timeout, timeoutProblem) => {
-      const started = performance.now();
-      if (!busy) {
-        busy = true;
-        return Promise.resolve(permit(started));
-      }
-      return new Promise((resolve, reject) => {
-        const go = (): void => {
+    acquire: ({ units: asked = 1, timeout, gone, refusal = () => new Error('No permit was free in time') } = {}) =>
+      new Promise((resolve, reject) => {
+        const started = performance.now();
+        const settle = (): void => {
           clearTimeout(timer);
-          resolve(permit(started));
+          gone?.removeEventListener('abort', leave);
         };
-        const timer = setTimeout(() => {
-          waiting.splice(waiting.indexOf(go), 1);
-          reject(new ProblemError(timeoutProblem()));
-        }, timeout);
-        waiting.push(go);
-      });
-    },
+        const leave = (): void => {
+          settle();
+          waiting.splice(waiting.indexOf(waiter), 1);
+          // Who stands behind may need less.
+          admit();
+          reject(refusal());
+        };
+        const enter = (): void => {
+          settle();
+          resolve(permitOf(asked, performance.now() - started));
+        };
+        const waiter = { units: asked, enter };
+        const timer = timeout === undefined ? undefined : setTimeout(leave, timeout);
+        gone?.addEventListener('abort', leave);
+        waiting.push(waiter);
+        if (gone?.aborted === true) leave();
+        else admit();
+      }),
   };
 }

@@ -119,7 +119,7 @@ async function tryOnce<T>(
   { left, tableWait }: { left: number; tableWait: number },
   work: (at: Try) => Promise<T>,
 ): Promise<Ended<T>> {
-  const permit = await semaphore.acquire(left, semaphoreTimeout);
+  const permit = await semaphore.acquire({ timeout: left, refusal: semaphoreTimeout });
   try {
     const onClient = async (client: pg.PoolClient): Promise<Ended<T>> => {
       const lockWait = Math.max(1, Math.min(deadline - performance.now(), LOOK_AT_HOLDER));
@@ -143,7 +143,8 @@ async function tryOnce<T>(
   }
 }
 
-const semaphoreTimeout = () => lockTimeout('Other changes of this process were under way all the time');
+const semaphoreTimeout = () =>
+  new ProblemError(lockTimeout('Other changes of this process were under way all the time'));
 
 function report({ logger }: PipelineOptions, { holders, log }: LockConflict): void {
   logger.info('a change waits for a lock', {

@@ -4,6 +4,8 @@ import { createSemaphore } from '../../src/kernel/semaphore.js';
 import { lockTimeout } from '../../src/postgres/errors.js';
 import { ProblemError } from '../../src/kernel/problem.js';
 
+const timedOut = () => new ProblemError(lockTimeout());
+
 describe('the semaphore of a process', () => {
   it('lets one in at a time, in order of arrival', async () => {
     const semaphore = createSemaphore();
@@ -11,7 +13,7 @@ describe('the semaphore of a process', () => {
     let inside = 0;
     await Promise.all(
       [1, 2, 3, 4, 5].map(async (each) => {
-        const permit = await semaphore.acquire(1_000, lockTimeout);
+        const permit = await semaphore.acquire({ timeout: 1_000, refusal: timedOut });
         inside += 1;
         expect(inside).to.equal(1);
         await sleep(2);
@@ -25,21 +27,24 @@ describe('the semaphore of a process', () => {
 
   it('refuses the caller that has waited too long, and no other', async () => {
     const semaphore = createSemaphore();
-    const first = await semaphore.acquire(10, lockTimeout);
-    const impatient = semaphore.acquire(10, lockTimeout).catch((error: unknown) => error);
-    const patient = semaphore.acquire(1_000, lockTimeout);
+    const first = await semaphore.acquire({ timeout: 10, refusal: timedOut });
+    const impatient = semaphore.acquire({ timeout: 10, refusal: timedOut }).catch((error: unknown) => error);
+    const patient = semaphore.acquire({ timeout: 1_000, refusal: timedOut });
     expect(await impatient).to.be.instanceOf(ProblemError);
     first.release();
     const permit = await patient;
     expect(permit.waited).to.be.at.least(9);
     permit.release();
-    (await semaphore.acquire(10, lockTimeout)).release();
+    (await semaphore.acquire({ timeout: 10, refusal: timedOut })).release();
   });
 
   it('takes the release of a permit once', async () => {
     const semaphore = createSemaphore();
-    const first = await semaphore.acquire(10, lockTimeout);
-    const waiting = [semaphore.acquire(1_000, lockTimeout), semaphore.acquire(1_000, lockTimeout)];
+    const first = await semaphore.acquire({ timeout: 10, refusal: timedOut });
+    const waiting = [
+      semaphore.acquire({ timeout: 1_000, refusal: timedOut }),
+      semaphore.acquire({ timeout: 1_000, refusal: timedOut }),
+    ];
     first.release();
     first.release();
     const second = await waiting[0];
@@ -53,5 +58,35 @@ describe('the semaphore of a process', () => {
     second?.release();
     await sleep(5);
     expect(third).to.equal(true);
+  });
+
+  it('gives several at once as much as there is, and lets nobody be overtaken', async () => {
+    const semaphore = createSemaphore(10);
+    const first = await semaphore.acquire({ units: 7 });
+    const order: string[] = [];
+    const large = semaphore.acquire({ units: 5 }).then((permit) => (order.push('large'), permit));
+    const small = semaphore.acquire({ units: 3 }).then((permit) => (order.push('small'), permit));
+    await sleep(2);
+    expect(order).to.deep.equal([]);
+    first.shrink(5);
+    (await large).release();
+    (await small).release();
+    expect(order).to.deep.equal(['large', 'small']);
+    first.release();
+    (await semaphore.acquire({ units: 10, timeout: 10 })).release();
+  });
+
+  it('lets those behind in when a caller leaves, or had left before it asked', async () => {
+    const semaphore = createSemaphore(10);
+    const held = await semaphore.acquire({ units: 5 });
+    const caller = new AbortController();
+    const large = semaphore.acquire({ units: 10, gone: caller.signal, refusal: timedOut });
+    const small = semaphore.acquire({ units: 5 });
+    caller.abort();
+    expect(await large.catch((error: unknown) => error)).to.be.instanceOf(ProblemError);
+    (await small).release();
+    held.release();
+    const late = semaphore.acquire({ gone: caller.signal, refusal: timedOut });
+    expect(await late.catch((error: unknown) => error)).to.be.instanceOf(ProblemError);
   });
 });

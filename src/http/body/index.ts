@@ -1,8 +1,8 @@
 /** Request bodies: JSON everywhere, YAML and uploads where a whole schema is sent. */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
+import { type Permit, type Semaphore, createSemaphore } from '../../kernel/semaphore.js';
 import { refused } from '../errors.js';
-import { createBudget, type Share } from './memory-budget.js';
 import { decoderOf } from './coding.js';
 import { JSON_LIMITS, parseJson } from './json.js';
 import { skipSpace } from './json-bytes.js';
@@ -39,11 +39,20 @@ export interface Bodies {
 /** Of large bodies, what two of the largest take is held at once. */
 const LARGEST_AT_ONCE = 2;
 
+/** Milliseconds that a large body waits for room. */
+const WAIT = 10_000;
+
+const roomFor = (budget: Semaphore, units: number, gone: AbortSignal): Promise<Permit> =>
+  budget.acquire({ units, gone, timeout: WAIT, refusal: tooManyLargeBodies });
+
+const tooManyLargeBodies = () =>
+  refused('UNAVAILABLE', 'Too many large bodies are under way: send it again in a moment.');
+
 /** Bodies of at most `limits` bytes. Those that are larger than `limits.other` wait until their sum has room for them. */
 export function createBodies(limits: BodyLimits): Bodies {
-  const budget = createBudget(LARGEST_AT_ONCE * Math.max(limits.schema, limits.other));
+  const bytes = createSemaphore(LARGEST_AT_ONCE * Math.max(limits.schema, limits.other));
   // A value takes a hundred bytes of memory, and three of a body.
-  const values = createBudget(JSON_LIMITS.values);
+  const values = createSemaphore(JSON_LIMITS.values);
   return {
     async json(req) {
       const { type, charset } = checkedType(req);
@@ -61,8 +70,8 @@ export function createBodies(limits: BodyLimits): Bodies {
       return whileThere(req, async (gone) =>
         length <= limits.other
           ? unbudgeted(read, gone)
-          : budgeted(await budget.take(length, gone), {
-              take: (count) => values.take(count, gone),
+          : budgeted(await roomFor(bytes, length, gone), {
+              take: (count) => roomFor(values, count, gone),
               read: (claims) => read(gone, claims),
             }),
       );
@@ -87,12 +96,12 @@ async function unbudgeted(read: Read, gone: AbortSignal): Promise<ReadBody> {
 
 interface Budgeted {
   /** A share of all values that are built. */
-  take(values: number): Promise<Share>;
+  take(values: number): Promise<Permit>;
   read(claims: Claims): Promise<unknown>;
 }
 
-async function budgeted(share: Share, { take, read }: Budgeted): Promise<ReadBody> {
-  let built: Share | null = null;
+async function budgeted(share: Permit, { take, read }: Budgeted): Promise<ReadBody> {
+  let built: Permit | null = null;
   const release = (): void => {
     share.release();
     built?.release();

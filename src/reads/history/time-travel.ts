@@ -1,4 +1,5 @@
 /** The state at any position: from the nearest state at hand, folded forward. */
+import { createSemaphore } from '../../kernel/semaphore.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { type Point, foldLog, startPoint } from '../../log/fold.js';
 import type { Store } from '../store.js';
@@ -24,7 +25,7 @@ const AT_ONCE = 2;
 export function createTimeTravel({ pool, store, folds }: TimeTravelOptions): TimeTravel {
   const kept = new Map<number, Point>();
   const running = new Map<number, Promise<Point>>();
-  const acquire = createFoldSemaphore(AT_ONCE);
+  const semaphore = createSemaphore(AT_ONCE);
 
   // What was kept is of another log.
   store.subscribe((_point, replaced) => {
@@ -52,7 +53,7 @@ export function createTimeTravel({ pool, store, folds }: TimeTravelOptions): Tim
   };
 
   const travel = async (position: number): Promise<Point> => {
-    const release = await acquire();
+    const permit = await semaphore.acquire();
     try {
       const near = nearestKept(position);
       const from = (await folds.nearest(position, near.head.position)) ?? near;
@@ -61,7 +62,7 @@ export function createTimeTravel({ pool, store, folds }: TimeTravelOptions): Tim
       remember(point);
       return point;
     } finally {
-      release();
+      permit.release();
     }
   };
 
@@ -78,21 +79,5 @@ export function createTimeTravel({ pool, store, folds }: TimeTravelOptions): Tim
       }
       return under;
     },
-  };
-}
-
-/** Lets `count` in at once; the next waits for a release. */
-function createFoldSemaphore(count: number): () => Promise<() => void> {
-  const waiting: (() => void)[] = [];
-  let free = count;
-  const release = (): void => {
-    const next = waiting.shift();
-    if (next === undefined) free += 1;
-    else next();
-  };
-  return async () => {
-    if (free > 0) free -= 1;
-    else await new Promise<void>((resolve) => waiting.push(resolve));
-    return release;
   };
 }

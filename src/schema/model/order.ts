@@ -2,20 +2,6 @@
 import { extrasOf, type CollectionNode, type State, byName } from './state.js';
 import type { Field, Relation } from './model.js';
 
-/** Names ordered so that a collection comes after its group, where both are in `names`; by name otherwise. */
-export function groupsFirst(names: Iterable<string>, groupOf: (name: string) => string | null | undefined): string[] {
-  const pending = new Set([...names].sort(byName));
-  const ordered: string[] = [];
-  const place = (name: string): void => {
-    // Chains of groups can be long, so they are walked, not recursed into.
-    const chain: string[] = [];
-    for (let at: string | null | undefined = name; at != null && pending.delete(at); at = groupOf(at)) chain.push(at);
-    for (let each = chain.pop(); each !== undefined; each = chain.pop()) ordered.push(each);
-  };
-  for (const name of pending) place(name);
-  return ordered;
-}
-
 /**
  * Names so ordered that each comes after all it needs of `names`; by name otherwise. What needs itself in a circle comes
  * where it is met first.
@@ -34,6 +20,13 @@ export function neededFirst(names: Iterable<string>, needsOf: (name: string) => 
   }
   return ordered;
 }
+
+/** Names so ordered that a collection, or a field, comes after its group. */
+export const groupsFirst = (names: Iterable<string>, groupOf: (name: string) => string | null | undefined): string[] =>
+  neededFirst(names, (name) => {
+    const group = groupOf(name);
+    return group == null ? [] : [group];
+  });
 
 /** The table that a collection is a partition of. */
 export const parentOf = ({ collections }: State, name: string): string | undefined =>
