@@ -1,6 +1,6 @@
 /**
  * Which test file runs which blocks of the sources, taken once and kept in node_modules/.cache: a test file that
- * changed is run again. Of sources that got other blocks since only the file is known, until `--fresh`.
+ * changed, or failed, is run again. Of sources that got other blocks since only the file is known, until `--fresh`.
  */
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -47,7 +47,8 @@ export async function readCoverage(options: CoverageOptions): Promise<TestCovera
   const kept = new Map((options.fresh ? [] : withMoved(await readCache(), tests)).map((entry) => [entry.file, entry]));
   const waiting: string[] = [];
   for (const test of options.kept ? [] : tests) {
-    if (kept.get(test)?.hash !== (await hashOf(test))) waiting.push(test);
+    const known = kept.get(test);
+    if (known === undefined || known.failed > 0 || known.hash !== (await hashOf(test))) waiting.push(test);
   }
   for (const file of kept.keys()) if (!tests.includes(file)) kept.delete(file);
   if (waiting.length > 0) said(`coverage: ${waiting.length} test files to run`);

@@ -2,7 +2,8 @@
  * `npm run mutate -- --mutations 100 --seed 1 --under src/schema`: samples single changes of the sources, runs the
  * tests that reach each, and prints which of them nothing noticed. Exit code 1 when fewer than 90 % were noticed.
  * The working tree isn't touched: every change is made in a copy of it. Which tests reach what is found out once and
- * kept; `--fresh` finds it out anew, `--kept` takes what is there. `--verbose` also prints what noticed each change.
+ * kept; `--fresh` finds it out anew, `--kept` takes what is there. `--unit` runs unit tests alone: quick, and no score of
+ * the whole. `--verbose` also prints what noticed each change.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -24,6 +25,7 @@ const { values } = parseArgs({
     under: { type: 'string', default: 'src' },
     fresh: { type: 'boolean', default: false },
     kept: { type: 'boolean', default: false },
+    unit: { type: 'boolean', default: false },
     verbose: { type: 'boolean', default: false },
   },
 });
@@ -50,7 +52,8 @@ process.env['TEST_DATABASE_URL'] = (await testServer()).connectionString;
 const copies = [];
 const verdicts: Verdict[] = [];
 try {
-  const coverage = await readCoverage({ fresh: values.fresh, kept: values.kept, said: note });
+  const all = await readCoverage({ fresh: values.fresh, kept: values.kept, said: note });
+  const coverage = values.unit ? all.filter(({ file }) => file.endsWith('.unit.test.ts')) : all;
   for (let worker = 0; worker < WORKERS; worker++) copies.push(await createCopy());
   const [first] = copies;
   if (first === undefined) throw new Error('no copy');

@@ -8,7 +8,8 @@ import type { Mutation } from './mutations.js';
 
 /**
  * First those that run the block, then those that run anything of the file, or else of the files that import it; in
- * each group unit tests first, and then those that run the fewest blocks: they say the most about each.
+ * each group unit tests first, then those whose place is nearest to the file's, then those that run the fewest blocks:
+ * they say the most about each.
  */
 export async function testsFor(mutation: Mutation, coverage: readonly TestCoverage[]): Promise<TestCoverage[]> {
   const sound = coverage.filter(({ failed }) => failed === 0);
@@ -23,15 +24,36 @@ export async function testsFor(mutation: Mutation, coverage: readonly TestCovera
     wider = sound.filter(({ sources }) => files.some((each) => Object.hasOwn(sources, each)));
     files = await importersOf(files);
   }
-  return [...inOrder(exact), ...inOrder(wider.filter((each) => !exact.includes(each)))];
+  return [
+    ...inOrder(exact, file),
+    ...inOrder(
+      wider.filter((each) => !exact.includes(each)),
+      file,
+    ),
+  ];
 }
 
-function inOrder(tests: readonly TestCoverage[]): TestCoverage[] {
-  return tests.toSorted((a, b) => rank(a) - rank(b) || a.blocks.length - b.blocks.length);
+function inOrder(tests: readonly TestCoverage[], source: string): TestCoverage[] {
+  const ranked = tests.map((test) => ({ test, place: rank(test), near: -sharedFolders(test.file, source) }));
+  return ranked
+    .toSorted((a, b) => a.place - b.place || a.near - b.near || a.test.blocks.length - b.test.blocks.length)
+    .map(({ test }) => test);
 }
 
 function rank({ file }: TestCoverage): number {
   return file.endsWith('.unit.test.ts') ? 0 : 1;
+}
+
+/** How far two paths go the same way below `src` and `test`; the file's own name counts as well. */
+function sharedFolders(test: string, source: string): number {
+  const [one, other] = [test, source].map((path) =>
+    path
+      .replace(/(\.(unit|int|e2e)\.test)?\.ts$/, '')
+      .split('/')
+      .slice(1),
+  );
+  const apart = one?.findIndex((part, index) => part !== other?.[index]) ?? 0;
+  return apart < 0 ? (one?.length ?? 0) : apart;
 }
 
 async function importersOf(files: readonly string[]): Promise<string[]> {

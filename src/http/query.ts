@@ -58,8 +58,8 @@ function toProblems(issue: z.core.$ZodIssue): EdgeProblem[] {
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((name) => problem(name, `There is no query parameter ${JSON.stringify(name)} here.`));
   }
-  const name = String(issue.path[0] ?? '');
-  return [problem(name, name === '' ? issue.message : `${JSON.stringify(name)} ${issue.message}`)];
+  const name = String(issue.path[0]);
+  return [problem(name, `${JSON.stringify(name)} ${issue.message}`)];
 }
 
 const problem = (name: string, message: string): EdgeProblem => ({ code: 'INVALID_QUERY', message, path: name });

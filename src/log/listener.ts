@@ -178,7 +178,7 @@ function trackedConfig(options: ListenerOptions, sockets: Set<net.Socket>): Retu
 }
 
 /** From 100 ms to 10 s, doubled each time; part of it random, so that instances don't come back all at once. */
-function defaultBackoff(attempt: number): number {
+export function defaultBackoff(attempt: number): number {
   const full = Math.min(MAX_BACKOFF, 100 * 2 ** Math.min(attempt - 1, 10));
   return Math.round(full * (0.5 + Math.random() / 2));
 }

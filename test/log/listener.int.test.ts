@@ -111,6 +111,24 @@ describe('listening', () => {
     await hears(5);
   });
 
+  it('counts attempts from the start again once it was connected', async () => {
+    const attempts: number[] = [];
+    const backoff = (attempt: number): number => {
+      attempts.push(attempt);
+      return 5;
+    };
+    proxy.answer('refused');
+    listen({ backoff });
+    await until('some attempts', () => attempts.length >= 3);
+    expect(attempts.slice(0, 3)).to.deep.equal([1, 2, 3]);
+    proxy.answer('through');
+    await until('connected', listener.connected);
+    const before = attempts.length;
+    proxy.cut();
+    await until('connected again', () => connects === 2);
+    expect(attempts.slice(before)[0]).to.equal(1);
+  });
+
   it('starts while the database is away', async () => {
     proxy.answer('refused');
     listen();

@@ -1,8 +1,10 @@
 import { request, Agent, type IncomingMessage } from 'node:http';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { mock } from 'node:test';
 import { expect } from 'chai';
 import pg from 'pg';
+import { dps } from '../../support/dps.js';
 import { until } from '../../support/until.js';
 import { type TestService, startService } from '../../support/service.js';
 import { type Client, clientOf, json } from '../../support/client.js';
@@ -152,6 +154,40 @@ describe('the live stream', () => {
     slow.response.resume();
     await until('the events arrive', () => slow.positions.at(-1) === last);
     expect(slow.positions).to.deep.equal(range(1, last));
+  });
+
+  it('ends with the next heartbeat when its token is revoked, and the others go on', async () => {
+    const email = 'listener@example.com';
+    const settings = { DATABASE_URL: service.databaseUrl };
+    const run = async (...args: string[]) => {
+      const { code, out, err } = await dps(args, settings);
+      expect(code, err).to.equal(0);
+      return out;
+    };
+    await run('users', 'add', email, '--role', 'auditor');
+    const { token } = JSON.parse(await run('tokens', 'add', email, '--name', 'stream', '--json')) as { token: string };
+    mock.timers.enable({ apis: ['setInterval'] });
+    try {
+      const [theirs, others] = [await listen(undefined, token), await listen()];
+      let beats = 0;
+      others.response.on('data', (chunk: string) => (beats += chunk.split(': heartbeat\n').length - 1));
+      const beat = async (): Promise<void> => {
+        const seen = beats;
+        mock.timers.tick(15_000);
+        await until('the heartbeat comes', () => beats > seen);
+      };
+      await beat();
+      expect(theirs.ended()).to.equal(false);
+      await run('tokens', 'revoke', email, 'stream');
+      await beat();
+      await until('the stream ends', theirs.ended);
+      expect(others.ended()).to.equal(false);
+      const head = await create(1);
+      await until('the event arrives', () => others.positions.at(-1) === head);
+      expect(theirs.positions).to.deep.equal([]);
+    } finally {
+      mock.timers.reset();
+    }
   });
 
   it('ends when the service stops, without waiting for the listeners', async () => {

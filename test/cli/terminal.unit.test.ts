@@ -1,0 +1,81 @@
+import { PassThrough, Writable } from 'node:stream';
+import { expect } from 'chai';
+import { createTerminal } from '../../src/cli/terminal.js';
+
+/** Takes all, or fails every write with a code. */
+function output(fails?: string): Writable & { text: string } {
+  const taken = Object.assign(
+    new Writable({
+      write(chunk: Buffer, _encoding, done) {
+        if (fails !== undefined) return done(Object.assign(new Error(`${fails}: no`), { code: fails }));
+        taken.text += chunk.toString();
+        done();
+      },
+    }),
+    { text: '' },
+  );
+  return taken;
+}
+
+function terminal({ stdout = output(), isTTY = false, env = {}, stdin = new PassThrough() } = {}) {
+  const stderr = output();
+  const streams = [stdin, stdout, stderr].map((stream) => Object.assign(stream, { isTTY }));
+  const [input, out, err] = streams;
+  return { stdin, stdout, stderr, ...createTerminal({ stdin: input, stdout: out, stderr: err, env } as never) };
+}
+
+describe('the terminal', () => {
+  it('prints results on stdout, a line each, and notes on stderr', async () => {
+    const { terminal: shown, finish, stdout, stderr } = terminal();
+    shown.print('a');
+    shown.print('b');
+    shown.note('c');
+    expect(await finish(0)).to.equal(0);
+    expect([stdout.text, stderr.text]).to.deep.equal(['a\nb\n', 'c\n']);
+    expect(await finish(1)).to.equal(1);
+  });
+
+  it('asks, rewrites lines and has colours only where somebody looks', async () => {
+    const piped = terminal().terminal;
+    expect(piped).not.to.have.any.keys('ask', 'rewrite');
+    expect(piped.colours).to.equal(false);
+    const seen = terminal({ isTTY: true });
+    expect(seen.terminal.colours).to.equal(true);
+    expect(terminal({ isTTY: true, env: { NO_COLOR: '1' } }).terminal.colours).to.equal(false);
+    seen.terminal.rewrite?.('12 %');
+    expect(seen.stderr.text).to.equal('\r\u001B[2K12 %');
+    const answer = seen.terminal.ask?.('Sure? ');
+    seen.stdin.write('yes\n');
+    expect(await answer).to.equal('yes');
+    expect(seen.stderr.text).to.contain('Sure? ');
+    expect(seen.stdout.text).to.equal('');
+  });
+
+  it('reads stdin to its end', async () => {
+    const { terminal: shown, stdin } = terminal();
+    stdin.write('one ');
+    stdin.end('two');
+    expect(await shown.read()).to.equal('one two');
+  });
+
+  it('what can not be written is a failure, and said', async () => {
+    const { terminal: shown, finish, stderr } = terminal({ stdout: output('ENOSPC') });
+    shown.print('a');
+    expect(await finish(0)).to.equal(2);
+    expect(stderr.text).to.equal("The results can't be written (ENOSPC: no).\n");
+    expect(() => shown.print('b')).to.throw("The results can't be written (ENOSPC: no).");
+    expect(await finish(2), 'said already').to.equal(2);
+    expect(stderr.text.split('\n')).to.have.lengthOf(2);
+  });
+
+  it('a reader that has closed the pipe is told nothing', async () => {
+    const { terminal: shown, finish, stderr } = terminal({ stdout: output('EPIPE') });
+    shown.print('a');
+    expect(await finish(1)).to.equal(2);
+    expect(stderr.text).to.equal('');
+  });
+
+  it('nothing printed can not fail', async () => {
+    expect(await terminal({ stdout: output('ENOSPC') }).finish(0)).to.equal(0);
+  });
+});

@@ -1,0 +1,54 @@
+import { expect } from 'chai';
+import { readConfig } from '../src/config.js';
+import { greeting } from '../src/greeting.js';
+
+const URL = 'http://127.0.0.1:8000';
+type Admin = Parameters<typeof greeting>[0]['admin'];
+
+function lines(admin: Partial<Admin>, environment: Record<string, string> = {}): string[] {
+  const service = { url: URL, admin: { email: 'a@example.com', created: true, ignored: [], ...admin } as Admin };
+  return greeting(service, readConfig({ DATABASE_URL: 'postgres://x', ...environment })).split('\n');
+}
+
+/** The token of the example. */
+const tokenIn = (said: string[]): string | undefined =>
+  said.map((line) => /Authorization: Bearer ([^"]+)"/.exec(line)?.[1]).find((token) => token !== undefined);
+
+describe('the greeting', () => {
+  it('says where the service is, who may use it, and a first request that works as it stands', () => {
+    const said = lines({ passwordGenerated: 'secret', tokenGenerated: 'dps_t' });
+    expect(said.slice(0, 7)).to.deep.equal([
+      `The Data Platform Service listens on ${URL}`,
+      'Admin: a@example.com',
+      'Password (generated, shown this once): secret',
+      'Token (generated, shown this once): dps_t',
+      '',
+      'Try it:',
+      '',
+    ]);
+    expect(said[7]).to.equal(
+      `  curl ${URL}/collections -H "Authorization: Bearer dps_t" -H "Content-Type: application/json" \\`,
+    );
+    const body = /^ {4}-d '(.*)'$/.exec(said[8] ?? '')?.[1] ?? '';
+    expect(JSON.parse(body)).to.have.property('collection', 'first_steps');
+    expect(said.slice(9)).to.deep.equal(['']);
+  });
+
+  it('shows no secret that was given', () => {
+    const said = lines({}, { ADMIN_TOKEN: 'x'.repeat(40) });
+    expect(said.slice(0, 3)).to.deep.equal([`The Data Platform Service listens on ${URL}`, 'Admin: a@example.com', '']);
+    expect(tokenIn(said)).to.equal('$ADMIN_TOKEN');
+    expect(tokenIn(lines({}))).to.equal('$TOKEN');
+  });
+
+  it('says at a later start how to get another token, and which settings change nothing', () => {
+    const said = lines({ created: false, ignored: ['ADMIN_PASSWORD', 'ADMIN_TOKEN'] }, { ADMIN_TOKEN: 'x'.repeat(40) });
+    expect(said.slice(2, 6)).to.deep.equal([
+      'A token was made at the first start; for another: npx dps tokens add a@example.com',
+      'ADMIN_PASSWORD is not what is stored for a@example.com and changes nothing: npx dps users, npx dps tokens',
+      'ADMIN_TOKEN is not what is stored for a@example.com and changes nothing: npx dps users, npx dps tokens',
+      '',
+    ]);
+    expect(tokenIn(said)).to.equal('$TOKEN');
+  });
+});

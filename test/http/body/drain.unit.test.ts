@@ -1,0 +1,58 @@
+import type { IncomingMessage } from 'node:http';
+import { PassThrough } from 'node:stream';
+import { mock } from 'node:test';
+import { expect } from 'chai';
+import { drain } from '../../../src/http/body/limited-bytes.js';
+
+const MEBIBYTE = 1024 * 1024;
+
+/** A request whose body still comes. */
+function request(complete = false): PassThrough & IncomingMessage {
+  return Object.assign(new PassThrough(), { complete }) as unknown as PassThrough & IncomingMessage;
+}
+
+describe('what still comes after an early answer', () => {
+  const sent = async (req: PassThrough, bytes: number): Promise<void> => {
+    const chunk = Buffer.alloc(MEBIBYTE);
+    for (let left = bytes; left > 0; left -= MEBIBYTE) {
+      if (!req.write(chunk.subarray(0, Math.min(left, MEBIBYTE)))) {
+        await new Promise((resolve) => req.once('drain', resolve).once('close', resolve));
+      }
+    }
+    await new Promise(setImmediate);
+  };
+
+  it('is read and thrown away up to 64 MiB; with the next byte the connection is closed', async () => {
+    const req = request();
+    drain(req);
+    await sent(req, 64 * MEBIBYTE);
+    expect(req.destroyed).to.equal(false);
+    await sent(req, 1);
+    expect(req.destroyed).to.equal(true);
+  });
+
+  it('is waited for 10 seconds', () => {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    try {
+      const req = request();
+      drain(req);
+      mock.timers.tick(9_999);
+      expect(req.destroyed).to.equal(false);
+      mock.timers.tick(1);
+      expect(req.destroyed).to.equal(true);
+    } finally {
+      mock.timers.reset();
+    }
+  });
+
+  it('is no error when the client breaks off, and nothing is done where all has come', async () => {
+    const broken = request();
+    drain(broken);
+    broken.destroy(new Error('ECONNRESET'));
+    await new Promise((resolve) => broken.once('close', resolve));
+
+    const whole = request(true);
+    drain(whole);
+    expect(whole.listenerCount('data')).to.equal(0);
+  });
+});
