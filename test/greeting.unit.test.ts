@@ -6,7 +6,7 @@ const URL = 'http://127.0.0.1:8000';
 type Admin = Parameters<typeof greeting>[0]['admin'];
 
 function lines(admin: Partial<Admin>, environment: Record<string, string> = {}): string[] {
-  const service = { url: URL, admin: { email: 'a@example.com', created: true, ignored: [], ...admin } as Admin };
+  const service = { url: URL, admin: { email: 'a@example.com', created: true, ignored: [], ...admin } };
   return greeting(service, readConfig({ DATABASE_URL: 'postgres://x', ...environment })).split('\n');
 }
 

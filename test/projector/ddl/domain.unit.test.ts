@@ -12,7 +12,7 @@ describe('a domain', () => {
 
   it('is created with all that it says, and with nothing else', () => {
     expect(createDomain(NAME, domain())).to.equal('CREATE DOMAIN "d" AS integer');
-    expect(createDomain(NAME, domain({ not_null: false, checks: [] }))).to.equal('CREATE DOMAIN "d" AS integer');
+    expect(createDomain(NAME, domain({ checks: [] }))).to.equal('CREATE DOMAIN "d" AS integer');
     expect(createDomain(NAME, domain({ not_null: true, default: '1', checks: [POSITIVE, SMALL] }))).to.equal(
       'CREATE DOMAIN "d" AS integer DEFAULT (1) NOT NULL' +
         ' CONSTRAINT "positive" CHECK ((VALUE > 0)) CONSTRAINT "small" CHECK ((VALUE < 9))',
@@ -31,7 +31,7 @@ describe('a domain', () => {
     alterDomain(domain(old), domain(now), NAME).map((each) => each.replace('ALTER DOMAIN "d" ', ''));
 
   it('that stays the same is left alone', () => {
-    const all = { not_null: true, default: '1', checks: [POSITIVE] };
+    const all: Partial<Domain> = { not_null: true, default: '1', checks: [POSITIVE] };
     expect(altered(all, all)).to.deep.equal([]);
     expect(altered({ checks: [] }, {})).to.deep.equal([]);
   });
