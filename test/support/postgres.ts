@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { type ServerAddress, createStatement, migratedTemplate, ownerUrl, startTestServer } from './server.js';
+import { type Content, type ServerAddress, creation, disconnected, ownerUrl, startTestServer } from './server.js';
 
 export { temporaryDirectory } from './server.js';
 
@@ -21,7 +21,7 @@ export interface TestServer {
   /** 15, 18 … */
   majorVersion: number;
   /** A fresh database: empty, or with the service's own tables in `public`, as its start makes them. UTF8, collation C. */
-  createDatabase(content?: 'empty' | 'migrated'): Promise<TestDatabase>;
+  createDatabase(content?: Content): Promise<TestDatabase>;
 }
 
 interface Running extends TestServer {
@@ -37,7 +37,7 @@ export function testServer(): Promise<TestServer> {
 }
 
 /** A fresh database on the server of this run. */
-export async function createDatabase(content: 'empty' | 'migrated' = 'empty'): Promise<TestDatabase> {
+export async function createDatabase(content: Content = 'empty'): Promise<TestDatabase> {
   return (await testServer()).createDatabase(content);
 }
 
@@ -80,14 +80,15 @@ async function onServer(address: ServerAddress, stop: () => Promise<void>): Prom
   const { rows } = await maintenance.query<{ version: number }>(
     "select current_setting('server_version_num')::int / 10000 as version",
   );
-  let template: Promise<string> | undefined;
+  const creations = new Map<Content, Promise<(name: string) => string>>();
   return {
     connectionString: address.connectionString,
     majorVersion: rows[0]?.version ?? 0,
-    async createDatabase(content) {
+    async createDatabase(content = 'empty') {
       const name = `${address.owner.name}_${randomBytes(6).toString('hex')}`;
-      if (content === 'migrated') template ??= migratedTemplate(address);
-      await maintenance.query(createStatement(address, name, content === 'migrated' ? await template : undefined));
+      const statement = creations.get(content) ?? creation(address, content);
+      creations.set(content, statement);
+      await maintenance.query((await statement)(name));
       return {
         connectionString: ownerUrl(address, name),
         async drop() {
@@ -101,17 +102,4 @@ async function onServer(address: ServerAddress, stop: () => Promise<void>): Prom
       await stop();
     },
   };
-}
-
-/**
- * A client that has just said goodbye may still have its backend for a moment; a forced drop would end that with an
- * error without a handler. A session that is still there after a second is terminated.
- */
-async function disconnected(maintenance: pg.Pool, database: string): Promise<void> {
-  const connections = 'select count(*)::int as count from pg_stat_activity where datname = $1';
-  for (let tries = 0; tries < 50; tries++) {
-    const { rows } = await maintenance.query<{ count: number }>(connections, [database]);
-    if (rows[0]?.count === 0) return;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
 }
