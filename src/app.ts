@@ -16,7 +16,7 @@ import { type Database, readDatabase } from './postgres/database.js';
 import { SQLSTATE, sqlState } from './postgres/errors.js';
 import type { Logger } from './postgres/logger.js';
 import { migrate } from './postgres/migrate.js';
-import { type ConnectionOptions, createPool } from './postgres/pool.js';
+import { type ConnectionOptions, createPool, directly, withSessions } from './postgres/pool.js';
 import { refuseRestoring } from './postgres/restoring.js';
 import { openDatabase } from './postgres/open-database.js';
 import { createMetrics } from './metrics/index.js';
@@ -69,7 +69,8 @@ async function start(config: Config, logger: Logger, shutdown: Shutdown): Promis
   const source = await openDatabase({ ...config, connections, logger });
   shutdown.add('database server', () => source.stop());
 
-  const base = { ...config, logger, connectionString: source.connectionString };
+  const { connectionString, pooler, direct } = source;
+  const base = { ...config, logger, connectionString, pooler, direct };
   const admin = await startOn(base, server, shutdown);
   return {
     url: server.url,
@@ -94,10 +95,13 @@ type OnDatabase = Config & ConnectionOptions & { logger: Logger };
 /** Everything above the database: migrations, accounts, the state, then what depends on it. */
 async function startOn(options: OnDatabase, server: ListeningServer, shutdown: Shutdown): Promise<FirstAdmin> {
   const { logger, schema, serviceSchema } = options;
-  const pool = createPool({ ...options, max: options.poolSize });
+  const pooling = { ...options, max: options.poolSize };
+  const pool = createPool(pooling);
   shutdown.add('pool', () => pool.end());
   const database = await readDatabase(pool);
-  await migrate({ pool, schema, serviceSchema, database, logger });
+  const place = { database: database.database, schema };
+  const connection = directly(options);
+  await withSessions(pool, pooling, (sessions) => migrate({ pool: sessions, schema, serviceSchema, database, logger }));
   await refuseRestoring(pool);
 
   const auth = await createAuth({ pool, secret: options.tokenSecret });
@@ -113,7 +117,7 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
   const atHead = async () => store.atHead((await freshness.check()).head);
   const indexes = createIndexProjection({
     pool,
-    connection: options,
+    connection,
     database: database.database,
     currentState: atHead,
     logger,
@@ -124,13 +128,12 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
   const listener = startListener(options, { atHead, catchUp: (head) => store.atHead(head) }, shutdown);
 
   const release = readRelease();
-  const place = { database: database.database, schema };
   const metrics = createMetrics();
   const pipeline = metrics.commands.counted(createPipeline({ ...options, pool, place, release, store, watch }));
   goOnByItself({ ...options, watch, pipeline });
   // What happened while no process ran, as far as the checkpoints show it.
   await freshness.check();
-  const projections = createProjections({ ...options, ...place, pool, connection: options, store, pipeline, indexes });
+  const projections = createProjections({ ...options, ...place, pool, connection, store, pipeline, indexes });
   const rendered = createRenderedCache();
   const history = createHistory({ pool, store, folds, release, schema, serviceSchema });
   metrics.watch({
@@ -226,8 +229,7 @@ function startListener(options: OnDatabase, { atHead, catchUp }: Following, shut
     });
   };
   const listener = createListener({
-    ...options,
-    connectionString: options.listenDatabaseUrl ?? options.connectionString,
+    ...directly(options),
     onHead: (position) => follow(catchUp(position)),
     onConnect: () => follow(atHead()),
   });

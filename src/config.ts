@@ -22,7 +22,9 @@ const settings = z.object({
   HOST: z.string().default('127.0.0.1'),
   PORT: wholeNumber('a port', 0, 65_535).default(8055),
   DATABASE_URL: databaseUrl.optional(),
+  DIRECT_DATABASE_URL: databaseUrl.optional(),
   LISTEN_DATABASE_URL: databaseUrl.optional(),
+  DB_POOLER: z.enum(['none', 'transaction'], 'must be none or transaction').optional(),
   DATA_DIR: z.string().default('./data'),
   DB_SCHEMA: schemaName.default('public'),
   SERVICE_SCHEMA: schemaName.optional(),
@@ -48,7 +50,14 @@ const settings = z.object({
 export const SETTINGS = Object.keys(settings.shape);
 
 /** Those that may stand in a file, which `…_FILE` names. */
-export const SECRETS = ['DATABASE_URL', 'LISTEN_DATABASE_URL', 'ADMIN_PASSWORD', 'ADMIN_TOKEN', 'TOKEN_SECRET'];
+export const SECRETS = [
+  'DATABASE_URL',
+  'DIRECT_DATABASE_URL',
+  'LISTEN_DATABASE_URL',
+  'ADMIN_PASSWORD',
+  'ADMIN_TOKEN',
+  'TOKEN_SECRET',
+];
 
 export interface Config {
   host: string;
@@ -56,8 +65,10 @@ export interface Config {
   port: number;
   /** The database to use; null: an embedded server in `dataDir`. */
   databaseUrl: string | null;
-  /** For LISTEN, where `databaseUrl` leads through a pooler that can't; null: the same. */
-  listenDatabaseUrl: string | null;
+  /** For what needs a session, where `databaseUrl` leads through a pooler; null: the same. */
+  directDatabaseUrl: string | null;
+  /** What `databaseUrl` leads through; null: found out at the start. */
+  databasePooler: 'none' | 'transaction' | null;
   dataDir: string;
   /** The schema that is managed. */
   schema: string;
@@ -121,12 +132,22 @@ function serviceSchemaOf({ DB_SCHEMA: schema, SERVICE_SCHEMA: given }: z.output<
   );
 }
 
+/** LISTEN_DATABASE_URL is its old name. */
+function directUrlOf(given: z.output<typeof settings>): string | null {
+  const { DIRECT_DATABASE_URL: direct, LISTEN_DATABASE_URL: listen } = given;
+  if (direct === undefined || listen === undefined || direct === listen) return direct ?? listen ?? null;
+  throw new OperatorError(
+    'The settings DIRECT_DATABASE_URL and LISTEN_DATABASE_URL differ: the second is the old name of the first, take it away.',
+  );
+}
+
 function toConfig(given: z.output<typeof settings>): Config {
   return {
     host: given.HOST,
     port: given.PORT,
     databaseUrl: given.DATABASE_URL ?? null,
-    listenDatabaseUrl: given.LISTEN_DATABASE_URL ?? null,
+    directDatabaseUrl: directUrlOf(given),
+    databasePooler: given.DB_POOLER ?? null,
     dataDir: given.DATA_DIR,
     schema: given.DB_SCHEMA,
     serviceSchema: serviceSchemaOf(given),
@@ -153,7 +174,7 @@ function toConfig(given: z.output<typeof settings>): Config {
 /** The settings that must not be shown anywhere. */
 export function secretsOf(config: Config): string[] {
   const { password, token: adminToken } = config.admin;
-  return [password, adminToken, config.tokenSecret, config.databaseUrl, config.listenDatabaseUrl].filter(
+  return [password, adminToken, config.tokenSecret, config.databaseUrl, config.directDatabaseUrl].filter(
     (value) => value !== null,
   );
 }

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { type Config, readConfig } from '../config.js';
 import { OperatorError } from '../kernel/operator-error.js';
 import { DataDirInUseError, holdsServer, recordedConnection } from '../postgres/embedded/index.js';
-import { createPool } from '../postgres/pool.js';
+import { type Addresses, createPool, directly } from '../postgres/pool.js';
 import { type DatabaseSource, openDatabase } from '../postgres/open-database.js';
 import type { Invocation } from './command.js';
 import { atDatabase } from './place.js';
@@ -27,15 +27,18 @@ export function withDatabase<T>(
   });
 }
 
-/** The same on the bare server, whatever it holds. @param mayBeNew whether an embedded server may be set up for it */
+/**
+ * The same on the bare server, whatever it holds, and past a pooler: what operators do is long, and there is little of it.
+ * @param mayBeNew whether an embedded server may be set up for it
+ */
 export async function withServer<T>(
   config: Config,
-  work: (connectionString: string) => Promise<T>,
+  work: (connectionString: string, addresses: Addresses) => Promise<T>,
   mayBeNew = false,
 ): Promise<T> {
   const source = await openSource(config, mayBeNew);
   try {
-    return await work(source.connectionString);
+    return await work(directly(source).connectionString, source);
   } finally {
     await source.stop();
   }
@@ -64,10 +67,10 @@ export function openPool(connectionString: string, { schema, serviceSchema }: Sc
 
 async function openSource(config: Config, mayBeNew: boolean): Promise<DatabaseSource> {
   const { databaseUrl, dataDir } = config;
-  const options = { dataDir, connections: POOL_SIZE + 10, logger: silentLogger };
+  const options = { ...config, connections: POOL_SIZE + 10, logger: silentLogger };
   if (databaseUrl === null && !mayBeNew && !(await holdsServer(dataDir))) throw noService(`data directory ${dataDir}`);
   try {
-    return await openDatabase({ ...options, databaseUrl });
+    return await openDatabase(options);
   } catch (error) {
     if (!(error instanceof DataDirInUseError)) throw error;
     // The service is running: its server is ours too.

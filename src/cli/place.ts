@@ -9,7 +9,11 @@ export function withPlace(environment: Environment, values: Invocation['values']
   return databaseUrl === undefined ? environment : atDatabase(environment, databaseUrl);
 }
 
+/** Of another database. */
+const OTHERS = ['DIRECT_DATABASE_URL', 'LISTEN_DATABASE_URL', 'DB_POOLER'];
+
 /** The settings with another DATABASE_URL, wherever theirs stands. @param url undefined: the embedded server */
 export function atDatabase(environment: Environment, url: string | undefined): Environment {
-  return { ...environment, DATABASE_URL: url, DATABASE_URL_FILE: undefined };
+  const others = ['DATABASE_URL', ...OTHERS].flatMap((name) => [name, `${name}_FILE`]);
+  return { ...environment, ...Object.fromEntries(others.map((name) => [name, undefined])), DATABASE_URL: url };
 }

@@ -6,18 +6,23 @@ import { startEmbedded } from './embedded/index.js';
 import { sqlState } from './errors.js';
 import { type Hosts, hostsOf } from './hosts/index.js';
 import type { Logger } from './logger.js';
+import type { Addresses } from './pool.js';
+import { type Seen, poolerOf, seeWay } from './pooler.js';
 
 export interface SourceOptions {
   /** null: an embedded server in `dataDir`. */
   databaseUrl: string | null;
+  /** Past a pooler that `databaseUrl` leads through. */
+  directDatabaseUrl?: string | null;
+  /** What that is; null or absent: it is found out. */
+  databasePooler?: 'none' | 'transaction' | null;
   dataDir: string;
   /** How many connections an embedded server admits. */
   connections: number;
   logger: Logger;
 }
 
-export interface DatabaseSource {
-  connectionString: string;
+export interface DatabaseSource extends Addresses {
   /** The embedded server has ended, with its last words; never resolves for a server that is not embedded. */
   ended: Promise<string>;
   /** Stops the embedded server. */
@@ -33,8 +38,8 @@ const CONNECT_TIMEOUT_MS = 10_000;
 export async function openDatabase(options: SourceOptions): Promise<DatabaseSource> {
   const { databaseUrl, logger } = options;
   if (databaseUrl !== null) {
-    await reach(databaseUrl);
-    return { connectionString: databaseUrl, ended: new Promise(() => undefined), stop: () => Promise.resolve() };
+    const addresses = await reachable(databaseUrl, options);
+    return { ...addresses, ended: new Promise(() => undefined), stop: () => Promise.resolve() };
   }
   const embedded = await startEmbedded(options);
   if (embedded.orphanStopped) logger.warn('stopped a PostgreSQL server that an earlier run had left behind');
@@ -42,33 +47,43 @@ export async function openDatabase(options: SourceOptions): Promise<DatabaseSour
   return embedded;
 }
 
-/** Connects once, to say in words what is wrong before anything depends on it. */
-async function reach(connectionString: string): Promise<void> {
-  const hosts = hostsOf(connectionString);
-  if (hosts !== null) return reachOneOf(hosts);
+/** Connects once on each way, to say in words what is wrong before anything depends on it. */
+async function reachable(databaseUrl: string, options: SourceOptions): Promise<Addresses> {
+  const { directDatabaseUrl = null, databasePooler: expected = null, logger } = options;
+  const seen = await reach(databaseUrl, 'DATABASE_URL');
+  const direct = directDatabaseUrl === null ? null : await reach(directDatabaseUrl, 'DIRECT_DATABASE_URL');
+  const found = poolerOf({ seen, expected, direct });
+  if (found !== undefined) logger.info('DATABASE_URL leads through a pooler', { mode: found });
+  return { connectionString: databaseUrl, pooler: found, direct: directDatabaseUrl ?? undefined };
+}
+
+/** @param setting the name of the one that the address is of */
+async function reach(address: string, setting: string): Promise<Seen> {
+  const hosts = hostsOf(address);
   const limit = Date.now() + START_UP_LIMIT_MS;
   for (;;) {
+    const connectionString = hosts === null ? address : await chosen(hosts, setting);
     const client = new pg.Client({ connectionString, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
     client.on('error', () => undefined);
     try {
       await client.connect();
-      await client.end();
-      return;
+      return await seeWay(client);
     } catch (error) {
-      await client.end().catch(() => undefined);
-      if (sqlState(error) !== CANNOT_CONNECT_NOW || Date.now() > limit) throw unreachable(error);
+      if (sqlState(error) !== CANNOT_CONNECT_NOW || Date.now() > limit) throw unreachable(error, setting);
       await sleep(RETRY_MS);
+    } finally {
+      await client.end().catch(() => undefined);
     }
   }
 }
 
 /** A process that is started while a cluster looks for its primary waits with the others. */
-async function reachOneOf(hosts: Hosts): Promise<void> {
+async function chosen(hosts: Hosts, setting: string): Promise<string> {
   try {
-    await hosts.choose(START_UP_LIMIT_MS);
+    return hosts.of(await hosts.choose(START_UP_LIMIT_MS));
   } catch (error) {
-    if (sqlState(error) !== undefined) throw unreachable(error);
-    throw new OperatorError(`The database of DATABASE_URL can't be used: ${(error as Error).message}.`, {
+    if (sqlState(error) !== undefined) throw unreachable(error, setting);
+    throw new OperatorError(`The database of ${setting} can't be used: ${(error as Error).message}.`, {
       cause: error,
     });
   }
@@ -93,8 +108,8 @@ const EXPLANATIONS: Readonly<Record<string, string>> = {
   '57P03': 'it is still starting up',
 };
 
-function unreachable(cause: unknown): OperatorError {
+function unreachable(cause: unknown, setting: string): OperatorError {
   const code = sqlState(cause) ?? (cause as NodeJS.ErrnoException).code ?? '';
   const why = Object.hasOwn(EXPLANATIONS, code) ? EXPLANATIONS[code] : (cause as Error).message.replace(/\.$/, '');
-  return new OperatorError(`The database of DATABASE_URL can't be used: ${why}.`, { cause });
+  return new OperatorError(`The database of ${setting} can't be used: ${why}.`, { cause });
 }

@@ -8,12 +8,16 @@ import { hostsOf } from './hosts/index.js';
 import { startupOptions, transactionSettings } from './session-settings.js';
 import { watchPool } from './silent-connections.js';
 
-export interface ConnectionOptions {
+/** The way to a database. */
+export interface Addresses {
   connectionString: string;
   /** What is between us and the server on that way. */
   pooler?: 'transaction' | undefined;
   /** The address of the server itself, where that is another one. */
   direct?: string | undefined;
+}
+
+export interface ConnectionOptions extends Addresses {
   /** The schema that is managed; it need not exist yet. */
   schema: string;
   /** The one that our own tables live in. */
@@ -62,7 +66,7 @@ export function createClient(options: ConnectionOptions, more: pg.ClientConfig =
 }
 
 /** The same on the server itself: for what needs a session, which a pooler gives to nobody for longer than a transaction. */
-export function directly<T extends ConnectionOptions>(options: T): T {
+export function directly<T extends Addresses>(options: T): T {
   const { direct = options.connectionString } = options;
   return { ...options, connectionString: direct, pooler: undefined, direct: undefined };
 }
@@ -103,6 +107,21 @@ export function createPool(options: PoolOptions): pg.Pool {
   watchPool(pool, options.logger);
   hostsOf(options.connectionString)?.tell(options.logger);
   return pool;
+}
+
+/** Runs `work` on a pool whose connections keep their sessions: `pool`, where no pooler is between. */
+export async function withSessions<T>(
+  pool: pg.Pool,
+  options: PoolOptions,
+  work: (pool: pg.Pool) => Promise<T>,
+): Promise<T> {
+  if (options.pooler === undefined) return work(pool);
+  const sessions = createPool({ ...directly(options), max: 1 });
+  try {
+    return await work(sessions);
+  } finally {
+    await sessions.end();
+  }
 }
 
 /**

@@ -237,15 +237,23 @@ describe('dps doctor', () => {
     await expectFound({ DATABASE_URL: 'postgresql://postgres@127.0.0.1:1/none' }, 'DATABASE_UNREACHABLE');
   });
 
-  it('finds a listener that can not hear', async () => {
+  it('finds a way past the pooler that leads nowhere, or elsewhere', async () => {
     const connectionString = await lived();
-    const unreachable = {
+    const nowhere = {
       DATABASE_URL: connectionString,
-      LISTEN_DATABASE_URL: 'postgresql://postgres@127.0.0.1:1/none',
+      DIRECT_DATABASE_URL: 'postgresql://postgres@127.0.0.1:1/none',
     };
-    await expectFound(unreachable, 'LISTENER_UNREACHABLE');
-    const elsewhere = { DATABASE_URL: connectionString, LISTEN_DATABASE_URL: await emptyDatabase() };
-    await expectFound(elsewhere, 'LISTENER_DEAF');
+    await expectFound(nowhere, 'DATABASE_UNREACHABLE');
+    const elsewhere = { DATABASE_URL: connectionString, DIRECT_DATABASE_URL: await emptyDatabase() };
+    await expectFound(elsewhere, 'POOLER_UNUSABLE');
+  });
+
+  it('finds that DB_POOLER is not what is there', async () => {
+    const connectionString = await lived();
+    const settings = { DATABASE_URL: connectionString, DIRECT_DATABASE_URL: connectionString };
+    await expectFound(settings);
+    await expectFound({ ...settings, DB_POOLER: 'none' });
+    await expectFound({ ...settings, DB_POOLER: 'transaction' }, 'POOLER_UNEXPECTED');
   });
 
   it('finds a pool that is larger than what the server admits', async () => {

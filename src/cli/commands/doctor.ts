@@ -1,5 +1,7 @@
 import { OperatorError } from '../../kernel/operator-error.js';
 import { holdsServer } from '../../postgres/embedded/index.js';
+import { type Addresses, directly } from '../../postgres/pool.js';
+import { PoolerError } from '../../postgres/pooler.js';
 import { type ExitCode, type Invocation } from '../command.js';
 import { openPool, withServer } from '../database.js';
 import { type Finding, finding } from '../doctor/finding.js';
@@ -21,21 +23,23 @@ async function visit(invocation: Invocation): Promise<Examined[]> {
     return [alone(finding('SERVICE_MISSING', `There is no embedded server in ${config.dataDir}.`))];
   }
   try {
-    return await withServer(config, (connectionString) => examineOn(invocation, connectionString));
+    return await withServer(config, (_, addresses) => examineOn(invocation, addresses));
   } catch (error) {
+    if (error instanceof PoolerError) return [alone(finding('POOLER_UNUSABLE', error.message))];
     if (!(error instanceof OperatorError)) throw error;
     return [alone(finding('DATABASE_UNREACHABLE', error.message))];
   }
 }
 
-async function examineOn(invocation: Invocation, connectionString: string): Promise<Examined[]> {
+async function examineOn(invocation: Invocation, addresses: Addresses): Promise<Examined[]> {
   const config = invocation.config();
+  const { connectionString } = directly(addresses);
   const pool = openPool(connectionString, config);
   const tools = await openProjectionTools({ config, pool, connectionString });
   try {
     return await examine({
       config,
-      connectionString,
+      addresses,
       pool,
       tools,
       terminal: invocation.terminal,

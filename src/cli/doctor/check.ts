@@ -1,13 +1,16 @@
 /** What a check gets, and what it answers. */
 import type pg from 'pg';
 import type { Config } from '../../config.js';
+import type { Addresses } from '../../postgres/pool.js';
 import type { ProjectionTools } from '../projections.js';
 import type { Terminal } from '../command.js';
 import type { Finding } from './finding.js';
 
 export interface DoctorContext {
   config: Config;
-  connectionString: string;
+  /** The ways to the database. */
+  addresses: Addresses;
+  /** On the server itself. */
   pool: pg.Pool;
   tools: ProjectionTools;
   terminal: Terminal;

@@ -94,13 +94,14 @@ export const FINDINGS = {
     severity: 'warning',
     fix: 'Start the service if it does not run; "dps rebuild NAME" lets the projection go on at once.',
   },
-  LISTENER_UNREACHABLE: {
-    severity: 'error',
-    fix: 'Correct LISTEN_DATABASE_URL: it must lead to the same database, and not through a pooler.',
-  },
   LISTENER_DEAF: {
     severity: 'error',
-    fix: 'Set LISTEN_DATABASE_URL to the same database as DATABASE_URL, past any pooler that does not pass on LISTEN.',
+    fix: 'Set DIRECT_DATABASE_URL to the address of the server itself, past any pooler; what is announced on DATABASE_URL must arrive there.',
+  },
+  POOLER_UNUSABLE: { severity: 'error', fix: 'Set what the message names; docs/operating.md, "Behind a pooler".' },
+  POOLER_UNEXPECTED: {
+    severity: 'warning',
+    fix: 'Take DB_POOLER away: the start finds out by itself what is there.',
   },
   CHECK_FAILED: { severity: 'error', fix: 'Mend what the message says, and run "dps doctor" again.' },
 } as const satisfies Record<string, Kind>;

@@ -4,6 +4,7 @@ import { type Finding, finding } from './finding.js';
 import { nameOwnSchema } from '../../postgres/own-tables.js';
 import { listening } from './listening.js';
 import { chain, protection, readable, storedFolds } from './log.js';
+import { pooler } from './pooler.js';
 import { comparison, lag } from './projections.js';
 import { migrations, ownership, privileges, restoring } from './schema.js';
 import { clock, connections, database, locks, timeouts } from './server.js';
@@ -18,6 +19,7 @@ export interface Examined {
 const CHECKS: readonly Check[] = [
   database,
   locks,
+  pooler,
   connections,
   timeouts,
   privileges,

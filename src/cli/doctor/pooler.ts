@@ -1,0 +1,24 @@
+/** Whether DB_POOLER says what is there. */
+import { createClient } from '../../postgres/pool.js';
+import { isThroughPooler } from '../../postgres/pooler.js';
+import type { Check } from './check.js';
+import { finding } from './finding.js';
+
+export const pooler: Check = {
+  name: 'pooler',
+  async run({ config, addresses }) {
+    const { databasePooler } = config;
+    if (databasePooler === null || config.databaseUrl === null) return [];
+    const client = createClient({ ...config, ...addresses, applicationName: 'dps doctor' });
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      const found = (await isThroughPooler(client)) ? 'transaction' : 'none';
+      if (found === databasePooler) return [];
+      const what = found === 'none' ? 'leads to the server itself' : 'leads through a pooler';
+      return [finding('POOLER_UNEXPECTED', `DB_POOLER is ${databasePooler}, and DATABASE_URL ${what}.`)];
+    } finally {
+      await client.end().catch(() => undefined);
+    }
+  },
+};

@@ -1,0 +1,102 @@
+/** Whether an address leads to a server itself or through a pooler, and whether that is one the service can work with. */
+import type pg from 'pg';
+import { OperatorError } from '../kernel/operator-error.js';
+import type { Addresses } from './pool.js';
+
+/** The ways to the database don't fit each other, or the service. */
+export class PoolerError extends OperatorError {}
+
+/** What a connection says of the way it took. */
+export interface Seen {
+  pooled: boolean;
+  /** Why no transaction can be begun; undefined: one can. */
+  refuses: string | undefined;
+  database: string;
+  /** The identifier of its cluster; null: it isn't told. */
+  system: string | null;
+}
+
+/** @param client the driver's own, connected without start-up parameters that a pooler might refuse */
+export async function seeWay(client: pg.Client): Promise<Seen> {
+  const { rows } = await client.query<{ database: string }>('SELECT pg_catalog.current_database() AS database');
+  return {
+    pooled: await isThroughPooler(client),
+    database: rows[0]?.database ?? '',
+    system: await systemOf(client),
+    refuses: await transactionsRefused(client),
+  };
+}
+
+/** A pooler gives its clients process numbers of its own. */
+export async function isThroughPooler(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query<{ pid: number }>('SELECT pg_catalog.pg_backend_pid() AS pid');
+  return rows[0]?.pid !== (client as unknown as { processID: number }).processID;
+}
+
+/** The identifier that a cluster of databases has had since it was made, and its standbys have too. */
+async function systemOf(client: pg.Client): Promise<string | null> {
+  try {
+    const { rows } = await client.query<{ system: string }>(
+      'SELECT system_identifier::text AS system FROM pg_catalog.pg_control_system()',
+    );
+    return rows[0]?.system ?? null;
+  } catch {
+    // Not everybody may ask everywhere.
+    return null;
+  }
+}
+
+/** In statement mode a session may be another one after each statement, so BEGIN is refused. */
+async function transactionsRefused(client: pg.Client): Promise<string | undefined> {
+  try {
+    await client.query('BEGIN');
+    await client.query('ROLLBACK');
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+interface Ways {
+  /** Of DATABASE_URL. */
+  seen: Seen;
+  /** As DB_POOLER says; null: it doesn't. */
+  expected: 'none' | 'transaction' | null;
+  /** Of DIRECT_DATABASE_URL; null: there is none. */
+  direct: Seen | null;
+}
+
+/**
+ * What is to be expected on DATABASE_URL.
+ * @throws PoolerError that names the setting which is missing or wrong
+ */
+export function poolerOf({ seen, expected, direct }: Ways): Addresses['pooler'] {
+  if (seen.refuses !== undefined) throw new PoolerError(statementMode(seen.refuses));
+  const isPooled = expected === null ? seen.pooled : expected === 'transaction';
+  if (direct !== null) requireDirect(direct, seen, expected);
+  else if (isPooled) throw new PoolerError(DIRECT_MISSING);
+  return isPooled ? 'transaction' : undefined;
+}
+
+function requireDirect(direct: Seen, seen: Seen, expected: Ways['expected']): void {
+  if (direct.pooled && expected !== 'none') throw new PoolerError(DIRECT_IS_POOLED);
+  if (!isSamePlace(direct, seen)) throw new PoolerError(ELSEWHERE);
+}
+
+const isSamePlace = (one: Seen, other: Seen): boolean =>
+  one.database === other.database && (one.system === null || other.system === null || one.system === other.system);
+
+const statementMode = (said: string): string =>
+  `DATABASE_URL can't be used: it leads through a pooler that refuses transactions (${said}). Set the pooler to ` +
+  'pool transactions (PgBouncer: pool_mode = transaction), or let DATABASE_URL lead to the server itself.';
+
+const DIRECT_MISSING =
+  'The setting DIRECT_DATABASE_URL is missing: DATABASE_URL leads through a pooler, and LISTEN, migrations and ' +
+  'concurrent index builds need a session of their own. Set it to the address of the server itself.';
+
+const DIRECT_IS_POOLED =
+  "DIRECT_DATABASE_URL can't be used: it leads through a pooler too. Set it to the address of the server itself.";
+
+const ELSEWHERE =
+  "DIRECT_DATABASE_URL can't be used: it leads to another database than DATABASE_URL does. Set it to the address of the " +
+  'same database, past the pooler.';
