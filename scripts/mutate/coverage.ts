@@ -133,7 +133,7 @@ async function runBatch({ directory, counts }: Instrumented, batch: readonly str
   return entries;
 }
 
-/** Unit tests, which are quick, first; those of whole adopted databases last: what is kept soon is worth something. */
+/** Unit tests, which are quick, first; those of whole adopted databases and of processes that are killed last: what is kept soon is worth something. */
 function inBatches(files: readonly string[]): string[][] {
   const unit = files.filter((file) => file.endsWith('.unit.test.ts'));
   const others = files.filter((file) => !unit.includes(file)).toSorted((a, b) => slow(a) - slow(b));
@@ -143,6 +143,7 @@ function inBatches(files: readonly string[]): string[][] {
 }
 
 function slow(file: string): number {
+  if (/main\.e2e|stopped\.e2e/.test(file)) return 2;
   return /adopt|lifecycle/.test(file) ? 1 : 0;
 }
 

@@ -4,26 +4,26 @@ import { fileURLToPath } from 'node:url';
 import { threadId } from 'node:worker_threads';
 
 const FILE = fileURLToPath(new URL(`./hits/${process.pid}-${threadId}`, import.meta.url));
-let seen = new Set();
-let waiting = '';
+/** One of the thread: the loader of TypeScript makes another module of this one than the reporter imports. */
+const recorded = (globalThis.$recorded ??= { seen: new Set(), waiting: '' });
 
 /** @param {string} block its file and number */
 export function hit(block) {
-  if (seen.has(block)) return;
-  seen.add(block);
-  if (waiting === '') setImmediate(flush).unref();
-  waiting += `${block}\n`;
+  if (recorded.seen.has(block)) return;
+  recorded.seen.add(block);
+  if (recorded.waiting === '') setImmediate(flush).unref();
+  recorded.waiting += `${block}\n`;
 }
 
 /** Begins anew, for the next test file. */
 export function reset() {
   flush();
-  seen = new Set();
+  recorded.seen = new Set();
 }
 
 function flush() {
-  if (waiting !== '') appendFileSync(FILE, waiting);
-  waiting = '';
+  if (recorded.waiting !== '') appendFileSync(FILE, recorded.waiting);
+  recorded.waiting = '';
 }
 
 process.on('exit', flush);

@@ -49,12 +49,9 @@ export function* invariantProblems(state: State, touched: Iterable<string>, from
       if (wide.length > 0) continue;
       problems.push(...collectionProblems(state, node, groups), ...(yield* fieldProblems(state, node)));
       problems.push(...(yield* indexNameProblems(state, node)), ...(yield* implicitNameProblems(state, node)));
-      for (const relation of node.relations.values()) {
-        relations.set(memberKey(name, relation.many_field), relation);
-        problems.push(...relationProblems(state, relation, from));
-      }
     }
-    for (const relation of relationsTo(state, name)) {
+    // Each once, whichever of its ends is looked at first.
+    for (const relation of [...(node?.relations.values() ?? []), ...relationsTo(state, name)]) {
       const key = memberKey(relation.many_collection, relation.many_field);
       if (!relations.has(key)) problems.push(...relationProblems(state, relation, from));
       relations.set(key, relation);

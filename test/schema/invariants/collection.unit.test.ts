@@ -1,0 +1,154 @@
+import { expect } from 'chai';
+import type { CollectionMeta, Collection } from '../../../src/schema/model/model.js';
+import type { TableExtras } from '../../../src/schema/model/extras.js';
+import { KEY, alias, column, stateOf, toldOf } from './states.js';
+
+const withMeta = (meta: Partial<CollectionMeta>) => (collection: Collection) => ({
+  ...collection,
+  meta: { ...collection.meta, ...meta },
+});
+const withExtras = (extras: TableExtras) => (collection: Collection) => ({
+  ...collection,
+  schema: { comment: null, extras },
+});
+const inGroup = (group: string | null) => ({ change: withMeta({ group }) });
+
+describe('a collection', () => {
+  it('is in a group that is there, and never inside itself', () => {
+    expect(toldOf(stateOf({ a: inGroup('b'), b: inGroup('c'), c: {} }))).to.deep.equal([]);
+    expect(toldOf(stateOf({ a: inGroup('gone') }))).to.deep.equal([
+      'collection a meta.group: there is no collection "gone" to group under',
+    ]);
+    const cycle = (name: string, group: string, at: string) =>
+      `collection ${name} meta.group: group "${group}" makes a cycle: "${at}" would be inside itself`;
+    expect(toldOf(stateOf({ a: inGroup('a') }))).to.deep.equal([cycle('a', 'a', 'a')]);
+    expect(toldOf(stateOf({ a: inGroup('b'), b: inGroup('a') }))).to.deep.equal([
+      cycle('a', 'b', 'a'),
+      cycle('b', 'a', 'b'),
+    ]);
+    expect(toldOf(stateOf({ x: inGroup('a'), a: inGroup('b'), b: inGroup('a') }), ['x'])).to.deep.equal([
+      cycle('x', 'a', 'a'),
+    ]);
+  });
+
+  it('names fields of its own for what they do', () => {
+    const change = withMeta({ archive_field: 'gone', sort_field: 'nowhere' });
+    const no = (name: string) => `"${name}" is not a field of "a"; name one of its fields, or null`;
+    expect(toldOf(stateOf({ a: { change } }))).to.deep.equal([
+      `collection a meta.archive_field: ${no('gone')}`,
+      `collection a meta.sort_field: ${no('nowhere')}`,
+    ]);
+    expect(toldOf(stateOf({ a: { change: withMeta({ archive_field: 'id', sort_field: 'id' }) } }))).to.deep.equal([]);
+  });
+
+  it('that is a folder has no fields, and one table has one primary key', () => {
+    const folder = { collection: { schema: null } };
+    expect(toldOf(stateOf({ a: { ...folder, fields: [] } }))).to.deep.equal([]);
+    expect(toldOf(stateOf({ a: { ...folder, fields: [alias('b')] } }))).to.deep.equal([
+      'collection a fields: "a" is a folder (schema null) and can\'t have fields',
+    ]);
+    const key = (field: string) => column(field, 'integer', { is_primary_key: true });
+    const second = (field: string) =>
+      `field a.${field} schema.is_primary_key: "${field}" can't be the primary key of "a": "id" is, and a collection has one`;
+    expect(toldOf(stateOf({ a: { fields: [KEY, key('b'), column('c'), key('d')] } }))).to.deep.equal([
+      second('b'),
+      second('d'),
+    ]);
+  });
+
+  it('has at most as many columns as PostgreSQL; an alias is none', () => {
+    const columns = (count: number) => Array.from({ length: count }, (_, index) => column(`c${index}`));
+    const aliases = [alias('x'), alias('y')];
+    expect(toldOf(stateOf({ a: { fields: [...columns(1_600), ...aliases] } }))).to.deep.equal([]);
+    expect(toldOf(stateOf({ a: { fields: [...aliases, ...columns(1_602)] } }))).to.deep.equal([
+      'field a.c1600 field: "c1600" is one column too many: a table of PostgreSQL has at most 1,600; a field of type "alias" has none',
+    ]);
+  });
+
+  describe('with extras', () => {
+    const told = (extras: TableExtras, fields: object[] = [KEY, column('b'), alias('c')]) =>
+      toldOf(
+        stateOf({
+          a: { fields, change: withExtras(extras) },
+          table: {},
+          folder: { fields: [], collection: { schema: null } },
+        }),
+      );
+
+    it('has the columns that these name', () => {
+      const fine = { name: 'i', definition: 'USING btree (b)' };
+      expect(told({ indexes: [fine], constraints: [{ name: 'u', definition: 'UNIQUE (id, b)' }] })).to.deep.equal([]);
+      expect(told({ indexes: [fine, { name: 'j', definition: 'USING btree (c, gone)' }] })).to.deep.equal([
+        'index a.j schema.extras.indexes.1: "j" names "gone", "c", and there is no such column',
+      ]);
+      expect(told({ constraints: [{ name: 'u', definition: 'UNIQUE (gone)' }] })).to.deep.equal([
+        'constraint a.u schema.extras.constraints.0: "u" names "gone", and there is no such column',
+      ]);
+    });
+
+    it('points at tables', () => {
+      const references = (table: string) => ({
+        constraints: [{ name: 'f', definition: `FOREIGN KEY (b) REFERENCES ${table}(id)`, references: table }],
+      });
+      expect(told(references('table'))).to.deep.equal([]);
+      for (const table of ['gone', 'folder']) {
+        expect(told(references(table))).to.deep.equal([
+          `constraint a.f schema.extras.constraints.0: "f" points at "${table}", which is no collection with a table`,
+        ]);
+      }
+    });
+
+    it('has exactly the primary key that they say, with what that includes', () => {
+      const key = (columns: string[], definition?: string) => ({
+        primary_key: { name: 'k', columns, ...(definition !== undefined && { definition }) },
+      });
+      const both = [KEY, column('b', 'integer', { is_primary_key: true })];
+      expect(told(key(['id']))).to.deep.equal([]);
+      expect(told(key(['id', 'b']), both)).to.deep.equal([]);
+      expect(told(key(['b', 'id']), both)).to.deep.equal([]);
+      const exactly = (columns: string) =>
+        `collection a schema.extras.primary_key: the primary key "k" is of ${columns}: exactly these have is_primary_key`;
+      expect(told(key(['id', 'b']))).to.deep.equal([exactly('"id", "b"')]);
+      expect(told(key(['id']), both)).to.deep.equal([exactly('"id"')]);
+      expect(told(key(['b']))).to.deep.equal([exactly('"b"')]);
+      expect(told(key(['id'], 'PRIMARY KEY (id) INCLUDE (b)'))).to.deep.equal([]);
+      expect(told(key(['id'], 'PRIMARY KEY (id) INCLUDE (c)'))).to.deep.equal([
+        'collection a schema.extras.primary_key: the primary key "k" includes "c", which must be there',
+      ]);
+    });
+
+    it('is a partition of a table that is divided', () => {
+      const partition_of = { table: 'table', bound: 'DEFAULT' };
+      expect(told({ partition_of })).to.deep.equal([
+        'collection a schema.extras.partition_of: there is no partitioned collection "table"',
+      ]);
+      const divided = { change: withExtras({ partition_by: 'RANGE (id)' }) };
+      expect(toldOf(stateOf({ table: divided, a: { change: withExtras({ partition_of }) } }))).to.deep.equal([]);
+    });
+  });
+});
+
+describe('a field', () => {
+  const grouped = (field: string, group: string) => alias(field, { meta: { group } });
+
+  it('is in a group that is an alias of its collection, and never inside itself', () => {
+    expect(toldOf(stateOf({ a: { fields: [KEY, alias('g'), grouped('h', 'g')] } }))).to.deep.equal([]);
+    expect(toldOf(stateOf({ a: { fields: [KEY, grouped('h', 'gone'), grouped('i', 'id')] } }))).to.deep.equal([
+      'field a.h meta.group: there is no field "gone" in "a" to group under',
+      'field a.i meta.group: "id" is a column; only an alias field can group others',
+    ]);
+    expect(toldOf(stateOf({ a: { fields: [KEY, grouped('h', 'h')] } }))).to.deep.equal([
+      'field a.h meta.group: group "h" makes a cycle: "h" would be inside itself',
+    ]);
+  });
+
+  it("isn't of an extension's type where a table has the name of that", () => {
+    const fields = [KEY, column('b', 'text', { data_type: 'citext' })];
+    expect(toldOf(stateOf({ a: { fields } }))).to.deep.equal([]);
+    expect(toldOf(stateOf({ a: { fields }, citext: {} }), ['a'])).to.deep.equal([
+      'field a.b schema.data_type: "citext" is a collection here, whose table takes the name of that type',
+    ]);
+    const folder = { fields: [], collection: { schema: null } };
+    expect(toldOf(stateOf({ a: { fields }, citext: folder }), ['a'])).to.deep.equal([]);
+  });
+});

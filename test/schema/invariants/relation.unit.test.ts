@@ -1,0 +1,183 @@
+import { expect } from 'chai';
+import type { Relation } from '../../../src/schema/model/model.js';
+import { initialState } from '../../../src/schema/model/state.js';
+import { type Given, KEY, alias, column, stateOf, toldOf } from './states.js';
+
+const FOREIGN_KEY = { constraint_name: 'k', on_update: 'NO ACTION', on_delete: 'NO ACTION' } as const;
+
+/** many.one → one, and a few more fields to name. */
+const COLLECTIONS: Record<string, Given> = {
+  many: {
+    fields: [KEY, column('one'), column('two'), column('kind', 'string'), column('doc', 'json'), alias('shown')],
+  },
+  one: { fields: [KEY, alias('all'), column('plain')] },
+  folder: { fields: [], collection: { schema: null } },
+  keyless: { fields: [column('a')] },
+  texts: { fields: [{ field: 'id', type: 'string', schema: { is_primary_key: true } }] },
+};
+const ANY = { one_collection: null, one_collection_field: 'kind', one_allowed_collections: ['one'] };
+
+/** What is told of many.one with these members, without the place it all has. */
+function told(members: Partial<Relation>): string[] {
+  const relation = { many_collection: 'many', many_field: 'one', ...members };
+  const place = `relation ${relation.many_collection}.${relation.many_field} `;
+  return toldOf(stateOf(COLLECTIONS, [relation])).map((text) => text.replace(place, ''));
+}
+
+describe('a relation', () => {
+  it('to a table, with all that belongs to it, is fine', () => {
+    expect(told({})).to.deep.equal([]);
+    expect(told({ schema: FOREIGN_KEY, one_field: 'all', sort_field: 'two', junction_field: 'kind' })).to.deep.equal(
+      [],
+    );
+    expect(told(ANY)).to.deep.equal([]);
+    expect(told({ one_collection: 'keyless' }), 'without a foreign key').to.deep.equal([]);
+    expect(told({ one_collection: 'texts' }), 'without a foreign key').to.deep.equal([]);
+  });
+
+  it('is of a column that is there', () => {
+    expect(told({ many_field: 'gone' })).to.deep.equal(['many_field: there is no field "gone" in "many"']);
+    expect(told({ many_field: 'shown' })).to.deep.equal([
+      'many_field: "shown" is an alias; the many side needs a column',
+    ]);
+  });
+
+  it('points at a table that can bear what it asks for', () => {
+    expect(told({ one_collection: 'gone' })).to.deep.equal(['one_collection: there is no collection "gone"']);
+    expect(told({ one_collection: 'folder' })).to.deep.equal([
+      'one_collection: "folder" is a folder; a relation needs a table',
+    ]);
+    expect(told({ one_collection: 'service_flows' })).to.deep.equal([
+      'one_collection: "service_flows" is a system collection that no relation can point at',
+    ]);
+    expect(told({ one_collection: 'keyless', schema: FOREIGN_KEY })).to.deep.equal([
+      'one_collection: "keyless" has no single primary key that a foreign key could refer to',
+    ]);
+    expect(told({ one_collection: 'texts', schema: FOREIGN_KEY })).to.deep.equal([
+      'many_field: "one" is integer, but the primary key of "texts" is character varying(255); give both the same type',
+    ]);
+    for (const members of [{ one_collection_field: 'kind' }, { one_allowed_collections: ['one'] }]) {
+      expect(told(members)).to.deep.equal([
+        'one_collection: one_collection_field and one_allowed_collections belong to a many-to-any relation, whose one_collection is null',
+      ]);
+    }
+  });
+
+  it('to any of several has no foreign key and no one field, and all of its faults are told', () => {
+    expect(told({ ...ANY, schema: FOREIGN_KEY, one_field: 'all', one_allowed_collections: null })).to.deep.equal([
+      'schema: a many-to-any relation points at several tables and has no foreign key; schema must be null',
+      'one_field: a many-to-any relation has no one_field: there is no one collection that could show it',
+      'one_allowed_collections: one_collection is null, so the allowed collections must be listed',
+    ]);
+    expect(told({ ...ANY, one_allowed_collections: ['one', 'gone', 'folder', 'texts'] })).to.deep.equal([
+      'one_allowed_collections.1: there is no collection "gone"',
+      'one_allowed_collections.2: "folder" is a folder; a relation needs a table',
+    ]);
+  });
+
+  it('to any of several needs a column that can hold a name', () => {
+    const needs =
+      'one_collection_field: a many-to-any relation needs one_collection_field, a column of "many" that holds the collection\'s name';
+    for (const one_collection_field of [null, 'gone', 'shown']) {
+      expect(told({ ...ANY, one_collection_field })).to.deep.equal([needs]);
+    }
+    expect(told({ ...ANY, one_collection_field: 'two' })).to.deep.equal([
+      'one_collection_field: "two" is integer, which can\'t hold the name of a collection; name a column for text',
+    ]);
+    const generated = column('made', 'string', { generation_expression: "'one'" });
+    const state = stateOf({ many: { fields: [KEY, column('one'), generated] }, one: {} }, [
+      { many_collection: 'many', many_field: 'one', ...ANY, one_collection_field: 'made' },
+    ]);
+    expect(toldOf(state)).to.deep.equal([
+      'relation many.one one_collection_field: "made" is generated, so no name can be put in it',
+    ]);
+  });
+
+  it('names only columns that are there and that can do what they are named for', () => {
+    expect(told({ junction_field: 'gone', sort_field: 'nowhere' })).to.deep.equal([
+      'junction_field: there is no field "gone" in "many"',
+      'sort_field: there is no field "nowhere" in "many"',
+    ]);
+    expect(told({ junction_field: 'shown' })).to.deep.equal([
+      'junction_field: "shown" is an alias, which holds nothing; name a column, or null',
+    ]);
+    expect(told({ junction_field: 'doc' })).to.deep.equal([]);
+    expect(told({ sort_field: 'doc' })[0]).to.match(/^sort_field: "doc" can't put anything in order: /);
+    const noAlias = (name: string) => `one_field: "${name}" is not an alias field of "one"; name one, or null`;
+    expect(told({ one_field: 'plain' })).to.deep.equal([noAlias('plain')]);
+    expect(told({ one_field: 'gone' })).to.deep.equal([noAlias('gone')]);
+  });
+
+  it('gives each column one thing to hold', () => {
+    const holds = (member: string, name: string, what: string) =>
+      `${member}: "${name}" holds ${what}; name another field`;
+    const [key, kind] = [
+      'the key of the other side already (many_field)',
+      'the name of the collection that an item is in already (one_collection_field)',
+    ];
+    expect(told({ junction_field: 'one' })).to.deep.equal([holds('junction_field', 'one', key)]);
+    expect(told({ sort_field: 'one' })).to.deep.equal([holds('sort_field', 'one', key)]);
+    expect(told({ junction_field: 'two', sort_field: 'two' })).to.deep.equal([
+      holds('sort_field', 'two', 'the other half of the junction already (junction_field)'),
+    ]);
+    expect(told({ ...ANY, junction_field: 'kind' })).to.deep.equal([holds('junction_field', 'kind', kind)]);
+  });
+
+  describe('beside another', () => {
+    const keyed = (many_field: string, id: number, more: Partial<Relation> = {}) => ({
+      many_collection: 'many',
+      many_field,
+      schema: FOREIGN_KEY,
+      id,
+      ...more,
+    });
+    const taken = (field: string, other: string) =>
+      `relation many.${field} schema.constraint_name: constraint "k" is the foreign key of "${other}" already (ALREADY_EXISTS)`;
+    const state = (...relations: Partial<Relation>[]) => stateOf(COLLECTIONS, relations);
+
+    it('whose constraint has the same name: the younger is told, or the one that is changed', () => {
+      const both = state(keyed('one', 1), keyed('two', 2));
+      expect(toldOf(both)).to.deep.equal([taken('two', 'one')]);
+      expect(toldOf(state(keyed('one', 2), keyed('two', 1)))).to.deep.equal([taken('one', 'two')]);
+      expect(toldOf(state(keyed('one', 0), keyed('two', 1))), 'not in the log yet').to.deep.equal([
+        taken('one', 'two'),
+      ]);
+      expect(toldOf(state(keyed('one', 0), keyed('two', 0))), 'by name').to.deep.equal([taken('two', 'one')]);
+      const before = state(keyed('one', 1, { schema: { ...FOREIGN_KEY, constraint_name: 'other' } }), keyed('two', 2));
+      expect(toldOf(both, ['many'], before)).to.deep.equal([taken('one', 'two')]);
+      expect(toldOf(both, ['many'], state(keyed('two', 2))), 'which is new').to.deep.equal([taken('one', 'two')]);
+      expect(toldOf(both, ['many'], initialState()), 'both are').to.deep.equal([taken('two', 'one')]);
+    });
+
+    it('of another name, or of another table, is no conflict', () => {
+      expect(
+        toldOf(state(keyed('one', 1), keyed('two', 2, { schema: { ...FOREIGN_KEY, constraint_name: 'l' } }))),
+      ).to.deep.equal([]);
+      expect(toldOf(state(keyed('one', 1), keyed('two', 2, { schema: null })))).to.deep.equal([]);
+      const two = { many: COLLECTIONS['many'] as Given, others: COLLECTIONS['many'] as Given, one: {} };
+      expect(toldOf(stateOf(two, [keyed('one', 1), keyed('one', 2, { many_collection: 'others' })]))).to.deep.equal([]);
+    });
+
+    it('in the same alias: one of them is told', () => {
+      const shown = (many_field: string, id: number) => keyed(many_field, id, { schema: null, one_field: 'all' });
+      const already = (field: string, other: string) =>
+        `relation many.${field} one_field: "all" of "one" shows the relation "many.${other}" already`;
+      expect(toldOf(state(shown('one', 1), shown('two', 2)))).to.deep.equal([already('two', 'one')]);
+      expect(toldOf(state(shown('one', 2), shown('two', 1)))).to.deep.equal([already('one', 'two')]);
+      expect(toldOf(state(shown('one', 1), shown('two', 2)), ['one']), 'by the side it points at').to.deep.equal([
+        already('two', 'one'),
+      ]);
+      expect(toldOf(state(shown('one', 1)))).to.deep.equal([]);
+    });
+  });
+
+  it('is looked at when the table it points at is touched, and only once', () => {
+    const relation = { many_collection: 'many', many_field: 'one', one_collection: 'folder' };
+    const state = stateOf(COLLECTIONS, [relation]);
+    const fault = 'relation many.one one_collection: "folder" is a folder; a relation needs a table';
+    for (const touched of [['many'], ['folder'], ['many', 'folder'], ['folder', 'many']]) {
+      expect(toldOf(state, touched), touched.join()).to.deep.equal([fault]);
+    }
+    expect(toldOf(state, ['one', 'gone'])).to.deep.equal([]);
+  });
+});
