@@ -26,9 +26,10 @@ export function stateOf(
   base: State = initialState(),
 ): State {
   const draft = new Draft(base);
-  for (const [collection, { fields = [KEY], collection: more = {}, change = (same) => same }] of Object.entries(
-    collections,
-  )) {
+  for (const [
+    collection,
+    { fields = [KEY], collection: more = {}, change = (same: Collection) => same },
+  ] of Object.entries(collections)) {
     draft.putCollection(change(valueOf(readNewCollection({ collection, schema: {}, ...more }, [], READ))));
     for (const field of fields) draft.putField(valueOf<Field>(readNewField({ collection, ...field }, [], READ)));
   }

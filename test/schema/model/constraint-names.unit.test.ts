@@ -1,7 +1,15 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { character } from '../../support/characters.js';
-import { foreignKeyName, indexName, primaryKeyName, uniqueName } from '../../../src/schema/model/constraint-names.js';
+import {
+  foreignKeyName,
+  indexName,
+  primaryKeyName,
+  primaryKeyNameOf,
+  uniqueName,
+} from '../../../src/schema/model/constraint-names.js';
+import type { Collection } from '../../../src/schema/model/model.js';
+import { stateOf } from '../invariants/states.js';
 
 const name = fc.oneof(
   fc.constantFrom('a', 'b', 'a_b', 'a_b_c', 'b_c', 'c', 'é'.repeat(31), 'x'.repeat(63), '🎉'.repeat(15), '_', "it's"),
@@ -14,6 +22,19 @@ describe('names of constraints and indexes', () => {
     expect(uniqueName('articles', 'slug')).to.equal('articles_slug_unique');
     expect(indexName('articles', 'slug')).to.equal('articles_slug_index');
     expect(foreignKeyName('blog_posts', 'author_id')).to.equal('blog_posts_author_id_foreign');
+  });
+
+  it('are those that were adopted, where there are any', () => {
+    const KEY = { field: 'id', type: 'integer', schema: { is_primary_key: true } };
+    const named = { ...KEY, schema: { ...KEY.schema, extras: { primary_key_name: 'mine' } } };
+    const nameOf = (given: object) => primaryKeyNameOf(stateOf({ a: given }).collections.get('a')!);
+    expect(nameOf({ fields: [KEY] })).to.equal('a_pkey');
+    expect(nameOf({ fields: [named] })).to.equal('mine');
+    expect(nameOf({ fields: [] })).to.equal('a_pkey');
+    expect(nameOf({ fields: [named, { ...KEY, field: 'b' }] }), 'of two columns').to.equal('a_pkey');
+    const extras = { primary_key: { name: 'both', columns: ['id'] } };
+    const change = (collection: Collection) => ({ ...collection, schema: { comment: null, extras } });
+    expect(nameOf({ fields: [named], change })).to.equal('both');
   });
 
   it('carry a hash where two pairs of names would meet', () => {

@@ -1,0 +1,58 @@
+import { expect } from 'chai';
+import { vendorFunction, vendorOf } from '../../../src/schema/import/vendor.js';
+
+describe("other vendors' functions", () => {
+  const SAME: [ours: string, theirs: string[]][] = [
+    [
+      'CURRENT_TIMESTAMP',
+      [
+        'now',
+        'CURRENT_TIMESTAMP',
+        'current_timestamp()',
+        'CURRENT_TIMESTAMP(6)',
+        '(getdate())',
+        '((getutcdate()))',
+        'sysdatetime()',
+        'sysutcdatetime()',
+        'sysdatetimeoffset()',
+        'SYSDATE',
+        'systimestamp',
+        'localtimestamp',
+        "(datetime('now'))",
+      ],
+    ],
+    ['CURRENT_DATE', ['current_date()', 'curdate()']],
+    ['CURRENT_TIME', ['current_time()', 'curtime()', 'current_time(3)']],
+    ['gen_random_uuid()', ['uuid()', '(newid())', 'newsequentialid()', 'sys_guid()', 'uuid_generate_v4()']],
+  ];
+  for (const [ours, theirs] of SAME) {
+    for (const each of theirs) it(`${each} is ${ours}`, () => expect(vendorFunction(` ${each} `)).to.equal(ours));
+  }
+
+  it('are no others', () => {
+    for (const text of ['', 'later', 'now(12)', '(now', 'current_timestamp(66)', "'now'"]) {
+      expect(vendorFunction(text), text).to.equal(undefined);
+    }
+  });
+});
+
+describe('the database of a file', () => {
+  const typed = (data_type: string) => ({ fields: [{ schema: null }, 'x', { schema: { data_type } }] });
+
+  it('is what it says, or what its types give away', () => {
+    expect(vendorOf({ vendor: 'mysql' })).to.equal('mysql');
+    for (const vendor of ['postgres', 'cockroachdb', 'redshift']) expect(vendorOf({ vendor })).to.equal('postgres');
+    for (const type of [
+      'character varying',
+      'timestamp with time zone',
+      'timestamp without time zone',
+      'time without time zone',
+    ]) {
+      expect(vendorOf(typed(type)), type).to.equal('postgres');
+    }
+    expect(vendorOf({ vendor: 'mysql', ...typed('character varying') })).to.equal('mysql');
+    expect(vendorOf(typed('varchar'))).to.equal(undefined);
+    expect(vendorOf({ fields: 'none' })).to.equal(undefined);
+    expect(vendorOf({ vendor: 5 })).to.equal(undefined);
+  });
+});

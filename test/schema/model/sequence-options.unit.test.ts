@@ -1,0 +1,125 @@
+import { expect } from 'chai';
+import {
+  everyOptionOf,
+  sequenceFaults,
+  unusualOptions,
+  usualBounds,
+  writtenOptions,
+} from '../../../src/schema/model/sequence-options.js';
+import type { SequenceOptions } from '../../../src/schema/model/extras.js';
+
+const BIGGEST = '9223372036854775807';
+const SMALLEST = '-9223372036854775808';
+
+describe('the options of a sequence', () => {
+  it('that are not said are those of PostgreSQL', () => {
+    expect(everyOptionOf({}, 'bigint')).to.deep.equal({
+      type: 'bigint',
+      start: '1',
+      increment: '1',
+      min: '1',
+      max: BIGGEST,
+      cache: '1',
+      cycle: false,
+    });
+    expect(everyOptionOf({ increment: '-2', cycle: true }, 'smallint')).to.deep.equal({
+      type: 'smallint',
+      start: '-1',
+      increment: '-2',
+      min: '-32768',
+      max: '-1',
+      cache: '1',
+      cycle: true,
+    });
+    expect(everyOptionOf({ min: '5', max: '9' }, 'integer')).to.include({ start: '5', type: 'integer' });
+    expect(everyOptionOf({ min: '5', max: '9', increment: '-1' }, 'integer').start).to.equal('9');
+    expect(everyOptionOf({ type: 'integer', start: '7', cache: '3' }, 'bigint')).to.include({
+      type: 'integer',
+      start: '7',
+      max: '2147483647',
+      cache: '3',
+    });
+    expect(usualBounds('bigint', '-1')).to.deep.equal({ min: SMALLEST, max: '-1' });
+    expect(usualBounds('integer', '1')).to.deep.equal({ min: '1', max: '2147483647' });
+  });
+
+  it('that go without saying are not said', () => {
+    const said = (options: SequenceOptions, usual = 'bigint' as const) =>
+      unusualOptions(everyOptionOf(options, usual), usual);
+    for (const options of [
+      {},
+      { increment: '-1' },
+      { type: 'integer' },
+      { min: '5', start: '7' },
+    ] as SequenceOptions[]) {
+      expect(said(options)).to.deep.equal(options);
+    }
+    const all: SequenceOptions = {
+      type: 'smallint',
+      start: '2',
+      increment: '3',
+      min: '0',
+      max: '90',
+      cache: '5',
+      cycle: true,
+    };
+    expect(said(all)).to.deep.equal(all);
+    expect(Object.keys(said(all))).to.deep.equal(['type', 'start', 'increment', 'min', 'max', 'cache', 'cycle']);
+    expect(said({ start: '1', increment: '1', min: '1', max: BIGGEST, cache: '1', type: 'bigint' })).to.deep.equal({});
+  });
+
+  it('are written as PostgreSQL writes numbers; what is none stays', () => {
+    const written = writtenOptions({ start: '007', min: '-01', max: 'x', cache: `${'1'.repeat(31)}`, increment: '-0' });
+    expect(written).to.deep.equal({ start: '7', min: '-1', max: 'x', cache: '1'.repeat(31), increment: '0' });
+  });
+
+  const FAULTS: [options: SequenceOptions, faults: [string, string][]][] = [
+    [{}, []],
+    [{ min: SMALLEST, max: BIGGEST, start: SMALLEST }, []],
+    [{ start: BIGGEST }, []],
+    [
+      { max: '9223372036854775808', cache: 'x', start: '' },
+      [
+        ['start', 'must be an integer of 64 bits, as text'],
+        ['max', 'must be an integer of 64 bits, as text'],
+        ['cache', 'must be an integer of 64 bits, as text'],
+      ],
+    ],
+    [{ min: '-9223372036854775809' }, [['min', 'must be an integer of 64 bits, as text']]],
+    [
+      { increment: '0', cache: '0' },
+      [
+        ['increment', 'must not be zero'],
+        ['cache', 'must be greater than zero'],
+      ],
+    ],
+    [{ cache: '1' }, []],
+    [{ type: 'smallint', max: '32767' }, []],
+    [{ type: 'smallint', max: '32768' }, [['max', 'must be from -32768 to 32767, as the type is smallint']]],
+    [
+      { type: 'integer', min: '-2147483649', max: '2147483648' },
+      [
+        ['min', 'must be from -2147483648 to 2147483647, as the type is integer'],
+        ['max', 'must be from -2147483648 to 2147483647, as the type is integer'],
+      ],
+    ],
+    [{ min: '5', max: '5' }, [['max', 'must be more than min, 5']]],
+    [{ min: '5', max: '6' }, []],
+    [{ increment: '-1', min: '0' }, [['min', 'must be less than max, -1']]],
+    [{ start: '0' }, [['start', `must be from 1 to ${BIGGEST}, as min and max are`]]],
+    [{ start: '10', max: '9' }, [['start', 'must be from 1 to 9, as min and max are']]],
+    [{ start: '9', max: '9' }, []],
+    [
+      { increment: '0', start: '0' },
+      [
+        ['increment', 'must not be zero'],
+        ['start', `must be from 1 to ${BIGGEST}, as min and max are`],
+      ],
+    ],
+  ];
+  for (const [options, faults] of FAULTS) {
+    it(`${JSON.stringify(options)} have ${faults.length} faults`, () => {
+      expect(sequenceFaults(options, 'bigint')).to.deep.equal(faults);
+    });
+  }
+});

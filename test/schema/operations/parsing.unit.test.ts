@@ -1,0 +1,71 @@
+/** What is wrong with a body before any state is asked: each fault with its place. */
+import { expect } from 'chai';
+import { missingCollection, noFieldsListed, systemCollection } from '../../../src/schema/operations/refusals.js';
+import type { OperationName } from '../../../src/schema/operations/index.js';
+import { parsed } from '../../support/given.js';
+
+function faults(name: OperationName, input: object): string[] {
+  const result = parsed(name, input as never);
+  return result.ok ? [] : result.problems.map(({ path, message }) => `${path}: ${message}`);
+}
+
+describe('a body that says a name again', () => {
+  it('of a field must not differ from its path, in either place', () => {
+    const update = (body: unknown) =>
+      faults('update-fields', { collection: 'a', field: 'b', body, concurrentIndexes: false });
+    expect(update({ collection: 'a', field: 'b' })).to.deep.equal([]);
+    expect(update({ meta: {} })).to.deep.equal([]);
+    expect(update({ collection: 'x', field: 'y' })).to.have.lengthOf(2);
+    expect(update({ field: 'y' })[0]).to.match(/^field: /);
+    expect(update([])).to.deep.equal([': the body is an object with the members to change']);
+  });
+
+  it('of several fields is told with its index, and each name stands once', () => {
+    const update = (body: unknown) => faults('update-fields', { collection: 'a', body, concurrentIndexes: false });
+    expect(update([{ field: 'b' }, { field: 'c' }])).to.deep.equal([]);
+    expect(update({})).to.deep.equal([
+      ': the body is an array of fields, each with its name and the members to change',
+    ]);
+    expect(
+      update(['x', {}, { field: 5 }, { field: 'b', collection: 'x' }]).map((text) => text.split(':')[0]),
+    ).to.deep.equal(['[0]', '[1].field', '[2].field', '[3].collection']);
+    const twice = update([{ field: 'b' }, { field: 'c' }, { field: 'b' }]);
+    expect(twice).to.have.lengthOf(1);
+    expect(twice[0]).to.match(/^\[2\].*"b"/);
+  });
+
+  it('of a relation keeps its many side', () => {
+    const update = (body: unknown) => faults('update-relation', { collection: 'a', field: 'b', body });
+    const keeps = (member: string, now: string) =>
+      `${member}: a relation keeps its many side, "${now}"; delete it and create another`;
+    expect(update({ many_collection: 'a', many_field: 'b', collection: 'a', field: 'b' })).to.deep.equal([]);
+    expect(update({ many_collection: 'x', field: 'y' })).to.deep.equal([
+      keeps('many_collection', 'a'),
+      keeps('field', 'b'),
+    ]);
+    expect(update({ collection: 'x', many_field: 'y' })).to.deep.equal([
+      keeps('collection', 'a'),
+      keeps('many_field', 'b'),
+    ]);
+    expect(update(null)).to.deep.equal([': the body is an object with the members to change']);
+    expect(update({ one_field: null })).to.deep.equal([]);
+  });
+});
+
+describe('what is said of a collection', () => {
+  it('depends on whose it is', () => {
+    expect(missingCollection('a')).to.deep.equal({
+      code: 'NOT_FOUND',
+      message: 'there is no collection "a"',
+      collection: 'a',
+    });
+    expect(systemCollection('a')).to.equal(undefined);
+    expect(systemCollection('service_users')).to.include({ code: 'FORBIDDEN', collection: 'service_users' });
+    expect(noFieldsListed('a')).to.deep.equal(missingCollection('a'));
+    expect(noFieldsListed('service_users')).to.deep.equal({
+      code: 'NOT_FOUND',
+      message: '"service_users" belongs to the service: its fields and relations are not shown',
+      collection: 'service_users',
+    });
+  });
+});
