@@ -1,13 +1,13 @@
 /** Puts the rooms together. */
+import type pg from 'pg';
 import { createAuth } from './auth/index.js';
-import { tokenSecret } from './auth/token-secret.js';
 import type { FirstAdmin } from './auth/first-admin.js';
 import type { Config } from './config.js';
+import { followLog } from './follow-log.js';
 import { createHealth } from './health.js';
 import { createHttp } from './http/app.js';
 import type { HttpDeps } from './http/deps.js';
 import { type ListeningServer, listen } from './http/server.js';
-import { type Listener, createListener } from './log/listener.js';
 import { type LogWatch, createLogWatch } from './log/watch.js';
 import { OperatorError } from './kernel/operator-error.js';
 import { BY_ITSELF } from './pipeline/acknowledge.js';
@@ -15,20 +15,22 @@ import { type Pipeline, createPipeline } from './pipeline/index.js';
 import { type Database, readDatabase } from './postgres/database.js';
 import { SQLSTATE, sqlState } from './postgres/errors.js';
 import type { Logger } from './postgres/logger.js';
-import { migrate } from './postgres/migrate.js';
 import { type ConnectionOptions, createPool, directly, withSessions } from './postgres/pool.js';
-import { refuseRestoring } from './postgres/restoring.js';
+import { createServerRole } from './postgres/server-role.js';
 import { openDatabase } from './postgres/open-database.js';
 import { createMetrics } from './metrics/index.js';
 import { createIndexProjection } from './projector/indexes/index.js';
 import { createProjections } from './projector/projections/index.js';
-import { type FreshnessOptions, createFreshness } from './reads/freshness.js';
+import { createFreshness } from './reads/freshness.js';
+import { createHeadChecks } from './reads/head-checks.js';
 import { createHistory } from './reads/history/index.js';
 import { createRenderedCache } from './reads/rendered.js';
-import { type Store, createStore } from './reads/store.js';
+import { createPositions } from './reads/positions.js';
+import { createStore } from './reads/store.js';
 import { createStoredFolds } from './reads/stored-folds/index.js';
 import { readSystemCollections } from './reads/system-collections.js';
 import { readRelease } from './release.js';
+import { setUp } from './set-up.js';
 import { type Shutdown, createShutdown } from './shutdown.js';
 
 export interface Service {
@@ -50,28 +52,34 @@ const GRACE = 30_000;
 /** Beside the pool: listener, reads, index builder, and room for the operators' command and a few by hand. */
 const SPARE_CONNECTIONS = 20;
 
-/** @throws OperatorError with one sentence on what is wrong and what to do */
-export async function createService(config: Config, logger: Logger): Promise<Service> {
+/**
+ * @param signal ends a start that waits for another process
+ * @throws OperatorError with one sentence on what is wrong and what to do
+ */
+export async function createService(
+  config: Config,
+  logger: Logger,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<Service> {
   const shutdown = createShutdown(logger);
   try {
-    return await start(config, logger, shutdown);
+    return await start({ ...config, logger, signal }, shutdown);
   } catch (error) {
     await shutdown.run();
     throw explained(error);
   }
 }
 
-async function start(config: Config, logger: Logger, shutdown: Shutdown): Promise<Service> {
-  const server = await listen(config.host, config.port);
+async function start(options: Starting, shutdown: Shutdown): Promise<Service> {
+  const server = await listen(options.host, options.port);
   // A failed start gives it back; a stop closes it before, with the requests that run.
   shutdown.add('address', () => server.close(0));
-  const connections = config.poolSize + SPARE_CONNECTIONS;
-  const source = await openDatabase({ ...config, connections, logger });
+  const connections = options.poolSize + SPARE_CONNECTIONS;
+  const source = await openDatabase({ ...options, connections });
   shutdown.add('database server', () => source.stop());
 
   const { connectionString, pooler, direct } = source;
-  const base = { ...config, logger, connectionString, pooler, direct };
-  const admin = await startOn(base, server, shutdown);
+  const admin = await startOn({ ...options, connectionString, pooler, direct }, server, shutdown);
   return {
     url: server.url,
     admin,
@@ -90,7 +98,8 @@ function explained(error: unknown): unknown {
   );
 }
 
-type OnDatabase = Config & ConnectionOptions & { logger: Logger };
+type Starting = Config & { logger: Logger; signal: AbortSignal };
+type OnDatabase = Starting & ConnectionOptions;
 
 /** Everything above the database: migrations, accounts, the state, then what depends on it. */
 async function startOn(options: OnDatabase, server: ListeningServer, shutdown: Shutdown): Promise<FirstAdmin> {
@@ -101,18 +110,30 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
   const database = await readDatabase(pool);
   const place = { database: database.database, schema };
   const connection = directly(options);
-  await withSessions(pool, pooling, (sessions) => migrate({ pool: sessions, schema, serviceSchema, database, logger }));
-  await refuseRestoring(pool);
+  const preparing = {
+    ...options,
+    pool,
+    database,
+    withSessions: (work: (sessions: pg.Pool) => Promise<void>) => withSessions(pool, pooling, work),
+    onWait: (sentence: string) => waitAloud(sentence, { server, logger }),
+  };
+  const { secret, standby } = await setUp(preparing);
+  const role = createServerRole({ logger, standby });
+  const readOnly = (): boolean => role.current().standby;
 
-  const auth = await createAuth({ pool, secret: options.tokenSecret });
+  const auth = await createAuth({ pool, secret });
   shutdown.add('accounts', () => auth.stop());
+  role.onPromotion(async () => {
+    await setUp(preparing);
+    await auth.ensureAdmin(options.admin);
+  });
 
-  const folds = createStoredFolds({ pool, logger, secret: await tokenSecret(pool, options.tokenSecret) });
-  const watch = createLogWatch({ pool, logger });
+  const folds = createStoredFolds({ pool, logger, secret, readOnly });
+  const watch = createLogWatch({ pool, logger, readOnly });
   const store = createStore({ pool, logger, folds, onReplaced: ({ head }) => watch.replaced(head) });
   await store.load();
   shutdown.add('stored folds', () => folds.close(store.point()));
-  const freshness = createFreshness({ ...options, watch: headChecks(store, watch) });
+  const freshness = createFreshness({ ...options, role, watch: createHeadChecks({ store, watch, role }) });
   shutdown.add('reads', () => freshness.close());
   const atHead = async () => store.atHead((await freshness.check()).head);
   const indexes = createIndexProjection({
@@ -121,18 +142,20 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
     database: database.database,
     currentState: atHead,
     logger,
+    readOnly,
   });
   shutdown.add('index builder', () => indexes.stop());
   store.subscribe(() => indexes.wake());
+  role.subscribe(() => indexes.wake());
   indexes.wake();
-  const listener = startListener(options, { atHead, catchUp: (head) => store.atHead(head) }, shutdown);
 
   const release = readRelease();
   const metrics = createMetrics();
   const pipeline = metrics.commands.counted(createPipeline({ ...options, pool, place, release, store, watch }));
-  goOnByItself({ ...options, watch, pipeline });
+  goOnByItself({ ...options, watch, pipeline, readOnly });
   // What happened while no process ran, as far as the checkpoints show it.
   await freshness.check();
+  const following = followLog({ connection, role, freshness, store, logger, shutdown });
   const projections = createProjections({ ...options, ...place, pool, connection, store, pipeline, indexes });
   const rendered = createRenderedCache();
   const history = createHistory({ pool, store, folds, release, schema, serviceSchema });
@@ -143,15 +166,18 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
     state: () => store.current(),
     rendered: () => rendered.size(),
     pool,
-    listening: () => listener.connected(),
+    listening: () => following.listening(),
+    server: () => role.current(),
     divergences: watch.count,
   });
   const health = createHealth({ freshness, store, pool, watch });
+  const positions = createPositions({ check: () => freshness.check(), timeout: options.positionTimeout });
   const systemCollections = await readSystemCollections(pool, serviceSchema);
   const http = createHttp({
     pipeline,
     store,
     freshness,
+    positions,
     rendered,
     history,
     auth,
@@ -173,7 +199,7 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
 }
 
 function httpConfig(options: OnDatabase, { version }: Database, release: string): HttpDeps['config'] {
-  const { schema, serviceSchema, maxBody, trustProxy, corsOrigins, log } = options;
+  const { schema, serviceSchema, maxBody, trustProxy, corsOrigins, primaryUrl, log } = options;
   return {
     release,
     databaseVersion: version,
@@ -182,18 +208,8 @@ function httpConfig(options: OnDatabase, { version }: Database, release: string)
     maxBody,
     trustProxy,
     corsOrigins,
+    primaryUrl,
     logReads: log.level === 'debug',
-  };
-}
-
-/** Every head check is held against what this process has folded; what is gone is folded again before anything is answered. */
-function headChecks(store: Store, watch: LogWatch): NonNullable<FreshnessOptions['watch']> {
-  return {
-    seen: () => store.point().head,
-    examine: async (check, seen) => {
-      const from = store.point();
-      if ((await watch.examine(check, seen)) && from.head === seen) await store.reload(from);
-    },
   };
 }
 
@@ -202,12 +218,14 @@ interface GoingOn {
   logger: Logger;
   watch: LogWatch;
   pipeline: Pick<Pipeline, 'acknowledge'>;
+  readOnly: () => boolean;
 }
 
 /** Where it was asked for, what is noticed is acknowledged without an operator. */
-function goOnByItself({ onLogDivergence, logger, watch, pipeline }: GoingOn): void {
+function goOnByItself({ onLogDivergence, logger, watch, pipeline, readOnly }: GoingOn): void {
   if (onLogDivergence !== 'continue') return;
   watch.subscribe(() => {
+    if (readOnly()) return;
     pipeline.acknowledge(BY_ITSELF).catch((error: unknown) => {
       // The next change tries again.
       logger.warn('a divergence of the log could not be acknowledged yet', { error });
@@ -215,25 +233,8 @@ function goOnByItself({ onLogDivergence, logger, watch, pipeline }: GoingOn): vo
   });
 }
 
-interface Following {
-  atHead(): Promise<unknown>;
-  catchUp(head: number): Promise<unknown>;
-}
-
-/** News of other processes' changes. Each read asks for itself; this spares it the catching up, and wakes the projections. */
-function startListener(options: OnDatabase, { atHead, catchUp }: Following, shutdown: Shutdown): Listener {
-  const follow = (caughtUp: Promise<unknown>): void => {
-    caughtUp.catch((error: unknown) => {
-      // What is under way at a stop meets connections that are closed already.
-      if (!shutdown.begun()) options.logger.warn('could not follow the log', { error });
-    });
-  };
-  const listener = createListener({
-    ...directly(options),
-    onHead: (position) => follow(catchUp(position)),
-    onConnect: () => follow(atHead()),
-  });
-  listener.start();
-  shutdown.add('listener', () => listener.close());
-  return listener;
+/** Who asks meanwhile is told what is waited for, like the reader of the log. */
+function waitAloud(sentence: string, { server, logger }: { server: ListeningServer; logger: Logger }): void {
+  server.say(sentence);
+  logger.warn(sentence);
 }

@@ -19,16 +19,20 @@ const SAME_SIGNAL = 1_000;
 // The reader of our output may go away (`npm start 2>&1 | head -1`); that is no reason to end.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
+/** A start that waits for another process ends with it. */
+const ended = new AbortController();
+
 try {
   const config = readConfig(process.env);
   const logger = createLogger({ ...config.log, secrets: secretsOf(config) });
   endOnBugs(logger);
-  const starting = createService(config, logger);
+  const starting = createService(config, logger, ended.signal);
   stopOnSignals(starting, logger);
   const service = await starting;
   console.log(greeting(service, config));
   void service.databaseLost.then((lastWords) => endWithoutDatabase(service, logger, lastWords));
 } catch (error) {
+  if (ended.signal.aborted) process.exit(0);
   console.error(error instanceof OperatorError ? error.message : redact(error));
   // Whatever is still open after a failed start must not keep the process.
   process.exit(error instanceof OperatorError ? CANNOT_START : FAILED);
@@ -44,6 +48,7 @@ function stopOnSignals(starting: Promise<Service>, logger: Logger): void {
     }
     first = performance.now();
     logger.info('stopping', { signal });
+    ended.abort();
     void stop(starting, logger);
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);

@@ -55,6 +55,11 @@ export async function ensureAdmin(
   });
 }
 
+/** Whether the first start was made. */
+export async function hasUsers(db: Pick<Pool, 'query'>): Promise<boolean> {
+  return (await existingAdmin(db)) !== null;
+}
+
 async function existingAdmin(client: Pick<Pool | PoolClient, 'query'>): Promise<FirstAdmin | null> {
   const { rows } = await client.query<{ email: string }>(
     `select email from ${own.users} order by (role = 'admin' and status = 'active') desc, created_at, id limit 1`,

@@ -32,7 +32,12 @@ export function createHttp(deps: HttpDeps): Express {
   app.use(anythingElse('(none)', (req) => (isWholeServer(req) ? options(everyMethod) : unknownRoute()), serving));
   app.use((error: unknown, req: Request, res: Response, _next: NextFunction) => {
     const requestId = requestIdOf(req);
-    respond(req, res, requestId, failureAnswer(error, requestId, deps.logger));
+    respond(
+      req,
+      res,
+      requestId,
+      failureAnswer(error, requestId, { logger: deps.logger, primaryUrl: deps.config.primaryUrl }),
+    );
   });
   return app;
 }

@@ -5,6 +5,7 @@ import type { Pipeline } from '../pipeline/types.js';
 import type { Logger } from '../postgres/logger.js';
 import type { Projections } from '../projector/projections/index.js';
 import type { Freshness } from '../reads/freshness.js';
+import type { Positions } from '../reads/positions.js';
 import type { History } from '../reads/history/index.js';
 import type { RenderedCache } from '../reads/rendered.js';
 import type { Store } from '../reads/store.js';
@@ -36,6 +37,7 @@ export interface HttpDeps {
   pipeline: Pick<Pipeline, 'execute' | 'dryRun' | 'underLock' | 'acknowledge'>;
   store: Pick<Store, 'atHead'>;
   freshness: Pick<Freshness, 'check'>;
+  positions: Positions;
   rendered: RenderedCache;
   history: History;
   auth: Pick<Auth, 'identify' | 'users' | 'tokens' | 'sessions' | 'loginLimit'>;
@@ -62,6 +64,8 @@ export interface HttpDeps {
     trustProxy: number | readonly string[];
     /** Of other sites, whose pages may ask. */
     corsOrigins: readonly string[];
+    /** Where changes can be made while the database takes none; null: nobody has said. */
+    primaryUrl: string | null;
     /** Also log reads that went well, at `debug`; changes and failures are logged in any case. */
     logReads: boolean;
   };

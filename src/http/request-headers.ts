@@ -5,10 +5,12 @@ import { isIP } from 'node:net';
 import type { Request } from 'express';
 import { isUtf8 } from 'node:buffer';
 import { refused } from './errors.js';
+import { type Cursor, cursor } from './history-query.js';
 
 const SANE_REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 const IDEMPOTENCY_KEY = /^[\x20-\x7e]{1,255}$/;
 const ENTITY_TAG = /^(?:W\/)?"([\x21\x23-\x7e\x80-\xff]*)"$/;
+const AT_LEAST = 'x-log-position-at-least';
 const MAX_REASON = 1000;
 const MAX_USER_AGENT = 512;
 
@@ -33,6 +35,17 @@ export function reasonOf(req: IncomingMessage): string | null {
     throw refused('INVALID_PAYLOAD', `X-Reason holds at most ${MAX_REASON} characters.`, { path: 'X-Reason' });
   }
   return text === '' ? null : text;
+}
+
+/** X-Log-Position-At-Least: what the answer must be able to show, a position or one with the hash of its event. */
+export function atLeastOf(req: IncomingMessage): Cursor | undefined {
+  const given = req.headers[AT_LEAST];
+  if (given === undefined) return undefined;
+  const read = cursor.safeParse(given);
+  if (read.success) return read.data;
+  throw refused('INVALID_PAYLOAD', `X-Log-Position-At-Least ${read.error.issues[0]?.message}`, {
+    path: 'X-Log-Position-At-Least',
+  });
 }
 
 export function idempotencyKeyOf(req: IncomingMessage): string | null {

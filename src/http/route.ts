@@ -36,6 +36,8 @@ interface Spec<Query, Who> {
   query: z.ZodType<Query>;
   /** What kind of body the route takes; without, it takes none. */
   body?: 'json' | 'document';
+  /** Whether it needs a database that takes changes; absent: everything but GET does. */
+  needsPrimary?: boolean;
   /** Also answered while the database is away, to users that were known before. */
   whileDatabaseIsAway?: true;
   handle: (call: Call<Query, Who>) => Answer | Promise<Answer>;
@@ -49,6 +51,8 @@ export interface Route {
   /** What kind of body the route takes. */
   body: 'json' | 'document' | undefined;
   whileDatabaseIsAway: boolean;
+  /** On a standby it is refused. */
+  needsPrimary: boolean;
   /** Reads query and body, then answers. `caller` is null on routes for anyone. */
   answer(exchange: Exchange, caller: Caller | null, bodies: Bodies): Promise<Answer>;
 }
@@ -76,8 +80,8 @@ export function openRoute<Query>(spec: Spec<Query, null>): Route {
 }
 
 function described(spec: Omit<Spec<unknown, never>, 'handle'>, access: Access): Omit<Route, 'answer'> {
-  const { method, path, query, body, whileDatabaseIsAway = false } = spec;
-  return { method, path, access, query, body, whileDatabaseIsAway };
+  const { method, path, query, body, whileDatabaseIsAway = false, needsPrimary = method !== 'get' } = spec;
+  return { method, path, access, query, body, whileDatabaseIsAway, needsPrimary };
 }
 
 interface Given<Query> {

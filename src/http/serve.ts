@@ -1,9 +1,10 @@
 /** One request from end to end: who, then what, then the answer and its line in the log. */
 import type { Request, Response } from 'express';
-import type { Caller } from '../auth/caller.js';
+import type { Access, Caller } from '../auth/caller.js';
 import type { Identify } from '../auth/identify.js';
 import { inTime } from '../kernel/in-time.js';
-import { unavailable } from '../postgres/errors.js';
+import { readOnly, unavailable } from '../postgres/errors.js';
+import type { Fresh } from '../reads/freshness.js';
 import type { Answer } from './answer.js';
 import { authorize } from './authorize.js';
 import type { Bodies } from './body/index.js';
@@ -13,7 +14,8 @@ import { encoded } from './encoded.js';
 import { failureAnswer } from './failure.js';
 import { readParams } from './query.js';
 import { requireAcceptable } from './representation.js';
-import { requestIdOf } from './request-headers.js';
+import { requireInLog } from './history-query.js';
+import { atLeastOf, requestIdOf } from './request-headers.js';
 import type { RequestLog } from './request-log.js';
 import { respond } from './respond.js';
 import type { Route } from './route.js';
@@ -41,38 +43,75 @@ function knownBefore(identify: Identify, token: string): Promise<Caller> {
   throw new ProblemError(unavailable('The database can not be read, and this process does not know the token.'));
 }
 
+/** What a request has come to know by the time it is answered. */
+interface Known {
+  fresh: Fresh | null;
+  caller: Caller | null;
+}
+
+/**
+ * Who calls, on a database that can answer the route and has come to where the caller wants it.
+ * @param known filled on the way, so that a refusal tells what was known as well
+ */
+async function admit(req: Request, route: Route, { deps, known }: { deps: HttpDeps; known: Known }): Promise<void> {
+  const { access, needsPrimary } = route;
+  if (access === 'anyone' && !needsPrimary) return;
+  const check = deps.freshness.check();
+  known.fresh = await (route.whileDatabaseIsAway ? orNull(check) : check);
+  const isRefused = needsPrimary && known.fresh?.standby === true;
+  if (!isRefused && access !== 'anyone') await reach(req, access, { deps, known });
+  if (access !== 'anyone') known.caller = await identify(req, access, { deps, known });
+  if (isRefused) throw new ProblemError(readOnly(deps.config.primaryUrl));
+}
+
+function identify(req: Request, access: Access, { deps, known }: { deps: HttpDeps; known: Known }): Promise<Caller> {
+  const { auth } = deps;
+  const { fresh } = known;
+  return authorize(req, access, (token) =>
+    fresh ? auth.identify(token, fresh.authEpoch) : knownBefore(auth.identify, token),
+  );
+}
+
+/** Waits where the caller names a position that isn't there yet. */
+async function reach(req: Request, access: Access, { deps, known }: { deps: HttpDeps; known: Known }): Promise<void> {
+  const place = atLeastOf(req);
+  if (place === undefined || known.fresh === null) return;
+  // Nobody waits who isn't known; on a standby the token may still be to come, like the position.
+  if (!known.fresh.standby) await identify(req, access, { deps, known });
+  if (known.fresh.head < place.position) known.fresh = await deps.positions.reach(place.position);
+  await requireInLog(place, deps.history);
+}
+
 /** The express handler of a route. It never rejects. */
 export function serve(route: Route, { deps, log, bodies }: Serving): Handler {
-  const { access, path } = route;
-  const { freshness, auth, logger } = deps;
+  const { path } = route;
+  const { logger, config } = deps;
+
+  const answerTo = async (req: Request, requestId: string, known: Known): Promise<Answer> => {
+    const started = performance.now();
+    await admit(req, route, { deps, known });
+    const waited = performance.now() - started;
+    requireAcceptable(req.headers);
+    const params = readParams(req.params as Record<string, string>);
+    const exchange = { req, requestId, params, head: known.fresh?.head ?? 0, waited };
+    return encoded(req, await route.answer(exchange, known.caller, bodies));
+  };
 
   return async (req, res) => {
     const started = performance.now();
     const requestId = requestIdOf(req);
-    let caller: Caller | null = null;
+    const known: Known = { fresh: null, caller: null };
     let answer: Answer;
     try {
-      let head = 0;
-      let waited = 0;
-      if (access !== 'anyone') {
-        const fresh = await (route.whileDatabaseIsAway ? orNull(freshness.check()) : freshness.check());
-        head = fresh?.head ?? 0;
-        caller = await authorize(req, access, (token) =>
-          fresh ? auth.identify(token, fresh.authEpoch) : knownBefore(auth.identify, token),
-        );
-        waited = performance.now() - started;
-      }
-      requireAcceptable(req.headers);
-      const exchange = { req, requestId, params: readParams(req.params as Record<string, string>), head, waited };
-      answer = await encoded(req, await route.answer(exchange, caller, bodies));
+      answer = await answerTo(req, requestId, known);
     } catch (error) {
       if (error instanceof ClientGone) {
         logger.info('client hung up', { method: req.method, route: path, request_id: requestId });
         return;
       }
-      answer = failureAnswer(error, requestId, logger);
+      answer = failureAnswer(error, requestId, { logger, primaryUrl: config.primaryUrl });
     }
-    respond(req, res, requestId, answer);
+    respond(req, res, requestId, withLag(answer, known.fresh));
     log({
       method: req.method,
       route: path,
@@ -80,7 +119,13 @@ export function serve(route: Route, { deps, log, bodies }: Serving): Handler {
       started,
       requestId,
       position: answer.position,
-      caller,
+      caller: known.caller,
     });
   };
+}
+
+/** What a standby answers says how old it may be, in seconds. */
+function withLag(answer: Answer, fresh: Fresh | null): Answer {
+  if (fresh?.standby !== true) return answer;
+  return { ...answer, headers: [...answer.headers, 'X-Log-Lag', String(Math.ceil(fresh.lag * 1000) / 1000)] };
 }

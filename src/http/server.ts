@@ -1,5 +1,5 @@
 /** The HTTP server: where it listens, and how it stops. */
-import { type IncomingMessage, type RequestListener, type Server, type ServerResponse, createServer } from 'node:http';
+import { type RequestListener, type Server, createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { answerParserErrors, missingHost } from './parser-errors.js';
 import { requestIdOf } from './request-headers.js';
@@ -11,6 +11,8 @@ export interface ListeningServer {
   url: string;
   /** From now on requests are answered by `handler`; until then with 503. */
   serve(handler: RequestListener): void;
+  /** What requests are told until then. */
+  say(sentence: string): void;
   /** Stops accepting, waits for the requests that run, at most `grace` milliseconds, then cuts them off. */
   close(grace: number): Promise<void>;
 }
@@ -23,7 +25,7 @@ const POLL_MS = 25;
  */
 export async function listen(host: string, port: number): Promise<ListeningServer> {
   let closing = false;
-  let handler: RequestListener = notReady;
+  let handler = notReady('The service is starting.');
   // Node would answer a missing Host itself, without a body.
   const server = createServer({ requireHostHeader: false }, (request, response) => {
     if (closing) response.setHeader('Connection', 'close');
@@ -41,6 +43,9 @@ export async function listen(host: string, port: number): Promise<ListeningServe
     serve(ready) {
       handler = ready;
     },
+    say(sentence) {
+      handler = notReady(sentence);
+    },
     async close(grace) {
       closing = true;
       await closeGracefully(server, grace);
@@ -48,12 +53,11 @@ export async function listen(host: string, port: number): Promise<ListeningServe
   };
 }
 
-const STARTING = JSON.stringify({
-  errors: [{ message: 'The service is starting.', extensions: { code: 'UNAVAILABLE' } }],
-});
-
-function notReady(_request: IncomingMessage, response: ServerResponse): void {
-  response.writeHead(503, { 'Content-Type': 'application/json; charset=utf-8', 'Retry-After': '1' }).end(STARTING);
+function notReady(message: string): RequestListener {
+  const body = JSON.stringify({ errors: [{ message, extensions: { code: 'UNAVAILABLE' } }] });
+  return (_request, response) => {
+    response.writeHead(503, { 'Content-Type': 'application/json; charset=utf-8', 'Retry-After': '1' }).end(body);
+  };
 }
 
 /** A connection that falls idle after `close` is not closed by Node: it would hold the process for seconds. */

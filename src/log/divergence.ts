@@ -101,11 +101,20 @@ export async function noteDivergence(
   db: Queryable,
   { seen, found, since }: { seen: LogPlace; found: LogPlace; since: number },
 ): Promise<NotedDivergence | undefined> {
-  const covered = await db.query<{ noted: NotedDivergence }>(COVERED, [seen.position, since]);
-  if (covered.rows[0] !== undefined) return covered.rows[0].noted;
+  const covered = await acknowledgedSince(db, { seen, since });
+  if (covered !== undefined) return covered;
   await db.query(NOTE, [seen.position, seen.hash, found.position, found.hash]);
   const pending = await pendingDivergences(db);
   return pending.find((each) => each.seen.position === seen.position && each.seen.hash === seen.hash);
+}
+
+/** What was acknowledged after `since`, and covers the loss of `seen`. Only reads. */
+export async function acknowledgedSince(
+  db: Queryable,
+  { seen, since }: { seen: LogPlace; since: number },
+): Promise<NotedDivergence | undefined> {
+  const { rows } = await db.query<{ noted: NotedDivergence }>(COVERED, [seen.position, since]);
+  return rows[0]?.noted;
 }
 
 /** What is written down and not acknowledged, in the order it was noticed. */

@@ -5,6 +5,7 @@ import type { LogPlace } from '../schema/model/events.js';
 import {
   type HeadCheck,
   type NotedDivergence,
+  acknowledgedSince,
   checkHead,
   isInLog,
   isReplaced,
@@ -33,15 +34,17 @@ export interface LogWatch {
 export interface LogWatchOptions {
   pool: Queryable;
   logger: Logger;
+  /** The database takes no rows now: what is noticed is kept here until it does. */
+  readOnly?: () => boolean;
 }
 
 /** Nothing that was acknowledged speaks for a checkpoint: it is written with every event. */
 const NEVER = Number.MAX_SAFE_INTEGER;
 
-/** The database takes no rows, a standby for one; it is one of this process alone. */
+/** The database took no row, a standby for one: it is a divergence of this process alone. */
 const UNWRITTEN = 0;
 
-export function createLogWatch({ pool, logger }: LogWatchOptions): LogWatch {
+export function createLogWatch({ pool, logger, readOnly = () => false }: LogWatchOptions): LogWatch {
   const known = new Set<number>();
   /** Written down, and not seen acknowledged yet: a row that is deleted is written again. */
   const open = new Map<number, NotedDivergence>();
@@ -66,27 +69,42 @@ export function createLogWatch({ pool, logger }: LogWatchOptions): LogWatch {
     for (const listener of listeners) listener(divergence);
   };
 
+  /** It counts although it isn't written down, which the next look tries. */
+  const keep = (lost: { seen: LogPlace; since: number }, found: LogPlace): void => {
+    if (unwritten?.seen.hash !== lost.seen.hash) known.delete(UNWRITTEN);
+    unwritten = lost;
+    pending = { id: UNWRITTEN, seen: lost.seen, found, noticed_at: new Date().toISOString() };
+    tell(pending);
+  };
+
   const note = async (check: HeadCheck, { seen, since }: { seen: LogPlace; since: number }): Promise<void> => {
     const lost = { seen: { position: seen.position, hash: seen.hash }, since };
     const found = check.head;
     try {
-      const noted = await noteDivergence(pool, { ...lost, found });
+      const unwritable = readOnly();
+      const noted = await (unwritable ? acknowledgedSince(pool, lost) : noteDivergence(pool, { ...lost, found }));
+      if (noted === undefined && unwritable) return keep(lost, found);
       unwritten = undefined;
       if (noted === undefined) return;
       if (noted.id > check.acknowledged) pending = noted;
       tell(noted);
     } catch (error) {
-      // It counts all the same, and is written down with the next look.
-      unwritten = lost;
-      known.delete(UNWRITTEN);
-      pending = { id: UNWRITTEN, seen: lost.seen, found, noticed_at: new Date().toISOString() };
-      tell(pending);
+      keep(lost, found);
       logger.warn('a divergence of the log could not be written down', { error });
     }
   };
 
+  const noteAgain = async (check: HeadCheck): Promise<void> => {
+    if (unwritten === undefined) return;
+    // A standby that was only behind has caught up with what was seen.
+    const { position, hash } = unwritten.seen;
+    if (await isInLog(pool, { position, hash: hash ?? '' })) unwritten = undefined;
+    else await note(check, unwritten);
+  };
+
   const writeAgain = async (check: HeadCheck): Promise<void> => {
     for (const id of open.keys()) if (id <= check.acknowledged) open.delete(id);
+    if (readOnly()) return;
     const unseen = [...open.keys()].filter((id) => !check.pending?.some((each) => each.id === id));
     if (unseen.length === 0) return;
     for (const id of await missingDivergences(pool, unseen)) {
@@ -101,7 +119,7 @@ export function createLogWatch({ pool, logger }: LogWatchOptions): LogWatch {
       pending = check.pending?.[0];
       for (const each of check.pending ?? []) tell(each);
       await writeAgain(check);
-      if (unwritten !== undefined) await note(check, unwritten);
+      await noteAgain(check);
       if (check.forgotten !== null) await note(check, { seen: check.forgotten, since: NEVER });
       const replaced = isReplaced(check, seen);
       if (replaced) await note(check, { seen, since: confirmed });

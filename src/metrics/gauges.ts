@@ -2,6 +2,7 @@
 import { inTime } from '../kernel/in-time.js';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { ProjectionStatus } from '../projector/projections/index.js';
+import type { ServerState } from '../postgres/server-role.js';
 import type { State } from '../schema/model/state.js';
 
 export interface Sources {
@@ -14,6 +15,8 @@ export interface Sources {
   rendered(): { answers: number; bytes: number };
   pool: { totalCount: number; idleCount: number; waitingCount: number };
   listening(): boolean;
+  /** What kind of server this process works on. */
+  server(): ServerState;
   /** Divergences of the log since the start. */
   divergences(): number;
 }
@@ -42,6 +45,14 @@ export function addGauges(registry: Registry, sources: Sources): void {
   );
   gauge('dps_listener_connected', '1 while notifications of other instances reach this one.', () =>
     sources.listening() ? 1 : 0,
+  );
+  gauge('dps_standby', '1 while the database server is a standby, so that this process only reads.', () =>
+    sources.server().standby ? 1 : 0,
+  );
+  gauge(
+    'dps_log_lag_seconds',
+    'How far the log is behind that of the primary, at most; 0 on a primary.',
+    () => sources.server().lag,
   );
   void new Counter({
     name: 'dps_log_divergence_total',

@@ -45,6 +45,23 @@ export async function migrate(options: MigrateOptions): Promise<void> {
   });
 }
 
+/**
+ * What a database lacks for this release, for who can't migrate it: a standby gets it from its primary. Only reads.
+ * @returns what is missing, as the end of a sentence; null: nothing
+ * @throws OperatorError as `migrate` does
+ */
+export async function missingMigrations(options: MigrateOptions): Promise<string | null> {
+  const migrations = await readMigrations(options.directory ?? MIGRATIONS);
+  return withClient(options.pool, async (client) => {
+    if (!(await holdsService(client, options.serviceSchema))) return 'holds no service yet';
+    await refuseOthers(client, options);
+    const applied = await newestApplied(client);
+    refuseNewer(applied, migrations);
+    const newest = migrations.at(-1)?.number ?? 0;
+    return applied < newest ? `is at migration ${applied}, and this release needs ${newest}` : null;
+  });
+}
+
 /** The newest migration that was applied, and the newest of this release. Only reads. */
 export async function migrationsOf(db: Queryable, directory = MIGRATIONS): Promise<{ applied: number; known: number }> {
   return { applied: await newestApplied(db), known: await newestMigration(directory) };

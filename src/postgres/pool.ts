@@ -6,6 +6,7 @@ import type { Logger } from './logger.js';
 import { ServiceClient, type ServiceClientConfig, isPooled } from './client.js';
 import { hostsOf } from './hosts/index.js';
 import { startupOptions, transactionSettings } from './session-settings.js';
+import { retryRecoveryConflicts } from './recovery-conflict.js';
 import { watchPool } from './silent-connections.js';
 
 /** The way to a database. */
@@ -106,6 +107,7 @@ export function createPool(options: PoolOptions): pg.Pool {
   pool.on('error', (error) => options.logger.warn('an idle database connection was lost', { error: error.message }));
   watchPool(pool, options.logger);
   hostsOf(options.connectionString)?.tell(options.logger);
+  retryRecoveryConflicts(pool);
   return pool;
 }
 

@@ -3,6 +3,7 @@
  * makes the one the other, without a word: it is asked with every head check.
  */
 import type { Logger } from './logger.js';
+import type { Queryable } from './pool.js';
 
 /** Columns of a query that tells of the server that runs it: `standby`, and on a standby `replay`, how far it has come. */
 export const ROLE_COLUMNS = `
@@ -15,6 +16,12 @@ export const ROLE_COLUMNS = `
       'sent', (SELECT latest_end_lsn - '0/0' FROM pg_catalog.pg_stat_wal_receiver),
       'committed', extract(epoch FROM coalesce(pg_last_xact_replay_timestamp(), (pg_control_checkpoint()).checkpoint_time)),
       'now', extract(epoch FROM clock_timestamp()))) END AS replay`;
+
+/** Whether the server takes no changes because it follows another one. */
+export async function isStandby(db: Queryable): Promise<boolean> {
+  const { rows } = await db.query<{ standby: boolean }>('SELECT pg_is_in_recovery() AS standby');
+  return rows[0]?.standby === true;
+}
 
 /** How far a standby has come. Places of the write-ahead log in bytes, times in seconds since 1970 by its clock. */
 export interface Replay {
@@ -61,7 +68,7 @@ export function createServerRole({ logger, standby }: { logger: Logger; standby:
   let prepare: () => Promise<void> = () => Promise.resolve();
   let preparing = false;
   /** As the last look found it, prepared or not. */
-  let isStandby = standby;
+  let found = standby;
 
   const become = (next: boolean): void => {
     state = { standby: next, lag: 0 };
@@ -74,7 +81,7 @@ export function createServerRole({ logger, standby }: { logger: Logger; standby:
     preparing = true;
     try {
       await prepare();
-      if (!isStandby) become(false);
+      if (!found) become(false);
     } catch (error) {
       logger.warn('the database server was promoted, and nothing can be written yet', { error });
     } finally {
@@ -84,8 +91,9 @@ export function createServerRole({ logger, standby }: { logger: Logger; standby:
 
   return {
     current: () => state,
-    observe: ({ standby: found, replay }) => {
-      isStandby = found;
+    observe: (row) => {
+      const { replay } = row;
+      found = row.standby;
       if (found && !state.standby) become(true);
       if (found) state = { standby: true, lag: replay === null ? 0 : lagOf(replay) };
       else if (state.standby) {

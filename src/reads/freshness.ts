@@ -2,16 +2,17 @@
 import { shareNext } from '../kernel/share-next.js';
 import type pg from 'pg';
 import { NotInTimeError, inTime } from '../kernel/in-time.js';
-import { environmentProblem, isConnectionLoss, unavailable } from '../postgres/errors.js';
+import { environmentProblem, isConnectionLoss, isRecoveryConflict, unavailable } from '../postgres/errors.js';
 import { CHECK_COLUMNS, type HeadCheck } from '../log/divergence.js';
 import { GENESIS_HASH, type LogHead } from '../log/head.js';
 import type { Logger } from '../postgres/logger.js';
 import { ServiceClient } from '../postgres/client.js';
 import { type ConnectionOptions, connectionConfig } from '../postgres/pool.js';
 import { own } from '../postgres/own-tables.js';
+import { ROLE_COLUMNS, type RoleRow, type ServerRole, type ServerState } from '../postgres/server-role.js';
 import { ProblemError } from '../kernel/problem.js';
 
-export interface Fresh {
+export interface Fresh extends ServerState {
   /** Position of the newest committed event. */
   head: number;
   /** Its hash. */
@@ -37,19 +38,30 @@ export interface FreshnessOptions extends ConnectionOptions {
     /** Awaited before the check is answered. */
     examine(check: HeadCheck, seen: LogHead): Promise<void>;
   };
+  /** Told of the server that each check meets. */
+  role?: Pick<ServerRole, 'observe'>;
   /** Milliseconds after which a question that isn't answered means that the connection is dead. */
   timeout?: number;
 }
 
 const QUERY = {
   name: 'freshness',
-  text: `SELECT h.position, h.hash, a.epoch, ${CHECK_COLUMNS}
+  text: `SELECT h.position, h.hash, a.epoch, ${CHECK_COLUMNS}, ${ROLE_COLUMNS}
            FROM ${own.authEpoch} a LEFT JOIN LATERAL (
              SELECT position, hash FROM ${own.events} ORDER BY position DESC LIMIT 1) h ON true`,
   rowMode: 'array' as const,
 };
 
-type Row = [number | null, string | null, number, HeadCheck['forgotten'], HeadCheck['pending'], number];
+type Row = [
+  number | null,
+  string | null,
+  number,
+  HeadCheck['forgotten'],
+  HeadCheck['pending'],
+  number,
+  boolean,
+  RoleRow['replay'],
+];
 
 /** Milliseconds, where nothing else is said. */
 const TIMEOUT = 5_000;
@@ -89,11 +101,12 @@ export function createFreshness(options: FreshnessOptions): Freshness {
     try {
       const seen = options.watch?.seen();
       const { rows } = await client.query<Row>(QUERY);
-      const [position, hash, authEpoch, forgotten, pending, acknowledged] = rows[0] as Row;
+      const [position, hash, authEpoch, forgotten, pending, acknowledged, standby, replay] = rows[0] as Row;
+      const state = options.role?.observe({ standby, replay }) ?? { standby, lag: 0 };
       const head = { position: position ?? 0, hash: hash ?? GENESIS_HASH };
       if (seen !== undefined) await options.watch?.examine({ head, forgotten, pending, acknowledged }, seen);
       failed = undefined;
-      return { head: head.position, hash: head.hash, authEpoch };
+      return { head: head.position, hash: head.hash, authEpoch, ...state };
     } catch (error) {
       drop(client);
       throw error;
@@ -112,12 +125,13 @@ export function createFreshness(options: FreshnessOptions): Freshness {
       const kept = current;
       if (kept !== undefined) {
         // A server that was restarted since the last question is no reason to refuse this one.
-        const answer = await askOn(kept).catch(nullIfLost);
+        const answer = await askOn(kept).catch(nullIfPassing);
         if (answer !== null) return answer;
       }
       current = await connect();
       return await askOn(current);
     } catch (error) {
+      if (error instanceof ProblemError) throw error;
       // What it says isn't told over HTTP, and without it nobody finds out which right or table is missing.
       tellOnce(error);
       throw new ProblemError(environmentProblem(error) ?? unavailable('The database can not be read.'), error);
@@ -140,7 +154,7 @@ function unanswered(error: unknown): never {
   throw new ProblemError(unavailable('The database does not answer; nothing was written. Try again later.'), error);
 }
 
-function nullIfLost(error: unknown): null {
-  if (isConnectionLoss(error)) return null;
+function nullIfPassing(error: unknown): null {
+  if (isConnectionLoss(error) || isRecoveryConflict(error)) return null;
   throw error;
 }

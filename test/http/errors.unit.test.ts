@@ -9,7 +9,7 @@ const lines: { message: string; fields: Record<string, unknown> | undefined }[] 
 const log = (message: string, fields?: Record<string, unknown>) => void lines.push({ message, fields });
 const logger = { debug: log, info: log, warn: log, error: log };
 
-const failure = (error: unknown) => failureAnswer(error, 'request-1', logger);
+const failure = (error: unknown) => failureAnswer(error, 'request-1', { logger, primaryUrl: null });
 const headerOf = (headers: readonly string[], name: string) => headers[headers.indexOf(name) + 1];
 
 describe('errors', () => {

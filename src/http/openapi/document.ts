@@ -68,7 +68,7 @@ function operationOf(route: Route, doc: OperationDoc, components: Components): J
     summary: doc.summary,
     description: description.filter((sentence) => sentence !== undefined).join(' '),
     ...(access === 'anyone' && { security: [] }),
-    parameters: [...pathParameters(path), ...queryParameters(route.query, components), ...headerParameters(doc)],
+    parameters: [...pathParameters(path), ...queryParameters(route.query, components), ...headerParameters(route, doc)],
     ...(body !== undefined && { requestBody: requestBody(body, doc, components) }),
     responses: responsesOf(route, doc, components),
   };

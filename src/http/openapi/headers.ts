@@ -1,4 +1,5 @@
 /** The headers that requests and answers carry beside their bodies. */
+import type { Route } from '../route.js';
 import type { JsonSchema } from './json-schema.js';
 import type { OperationDoc } from './operation-doc.js';
 
@@ -19,6 +20,16 @@ const CHANGE_PARAMETERS: Readonly<Record<string, Header>> = {
   'X-Reason': { description: 'Why: kept with the events', schema: { ...text, maxLength: 1000 } },
 };
 
+/** Of requests whose answer shows the log, or what follows from it. */
+const POSITION_PARAMETERS: Readonly<Record<string, Header>> = {
+  'X-Log-Position-At-Least': {
+    description:
+      'What the answer must be able to show: a position of the log, or one with the hash of its event (`42-3f9a…`). It ' +
+      'is waited for; 503 when that takes too long, 409 `DIVERGED` when the log holds another event there',
+    schema: { ...text, pattern: '^\\d{1,15}(-[0-9a-f]{8,64})?$' },
+  },
+};
+
 /** Of reads whose answer has a validator. */
 const READ_PARAMETERS: Readonly<Record<string, Header>> = {
   'If-None-Match': { description: 'The ETag of an answer that is still at hand: 304 while it is right', schema: text },
@@ -27,6 +38,11 @@ const READ_PARAMETERS: Readonly<Record<string, Header>> = {
 export const HEADERS: Readonly<Record<string, Header>> = {
   'X-Request-Id': { description: 'The one of the request where it is sane, or a new one', schema: text },
   'X-Log-Position': { description: 'The position of the log that the answer reflects', schema: { type: 'integer' } },
+  'X-Log-Lag': {
+    description:
+      'Only of a process that reads from a standby: for how many seconds, at most, it has not heard of what the primary has committed',
+    schema: { type: 'number', minimum: 0 },
+  },
   'X-Batch-Id': {
     description: 'The batch that the change became; absent when nothing was to be changed',
     schema: { ...text, format: 'uuid' },
@@ -34,9 +50,10 @@ export const HEADERS: Readonly<Record<string, Header>> = {
   ETag: { description: 'A strong validator of the answer', schema: text },
 };
 
-export function answerHeaders({ changes, validated }: OperationDoc): JsonSchema {
+export function answerHeaders({ access, needsPrimary }: Route, { changes, validated }: OperationDoc): JsonSchema {
   const names = [
     'X-Request-Id',
+    ...(access === 'anyone' || needsPrimary ? [] : ['X-Log-Lag']),
     ...(changes || validated ? ['X-Log-Position'] : []),
     ...(changes ? ['X-Batch-Id'] : []),
     ...(validated ? ['ETag'] : []),
@@ -44,7 +61,11 @@ export function answerHeaders({ changes, validated }: OperationDoc): JsonSchema 
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
-export function headerParameters({ changes, validated }: OperationDoc): JsonSchema[] {
-  const headers = { ...(changes && CHANGE_PARAMETERS), ...(validated && READ_PARAMETERS) };
+export function headerParameters({ access }: Route, { changes, validated }: OperationDoc): JsonSchema[] {
+  const headers = {
+    ...(access !== 'anyone' && POSITION_PARAMETERS),
+    ...(changes && CHANGE_PARAMETERS),
+    ...(validated && READ_PARAMETERS),
+  };
   return Object.entries(headers).map(([name, header]) => ({ name, in: 'header', required: false, ...header }));
 }

@@ -15,12 +15,12 @@ export function responsesOf(route: Route, doc: OperationDoc, components: Compone
     status,
     { description: STATUS_CODES[status] ?? '', content: json(shape, components) },
   ]);
-  return { ...successes(doc, components), ...refusals(route, doc), ...Object.fromEntries(also) };
+  return { ...successes(route, doc, components), ...refusals(route, doc), ...Object.fromEntries(also) };
 }
 
-function successes(doc: OperationDoc, components: Components): Responses {
+function successes(route: Route, doc: OperationDoc, components: Components): Responses {
   const { answer, media = [], orNothing, validated } = doc;
-  const headers = answerHeaders(doc);
+  const headers = answerHeaders(route, doc);
   const content = {
     ...(answer !== undefined && json(answer, components)),
     ...Object.fromEntries(media.map((type) => [type, { schema: { type: 'string' } }])),
@@ -51,13 +51,14 @@ const CHANGE_CODES: readonly ErrorCode[] = [
 ];
 
 /** What every route of its kind may answer. */
-function codesOf({ path, access, body }: Route): ErrorCode[] {
+function codesOf({ path, access, body, needsPrimary }: Route): ErrorCode[] {
   return [
     'INVALID_QUERY',
     'NOT_ACCEPTABLE',
     'INTERNAL',
     'UNAVAILABLE',
-    ...(access === 'anyone' ? [] : (['UNAUTHENTICATED'] as const)),
+    ...(needsPrimary ? (['READ_ONLY'] as const) : []),
+    ...(access === 'anyone' ? [] : (['UNAUTHENTICATED', 'DIVERGED'] as const)),
     ...(access === 'auditor' || access === 'admin' ? (['FORBIDDEN'] as const) : []),
     ...(path.includes(':') ? (['NOT_FOUND'] as const) : []),
     ...(body === undefined ? [] : (['INVALID_PAYLOAD', 'CONTENT_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const)),

@@ -21,6 +21,7 @@ export function driftRoutes({ pipeline, config: { schema } }: HttpDeps): Route[]
       path: '/schema/drift',
       access: 'auditor',
       query: noQuery,
+      needsPrimary: true,
       async handle() {
         const look = async (client: pg.ClientBase, { state, head }: Point) => ({
           drift: await findDrift(client, state, schema),

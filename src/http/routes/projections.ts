@@ -25,6 +25,7 @@ export function projectionRoutes({ projections }: { projections: Projections }):
       path: '/projections/verify',
       access: 'auditor',
       query: noQuery,
+      needsPrimary: true,
       async handle() {
         const verified = await projections.verify();
         return { ...(await largeJsonAnswer({ data: verified })), position: verified.position };

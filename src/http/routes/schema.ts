@@ -105,6 +105,7 @@ function diffRoute({ store, config: { release, schema, maxBody } }: HttpDeps): R
     access: 'admin',
     query: diffQuery,
     body: 'document',
+    needsPrimary: false,
     async handle({ query, head, body }) {
       const state = await store.atHead(head);
       if (!query.force) await inManagedSchema(body, schema);

@@ -40,6 +40,8 @@ export interface IndexProjectionOptions {
   /** The state at the head of the log at the moment of the call, or later. */
   currentState: () => Promise<State>;
   logger: Logger;
+  /** The database takes no changes now: nothing is looked at until the next wake after that. */
+  readOnly?: () => boolean;
   /** Milliseconds. */
   pauses?: Partial<Pauses>;
 }
@@ -59,7 +61,7 @@ const PAUSES: Pauses = { gather: 100, busy: 1_000, retry: 1_000, maximum: 300_00
 const CANCEL_EVERY = 200;
 
 export function createIndexProjection(options: IndexProjectionOptions): IndexProjection {
-  const { pool, logger } = options;
+  const { pool, logger, readOnly = () => false } = options;
   const pauses = { ...PAUSES, ...options.pauses };
   const name = options.connection.schema;
   let running: Promise<void> | undefined;
@@ -76,6 +78,14 @@ export function createIndexProjection(options: IndexProjectionOptions): IndexPro
     return opened;
   };
 
+  /** What went wrong on a server that is a standby now is another one's to mend. */
+  const isReadOnly = (): boolean => {
+    if (!readOnly()) return false;
+    attempts = 0;
+    failure = null;
+    return true;
+  };
+
   /** At most one timer; an earlier one wins. */
   const later = (milliseconds: number): void => {
     if (stopped || timer !== undefined) return;
@@ -85,7 +95,7 @@ export function createIndexProjection(options: IndexProjectionOptions): IndexPro
 
   const start = (): void => {
     timer = undefined;
-    if (stopped) return;
+    if (stopped || isReadOnly()) return;
     if (running !== undefined) {
       woken = true;
       return;
@@ -105,7 +115,7 @@ export function createIndexProjection(options: IndexProjectionOptions): IndexPro
       attempts = 0;
       failure = null;
     } catch (error) {
-      if (stopped) return;
+      if (stopped || isReadOnly()) return;
       attempts += 1;
       await report(error);
       // Half of it by chance, so that processes which failed together don't try together.
@@ -143,7 +153,7 @@ export function createIndexProjection(options: IndexProjectionOptions): IndexPro
   };
 
   const wake = (): void => {
-    if (stopped) return;
+    if (stopped || isReadOnly()) return;
     if (running !== undefined) woken = true;
     else if (failure !== null) hurry(failure);
     else if (attempts === 0) later(pauses.gather);

@@ -26,6 +26,8 @@ export interface StoredFoldsOptions {
   logger: Logger;
   /** Of the service: what was made with another one is thrown away. */
   secret: string;
+  /** The database takes no rows now: nothing is stored, and nothing thrown away. */
+  readOnly?: () => boolean;
   /** Events from one to the next, by the number of collections. */
   interval?: (collections: number) => number;
 }
@@ -42,7 +44,8 @@ const MAX_WAITING = 4;
 /** Collections of a state that is stored while the process waits to end, and events that make it worth it. */
 const AT_THE_END = { collections: 2_000, events: 1_000 } as const;
 
-export function createStoredFolds({ pool, logger, secret, interval = INTERVAL }: StoredFoldsOptions): StoredFolds {
+export function createStoredFolds(options: StoredFoldsOptions): StoredFolds {
+  const { pool, logger, secret, readOnly = () => false, interval = INTERVAL } = options;
   const waiting: Point[] = [];
   let known: number[] | undefined;
   let running: Promise<void> | undefined;
@@ -81,7 +84,7 @@ export function createStoredFolds({ pool, logger, secret, interval = INTERVAL }:
   };
 
   const offer = (point: Point): void => {
-    if (closed || waiting.length >= MAX_WAITING || !isDue(point)) return;
+    if (closed || readOnly() || waiting.length >= MAX_WAITING || !isDue(point)) return;
     const last = waiting.at(-1)?.head.position;
     if (last !== undefined && point.head.position - last < interval(point.state.collections.size)) return;
     waiting.push(point);
@@ -95,7 +98,7 @@ export function createStoredFolds({ pool, logger, secret, interval = INTERVAL }:
       if (fold !== null && 'state' in fold) return fold;
       if (fold === null) continue;
       logger.warn('a stored fold is wrong; it is thrown away', { position: candidate, why: fold.why });
-      await deleteFold(pool, candidate);
+      if (!readOnly()) await deleteFold(pool, candidate);
       known = known?.filter((each) => each !== candidate);
     }
     return undefined;
@@ -109,7 +112,7 @@ export function createStoredFolds({ pool, logger, secret, interval = INTERVAL }:
     close: async (last) => {
       closed = true;
       await running;
-      if (last !== undefined && last.state.collections.size <= AT_THE_END.collections) {
+      if (last !== undefined && !readOnly() && last.state.collections.size <= AT_THE_END.collections) {
         await store(last, AT_THE_END.events);
       }
     },

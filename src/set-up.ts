@@ -1,0 +1,69 @@
+/** What must be in a database before a service can work on it: made on a primary, waited for on a standby. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
+import { storedSecret, tokenSecret } from './auth/token-secret.js';
+import { hasUsers } from './auth/first-admin.js';
+import { OperatorError } from './kernel/operator-error.js';
+import { isConnectionLoss } from './postgres/errors.js';
+import { type MigrateOptions, migrate, missingMigrations } from './postgres/migrate.js';
+import { refuseRestoring } from './postgres/restoring.js';
+import { isStandby } from './postgres/server-role.js';
+
+export interface SetUpOptions extends MigrateOptions {
+  /** TOKEN_SECRET; null: the one of the database. */
+  tokenSecret: string | null;
+  /** Runs what needs a session, past any pooler. */
+  withSessions: (work: (sessions: pg.Pool) => Promise<void>) => Promise<void>;
+  /** Told what is waited for, as a sentence. */
+  onWait: (sentence: string) => void;
+  /** Ends the waiting. */
+  signal: AbortSignal;
+}
+
+export interface SetUp {
+  standby: boolean;
+  /** What access tokens are signed with. */
+  secret: string;
+}
+
+/** Milliseconds between two looks at what the primary has done meanwhile. */
+const LOOK_AGAIN = 500;
+
+/**
+ * Migrates a primary. A standby may be promoted while its primary is waited for.
+ * @throws OperatorError as `migrate` does, and when the waiting was ended
+ */
+export async function setUp(options: SetUpOptions): Promise<SetUp> {
+  let told: string | undefined;
+  for (;;) {
+    const found = await look(options).catch((error: unknown) => {
+      // Whoever waits for a primary's service may wait for the primary as well.
+      if (told === undefined || !isConnectionLoss(error)) throw error;
+      return { missing: told };
+    });
+    if (!('missing' in found)) return found;
+    if (found.missing !== told) options.onWait(found.missing);
+    told = found.missing;
+    await sleep(LOOK_AGAIN, undefined, { signal: options.signal }).catch(() => undefined);
+    if (options.signal.aborted) throw new OperatorError(`The start was ended. ${told}`);
+  }
+}
+
+async function look(options: SetUpOptions): Promise<SetUp | { missing: string }> {
+  const { pool } = options;
+  if (!(await isStandby(pool))) {
+    await options.withSessions((sessions) => migrate({ ...options, pool: sessions }));
+    await refuseRestoring(pool);
+    return { standby: false, secret: await tokenSecret(pool, options.tokenSecret) };
+  }
+  const missing = await missingMigrations(options);
+  if (missing !== null) return waitFor(missing);
+  await refuseRestoring(pool);
+  const secret = options.tokenSecret ?? (await storedSecret(pool));
+  if (secret === null || !(await hasUsers(pool))) return waitFor('has no admin yet');
+  return { standby: true, secret };
+}
+
+const waitFor = (what: string): { missing: string } => ({
+  missing: `The database is a standby, and ${what}: start this release of the service on its primary. This process waits for it.`,
+});

@@ -1,0 +1,229 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { type Client, type Reply, clientOf, json } from '../support/client.js';
+import { type TestService, startService } from '../support/service.js';
+import { type Cluster, type Server, startCluster } from '../support/standby.js';
+import { until } from '../support/until.js';
+
+const PRIMARY_URL = 'https://primary.example.com';
+
+describe('a service that reads from a standby', function () {
+  this.timeout(60_000);
+  let cluster: Cluster;
+  let standby: Server;
+  let writer: TestService;
+  let reader: TestService;
+  let write: Client;
+  let read: Client;
+
+  before(async () => {
+    cluster = await startCluster();
+    writer = await startService({ DATABASE_URL: cluster.primary.connectionString });
+    standby = await cluster.addStandby();
+    reader = await startService({ DATABASE_URL: standby.connectionString, PRIMARY_URL, POSITION_TIMEOUT: '700ms' });
+    [write, read] = [clientOf(writer), clientOf(reader)];
+  });
+
+  after(async () => {
+    await reader?.stop();
+    await writer?.stop();
+    await cluster?.stop();
+  });
+
+  const create = async (collection: string): Promise<string> => {
+    const fields = [{ field: 'title', type: 'string', interface: 'input' }];
+    const reply = await write('/collections', json({ collection, schema: {}, fields }));
+    expect(reply.status, reply.text).to.equal(200);
+    return reply.headers.get('x-log-position') ?? '';
+  };
+  const atLeast = (place: string, path = '/collections'): Promise<Reply> =>
+    read(path, { headers: { 'x-log-position-at-least': place } });
+  const lagOf = ({ headers }: Reply): number => Number(headers.get('x-log-lag') ?? Number.NaN);
+
+  it('shows what was written on the primary when it is asked for at least that, and how old it may be', async () => {
+    for (let number = 1; number <= 5; number += 1) {
+      const position = await create(`written_${number}`);
+      const reply = await atLeast(position, `/collections/written_${number}`);
+      expect(reply.status, reply.text).to.equal(200);
+      expect(reply.headers.get('x-log-position')).to.equal(position);
+      expect(lagOf(reply)).to.be.within(0, 5);
+    }
+    await until('it has caught up', async () => lagOf(await read('/collections')) === 0);
+    expect((await write('/collections')).headers.get('x-log-lag')).to.equal(null);
+  });
+
+  it('answers the same as the primary, wherever it answers', async () => {
+    const position = await create('same');
+    const paths = [
+      '/collections',
+      '/collections/same',
+      '/fields',
+      '/fields/same',
+      '/fields/same/title',
+      '/relations',
+      '/relations/same',
+      '/schema/snapshot',
+      '/schema/snapshot?export=yaml',
+      '/history/events',
+      '/history/events/1',
+      '/history/batches',
+      '/history/collections/same',
+      '/history/snapshot?at=2',
+      '/history/snapshot?at=2&export=sql',
+      '/history/diff?from=1&to=now',
+      '/history/export',
+      '/history/verify',
+      '/users',
+      '/users/me',
+      '/projections',
+    ];
+    for (const path of paths) {
+      const [here, there] = [await atLeast(position, path), await write(path)];
+      expect(here.status, `${path}: ${here.text}`).to.equal(200);
+      // A diff lists the members of what it shows as the process came to know them.
+      if (path.startsWith('/history/diff')) expect(here.json, path).to.deep.equal(there.json);
+      else expect(here.text, path).to.equal(there.text);
+    }
+    for (const path of ['/metrics', '/server/info', '/server/health', '/server/ping', '/server/openapi.json', '/']) {
+      expect((await read(path)).status, path).to.be.oneOf([200, 302, 404]);
+    }
+  });
+
+  it('compares a snapshot, which is a POST and reads', async () => {
+    const { text } = await read('/schema/snapshot');
+    const reply = await read('/schema/diff', { ...json(undefined), body: text });
+    expect(reply.status, reply.text).to.equal(200);
+    expect(reply.json).to.have.nested.property('diff.collections').that.deep.equals([]);
+  });
+
+  it('follows the log: the stream tells of what comes', async () => {
+    const ended = new AbortController();
+    const answer = await fetch(`${reader.url}/history/stream`, {
+      headers: { authorization: `Bearer ${reader.adminToken}` },
+      signal: ended.signal,
+    });
+    const position = await create('streamed');
+    let text = '';
+    for await (const chunk of answer.body as unknown as AsyncIterable<Uint8Array>) {
+      text += Buffer.from(chunk).toString();
+      if (text.includes(`id: ${position}-`)) break;
+    }
+    ended.abort();
+    expect(text).to.contain('"collection":"streamed"');
+  });
+
+  it('refuses what writes, or takes locks, and says where it can be done', async () => {
+    const email = { email: reader.adminEmail, password: reader.adminPassword };
+    const requests: [string, string, unknown?][] = [
+      ['POST', '/collections', { collection: 'x', schema: {} }],
+      ['PATCH', '/collections/same', { meta: { note: 'x' } }],
+      ['DELETE', '/collections/same'],
+      ['POST', '/schema/apply', {}],
+      ['POST', '/schema/apply?dry_run', {}],
+      ['POST', '/schema/drift/accept?dry_run', {}],
+      ['GET', '/schema/drift'],
+      ['GET', '/projections/verify'],
+      ['POST', '/projections/metadata/rebuild'],
+      ['POST', '/history/acknowledge'],
+      ['POST', '/users', { email: 'ada@example.com', role: 'reader' }],
+      ['POST', '/auth/login', email],
+      ['POST', '/auth/refresh', { refresh_token: 'x' }],
+      ['POST', '/auth/logout', { refresh_token: 'x' }],
+    ];
+    for (const [method, path, body] of requests) {
+      const reply = await read(path, body === undefined ? { method } : json(body, method));
+      expect([reply.status, reply.codes], `${method} ${path}: ${reply.text}`).to.deep.equal([503, ['READ_ONLY']]);
+      expect(reply.json).to.have.nested.property('errors[0].extensions.primary', PRIMARY_URL);
+      expect(reply.headers.get('retry-after')).to.equal('5');
+    }
+    expect((await read('/collections', { ...json({}), token: 'unknown' })).status).to.equal(401);
+  });
+
+  it('takes a token that was just made, and takes it no longer when it was revoked, as soon as that has come', async () => {
+    const { data: user } = (
+      await write('/users', json({ email: 'grace@example.com', role: 'auditor', password: 'correct horse battery' }))
+    ).json as { data: { id: string } };
+    const made = (await write(`/users/${user.id}/tokens`, json({ name: 'one' }))).json as {
+      data: { id: string; token: string };
+    };
+    const position = await create('after_token');
+    const headers = { 'x-log-position-at-least': position };
+    expect((await read('/history/events', { token: made.data.token, headers })).status).to.equal(200);
+    await write(`/users/${user.id}/tokens/${made.data.id}`, { method: 'DELETE' });
+    const revoked = await create('after_revocation');
+    const reply = await read('/history/events', {
+      token: made.data.token,
+      headers: { 'x-log-position-at-least': revoked },
+    });
+    expect(reply.status).to.equal(401);
+  });
+
+  it('takes a session that was begun on the primary', async () => {
+    const login = await write('/auth/login', json({ email: writer.adminEmail, password: writer.adminPassword }));
+    const { data } = login.json as { data: { access_token: string } };
+    const headers = { 'x-log-position-at-least': await create('after_login') };
+    expect((await read('/collections', { token: data.access_token, headers })).status).to.equal(200);
+  });
+
+  it('waits for a position only so long, on every process, and not for nobody', async () => {
+    for (const [send, limit] of [
+      [read, 700],
+      [write, 5_000],
+    ] as const) {
+      const started = performance.now();
+      const reply = await send('/collections', { headers: { 'x-log-position-at-least': '999999' } });
+      expect([reply.status, reply.codes], reply.text).to.deep.equal([503, ['UNAVAILABLE']]);
+      expect(reply.headers.get('retry-after')).to.match(/^\d+$/);
+      expect(reply.text).to.contain('has not come to position 999999');
+      expect(performance.now() - started).to.be.within(limit - 20, limit + 2_000);
+    }
+    const started = performance.now();
+    const unknown = await write('/collections', { headers: { 'x-log-position-at-least': '999999' }, token: 'unknown' });
+    expect(unknown.status).to.equal(401);
+    expect(performance.now() - started).to.be.lessThan(2_000);
+  });
+
+  it('knows a place by its hash, and says when the log is another one', async () => {
+    const position = await create('hashed');
+    const { data } = (await write(`/history/events/${position}`)).json as { data: { hash: string } };
+    for (const place of [`${position}-${data.hash}`, `${position}-${data.hash.slice(0, 12)}`]) {
+      expect((await atLeast(place)).status, place).to.equal(200);
+    }
+    const other = await atLeast(`${position}-0123456789abcdef`);
+    expect([other.status, other.codes]).to.deep.equal([409, ['DIVERGED']]);
+    for (const wrong of ['', 'x', '-1', '42-', '42-xyz', '1e3', '9'.repeat(20)]) {
+      expect((await atLeast(wrong)).status, wrong).to.equal(400);
+    }
+  });
+
+  it('says how old it is while replay is paused, waits for what comes then, and goes on', async () => {
+    await until('it has caught up', async () => lagOf(await read('/collections')) === 0);
+    await standby.pause();
+    const position = await create('while_paused');
+    await sleep(1_200);
+    const paused = await read('/collections/while_paused');
+    expect(paused.status).to.equal(404);
+    expect(lagOf(paused)).to.be.within(1, 10);
+    expect((await atLeast(position)).status).to.equal(503);
+    expect(lagOf(await read('/collections'))).to.be.greaterThan(1.7);
+    const waiting = atLeast(position, '/collections/while_paused');
+    await sleep(100);
+    await standby.resume();
+    const reply = await waiting;
+    expect([reply.status, reply.headers.get('x-log-position')]).to.deep.equal([200, position]);
+    await until('it has caught up', async () => lagOf(await read('/collections')) === 0);
+  });
+
+  it('tells of its role and lag in metrics and health', async () => {
+    const metrics = (await read('/metrics')).text;
+    expect(metrics).to.match(/^dps_standby 1$/m);
+    expect(metrics).to.match(/^dps_log_lag_seconds [\d.]+$/m);
+    expect((await write('/metrics')).text).to.match(/^dps_standby 0$/m);
+    expect((await read('/server/health', { token: null })).status).to.equal(200);
+  });
+
+  it('has written nothing, and tried nothing that was refused', async () => {
+    expect(reader.log()).not.to.match(/"level":"(?:warn|error)"/);
+    expect(reader.log()).not.to.match(/read-only transaction|during recovery/);
+  });
+});
