@@ -27,9 +27,11 @@ describe('the OpenAPI document, served', () => {
       'query meta',
       'query fields',
       'query id',
+      'header X-Log-Position-At-Least',
       'header If-None-Match',
     ]);
-    expect(named('/history/diff')).deep.equal(['query from', 'query to']);
+    expect(named('/history/diff')).deep.equal(['query from', 'query to', 'header X-Log-Position-At-Least']);
+    expect(named('/server/health')).deep.equal([]);
   });
 
   it('tells the headers of what changes the schema, and of nothing else', () => {
