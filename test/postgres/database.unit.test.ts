@@ -1,0 +1,36 @@
+import { expect } from 'chai';
+import { OperatorError } from '../../src/kernel/operator-error.js';
+import { readDatabase } from '../../src/postgres/database.js';
+import type { Queryable } from '../../src/postgres/pool.js';
+
+/** A server that answers so. */
+const server = (version: string, number: number, encoding = 'UTF8'): Queryable =>
+  ({ query: () => Promise.resolve({ rows: [{ database: 'd', version, number, encoding }] }) }) as unknown as Queryable;
+
+const refusalOf = async (db: Queryable): Promise<string> => {
+  const error: unknown = await readDatabase(db).catch((reason: unknown) => reason);
+  expect(error).to.be.instanceOf(OperatorError);
+  return (error as Error).message;
+};
+
+describe('the database', () => {
+  it('is told by its name and version', async () => {
+    expect(await readDatabase(server('18.4 (Debian 18.4-1)', 180_004))).to.deep.equal({
+      database: 'd',
+      version: '18.4',
+      versionNumber: 180_004,
+    });
+    expect(await readDatabase(server('14.0', 140_000))).to.include({ version: '14.0' });
+  });
+
+  it('is refused below PostgreSQL 14, and in another encoding than UTF8', async () => {
+    expect(await refusalOf(server('13.22 (Debian)', 139_999))).to.equal(
+      'The database server is PostgreSQL 13.22; this service needs 14 or newer.',
+    );
+    for (const encoding of ['LATIN1', 'SQL_ASCII']) {
+      expect(await refusalOf(server('18.4', 180_004, encoding))).to.equal(
+        `The database "d" has the encoding ${encoding}; this service needs one with UTF8.`,
+      );
+    }
+  });
+});
