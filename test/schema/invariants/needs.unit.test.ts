@@ -1,0 +1,65 @@
+/** What tables use beside themselves: the same in each of them, and a sequence of one column. */
+import { expect } from 'chai';
+import type { Need } from '../../../src/schema/model/extras.js';
+import type { Collection } from '../../../src/schema/model/model.js';
+import { type Given, KEY, column, stateOf, toldOf } from './states.js';
+
+const using = (...needs: object[]): Given => ({
+  fields: [KEY, column('n')],
+  change: (collection: Collection) => ({
+    ...collection,
+    schema: { comment: null, extras: { needs: needs as Need[] } },
+  }),
+});
+const mood = (...labels: string[]) => ({ kind: 'enum', name: 'mood', labels });
+const sequence = (more: object = {}) => ({ kind: 'sequence', name: 's', ...more });
+
+describe('needs', () => {
+  it('that several tables name are the same in each', () => {
+    expect(toldOf(stateOf({ a: using(mood('x', 'y')), b: using(mood('x', 'y')) }))).to.deep.equal([]);
+    const other = stateOf({ a: using(mood('x')), b: using({ kind: 'extension', name: 'citext' }, mood('y')) });
+    expect(toldOf(other)).to.deep.equal([
+      'need b.mood schema.extras.needs.1: enum "mood" is not as "a" has it: it is the same for every table',
+    ]);
+    expect(toldOf(other, ['a'])).to.deep.equal([
+      'need a.mood schema.extras.needs.0: enum "mood" is not as "b" has it: it is the same for every table',
+    ]);
+    expect(toldOf(stateOf({ a: using(mood('x')), b: using({ ...mood('y'), name: 'other' }) }))).to.deep.equal([]);
+  });
+
+  it('stand once in a table', () => {
+    expect(toldOf(stateOf({ a: using(mood('x'), mood('x')) }))).to.deep.equal([
+      'need a.mood schema.extras.needs.1: enum "mood" is there already',
+    ]);
+  });
+
+  it('that are sequences end with one column, which is there', () => {
+    const owned = sequence({ owned_by: 'n' });
+    expect(toldOf(stateOf({ a: using(owned), b: using(sequence()) }))).to.deep.equal([]);
+    expect(toldOf(stateOf({ a: using(sequence()), b: using(owned) }))).to.deep.equal([]);
+    expect(toldOf(stateOf({ a: using(owned), b: using(owned) }))).to.deep.equal([
+      'need b.s schema.extras.needs.0: sequence "s" ends with a column of "a" already',
+    ]);
+    expect(toldOf(stateOf({ a: using(sequence({ owned_by: 'gone' })) }))).to.deep.equal([
+      'need a.s schema.extras.needs.0.owned_by: sequence "s" is to end with the column "gone", which isn\'t there',
+    ]);
+    expect(toldOf(stateOf({ a: using(owned), b: using(sequence({ increment: '2' })) }))).to.deep.equal([
+      'need b.s schema.extras.needs.0: sequence "s" is not as "a" has it: it is the same for every table',
+    ]);
+  });
+
+  it('are not given to a column that makes its values in another way, unless it had them', () => {
+    const identity = column('n', 'integer', { has_auto_increment: true });
+    const generated = column('n', 'integer', { generation_expression: 'id' });
+    for (const field of [identity, generated]) {
+      const state = stateOf({ a: { ...using(sequence({ owned_by: 'n' })), fields: [KEY, field] } });
+      const without = stateOf({ a: { ...using(), fields: [KEY, field] } });
+      expect(toldOf(state, ['a'], without)).to.deep.equal([
+        'need a.s schema.extras.needs.0.owned_by: sequence "s" is to end with the column "n", which makes its values without it',
+      ]);
+      expect(toldOf(state, ['a'], stateOf({ a: { ...using(sequence()), fields: [KEY, field] } }))).to.have.lengthOf(1);
+      expect(toldOf(state, ['a'], state)).to.deep.equal([]);
+      expect(toldOf(state, ['a'], stateOf({})), 'a new table').to.deep.equal([]);
+    }
+  });
+});

@@ -1,0 +1,68 @@
+import { expect } from 'chai';
+import {
+  adoptPlaces,
+  collectionPlaces,
+  fieldPlaces,
+  relationPlaces,
+  requestPlace,
+} from '../../../src/schema/operations/places.js';
+import { type Place } from '../../../src/kernel/locate.js';
+import { renderPath } from '../../../src/kernel/problem.js';
+
+const shown = (place: Place | undefined, ...member: string[]): string | undefined =>
+  place && renderPath([...place.at, ...place.stepsTo(member)]);
+
+describe('places in requests', () => {
+  it('of members of meta are where they were sent: in it, or at the top by the name they have there', () => {
+    const CASES: [body: unknown, member: string[], place: string][] = [
+      [{ meta: { icon: 'x' } }, ['meta', 'icon'], 'meta.icon'],
+      [{ icon: 'x' }, ['meta', 'icon'], 'icon'],
+      [{ meta: { icon: 'x' }, icon: 'y' }, ['meta', 'icon'], 'meta.icon'],
+      [{ meta: {}, icon: 'y' }, ['meta', 'icon'], 'icon'],
+      [{ meta: {} }, ['meta', 'icon'], 'meta.icon'],
+      [{ meta: null, icon: 'y' }, ['meta', 'icon'], 'icon'],
+      [{}, ['meta', 'icon'], 'meta'],
+      [{ translation: { de: 'x' } }, ['meta', 'translations'], 'translation'],
+      [{ translation: { de: 'x' } }, ['meta', 'translations', 'de'], 'translation.de'],
+      [{ translations: [], translation: {} }, ['meta', 'translations'], 'translations'],
+      [{ translation: {} }, ['meta', 'icon'], 'meta'],
+      [{ icon: 'x', schema: { comment: 'y' } }, ['schema', 'comment'], 'schema.comment'],
+      [{ icon: 'x' }, ['meta'], 'meta'],
+      ['text', ['meta', 'icon'], ''],
+    ];
+    for (const [body, member, place] of CASES) {
+      expect(shown(requestPlace([], body), ...member), JSON.stringify(body)).to.equal(place);
+    }
+    expect(shown(requestPlace([3], { icon: 'x' }), 'meta', 'icon')).to.equal('[3].icon');
+  });
+
+  it('of collections and their fields are those of the first of each name', () => {
+    const places = collectionPlaces([
+      { collection: 'a', body: { fields: ['text', { field: 'b', meta: {} }, { field: 'b' }] }, at: [0] },
+      { collection: 'c', body: {}, at: [1] },
+      { collection: 'a', body: { fields: [{ field: 'z' }] }, at: [2] },
+    ]);
+    expect(shown(places.collection?.('a'))).to.equal('[0]');
+    expect(shown(places.collection?.('c'))).to.equal('[1]');
+    expect(places.collection?.('gone')).to.equal(undefined);
+    expect(shown(places.field?.('a', 'b'), 'meta', 'icon')).to.equal('[0].fields[1].meta.icon');
+    expect(places.field?.('a', 'z')).to.equal(undefined);
+    expect(places.field?.('c', 'b')).to.equal(undefined);
+    expect(places.field?.('gone', 'b')).to.equal(undefined);
+  });
+
+  it('of fields, of one relation and of tables to adopt are those that were named', () => {
+    const fields = fieldPlaces('a', [{ field: 'b', body: { type: 'string' }, at: [4] }]);
+    expect(shown(fields.field?.('a', 'b'), 'type')).to.equal('[4].type');
+    expect([fields.field?.('a', 'c'), fields.field?.('x', 'b')]).to.deep.equal([undefined, undefined]);
+    const relation = relationPlaces('a', 'b', { schema: {} });
+    expect(shown(relation.relation?.('a', 'b'), 'schema', 'on_delete')).to.equal('schema.on_delete');
+    expect([relation.relation?.('a', 'c'), relation.relation?.('x', 'b')]).to.deep.equal([undefined, undefined]);
+    const tables = adoptPlaces(['a', 'b']);
+    expect([shown(tables.collection?.('a')), shown(tables.collection?.('b'))]).to.deep.equal([
+      'tables[0]',
+      'tables[1]',
+    ]);
+    expect(tables.collection?.('c')).to.equal(undefined);
+  });
+});
