@@ -113,6 +113,43 @@ CREATE TABLE :"service".service_divergences (
 CREATE UNIQUE INDEX service_divergences_once
   ON :"service".service_divergences (seen_position, coalesce(seen_hash, ''), found_position, found_hash);
 
+-- The keys that checkpoints of the log are and were signed with: Ed25519, the public half for good.
+CREATE TABLE :"service".service_keys (
+  id            bigint         PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
+  public_key    bytea          NOT NULL UNIQUE CHECK (octet_length(public_key) = 32),
+  -- PKCS #8, of the one key that is kept here; null: it is in a file, or was replaced.
+  private_key   bytea,
+  kept          text           NOT NULL CHECK (kept IN ('file', 'database')),
+  -- The end of the log when it came.
+  from_position bigint         NOT NULL,
+  created_at    timestamptz(3) NOT NULL DEFAULT now()
+);
+
+CREATE UNIQUE INDEX service_keys_one_private ON :"service".service_keys ((true)) WHERE private_key IS NOT NULL;
+
+-- Checkpoints that go somewhere: signed once, so that whichever process delivers one delivers the same bytes.
+CREATE TABLE :"service".service_checkpoints (
+  id           bigint         PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
+  -- Where to, without credentials.
+  target       text           NOT NULL,
+  -- Which log, and what it says of it.
+  origin       text           NOT NULL,
+  position     bigint         NOT NULL,
+  hash         text           NOT NULL,
+  note         text           NOT NULL,
+  signed_at    timestamptz(3) NOT NULL DEFAULT now(),
+  -- Since when a process is delivering it.
+  claimed_at   timestamptz(3),
+  published_at timestamptz(3),
+  -- The place holds another checkpoint of this position: it is not tried again.
+  refused_at   timestamptz(3),
+  last_error   text,
+  UNIQUE (target, origin, position)
+);
+
+CREATE INDEX service_checkpoints_waiting ON :"service".service_checkpoints (target, id)
+  WHERE published_at IS NULL AND refused_at IS NULL;
+
 -- Accounts.
 CREATE TABLE :"service".service_users (
   id            uuid        PRIMARY KEY,

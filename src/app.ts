@@ -1,4 +1,5 @@
 /** Puts the rooms together. */
+import type { KeyObject } from 'node:crypto';
 import type pg from 'pg';
 import { createAuth } from './auth/index.js';
 import type { FirstAdmin } from './auth/first-admin.js';
@@ -8,6 +9,8 @@ import { createHealth } from './health.js';
 import { createHttp } from './http/app.js';
 import type { HttpDeps } from './http/deps.js';
 import { type ListeningServer, listen } from './http/server.js';
+import { readKeyFile } from './log/signed-checkpoints/key-file.js';
+import { startCheckpoints } from './log/signed-checkpoints/start.js';
 import { type LogWatch, createLogWatch } from './log/watch.js';
 import { OperatorError } from './kernel/operator-error.js';
 import { BY_ITSELF } from './pipeline/acknowledge.js';
@@ -71,6 +74,8 @@ export async function createService(
 }
 
 async function start(options: Starting, shutdown: Shutdown): Promise<Service> {
+  const { keyFile } = options.checkpoints;
+  const fileKey = keyFile === null ? null : readKeyFile(keyFile);
   const server = await listen(options.host, options.port);
   // A failed start gives it back; a stop closes it before, with the requests that run.
   shutdown.add('address', () => server.close(0));
@@ -79,7 +84,7 @@ async function start(options: Starting, shutdown: Shutdown): Promise<Service> {
   shutdown.add('database server', () => source.stop());
 
   const { connectionString, pooler, direct } = source;
-  const admin = await startOn({ ...options, connectionString, pooler, direct }, server, shutdown);
+  const admin = await startOn({ ...options, fileKey, connectionString, pooler, direct }, server, shutdown);
   return {
     url: server.url,
     admin,
@@ -99,11 +104,11 @@ function explained(error: unknown): unknown {
 }
 
 type Starting = Config & { logger: Logger; signal: AbortSignal };
-type OnDatabase = Starting & ConnectionOptions;
+type OnDatabase = Starting & ConnectionOptions & { fileKey: KeyObject | null };
 
 /** Everything above the database: migrations, accounts, the state, then what depends on it. */
 async function startOn(options: OnDatabase, server: ListeningServer, shutdown: Shutdown): Promise<FirstAdmin> {
-  const { logger, schema, serviceSchema } = options;
+  const { logger, fileKey, schema, serviceSchema } = options;
   const pooling = { ...options, max: options.poolSize };
   const pool = createPool(pooling);
   shutdown.add('pool', () => pool.end());
@@ -133,7 +138,8 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
   const store = createStore({ pool, logger, folds, onReplaced: ({ head }) => watch.replaced(head) });
   await store.load();
   shutdown.add('stored folds', () => folds.close(store.point()));
-  const freshness = createFreshness({ ...options, role, watch: createHeadChecks({ store, watch, role }) });
+  const checks = createHeadChecks({ store, watch, role });
+  const freshness = createFreshness({ ...options, role, watch: checks });
   shutdown.add('reads', () => freshness.close());
   const atHead = async () => store.atHead((await freshness.check()).head);
   const indexes = createIndexProjection({
@@ -156,6 +162,19 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
   // What happened while no process ran, as far as the checkpoints show it.
   await freshness.check();
   const following = followLog({ connection, role, freshness, store, logger, shutdown });
+  const checkpoints = startCheckpoints({
+    ...checks,
+    pool,
+    place,
+    fileKey,
+    readOnly,
+    logger,
+    settings: options.checkpoints,
+    pending: watch.pending,
+  });
+  shutdown.add('checkpoints', () => checkpoints.publisher.stop());
+  store.subscribe(() => checkpoints.publisher.wake());
+  role.subscribe(() => checkpoints.publisher.wake());
   const projections = createProjections({ ...options, ...place, pool, connection, store, pipeline, indexes });
   const rendered = createRenderedCache();
   const history = createHistory({ pool, store, folds, release, schema, serviceSchema });
@@ -169,6 +188,7 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
     listening: () => following.listening(),
     server: () => role.current(),
     divergences: watch.count,
+    checkpoints: checkpoints.publisher.status,
   });
   const health = createHealth({ freshness, store, pool, watch });
   const positions = createPositions({ check: () => freshness.check(), timeout: options.positionTimeout });
@@ -180,6 +200,7 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
     positions,
     rendered,
     history,
+    checkpoints: checkpoints.service,
     auth,
     systemCollections,
     health,

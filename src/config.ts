@@ -8,7 +8,9 @@ import {
   KIB,
   databaseUrl,
   duration,
+  every,
   origins,
+  place,
   schemaName,
   secret,
   serviceUrl,
@@ -43,6 +45,10 @@ const settings = z.object({
   STATEMENT_TIMEOUT: duration.default(600_000),
   PRIMARY_URL: serviceUrl.optional(),
   POSITION_TIMEOUT: duration.default(5_000),
+  CHECKPOINT_TO: place.optional(),
+  CHECKPOINT_EVERY: every.default({ events: 100, time: 600_000 }),
+  CHECKPOINT_KEY_FILE: z.string().optional(),
+  CHECKPOINT_WAIT_FOR_STANDBYS: wholeNumber('a number of standbys', 0, 100).optional(),
   ON_LOG_DIVERGENCE: z.enum(['refuse', 'continue'], 'must be refuse or continue').default('refuse'),
 });
 
@@ -57,6 +63,7 @@ export const SECRETS = [
   'ADMIN_PASSWORD',
   'ADMIN_TOKEN',
   'TOKEN_SECRET',
+  'CHECKPOINT_TO',
 ];
 
 export interface Config {
@@ -96,6 +103,17 @@ export interface Config {
   primaryUrl: string | null;
   /** Milliseconds that a request waits for the log to come to the position that it asks for. */
   positionTimeout: number;
+  /** Where signed checkpoints of the log go, how often, and how many standbys must have what is signed. */
+  checkpoints: {
+    /** A folder, or an http(s) address, which may hold a user and a password; null: nowhere. */
+    to: string | null;
+    /** Events, or milliseconds, whichever is over first. */
+    every: { events: number; time: number };
+    /** Holds the private key that signs; null: one kept in the database. */
+    keyFile: string | null;
+    /** Null: one, where the server has or expects one. */
+    standbys: number | null;
+  };
   /** What to do when the log is not the one that was seen: refuse every change, or acknowledge it and go on. */
   onLogDivergence: 'refuse' | 'continue';
 }
@@ -167,14 +185,34 @@ function toConfig(given: z.output<typeof settings>): Config {
     statementTimeout: given.STATEMENT_TIMEOUT,
     primaryUrl: given.PRIMARY_URL ?? null,
     positionTimeout: given.POSITION_TIMEOUT,
+    checkpoints: checkpointsOf(given),
     onLogDivergence: given.ON_LOG_DIVERGENCE,
   };
 }
 
+const checkpointsOf = (given: z.output<typeof settings>): Config['checkpoints'] => ({
+  to: given.CHECKPOINT_TO ?? null,
+  every: given.CHECKPOINT_EVERY,
+  keyFile: given.CHECKPOINT_KEY_FILE ?? null,
+  standbys: given.CHECKPOINT_WAIT_FOR_STANDBYS ?? null,
+});
+
 /** The settings that must not be shown anywhere. */
 export function secretsOf(config: Config): string[] {
   const { password, token: adminToken } = config.admin;
-  return [password, adminToken, config.tokenSecret, config.databaseUrl, config.directDatabaseUrl].filter(
-    (value) => value !== null,
-  );
+  return [
+    password,
+    adminToken,
+    config.tokenSecret,
+    config.databaseUrl,
+    config.directDatabaseUrl,
+    ...passwordsIn(config.checkpoints.to),
+  ].filter((value) => value !== null);
+}
+
+/** Of an address: as it stands there, and as it is sent. */
+function passwordsIn(address: string | null): string[] {
+  if (address === null || !URL.canParse(address)) return [];
+  const { password } = new URL(address);
+  return password === '' ? [] : [password, decodeURIComponent(password)];
 }

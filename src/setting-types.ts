@@ -123,3 +123,34 @@ function listOf(text: string): string[] {
     .map((each) => each.trim())
     .filter((each) => each !== '');
 }
+
+/** A folder, or an address; both are looked at when something goes there. */
+export const place = z.string().refine((text) => {
+  if (!/^[a-z][a-z\d+.-]*:\/\//i.test(text)) return !text.includes('\0');
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && isDecodable(new URL(text));
+}, 'must be a folder, or an address that begins with http:// or https://');
+
+/** A percent sign in a password must be escaped. */
+function isDecodable({ username, password }: URL): boolean {
+  try {
+    return decodeURIComponent(username + password) !== null;
+  } catch {
+    return false;
+  }
+}
+
+const EVERY = 'must say after how many events, or how long, or both, such as 100, 10min or 100,10min';
+
+/** `100,10min`: so many events, or so much time, whichever is over first; one of them may be missing. */
+export const every = z.string().transform((text, context): { events: number; time: number } => {
+  const said = listOf(text);
+  const events = said.filter((each) => /^[1-9]\d{0,8}$/.test(each)).map(Number);
+  const times = said.filter((each) => /^\d+\s*[a-z]+$/i.test(each)).map((each) => duration.safeParse(each).data);
+  const [count = Infinity] = events;
+  const [time = Infinity] = times;
+  if (events.length + times.length === said.length && events.length <= 1 && times.length <= 1 && said.length > 0) {
+    if (times.length === 0 || times[0] !== undefined) return { events: count, time };
+  }
+  context.addIssue(EVERY);
+  return z.NEVER;
+});

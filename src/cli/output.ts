@@ -16,6 +16,11 @@ export function json(value: unknown): string {
   return JSON.stringify(value, null, 2);
 }
 
+/** For people, or with --json for machines. */
+export function show({ values, terminal }: Invocation, value: unknown, render: () => string): void {
+  terminal.print(values['json'] === true ? json(value) : render());
+}
+
 /** The value, or the refusal as an error for the operator. */
 export function accepted<T>(result: Result<T>): T {
   if (result.ok) return result.value;

@@ -1,5 +1,6 @@
 /** What the HTTP edge needs from the rest of the service. */
 import type { Auth } from '../auth/index.js';
+import type { CheckpointService } from '../log/signed-checkpoints/start.js';
 import type { LogWatch } from '../log/watch.js';
 import type { Pipeline } from '../pipeline/types.js';
 import type { Logger } from '../postgres/logger.js';
@@ -40,6 +41,8 @@ export interface HttpDeps {
   positions: Positions;
   rendered: RenderedCache;
   history: History;
+  /** Signed, for auditors. */
+  checkpoints: CheckpointService;
   auth: Pick<Auth, 'identify' | 'users' | 'tokens' | 'sessions' | 'loginLimit'>;
   /** Our own tables, as documents with `meta.system`. */
   systemCollections: readonly CollectionDocument[];

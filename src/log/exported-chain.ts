@@ -12,16 +12,27 @@ export interface ExportedLog {
   broken?: Fault;
 }
 
-/** Lines in the order of the file. What comes after the first fault is looked through only to name the fault. */
-export async function checkExportedLog(lines: AsyncIterable<string>): Promise<ExportedLog> {
+/**
+ * Lines in the order of the file. What comes after the first fault is looked through only to name the fault.
+ * @param onEvent told of each event that was found in order
+ */
+export async function checkExportedLog(
+  lines: AsyncIterable<string>,
+  onEvent: (event: EventRecord) => void = () => undefined,
+): Promise<ExportedLog> {
   const chain = createChain();
+  const add = (event: EventRecord): string | null => {
+    const reason = chain.add(event);
+    if (reason === null) onEvent(event);
+    return reason;
+  };
   let fault: Fault | undefined;
   let line = 0;
   for await (const text of lines) {
     line += 1;
     const expected = chain.head().position + 1;
     if (fault === undefined) {
-      fault = faultOf(text, { line, expected, add: chain.add });
+      fault = faultOf(text, { line, expected, add });
       // A gap: whether the event comes later is to be seen.
       if (fault !== undefined && fault.reason !== MISSING) break;
     } else if (positionOf(text) === expected) {

@@ -19,6 +19,8 @@ export interface Sources {
   server(): ServerState;
   /** Divergences of the log since the start. */
   divergences(): number;
+  /** Of publishing checkpoints, since the start. */
+  checkpoints(): { position: number; failures: number };
 }
 
 export function addGauges(registry: Registry, sources: Sources): void {
@@ -54,15 +56,30 @@ export function addGauges(registry: Registry, sources: Sources): void {
     'How far the log is behind that of the primary, at most; 0 on a primary.',
     () => sources.server().lag,
   );
-  void new Counter({
-    name: 'dps_log_divergence_total',
-    help: 'How often the log was found to be another one than was seen before.',
-    registers: [registry],
-    collect() {
-      this.reset();
-      this.inc(sources.divergences());
-    },
-  });
+  const counter = (name: string, help: string, read: () => number): void => {
+    void new Counter({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.reset();
+        this.inc(read());
+      },
+    });
+  };
+  counter('dps_log_divergence_total', 'How often the log was found to be another one than was seen before.', () =>
+    sources.divergences(),
+  );
+  gauge(
+    'dps_checkpoint_position',
+    'The newest position whose checkpoint this process has published; 0: none.',
+    () => sources.checkpoints().position,
+  );
+  counter(
+    'dps_checkpoint_failures_total',
+    'Checkpoints that could not be published or were refused, tries counted.',
+    () => sources.checkpoints().failures,
+  );
   addProjections(registry, sources);
 }
 

@@ -1,6 +1,7 @@
 /** Going on with a log that is not the one that was seen: one event names everything that was noticed. */
 import { pendingDivergences, toDivergence } from '../log/divergence.js';
 import { prepareEvents } from '../log/append.js';
+import { keepBeginning, originBefore } from '../log/signed-checkpoints/origin.js';
 import { sendBatch } from '../postgres/exchange.js';
 import { commitSurely } from '../postgres/transaction.js';
 import type { Cause, LogEvent } from '../schema/model/events.js';
@@ -46,13 +47,14 @@ export async function acknowledge(at: Try, options: PipelineOptions, cause: Caus
     await sendBatch(client, [{ text: 'ROLLBACK' }]);
     return { position: point.head.position, divergences };
   }
+  const origin = await originBefore(client, point.head.position);
   const event: LogEvent = {
     type: 'log.acknowledged',
     version: 1,
     collection: null,
     field: null,
     subject: { kind: 'log', id: String(point.head.position) },
-    data: { divergences },
+    data: { divergences, ...(origin !== null && { previous_origin: origin }) },
   };
   const now = options.clock?.() ?? new Date();
   const prepared = await prepareEvents({ head: point.head, events: [event], cause, now });
@@ -64,6 +66,7 @@ export async function acknowledge(at: Try, options: PipelineOptions, cause: Caus
       values: [head.position, pending.map(({ id }) => String(id))],
     },
     ...DROPPED.map((text) => ({ text })),
+    keepBeginning(head),
     ...checkpoints(head, options),
   ]);
   await commitSurely(options.pool, client);

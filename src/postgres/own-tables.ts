@@ -12,12 +12,14 @@ export const ownTable = (name: string): string => `${MARK}${name}`;
 /** By what they hold: `SELECT … FROM ${own.events}`. */
 export const own = {
   authEpoch: ownTable('service_auth_epoch'),
+  checkpoints: ownTable('service_checkpoints'),
   collections: ownTable('service_collections'),
   divergences: ownTable('service_divergences'),
   events: ownTable('service_events'),
   fields: ownTable('service_fields'),
   folds: ownTable('service_folds'),
   idempotency: ownTable('service_idempotency'),
+  keys: ownTable('service_keys'),
   migrations: ownTable('service_migrations'),
   projections: ownTable('service_projections'),
   relations: ownTable('service_relations'),

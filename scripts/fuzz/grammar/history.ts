@@ -86,6 +86,9 @@ const HISTORY: Rules = {
   'GET /history/verify': { weight: 0.3, make: () => ({ path: '/history/verify' }) },
   'POST /history/acknowledge': { weight: 0.5, make: () => ({ path: '/history/acknowledge' }) },
   'GET /history/export': { weight: 0.2, make: () => ({ path: '/history/export' }) },
+  'GET /history/checkpoint': { weight: 0.5, make: () => ({ path: '/history/checkpoint' }) },
+  'GET /history/checkpoint/keys': { weight: 0.3, make: () => ({ path: '/history/checkpoint/keys' }) },
+  'POST /history/checkpoint/keys': { weight: 0.1, make: () => ({ path: '/history/checkpoint/keys' }) },
   'GET /history/stream': {
     weight: 1,
     make: ({ random, world }) => ({

@@ -3,7 +3,7 @@ import { findUser, withAccounts } from '../accounts.js';
 import { type ExitCode, type Invocation, UsageError, text } from '../command.js';
 import { isStorableTime, TIME_RANGE } from '../../kernel/time.js';
 import { OperatorError } from '../../kernel/operator-error.js';
-import { accepted, json, table } from '../output.js';
+import { accepted, show, table } from '../output.js';
 
 export async function list(invocation: Invocation): Promise<ExitCode> {
   const [named = ''] = invocation.positionals;
@@ -63,8 +63,4 @@ function readExpiry(given: string, now: number): string {
 
 function describe({ name, expires_at, id }: Token): string {
   return `"${name}", ${expires_at === null ? 'never expires' : `expires ${expires_at}`}, ${id}`;
-}
-
-function show({ values, terminal }: Invocation, value: unknown, render: () => string): void {
-  terminal.print(values['json'] === true ? json(value) : render());
 }

@@ -4,7 +4,7 @@ import { PASSWORD_LENGTH, type User } from '../../auth/user.js';
 import { randomSecret } from '../../auth/secrets.js';
 import { findUser, withAccounts } from '../accounts.js';
 import { type ExitCode, type Invocation, UsageError, text } from '../command.js';
-import { accepted, json, table } from '../output.js';
+import { accepted, show, table } from '../output.js';
 
 export async function list(invocation: Invocation): Promise<ExitCode> {
   const found = await withAccounts(invocation, ({ users: all }) => all.list());
@@ -93,10 +93,6 @@ function checkPassword(input: string): string {
 function checkEmail(email: string): string {
   if (!z.email().safeParse(email).success) throw new UsageError(`"${email}" is no e-mail address.`);
   return email;
-}
-
-function show({ values, terminal }: Invocation, value: unknown, render: () => string): void {
-  terminal.print(values['json'] === true ? json(value) : render());
 }
 
 function showOne(invocation: Invocation, user: User, done: string, password: string | null): void {

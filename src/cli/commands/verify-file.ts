@@ -1,10 +1,12 @@
-/** dps verify --file: an exported log on its own, and against a running service. */
+/** dps verify --file: an exported log on its own, against a running service, and against checkpoints. */
 import { createReadStream } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { type ExportedLog, checkExportedLog, positionOf } from '../../log/exported-chain.js';
 import { readLines } from '../../log/lines.js';
+import { createExportView, holdAgainst } from '../../log/signed-checkpoints/hold-against.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 import { type ExitCode, type Invocation, UsageError, text } from '../command.js';
+import { describeHeld, readCheckpoints } from '../checkpoint-files.js';
 import { json } from '../output.js';
 import { ask, send } from '../service.js';
 
@@ -18,19 +20,45 @@ interface Against {
   reason?: string;
 }
 
-/** The whole of `dps verify --file FILE [--against URL]`. */
+/** All of `dps verify` that needs no database: `--file FILE`, `--against URL`, with `--checkpoint FILE` or without. */
 export async function verifyFile(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
-  const file = text(values, 'file');
-  if (file === undefined) throw new UsageError('--against needs --file, the exported log to compare.');
-  const url = text(values, 'against');
-  if (file === '-' && url !== undefined) throw new UsageError('--against needs a file that can be read twice.');
-  const log = await checkExportedLog(await open(invocation, file));
-  const against = url === undefined ? undefined : await compare(invocation, url, file);
-  const ok = log.ok && against?.ok !== false;
-  const result = { ok, file: log, ...(against && { against }) };
-  terminal.print(values['json'] === true ? json(result) : [describe(log), ...describeAgainst(against)].join('\n'));
+  const source = sourceOf(invocation);
+  const given = await readCheckpoints(invocation);
+  if (source.file === undefined && given.files.length === 0) {
+    throw new UsageError('--against needs --file, the exported log to compare, or --checkpoint.');
+  }
+  const view = createExportView(given.files);
+  const log = await checkExportedLog(await linesFrom(invocation, source), view.add);
+  const checkpoints = await holdAgainst(given.files, view.view(log), given.keys);
+  const against = await compared(invocation, source);
+  const ok = [log, ...against, ...checkpoints].every((each) => each.ok);
+  const name = source.file === undefined ? `The log of ${source.url}` : 'The file';
+  const result = { ok, file: log, checkpoints: given.files.length > 0 ? checkpoints : undefined, against: against[0] };
+  const described = [describe(log, name), ...against.map(describeAgainst), ...describeHeld(checkpoints)];
+  terminal.print(values['json'] === true ? json(result) : described.join('\n'));
   return ok ? 0 : 1;
+}
+
+/** A file, or a service, or both. */
+interface Source {
+  file: string | undefined;
+  url: string | undefined;
+}
+
+function sourceOf({ values }: Invocation): Source {
+  const [file, url] = [text(values, 'file'), text(values, 'against')];
+  if (file === '-' && url !== undefined) throw new UsageError('--against needs a file that can be read twice.');
+  return { file, url };
+}
+
+function linesFrom(invocation: Invocation, { file, url = '' }: Source): Promise<AsyncIterable<string>> {
+  return file === undefined ? exported(invocation, url) : open(invocation, file);
+}
+
+/** The file with the service, where both were given. */
+async function compared(invocation: Invocation, { file, url }: Source): Promise<Against[]> {
+  return file === undefined || url === undefined ? [] : [await compare(invocation, url, file)];
 }
 
 async function open({ terminal }: Invocation, file: string): Promise<AsyncIterable<string>> {
@@ -47,17 +75,25 @@ async function* linesOf(content: string): AsyncGenerator<string> {
 
 /** Line by line, in constant memory: the service writes the same bytes for the same events. */
 async function compare(invocation: Invocation, url: string, file: string): Promise<Against> {
-  const service = { ...invocation, values: { ...invocation.values, url } };
-  const info = JSON.parse(await ask(service, '/server/info')) as { data: { position: number } };
-  const answer = await send(service, '/history/export');
-  if (answer.statusCode !== 200) {
-    // The same question again, for its refusal in words.
-    await ask(service, '/history/export');
-    throw new OperatorError(`The service at ${url} does not export its log.`);
-  }
-  const theirs = readLines(answer);
+  const info = JSON.parse(await ask(at(invocation, url), '/server/info')) as { data: { position: number } };
+  const theirs = await exported(invocation, url);
   const difference = await firstDifference(readLines(createReadStream(file)), theirs);
   return { url, ok: difference === null, head: info.data.position, ...difference };
+}
+
+const at = (invocation: Invocation, url: string): Invocation => ({
+  ...invocation,
+  values: { ...invocation.values, url },
+});
+
+/** The log of a service, line by line. */
+async function exported(invocation: Invocation, url: string): Promise<AsyncGenerator<string>> {
+  const service = at(invocation, url);
+  const answer = await send(service, '/history/export');
+  if (answer.statusCode === 200) return readLines(answer);
+  // The same question again, for its refusal in words.
+  await ask(service, '/history/export');
+  throw new OperatorError(`The service at ${url} does not export its log.`);
 }
 
 async function firstDifference(
@@ -79,15 +115,13 @@ async function firstDifference(
   }
 }
 
-function describe({ ok, head, broken }: ExportedLog): string {
+function describe({ ok, head, broken }: ExportedLog, what: string): string {
   if (ok) return `The hash chain holds: ${head.position} events, head ${head.hash}.`;
   const before = head.position === 0 ? '' : ` The ${head.position} events before it hold.`;
-  return `The file is broken at position ${broken?.position}: ${broken?.reason}.${before}`;
+  return `${what} is broken at position ${broken?.position}: ${broken?.reason}.${before}`;
 }
 
-function describeAgainst(against: Against | undefined): string[] {
-  if (against === undefined) return [];
-  const { url, ok, head, position, reason } = against;
-  if (ok) return [`The service at ${url} says the same, event by event; its log ends at position ${head}.`];
-  return [`The service at ${url} differs at position ${position}: ${reason}.`];
+function describeAgainst({ url, ok, head, position, reason }: Against): string {
+  if (ok) return `The service at ${url} says the same, event by event; its log ends at position ${head}.`;
+  return `The service at ${url} differs at position ${position}: ${reason}.`;
 }

@@ -2,8 +2,10 @@ import type { Verification as ChainVerification } from '../../log/hash-chain.js'
 import { emptyHead } from '../../log/head.js';
 import { type LogVerification, verifyLog } from '../../log/verify-log.js';
 import type { Verified } from '../../projector/projections/index.js';
+import { type Held, databaseView, holdAgainst } from '../../log/signed-checkpoints/hold-against.js';
 import { UnreadableEventError } from '../../schema/fold/upcasting.js';
 import { type ExitCode, type Invocation } from '../command.js';
+import { type GivenCheckpoints, describeHeld, readCheckpoints } from '../checkpoint-files.js';
 import { countDifferences, describeDifference, describeDivergence } from '../differences.js';
 import { json } from '../output.js';
 import { createProgress } from '../progress.js';
@@ -13,7 +15,8 @@ import { verifyFile } from './verify-file.js';
 export async function verify(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
   if (values['file'] !== undefined || values['against'] !== undefined) return verifyFile(invocation);
-  const result = await withProjections(invocation, (tools) => verifyAll(invocation, tools));
+  const given = await readCheckpoints(invocation);
+  const result = await withProjections(invocation, (tools) => verifyAll(invocation, tools, given));
   terminal.print(values['json'] === true ? json(result) : describe(result));
   return result.ok ? 0 : 1;
 }
@@ -23,9 +26,15 @@ interface Result {
   chain: LogVerification;
   /** A message where the log can't be folded. */
   projections: Verified | { ok: false; error: string };
+  /** Those that were given. */
+  checkpoints?: Held[];
 }
 
-async function verifyAll({ terminal }: Invocation, tools: ProjectionTools): Promise<Result> {
+async function verifyAll(
+  { terminal }: Invocation,
+  tools: ProjectionTools,
+  { files, keys }: GivenCheckpoints,
+): Promise<Result> {
   const { head } = await tools.projections.list();
   const progress = createProgress(terminal, 'hash chain');
   const chain = await verifyLog(tools.pool, emptyHead(), {
@@ -33,7 +42,9 @@ async function verifyAll({ terminal }: Invocation, tools: ProjectionTools): Prom
   });
   progress.end();
   const projections = await compare(tools);
-  return { ok: chain.ok && projections.ok, chain, projections };
+  const checkpoints = await holdAgainst(files, databaseView(tools.pool, chain), keys);
+  const ok = chain.ok && projections.ok && checkpoints.every((each) => each.ok);
+  return { ok, chain, projections, ...(files.length > 0 && { checkpoints }) };
 }
 
 /** A broken log may not even fold; that is a finding and no failure of ours. */
@@ -47,14 +58,14 @@ async function compare({ load, projections }: ProjectionTools): Promise<Result['
   }
 }
 
-function describe({ chain, projections }: Result): string {
+function describe({ chain, projections, checkpoints = [] }: Result): string {
   const lines = [describeChain(chain), ...chain.unprotected, ...chain.divergences.map(describeDivergence)];
   if ('error' in projections) lines.push(projections.error);
   else if (projections.ok)
     lines.push(`Fold, metadata rows and catalog say the same at position ${projections.position}.`);
   else lines.push(`${countDifferences(projections.differences)} at position ${projections.position}:`);
   if ('differences' in projections) lines.push(...projections.differences.map(describeDifference));
-  return lines.join('\n');
+  return [...lines, ...describeHeld(checkpoints)].join('\n');
 }
 
 function describeChain({ checked, head, broken }: ChainVerification): string {

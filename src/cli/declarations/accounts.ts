@@ -1,4 +1,4 @@
-/** Users and their tokens, on the service's database. */
+/** Users and their tokens, and the keys of checkpoints, on the service's database. */
 import type { Command } from 'commander';
 import { ROLES, USER_STATUSES } from '../../auth/caller.js';
 import { type Does, onDatabase, oneOf } from './options.js';
@@ -9,6 +9,7 @@ export function declareAccounts(program: Command, does: Does): void {
   program.commandsGroup('Accounts:');
   declareUsers(program, does);
   declareTokens(program, does);
+  declareKeys(program, does);
 }
 
 function declareUsers(program: Command, does: Does): void {
@@ -83,4 +84,35 @@ function declareTokens(program: Command, does: Does): void {
     .argument('<user>', USER)
     .argument('<token>', "a token's id or its name");
   does(onDatabase(revoke), async () => (await load()).revoke);
+}
+
+function declareKeys(program: Command, does: Does): void {
+  const keys = program
+    .command('keys')
+    .summary('the keys that sign checkpoints of the log')
+    .description(
+      `The keys that sign checkpoints, on the service's database. With CHECKPOINT_KEY_FILE the key is in that file, else in
+the database, where it proves little. Public keys stay for good: what an older key signed can still be verified.`,
+    );
+  const load = () => import('../commands/keys.js');
+
+  const list = keys.command('list').description('All keys there ever were, with the position from which each signs.');
+  does(onDatabase(list), async () => (await load()).list);
+
+  const showPublic = keys.command('public').description('The public keys alone, one a line: for "dps verify --key".');
+  does(onDatabase(showPublic), async () => (await load()).showPublic);
+
+  const rotate = keys
+    .command('rotate')
+    .description('A new key in the database signs from now on; the private half of the one before is deleted.');
+  does(onDatabase(rotate), async () => (await load()).rotate);
+
+  const make = keys
+    .command('new')
+    .description(
+      'Writes a new private key to a file, for CHECKPOINT_KEY_FILE, and prints the public one. No database is needed.',
+    )
+    .argument('<file>', 'where to; never overwritten')
+    .option('--json', 'print for machines');
+  does(make, async () => (await load()).make);
 }

@@ -1,6 +1,6 @@
 /** Running, checking and repairing: what operators do. */
 import type { Command } from 'commander';
-import { type Does, onDatabase, reason } from './options.js';
+import { type Does, onDatabase, reason, repeatable } from './options.js';
 
 const PLACE =
   "On the service's database (DATABASE_URL, or the embedded server of DATA_DIR), while the service runs or not.";
@@ -48,10 +48,23 @@ Recomputes the hash chain, folds the log, and compares the fold with the metadat
 Exit code 1 when something differs; everything that differs is named.
 
 With --file, the chain of an exported log is recomputed, without service and database: a changed byte, a missing,
-doubled or reordered event is named by its position.`,
+doubled or reordered event is named by its position.
+
+With --checkpoint, the log is held against what was signed of it before and kept elsewhere: whatever was rewritten before
+the checkpoint is found, also where the whole chain was made anew. It takes --file (offline), or --against, or the
+database.`,
     )
     .option('--file <file>', 'what GET /history/export answered; - for stdin')
     .option('--against <url>', 'also compare the file with the log of the service that runs there')
+    .addOption(
+      repeatable('--checkpoint <file>', 'what GET /history/checkpoint answered, or a folder of them; repeatable'),
+    )
+    .addOption(
+      repeatable(
+        '--key <key>',
+        'of --checkpoint: the public key (name+id+key) that must have signed it, or a file of them',
+      ),
+    )
     .option('--token <token>', 'of an admin or auditor of that service; better in DPS_TOKEN');
   does(onDatabase(verify), async () => (await import('../commands/verify.js')).verify);
 

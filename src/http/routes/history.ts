@@ -12,6 +12,7 @@ import { type Cursor, cursor, moment, pageSize, position, requireInLog } from '.
 import { jsonTextsAnswer } from '../json-text.js';
 import { type Route, route } from '../route.js';
 import { goneSignal, write } from '../stream.js';
+import { checkpointRoutes } from './checkpoints.js';
 import { historySchemaRoutes } from './history-schema.js';
 import { historyStreamRoute } from './history-stream.js';
 
@@ -56,6 +57,7 @@ export function historyRoutes(deps: HttpDeps): Route[] {
     verifyRoute(deps),
     acknowledgeRoute(deps),
     exportRoute(deps),
+    ...checkpointRoutes(deps),
     historyStreamRoute(deps),
   ];
 }

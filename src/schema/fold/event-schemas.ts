@@ -137,7 +137,9 @@ export const EVENT_KINDS: { readonly [T in EventType]: EventKind<T> } = {
   'relation.created': schemaEvent(z.strictObject({ relation: relationV1, adopted })),
   'relation.updated': schemaEvent(z.strictObject({ patch, adopted })),
   'relation.deleted': schemaEvent(z.strictObject({ adopted })),
-  'log.acknowledged': otherEvent(z.strictObject({ divergences: z.array(divergence) })),
+  'log.acknowledged': otherEvent(
+    z.strictObject({ divergences: z.array(divergence), previous_origin: text.optional() }),
+  ),
 };
 
 /** Whether the schema's fold looks at an event. */

@@ -28,8 +28,11 @@ export interface SchemaEventData {
 
 /** Payload per type of event that the schema's fold passes over, newest version. */
 export interface OtherEventData {
-  /** The log was found to be another one than was seen before; that was acknowledged, and it goes on from here. */
-  'log.acknowledged': { divergences: Divergence[] };
+  /**
+   * The log was found to be another one than was seen before; that was acknowledged, and it goes on from here.
+   * `previous_origin`: as checkpoints named the log until then; from this event on they name it after this event.
+   */
+  'log.acknowledged': { divergences: Divergence[]; previous_origin?: string };
 }
 
 export interface EventData extends SchemaEventData, OtherEventData {}

@@ -116,5 +116,15 @@ export const verification = z
   })
   .meta({ id: 'LogVerification' });
 
+/** A key that signs checkpoints, or did. */
+export const checkpointKey = z
+  .strictObject({
+    key: text.describe('The public key as a verifier of signed notes takes it: name+id+key'),
+    from_position: z.int().min(1).describe('The end of the log when the key came'),
+    created_at: time,
+    kept: z.enum(['file', 'database', 'replaced']).describe('Where its private half is'),
+  })
+  .meta({ id: 'CheckpointKey' });
+
 /** Of pages of the log: what `after` the next page takes; null at the end. */
 export const next = z.strictObject({ next: position.nullable() });

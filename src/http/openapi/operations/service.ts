@@ -127,6 +127,23 @@ const HISTORY: OperationDocs = {
     summary: 'The whole log, one event a line',
     media: ['application/x-ndjson'],
   },
+  'GET /history/checkpoint': {
+    id: 'getCheckpoint',
+    summary: 'Position, hash, time and origin of the log, signed: a signed note, to be kept elsewhere',
+    media: ['text/plain'],
+    refuses: ['NOT_FOUND', 'LOG_DIVERGED', 'UNAVAILABLE'],
+  },
+  'GET /history/checkpoint/keys': {
+    id: 'listCheckpointKeys',
+    summary: 'The public keys that checkpoints are and were signed with',
+    answer: data(z.array(history.checkpointKey)),
+  },
+  'POST /history/checkpoint/keys': {
+    id: 'rotateCheckpointKey',
+    summary: 'Sign with a new key that is kept in the database; the public half of the one before stays',
+    answer: data(history.checkpointKey),
+    refuses: ['IN_USE'],
+  },
   'GET /history/stream': {
     id: 'streamEvents',
     summary: 'Events as they are accepted, as server-sent events',

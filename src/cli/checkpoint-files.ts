@@ -1,0 +1,83 @@
+/** The checkpoints and public keys that `dps verify` is given. */
+import { createReadStream } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { OperatorError } from '../kernel/operator-error.js';
+import { FILE_END, parseCheckpoint } from '../log/signed-checkpoints/checkpoint.js';
+import type { CheckpointFile, Held } from '../log/signed-checkpoints/hold-against.js';
+import { NoteError, type NoteKey, parseNoteKeys } from '../log/signed-checkpoints/note.js';
+import { type Invocation, UsageError, texts } from './command.js';
+
+export interface GivenCheckpoints {
+  files: CheckpointFile[];
+  /** Those that are trusted; none: signatures are not verified. */
+  keys: NoteKey[];
+}
+
+/** --checkpoint and --key. @throws OperatorError naming the file that is none */
+export async function readCheckpoints({ values }: Pick<Invocation, 'values'>): Promise<GivenCheckpoints> {
+  const [paths, given] = [texts(values, 'checkpoint'), texts(values, 'key')];
+  if (paths.length === 0 && given.length > 0)
+    throw new UsageError('--key needs --checkpoint, whose signature it verifies.');
+  const files: CheckpointFile[] = [];
+  for (const path of paths) for (const file of await filesAt(path)) files.push(await readOne(file));
+  const keys: NoteKey[] = [];
+  for (const key of given) keys.push(...(await keysOf(key)));
+  return { files, keys };
+}
+
+/** A folder stands for the checkpoints in it. */
+async function filesAt(path: string): Promise<string[]> {
+  const found = await stat(path).catch((cause: Error) => {
+    throw new OperatorError(`${path} can't be read (${cause.message}).`, { cause });
+  });
+  if (!found.isDirectory()) return [path];
+  const names = (await readdir(path)).filter((name) => name.endsWith(FILE_END)).sort((a, b) => (a < b ? -1 : 1));
+  if (names.length === 0) throw new OperatorError(`There is no checkpoint (*${FILE_END}) in ${path}.`);
+  return names.map((name) => join(path, name));
+}
+
+/** More is neither a checkpoint nor a list of keys; a device never ends. */
+const MAX_BYTES = 1024 * 1024;
+
+async function startOf(file: string): Promise<Buffer> {
+  return buffer(createReadStream(file, { end: MAX_BYTES })).catch((cause: Error) => {
+    throw new OperatorError(`${file} can't be read (${cause.message}).`, { cause });
+  });
+}
+
+async function readOne(file: string): Promise<CheckpointFile> {
+  const bytes = await startOf(file);
+  try {
+    return { file, checkpoint: parseCheckpoint(bytes) };
+  } catch (cause) {
+    if (!(cause instanceof NoteError)) throw cause;
+    throw new OperatorError(`${file} ${cause.message}.`, { cause });
+  }
+}
+
+/** A key itself, or a file that holds some. */
+async function keysOf(given: string): Promise<NoteKey[]> {
+  const isKey = /^[^+]+\+[0-9a-f]{8}\+/.test(given);
+  const text = isKey ? given : (await startOf(given)).toString();
+  try {
+    return parseNoteKeys(text);
+  } catch (cause) {
+    if (!(cause instanceof NoteError)) throw cause;
+    throw new OperatorError(`${isKey ? 'The key of --key' : given} ${cause.message}.`, { cause });
+  }
+}
+
+/** A line for each, and what was left unverified. */
+export function describeHeld(held: readonly Held[]): string[] {
+  const lines = held.map(({ file, ok, position, time, reason, signed_by }) => {
+    const what = `The checkpoint ${file} (position ${position}, ${time})`;
+    if (!ok) return `${what} differs: ${reason}.`;
+    return `${what} holds: every event up to there is as it was${signed_by === null ? '' : `; signed by ${signed_by}`}.`;
+  });
+  if (held.some(({ ok, signed_by }) => ok && signed_by === null)) {
+    lines.push('No signature was verified: --key takes the public key, which you have from elsewhere.');
+  }
+  return lines;
+}

@@ -1,0 +1,78 @@
+/** dps keys: what signs checkpoints of the log. */
+import { generateKeyPairSync } from 'node:crypto';
+import { open, unlink } from 'node:fs/promises';
+import type pg from 'pg';
+import type { Config } from '../../config.js';
+import { readKeyFile } from '../../log/signed-checkpoints/key-file.js';
+import { type Keys, createKeys } from '../../log/signed-checkpoints/keys.js';
+import { KEY_NAME } from '../../log/signed-checkpoints/checkpoint.js';
+import { encodeNoteKey, noteKey, rawPublicKey } from '../../log/signed-checkpoints/note.js';
+import { OperatorError } from '../../kernel/operator-error.js';
+import { readDatabase } from '../../postgres/database.js';
+import type { ExitCode, Invocation } from '../command.js';
+import { withDatabase } from '../database.js';
+import { show, table } from '../output.js';
+import { silentLogger } from '../silent-logger.js';
+
+export async function list(invocation: Invocation): Promise<ExitCode> {
+  const found = await withKeys(invocation, (keys) => keys.list());
+  const rows = found.map(({ key, from_position, created_at, kept }) => [String(from_position), created_at, kept, key]);
+  show(invocation, found, () => table(['from position', 'since', 'kept', 'public key'], rows));
+  return 0;
+}
+
+/** One a line, as verifiers of signed notes take them. */
+export async function showPublic(invocation: Invocation): Promise<ExitCode> {
+  const found = await withKeys(invocation, (keys) => keys.list());
+  const all = found.map(({ key }) => key);
+  show(invocation, all, () => all.join('\n'));
+  return 0;
+}
+
+export async function rotate(invocation: Invocation): Promise<ExitCode> {
+  const { made, all } = await withKeys(invocation, async (keys) => ({
+    made: await keys.rotate(),
+    all: await keys.list(),
+  }));
+  if (all.some(({ kept }) => kept === 'file')) {
+    invocation.terminal.note('A service with CHECKPOINT_KEY_FILE goes on signing with the key of that file.');
+  }
+  show(invocation, made, () => `${made.key}\n(signs from now on, and is kept in the database)`);
+  return 0;
+}
+
+/** A private key for CHECKPOINT_KEY_FILE. What is there is never overwritten. */
+export async function make(invocation: Invocation): Promise<ExitCode> {
+  const [file = ''] = invocation.positionals;
+  const { privateKey } = generateKeyPairSync('ed25519');
+  await write(file, privateKey.export({ format: 'pem', type: 'pkcs8' }).toString());
+  const key = encodeNoteKey(noteKey(KEY_NAME, rawPublicKey(privateKey)));
+  show(invocation, { file, key }, () => `${key}\n(its private half is in ${file}: CHECKPOINT_KEY_FILE)`);
+  return 0;
+}
+
+async function write(file: string, content: string): Promise<void> {
+  const handle = await open(file, 'wx', 0o600).catch((cause: Error) => {
+    throw new OperatorError(`${file} can't be written (${cause.message}).`, { cause });
+  });
+  try {
+    await handle.writeFile(content);
+    await handle.sync();
+  } catch (cause) {
+    await unlink(file).catch(() => undefined);
+    throw new OperatorError(`${file} can't be written (${(cause as Error).message}).`, { cause });
+  } finally {
+    await handle.close();
+  }
+}
+
+function withKeys<T>({ config }: Invocation, work: (keys: Keys) => Promise<T>): Promise<T> {
+  const settings = config();
+  return withDatabase(settings, async (pool) => work(await openKeys(pool, settings)));
+}
+
+async function openKeys(pool: pg.Pool, { schema, checkpoints }: Config): Promise<Keys> {
+  const { database } = await readDatabase(pool);
+  const fileKey = checkpoints.keyFile === null ? null : readKeyFile(checkpoints.keyFile);
+  return createKeys({ pool, place: { database, schema }, fileKey, logger: silentLogger });
+}

@@ -1,0 +1,40 @@
+/** /history/checkpoint: what the log is now, signed, for auditors; and the keys that sign. */
+import { z } from 'zod';
+import { jsonAnswer, textAnswer } from '../answer.js';
+import type { HttpDeps } from '../deps.js';
+import { type Route, route } from '../route.js';
+
+const noQuery = z.strictObject({});
+
+export function checkpointRoutes({ checkpoints }: Pick<HttpDeps, 'checkpoints'>): Route[] {
+  return [
+    route({
+      method: 'get',
+      path: '/history/checkpoint',
+      access: 'auditor',
+      query: noQuery,
+      async handle() {
+        const { note, position } = await checkpoints.sign();
+        return { ...textAnswer(200, note, ['Content-Type', 'text/plain; charset=utf-8']), position };
+      },
+    }),
+    route({
+      method: 'get',
+      path: '/history/checkpoint/keys',
+      access: 'auditor',
+      query: noQuery,
+      async handle() {
+        return jsonAnswer(200, { data: await checkpoints.list() });
+      },
+    }),
+    route({
+      method: 'post',
+      path: '/history/checkpoint/keys',
+      access: 'admin',
+      query: noQuery,
+      async handle() {
+        return jsonAnswer(200, { data: await checkpoints.rotate() });
+      },
+    }),
+  ];
+}

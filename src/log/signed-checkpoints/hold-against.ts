@@ -1,0 +1,167 @@
+/** Checkpoints held against a log: an export that is read line by line, or the log of a database. */
+import type { Divergence } from '../../schema/model/events.js';
+import { own } from '../../postgres/own-tables.js';
+import type { Queryable } from '../../postgres/pool.js';
+import type { LogHead } from '../head.js';
+import type { EventRecord } from '../read.js';
+import { type Checkpoint, type ReadCheckpoint, originOf } from './checkpoint.js';
+import { NoteError, type NoteKey, encodeNoteKey, verifyNote } from './note.js';
+import { originAt } from './origin.js';
+
+/** A checkpoint, and whether the log is as it says. */
+export interface Held extends Checkpoint {
+  /** The file it stands in. */
+  file: string;
+  ok: boolean;
+  /** The public key that signed it; null: none was given to verify it with. */
+  signed_by: string | null;
+  /** What is wrong. */
+  reason?: string;
+}
+
+/** What a checkpoint is held against. */
+export interface LogView {
+  /** The last event that was found in order. */
+  head: Pick<LogHead, 'position'>;
+  /** The first that wasn't. */
+  broken?: { position: number; reason: string };
+  /** Of the event at a position up to the head. */
+  hashAt(position: number): Promise<string | null>;
+  originAt(position: number): Promise<string | null>;
+  /** All that the log itself says of having become another one. */
+  acknowledged(): Promise<Acknowledgement[]>;
+}
+
+export interface Acknowledgement {
+  /** Of the event. */
+  position: number;
+  divergences: Pick<Divergence, 'seen' | 'found'>[];
+}
+
+export interface CheckpointFile {
+  file: string;
+  checkpoint: ReadCheckpoint;
+}
+
+/** @param keys that are trusted; none: signatures are not verified */
+export async function holdAgainst(
+  files: readonly CheckpointFile[],
+  log: LogView,
+  keys: readonly NoteKey[],
+): Promise<Held[]> {
+  const held: Held[] = [];
+  for (const { file, checkpoint } of files) {
+    const { origin, position, hash, time } = checkpoint;
+    const signature = keys.length === 0 ? { signed_by: null } : signatureOf(checkpoint, keys);
+    const reason = 'reason' in signature ? signature.reason : await differenceTo(log, checkpoint);
+    const { signed_by = null } = signature;
+    held.push({
+      file,
+      origin,
+      position,
+      hash,
+      time,
+      ok: reason === undefined,
+      signed_by,
+      ...(reason !== undefined && { reason }),
+    });
+  }
+  return held;
+}
+
+function signatureOf({ note }: ReadCheckpoint, keys: readonly NoteKey[]): { signed_by?: string; reason?: string } {
+  try {
+    return { signed_by: encodeNoteKey(verifyNote(note, keys)) };
+  } catch (error) {
+    if (!(error instanceof NoteError)) throw error;
+    return { reason: `it ${error.message}` };
+  }
+}
+
+async function differenceTo(log: LogView, { origin, position, hash }: Checkpoint): Promise<string | undefined> {
+  const { head, broken } = log;
+  if (position > head.position) {
+    if (broken !== undefined) return `the log does not hold up to there: it is broken at position ${broken.position}`;
+    return (
+      `the log ends at position ${head.position}: what came after that is gone, or the log was read before the ` +
+      `checkpoint was signed${await acknowledgedAs(log, position)}`
+    );
+  }
+  const beginning = await log.originAt(position);
+  const there = await log.hashAt(position);
+  if (there === hash && beginning === origin) return undefined;
+  const why = await acknowledgedAs(log, position);
+  if (there === hash) return `it names another log (${origin}) than the one that has this hash (${beginning})`;
+  if (beginning !== origin) {
+    return `the log is another one (${beginning ?? 'none'}): it was rewritten from its beginning, or never was the one that was signed (${origin})${why}`;
+  }
+  return `position ${position} has the hash ${there}: the log was rewritten, there or before${why}`;
+}
+
+/** What the log itself says happened to a position that was signed. */
+async function acknowledgedAs(log: LogView, position: number): Promise<string> {
+  const all = await log.acknowledged();
+  const named = all.find(({ divergences }) =>
+    divergences.some(({ seen, found }) => found.position < position && position <= seen.position),
+  );
+  return named === undefined
+    ? ''
+    : `. Event ${named.position} acknowledges that the log became another one: look at it (log.acknowledged)`;
+}
+
+/** Collects from the events of an export, in order, what checkpoints are held against. */
+export function createExportView(files: readonly CheckpointFile[]): {
+  add: (event: EventRecord) => void;
+  view: (log: Pick<LogView, 'head' | 'broken'>) => LogView;
+} {
+  const wanted = new Map(files.map(({ checkpoint }) => [checkpoint.position, { hash: '', origin: '' }]));
+  const acknowledged: Acknowledgement[] = [];
+  let origin: string | null = null;
+  return {
+    add: (event) => {
+      const { position, type, hash, subject } = event;
+      if (position === 1) origin = originOf(hash);
+      if (type === 'log.acknowledged' && subject?.kind === 'log') {
+        origin = originOf(hash);
+        acknowledged.push({ position, divergences: divergencesOf(event) });
+      }
+      if (wanted.has(position)) wanted.set(position, { hash, origin: origin ?? '' });
+    },
+    view: (log) => ({
+      ...log,
+      hashAt: (position) => Promise.resolve(wanted.get(position)?.hash ?? null),
+      originAt: (position) => Promise.resolve(wanted.get(position)?.origin ?? null),
+      acknowledged: () => Promise.resolve(acknowledged),
+    }),
+  };
+}
+
+/** Whoever can rewrite a log can write anything there. */
+function divergencesOf({ data }: EventRecord): Acknowledgement['divergences'] {
+  const { divergences } = (data ?? {}) as { divergences?: unknown };
+  if (!Array.isArray(divergences)) return [];
+  return (divergences as Partial<Divergence>[]).flatMap((each) =>
+    each?.seen && each.found ? [{ seen: each.seen, found: each.found }] : [],
+  );
+}
+
+/** Of a database, whose chain was recomputed. */
+export function databaseView(db: Queryable, log: Pick<LogView, 'head' | 'broken'>): LogView {
+  return {
+    ...log,
+    originAt: (position) => originAt(db, position),
+    hashAt: async (position) => {
+      const { rows } = await db.query<{ hash: string }>(`SELECT hash FROM ${own.events} WHERE position = $1`, [
+        position,
+      ]);
+      return rows[0]?.hash ?? null;
+    },
+    acknowledged: async () => {
+      const { rows } = await db.query<Acknowledgement>(
+        `SELECT position, data -> 'divergences' AS divergences FROM ${own.events}
+          WHERE subject ->> 'kind' = 'log' AND type = 'log.acknowledged' ORDER BY position`,
+      );
+      return rows;
+    },
+  };
+}

@@ -1,0 +1,155 @@
+/** Checkpoints of the log: signed for whoever asks, and published where it was set. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
+import { ProblemError } from '../../kernel/problem.js';
+import { unavailable } from '../../postgres/errors.js';
+import { own } from '../../postgres/own-tables.js';
+import { type HeadCheck, type NotedDivergence, logDiverged } from '../divergence.js';
+import type { LogHead } from '../head.js';
+import { checkpointText } from './checkpoint.js';
+import type { Keys } from './keys.js';
+import { signNote } from './note.js';
+import { keepBeginning } from './origin.js';
+import { type Kept, type LogEnd, type Look, isKept, lookAtEnd } from './signable.js';
+
+export interface SignedCheckpoint {
+  position: number;
+  /** The signed note: the whole of a checkpoint's file. */
+  note: string;
+}
+
+export interface Checkpoints {
+  /**
+   * Of the newest position that may be signed, signed now; on a standby the newest that was published.
+   * @throws ProblemError NOT_FOUND of an empty log, LOG_DIVERGED, or UNAVAILABLE where no position may be signed yet
+   */
+  sign(): Promise<SignedCheckpoint>;
+  /**
+   * The newest place of the log that may be signed; undefined: there is nothing to sign here now.
+   * @throws ProblemError LOG_DIVERGED, or UNAVAILABLE where standbys keep it waiting
+   */
+  signable(): Promise<LogEnd | undefined>;
+  /** @returns the signed note, of now */
+  signEnd(end: LogEnd): Promise<string>;
+}
+
+export interface CheckpointOptions {
+  pool: pg.Pool;
+  keys: Pick<Keys, 'signer'>;
+  /** Standbys that must have flushed what is signed; null: one, where the server has or expects one. */
+  standbys: number | null;
+  /** The end of the log as this process has folded it, … */
+  seen: () => LogHead;
+  /** … and a look whether it is in the log still, before anything is signed. `seen` is of before the check. */
+  examine: (check: HeadCheck, seen: LogHead) => Promise<void>;
+  /** The server is a standby, or was until now and isn't prepared yet. */
+  readOnly: () => boolean;
+  /** What has to be acknowledged before anything is signed. */
+  pending: () => NotedDivergence | undefined;
+  clock?: () => Date;
+}
+
+/** Milliseconds that standbys are waited for, and between two looks at them. */
+const PATIENCE = 2_000;
+const LOOK_EVERY = 50;
+
+export function createCheckpoints(options: CheckpointOptions): Checkpoints {
+  const { pool, keys, standbys, clock = () => new Date() } = options;
+  /** The newest place that standbys are known to have, and one that is looked at again as they come on. */
+  let kept: LogEnd | undefined;
+  let waiting: LogEnd | undefined;
+  /** What is in the database as the log's beginning, as far as this process wrote it. */
+  let beginning: string | null = null;
+
+  const look = async (): Promise<Look> => {
+    const seen = options.seen();
+    const found = await lookAtEnd(pool);
+    await options.examine(found.check, seen);
+    const pending = options.pending();
+    if (pending !== undefined) throw new ProblemError(logDiverged(pending));
+    return { ...found, standby: found.standby || options.readOnly() };
+  };
+
+  const signEnd = async (end: LogEnd): Promise<string> => {
+    const { key, privateKey } = await keys.signer();
+    if (beginning !== end.beginning.hash) {
+      const { text, values } = keepBeginning(end.beginning);
+      await pool.query(text, values as unknown[]);
+      beginning = end.beginning.hash;
+    }
+    const now = clock().toISOString();
+    // A clock that was set back must not say that the event came later than what is signed of it.
+    const time = now < end.occurred_at ? end.occurred_at : now;
+    return signNote(checkpointText({ ...end, time }), key, privateKey);
+  };
+
+  /** Waits a little until `end` may be signed. @returns the last look at it */
+  const settle = async (end: LogEnd): Promise<Kept> => {
+    const until = performance.now() + PATIENCE;
+    for (;;) {
+      const found = await isKept(pool, end, standbys);
+      if (!found.there || isEnough(found) || performance.now() + LOOK_EVERY > until) return found;
+      await sleep(LOOK_EVERY);
+    }
+  };
+
+  /** Looks again at the place that was waited for before: standbys may have come that far. */
+  const lookAgain = async (end: LogEnd): Promise<void> => {
+    const seen = waiting ?? end;
+    const found = seen.origin === end.origin ? await isKept(pool, seen, standbys) : undefined;
+    if (found !== undefined && isEnough(found)) kept = seen;
+    waiting = found?.there === true && !isEnough(found) ? seen : end;
+  };
+
+  /** The newest place up to `end` that may be signed: where standbys are behind, one that was seen before. */
+  const newestKept = async (end: LogEnd): Promise<LogEnd | Kept> => {
+    const found = await settle(end);
+    if (isEnough(found)) return (kept = end);
+    await lookAgain(end);
+    const usable = kept?.origin === end.origin && (await isKept(pool, kept, standbys)).there;
+    return kept !== undefined && usable ? kept : found;
+  };
+
+  return {
+    signEnd,
+    sign: async () => {
+      const { standby, end } = await look();
+      if (end === null) {
+        throw new ProblemError({ code: 'NOT_FOUND', message: 'The log is empty: there is nothing to sign yet.' });
+      }
+      const found = standby ? undefined : await newestKept(end);
+      if (found !== undefined && 'hash' in found) return { position: found.position, note: await signEnd(found) };
+      const published = await newestNote(pool, end.origin);
+      if (published !== undefined) return published;
+      throw new ProblemError(unavailable(found === undefined ? ON_STANDBY : whyNot(found)));
+    },
+    signable: async () => {
+      const { standby, end } = await look();
+      if (standby || end === null) return undefined;
+      const found = await newestKept(end);
+      if ('hash' in found) return found;
+      throw new ProblemError(unavailable(whyNot(found)));
+    },
+  };
+}
+
+const isEnough = ({ there, flushed, needed }: Kept): boolean => there && flushed >= needed;
+
+const ON_STANDBY = 'Nothing is signed on a standby, and nothing was published yet: ask the primary.';
+
+function whyNot({ there, needed, flushed, hidden }: Kept): string {
+  if (!there) return 'The log has just become another one; nothing was signed. Try again.';
+  const wanted = `${needed} ${needed === 1 ? 'standby' : 'standbys'} must have flushed a position before it is signed`;
+  if (hidden) {
+    return `${wanted}, and the database does not show the service how far they are: GRANT pg_read_all_stats to its role.`;
+  }
+  return `${wanted}, and ${flushed === 0 ? 'none has' : `only ${flushed} have`} (CHECKPOINT_WAIT_FOR_STANDBYS).`;
+}
+
+async function newestNote(pool: pg.Pool, origin: string): Promise<SignedCheckpoint | undefined> {
+  const { rows } = await pool.query<SignedCheckpoint>(
+    `SELECT position, note FROM ${own.checkpoints} WHERE origin = $1 ORDER BY position DESC LIMIT 1`,
+    [origin],
+  );
+  return rows[0];
+}

@@ -1,0 +1,136 @@
+/** The keys that sign: one from a file, or one kept in the database. The public halves stay in the database for good. */
+import { type KeyObject, createPrivateKey, generateKeyPairSync } from 'node:crypto';
+import type pg from 'pg';
+import { ProblemError } from '../../kernel/problem.js';
+import { advisoryKey } from '../../postgres/advisory.js';
+import type { Logger } from '../../postgres/logger.js';
+import { own } from '../../postgres/own-tables.js';
+import { type Queryable, withClient } from '../../postgres/pool.js';
+import { KEY_NAME } from './checkpoint.js';
+import { type NoteKey, encodeNoteKey, noteKey, rawPublicKey } from './note.js';
+
+/** A key as auditors and operators see it. */
+export interface KnownKey {
+  /** As a verifier takes it: `name+id+key`. */
+  key: string;
+  /** The end of the log when it came. */
+  from_position: number;
+  /** ISO 8601. */
+  created_at: string;
+  /** `replaced`: it was kept in the database, and another one signs instead. */
+  kept: 'file' | 'database' | 'replaced';
+}
+
+export interface Signer {
+  key: NoteKey;
+  privateKey: KeyObject;
+}
+
+export interface Keys {
+  /** What signs now. Makes a key where there is none, and notes its public half: not for a database that is read-only. */
+  signer(): Promise<Signer>;
+  /** All keys that have been noted, in the order they came. */
+  list(): Promise<KnownKey[]>;
+  /**
+   * A new key in the database; the private half of the one before is gone.
+   * @throws ProblemError IN_USE where the key comes from a file
+   */
+  rotate(): Promise<KnownKey>;
+}
+
+export interface KeysOptions {
+  pool: pg.Pool;
+  /** The name of the database and of the schema that is managed. */
+  place: { database: string; schema: string };
+  /** Of CHECKPOINT_KEY_FILE; null: a key kept in the database. */
+  fileKey: KeyObject | null;
+  logger: Logger;
+}
+
+const END_OF_LOG = `(SELECT greatest(coalesce(max(position), 1), 1) FROM ${own.events})`;
+
+const ADD = `INSERT INTO ${own.keys} (public_key, private_key, kept, from_position)
+  SELECT $1::bytea, $2::bytea, $3::text, ${END_OF_LOG} ON CONFLICT DO NOTHING`;
+
+const WARNING =
+  'checkpoints are signed with a key that is kept in the database: who can rewrite the log there can sign what was ' +
+  'rewritten, so they prove little. Give the service a key of its own: CHECKPOINT_KEY_FILE';
+
+export function createKeys({ pool, place, fileKey, logger }: KeysOptions): Keys {
+  let ready: Signer | undefined;
+  let warned = false;
+
+  const fromFile = async (key: KeyObject): Promise<Signer> => {
+    if (ready !== undefined) return ready;
+    const publicKey = rawPublicKey(key);
+    await pool.query(ADD, [publicKey, null, 'file']);
+    return (ready = { key: noteKey(KEY_NAME, publicKey), privateKey: key });
+  };
+
+  const fromDatabase = async (): Promise<Signer> => {
+    if (!warned) logger.warn(WARNING);
+    warned = true;
+    const stored = await storedSigner(pool);
+    if (stored !== undefined) return stored;
+    // Another process may be quicker.
+    await pool.query(ADD, newKey());
+    const made = await storedSigner(pool);
+    if (made === undefined) throw new Error('the key of checkpoints was taken away while it was made');
+    return made;
+  };
+
+  return {
+    signer: () => (fileKey === null ? fromDatabase() : fromFile(fileKey)),
+    list: async () => {
+      const { rows } = await pool.query<KeyRow>(`${KNOWN} ORDER BY id`);
+      return rows.map(toKnown);
+    },
+    rotate: async () => {
+      if (fileKey !== null) throw new ProblemError({ code: 'IN_USE', message: KEPT_IN_FILE });
+      return withClient(pool, async (client) => {
+        await client.query('BEGIN');
+        await client.query('SELECT pg_advisory_xact_lock($1)', [advisoryKey(place, 'checkpoints')]);
+        await client.query(`UPDATE ${own.keys} SET private_key = NULL WHERE private_key IS NOT NULL`);
+        const [publicKey, ...rest] = newKey();
+        await client.query(ADD, [publicKey, ...rest]);
+        const { rows } = await client.query<KeyRow>(`${KNOWN} WHERE public_key = $1`, [publicKey]);
+        await client.query('COMMIT');
+        return toKnown(rows[0] as KeyRow);
+      });
+    },
+  };
+}
+
+const KEPT_IN_FILE =
+  'The key comes from CHECKPOINT_KEY_FILE: make another file ("dps keys new FILE"), name it there, and start the service again.';
+
+function newKey(): [publicKey: Buffer, privateKey: Buffer, kept: string] {
+  const { privateKey } = generateKeyPairSync('ed25519');
+  return [rawPublicKey(privateKey), privateKey.export({ format: 'der', type: 'pkcs8' }), 'database'];
+}
+
+async function storedSigner(db: Queryable): Promise<Signer | undefined> {
+  const { rows } = await db.query<{ private_key: Buffer }>(
+    `SELECT private_key FROM ${own.keys} WHERE private_key IS NOT NULL`,
+  );
+  const stored = rows[0]?.private_key;
+  if (stored === undefined) return undefined;
+  const privateKey = createPrivateKey({ key: stored, format: 'der', type: 'pkcs8' });
+  return { key: noteKey(KEY_NAME, rawPublicKey(privateKey)), privateKey };
+}
+
+interface KeyRow {
+  public_key: Buffer;
+  from_position: number;
+  created_at: Date;
+  kept: KnownKey['kept'];
+}
+
+const KNOWN = `
+  SELECT public_key, from_position, created_at,
+         CASE WHEN kept = 'database' AND private_key IS NULL THEN 'replaced' ELSE kept END AS kept FROM ${own.keys}`;
+
+function toKnown({ public_key, from_position, created_at, kept }: KeyRow): KnownKey {
+  const key = encodeNoteKey(noteKey(KEY_NAME, public_key));
+  return { key, from_position, created_at: created_at.toISOString(), kept };
+}

@@ -1,0 +1,112 @@
+/** Which position of the log may be signed: one that no failover takes back, of a log that is the one that was seen. */
+import { CHECK_COLUMNS, type CheckRow, type HeadCheck, toHeadCheck } from '../divergence.js';
+import type { LogPlace } from '../../schema/model/events.js';
+import { own } from '../../postgres/own-tables.js';
+import type { Queryable } from '../../postgres/pool.js';
+import { originOf } from './checkpoint.js';
+import { KEPT_BEGINNING, beginningAt } from './origin.js';
+
+/** The end of the log at a moment. */
+export interface LogEnd {
+  origin: string;
+  /** The event that the origin is of. */
+  beginning: LogPlace;
+  position: number;
+  hash: string;
+  /** ISO 8601. */
+  occurred_at: string;
+  /** PostgreSQL's position in its WAL, at or after the COMMIT of the event. */
+  lsn: string;
+}
+
+export interface Look {
+  /** The server is in recovery: nothing is signed there. */
+  standby: boolean;
+  /** Null: the log is empty. */
+  end: LogEnd | null;
+  /** What is forgotten may also be what was signed: a checkpoint that was kept, or the event that began the log. */
+  check: HeadCheck;
+}
+
+type LookRow = CheckRow & {
+  standby: boolean;
+  beginning: LogPlace | null;
+  lsn: string | null;
+  broken: LogPlace | null;
+};
+
+/**
+ * The snapshot comes before the look at the WAL, so what it shows was committed before that place. Not
+ * pg_current_wal_flush_lsn(): with synchronous_commit off an event is seen before it is flushed.
+ */
+const LOOK = `
+SELECT h.position, h.hash, h.occurred_at, pg_is_in_recovery() AS standby,
+       CASE WHEN NOT pg_is_in_recovery() THEN pg_current_wal_insert_lsn() END::text AS lsn,
+       json_build_object('position', b.position, 'hash', b.hash) AS beginning,
+       (SELECT json_build_object('position', s.position, 'hash', s.hash)
+          FROM (SELECT c.position, c.hash FROM ${own.checkpoints} c WHERE c.origin = $1 || b.hash
+                UNION ALL ${KEPT_BEGINNING}) s
+         WHERE NOT EXISTS (SELECT FROM ${own.events} e WHERE e.position = s.position AND e.hash = s.hash)
+         ORDER BY s.position DESC LIMIT 1) AS broken,
+       ${CHECK_COLUMNS}
+  FROM (SELECT) one
+  LEFT JOIN LATERAL (SELECT position, hash, occurred_at FROM ${own.events} ORDER BY position DESC LIMIT 1) h ON true
+  LEFT JOIN LATERAL ${beginningAt('h.position')} b ON true`;
+
+export async function lookAtEnd(db: Queryable): Promise<Look> {
+  const { rows } = await db.query<LookRow>(LOOK, [originOf('')]);
+  const row = rows[0] as LookRow;
+  const check = toHeadCheck(row);
+  return { standby: row.standby, end: toLogEnd(row), check: { ...check, forgotten: check.forgotten ?? row.broken } };
+}
+
+function toLogEnd({ position, hash, occurred_at, beginning, lsn }: LookRow): LogEnd | null {
+  if (position === null || hash === null || occurred_at === null || !beginning?.hash) return null;
+  const origin = originOf(beginning.hash);
+  return { origin, beginning, position, hash, occurred_at: occurred_at.toISOString(), lsn: lsn ?? '0/0' };
+}
+
+export interface Kept {
+  /** The event is in the log still, and this server is the primary. */
+  there: boolean;
+  /** Standbys that must have flushed it, and those that have. */
+  needed: number;
+  flushed: number;
+  /** PostgreSQL doesn't show this role how far standbys are. */
+  hidden: boolean;
+}
+
+/** What only receives WAL, for an archive, takes the place of no primary; nor does a subscriber of changes. */
+const RECEIVERS = `'pg_basebackup', 'pg_receivewal', 'barman_receive_wal'`;
+
+const KEPT = `
+WITH standby AS (
+  SELECT r.flush_lsn FROM pg_catalog.pg_stat_replication r
+   WHERE r.application_name NOT IN (${RECEIVERS})
+     AND NOT EXISTS (SELECT FROM pg_catalog.pg_replication_slots s
+                      WHERE s.active_pid = r.pid AND (s.slot_type = 'logical' OR s.temporary)))
+SELECT NOT pg_is_in_recovery() AND EXISTS (SELECT FROM ${own.events} WHERE position = $1 AND hash = $2) AS there,
+       (SELECT count(*)::int FROM standby) AS attached,
+       (SELECT count(*)::int FROM standby WHERE flush_lsn >= $3::pg_lsn) AS flushed,
+       (SELECT count(*)::int FROM pg_catalog.pg_replication_slots
+         WHERE slot_type = 'physical' AND NOT temporary) AS slots,
+       NOT pg_has_role('pg_read_all_stats', 'USAGE') AS hidden`;
+
+interface KeptRow {
+  there: boolean;
+  attached: number;
+  flushed: number;
+  slots: number;
+  hidden: boolean;
+}
+
+/**
+ * Whether what `end` speaks for is where a failover leaves it. Asked again it needs no other `end`: a server that was
+ * promoted since has the event, at the same place of its WAL, or hasn't, and `there` says so.
+ * @param standbys how many must have flushed it; null: one, where the server has or expects one
+ */
+export async function isKept(db: Queryable, end: LogEnd, standbys: number | null): Promise<Kept> {
+  const { rows } = await db.query<KeptRow>(KEPT, [end.position, end.hash, end.lsn]);
+  const { there, attached, flushed, slots, hidden } = rows[0] as KeptRow;
+  return { there, needed: standbys ?? Math.min(1, attached + slots), flushed, hidden };
+}

@@ -1,0 +1,173 @@
+/** Where checkpoints go. Each delivery may be repeated, by another process too: the bytes are the same. */
+import { randomBytes } from 'node:crypto';
+import { type FileHandle, link, open, readFile, rename, stat, unlink } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { fileNameOf, parseCheckpoint } from './checkpoint.js';
+
+/** A checkpoint as it is delivered. */
+export interface Delivery {
+  origin: string;
+  position: number;
+  note: string;
+}
+
+export interface Target {
+  /** Where it is, without credentials: also what tells it from another one. */
+  name: string;
+  /**
+   * Resolves when the checkpoint is there to stay.
+   * @throws RefusedError where another one is there already; anything else: try again later
+   */
+  deliver(checkpoint: Delivery, stopping: AbortSignal): Promise<void>;
+}
+
+/** The place holds something else for this position, which is never overwritten. */
+export class RefusedError extends Error {
+  override readonly name = 'RefusedError';
+}
+
+/** @param to the setting CHECKPOINT_TO: a folder, or an http(s) address */
+export const createTarget = (to: string): Target =>
+  /^https?:/i.test(to) ? addressTarget(new URL(to)) : folderTarget(to);
+
+/** The same of the log at the same place, signed at another time or by another key, is as good. */
+function refuseOther(there: Buffer, { origin, position, note }: Delivery, place: string): void {
+  if (there.toString() === note) return;
+  try {
+    const [found, ours] = [parseCheckpoint(there), parseCheckpoint(Buffer.from(note))];
+    if (found.origin === origin && found.position === position && found.hash === ours.hash) return;
+  } catch {
+    // Something else altogether.
+  }
+  throw new RefusedError(`${place} is there already and says something else: it is not overwritten`);
+}
+
+/** The folder must be there: one that isn't is a disk that isn't mounted. */
+function folderTarget(given: string): Target {
+  const folder = resolve(given);
+  return {
+    name: folder,
+    async deliver(checkpoint) {
+      const file = join(folder, fileNameOf(checkpoint));
+      const part = join(folder, `.${randomBytes(6).toString('hex')}.part`);
+      try {
+        await using(part, 'wx', async (handle) => {
+          await handle.writeFile(checkpoint.note);
+          await handle.sync();
+        });
+        if (!(await appear(part, file))) refuseOther(await readFile(file), checkpoint, file);
+      } finally {
+        await unlink(part).catch(() => undefined);
+      }
+      // The entry of the folder too. Where a folder can't be opened there is nothing to be done.
+      await using(folder, 'r', (handle) => handle.sync()).catch(() => undefined);
+    },
+  };
+}
+
+async function using(path: string, flags: string, work: (handle: FileHandle) => Promise<void>): Promise<void> {
+  const handle = await open(path, flags, 0o644);
+  try {
+    await work(handle);
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Of file systems without hard links. */
+const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EACCES']);
+
+/** Gives the finished file its name, all at once. A rename would overwrite. @returns false: there is one already */
+async function appear(part: string, file: string): Promise<boolean> {
+  try {
+    await link(part, file);
+    return true;
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') return false;
+    if (!NO_LINKS.has(code)) throw error;
+  }
+  const there = await stat(file).then(
+    () => true,
+    () => false,
+  );
+  if (!there) await rename(part, file);
+  return !there;
+}
+
+/** Milliseconds for one answer. */
+const LIMIT = 15_000;
+
+/** More is no answer to a checkpoint. */
+const MAX_ANSWER = 64 * 1024;
+
+/** An address that ends in a slash is a folder: PUT of a file into it. Any other takes each checkpoint by POST. */
+function addressTarget(given: URL): Target {
+  const { url, headers } = withoutCredentials(given);
+  const isFolder = url.pathname.endsWith('/');
+  return {
+    name: `${url.origin}${url.pathname}`,
+    async deliver(checkpoint, stopping) {
+      const to = new URL(url);
+      if (isFolder) to.pathname += fileNameOf(checkpoint);
+      const ask = (method: string, more: RequestInit) =>
+        request(to, {
+          ...more,
+          method,
+          headers: { ...headers, ...(more.headers as Record<string, string>) },
+          stopping,
+        });
+      const body = { body: checkpoint.note, headers: { 'content-type': 'text/plain; charset=utf-8' } };
+      if (!isFolder) return expectDone(await ask('POST', body));
+      const answer = await ask('PUT', { ...body, headers: { ...body.headers, 'if-none-match': '*' } });
+      // 412: it is there already.
+      if (answer.status !== 412) return expectDone(answer);
+      const there = await ask('GET', {});
+      expectDone(there);
+      refuseOther(there.content, checkpoint, `${to.origin}${to.pathname}`);
+    },
+  };
+}
+
+function withoutCredentials(given: URL): { url: URL; headers: Record<string, string> } {
+  const url = new URL(given);
+  const { username, password } = url;
+  url.username = url.password = '';
+  if (username === '' && password === '') return { url, headers: {} };
+  const basic = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64');
+  return { url, headers: { authorization: `Basic ${basic}` } };
+}
+
+interface Answered {
+  status: number;
+  content: Buffer;
+}
+
+type RequestOptions = RequestInit & { stopping: AbortSignal };
+
+async function request(url: URL, { stopping, ...init }: RequestOptions): Promise<Answered> {
+  const signal = AbortSignal.any([stopping, AbortSignal.timeout(LIMIT)]);
+  const answer = await fetch(url, { ...init, redirect: 'manual', signal }).catch((error: Error) => {
+    // What was wrong stands in the cause, without the address and its credentials.
+    throw new Error(`no answer: ${(error.cause as Error | undefined)?.message ?? error.message}`);
+  });
+  return { status: answer.status, content: await startOf(answer) };
+}
+
+/** Read to its end, but no more than a checkpoint: nothing may fill our memory, and the connection is used again. */
+async function startOf({ body }: Response): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of body ?? []) {
+    chunks.push(chunk as Uint8Array);
+    length += (chunk as Uint8Array).length;
+    if (length > MAX_ANSWER) break;
+  }
+  return Buffer.concat(chunks);
+}
+
+function expectDone({ status }: Answered): void {
+  if (status >= 200 && status <= 299) return;
+  if (status >= 300 && status <= 399) throw new Error(`answered ${status}: no other address is gone to`);
+  throw new Error(`answered ${status}`);
+}

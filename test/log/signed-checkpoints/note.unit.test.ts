@@ -1,0 +1,201 @@
+import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import {
+  checkpointText,
+  fileNameOf,
+  originOf,
+  parseCheckpoint,
+} from '../../../src/log/signed-checkpoints/checkpoint.js';
+import {
+  NoteError,
+  type NoteKey,
+  encodeNoteKey,
+  noteKey,
+  parseNote,
+  parseNoteKey,
+  parseNoteKeys,
+  rawPublicKey,
+  signNote,
+  verifyNote,
+} from '../../../src/log/signed-checkpoints/note.js';
+
+/** The example of golang.org/x/mod/sumdb/note: its key, its text, and what Go makes of them. */
+const GO = {
+  key: 'PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW',
+  seed: 'AYEKFALVFGyNhPJEMzD1QIDr+Y7hfZx09iUvxdXHKDFz',
+  text: "If you think cryptography is the answer to your problem,\nthen you don't know what your problem is.\n",
+  signature:
+    '— PeterNeumann x08go/ZJkuBS9UG/SffcvIAQxVBtiFupLLr8pAcElZInNIuGUgYN1FFYC2pZSNXgKvqfqdngotpRZb6KE6RyyBwJnAM=\n',
+};
+const GO_NOTE = `${GO.text}\n${GO.signature}`;
+
+/** RFC 8410: an Ed25519 key of a seed of 32 bytes. */
+const keyOfSeed = (seed: Buffer) =>
+  createPrivateKey({
+    key: Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), seed]),
+    format: 'der',
+    type: 'pkcs8',
+  });
+
+function newSigner(name = 'example.org/log') {
+  const { privateKey } = generateKeyPairSync('ed25519');
+  return { key: noteKey(name, rawPublicKey(privateKey)), privateKey };
+}
+
+const reasonOf = (work: () => unknown): string => {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof NoteError) return error.message;
+    throw error;
+  }
+  throw new Error('it was accepted');
+};
+
+const verified = (note: string, ...keys: NoteKey[]): NoteKey => verifyNote(parseNote(Buffer.from(note)), keys);
+
+describe('signed notes', () => {
+  it('are those of Go: its example is verified, and made again byte for byte', () => {
+    const key = parseNoteKey(GO.key);
+    expect(encodeNoteKey(verified(GO_NOTE, key))).to.equal(GO.key);
+    const privateKey = keyOfSeed(Buffer.from(GO.seed, 'base64').subarray(1));
+    expect(rawPublicKey(privateKey)).to.deep.equal(key.publicKey);
+    expect(signNote(GO.text, key, privateKey)).to.equal(GO_NOTE);
+  });
+
+  it('take no mangled key: any part of one is none', () => {
+    for (let start = 0; start < GO.key.length; start += 1) {
+      for (let end = start + 1; end <= GO.key.length; end += 1) {
+        if (end - start === GO.key.length) continue;
+        expect(() => parseNoteKey(GO.key.slice(start, end)), GO.key.slice(start, end)).to.throw(NoteError);
+      }
+    }
+    expect(reasonOf(() => parseNoteKey(GO.key.replace('PeterNeumann', 'PeterNewmann')))).to.match(
+      /^has an id that is not/,
+    );
+  });
+
+  it('take keys from lines and from JSON', () => {
+    const [one, two] = [newSigner().key, newSigner('data-platform-service').key].map(encodeNoteKey);
+    expect(parseNoteKeys(`${one}\n${two}\n`).map(encodeNoteKey)).to.deep.equal([one, two]);
+    expect(parseNoteKeys(JSON.stringify({ data: [{ key: one }, { key: two }] })).map(encodeNoteKey)).to.deep.equal([
+      one,
+      two,
+    ]);
+    expect(reasonOf(() => parseNoteKeys('nothing'))).to.match(/holds no public key/);
+  });
+
+  it('hold whatever text there is, and no other text', () => {
+    const { key, privateKey } = newSigner();
+    const line = fc.string({ unit: 'grapheme', minLength: 1 }).filter((text) => !/\p{Cc}|\p{Surrogate}/u.test(text));
+    fc.assert(
+      fc.property(fc.array(line, { minLength: 1, maxLength: 5 }), (lines) => {
+        const text = `${lines.join('\n')}\n`;
+        const note = signNote(text, key, privateKey);
+        expect(parseNote(Buffer.from(note)).text).to.equal(text);
+        expect(verified(note, key)).to.equal(key);
+        expect(() => verified(note.replace(text, `${text}x\n`), key)).to.throw(NoteError);
+      }),
+    );
+  });
+
+  it('take no byte that was changed, added or taken away', () => {
+    const { key, privateKey } = newSigner();
+    const whole = Buffer.from(signNote(checkpointText(SAYS), key, privateKey));
+    for (let at = 0; at < whole.length; at += 1) {
+      const flipped = Buffer.from(whole);
+      flipped.writeUInt8(whole.readUInt8(at) ^ 1, at);
+      for (const bytes of [
+        flipped,
+        whole.subarray(0, at),
+        Buffer.concat([whole.subarray(0, at), whole.subarray(at + 1)]),
+      ]) {
+        expect(() => verifyNote(parseCheckpoint(bytes).note, [key]), String(at)).to.throw(NoteError);
+      }
+    }
+  });
+
+  it('with more than one signature are verified by any key that is known, unless its signature is wrong', () => {
+    const [one, other, third] = [newSigner('one'), newSigner('other'), newSigner('third')];
+    const note = signNote(GO.text, one.key, one.privateKey);
+    const second = signNote(GO.text, other.key, other.privateKey).split('\n\n')[1] ?? '';
+    expect(verified(note + second, one.key)).to.equal(one.key);
+    expect(verified(note + second, other.key)).to.equal(other.key);
+    expect(reasonOf(() => verified(note + second, third.key))).to.match(
+      /^is not signed by a key that was given, but by one\+.*, other\+/,
+    );
+    const wrong = signNote('Something else.\n', one.key, one.privateKey).split('\n\n')[1] ?? '';
+    expect(
+      reasonOf(() => verified(signNote(GO.text, other.key, other.privateKey) + wrong, one.key, other.key)),
+    ).to.match(/^was changed/);
+  });
+
+  it('of a key with the same bytes and another name are of another key', () => {
+    const { key, privateKey } = newSigner('mine');
+    const renamed = noteKey('theirs', key.publicKey);
+    expect(reasonOf(() => verified(signNote(GO.text, key, privateKey), renamed))).to.match(/not signed by a key/);
+    const forged = signNote(GO.text, key, privateKey).replace('— mine ', '— theirs ');
+    expect(reasonOf(() => verified(forged, renamed))).to.match(/not signed by a key/);
+  });
+});
+
+const SAYS = {
+  origin: originOf('ab'.repeat(32)),
+  position: 42,
+  hash: '0123456789abcdef'.repeat(4),
+  time: '2026-11-22T06:00:00.000Z',
+};
+
+describe('the text of a checkpoint', () => {
+  const { key, privateKey } = newSigner('data-platform-service');
+  const bytes = (text: string) => Buffer.from(signNote(text, key, privateKey));
+
+  it('has origin, position, hash and time, a line each', () => {
+    expect(checkpointText(SAYS)).to.equal(
+      `data-platform-service/${'ab'.repeat(32)}\n42\nASNFZ4mrze8BI0VniavN7wEjRWeJq83vASNFZ4mrze8=\ntime 2026-11-22T06:00:00.000Z\n`,
+    );
+    expect(parseCheckpoint(bytes(checkpointText(SAYS)))).to.deep.include(SAYS);
+    expect(fileNameOf(SAYS)).to.equal('abababababababab-000000000042.checkpoint');
+  });
+
+  it('may have further lines', () => {
+    expect(parseCheckpoint(bytes(`${checkpointText(SAYS)}witness somebody\n`))).to.deep.include(SAYS);
+  });
+
+  for (const [what, change, reason] of [
+    ['carriage returns', (text: string) => text.replaceAll('\n', '\r\n'), /has carriage returns/],
+    ['no end', (text: string) => text.slice(0, -1), /is cut off/],
+    ['no signature', (text: string) => `${text.split('\n\n')[0]}\n`, /is cut off/],
+    ['an empty signature', (text: string) => `${text.split('\n\n')[0]}\n\n\n`, /is cut off|line among its signatures/],
+    ['half a signature', (text: string) => `${text.slice(0, -20)}\n`, /among its signatures/],
+    ['a control character', (text: string) => text.replace('time', 'ti\tme'), /control characters/],
+    ['nothing', () => '', /is cut off/],
+  ] as const) {
+    it(`is refused with ${what}`, () => {
+      const damaged = change(bytes(checkpointText(SAYS)).toString());
+      expect(reasonOf(() => parseCheckpoint(Buffer.from(damaged)))).to.match(reason);
+    });
+  }
+
+  for (const [what, text, reason] of [
+    ['no position', checkpointText(SAYS).replace('\n42\n', '\n042\n'), /second line is not a position/],
+    ['a short hash', checkpointText({ ...SAYS, hash: 'abcd' }), /third line is not a hash/],
+    ['no time', checkpointText(SAYS).replace('time ', 'at '), /has no time/],
+    ['an impossible time', checkpointText(SAYS).replace('2026-11', '2026-13'), /has no time/],
+    ['an origin with a space', checkpointText({ ...SAYS, origin: 'a b' }), /first line is not the origin/],
+    ['an empty line', checkpointText(SAYS).replace('\n42', '\n\n42'), /second line is not a position|empty line/],
+    ['another text altogether', GO.text, /is no checkpoint/],
+  ] as const) {
+    it(`is refused where it has ${what}, well signed or not`, () => {
+      expect(reasonOf(() => parseCheckpoint(bytes(text)))).to.match(reason);
+    });
+  }
+
+  it('is refused when it is no UTF-8, or too large', () => {
+    expect(reasonOf(() => parseCheckpoint(Buffer.concat([Buffer.of(0xff), bytes(checkpointText(SAYS))])))).to.match(
+      /UTF-8/,
+    );
+    expect(reasonOf(() => parseCheckpoint(Buffer.alloc(100_000, 'a')))).to.match(/too large/);
+  });
+});
