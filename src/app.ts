@@ -11,10 +11,10 @@ import type { HttpDeps } from './http/deps.js';
 import { type ListeningServer, listen } from './http/server.js';
 import { readKeyFile } from './log/signed-checkpoints/key-file.js';
 import { startCheckpoints } from './log/signed-checkpoints/start.js';
-import { type LogWatch, createLogWatch } from './log/watch.js';
+import { createLogWatch } from './log/watch.js';
 import { OperatorError } from './kernel/operator-error.js';
-import { BY_ITSELF } from './pipeline/acknowledge.js';
-import { type Pipeline, createPipeline } from './pipeline/index.js';
+import { goOnByItself } from './pipeline/go-on-by-itself.js';
+import { createPipeline } from './pipeline/index.js';
 import { type Database, readDatabase } from './postgres/database.js';
 import { SQLSTATE, sqlState } from './postgres/errors.js';
 import type { Logger } from './postgres/logger.js';
@@ -232,26 +232,6 @@ function httpConfig(options: OnDatabase, { version }: Database, release: string)
     primaryUrl,
     logReads: log.level === 'debug',
   };
-}
-
-interface GoingOn {
-  onLogDivergence: Config['onLogDivergence'];
-  logger: Logger;
-  watch: LogWatch;
-  pipeline: Pick<Pipeline, 'acknowledge'>;
-  readOnly: () => boolean;
-}
-
-/** Where it was asked for, what is noticed is acknowledged without an operator. */
-function goOnByItself({ onLogDivergence, logger, watch, pipeline, readOnly }: GoingOn): void {
-  if (onLogDivergence !== 'continue') return;
-  watch.subscribe(() => {
-    if (readOnly()) return;
-    pipeline.acknowledge(BY_ITSELF).catch((error: unknown) => {
-      // The next change tries again.
-      logger.warn('a divergence of the log could not be acknowledged yet', { error });
-    });
-  });
 }
 
 /** Who asks meanwhile is told what is waited for, like the reader of the log. */

@@ -1,0 +1,25 @@
+/** ON_LOG_DIVERGENCE=continue. */
+import type { LogWatch } from '../log/watch.js';
+import type { Logger } from '../postgres/logger.js';
+import { BY_ITSELF } from './acknowledge.js';
+import type { Pipeline } from './types.js';
+
+interface GoingOn {
+  onLogDivergence: 'refuse' | 'continue';
+  logger: Logger;
+  watch: LogWatch;
+  pipeline: Pick<Pipeline, 'acknowledge'>;
+  readOnly: () => boolean;
+}
+
+/** Where it was asked for, what is noticed is acknowledged without an operator. */
+export function goOnByItself({ onLogDivergence, logger, watch, pipeline, readOnly }: GoingOn): void {
+  if (onLogDivergence !== 'continue') return;
+  watch.subscribe(() => {
+    if (readOnly()) return;
+    pipeline.acknowledge(BY_ITSELF).catch((error: unknown) => {
+      // The next change tries again.
+      logger.warn('a divergence of the log could not be acknowledged yet', { error });
+    });
+  });
+}
