@@ -18,12 +18,18 @@ function describe(error: unknown): string {
   if (error.name === 'UnreadableEventError') return `The log can't be read: ${error.message}. "dps verify" says more.`;
   if (isSystemError(error)) return `dps failed: ${error.message}.`;
   const state = sqlStateOf(error);
+  if (state === READ_ONLY) return TAKES_NO_CHANGES;
   if (state !== undefined) return `PostgreSQL refused it: ${error.message} (SQLSTATE ${state}).`;
   if (/^(Connection terminated|timeout exceeded when trying to connect|Client has encountered)/.test(error.message)) {
     return `The connection to the database was lost: ${error.message}.`;
   }
   return `dps failed, and this is a bug: ${error.stack ?? error.message}`;
 }
+
+const READ_ONLY = '25006';
+
+const TAKES_NO_CHANGES =
+  'The database takes no changes, and nothing was written: it is a standby, or was made read-only. Run it with the address of the primary.';
 
 /** Of the file system or the network: `ENOENT: no such file or directory, open '…'`. */
 const isSystemError = (error: Error): boolean =>

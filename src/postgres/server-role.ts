@@ -23,6 +23,13 @@ export async function isStandby(db: Queryable): Promise<boolean> {
   return rows[0]?.standby === true;
 }
 
+/** What the server is now, without what was seen of it before. */
+export async function readServerState(db: Queryable): Promise<ServerState> {
+  const { rows } = await db.query<RoleRow>(`SELECT ${ROLE_COLUMNS}`);
+  const { standby, replay } = rows[0] as RoleRow;
+  return { standby, lag: replay === null ? 0 : createLag()(replay) };
+}
+
 /** How far a standby has come. Places of the write-ahead log in bytes, times in seconds since 1970 by its clock. */
 export interface Replay {
   replayed: number | null;

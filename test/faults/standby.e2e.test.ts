@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type Client, type Reply, clientOf, json } from '../support/client.js';
+import { dps } from '../support/dps.js';
 import { type TestService, startService } from '../support/service.js';
 import { type Cluster, type Server, startCluster } from '../support/standby.js';
 import { until } from '../support/until.js';
@@ -220,6 +221,36 @@ describe('a service that reads from a standby', function () {
     expect(metrics).to.match(/^dps_log_lag_seconds [\d.]+$/m);
     expect((await write('/metrics')).text).to.match(/^dps_standby 0$/m);
     expect((await read('/server/health', { token: null })).status).to.equal(200);
+  });
+
+  it('is what dps says: its lag, what is paused, and that nothing is written there', async () => {
+    const environment = { DATABASE_URL: standby.connectionString, DPS_URL: reader.url, DPS_TOKEN: reader.adminToken };
+    const run = (...args: string[]) => dps(args, environment);
+    const status = await run('status');
+    expect([status.code, status.err]).to.deep.equal([0, '']);
+    expect(status.out).to.match(/^standby {3}at most [\d.]+ s behind its primary$/m);
+    expect(JSON.parse((await run('status', '--json')).out)).to.have.nested.property('database.standby', true);
+    const healthy = await run('doctor');
+    expect(healthy.code, healthy.out).to.equal(0);
+    expect(healthy.out)
+      .to.match(/^ok +standby follows its primary$/m)
+      .and.match(/^skipped +notifications$/m);
+    await standby.pause();
+    const paused = await run('doctor');
+    await standby.resume();
+    expect([paused.code, paused.out]).to.satisfy(
+      ([code, out]: [number, string]) => code === 0 && /REPLAY_PAUSED/.test(out),
+    );
+    const refused = await run('users', 'add', 'x@example.com', '--role', 'reader');
+    expect([refused.code, refused.err]).to.satisfy(
+      ([code, err]: [number, string]) =>
+        code === 2 && /^The database takes no changes, and nothing was written/.test(err),
+    );
+    expect((await run('verify')).code).to.equal(0);
+    const acknowledged = await dps(['apply', '-', '--yes'], environment, {
+      stdin: (await read('/schema/snapshot')).text,
+    });
+    expect(acknowledged.code, acknowledged.err).to.equal(0);
   });
 
   it('has written nothing, and tried nothing that was refused', async () => {

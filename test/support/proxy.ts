@@ -20,6 +20,8 @@ export interface Proxy {
   cut(): void;
   /** What becomes of new connections: they get through, are refused, or are taken and then left waiting. */
   answer(how: 'through' | 'refused' | 'never'): void;
+  /** Ends all connections; new ones go to another server, with the same database and user. */
+  leadTo(target: string): void;
   close(): Promise<void>;
 }
 
@@ -32,7 +34,8 @@ interface Link {
 
 export async function startProxy(target: string): Promise<Proxy> {
   const url = new URL(target);
-  const { hostname, port } = url;
+  const { hostname } = url;
+  let { port } = url;
   const links = new Set<Link>();
   let count = 0;
   let how: 'through' | 'refused' | 'never' = 'through';
@@ -103,6 +106,10 @@ export async function startProxy(target: string): Promise<Proxy> {
       judge = value;
     },
     cut,
+    leadTo: (other) => {
+      ({ port } = new URL(other));
+      cut();
+    },
     answer: (value) => {
       how = value;
     },

@@ -2,6 +2,7 @@ import { OperatorError } from '../../kernel/operator-error.js';
 import { holdsServer } from '../../postgres/embedded/index.js';
 import { type Addresses, directly } from '../../postgres/pool.js';
 import { PoolerError } from '../../postgres/pooler.js';
+import { readServerState } from '../../postgres/server-role.js';
 import { type ExitCode, type Invocation } from '../command.js';
 import { openPool, withServer } from '../database.js';
 import { type Finding, finding } from '../doctor/finding.js';
@@ -12,7 +13,7 @@ import { openProjectionTools } from '../projections.js';
 export async function doctor(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
   const examined = await visit(invocation);
-  const ok = examined.every(({ result }) => result === 'ok' || result === 'warning');
+  const ok = examined.every(({ result }) => result !== 'error');
   terminal.print(values['json'] === true ? json({ ok, checks: examined }) : describe(examined));
   return ok ? 0 : 1;
 }
@@ -43,6 +44,7 @@ async function examineOn(invocation: Invocation, addresses: Addresses): Promise<
       pool,
       tools,
       terminal: invocation.terminal,
+      server: await readServerState(pool),
       now: () => Date.now(),
     });
   } finally {

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { readDatabase } from '../../postgres/database.js';
+import { type ServerState, readServerState } from '../../postgres/server-role.js';
 import { type ProjectionStatus, listProjections } from '../../projector/projections/list.js';
 import { readRelease } from '../../release.js';
 import { type ExitCode, type Invocation } from '../command.js';
@@ -17,7 +18,7 @@ export async function status(invocation: Invocation): Promise<ExitCode> {
 
 interface Status {
   release: string;
-  database: { name: string; version: string; schema: string };
+  database: { name: string; version: string; schema: string } & ServerState;
   log: { position: number; hash: string | null; occurred_at: string | null; actor: string | null };
   rows: { collections: number; fields: number; relations: number };
   projections: ProjectionStatus[];
@@ -38,7 +39,7 @@ async function readStatus(pool: pg.Pool, schema: string): Promise<Status> {
   const [event] = last.rows;
   return {
     release: readRelease(),
-    database: { name: database, version, schema },
+    database: { name: database, version, schema, ...(await readServerState(pool)) },
     log: {
       position: head,
       hash: event?.hash ?? null,
@@ -50,12 +51,15 @@ async function readStatus(pool: pg.Pool, schema: string): Promise<Status> {
   };
 }
 
+const seconds = (lag: number): string => String(Math.ceil(lag * 1000) / 1000);
+
 function describe({ release, database, log, rows, projections }: Status): string {
   const change =
     log.occurred_at === null ? 'no change yet' : `last change ${log.occurred_at} by ${log.actor ?? 'unknown'}`;
   return [
     `service   release ${release}, PostgreSQL ${database.version}, database "${database.name}", schema "${database.schema}"`,
     `log       position ${log.position}, ${change}`,
+    ...(database.standby ? [`standby   at most ${seconds(database.lag)} s behind its primary`] : []),
     `rows      ${rows.collections} collections, ${rows.fields} fields, ${rows.relations} relations`,
     '',
     table(

@@ -4,6 +4,7 @@ import type { Config } from '../../config.js';
 import type { Addresses } from '../../postgres/pool.js';
 import type { ProjectionTools } from '../projections.js';
 import type { Terminal } from '../command.js';
+import type { ServerState } from '../../postgres/server-role.js';
 import type { Finding } from './finding.js';
 
 export interface DoctorContext {
@@ -14,6 +15,8 @@ export interface DoctorContext {
   pool: pg.Pool;
   tools: ProjectionTools;
   terminal: Terminal;
+  /** Of the server at the start of the examination. */
+  server: ServerState;
   /** Milliseconds since 1970, by this machine. */
   now: () => number;
 }
@@ -21,6 +24,8 @@ export interface DoctorContext {
 export interface Check {
   /** A few words, shown with the result. */
   name: string;
+  /** Skipped on a standby, where it can't be found out. */
+  needsPrimary?: true;
   /** Nothing that comes after it makes sense where it finds an error. */
   decisive?: true;
   run(context: DoctorContext): Promise<Finding[]>;

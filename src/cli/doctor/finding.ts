@@ -21,7 +21,15 @@ export const FINDINGS = {
   },
   DATABASE_READ_ONLY: {
     severity: 'error',
-    fix: 'Point DATABASE_URL at the primary server, and take default_transaction_read_only away from the database and its user.',
+    fix: 'Take default_transaction_read_only away from the database and its user.',
+  },
+  REPLAY_PAUSED: {
+    severity: 'warning',
+    fix: 'SELECT pg_wal_replay_resume(), as a superuser, lets the standby follow its primary again.',
+  },
+  STANDBY_BEHIND: {
+    severity: 'warning',
+    fix: "Look into PostgreSQL's log on the standby: whether it reaches its primary, and what its replay waits for (max_standby_streaming_delay, disk).",
   },
   SCHEMA_NOT_WRITABLE: {
     severity: 'error',

@@ -6,18 +6,20 @@ import { listening } from './listening.js';
 import { chain, protection, readable, storedFolds } from './log.js';
 import { pooler } from './pooler.js';
 import { comparison, lag } from './projections.js';
+import { standby } from './standby.js';
 import { migrations, ownership, privileges, restoring } from './schema.js';
 import { clock, connections, database, locks, timeouts } from './server.js';
 
 export interface Examined {
   name: string;
-  /** `skipped`: an earlier finding prevents it. */
+  /** `skipped`: an earlier finding prevents it, or it needs a primary. */
   result: 'ok' | 'warning' | 'error' | 'skipped';
   findings: Finding[];
 }
 
 const CHECKS: readonly Check[] = [
   database,
+  standby,
   locks,
   pooler,
   connections,
@@ -40,8 +42,9 @@ export async function examine(context: DoctorContext): Promise<Examined[]> {
   const examined: Examined[] = [];
   let stopped = false;
   for (const check of CHECKS) {
-    const findings: Finding[] = stopped ? [] : await tried(check, context);
-    const result: Examined['result'] = stopped ? 'skipped' : worst(findings);
+    const isSkipped: boolean = stopped || (check.needsPrimary === true && context.server.standby);
+    const findings: Finding[] = isSkipped ? [] : await tried(check, context);
+    const result: Examined['result'] = isSkipped ? 'skipped' : worst(findings);
     examined.push({ name: check.name, result, findings });
     stopped ||= check.decisive === true && result === 'error';
   }

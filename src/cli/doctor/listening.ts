@@ -10,6 +10,7 @@ const PATIENCE = 3_000;
 
 export const listening: Check = {
   name: 'notifications',
+  needsPrimary: true,
   async run({ config, addresses }) {
     const connection = { ...config, applicationName: 'dps doctor', connectTimeout: PATIENCE, ...addresses };
     const [listener, speaker] = [createClient(directly(connection)), createClient(connection)];

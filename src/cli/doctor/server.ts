@@ -28,8 +28,8 @@ export const database: Check = {
     const found: Finding[] = [];
     if (number < OLDEST) found.push(finding('DATABASE_UNSUPPORTED', `The server is PostgreSQL ${version}.`));
     if (encoding !== 'UTF8') found.push(finding('DATABASE_UNSUPPORTED', `The database has the encoding ${encoding}.`));
-    if (standby) found.push(finding('DATABASE_READ_ONLY', 'The server is a standby: it takes no changes.'));
-    else if (read_only) found.push(finding('DATABASE_READ_ONLY', 'Transactions are read-only by default here.'));
+    // A standby is, and may be.
+    if (read_only && !standby) found.push(finding('DATABASE_READ_ONLY', 'Transactions are read-only by default here.'));
     return found;
   },
 };

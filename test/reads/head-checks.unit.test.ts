@@ -1,0 +1,74 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import type { HeadCheck } from '../../src/log/divergence.js';
+import { createHeadChecks } from '../../src/reads/head-checks.js';
+
+describe('head checks', () => {
+  const hash = (digit: string): string => digit.repeat(64);
+  const ended = (position: number): HeadCheck => ({
+    head: { position, hash: hash('a') },
+    forgotten: null,
+    pending: null,
+    acknowledged: 0,
+  });
+
+  /** A process that has folded 42 events. */
+  function given(server: { standby: boolean; lag: number }, patience = 10_000) {
+    const world = { examined: 0, reloaded: 0 };
+    const head = { position: 42, hash: hash('b'), occurred_at: null };
+    const point = { head } as never;
+    const checks = createHeadChecks({
+      store: {
+        point: () => point,
+        reload: () => {
+          world.reloaded += 1;
+          return Promise.resolve();
+        },
+      },
+      watch: {
+        examine: (check) => {
+          world.examined += 1;
+          return Promise.resolve(check.head.position < 42);
+        },
+      },
+      role: { current: () => server },
+      patience,
+    });
+    const examine = (position: number): Promise<string> =>
+      checks.examine(ended(position), head).then(
+        () => 'answered',
+        (error: unknown) => (error as Error).message,
+      );
+    return { world, server, examine };
+  }
+
+  it('take a shorter log of a primary for one that lost its tail', async () => {
+    const { world, examine } = given({ standby: false, lag: 0 });
+    expect(await examine(40)).to.equal('answered');
+    expect(world).to.deep.equal({ examined: 1, reloaded: 1 });
+  });
+
+  it('show nothing older on a standby that is behind what was shown, and go on when it has come there', async () => {
+    const { world, examine } = given({ standby: true, lag: 30 }, 20);
+    expect(await examine(40)).to.match(/behind what this process has shown: position 42, and its log ends at 40/);
+    await sleep(40);
+    expect(await examine(41)).to.match(/behind/);
+    expect(world).to.deep.equal({ examined: 0, reloaded: 0 });
+    expect(await examine(42)).to.equal('answered');
+    expect(world).to.deep.equal({ examined: 1, reloaded: 0 });
+  });
+
+  it('take it for another log when the standby has had everything for a while', async () => {
+    const { world, server, examine } = given({ standby: true, lag: 0 }, 60);
+    expect(await examine(40)).to.match(/behind/);
+    await sleep(30);
+    server.lag = 2;
+    expect(await examine(40)).to.match(/behind/);
+    server.lag = 0;
+    await sleep(45);
+    expect(await examine(40)).to.match(/behind/);
+    await sleep(70);
+    expect(await examine(40)).to.equal('answered');
+    expect(world).to.deep.equal({ examined: 1, reloaded: 1 });
+  });
+});
