@@ -18,13 +18,15 @@ function describe(error: unknown): string {
   if (error.name === 'UnreadableEventError') return `The log can't be read: ${error.message}. "dps verify" says more.`;
   if (isSystemError(error)) return `dps failed: ${error.message}.`;
   const state = sqlStateOf(error);
-  if (state === READ_ONLY) return TAKES_NO_CHANGES;
-  if (state !== undefined) return `PostgreSQL refused it: ${error.message} (SQLSTATE ${state}).`;
+  if (state !== undefined) return refusedByServer(state, error.message);
   if (/^(Connection terminated|timeout exceeded when trying to connect|Client has encountered)/.test(error.message)) {
     return `The connection to the database was lost: ${error.message}.`;
   }
   return `dps failed, and this is a bug: ${error.stack ?? error.message}`;
 }
+
+const refusedByServer = (state: string, message: string): string =>
+  state === READ_ONLY ? TAKES_NO_CHANGES : `PostgreSQL refused it: ${message} (SQLSTATE ${state}).`;
 
 const READ_ONLY = '25006';
 

@@ -238,19 +238,15 @@ describe('a service that reads from a standby', function () {
     await standby.pause();
     const paused = await run('doctor');
     await standby.resume();
-    expect([paused.code, paused.out]).to.satisfy(
-      ([code, out]: [number, string]) => code === 0 && /REPLAY_PAUSED/.test(out),
-    );
+    expect(paused.out).to.contain('REPLAY_PAUSED');
     const refused = await run('users', 'add', 'x@example.com', '--role', 'reader');
-    expect([refused.code, refused.err]).to.satisfy(
-      ([code, err]: [number, string]) =>
-        code === 2 && /^The database takes no changes, and nothing was written/.test(err),
-    );
+    expect(refused.code).to.equal(2);
+    expect(refused.err).to.contain('The database takes no changes, and nothing was written');
     expect((await run('verify')).code).to.equal(0);
-    const acknowledged = await dps(['apply', '-', '--yes'], environment, {
+    const applied = await dps(['apply', '-', '--yes'], environment, {
       stdin: (await read('/schema/snapshot')).text,
     });
-    expect(acknowledged.code, acknowledged.err).to.equal(0);
+    expect(applied.code, applied.err).to.equal(0);
   });
 
   it('has written nothing, and tried nothing that was refused', async () => {
