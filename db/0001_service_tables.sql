@@ -195,6 +195,7 @@ CREATE TABLE :"service".service_settings (
 );
 
 -- Moves with every change of an account, so that a process can keep accounts in memory and know when to read them again.
+-- By no fixed step: after a failover that lost changes of accounts, others must not lead to the same number again.
 CREATE TABLE :"service".service_auth_epoch (
   one_row boolean PRIMARY KEY DEFAULT true CHECK (one_row),
   epoch   bigint  NOT NULL
@@ -204,7 +205,7 @@ INSERT INTO :"service".service_auth_epoch (epoch) VALUES (1);
 
 CREATE FUNCTION :"service".service_next_auth_epoch() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  EXECUTE format('UPDATE %I.service_auth_epoch SET epoch = epoch + 1', TG_TABLE_SCHEMA);
+  EXECUTE format('UPDATE %I.service_auth_epoch SET epoch = epoch + 1 + (random() * 1000000)::bigint', TG_TABLE_SCHEMA);
   RETURN NULL;
 END
 $$;

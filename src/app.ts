@@ -220,12 +220,13 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
 }
 
 function httpConfig(options: OnDatabase, { version }: Database, release: string): HttpDeps['config'] {
-  const { schema, serviceSchema, maxBody, trustProxy, corsOrigins, primaryUrl, log } = options;
+  const { schema, serviceSchema, lockTimeout, maxBody, trustProxy, corsOrigins, primaryUrl, log } = options;
   return {
     release,
     databaseVersion: version,
     schema,
     serviceSchema,
+    lockTimeout,
     maxBody,
     trustProxy,
     corsOrigins,

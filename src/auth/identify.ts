@@ -8,7 +8,7 @@ import { isUuid } from './user.js';
 
 /**
  * Who a token belongs to, or null when it is unknown, expired or revoked, or its user suspended or removed.
- * `epoch` is the number that the database counts up with every change of users, tokens and sessions: callers read it
+ * `epoch` is the number that the database moves on with every change of users, tokens and sessions: callers read it
  * in the same query as the log's head, so that a revocation holds on every process from its commit on.
  */
 export interface Identify {

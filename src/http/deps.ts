@@ -61,6 +61,8 @@ export interface HttpDeps {
     schema: string;
     /** The one that holds the service's own. */
     serviceSchema: string;
+    /** Milliseconds that a change waits for locks, and for a database that is away. */
+    lockTimeout: number;
     /** Bytes of a request body: of schema documents, and of everything else. */
     maxBody: { schema: number; other: number };
     /** Proxies that are believed: how many, or their addresses and networks. */

@@ -1,9 +1,10 @@
 /** One request from end to end: who, then what, then the answer and its line in the log. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Request, Response } from 'express';
 import type { Access, Caller } from '../auth/caller.js';
 import type { Identify } from '../auth/identify.js';
-import { inTime } from '../kernel/in-time.js';
-import { readOnly, unavailable } from '../postgres/errors.js';
+import { NotInTimeError, inTime } from '../kernel/in-time.js';
+import { environmentProblem, readOnly, unavailable } from '../postgres/errors.js';
 import type { Fresh } from '../reads/freshness.js';
 import type { Answer } from './answer.js';
 import { authorize } from './authorize.js';
@@ -34,6 +35,27 @@ const ANSWER_LIMIT = 2_000;
 
 function orNull<T>(answer: Promise<T>): Promise<T | null> {
   return inTime(answer, ANSWER_LIMIT).catch(() => null);
+}
+
+/** Milliseconds between two tries while the database is away. */
+const PAUSE = 300;
+
+const NO_ANSWER = 'The database does not answer; nothing was written. Try again later.';
+
+/** Tries again while the database is away, for `patience` milliseconds: it is restarted, or another one takes its place. */
+async function whileAway<T>(patience: number, work: () => Promise<T>): Promise<T> {
+  const end = performance.now() + patience;
+  for (;;) {
+    try {
+      if (patience === 0) return await work();
+      return await inTime(work(), Math.max(1, end - performance.now()));
+    } catch (error) {
+      if (error instanceof NotInTimeError) throw new ProblemError(unavailable(NO_ANSWER), error);
+      const problem = error instanceof ProblemError ? error.problem : environmentProblem(error);
+      if (problem?.code !== 'UNAVAILABLE' || performance.now() + PAUSE >= end) throw error;
+      await sleep(PAUSE * (0.5 + Math.random() / 2));
+    }
+  }
 }
 
 /** No user can be looked up now: an unknown token may be right, so this is no 401. */
@@ -86,10 +108,12 @@ async function reach(req: Request, access: Access, { deps, known }: { deps: Http
 export function serve(route: Route, { deps, log, bodies }: Serving): Handler {
   const { path } = route;
   const { logger, config } = deps;
+  // A change waits for a database that is away as long as for a lock; a read may be sent again by anybody.
+  const patience = route.method === 'get' || route.whileDatabaseIsAway ? 0 : config.lockTimeout;
 
   const answerTo = async (req: Request, requestId: string, known: Known): Promise<Answer> => {
     const started = performance.now();
-    await admit(req, route, { deps, known });
+    await whileAway(patience, () => admit(req, route, { deps, known }));
     const waited = performance.now() - started;
     requireAcceptable(req.headers);
     const params = readParams(req.params as Record<string, string>);

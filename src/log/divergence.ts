@@ -5,6 +5,7 @@
 import type { Queryable } from '../postgres/pool.js';
 import type { Divergence, LogPlace } from '../schema/model/events.js';
 import type { Problem } from '../kernel/problem.js';
+import { TIMELINE } from '../postgres/hosts/timeline.js';
 import { own } from '../postgres/own-tables.js';
 import { GENESIS_HASH } from './head.js';
 
@@ -18,6 +19,8 @@ export interface HeadCheck {
   pending: NotedDivergence[] | null;
   /** The newest divergence that was acknowledged: its id, 0 for none. */
   acknowledged: number;
+  /** Of the server that was asked; null: it is a standby. */
+  timeline: number | null;
 }
 
 /** A row of service_divergences. */
@@ -40,7 +43,8 @@ export const CHECK_COLUMNS = `
     ORDER BY p.position DESC LIMIT 1) AS forgotten,
   (SELECT json_agg(json_build_object(${NOTED}) ORDER BY d.id) FROM ${own.divergences} d
     WHERE NOT ${ACKNOWLEDGED}) AS pending,
-  (SELECT coalesce(max(d.id), 0) FROM ${own.divergences} d WHERE ${ACKNOWLEDGED}) AS acknowledged`;
+  (SELECT coalesce(max(d.id), 0) FROM ${own.divergences} d WHERE ${ACKNOWLEDGED}) AS acknowledged,
+  ${TIMELINE} AS timeline`;
 
 /** One row: a head check, and the last event's time. The members of an empty log's head are null. */
 export const CHECK_QUERY = `
@@ -49,14 +53,14 @@ SELECT h.position, h.hash, h.occurred_at, ${CHECK_COLUMNS}
     SELECT position, hash, occurred_at FROM ${own.events} ORDER BY position DESC LIMIT 1) h ON true`;
 
 /** The row of `CHECK_QUERY`. */
-export type CheckRow = Pick<HeadCheck, 'forgotten' | 'pending' | 'acknowledged'> & {
+export type CheckRow = Omit<HeadCheck, 'head'> & {
   position: number | null;
   hash: string | null;
   occurred_at: Date | null;
 };
 
-export function toHeadCheck({ position, hash, forgotten, pending, acknowledged }: CheckRow): HeadCheck {
-  return { head: { position: position ?? 0, hash: hash ?? GENESIS_HASH }, forgotten, pending, acknowledged };
+export function toHeadCheck({ position, hash, occurred_at: _, ...check }: CheckRow): HeadCheck {
+  return { head: { position: position ?? 0, hash: hash ?? GENESIS_HASH }, ...check };
 }
 
 export async function checkHead(db: Queryable): Promise<HeadCheck> {

@@ -1,4 +1,5 @@
 /** What this process knows of the log being another one than was seen: noticed by itself, or written down by others. */
+import { createTimelineGuard } from '../postgres/hosts/timeline.js';
 import type { Logger } from '../postgres/logger.js';
 import type { Queryable } from '../postgres/pool.js';
 import type { LogPlace } from '../schema/model/events.js';
@@ -15,6 +16,11 @@ import {
 import type { LogHead } from './head.js';
 
 export interface LogWatch {
+  /**
+   * Before anything that a server said of the log is believed.
+   * @throws LostConnectionError from a primary that was deposed: its log isn't another one, it is an old one
+   */
+  admit(check: Pick<HeadCheck, 'timeline'>): void;
   /**
    * Looks at a head check: what was written down is told, and what shows itself is written down.
    * @param seen the end of what this process had folded before it asked
@@ -49,6 +55,7 @@ export function createLogWatch({ pool, logger, readOnly = () => false }: LogWatc
   /** Written down, and not seen acknowledged yet: a row that is deleted is written again. */
   const open = new Map<number, NotedDivergence>();
   const listeners = new Set<(divergence: NotedDivergence) => void>();
+  const timelines = createTimelineGuard();
   /** The newest acknowledged divergence when this process's fold was last seen to end where the log does. */
   let confirmed = 0;
   let pending: NotedDivergence | undefined;
@@ -115,6 +122,7 @@ export function createLogWatch({ pool, logger, readOnly = () => false }: LogWatc
   };
 
   return {
+    admit: ({ timeline }) => timelines.admit(timeline),
     async examine(check, seen) {
       pending = check.pending?.[0];
       for (const each of check.pending ?? []) tell(each);
@@ -128,6 +136,7 @@ export function createLogWatch({ pool, logger, readOnly = () => false }: LogWatc
     },
     async replaced(seen) {
       const check = await checkHead(pool);
+      timelines.admit(check.timeline);
       if (!(await isInLog(pool, seen))) await note(check, { seen, since: confirmed });
     },
     pending: () => pending,

@@ -10,7 +10,7 @@ import { collectionsChanged } from '../schema/fold/event-schemas.js';
 import type { LogEvent } from '../schema/model/events.js';
 import type { State } from '../schema/model/state.js';
 import type { Try } from './keep-alive.js';
-import { begin } from './begin.js';
+import { begin, notCommitted } from './begin.js';
 import { checkpoints } from './checkpoints.js';
 import { decideEvents } from './decide.js';
 import { type Batch, finishDone, finishRefused, finishUnchanged, rollback } from './finish.js';
@@ -24,12 +24,16 @@ export interface Attempt extends Try {
   job: Job;
 }
 
-/** @throws CommitInDoubt, LockedError; and the driver's error when the connection is gone */
-export async function attempt({ options, job, ...at }: Attempt): Promise<Outcome> {
+/** @throws CommitInDoubt, LockedError; StaleConnectionError when the connection was lost before the COMMIT was sent */
+export async function attempt(attempting: Attempt): Promise<Outcome> {
+  return run(attempting).catch(notCommitted);
+}
+
+async function run({ options, job, ...at }: Attempt): Promise<Outcome> {
   const { client } = at;
   const { request } = job;
   const { idempotency, cause } = request;
-  const { point, found, backend } = await begin(client, options, {
+  const { point, found, backend, timeline } = await begin(client, options, {
     ...at,
     ...(idempotency && { question: findAnswer(idempotency, cause), savepoint: true }),
   });
@@ -47,7 +51,7 @@ export async function attempt({ options, job, ...at }: Attempt): Promise<Outcome
     client,
     projectionOf(options, { before: point.state, after, events, statements, keeps }),
   );
-  const preparing = { options, request, backend, point, events, after };
+  const preparing = { options, request, backend, timeline, point, events, after };
   const projecting = isLarge(events) ? streamRows(client, { running, rows: () => metadataOf(preparing) }) : running;
   const [problems, batch] = await Promise.all([projecting, prepare(preparing)]);
   if (problems !== null) {
@@ -65,6 +69,7 @@ interface Preparing {
   options: PipelineOptions;
   request: RequestContext;
   backend: number;
+  timeline: number | null;
   point: Point;
   events: readonly LogEvent[];
   after: State;
@@ -76,7 +81,7 @@ function metadataOf({ point, events, after }: Preparing): Iterable<Parameterised
 
 /** Everything of a batch but what is streamed. */
 async function prepare(preparing: Preparing): Promise<Batch> {
-  const { options, request, point, events, after } = preparing;
+  const { options, request, backend, timeline, point, events, after } = preparing;
   const id = randomUUID();
   const now = options.clock?.() ?? new Date();
   const prepared = await prepareEvents({ head: point.head, events, cause: request.cause, batch: id, now });
@@ -93,5 +98,5 @@ async function prepare(preparing: Preparing): Promise<Batch> {
     ...checkpoints(prepared.head, options),
     ...(request.idempotency ? await storeAnswerStatements(request, done, prepared.head) : []),
   ];
-  return { id, backend: preparing.backend, done, point: { state: after, head: prepared.head }, statements };
+  return { id, backend, timeline, done, point: { state: after, head: prepared.head }, statements };
 }

@@ -4,7 +4,14 @@ import { CHECK_QUERY, type CheckRow, isReplaced, toHeadCheck } from '../log/dive
 import { EVENT_COLUMNS, type EventRow, toEventRecord } from '../log/read.js';
 import { emptyHead } from '../log/head.js';
 import { advisoryKey } from '../postgres/advisory.js';
-import { ExchangeError, isConnectionLoss, isLocked } from '../postgres/errors.js';
+import {
+  ExchangeError,
+  LostConnectionError,
+  SQLSTATE,
+  isConnectionLoss,
+  isLocked,
+  sqlState,
+} from '../postgres/errors.js';
 import { type Parameterised, sendBatch } from '../postgres/exchange.js';
 import { REFUSE_OLDER_RELEASE } from '../postgres/release-guard.js';
 import { writeLimits } from '../postgres/write-limits.js';
@@ -21,8 +28,9 @@ import type { PipelineOptions } from './types.js';
 const FIRST_PAGE = 200;
 
 export interface Begun {
-  /** The process of the server that runs the transaction. */
+  /** The process of the server that runs the transaction, and the server's timeline. */
   backend: number;
+  timeline: number | null;
   /** Exactly the log's head, as long as the transaction holds its lock. */
   point: Point;
   /** The rows of the caller's own question. */
@@ -69,13 +77,14 @@ export async function begin(client: pg.ClientBase, options: PipelineOptions, how
   const backend = Number(limited?.[0]?.['backend']);
   how.attendance.began(backend);
   const check = checked?.[0] as unknown as CheckRow;
+  admit(check, options);
   if (how.evenDiverged === true) await lookInto(check, { options, from });
   else refuseDiverged(check, from);
   const rows = (events ?? []) as unknown as EventRow[];
   const point = await catchUp(client, store, { from, rows, head: toHead(check) }).catch((error: unknown) => {
     throw error instanceof LogDivergedError ? new DivergedError(from) : error;
   });
-  return { point, backend, found: found ?? [] };
+  return { point, backend, timeline: check.timeline, found: found ?? [] };
 }
 
 /**
@@ -86,10 +95,31 @@ export class StaleConnectionError extends Error {
   override readonly name = 'StaleConnectionError';
 }
 
+/** A standby, or a primary that was deposed: another connection leads to the one in its place. */
+function admit(check: CheckRow, { watch }: PipelineOptions): void {
+  if (check.timeline === null) throw new StaleConnectionError('the server is a standby', { cause: notWritable() });
+  try {
+    watch?.admit(check);
+  } catch (cause) {
+    throw new StaleConnectionError('the server was deposed', { cause });
+  }
+}
+
+const notWritable = () => new LostConnectionError('the server takes no changes');
+
+/** What was lost with its connection was never there, and is tried again; after a COMMIT it is another error. */
+export function notCommitted(error: unknown): never {
+  if (isConnectionLoss(error)) throw new StaleConnectionError('the connection was lost', { cause: error });
+  throw error;
+}
+
 function notBegun(error: unknown): never {
   // BEGIN and the limits are done: it was the log's lock.
   if (error instanceof ExchangeError && error.results.length === 2 && isLocked(error)) throw new LogBusyError();
   if (isConnectionLoss(error)) throw new StaleConnectionError('the connection was gone', { cause: error });
+  // It was the primary when the connection was made.
+  if (sqlState(error) === SQLSTATE.read_only_sql_transaction)
+    throw new StaleConnectionError('the server takes no changes', { cause: notWritable() });
   throw error;
 }
 

@@ -5,6 +5,9 @@ import { NotInTimeError, inTime } from '../kernel/in-time.js';
 import { advisoryKey } from '../postgres/advisory.js';
 import { isLocked, unavailable } from '../postgres/errors.js';
 import { sendBatch } from '../postgres/exchange.js';
+import { SYNC_POINT } from '../postgres/synchronous.js';
+import { TIMELINE } from '../postgres/hosts/timeline.js';
+import { CHECK_QUERY, type CheckRow } from '../log/divergence.js';
 import { withOwnClient } from '../postgres/own-client.js';
 import type { Point } from '../reads/store.js';
 import type { Problem } from '../kernel/problem.js';
@@ -17,6 +20,8 @@ export interface Unanswered {
   batch: string;
   /** The process of the server that ran it. */
   backend: number;
+  /** The server's timeline then: another one's processes are others. */
+  timeline: number | null;
 }
 
 /** Milliseconds before each look. */
@@ -43,7 +48,7 @@ export interface LookOptions {
 /**
  * Whether a batch is in the log. Its transaction may still be running in a server process that hasn't noticed our
  * absence; it holds the log's lock, so with the lock in our hands it has ended one way or the other. Where it doesn't
- * end by itself it is terminated: it would block every change.
+ * end by itself it is terminated: it would block every change. After a failover the new primary's log decides.
  * @returns undefined when it can't be found out
  */
 export async function isCommitted(
@@ -81,13 +86,16 @@ async function look(client: pg.Client, lost: Unanswered, { options, limit }: Loo
     { text: 'BEGIN' },
     { text: `SELECT set_config('lock_timeout', $1, true)`, values: [Math.min(options.lockTimeout, patience)] },
     { text: 'SELECT pg_advisory_xact_lock($1)', values: [key] },
+    { text: CHECK_QUERY },
     { text: `SELECT FROM ${own.events} WHERE batch = $1 LIMIT 1`, values: [lost.batch] },
+    { text: SYNC_POINT },
     { text: 'COMMIT' },
   ]);
   const timer = setTimeout(() => (client as unknown as pg.PoolClient).connection.stream.destroy(), limit);
   try {
     const results = await flight;
-    return results[3]?.rows.length === 1;
+    options.watch?.admit(results[3]?.rows[0] as unknown as CheckRow);
+    return results[4]?.rows.length === 1;
   } catch (error) {
     if (isLocked(error)) await endHolder(client, lost, key);
     throw error;
@@ -97,13 +105,13 @@ async function look(client: pg.Client, lost: Unanswered, { options, limit }: Loo
 }
 
 /** Ends the lost transaction's process, and only while it is that one which holds the lock. */
-async function endHolder(client: pg.Client, { backend }: Unanswered, key: string): Promise<void> {
+async function endHolder(client: pg.Client, { backend, timeline }: Unanswered, key: string): Promise<void> {
   const statement = {
     text: `SELECT pg_terminate_backend(pid) FROM pg_locks
-            WHERE locktype = 'advisory' AND granted AND pid = $1
+            WHERE locktype = 'advisory' AND granted AND pid = $1 AND ${TIMELINE} = $3
               AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
               AND (classid::bigint << 32 | objid::bigint) = $2::bigint AND objsubid = 1`,
-    values: [backend, key],
+    values: [backend, key, timeline],
   };
   await sendBatch(client, [{ text: 'ROLLBACK' }, statement]);
 }

@@ -26,6 +26,7 @@ export async function lookAtLog(
   { pool, store, watch }: Required<Pick<PipelineOptions, 'pool' | 'store' | 'watch'>>,
 ): Promise<NotedDivergence | undefined> {
   const check = await checkHead(pool);
+  watch.admit(check);
   await watch.examine(check, from.head);
   if (!(await isInLog(pool, from.head))) {
     await watch.replaced(from.head);

@@ -12,6 +12,7 @@ export interface Batch {
   id: string;
   /** The process of the server that runs the transaction. */
   backend: number;
+  timeline: number | null;
   done: Done;
   point: Point;
   statements: Parameterised[];
@@ -43,7 +44,7 @@ async function commitAndPublish(client: pg.ClientBase, options: PipelineOptions,
     await commit(client, batch.statements);
   } catch (error) {
     if (!(error instanceof UnknownOutcomeError)) throw error;
-    throw new CommitInDoubt({ batch: batch.id, backend: batch.backend }, batch);
+    throw new CommitInDoubt({ batch: batch.id, backend: batch.backend, timeline: batch.timeline }, batch);
   }
   options.store.publish(batch.point);
   return batch.done;

@@ -1,6 +1,6 @@
 /** A batch on its way into the tables: the DDL, and what PostgreSQL's refusal of it means. */
 import type pg from 'pg';
-import { ExchangeError, driverError, isLocked, sqlState } from '../postgres/errors.js';
+import { ExchangeError, driverError, isConnectionLoss, isLocked, sqlState } from '../postgres/errors.js';
 import { sendScript } from '../postgres/exchange.js';
 import { runScript } from '../postgres/script.js';
 import type { Sql } from '../projector/ddl/sql.js';
@@ -44,6 +44,7 @@ export async function runStatements(client: pg.ClientBase, projection: Projectio
   } catch (error) {
     if (!(error instanceof ExchangeError)) throw error;
     if (isLocked(error)) throw new LockedError(error, locks);
+    if (isConnectionLoss(error)) throw error;
     return refusals(client, projection, { error, asked: question !== null, preamble: preamble.length });
   }
 }

@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import { isLocked, lockTimeout, unavailable } from '../postgres/errors.js';
+import { isConnectionLoss, isLocked, lockTimeout, unavailable } from '../postgres/errors.js';
 import { withClient } from '../postgres/pool.js';
 import { IDLE } from '../postgres/write-limits.js';
 import { type Holder, LockedError } from '../projector/ddl/table-locks.js';
@@ -31,11 +31,11 @@ export interface Trying {
   abandoned?: (() => boolean) | undefined;
 }
 
-/** Connections of the pool that turn out to be dead: the first, and two more. */
-const STALE_AT_MOST = 2;
-
-/** Milliseconds; each pause is a random part of it, so that two that clashed don't clash again. */
-const STALE_PAUSE = 100;
+/**
+ * Milliseconds between tries while there is no server to write to: it is restarted, or another one takes its place. Each
+ * pause is a random part, so that those who wait don't come all at once.
+ */
+const AWAY = { first: 100, longest: 1_000 };
 
 /** Milliseconds: the first pause, and what the growing ones end at, while it is known whom to look for and otherwise. */
 const PAUSES = { first: 50, known: 400, unknown: 2_000 };
@@ -58,8 +58,7 @@ export async function retryWhileLocked<T>(trying: Trying, work: (at: Try) => Pro
     const ended = await tryOnce(trying, { left, tableWait: Math.max(1, Math.min(tableWait, left)) }, work);
     if (ended.kind === 'done') return ended.value;
     if (ended.kind === 'stale') {
-      if ((stale += 1) > STALE_AT_MOST || performance.now() >= deadline) throw ended.error;
-      await sleep(Math.random() * STALE_PAUSE * stale);
+      await waitForServer(trying, ended.error, (stale += 1));
       continue;
     }
     const { conflict } = ended;
@@ -69,6 +68,20 @@ export async function retryWhileLocked<T>(trying: Trying, work: (at: Try) => Pro
     else if (!conflict.log) pause = await waitForHolders(trying, { conflict, pause });
     if (performance.now() >= deadline) throw new ProblemError(lockConflictProblem(conflict));
   }
+}
+
+/** @param count how often it was tried */
+async function waitForServer(
+  { deadline, abandoned, options }: Trying,
+  error: StaleConnectionError,
+  count: number,
+): Promise<void> {
+  const pause = Math.min(AWAY.longest, AWAY.first * count) * (0.5 + Math.random() / 2);
+  if (performance.now() + pause >= deadline) throw error;
+  const { message } = error.cause as Error;
+  if (count === 1) options.logger.info('a change waits for the database', { reason: message || error.message });
+  await sleep(pause);
+  if (abandoned?.() === true) throw new ProblemError(callerGone());
 }
 
 /**
@@ -120,8 +133,10 @@ async function tryOnce<T>(
   work: (at: Try) => Promise<T>,
 ): Promise<Ended<T>> {
   const permit = await semaphore.acquire({ timeout: left, refusal: semaphoreTimeout });
+  let begun = false;
   try {
     const onClient = async (client: pg.PoolClient): Promise<Ended<T>> => {
+      begun = true;
       const lockWait = Math.max(1, Math.min(deadline - performance.now(), LOOK_AT_HOLDER));
       const attendance = keepAlive(client, deadline);
       try {
@@ -137,6 +152,9 @@ async function tryOnce<T>(
     return await withClient(options.pool, onClient, left - permit.waited);
   } catch (error) {
     if (error instanceof StaleConnectionError) return { kind: 'stale', error };
+    // Nothing was begun: the work itself says so where a connection was lost under it.
+    if (!begun && isConnectionLoss(error))
+      return { kind: 'stale', error: new StaleConnectionError('there is no connection', { cause: error }) };
     throw error;
   } finally {
     permit.release();

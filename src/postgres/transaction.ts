@@ -4,7 +4,9 @@ import type pg from 'pg';
 import { ProblemError } from '../kernel/problem.js';
 import { isConnectionLoss, unavailable } from './errors.js';
 import { type Parameterised, sendBatch } from './exchange.js';
+import { TIMELINE } from './hosts/timeline.js';
 import { type Target, withOwnClient } from './own-client.js';
+import { SYNC_POINT, watchReplication } from './synchronous.js';
 
 /** Milliseconds before each look at what became of it. */
 const LOOKS = [0, 100, 500, 1_000, 2_000];
@@ -17,14 +19,15 @@ const LIMIT = 1_500;
 
 /** Goes along with the last statements of a transaction; none of them may write after it. */
 export const TRANSACTION_ID: Parameterised = {
-  text: 'SELECT pg_current_xact_id_if_assigned()::text AS transaction, pg_backend_pid() AS backend',
+  text: `SELECT pg_current_xact_id_if_assigned()::text AS transaction, pg_backend_pid() AS backend, ${TIMELINE} AS timeline`,
 };
 
 export interface Transaction {
   /** Null: it has written nothing. */
   transaction: string | null;
-  /** The process of the server that runs it. */
+  /** The process of the server that runs it, and the server's timeline: on another one the numbers are others'. */
   backend: number;
+  timeline: number | null;
 }
 
 /**
@@ -34,8 +37,10 @@ export interface Transaction {
  */
 export async function commitSurely(target: Target, client: pg.ClientBase, known?: Transaction): Promise<void> {
   const at = known ?? ((await sendBatch(client, [TRANSACTION_ID]))[0]?.rows[0] as unknown as Transaction);
+  const replication = watchReplication(client);
   try {
     const { command } = await client.query('COMMIT');
+    if (replication.broken()) throw new ProblemError(unknownOutcome());
     // A transaction that had failed before is answered ROLLBACK, and without an error.
     if (command !== 'COMMIT') throw new Error(`COMMIT was answered ${command}`);
   } catch (error) {
@@ -43,6 +48,8 @@ export async function commitSurely(target: Target, client: pg.ClientBase, known?
     if (at.transaction === null) return;
     const committed = await isCommitted(target, at);
     if (committed !== true) throw new ProblemError(committed === false ? notCommitted() : unknownOutcome(), error);
+  } finally {
+    replication.end();
   }
 }
 
@@ -55,16 +62,23 @@ async function isCommitted(target: Target, lost: Transaction): Promise<boolean |
     const status = await withOwnClient(target, LIMIT, (client) => look(client, lost)).catch(() => undefined);
     if (status === 'committed') return true;
     if (status === 'aborted') return false;
+    if (status === 'unknown') return undefined;
   }
   return undefined;
 }
 
-/** The status of the transaction. One that waits for its client, who doesn't listen any more, is ended. */
-async function look(client: pg.ClientBase, { transaction, backend }: Transaction): Promise<string | null> {
-  const { rows } = await client.query<{ status: string | null }>('SELECT pg_xact_status($1::text::xid8) AS status', [
-    transaction,
-  ]);
-  const status = rows[0]?.status ?? null;
+/**
+ * The status of the transaction. One that waits for its client, who doesn't listen any more, is ended. After a failover its
+ * number may be another one's.
+ */
+async function look(client: pg.ClientBase, { transaction, backend, timeline }: Transaction): Promise<string | null> {
+  const { rows } = await client.query<{ status: string | null; timeline: number | null }>(
+    `SELECT pg_xact_status($1::text::xid8) AS status, ${TIMELINE} AS timeline`,
+    [transaction],
+  );
+  if (rows[0]?.timeline !== timeline) return 'unknown';
+  const { status } = rows[0];
+  if (status === 'committed') await client.query(SYNC_POINT);
   if (status !== 'in progress') return status;
   await client.query(
     `SELECT pg_terminate_backend(pid) FROM pg_catalog.pg_stat_activity

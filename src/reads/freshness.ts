@@ -35,6 +35,8 @@ export interface FreshnessOptions extends ConnectionOptions {
   /** What this process has folded, and what to do about a log that doesn't hold it. */
   watch?: {
     seen(): LogHead;
+    /** @throws LostConnectionError from a server that is not to be believed */
+    admit(check: HeadCheck): void;
     /** Awaited before the check is answered. */
     examine(check: HeadCheck, seen: LogHead): Promise<void>;
   };
@@ -59,6 +61,7 @@ type Row = [
   HeadCheck['forgotten'],
   HeadCheck['pending'],
   number,
+  HeadCheck['timeline'],
   boolean,
   RoleRow['replay'],
 ];
@@ -101,10 +104,12 @@ export function createFreshness(options: FreshnessOptions): Freshness {
     try {
       const seen = options.watch?.seen();
       const { rows } = await client.query<Row>(QUERY);
-      const [position, hash, authEpoch, forgotten, pending, acknowledged, standby, replay] = rows[0] as Row;
-      const state = options.role?.observe({ standby, replay }) ?? { standby, lag: 0 };
+      const [position, hash, authEpoch, forgotten, pending, acknowledged, timeline, standby, replay] = rows[0] as Row;
       const head = { position: position ?? 0, hash: hash ?? GENESIS_HASH };
-      if (seen !== undefined) await options.watch?.examine({ head, forgotten, pending, acknowledged }, seen);
+      const check = { head, forgotten, pending, acknowledged, timeline };
+      options.watch?.admit(check);
+      const state = options.role?.observe({ standby, replay }) ?? { standby, lag: 0 };
+      if (seen !== undefined) await options.watch?.examine(check, seen);
       failed = undefined;
       return { head: head.position, hash: head.hash, authEpoch, ...state };
     } catch (error) {

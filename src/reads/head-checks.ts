@@ -10,7 +10,7 @@ import type { Store } from './store.js';
 
 export interface HeadChecksOptions {
   store: Pick<Store, 'point' | 'reload'>;
-  watch: Pick<LogWatch, 'examine'>;
+  watch: Pick<LogWatch, 'examine' | 'admit'>;
   role: Pick<ServerRole, 'current'>;
   /** Milliseconds that a standby must have had everything, and not what this process has shown, to be of another history. */
   patience?: number;
@@ -48,6 +48,7 @@ export function createHeadChecks({
 
   return {
     seen: () => store.point().head,
+    admit: (check) => watch.admit(check),
     async examine(check, seen) {
       const from = store.point();
       refuseBehind(check, seen);

@@ -114,13 +114,12 @@ describe('a connection that goes silent', function () {
     expect(took).to.be.below(NOTICED);
   });
 
-  it('over its DDL: UNAVAILABLE, nothing was written, and the next change is made', async () => {
+  it('over its DDL: another connection is taken, and the change is made once', async () => {
     when((sent) => sent.includes('CREATE TABLE'), 'pass and fall silent');
     const [outcome, took] = await timed(create('second'));
-    expect(refusedWith(outcome)).to.equal('UNAVAILABLE');
-    expect(messageOf(outcome)).to.include('nothing was written');
-    expect(took).to.be.below(NOTICED);
-    const [next, waited] = await timed(create('second'));
+    done(outcome);
+    expect(took).to.be.below(NOTICED + 1_000);
+    const [next, waited] = await timed(create('third'));
     done(next);
     expect(waited).to.be.below(2_000);
   });
