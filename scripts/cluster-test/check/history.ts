@@ -1,0 +1,58 @@
+/** The recorded history, read again. Shares no code with the service, nor with what wrote the file. */
+import { readFileSync } from 'node:fs';
+
+/** A try that ended. */
+export interface Ended {
+  /** Milliseconds since 1970. */
+  began: number;
+  ended: number;
+  client: string;
+  op: string;
+  service: number;
+  result: string;
+  position: number | null;
+  hash: string | null;
+  batch: string | null;
+  least: number;
+}
+
+interface Raw {
+  at: number;
+  kind: string;
+  name?: string;
+  phase?: string;
+  process: string;
+  op: string;
+  service: number;
+  result: string;
+  position: number | null;
+  hash?: string;
+  batch?: string | null;
+  least?: number;
+}
+
+export interface Recorded {
+  /** In the order they ended. */
+  tries: Ended[];
+  /** Begun and never ended: the writer itself was stopped. */
+  open: Set<string>;
+  faults: number;
+}
+
+export function readHistory(file: string): Recorded {
+  const begun = new Map<string, number>();
+  const tries: Ended[] = [];
+  let faults = 0;
+  for (const line of readFileSync(file, 'utf8').split('\n')) {
+    if (line === '') continue;
+    const raw = JSON.parse(line) as Raw;
+    if (raw.kind === 'fault' && raw.phase === 'end') faults += 1;
+    if (raw.kind === 'begin') begun.set(raw.op, raw.at);
+    if (raw.kind !== 'end') continue;
+    const { process: client, op, service, result, position, hash = null, batch = null, least = 0 } = raw;
+    const began = begun.get(op) ?? raw.at;
+    begun.delete(op);
+    tries.push({ began, ended: raw.at, client, op, service, result, position, hash, batch, least });
+  }
+  return { tries, open: new Set(begun.keys()), faults };
+}

@@ -1,0 +1,54 @@
+/** The log as it is now, and what it says of its own divergences; read with plain SQL. */
+import pg from 'pg';
+
+export interface Stored {
+  position: number;
+  hash: string;
+  previous: string;
+  batch: string;
+  reason: string | null;
+}
+
+export interface Divergence {
+  seen: number;
+  found: number;
+  /** Milliseconds since 1970. */
+  noticed: number;
+}
+
+export interface Log {
+  events: Stored[];
+  byPosition: Map<number, Stored>;
+  /** Named by an event of the log. */
+  acknowledged: Divergence[];
+}
+
+export async function readLog(url: string): Promise<Log> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query<Omit<Stored, 'position'> & { position: string }>(
+    'SELECT position, hash, previous_hash AS previous, batch, reason FROM service.service_events ORDER BY position',
+  );
+  const told = await client.query<{ seen: string; found: string; noticed: string }>(
+    `SELECT d #>> '{seen,position}' AS seen, d #>> '{found,position}' AS found, d ->> 'noticed_at' AS noticed
+       FROM service.service_events, jsonb_array_elements(data -> 'divergences') d WHERE type = 'log.acknowledged'`,
+  );
+  await client.end();
+  const events = rows.map((row) => ({ ...row, position: Number(row.position) }));
+  return {
+    events,
+    byPosition: new Map(events.map((event) => [event.position, event])),
+    acknowledged: told.rows.map(({ seen, found, noticed }) => ({
+      seen: Number(seen),
+      found: Number(found),
+      noticed: Date.parse(noticed),
+    })),
+  };
+}
+
+/** Whether the log itself says that what was at a position is gone. @param since it was there then */
+export function isCovered({ acknowledged }: Log, position: number, since: number): boolean {
+  return acknowledged.some(
+    ({ seen, found, noticed }) => found < position && seen >= position && noticed >= since - 1_000,
+  );
+}

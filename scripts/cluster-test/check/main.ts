@@ -1,0 +1,45 @@
+/**
+ * Judges a recorded history: `--history FILE --mode sync|async --primary URL --node URL …`. Prints what was broken, and ends
+ * with 1 where anything was. It knows the file and the database, nothing of the service.
+ */
+import { parseArgs } from 'node:util';
+import { readHistory } from './history.js';
+import { readLog } from './log.js';
+import { nodes } from './nodes.js';
+import { type Mode, acknowledged, backwards, chain, lost, mixed, once, positions } from './promises.js';
+
+const { values } = parseArgs({
+  options: {
+    history: { type: 'string' },
+    mode: { type: 'string', default: 'sync' },
+    primary: { type: 'string' },
+    node: { type: 'string', multiple: true, default: [] },
+  },
+});
+const recorded = readHistory(values.history ?? '');
+const log = await readLog(values.primary ?? '');
+const given = { recorded, log, mode: values.mode as Mode };
+const checks: Record<string, string[]> = {
+  'the chain holds': chain(given),
+  'no acknowledged command is lost without the log saying so': acknowledged(given),
+  'no command is in the log twice, and none that was not': once(given),
+  'no position had two events without a divergence': positions(given),
+  'no process mixed two histories': mixed(given),
+  'no reader was taken back': backwards(given),
+  'all servers are equal': await nodes(values.node),
+};
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+
+const count = (result: string): number => recorded.tries.filter((each) => each.result === result).length;
+print(
+  `${recorded.tries.length} operations recorded, ${recorded.faults} faults, ${log.events.length} events in the log`,
+);
+print(
+  `  acknowledged ${count('acknowledged')}, refused ${count('refused')}, read ${count('read')}, away ${count('away')}, unknown ${count('unknown')}`,
+);
+print(`  acknowledged and lost ${lost(given).length}, divergences that the log names ${log.acknowledged.length}`);
+for (const [what, found] of Object.entries(checks)) {
+  print(`${found.length === 0 ? '  true  ' : '  FALSE '} ${what}`);
+  for (const each of found.slice(0, 20)) print(`          ${each}`);
+  if (found.length > 0) process.exitCode = 1;
+}

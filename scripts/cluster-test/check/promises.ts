@@ -1,0 +1,118 @@
+/** What was promised to the clients, held against the log. Each function answers what was broken. */
+import type { Ended, Recorded } from './history.js';
+import { type Log, isCovered } from './log.js';
+
+export type Mode = 'sync' | 'async';
+
+interface Case {
+  recorded: Recorded;
+  log: Log;
+  mode: Mode;
+}
+
+/** Positions follow each other, each event names the one before. */
+export function chain({ log }: Case): string[] {
+  return log.events.flatMap(({ position, previous }, index) => {
+    const before = log.events[index - 1];
+    if (position !== index + 1) return [`position ${position} where ${index + 1} should be`];
+    return before === undefined || before.hash === previous
+      ? []
+      : [`position ${position} doesn't follow the one before`];
+  });
+}
+
+const isCommand = ({ client }: Ended): boolean => !client.startsWith('r');
+
+/** Acknowledged commands that are not in the log. */
+export function lost({ recorded, log }: Case): Ended[] {
+  const batches = new Set(log.events.map(({ batch }) => batch));
+  return recorded.tries.filter(
+    (each) => isCommand(each) && each.result === 'acknowledged' && each.batch !== null && !batches.has(each.batch),
+  );
+}
+
+/** With a synchronous standby nothing acknowledged is lost; else the log says that it was. */
+export function acknowledged(given: Case): string[] {
+  const { log, mode } = given;
+  return lost(given).flatMap(({ op, position, batch, ended }) => {
+    if (mode === 'async' && position !== null && isCovered(log, position, ended)) return [];
+    return [`${op} was acknowledged at position ${position}, and its batch ${batch} is not in the log`];
+  });
+}
+
+/** No command is in the log twice, and none that was refused. */
+export function once({ recorded, log }: Case): string[] {
+  const batches = new Map<string, Set<string>>();
+  for (const { reason, batch } of log.events) {
+    if (reason !== null) batches.set(reason, (batches.get(reason) ?? new Set()).add(batch));
+  }
+  const results = new Map<string, Set<string>>();
+  for (const { op, result } of recorded.tries) results.set(op, (results.get(op) ?? new Set()).add(result));
+  const found: string[] = [];
+  for (const [op, told] of results) {
+    const count = batches.get(op)?.size ?? 0;
+    if (count > 1) found.push(`${op} is in the log ${count} times`);
+    const isOpen = told.has('acknowledged') || told.has('unknown') || recorded.open.has(op);
+    if (count > 0 && !isOpen)
+      found.push(`${op} was told that nothing was written (${[...told].join(', ')}), and is in the log`);
+  }
+  return found;
+}
+
+/** Two processes never show different events at one position, unless the log says that it was replaced there. */
+export function positions({ recorded, log, mode }: Case): string[] {
+  const seen = new Map<number, Map<string, Ended>>();
+  for (const each of recorded.tries) {
+    if (each.result !== 'read' || each.hash === null || each.position === null) continue;
+    const hashes = seen.get(each.position) ?? new Map<string, Ended>();
+    if (!hashes.has(each.hash)) hashes.set(each.hash, each);
+    seen.set(each.position, hashes);
+  }
+  const found: string[] = [];
+  for (const [position, hashes] of seen) {
+    const now = log.byPosition.get(position)?.hash;
+    for (const [hash, { op, service, ended }] of hashes) {
+      if (hash === now || (mode === 'async' && isCovered(log, position, ended))) continue;
+      found.push(
+        `${op} read ${hash.slice(0, 8)} at position ${position} from process ${service}, where ${now?.slice(0, 8) ?? 'nothing'} is`,
+      );
+    }
+  }
+  return found;
+}
+
+/** A process that has shown something of the new history shows nothing of the lost one any more. */
+export function mixed({ recorded, log }: Case): string[] {
+  const found: string[] = [];
+  for (const { op, service, position, hash, began, result } of recorded.tries) {
+    if (result !== 'read' || hash === null || position === null) continue;
+    if (log.byPosition.get(position)?.hash === hash) continue;
+    const forks = log.acknowledged.filter((each) => each.found < position && each.seen >= position);
+    const fork = Math.max(...forks.map((each) => each.found), 0);
+    const earlier = recorded.tries.find(
+      (each) =>
+        each.service === service &&
+        each.ended < began &&
+        each.hash !== null &&
+        each.position !== null &&
+        each.position > fork &&
+        log.byPosition.get(each.position)?.hash === each.hash &&
+        forks.some(({ noticed }) => noticed < each.ended),
+    );
+    if (earlier)
+      found.push(
+        `${op} read the lost ${position} from process ${service}, which had shown the new ${earlier.position}`,
+      );
+  }
+  return found;
+}
+
+/** A reader that says what it has seen is never shown less. */
+export function backwards({ recorded, log }: Case): string[] {
+  return recorded.tries.flatMap(({ op, result, position, least, ended }) => {
+    if (result !== 'read' || position === null || position >= least) return [];
+    // The positions in between are gone, and the log says so.
+    if (isCovered(log, least, 0) && log.acknowledged.some(({ noticed }) => noticed <= ended + 1_000)) return [];
+    return [`${op} asked for position ${least} at least, and was shown ${position}`];
+  });
+}

@@ -1,0 +1,144 @@
+/** Writers and readers on all processes of the service. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { work } from '../chaos/writers.js';
+import { ADMIN_TOKEN } from '../cluster/services.js';
+import type { Random } from '../fuzz/random.js';
+import type { End, History } from './history.js';
+
+export interface Clients {
+  urls: readonly string[];
+  history: History;
+  random: Random;
+  running(): boolean;
+  /** Goes on after a divergence, where the service waits for that. */
+  acknowledge(url: string): Promise<void>;
+}
+
+export interface Answer {
+  status: number;
+  position: number | null;
+  batch: string | null;
+  code: string;
+  text: string;
+}
+
+/** Milliseconds that a client waits for an answer. */
+const PATIENCE = 40_000;
+
+/** Milliseconds that an operation is sent again. */
+const LONGEST = 120_000;
+
+/** @returns status 0 where there was no answer */
+export async function send(
+  url: string,
+  method: string,
+  path: string,
+  { body, headers = {} }: { body?: unknown; headers?: Record<string, string> } = {},
+): Promise<Answer> {
+  try {
+    const answer = await fetch(url + path, {
+      method,
+      headers: { Authorization: `Bearer ${ADMIN_TOKEN}`, 'Content-Type': 'application/json', ...headers },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(PATIENCE),
+    });
+    const text = await answer.text();
+    const given = answer.headers.get('x-log-position');
+    return {
+      status: answer.status,
+      position: given === null ? null : Number(given),
+      batch: answer.headers.get('x-batch-id'),
+      code: /"code":\s*"(\w+)"/.exec(answer.status < 400 ? '' : text)?.[1] ?? '',
+      text,
+    };
+  } catch (error) {
+    const { message, cause } = error as Error;
+    return { status: 0, position: null, batch: null, code: '', text: `${message} ${String(cause)}` };
+  }
+}
+
+/** The service says so itself where it doesn't know what became of a command. */
+function resultOf({ status, text }: Answer): End['result'] {
+  if (status >= 200 && status < 300) return 'acknowledged';
+  if (status === 0) return text.includes('ECONNREFUSED') ? 'away' : 'unknown';
+  if (status === 503) return text.includes('is unknown') ? 'unknown' : 'away';
+  return 'refused';
+}
+
+interface Command {
+  op: string;
+  process: string;
+  method: string;
+  path: string;
+  body?: unknown;
+  keyed: boolean;
+}
+
+/** Sends it until its outcome is known, where its key allows that. */
+async function carryOut(command: Command, clients: Clients): Promise<Answer> {
+  const { urls, history, random } = clients;
+  const { op, process, method, path, body, keyed } = command;
+  const end = performance.now() + LONGEST;
+  for (;;) {
+    const service = random.below(urls.length);
+    const url = urls[service] as string;
+    history.write({ kind: 'begin', process, op, what: `${method} ${path}`, service });
+    const headers = { 'X-Reason': op, ...(keyed && { 'Idempotency-Key': op }) };
+    const answer = await send(url, method, path, { body, headers });
+    const { status, position, batch, code } = answer;
+    const result = resultOf(answer);
+    history.write({ kind: 'end', process, op, service, result, status, position, batch, code });
+    if (code === 'LOG_DIVERGED') await clients.acknowledge(url);
+    // Without a key, what may have been done is never sent again.
+    const again = result === 'away' || (result === 'unknown' && keyed);
+    if (!again || performance.now() > end) return answer;
+    await sleep(100 + random.below(400));
+  }
+}
+
+export async function write(process: string, clients: Clients): Promise<void> {
+  const { random, running } = clients;
+  let made = false;
+  for (let turn = 0; running(); turn += 1) {
+    const op = `${process}/${turn}`;
+    const what = work({ id: op, name: process, made }, random);
+    const { status, code } = await carryOut({ op, process, ...what, keyed: random.chance(0.7) }, clients);
+    const isOwn = what.path.includes(process) || what.path === '/collections';
+    if (what.path === '/collections') made = status < 300 || code === 'ALREADY_EXISTS';
+    // Deleted, or lost with the log's tail.
+    else if (isOwn && (what.method === 'DELETE' ? what.path === `/collections/${process}` : status === 404))
+      made = false;
+    await sleep(50 + random.below(300));
+  }
+}
+
+/** Reads the head, and now and then the event there; never wants to see less than it has seen. */
+export async function read(process: string, clients: Clients): Promise<void> {
+  const { urls, history, random, running } = clients;
+  let least = 0;
+  let refused = 0;
+  for (let turn = 0; running(); turn += 1) {
+    const op = `${process}/${turn}`;
+    const service = random.below(urls.length);
+    const url = urls[service] as string;
+    const headers: Record<string, string> = least > 0 ? { 'X-Log-Position-At-Least': String(least) } : {};
+    history.write({ kind: 'begin', process, op, what: 'GET /collections', service });
+    const { status, position, code } = await send(url, 'GET', '/collections?fields=collection', { headers });
+    const result = status === 200 ? 'read' : 'away';
+    history.write({ kind: 'end', process, op, service, result, status, position, code, least });
+    refused = status === 200 ? 0 : refused + 1;
+    if (position !== null && status === 200) least = Math.max(least, position);
+    // What it has seen may be gone for good.
+    if (refused > 20) least = refused = 0;
+    if (status === 200 && position !== null && position > 0 && turn % 3 === 0) {
+      const at = `${op}e`;
+      history.write({ kind: 'begin', process, op: at, what: `GET /history/events/${position}`, service });
+      const event = await send(url, 'GET', `/history/events/${position}`);
+      const hash = /"hash":\s*"([\da-f]{64})"/.exec(event.status === 200 ? event.text : '')?.[1];
+      const end = { kind: 'end', process, op: at, service, status: event.status, code: event.code } as const;
+      if (hash === undefined) history.write({ ...end, result: 'away', position: null });
+      else history.write({ ...end, result: 'read', position, hash });
+    }
+    await sleep(100 + random.below(300));
+  }
+}

@@ -1,0 +1,173 @@
+/** Fifteen acknowledged events are lost on purpose: the primary sends nothing to its standbys any more, and dies. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { leaderOf, processesOf, startNode, waitFor } from '../cluster/cluster.js';
+import { type Layout, type NodePlace, nodeUrl } from '../cluster/layout.js';
+import { signal } from '../cluster/processes.js';
+import { ADMIN_TOKEN, serviceUrl } from '../cluster/services.js';
+import { type Answer, send } from './clients.js';
+import { type Place, waitUntilWell } from './faults.js';
+
+const LOST = 15;
+
+export interface Lost {
+  findings: string[];
+  /** One line. */
+  summary: string;
+}
+
+interface Scene extends Place {
+  name: string;
+  findings: string[];
+  expect(holds: boolean, what: string): void;
+}
+
+export async function loseTail(place: Place, onDivergence: 'refuse' | 'continue'): Promise<Lost> {
+  const { layout } = place;
+  const findings: string[] = [];
+  const expect = (holds: boolean, what: string): void => void (holds || findings.push(`${onDivergence}: ${what}`));
+  const scene: Scene = { ...place, name: `lost-${onDivergence}`, findings, expect };
+  const urls = layout.services.map((_, index) => serviceUrl(layout, index));
+  await waitUntilWell(layout);
+  const primary = (await leaderOf(layout)) as NodePlace;
+  const before = await headOf(layout, primary);
+  signal(await walSenders(layout, primary), 'SIGSTOP');
+  const stream = follow(urls[0] as string, before);
+  const last = await acknowledgeSome(scene, urls[0] as string);
+  // The second process has seen them, the third has not.
+  await send(urls[1] as string, 'GET', '/collections');
+  signal(processesOf(layout, primary), 'SIGKILL');
+  await waitFor(async () => ![undefined, primary.name].includes((await leaderOf(layout))?.name), 'new primary');
+  startNode(layout, primary);
+  const found = await headOf(layout, (await leaderOf(layout)) as NodePlace);
+  expect(found < last, `nothing was lost (the log ended at ${last}, and ends at ${found})`);
+  await readAll(scene, urls, found);
+  if (onDivergence === 'refuse') await refusedUntilAcknowledged(scene, urls);
+  else await goesOn(scene, urls);
+  await named(scene, urls, { seen: last, found });
+  await sleep(500);
+  stream.end();
+  expect(stream.text().includes('event: diverged'), 'the stream said nothing');
+  expect(stream.text().includes(`"seen":{"position":${last}`), 'the stream names another position');
+  await waitUntilWell(layout);
+  return {
+    findings,
+    summary: `${onDivergence}: the log ended at ${last}, was found to end at ${found}; ${last - found} events lost`,
+  };
+}
+
+async function headOf(layout: Layout, node: NodePlace): Promise<number> {
+  const client = new pg.Client({ connectionString: nodeUrl(layout, node) });
+  await client.connect();
+  const { rows } = await client.query<{ head: string }>('SELECT max(position) AS head FROM service.service_events');
+  await client.end();
+  return Number(rows[0]?.head);
+}
+
+async function walSenders(layout: Layout, node: NodePlace): Promise<number[]> {
+  const client = new pg.Client({ connectionString: nodeUrl(layout, node, 'postgres', 'postgres') });
+  await client.connect();
+  const { rows } = await client.query<{ pid: number }>('SELECT pid FROM pg_stat_replication');
+  await client.end();
+  return rows.map(({ pid }) => pid);
+}
+
+/** @returns the position of the last */
+async function acknowledgeSome({ history, name, expect }: Scene, url: string): Promise<number> {
+  let position = 0;
+  for (let n = 0; n < LOST; n += 1) {
+    const op = `${name}/${n}`;
+    history.write({ kind: 'begin', process: name, op, what: 'PATCH /collections/shared', service: 0 });
+    const answer = await send(url, 'PATCH', '/collections/shared', {
+      body: { meta: { note: op } },
+      headers: { 'X-Reason': op, 'Idempotency-Key': op },
+    });
+    const { status, batch } = answer;
+    const result = status === 200 ? 'acknowledged' : 'away';
+    history.write({ kind: 'end', process: name, op, service: 0, result, status, position: answer.position, batch });
+    expect(status === 200, `a command before the loss was answered ${status} ${answer.text.slice(0, 200)}`);
+    position = answer.position ?? position;
+  }
+  return position;
+}
+
+async function readAll({ expect }: Scene, urls: readonly string[], found: number): Promise<void> {
+  for (const [index, url] of urls.entries()) {
+    let answer: Answer | undefined;
+    await waitFor(async () => (answer = await send(url, 'GET', '/collections')).status === 200, 'read', 60_000);
+    const { position } = answer as Answer;
+    // ON_LOG_DIVERGENCE=continue has written one event by then.
+    expect(
+      position !== null && position <= found + 2,
+      `process ${index} shows position ${position} on a log that ended at ${found}`,
+    );
+  }
+}
+
+const note = (text: string) => ({ body: { meta: { note: text } } });
+
+async function refusedUntilAcknowledged({ expect, name }: Scene, urls: readonly string[]): Promise<void> {
+  const [one = '', two = ''] = urls;
+  for (const [index, url] of urls.entries()) {
+    const answer = await send(url, 'PATCH', '/collections/shared', note(`${name} refused`));
+    expect(answer.code === 'LOG_DIVERGED', `process ${index} answered a change ${answer.status} ${answer.code}`);
+    const health = await send(url, 'GET', '/server/health');
+    expect(health.status === 503, `process ${index} is healthy`);
+  }
+  const all = await Promise.all([one, two, one, two].map((url) => send(url, 'POST', '/history/acknowledge')));
+  const counts = all.map(
+    ({ text }) => (JSON.parse(text) as { data?: { divergences: unknown[] } }).data?.divergences.length ?? -1,
+  );
+  expect(counts.filter((count) => count > 0).length === 1, `acknowledged ${counts.join(', ')} divergences`);
+  await writeOnAll({ expect, name }, urls);
+}
+
+async function goesOn({ expect, name }: Scene, urls: readonly string[]): Promise<void> {
+  await writeOnAll({ expect, name }, urls);
+}
+
+async function writeOnAll({ expect, name }: Pick<Scene, 'expect' | 'name'>, urls: readonly string[]): Promise<void> {
+  for (const [index, url] of urls.entries()) {
+    const answer = await send(url, 'PATCH', '/collections/shared', note(`${name} after ${index}`));
+    expect(answer.status === 200, `process ${index} doesn't go on: ${answer.status} ${answer.text.slice(0, 200)}`);
+  }
+  const op = `${name}/0`;
+  const again = await send(urls[0] as string, 'PATCH', '/collections/shared', {
+    ...note(op),
+    headers: { 'Idempotency-Key': op, 'X-Reason': `${op} again` },
+  });
+  expect(
+    again.status === 200 && again.batch !== null,
+    `a lost command with its key: ${again.status} ${again.text.slice(0, 200)}`,
+  );
+}
+
+async function named({ expect }: Scene, urls: readonly string[], lost: { seen: number; found: number }): Promise<void> {
+  const { text } = await send(urls[0] as string, 'GET', '/history/events?type=log.acknowledged&limit=1000');
+  const events = (
+    JSON.parse(text) as {
+      data: { data: { divergences: { seen: { position: number }; found: { position: number } }[] } }[];
+    }
+  ).data;
+  const all = events.flatMap((event) => event.data.divergences);
+  const isNamed = all.some(({ seen, found }) => seen.position === lost.seen && found.position >= lost.found);
+  expect(isNamed, `no event names the loss of ${lost.found + 1} to ${lost.seen}`);
+  const counted = await Promise.all(urls.map((url) => send(url, 'GET', '/metrics')));
+  for (const [index, metrics] of counted.entries()) {
+    const total = Number(/^dps_log_divergence_total (\d+)/m.exec(metrics.text)?.[1] ?? 0);
+    expect(total > 0, `process ${index} counts no divergence`);
+  }
+}
+
+/** What a follower of the stream is sent. */
+function follow(url: string, after: number): { text(): string; end(): void } {
+  const stop = new AbortController();
+  let said = '';
+  void (async () => {
+    const headers = { Authorization: `Bearer ${ADMIN_TOKEN}` };
+    const answer = await fetch(`${url}/history/stream?after=${after}`, { headers, signal: stop.signal });
+    const decoder = new TextDecoder();
+    for await (const chunk of answer.body ?? []) said += decoder.decode(chunk as Uint8Array, { stream: true });
+  })().catch(() => undefined);
+  return { text: () => said, end: () => stop.abort() };
+}
