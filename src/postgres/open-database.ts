@@ -3,7 +3,7 @@ import pg from 'pg';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OperatorError } from '../kernel/operator-error.js';
 import { startEmbedded } from './embedded/index.js';
-import { sqlState } from './errors.js';
+import { isConnectionLoss, sqlState } from './errors.js';
 import { type Hosts, hostsOf } from './hosts/index.js';
 import type { Logger } from './logger.js';
 import type { Addresses } from './pool.js';
@@ -69,7 +69,9 @@ async function reach(address: string, setting: string): Promise<Seen> {
       await client.connect();
       return await seeWay(client);
     } catch (error) {
-      if (sqlState(error) !== CANNOT_CONNECT_NOW || Date.now() > limit) throw unreachable(error, setting);
+      const isComing = sqlState(error) === CANNOT_CONNECT_NOW || (hosts !== null && isConnectionLoss(error));
+      if (!isComing || Date.now() > limit) throw unreachable(error, setting);
+      hosts?.doubt();
       await sleep(RETRY_MS);
     } finally {
       await client.end().catch(() => undefined);

@@ -1,0 +1,58 @@
+import { expect } from 'chai';
+import { type Client, clientOf, json } from '../../support/client.js';
+import { type TestDatabase, createDatabase } from '../../support/postgres.js';
+import { type Proxy, startProxy } from '../../support/proxy.js';
+import { type TestService, startService } from '../../support/service.js';
+
+/** Two ways to one server stand for two servers: which way is taken, and when, is what is tried here. */
+describe('a service with several hosts', () => {
+  let database: TestDatabase;
+  let ways: [Proxy, Proxy];
+  let service: TestService;
+  let send: Client;
+
+  beforeEach(async () => {
+    database = await createDatabase('migrated');
+    ways = [await startProxy(database.connectionString), await startProxy(database.connectionString)];
+    const [one, two] = ways.map(({ connectionString }) => new URL(connectionString));
+    const address = `${one?.protocol}//${one?.username}:${one?.password}@${one?.host},127.0.0.1:1,${two?.host}${one?.pathname}`;
+    service = await startService({ DATABASE_URL: `${address}?target_session_attrs=read-write` });
+    send = clientOf(service);
+  });
+  afterEach(async () => {
+    for (const way of ways) {
+      way.answer('through');
+      way.cut();
+    }
+    await service.stop();
+    for (const way of ways) await way.close();
+    await database.drop();
+  });
+
+  const create = (collection: string) => send('/collections', json({ collection, schema: {} }));
+
+  it('uses one for everything, and goes on with another', async () => {
+    expect((await create('first')).status).to.equal(200);
+    const [used, other] = ways[0].connections() > ways[1].connections() ? ways : [ways[1], ways[0]];
+    const probes = other.connections();
+    used.answer('refused');
+    used.cut();
+    const reply = await create('second');
+    expect(reply.status, reply.text).to.equal(200);
+    expect((await send('/collections/second')).status).to.equal(200);
+    expect(other.connections()).to.be.above(probes + 1);
+    expect(service.log()).to.contain('the database is another server now');
+  });
+
+  it('lets a change wait for a server until LOCK_TIMEOUT', async () => {
+    for (const way of ways) {
+      way.answer('refused');
+      way.cut();
+    }
+    setTimeout(() => ways[1].answer('through'), 2_500);
+    const started = performance.now();
+    const reply = await create('first');
+    expect(reply.status, reply.text).to.equal(200);
+    expect(performance.now() - started).to.be.above(2_000);
+  });
+});
