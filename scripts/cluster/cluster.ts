@@ -90,17 +90,18 @@ export async function leaderOf(layout: Layout): Promise<NodePlace | undefined> {
 /** A primary, two standbys that follow it, and in synchronous mode one that is waited for. */
 export async function isUp(layout: Layout): Promise<boolean> {
   const all = await members(layout);
-  const well = all.filter(
-    ({ role, state }) => state === 'streaming' || (state === 'running' && (role === 'leader' || isOld(all))),
-  );
-  const synchronous = layout.mode === 'async' || all.some(({ role }) => role === 'sync_standby');
-  return well.length === layout.nodes.length && all.some(({ role }) => role === 'leader') && synchronous;
+  const timelines = new Set(all.map(({ timeline }) => timeline));
+  const leader = layout.nodes.find(({ name }) => name === all.find(({ role }) => role === 'leader')?.name);
+  const isSynchronous = layout.mode === 'async' || all.some(({ role }) => role === 'sync_standby');
+  if (leader === undefined || timelines.size !== 1 || !isSynchronous) return false;
+  return (await followersOf(leader)) === layout.nodes.length - 1;
 }
 
-/** Patroni before 3.1 says `running` of a standby that streams. */
-function isOld(all: readonly Member[]): boolean {
-  const timelines = new Set(all.map(({ timeline }) => timeline));
-  return timelines.size === 1 && all.every(({ lag }) => lag === undefined || Number(lag) < 16 * 1024 * 1024);
+/** How many standbys stream from a primary: it is the one who knows. */
+async function followersOf({ api }: NodePlace): Promise<number> {
+  const answer = await fetch(`http://127.0.0.1:${api}/patroni`, { signal: AbortSignal.timeout(2_000) });
+  const { replication = [] } = (await answer.json()) as { replication?: { state: string }[] };
+  return replication.filter(({ state }) => state === 'streaming').length;
 }
 
 export async function waitFor(holds: () => Promise<boolean>, what: string, limit = UP): Promise<void> {
