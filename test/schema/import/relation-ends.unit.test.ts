@@ -23,7 +23,8 @@ function readAll(relations: Members[], instance: Partial<Instance> = {}) {
   const known = { ...EMPTY_INSTANCE, ...instance };
   return valueOf(importSnapshot(file({ ...PARTS, relations }), SYSTEM, known));
 }
-const kept = (given: Members, instance?: Partial<Instance>) => readAll([given], instance).relations ?? [];
+const kept = (given: Members, instance?: Partial<Instance>): Members[] =>
+  (readAll([given], instance).relations ?? []) as Members[];
 const reasonOf = (...relations: Members[]): string[] =>
   readAll(relations).warnings.map(
     ({ message, code, collection, field }) => `${code} ${collection}.${field}: ${message}`,
@@ -168,7 +169,7 @@ describe('relations of a file', () => {
         'one_deselect_action',
       );
     }
-    const schemaOf = (schema: unknown) => kept(relation('a.x', 'b', {}, schema as never))[0]?.schema;
+    const schemaOf = (schema: unknown) => kept(relation('a.x', 'b', {}, schema as never))[0]?.['schema'];
     expect(schemaOf(undefined)).to.deep.equal({});
     expect(schemaOf(null)).to.equal(null);
     expect(schemaOf('x')).to.equal(null);
@@ -181,7 +182,7 @@ describe('relations of a file', () => {
       deferrable: true,
     });
     expect(schemaOf({ constraint_name: '', on_delete: 'EXPLODE', on_update: 5 })).to.deep.equal({});
-    expect(kept(relation('a.x', null, ANY, {}))[0]?.schema).to.equal(null);
+    expect(kept(relation('a.x', null, ANY, {}))[0]?.['schema']).to.equal(null);
     expect(kept({ many_collection: 'a', many_field: 'x', one_collection: 'b' })[0]).not.to.have.property('schema');
   });
 });
