@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { runYielding } from '../kernel/event-loop.js';
 import { prepareEvents } from '../log/append.js';
 import type { Point } from '../log/fold.js';
+import type { Backend } from '../postgres/backend.js';
 import type { Parameterised } from '../postgres/exchange.js';
 import { planBatch } from '../projector/ddl/plan.js';
 import { metadataStatements } from '../projector/metadata/rows.js';
@@ -68,7 +69,7 @@ export function projectionOf({ pool, place }: PipelineOptions, batch: Omit<Proje
 interface Preparing {
   options: PipelineOptions;
   request: RequestContext;
-  backend: number;
+  backend: Backend;
   timeline: number | null;
   point: Point;
   events: readonly LogEvent[];

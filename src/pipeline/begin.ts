@@ -4,6 +4,7 @@ import { CHECK_QUERY, type CheckRow, isReplaced, toHeadCheck } from '../log/dive
 import { EVENT_COLUMNS, type EventRow, toEventRecord } from '../log/read.js';
 import { emptyHead } from '../log/head.js';
 import { advisoryKey } from '../postgres/advisory.js';
+import { type Backend, backendOf } from '../postgres/backend.js';
 import {
   ExchangeError,
   LostConnectionError,
@@ -28,8 +29,8 @@ import type { PipelineOptions } from './types.js';
 const FIRST_PAGE = 200;
 
 export interface Begun {
-  /** The process of the server that runs the transaction, and the server's timeline. */
-  backend: number;
+  /** What of the server runs the transaction, and the server's timeline. */
+  backend: Backend;
   timeline: number | null;
   /** Exactly the log's head, as long as the transaction holds its lock. */
   point: Point;
@@ -74,7 +75,7 @@ export async function begin(client: pg.ClientBase, options: PipelineOptions, how
     ...(how.savepoint === true ? [{ text: `SAVEPOINT ${SAVEPOINT}` }] : []),
   ]).catch(notBegun);
   const [, , , limited, , checked, events, found] = results.map(({ rows }) => rows);
-  const backend = Number(limited?.[0]?.['backend']);
+  const backend = backendOf(client, limited?.[0]);
   how.attendance.began(backend);
   const check = checked?.[0] as unknown as CheckRow;
   admit(check, options);

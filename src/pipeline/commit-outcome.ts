@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { NotInTimeError, inTime } from '../kernel/in-time.js';
 import { advisoryKey } from '../postgres/advisory.js';
+import { type Backend, IS_BACKEND } from '../postgres/backend.js';
 import { isLocked, unavailable } from '../postgres/errors.js';
 import { sendBatch } from '../postgres/exchange.js';
 import { SYNC_POINT } from '../postgres/synchronous.js';
@@ -18,8 +19,8 @@ import type { PipelineOptions } from './types.js';
 export interface Unanswered {
   /** Its batch. */
   batch: string;
-  /** The process of the server that ran it. */
-  backend: number;
+  /** What of the server ran it. */
+  backend: Backend;
   /** The server's timeline then: another one's processes are others. */
   timeline: number | null;
 }
@@ -104,14 +105,14 @@ async function look(client: pg.Client, lost: Unanswered, { options, limit }: Loo
   }
 }
 
-/** Ends the lost transaction's process, and only while it is that one which holds the lock. */
+/** Ends the lost transaction's process, and only while it is that transaction which holds the lock. */
 async function endHolder(client: pg.Client, { backend, timeline }: Unanswered, key: string): Promise<void> {
   const statement = {
-    text: `SELECT pg_terminate_backend(pid) FROM pg_locks
-            WHERE locktype = 'advisory' AND granted AND pid = $1 AND ${TIMELINE} = $3
-              AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
-              AND (classid::bigint << 32 | objid::bigint) = $2::bigint AND objsubid = 1`,
-    values: [backend, key, timeline],
+    text: `SELECT pg_terminate_backend(a.pid) FROM pg_catalog.pg_locks l JOIN pg_catalog.pg_stat_activity a ON a.pid = l.pid
+            WHERE ${IS_BACKEND} AND l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
+              AND l.database = (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database())
+              AND (l.classid::bigint << 32 | l.objid::bigint) = $3::bigint AND ${TIMELINE} = $4`,
+    values: [backend.pid, backend.since, key, timeline],
   };
   await sendBatch(client, [{ text: 'ROLLBACK' }, statement]);
 }

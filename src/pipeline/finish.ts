@@ -1,5 +1,6 @@
 /** The ends of an attempt: done, unchanged, refused; and the answer that is stored under an idempotency key. */
 import type pg from 'pg';
+import type { Backend } from '../postgres/backend.js';
 import { type Parameterised, sendBatch } from '../postgres/exchange.js';
 import type { Point } from '../log/fold.js';
 import { SAVEPOINT } from './begin.js';
@@ -10,8 +11,8 @@ import type { Done, PipelineOptions, Refusal, RequestContext } from './types.js'
 
 export interface Batch {
   id: string;
-  /** The process of the server that runs the transaction. */
-  backend: number;
+  /** What of the server runs the transaction. */
+  backend: Backend;
   timeline: number | null;
   done: Done;
   point: Point;

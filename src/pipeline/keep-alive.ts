@@ -3,14 +3,15 @@
  * an unattended transaction; and the watch over the connection is told what to ask about, and until when.
  */
 import type pg from 'pg';
+import type { Backend } from '../postgres/backend.js';
 import { tellWatch } from '../postgres/silent-connections.js';
 
 /** Milliseconds between two signs of life, while there is nothing else to say. */
 const SIGN_OF_LIFE = 1_500;
 
 export interface Attendance {
-  /** The transaction has begun, in this process of the server: behind a pooler, it isn't the one that the driver knows. */
-  began(backend: number): void;
+  /** The transaction has begun, and this is what runs it. */
+  began(backend: Backend): void;
   end(): void;
 }
 

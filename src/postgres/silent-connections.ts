@@ -6,6 +6,8 @@
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
+import { type Backend, IS_BACKEND } from './backend.js';
+import { isPooled } from './client.js';
 import { LostConnectionError, sqlState } from './errors.js';
 import type { Logger } from './logger.js';
 import { type Target, withOwnClient } from './own-client.js';
@@ -47,8 +49,8 @@ interface Suspicion {
 
 /** Of the transaction on a connection, for as long as it runs. */
 export interface Watched {
-  /** The process that runs it: behind a pooler, it isn't the one that the driver knows. */
-  backend?: number | undefined;
+  /** What runs it: behind a pooler, it isn't the process that the driver knows. */
+  backend?: Backend | undefined;
   /** When its caller's time to wait is over (`performance.now`). */
   deadline?: number | undefined;
 }
@@ -158,9 +160,9 @@ class Watch {
 
   /** Not asked through the pool: its other connections may be as silent, or all be taken. */
   async #doing(): Promise<Doing> {
-    const { deadline = Infinity, backend } = this.#told;
+    const { deadline = Infinity } = this.#told;
     const limit = deadline - performance.now() < LOOK + TO_FIND_OUT ? SHORT_LOOK : LOOK;
-    return doingOf(this.#sameServer(), { limit, backend, known: this.#client.processID });
+    return doingOf(this.#sameServer(), limit, this.#told.backend ?? ownBackend(this.#client));
   }
 
   #sameServer(): Target {
@@ -168,9 +170,9 @@ class Watch {
     return { options: this.#watching.target.options, at: { name: host, port } };
   }
 
-  #giveUp(backend: number | undefined): void {
+  #giveUp(backend: Backend | undefined): void {
     const { logger, suspicion } = this.#watching;
-    logger.warn('a connection to the database has gone silent and is given up', { backend });
+    logger.warn('a connection to the database has gone silent and is given up', { backend: backend?.pid });
     suspicion.since = Math.max(suspicion.since, performance.now());
     this.#client.connection.stream.destroy(new LostConnectionError('the connection has gone silent'));
     if (backend !== undefined) void endBackend(this.#sameServer(), backend);
@@ -190,8 +192,8 @@ const readBy = (progress: string): string | undefined => progress.split(' ', 1)[
 interface Doing {
   /** `cut off`: the database can't be asked either. `hidden`: behind a pooler, the process isn't known. */
   kind: 'working' | 'waiting for us' | 'gone' | 'cut off' | 'hidden';
-  /** The process, where it is known to be ours. */
-  backend?: number | undefined;
+  /** What works for us, where it is known. */
+  backend?: Backend | undefined;
 }
 
 /**
@@ -199,29 +201,26 @@ interface Doing {
  * is at work: it is our turn.
  */
 const DOING = `
-  SELECT pg_backend_pid() AS asked, a.pid IS NOT NULL AS present,
+  SELECT a.pid IS NOT NULL AS present,
          a.state NOT LIKE 'idle%' AND (a.wait_event_type IS DISTINCT FROM 'Client'
            OR a.wait_event = 'ClientRead' AND a.query ~* '^\\s*COPY\\s') AS working
-    FROM (SELECT) one LEFT JOIN pg_catalog.pg_stat_activity a ON a.pid = $1`;
+    FROM (SELECT) one LEFT JOIN pg_catalog.pg_stat_activity a ON ${IS_BACKEND}`;
 
-interface Asked {
-  limit: number;
-  /** As the transaction told it. */
-  backend: number | undefined;
-  /** As the driver knows it. */
-  known: number | undefined;
+/** The process that the driver knows. A pooler makes that number up. */
+function ownBackend(client: Connected): Backend | undefined {
+  return isPooled(client) || client.processID === undefined ? undefined : { pid: client.processID, since: null };
 }
 
-async function doingOf(target: Target, { limit, backend, known }: Asked): Promise<Doing> {
+/** @param limit milliseconds @param backend undefined: a pooler hides it */
+async function doingOf(target: Target, limit: number, backend: Backend | undefined): Promise<Doing> {
   try {
     return await withOwnClient(target, limit, async (client) => {
-      const pid = backend ?? known;
-      const { rows } = await client.query<{ asked: number; present: boolean; working: boolean | null }>(DOING, [pid]);
+      const values = [backend?.pid ?? 0, backend?.since ?? null];
+      const { rows } = await client.query<{ present: boolean; working: boolean | null }>(DOING, values);
       const [row] = rows;
-      const isPooler = row?.asked !== (client as unknown as Connected).processID;
-      if (isPooler && backend === undefined) return { kind: 'hidden' };
+      if (backend === undefined) return { kind: 'hidden' };
       if (row?.present !== true) return { kind: 'gone' };
-      return { kind: row.working === true ? 'working' : 'waiting for us', backend: pid };
+      return { kind: row.working === true ? 'working' : 'waiting for us', backend };
     });
   } catch (error) {
     // A server that answers, if only that it has no connection left, has not gone.
@@ -230,13 +229,13 @@ async function doingOf(target: Target, { limit, backend, known }: Asked): Promis
 }
 
 /** Ends a process of ours that waits for a client that doesn't listen any more; it would keep its locks. */
-async function endBackend(target: Target, backend: number): Promise<void> {
+async function endBackend(target: Target, { pid, since }: Backend): Promise<void> {
   await withOwnClient(target, LOOK, (client) =>
     client.query(
-      `SELECT pg_terminate_backend(pid) FROM pg_catalog.pg_stat_activity
-        WHERE pid = $1 AND usename = current_user AND datname = current_database()
-          AND (state LIKE 'idle%' OR wait_event_type = 'Client')`,
-      [backend],
+      `SELECT pg_terminate_backend(a.pid) FROM pg_catalog.pg_stat_activity a
+        WHERE ${IS_BACKEND} AND a.usename = current_user AND a.datname = current_database()
+          AND (a.state LIKE 'idle%' OR a.wait_event_type = 'Client')`,
+      [pid, since],
     ),
   ).catch(() => undefined);
 }

@@ -1,4 +1,5 @@
 /** What a transaction that holds the log's lock is held to. */
+import { BACKEND } from './backend.js';
 import type { Parameterised } from './exchange.js';
 
 /**
@@ -8,12 +9,12 @@ import type { Parameterised } from './exchange.js';
 export const IDLE = 5_000;
 
 /**
- * Limits of the present transaction, in milliseconds; answers the `backend` that runs it. A `lock` of 0 would be none,
+ * Limits of the present transaction, in milliseconds; answers the backend that runs it (`backendOf`). A `lock` of 0 would be none,
  * which a lock must never have; a `statement` of 0 is.
  */
 export function writeLimits({ lock, statement }: { lock: number; statement: number }): Parameterised {
   return {
-    text: `SELECT pg_backend_pid() AS backend, set_config('lock_timeout', $1, true),
+    text: `SELECT ${BACKEND}, set_config('lock_timeout', $1, true),
                   set_config('statement_timeout', $2, true), set_config('idle_in_transaction_session_timeout', $3, true)`,
     values: [String(Math.max(1, Math.ceil(lock))), String(statement), String(IDLE)],
   };

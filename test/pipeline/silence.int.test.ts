@@ -4,6 +4,7 @@ import pg from 'pg';
 import type { Outcome } from '../../src/pipeline/index.js';
 import { logChannel } from '../../src/postgres/advisory.js';
 import { type Proxy, startProxy } from '../support/proxy.js';
+import { INSTALL_PGBOUNCER, type Pgbouncer, pgbouncerProgram, startPgbouncer } from '../support/pgbouncer.js';
 import { until } from '../support/until.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { CAUSE, type Instance, done, field, refusedWith, silent, startInstance, table } from '../support/instance.js';
@@ -11,143 +12,159 @@ import { CAUSE, type Instance, done, field, refusedWith, silent, startInstance, 
 /** Milliseconds in which a silent connection is noticed and given up, with what a busy machine may need. */
 const NOTICED = 9_000;
 
-describe('a connection that goes silent', function () {
-  this.timeout(90_000);
-  let database: TestDatabase;
-  let proxy: Proxy;
-  let instance: Instance;
-  /** Another process, without the proxy. */
-  let beside: Instance;
-  let other: pg.Client;
-  let warnings: string[];
+for (const way of ['the server', 'a pooler'] as const)
+  describe(`a connection to ${way} that goes silent`, function () {
+    this.timeout(90_000);
+    const pooled = way === 'a pooler';
+    let pgbouncer: Pgbouncer | undefined;
+    let database: TestDatabase;
+    let proxy: Proxy;
+    let instance: Instance;
+    /** Another process, without the proxy. */
+    let beside: Instance;
+    let other: pg.Client;
+    let warnings: string[];
 
-  beforeEach(async () => {
-    database = await createDatabase('migrated');
-    proxy = await startProxy(database.connectionString);
-    warnings = [];
-    instance = await startInstance(database.connectionString, {
-      lockTimeout: 15_000,
-      writeThrough: proxy.connectionString,
-      logger: { ...silent, warn: (message: string) => void warnings.push(message) },
+    before(function () {
+      if (!pooled || pgbouncerProgram() !== null) return;
+      console.log(`      ${INSTALL_PGBOUNCER}`);
+      this.skip();
     });
-    beside = await startInstance(database.connectionString, { lockTimeout: 15_000 });
-    other = new pg.Client(database.connectionString);
-    await other.connect();
-    done(await create('first'));
-  });
 
-  afterEach(async () => {
-    proxy.intercept(() => 'pass');
-    proxy.answer('through');
-    proxy.cut();
-    await instance.stop();
-    await beside.stop();
-    await other.end();
-    await proxy.close();
-    await database.drop();
-  });
-
-  const create = (name: string, by: Instance = instance): Promise<Outcome> =>
-    by.pipeline.execute('create-collection', table(name, [field('a')]), { cause: CAUSE });
-
-  const messageOf = (outcome: Outcome): string =>
-    (outcome.kind === 'refused' && outcome.problems[0]?.message) || outcome.kind;
-
-  async function timed<T>(work: Promise<T>): Promise<[T, number]> {
-    const started = performance.now();
-    return [await work, performance.now() - started];
-  }
-
-  const isCommit = (sent: Buffer): boolean => sent.includes(logChannel('public'));
-
-  /** Once. */
-  function when(matches: (sent: Buffer) => boolean, verdict: 'pass and fall silent' | 'fall silent'): void {
-    let met = false;
-    proxy.intercept((sent) => {
-      if (met || !matches(sent)) return 'pass';
-      met = true;
-      return verdict;
+    beforeEach(async () => {
+      database = await createDatabase('migrated');
+      if (pooled) pgbouncer = await startPgbouncer(database.connectionString);
+      proxy = await startProxy(pgbouncer?.through(database.connectionString) ?? database.connectionString);
+      warnings = [];
+      instance = await startInstance(database.connectionString, {
+        lockTimeout: 15_000,
+        writeThrough: proxy.connectionString,
+        pooled,
+        logger: { ...silent, warn: (message: string) => void warnings.push(message) },
+      });
+      beside = await startInstance(database.connectionString, { lockTimeout: 15_000 });
+      other = new pg.Client(database.connectionString);
+      await other.connect();
+      done(await create('first'));
     });
-  }
 
-  it('after its COMMIT was done: the answer is the right one, and others write meanwhile', async () => {
-    when(isCommit, 'pass and fall silent');
-    const writing = timed(create('second'));
-    await until(
-      'it is committed',
-      async () => (await other.query('SELECT FROM service.service_events')).rowCount === 2,
-    );
-    const [third, waited] = await timed(create('third', beside));
-    done(third);
-    expect(waited).to.be.below(2_000);
-    const [outcome, took] = await writing;
-    expect(done(outcome).position).to.equal(2);
-    expect(took).to.be.below(NOTICED);
-    const [next, tookNext] = await timed(create('fourth'));
-    expect(done(next).position).to.equal(4);
-    expect(tookNext).to.be.below(2_000);
-    expect(warnings).to.include('a connection to the database has gone silent and is given up');
-  });
-
-  it('before its COMMIT arrived: nothing was written, the lock is free within seconds, and the message is true', async () => {
-    when(isCommit, 'fall silent');
-    const writing = timed(create('second'));
-    await sleep(500);
-    const [third, waited] = await timed(create('third', beside));
-    done(third);
-    expect(waited).to.be.below(NOTICED);
-    const [outcome, took] = await writing;
-    expect(refusedWith(outcome)).to.equal('UNAVAILABLE');
-    expect(messageOf(outcome)).to.include('nothing was written').and.not.include('lock');
-    expect(took).to.be.below(NOTICED + 3_000);
-    done(await create('second'));
-    const { rows } = await other.query<{ state: string }>(
-      `SELECT state FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in%'`,
-    );
-    expect(rows).to.deep.equal([]);
-  });
-
-  it('before anything was begun: another connection is taken, and the change is made', async () => {
-    when((sent) => sent.includes('BEGIN') || sent.includes('batch_'), 'fall silent');
-    const [outcome, took] = await timed(create('second'));
-    done(outcome);
-    expect(took).to.be.below(NOTICED);
-  });
-
-  it('over its DDL: another connection is taken, and the change is made once', async () => {
-    when((sent) => sent.includes('CREATE TABLE'), 'pass and fall silent');
-    const [outcome, took] = await timed(create('second'));
-    done(outcome);
-    expect(took).to.be.below(NOTICED + 1_000);
-    const [next, waited] = await timed(create('third'));
-    done(next);
-    expect(waited).to.be.below(2_000);
-  });
-
-  it('and no way to ask: it is not known whether, and the next change looks it up before it does anything', async () => {
-    proxy.intercept((sent) => {
-      if (!isCommit(sent)) return 'pass';
-      proxy.answer('never');
-      return 'pass and fall silent';
+    afterEach(async () => {
+      proxy.intercept(() => 'pass');
+      proxy.answer('through');
+      proxy.cut();
+      await instance.stop();
+      await beside.stop();
+      await other.end();
+      await proxy.close();
+      await pgbouncer?.stop();
+      await database.drop();
     });
-    const outcome = await create('second');
-    expect(refusedWith(outcome)).to.equal('UNAVAILABLE');
-    expect(messageOf(outcome)).to.include('unknown').and.not.include('nothing was written');
-    expect(refusedWith(await create('third'))).to.equal('UNAVAILABLE');
-    proxy.intercept(() => 'pass');
-    proxy.answer('through');
-    expect(done(await create('third')).position).to.equal(3);
-    expect(warnings).to.include('the outcome of an earlier commit is known now');
-    expect([...instance.store.current().collections.keys()]).to.have.members(['first', 'second', 'third']);
-  });
 
-  it('is not taken for silent while the server works for long, nor while this process does', async () => {
-    const outcome = await instance.pipeline.underLock(async (client) => {
-      await client.query('SELECT pg_sleep(7)');
-      await sleep(7_000);
-      return (await client.query<{ two: number }>('SELECT 2 AS two')).rows[0]?.two;
+    const create = (name: string, by: Instance = instance): Promise<Outcome> =>
+      by.pipeline.execute('create-collection', table(name, [field('a')]), { cause: CAUSE });
+
+    const messageOf = (outcome: Outcome): string =>
+      (outcome.kind === 'refused' && outcome.problems[0]?.message) || outcome.kind;
+
+    async function timed<T>(work: Promise<T>): Promise<[T, number]> {
+      const started = performance.now();
+      return [await work, performance.now() - started];
+    }
+
+    const isCommit = (sent: Buffer): boolean => sent.includes(logChannel('public'));
+
+    /** Once. */
+    function when(matches: (sent: Buffer) => boolean, verdict: 'pass and fall silent' | 'fall silent'): void {
+      let met = false;
+      proxy.intercept((sent) => {
+        if (met || !matches(sent)) return 'pass';
+        met = true;
+        return verdict;
+      });
+    }
+
+    it('after its COMMIT was done: the answer is the right one, and others write meanwhile', async () => {
+      when(isCommit, 'pass and fall silent');
+      const writing = timed(create('second'));
+      await until(
+        'it is committed',
+        async () => (await other.query('SELECT FROM service.service_events')).rowCount === 2,
+      );
+      const [third, waited] = await timed(create('third', beside));
+      done(third);
+      expect(waited).to.be.below(2_000);
+      const [outcome, took] = await writing;
+      expect(done(outcome).position).to.equal(2);
+      expect(took).to.be.below(NOTICED);
+      const [next, tookNext] = await timed(create('fourth'));
+      expect(done(next).position).to.equal(4);
+      expect(tookNext).to.be.below(2_000);
+      expect(warnings).to.include('a connection to the database has gone silent and is given up');
     });
-    expect(outcome).to.equal(2);
-    expect(warnings).to.deep.equal([]);
+
+    it('before its COMMIT arrived: nothing was written, the lock is free within seconds, and the message is true', async () => {
+      when(isCommit, 'fall silent');
+      const writing = timed(create('second'));
+      await sleep(500);
+      const [third, waited] = await timed(create('third', beside));
+      done(third);
+      expect(waited).to.be.below(NOTICED);
+      const [outcome, took] = await writing;
+      expect(refusedWith(outcome)).to.equal('UNAVAILABLE');
+      expect(messageOf(outcome)).to.include('nothing was written').and.not.include('lock');
+      expect(took).to.be.below(NOTICED + 3_000);
+      done(await create('second'));
+      const { rows } = await other.query<{ state: string }>(
+        `SELECT state FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in%'`,
+      );
+      expect(rows).to.deep.equal([]);
+    });
+
+    it(`before anything was begun: ${pooled ? 'given up in time' : 'another connection is taken, and the change is made'}`, async () => {
+      when((sent) => sent.includes('BEGIN') || sent.includes('batch_'), 'fall silent');
+      const [outcome, took] = await timed(create('second'));
+      // It may as well wait for one of the pooler's connections, so the caller's time is let pass.
+      if (pooled) expect(refusedWith(outcome)).to.equal('UNAVAILABLE');
+      else done(outcome);
+      expect(took).to.be.below(pooled ? 18_000 : NOTICED);
+      done(await create('third'));
+    });
+
+    it('over its DDL: another connection is taken, and the change is made once', async () => {
+      when((sent) => sent.includes('CREATE TABLE'), 'pass and fall silent');
+      const [outcome, took] = await timed(create('second'));
+      done(outcome);
+      expect(took).to.be.below(NOTICED + 1_000);
+      const [next, waited] = await timed(create('third'));
+      done(next);
+      expect(waited).to.be.below(2_000);
+    });
+
+    if (!pooled)
+      it('and no way to ask: it is not known whether, and the next change looks it up before it does anything', async () => {
+        proxy.intercept((sent) => {
+          if (!isCommit(sent)) return 'pass';
+          proxy.answer('never');
+          return 'pass and fall silent';
+        });
+        const outcome = await create('second');
+        expect(refusedWith(outcome)).to.equal('UNAVAILABLE');
+        expect(messageOf(outcome)).to.include('unknown').and.not.include('nothing was written');
+        expect(refusedWith(await create('third'))).to.equal('UNAVAILABLE');
+        proxy.intercept(() => 'pass');
+        proxy.answer('through');
+        expect(done(await create('third')).position).to.equal(3);
+        expect(warnings).to.include('the outcome of an earlier commit is known now');
+        expect([...instance.store.current().collections.keys()]).to.have.members(['first', 'second', 'third']);
+      });
+
+    it('is not taken for silent while the server works for long, nor while this process does', async () => {
+      const outcome = await instance.pipeline.underLock(async (client) => {
+        await client.query('SELECT pg_sleep(7)');
+        await sleep(7_000);
+        return (await client.query<{ two: number }>('SELECT 2 AS two')).rows[0]?.two;
+      });
+      expect(outcome).to.equal(2);
+      expect(warnings).to.deep.equal([]);
+    });
   });
-});

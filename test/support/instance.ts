@@ -37,6 +37,8 @@ export interface InstanceOptions extends Partial<
   logger?: Logger;
   /** Another way to the same database for commands: through a proxy, for one. */
   writeThrough?: string;
+  /** That way leads through a pooler. */
+  pooled?: boolean;
 }
 
 /** Migrates, loads, and is ready for commands. */
@@ -52,6 +54,7 @@ export async function startInstance(connectionString: string, options: InstanceO
       ? pool
       : createPool({
           connectionString: writeThrough,
+          ...(options.pooled === true && { pooler: 'transaction', direct: connectionString }),
           schema,
           serviceSchema: defaultServiceSchema(schema),
           max: 3,
