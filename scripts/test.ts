@@ -1,7 +1,7 @@
 /**
  * `npm test`, `node --import tsx scripts/test.ts [files and patterns] [--ignore file]`: test files in as many processes as there are cores,
  * all on one PostgreSQL server and with the program built once; then, each by itself, those that measure time or memory.
- * TEST_JOBS: another number of processes. Exit code 1 when a test fails.
+ * `--pooler`: their services reach the databases through PgBouncer. TEST_JOBS: another number of processes. Exit code 1 when a test fails.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { ensureBuilt } from '../test/support/built.js';
+import { INSTALL_PGBOUNCER, pgbouncerProgram } from '../test/support/pgbouncer.js';
 import { startTestServer } from '../test/support/server.js';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
@@ -39,9 +40,13 @@ interface Totals {
 }
 
 const {
-  values: { ignore },
+  values: { ignore, pooler },
   positionals: patterns,
-} = parseArgs({ options: { ignore: { type: 'string', multiple: true, default: [] } }, allowPositionals: true });
+} = parseArgs({
+  options: { ignore: { type: 'string', multiple: true, default: [] }, pooler: { type: 'boolean', default: false } },
+  allowPositionals: true,
+});
+if (pooler) throughPooler();
 const wanted = (patterns.length > 0 ? patterns : ['test/**/*.test.ts']).map(asExpression);
 const files = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
   .map((name) => `test/${name}`)
@@ -65,6 +70,13 @@ try {
 } finally {
   await rm(directory, { recursive: true });
   await server.stop();
+}
+
+function throughPooler(): void {
+  process.env['TEST_POOLER'] = 'transaction';
+  if (pgbouncerProgram() !== null) return;
+  console.log(INSTALL_PGBOUNCER);
+  process.exit(0);
 }
 
 /** `**` and `*`, as in mocha's own patterns. */

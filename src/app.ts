@@ -19,6 +19,7 @@ import { type Database, readDatabase } from './postgres/database.js';
 import { SQLSTATE, sqlState } from './postgres/errors.js';
 import type { Logger } from './postgres/logger.js';
 import { type ConnectionOptions, createPool, directly, withSessions } from './postgres/pool.js';
+import { isStartupRefused, unexpectedPooler } from './postgres/pooler.js';
 import { createServerRole } from './postgres/server-role.js';
 import { openDatabase } from './postgres/open-database.js';
 import { createMetrics } from './metrics/index.js';
@@ -96,6 +97,7 @@ async function start(options: Starting, shutdown: Shutdown): Promise<Service> {
 
 /** A right that the database user lacks is found where it is first needed; everything else speaks for itself. */
 function explained(error: unknown): unknown {
+  if (isStartupRefused(error)) return unexpectedPooler(error);
   if (sqlState(error) !== SQLSTATE.insufficient_privilege) return error;
   return new OperatorError(
     `The user of DATABASE_URL lacks a right that the service needs (${(error as Error).message}): grant it USAGE and CREATE on the schemas of DB_SCHEMA and SERVICE_SCHEMA ("dps doctor" shows how).`,

@@ -7,7 +7,7 @@ import { isConnectionLoss, sqlState } from './errors.js';
 import { type Hosts, hostsOf } from './hosts/index.js';
 import type { Logger } from './logger.js';
 import type { Addresses } from './pool.js';
-import { type Seen, poolerOf, seeWay } from './pooler.js';
+import { type Seen, isStartupRefused, lostOptions, poolerOf, seeWay } from './pooler.js';
 
 export interface SourceOptions {
   /** null: an embedded server in `dataDir`. */
@@ -53,7 +53,10 @@ async function reachable(databaseUrl: string, options: SourceOptions): Promise<A
   const seen = await reach(databaseUrl, 'DATABASE_URL');
   const direct = directDatabaseUrl === null ? null : await reach(directDatabaseUrl, 'DIRECT_DATABASE_URL');
   const found = poolerOf({ seen, expected, direct });
-  if (found !== undefined) logger.info('DATABASE_URL leads through a pooler', { mode: found });
+  if (found !== undefined) {
+    if (/[?&]options=/.test(databaseUrl)) throw lostOptions();
+    logger.info('DATABASE_URL leads through a pooler', { mode: found });
+  }
   return { connectionString: databaseUrl, pooler: found, direct: directDatabaseUrl ?? undefined };
 }
 
@@ -111,6 +114,8 @@ const EXPLANATIONS: Readonly<Record<string, string>> = {
 };
 
 function unreachable(cause: unknown, setting: string): OperatorError {
+  // Nothing but what stands in the address was sent.
+  if (isStartupRefused(cause)) return lostOptions();
   const code = sqlState(cause) ?? (cause as NodeJS.ErrnoException).code ?? '';
   const why = Object.hasOwn(EXPLANATIONS, code) ? EXPLANATIONS[code] : (cause as Error).message.replace(/\.$/, '');
   return new OperatorError(`The database of ${setting} can't be used: ${why}.`, { cause });

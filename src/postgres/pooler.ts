@@ -1,6 +1,7 @@
 /** Whether an address leads to a server itself or through a pooler, and whether that is one the service can work with. */
 import type pg from 'pg';
 import { OperatorError } from '../kernel/operator-error.js';
+import { sqlState } from './errors.js';
 import type { Addresses } from './pool.js';
 
 /** The ways to the database don't fit each other, or the service. */
@@ -89,6 +90,26 @@ const isSamePlace = (one: Seen, other: Seen): boolean =>
 const statementMode = (said: string): string =>
   `DATABASE_URL can't be used: it leads through a pooler that refuses transactions (${said}). Set the pooler to ` +
   'pool transactions (PgBouncer: pool_mode = transaction), or let DATABASE_URL lead to the server itself.';
+
+/** Whether it is what a pooler says to the start-up parameters of a session. */
+export const isStartupRefused = (error: unknown): boolean =>
+  sqlState(error) === PROTOCOL_VIOLATION && /startup parameter/.test((error as Error).message);
+
+const PROTOCOL_VIOLATION = '08P01';
+
+/** A connection was refused that expects none. */
+export const unexpectedPooler = (cause: unknown): PoolerError =>
+  new PoolerError(
+    'DB_POOLER is none, but DATABASE_URL leads through a pooler: it refuses what a session is set to. Take DB_POOLER away.',
+    { cause },
+  );
+
+/** The address has options, and the way leads through a pooler. */
+export const lostOptions = (): PoolerError =>
+  new PoolerError(
+    "DATABASE_URL can't be used: a pooler doesn't pass on its options. Set them for the user or the database (ALTER ROLE … " +
+      'SET, ALTER DATABASE … SET).',
+  );
 
 const DIRECT_MISSING =
   'The setting DIRECT_DATABASE_URL is missing: DATABASE_URL leads through a pooler, and LISTEN, migrations and ' +

@@ -1,5 +1,6 @@
 /** Root hooks of the test run. */
 import fc from 'fast-check';
+import { stopPooler } from './pooler.js';
 import { stopTestServer } from './postgres.js';
 
 /**
@@ -12,6 +13,7 @@ if (seed !== 'random') fc.configureGlobal({ seed: Number(seed) });
 export const mochaHooks = {
   async afterAll(this: Mocha.Context) {
     this.timeout(60_000);
+    await stopPooler();
     await stopTestServer();
   },
 };

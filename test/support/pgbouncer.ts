@@ -1,12 +1,12 @@
 /** Debian's PgBouncer as an ordinary process in front of the server of the run: transaction mode, otherwise its defaults. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chown, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { temporaryDirectory } from './server.js';
 
 export interface Pgbouncer {
   /** The same database, through it. */
@@ -29,6 +29,9 @@ export function pgbouncerProgram(): string | null {
 
 export const INSTALL_PGBOUNCER = 'PgBouncer is not installed: apt-get install pgbouncer';
 
+const running = new Set<ChildProcess>();
+process.once('exit', () => running.forEach((child) => child.kill('SIGKILL')));
+
 /** It refuses to run as root. */
 const nobody = (): { uid: number; gid: number } | undefined =>
   process.getuid?.() === 0 ? { uid: Number(idOf('-u')), gid: Number(idOf('-g')) } : undefined;
@@ -40,7 +43,8 @@ export async function startPgbouncer(address: string, settings: PgbouncerSetting
   const program = pgbouncerProgram();
   if (program === null) throw new Error(INSTALL_PGBOUNCER);
   const user = nobody();
-  const directory = await temporaryDirectory();
+  const directory = await mkdtemp(join(tmpdir(), 'dps-pgbouncer-'));
+  await chmod(directory, 0o711);
   const port = await freePort();
   const { hostname, port: serverPort, username, password } = new URL(address);
   const ini = join(directory, 'pgbouncer.ini');
@@ -55,9 +59,11 @@ export async function startPgbouncer(address: string, settings: PgbouncerSetting
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
     child.kill('SIGKILL');
     await once(child, 'exit');
+    running.delete(child);
   };
   const start = async (): Promise<void> => {
     child = spawn(program, [ini], { ...user, stdio: ['ignore', 'ignore', 'pipe'] });
+    running.add(child);
     child.stderr?.setEncoding('utf8').on('data', (chunk: string) => said.push(chunk));
     await reachable(port, () => {
       if (child?.exitCode !== null) throw new Error(`PgBouncer ended: ${said.join('')}`);

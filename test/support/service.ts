@@ -3,6 +3,7 @@ import { Writable } from 'node:stream';
 import { createService } from '../../src/app.js';
 import { readConfig, secretsOf } from '../../src/config.js';
 import { createLogger } from '../../src/logger.js';
+import { throughPooler } from './pooler.js';
 import { createDatabase } from './postgres.js';
 
 export interface TestService {
@@ -36,7 +37,7 @@ export async function startService(overrides: Readonly<Record<string, string>> =
       done();
     },
   });
-  const config = readConfig({
+  const settings: Record<string, string> = {
     PORT: '0',
     DB_POOL: '5',
     ADMIN_EMAIL: ADMIN.email,
@@ -45,7 +46,10 @@ export async function startService(overrides: Readonly<Record<string, string>> =
     LOG_FORMAT: 'json',
     ...(database && { DATABASE_URL: database.connectionString }),
     ...overrides,
-  });
+  };
+  const ways =
+    overrides['DIRECT_DATABASE_URL'] === undefined ? await throughPooler(settings['DATABASE_URL'] ?? '') : {};
+  const config = readConfig({ ...settings, ...ways });
   const logger = createLogger({ ...config.log, secrets: secretsOf(config), stream });
   const service = await createService(config, logger).catch(async (error: unknown) => {
     await database?.drop();
@@ -56,7 +60,7 @@ export async function startService(overrides: Readonly<Record<string, string>> =
     adminToken: config.admin.token ?? ADMIN.token,
     adminEmail: config.admin.email ?? ADMIN.email,
     adminPassword: config.admin.password ?? ADMIN.password,
-    databaseUrl: config.databaseUrl ?? '',
+    databaseUrl: settings['DATABASE_URL'] ?? '',
     log: () => lines.join(''),
     async stop() {
       await service.stop();

@@ -1,6 +1,6 @@
 /** Whether DB_POOLER says what is there. */
 import { createClient } from '../../postgres/pool.js';
-import { isThroughPooler } from '../../postgres/pooler.js';
+import { isStartupRefused, isThroughPooler, unexpectedPooler } from '../../postgres/pooler.js';
 import type { Check } from './check.js';
 import { finding } from './finding.js';
 
@@ -17,6 +17,9 @@ export const pooler: Check = {
       if (found === databasePooler) return [];
       const what = found === 'none' ? 'leads to the server itself' : 'leads through a pooler';
       return [finding('POOLER_UNEXPECTED', `DB_POOLER is ${databasePooler}, and DATABASE_URL ${what}.`)];
+    } catch (error) {
+      if (!isStartupRefused(error)) throw error;
+      return [finding('POOLER_UNEXPECTED', unexpectedPooler(error).message)];
     } finally {
       await client.end().catch(() => undefined);
     }

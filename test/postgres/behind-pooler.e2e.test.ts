@@ -1,0 +1,232 @@
+/** The service behind PgBouncer: what it needs at the start, and what the pooler and its other clients may do to it. */
+import { expect } from 'chai';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import type { Examined } from '../../src/cli/doctor/index.js';
+import { OperatorError } from '../../src/kernel/operator-error.js';
+import { type Client, type Reply, clientOf, json } from '../support/client.js';
+import { expectConsistent } from '../support/consistent.js';
+import { dps } from '../support/dps.js';
+import { INSTALL_PGBOUNCER, type Pgbouncer, pgbouncerProgram, startPgbouncer } from '../support/pgbouncer.js';
+import { type TestDatabase, createDatabase } from '../support/postgres.js';
+import { type TestService, startService } from '../support/service.js';
+import { until } from '../support/until.js';
+
+const dataOf = <T>({ json: body }: Reply): T => (body as { data: T }).data;
+
+describe('behind a pooler', function () {
+  this.timeout(90_000);
+  let database: TestDatabase;
+  let pooler: Pgbouncer;
+  let address: string;
+
+  before(function () {
+    if (pgbouncerProgram() !== null) return;
+    console.log(`      ${INSTALL_PGBOUNCER}`);
+    this.skip();
+  });
+
+  const started: TestService[] = [];
+
+  async function begin(settings: Record<string, string> = {}): Promise<void> {
+    database = await createDatabase('migrated');
+    pooler = await startPgbouncer(database.connectionString, settings);
+    address = pooler.through(database.connectionString);
+  }
+
+  afterEach(async () => {
+    for (const service of started.splice(0)) await service.stop();
+    await pooler?.stop();
+    await database?.drop();
+  });
+
+  async function start(settings: Record<string, string>): Promise<Client> {
+    const service = await startService(settings);
+    started.push(service);
+    return clientOf(service);
+  }
+
+  const both = () => ({ DATABASE_URL: address, DIRECT_DATABASE_URL: database.connectionString });
+
+  const collection = (name: string) => json({ collection: name, schema: {}, fields: [] });
+
+  async function refusalOf(settings: Record<string, string>): Promise<string> {
+    const error = await start(settings).catch((thrown: unknown) => thrown);
+    expect(error).to.be.instanceOf(OperatorError);
+    return (error as Error).message;
+  }
+
+  describe('a start', () => {
+    it('says that the way past it is missing, and takes the old name of the setting too', async () => {
+      await begin();
+      expect(await refusalOf({ DATABASE_URL: address })).to.match(/^The setting DIRECT_DATABASE_URL is missing: /);
+      await start({ DATABASE_URL: address, LISTEN_DATABASE_URL: database.connectionString });
+    });
+
+    it('says that what should lead past it does not: LISTEN would hear nothing there', async () => {
+      await begin();
+      const message = /^DIRECT_DATABASE_URL can't be used: it leads through a pooler too/;
+      expect(await refusalOf({ DATABASE_URL: address, DIRECT_DATABASE_URL: address })).to.match(message);
+      expect(await refusalOf({ DATABASE_URL: address, LISTEN_DATABASE_URL: address })).to.match(message);
+    });
+
+    it('says that the two ways lead to different databases', async () => {
+      await begin();
+      const other = await createDatabase();
+      const settings = { DATABASE_URL: address, DIRECT_DATABASE_URL: other.connectionString };
+      expect(await refusalOf(settings)).to.match(/^DIRECT_DATABASE_URL can't be used: it leads to another database/);
+      await other.drop();
+    });
+
+    it('says that a pooler in statement mode is none for it', async () => {
+      await begin({ pool_mode: 'statement' });
+      const message = /^DATABASE_URL can't be used: it leads through a pooler that refuses transactions .*pool_mode/;
+      expect(await refusalOf(both())).to.match(message);
+    });
+
+    it('finds out that there is one, and works the same when it is told', async () => {
+      await begin();
+      for (const settings of [{}, { DB_POOLER: 'transaction' }] as Record<string, string>[]) {
+        const client = await start({ ...both(), ...settings });
+        const name = `told_${Object.keys(settings).length}`;
+        expect((await client('/collections', collection(name))).status).to.equal(200);
+      }
+    });
+
+    it('works behind a pooler in session mode as it does in transaction mode', async () => {
+      await begin({ pool_mode: 'session' });
+      const client = await start(both());
+      expect((await client('/collections', collection('articles'))).status).to.equal(200);
+    });
+  });
+
+  it('hears of what other processes do, and builds indexes concurrently', async () => {
+    await begin();
+    const one = await start(both());
+    const other = await start(both());
+    const fields = [{ field: 'title', type: 'string', interface: 'input', schema: { is_indexed: true } }];
+    const created = await one(
+      '/collections?concurrentIndexCreation=true',
+      json({ collection: 'articles', schema: {}, fields }),
+    );
+    expect(created.status, created.text).to.equal(200);
+    expect((await other('/collections/articles')).status).to.equal(200);
+    await until('the index is there', async () => {
+      return dataOf<{ lag: number }[]>(await one('/projections')).every(({ lag }) => lag === 0);
+    });
+    expect(dataOf(await one('/projections/verify'))).to.include({ ok: true });
+    for (const name of ['metadata', 'tables', 'indexes']) {
+      const rebuilt = await one(`/projections/${name}/rebuild`, { method: 'POST' });
+      expect(rebuilt.status, rebuilt.text).to.equal(200);
+    }
+  });
+
+  it('goes on where another client left the session dirty', async () => {
+    // All meet in one session.
+    await begin({ default_pool_size: '1' });
+    const client = await start(both());
+    const other = new pg.Client(address);
+    other.on('error', () => undefined);
+    await other.connect();
+    const dirt = [
+      "SET search_path = 'pg_temp'",
+      "SET TimeZone = 'Asia/Kathmandu'",
+      'SET statement_timeout = 1',
+      'SET lock_timeout = 1',
+      'SET standard_conforming_strings = off',
+      'SET synchronous_commit = off',
+      'SET default_transaction_isolation = serializable',
+      'SET default_transaction_read_only = on',
+      'LISTEN somebody',
+    ];
+    const named = [
+      'CREATE TEMP TABLE service_events (position int)',
+      'CREATE TEMP TABLE articles_0 (id int)',
+      'CREATE TEMP SEQUENCE articles_0_id_seq',
+      'DECLARE open CURSOR WITH HOLD FOR SELECT generate_series(1, 10)',
+      "PREPARE batch_1 AS SELECT 'not ours'",
+      'PREPARE freshness AS SELECT 1',
+    ];
+    for (const statement of named) await other.query(statement);
+    for (let round = 0; round < 5; round += 1) {
+      for (const statement of dirt) await other.query(statement);
+      const written = await client('/collections', collection(`articles_${round}`));
+      expect(written.status, written.text).to.equal(200);
+      for (const statement of dirt) await other.query(statement);
+      expect((await client(`/collections/articles_${round}`)).status).to.equal(200);
+      for (const statement of dirt) await other.query(statement);
+      const user = await client(
+        '/users',
+        json({ email: `a${round}@example.com`, role: 'reader', password: 'correct horse' }),
+      );
+      expect(user.status, user.text).to.be.oneOf([200, 201]);
+    }
+    await other.end();
+    await expectConsistent(database.connectionString);
+  });
+
+  it('that is restarted in the middle of batches: each is there once or not at all, as it was answered', async () => {
+    await begin();
+    const client = await start({ ...both(), LOCK_TIMEOUT: '20s' });
+    const answers = new Map<string, number>();
+    let running = true;
+    const writer = async (which: number): Promise<void> => {
+      for (let count = 0; running; count += 1) {
+        const name = `w${which}_${count}`;
+        const { status, text } = await client('/collections', collection(name));
+        expect(status, text).to.be.oneOf([200, 503]);
+        if (status === 503) expect(text).to.match(/nothing was written|is unknown/);
+        if (!text.includes('is unknown')) answers.set(name, status);
+        if (status === 503) await sleep(50);
+      }
+    };
+    const writers = Promise.all([0, 1, 2].map(writer));
+    for (let restart = 0; restart < 6; restart += 1) {
+      await sleep(200 + 130 * restart);
+      await pooler.kill();
+      await sleep(100);
+      await pooler.start();
+    }
+    await sleep(500);
+    running = false;
+    await writers;
+    const listed = dataOf<{ collection: string }[]>(await client('/collections'));
+    const there = new Set(listed.map((each) => each.collection));
+    for (const [name, status] of answers)
+      expect(there.has(name), `${name} was answered ${status}`).to.equal(status === 200);
+    expect([...answers.values()].filter((status) => status === 200)).to.have.length.above(5);
+    await expectConsistent(database.connectionString);
+  });
+
+  it('says that DB_POOLER, or options in the address, do not fit', async () => {
+    await begin();
+    expect(await refusalOf({ ...both(), DB_POOLER: 'none' })).to.match(/^DB_POOLER is none, but /);
+    const options = { ...both(), DATABASE_URL: `${address}?options=-c%20work_mem%3D4MB` };
+    expect(await refusalOf(options)).to.include('options');
+    await pooler.stop();
+    pooler = await startPgbouncer(database.connectionString, { ignore_startup_parameters: 'options' });
+    address = pooler.through(database.connectionString);
+    expect(await refusalOf({ ...options, DATABASE_URL: `${address}?options=-c%20work_mem%3D4MB` })).to.include(
+      'options',
+    );
+    // Told to pass them over, it does so silently; what they set is in each transaction all the same.
+    const client = await start(both());
+    expect((await client('/collections', collection('articles'))).status).to.equal(200);
+  });
+
+  it('commands on the database go past it', async () => {
+    await begin();
+    await start(both());
+    await pooler.kill();
+    await pooler.start();
+    const { code, out } = await dps(['status', '--json'], both());
+    expect(code, out).to.equal(0);
+    const examined = await dps(['doctor', '--json'], both());
+    const { checks } = JSON.parse(examined.out) as { checks: Examined[] };
+    expect(checks.flatMap(({ findings }) => findings)).to.deep.equal([]);
+    const missing = await dps(['doctor', '--json'], { DATABASE_URL: address });
+    expect(missing.out).to.include('POOLER_UNUSABLE').and.include('DIRECT_DATABASE_URL is missing');
+    const wrong = await dps(['doctor', '--json'], { ...both(), DB_POOLER: 'none' });
+    expect(wrong.out).to.include('POOLER_UNEXPECTED');
+  });
+});
