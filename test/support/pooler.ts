@@ -4,13 +4,12 @@ import { testServer } from './postgres.js';
 
 let running: Promise<Pgbouncer> | undefined;
 
-export const isPoolerWanted = (): boolean => process.env['TEST_POOLER'] === 'transaction';
-
 /** The settings that lead a service through the pooler; none where another way is meant. */
-export async function throughPooler(connectionString: string): Promise<Record<string, string>> {
-  if (!isPoolerWanted() || !URL.canParse(connectionString)) return {};
+export async function throughPooler(settings: Readonly<Record<string, string>>): Promise<Record<string, string>> {
+  const { DATABASE_URL: connectionString = '', DIRECT_DATABASE_URL: direct } = settings;
+  if (process.env['TEST_POOLER'] !== 'transaction' || direct !== undefined) return {};
   const server = new URL((await testServer()).connectionString);
-  const url = new URL(connectionString);
+  const url = URL.canParse(connectionString) ? new URL(connectionString) : server;
   // A proxy, another server, another user than the one that owns the databases of the run.
   if (url.port !== server.port || !url.pathname.startsWith(`/${url.username}_`)) return {};
   running ??= startPgbouncer(connectionString);

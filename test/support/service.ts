@@ -47,8 +47,7 @@ export async function startService(overrides: Readonly<Record<string, string>> =
     ...(database && { DATABASE_URL: database.connectionString }),
     ...overrides,
   };
-  const ways =
-    overrides['DIRECT_DATABASE_URL'] === undefined ? await throughPooler(settings['DATABASE_URL'] ?? '') : {};
+  const ways = await throughPooler(settings);
   const config = readConfig({ ...settings, ...ways });
   const logger = createLogger({ ...config.log, secrets: secretsOf(config), stream });
   const service = await createService(config, logger).catch(async (error: unknown) => {
