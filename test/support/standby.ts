@@ -57,16 +57,22 @@ const SETTINGS = [
   'timezone=UTC',
   'wal_retrieve_retry_interval=200ms',
   'autovacuum=off',
-  ...Object.entries(THROWAWAY_SETTINGS).map(([name, value]) => `${name}=${value}`),
 ];
 
-/** A primary, with an empty database of its owner's. */
-export async function startCluster(): Promise<Cluster> {
+const THROWAWAY = Object.entries(THROWAWAY_SETTINGS).map(([name, value]) => `${name}=${value}`);
+
+/** A primary, with an empty database of its owner's. @param durable whether it survives a power cut, as servers usually do */
+export async function startCluster({ durable = false } = {}): Promise<Cluster> {
   const folder = await temporaryDirectory();
   const account = await serverAccount(folder);
   const programs = await reachablePrograms(await findBinaries(), account);
   const servers: Server[] = [];
-  const installation: Installation = { folder, account, programs };
+  const installation: Installation = {
+    folder,
+    account,
+    programs,
+    settings: durable ? SETTINGS : [...SETTINGS, ...THROWAWAY],
+  };
   const data = await initialise(installation);
   const primary = await startServer(installation, data);
   servers.push(primary);
@@ -89,6 +95,7 @@ interface Installation {
   folder: string;
   account: Account | null;
   programs: string;
+  settings: readonly string[];
 }
 
 interface StartedServer extends Server {
@@ -150,7 +157,7 @@ async function startServer(installation: Installation, data: string, follows?: S
     const conninfo = upstream
       ? [`primary_conninfo=host=127.0.0.1 port=${upstream.port} user=postgres password='${PASSWORD}'`]
       : [];
-    const settings = [...SETTINGS, `port=${port}`, ...conninfo].flatMap((each) => ['-c', each]);
+    const settings = [...installation.settings, `port=${port}`, ...conninfo].flatMap((each) => ['-c', each]);
     const child = spawn(program(installation.programs, 'postgres'), ['-D', data, ...settings], {
       ...installation.account,
       cwd: '/',
