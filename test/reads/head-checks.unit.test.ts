@@ -10,6 +10,7 @@ describe('head checks', () => {
     forgotten: null,
     pending: null,
     acknowledged: 0,
+    timeline: null,
   });
 
   /** A process that has folded 42 events. */
@@ -26,6 +27,7 @@ describe('head checks', () => {
         },
       },
       watch: {
+        admit: () => undefined,
         examine: (check) => {
           world.examined += 1;
           return Promise.resolve(check.head.position < 42);
