@@ -106,6 +106,35 @@ describe('readConfig', () => {
     });
   }
 
+  it('reads where checkpoints go, and how often', () => {
+    expect(readConfig({}).checkpoints).to.deep.equal({
+      to: null,
+      every: { events: 100, time: 600_000 },
+      keyFile: null,
+      standbys: null,
+    });
+    const every = (text: string) => readConfig({ CHECKPOINT_EVERY: text }).checkpoints.every;
+    expect(every('5')).to.deep.equal({ events: 5, time: Infinity });
+    expect(every('30s')).to.deep.equal({ events: Infinity, time: 30_000 });
+    expect(every('2 min, 1000')).to.deep.equal({ events: 1000, time: 120_000 });
+    for (const text of ['0', '-1', '1.5', 'often', '10min,20min', '5,6', ',', '5,often', '2000min', '1h']) {
+      expect(refusal({ CHECKPOINT_EVERY: text }), text).to.match(
+        /^The setting CHECKPOINT_EVERY must say after how many/,
+      );
+    }
+    for (const to of ['ftp://host/', 'http://', 'https://u:100%@host/', 's3://bucket/a']) {
+      expect(refusal({ CHECKPOINT_TO: to }), to).to.match(/^The setting CHECKPOINT_TO must be a folder, or an address/);
+    }
+    for (const standbys of ['some', '-1', '101']) {
+      expect(refusal({ CHECKPOINT_WAIT_FOR_STANDBYS: standbys })).to.match(/^The setting CHECKPOINT_WAIT_FOR_STANDBYS/);
+    }
+    expect(secretsOf(readConfig({ CHECKPOINT_TO: 'https://u:p%2Fword@host/a/' }))).to.deep.equal([
+      'p%2Fword',
+      'p/word',
+    ]);
+    expect(secretsOf(readConfig({ CHECKPOINT_TO: '/backup/checkpoints' }))).to.deep.equal([]);
+  });
+
   it('knows which settings are secret', () => {
     const [password, secret] = ['hunter2hunter2', 'x'.repeat(32)];
     const config = readConfig({ ADMIN_PASSWORD: password, TOKEN_SECRET: secret, DATABASE_URL: 'postgres://u:p@h/d' });

@@ -1,0 +1,153 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import type { EventRecord } from '../../src/log/read.js';
+import { checkpointText, originOf } from '../../src/log/signed-checkpoints/checkpoint.js';
+import { encodeNoteKey, noteKey, rawPublicKey, signNote } from '../../src/log/signed-checkpoints/note.js';
+import { type Ran, dps } from '../support/dps.js';
+
+/** A log of the first release: what was written then is held against checkpoints as it is. */
+const LOG = fileURLToPath(new URL('../fixtures/log-0.1.0.ndjson', import.meta.url));
+
+function newSigner(name = 'data-platform-service') {
+  const { privateKey } = generateKeyPairSync('ed25519');
+  return { key: noteKey(name, rawPublicKey(privateKey)), privateKey };
+}
+
+describe('dps verify --checkpoint, offline', () => {
+  const [mine, theirs] = [newSigner(), newSigner()];
+  let folder: string;
+  let events: EventRecord[];
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'dps-checkpoints-'));
+    const lines = (await readFile(LOG, 'utf8')).trimEnd().split('\n');
+    events = lines.map((line) => JSON.parse(line) as EventRecord);
+  });
+
+  after(() => rm(folder, { recursive: true }));
+
+  const says = (position: number, more: { origin?: string; hash?: string } = {}) => {
+    const acknowledged = events.findLast((each) => each.position <= position && each.type === 'log.acknowledged');
+    return {
+      origin: originOf((acknowledged ?? events[0])?.hash ?? ''),
+      position,
+      hash: events[position - 1]?.hash ?? 'ab'.repeat(32),
+      time: '2026-11-22T06:00:00.000Z',
+      ...more,
+    };
+  };
+
+  let number = 0;
+  const save = async (content: string | Buffer, name = `${(number += 1)}.checkpoint`): Promise<string> => {
+    const file = join(folder, name);
+    await writeFile(file, content);
+    return file;
+  };
+
+  const signed = (text: string, { key, privateKey } = mine): string => signNote(text, key, privateKey);
+  const verify = (...args: string[]): Promise<Ran> => dps(['verify', '--file', LOG, ...args], {});
+  const verifyAll = (checkpoint: string): Promise<Ran> =>
+    verify('--checkpoint', checkpoint, '--key', encodeNoteKey(mine.key));
+
+  it('answers 0 for what the log says at any position, one or many of them', async () => {
+    const all: string[] = [];
+    for (const { position } of events) all.push(await save(signed(checkpointText(says(position)))));
+    const ran = await verify(...all.flatMap((file) => ['--checkpoint', file]), '--key', encodeNoteKey(mine.key));
+    expect(ran.code, ran.out + ran.err).to.equal(0);
+    expect(ran.out.match(/holds: every event/g)).to.have.length(events.length);
+  });
+
+  it('answers 0 for two signatures of which one is known', async () => {
+    const note = signed(checkpointText(says(3)));
+    const witness = signed(checkpointText(says(3)), newSigner('witness.example')).split('\n\n')[1] ?? '';
+    expect((await verifyAll(await save(note + witness))).code).to.equal(0);
+  });
+
+  const DIFFER: Record<string, { note: () => string; reason: RegExp }> = {
+    'of another hash': {
+      note: () => signed(checkpointText(says(3, { hash: 'ef'.repeat(32) }))),
+      reason: /position 3 has the hash/,
+    },
+    'of another origin': {
+      note: () => signed(checkpointText(says(3, { origin: originOf('ef'.repeat(32)) }))),
+      reason: /names another log/,
+    },
+    'of another log altogether': {
+      note: () => signed(checkpointText(says(3, { origin: originOf('ef'.repeat(32)), hash: 'ef'.repeat(32) }))),
+      reason: /the log is another one .* never was the one that was signed/,
+    },
+    'from the future': {
+      note: () => signed(checkpointText(says(100_000))),
+      reason: /the log ends at position \d+: what came after that is gone, or the log was read before/,
+    },
+    'signed by another key': {
+      note: () => signed(checkpointText(says(3)), theirs),
+      reason: /is not signed by a key that was given, but by data-platform-service\+/,
+    },
+    'signed by a key of another name': {
+      note: () => signed(checkpointText(says(3)), { ...mine, key: noteKey('other', mine.key.publicKey) }),
+      reason: /is not signed by a key that was given, but by other\+/,
+    },
+    'whose text was changed after it was signed': {
+      note: () => signed(checkpointText(says(4))).replace('\n4\n', '\n3\n'),
+      reason: /was changed: the signature/,
+    },
+  };
+  for (const [what, { note, reason }] of Object.entries(DIFFER)) {
+    it(`answers 1 for one ${what}`, async () => {
+      const ran = await verifyAll(await save(note()));
+      expect(ran.code, ran.out + ran.err).to.equal(1);
+      expect(ran.out).to.match(reason);
+    });
+  }
+
+  it('answers 1 for a broken log, and says which checkpoints it was whole up to', async () => {
+    const lines = (await readFile(LOG, 'utf8')).split('\n');
+    lines[4] = (lines[4] ?? '').replace('"command":"', '"command":"x');
+    const broken = await save(lines.join('\n'), 'broken.ndjson');
+    for (const [position, said] of [
+      [3, /holds: every event up to there/],
+      [6, /does not hold up to there: it is broken at position 5/],
+    ] as const) {
+      const checkpoint = await save(signed(checkpointText(says(position))));
+      const ran = await dps(['verify', '--file', broken, '--checkpoint', checkpoint], {});
+      expect(ran.code).to.equal(1);
+      expect(ran.out).to.match(said);
+    }
+  });
+
+  it('answers 2 for what is no checkpoint, no key, or can not be read', async () => {
+    const note = signed(checkpointText(says(3)));
+    const good = await save(note);
+    const empty = join(folder, 'empty');
+    await mkdir(empty);
+    for (const [args, reason] of [
+      [['--checkpoint', join(folder, 'none')], /none can't be read \(ENOENT/],
+      [['--checkpoint', empty], /There is no checkpoint \(\*\.checkpoint\) in/],
+      [['--checkpoint', await save(note.replaceAll('\n', '\r\n'))], /has carriage returns/],
+      [['--checkpoint', await save(note.slice(0, -1))], /is cut off/],
+      [['--checkpoint', await save(note.slice(0, 90))], /is cut off/],
+      [['--checkpoint', await save('')], /is cut off/],
+      [['--checkpoint', '/dev/zero'], /too large/],
+      [['--checkpoint', LOG], /too large|signed note/],
+      [['--key', encodeNoteKey(mine.key)], /--key needs --checkpoint/],
+      [['--checkpoint', good, '--key', join(folder, 'none')], /none can't be read/],
+      [['--checkpoint', good, '--key', LOG], /holds no public key/],
+      [
+        ['--checkpoint', good, '--key', encodeNoteKey(mine.key).replace('data', 'dada')],
+        /has an id that is not of its name/,
+      ],
+    ] as const) {
+      const ran = await verify(...args);
+      expect(ran.code, `${args.join(' ')}: ${ran.out}${ran.err}`).to.equal(2);
+      expect(ran.err).to.match(reason);
+      expect(ran.err).not.to.contain('bug');
+    }
+    expect((await dps(['verify', '--against', 'http://127.0.0.1:1'], {})).code).to.equal(2);
+    expect((await dps(['verify', '--against', 'http://127.0.0.1:1', '--checkpoint', good], {})).code).to.equal(2);
+  });
+});

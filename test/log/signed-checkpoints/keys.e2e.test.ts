@@ -1,0 +1,209 @@
+import { execFileSync } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
+import { chmod, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { createService } from '../../../src/app.js';
+import { readConfig } from '../../../src/config.js';
+import { silentLogger } from '../../../src/cli/silent-logger.js';
+import { parseNote, parseNoteKeys, verifyNote } from '../../../src/log/signed-checkpoints/note.js';
+import { type Client, clientOf, json } from '../../support/client.js';
+import { dps } from '../../support/dps.js';
+import { type TestDatabase, createDatabase, temporaryDirectory } from '../../support/postgres.js';
+import { type TestService, startService } from '../../support/service.js';
+
+interface Key {
+  key: string;
+  from_position: number;
+  kept: string;
+}
+
+describe('the keys of checkpoints', () => {
+  let database: TestDatabase;
+  let folder: string;
+  let services: TestService[];
+
+  beforeEach(async () => {
+    [database, folder, services] = [await createDatabase('migrated'), await temporaryDirectory(), []];
+  });
+
+  afterEach(async () => {
+    for (const service of services) await service.stop();
+    await database.drop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const start = async (settings: Record<string, string> = {}): Promise<{ service: TestService; send: Client }> => {
+    const service = await startService({ DATABASE_URL: database.connectionString, ...settings });
+    services.push(service);
+    return { service, send: clientOf(service) };
+  };
+
+  const create = (send: Client, collection: string) => send('/collections', json({ collection, schema: {} }));
+  const keysOf = async (send: Client): Promise<Key[]> =>
+    ((await send('/history/checkpoint/keys')).json as { data: Key[] }).data;
+  const onDatabase = (...args: string[]) => dps(args, { DATABASE_URL: database.connectionString });
+
+  const signerOf = async (send: Client, keys: readonly Key[]): Promise<string | undefined> => {
+    const note = parseNote(Buffer.from((await send('/history/checkpoint')).text));
+    const known = parseNoteKeys(keys.map(({ key }) => key).join('\n'));
+    const { id } = verifyNote(note, known);
+    return keys.find(({ key }) => key.includes(`+${id}+`))?.key;
+  };
+
+  it('are made in the database where no file holds one, with a warning; a rotated one still verifies what it signed', async () => {
+    const { service, send } = await start();
+    expect((await send('/history/checkpoint')).status).to.equal(404);
+    await create(send, 'one');
+    const [first] = await keysOf(send);
+    expect(first).to.include({ from_position: 1, kept: 'database' });
+    expect(await signerOf(send, await keysOf(send))).to.equal(first?.key);
+    expect(service.log().match(/kept in the database: who can rewrite the log there/g)).to.have.length(1);
+    const old = join(folder, 'old.checkpoint');
+    await writeFile(old, (await send('/history/checkpoint')).text);
+    await create(send, 'two');
+    const rotated = await onDatabase('keys', 'rotate');
+    expect(rotated.code, rotated.err).to.equal(0);
+    const keys = await keysOf(send);
+    expect(keys.map(({ kept, from_position }) => [kept, from_position])).to.deep.equal([
+      ['replaced', 1],
+      ['database', 2],
+    ]);
+    expect(rotated.out).to.contain(keys[1]?.key);
+    // The running service signs with it at once.
+    expect(await signerOf(send, keys)).to.equal(keys[1]?.key);
+    const again = (await send('/history/checkpoint/keys', { method: 'POST' })).json as { data: Key };
+    expect(await signerOf(send, await keysOf(send))).to.equal(again.data.key);
+    const list = await onDatabase('keys', 'list');
+    expect(list.out.split('\n')).to.have.length(4);
+    const publicKeys = join(folder, 'keys');
+    await writeFile(publicKeys, (await onDatabase('keys', 'public')).out);
+    const log = join(folder, 'log.ndjson');
+    await writeFile(log, (await send('/history/export')).text);
+    const all = await dps(['verify', '--file', log, '--checkpoint', old, '--key', publicKeys], {});
+    expect(all.code, all.out + all.err).to.equal(0);
+    const newest = await dps(['verify', '--file', log, '--checkpoint', old, '--key', again.data.key], {});
+    expect(newest.code).to.equal(1);
+    expect(newest.out).to.contain('is not signed by a key that was given, but by data-platform-service+');
+  });
+
+  it('are one for all processes, however many ask for the first at once', async () => {
+    const [one, two] = [await start(), await start()];
+    await create(one.send, 'one');
+    const notes = await Promise.all([one, two, one, two, one, two].map(({ send }) => send('/history/checkpoint')));
+    const signers = notes.map(({ text }) => parseNote(Buffer.from(text)).signatures[0]?.id);
+    expect(new Set(signers)).to.have.length(1);
+    expect(await keysOf(one.send)).to.have.length(1);
+  });
+
+  it('come from a file where there is one, which no log line and no answer shows', async () => {
+    const file = join(folder, 'key.pem');
+    const made = await dps(['keys', 'new', file], {});
+    expect(made.code, made.err).to.equal(0);
+    expect((await stat(file)).mode & 0o777).to.equal(0o600);
+    expect((await dps(['keys', 'new', file], {})).err).to.match(/EEXIST/);
+    const { service, send } = await start({ CHECKPOINT_KEY_FILE: file });
+    await create(send, 'one');
+    const [key, ...more] = await keysOf(send);
+    expect([key?.kept, more.length]).to.deep.equal(['file', 0]);
+    expect(made.out).to.contain(key?.key);
+    expect(await signerOf(send, await keysOf(send))).to.equal(key?.key);
+    const refused = await send('/history/checkpoint/keys', { method: 'POST' });
+    expect([refused.status, refused.codes]).to.deep.equal([409, ['IN_USE']]);
+    const secret = (await readFile(file, 'utf8')).split('\n')[1] ?? '?';
+    expect(service.log()).not.to.contain(secret);
+    expect(service.log()).not.to.contain('kept in the database: who can');
+  });
+
+  it('are read by auditors and admins, and changed by admins', async () => {
+    const { service, send } = await start();
+    await create(send, 'one');
+    const tokenOf = async (role: string): Promise<string> => {
+      const { data: user } = (await send('/users', json({ email: `${role}@example.com`, role }))).json as {
+        data: { id: string };
+      };
+      const { data } = (await send(`/users/${user.id}/tokens`, json({ name: 't' }))).json as {
+        data: { token: string };
+      };
+      return data.token;
+    };
+    const [auditor, reader] = [await tokenOf('auditor'), await tokenOf('reader')];
+    for (const path of ['/history/checkpoint', '/history/checkpoint/keys']) {
+      expect((await send(path, { token: null })).status).to.equal(401);
+      expect((await send(path, { token: reader })).status).to.equal(403);
+      expect((await send(path, { token: auditor })).status).to.equal(200);
+    }
+    for (const token of [auditor, reader]) {
+      expect((await send('/history/checkpoint/keys', { method: 'POST', token })).status).to.equal(403);
+    }
+    expect((await send('/history/checkpoint?x=1')).status).to.equal(400);
+    expect(await keysOf(clientOf(service))).to.have.length(1);
+  });
+
+  describe('in a file that can not be used', () => {
+    const PEM = generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
+    const write = async (content: string, mode = 0o600): Promise<string> => {
+      const file = join(folder, 'key.pem');
+      await writeFile(file, content);
+      await chmod(file, mode);
+      return file;
+    };
+
+    const refusal = async (file: string): Promise<string> => {
+      const config = readConfig({ DATABASE_URL: database.connectionString, PORT: '0', CHECKPOINT_KEY_FILE: file });
+      return createService(config, silentLogger as never).then(
+        async (service) => {
+          await service.stop();
+          return 'it started';
+        },
+        (error: Error) => error.message,
+      );
+    };
+
+    const cases: Record<string, { file: () => Promise<string>; reason: RegExp }> = {
+      'that is not there': { file: () => Promise.resolve(join(folder, 'none')), reason: /ENOENT/ },
+      'that is a folder': { file: () => Promise.resolve(folder), reason: /no ordinary file|EISDIR/ },
+      'that never ends': { file: () => Promise.resolve('/dev/zero'), reason: /no ordinary file/ },
+      'that is empty': { file: () => write(''), reason: /no private key in PEM: make one with/ },
+      'that all may read': { file: () => write(PEM, 0o644), reason: /mode 644\): chmod 600/ },
+      'that a group may write': { file: () => write(PEM, 0o660), reason: /mode 660\): chmod 600/ },
+      'with a public key': {
+        file: () => write(generateKeyPairSync('ed25519').publicKey.export({ format: 'pem', type: 'spki' }).toString()),
+        reason: /holds a public key/,
+      },
+      'with a key of another kind': {
+        file: () => write(generateKeyPairSync('x25519').privateKey.export({ format: 'pem', type: 'pkcs8' }).toString()),
+        reason: /key of another kind \(x25519\), not Ed25519/,
+      },
+      'with a password': {
+        file: () =>
+          write(
+            generateKeyPairSync('ed25519')
+              .privateKey.export({ format: 'pem', type: 'pkcs8', cipher: 'aes-256-cbc', passphrase: 'secret' })
+              .toString(),
+          ),
+        reason: /encrypted with a password/,
+      },
+      'that was cut off': { file: () => write(PEM.slice(0, 60)), reason: /no private key in PEM/ },
+    };
+    for (const [what, { file, reason }] of Object.entries(cases)) {
+      it(`stop the start: ${what}`, async () => {
+        const said = await refusal(await file());
+        expect(said).to.match(/^The file of the setting CHECKPOINT_KEY_FILE can't be used: /);
+        expect(said).to.match(reason);
+      });
+    }
+
+    it('are fine where a group may read it, and where openssl has made it', async function () {
+      expect(await refusal(await write(PEM, 0o640))).to.equal('it started');
+      const file = join(folder, 'openssl.pem');
+      try {
+        execFileSync('openssl', ['genpkey', '-algorithm', 'ed25519', '-out', file], { stdio: 'ignore' });
+      } catch {
+        this.skip();
+      }
+      await chmod(file, 0o600);
+      expect(await refusal(file)).to.equal('it started');
+    });
+  });
+});
