@@ -19,7 +19,8 @@ RUN mkdir data && chown node:node data && ln -s /app/dist/cli/main.js /usr/local
 USER node
 VOLUME /app/data
 EXPOSE 8055
+# Whether it answers: a database that is away or a projection that stopped is no reason to restart it (/server/ready tells).
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
-  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/server/health`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/server/live`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 # Requests that run get 30 seconds to finish: stop with at least --time 40.
 CMD ["node", "--enable-source-maps", "dist/main.js"]

@@ -1,6 +1,7 @@
 /** The HTTP server: where it listens, and how it stops. */
 import { type RequestListener, type Server, createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { LIVE, LIVE_PATH } from './live.js';
 import { answerParserErrors, missingHost } from './parser-errors.js';
 import { requestIdOf } from './request-headers.js';
 import { respond } from './respond.js';
@@ -54,9 +55,11 @@ export async function listen(host: string, port: number): Promise<ListeningServe
 }
 
 function notReady(message: string): RequestListener {
+  const type = { 'Content-Type': 'application/json; charset=utf-8' };
   const body = JSON.stringify({ errors: [{ message, extensions: { code: 'UNAVAILABLE' } }] });
-  return (_request, response) => {
-    response.writeHead(503, { 'Content-Type': 'application/json; charset=utf-8', 'Retry-After': '1' }).end(body);
+  return (request, response) => {
+    if (request.url === LIVE_PATH) response.writeHead(200, type).end(JSON.stringify(LIVE));
+    else response.writeHead(503, { ...type, 'Retry-After': '1' }).end(body);
   };
 }
 

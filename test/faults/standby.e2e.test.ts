@@ -220,7 +220,8 @@ describe('a service that reads from a standby', function () {
     expect(metrics).to.match(/^dps_standby 1$/m);
     expect(metrics).to.match(/^dps_log_lag_seconds [\d.]+$/m);
     expect((await write('/metrics')).text).to.match(/^dps_standby 0$/m);
-    expect((await read('/server/health', { token: null })).status).to.equal(200);
+    for (const path of ['/server/live', '/server/ready', '/server/health'])
+      expect((await read(path, { token: null })).status).to.equal(200);
   });
 
   it('is what dps says: its lag, what is paused, and that nothing is written there', async () => {

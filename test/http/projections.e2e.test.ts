@@ -111,6 +111,8 @@ describe('/projections and /metrics', () => {
     const health = await client('/server/health', { token: null });
     expect(health.status).to.equal(503);
     expect(health.text).to.contain(`indexes at event ${position} (SQLSTATE 54000)`).and.not.contain('pages');
+    expect((await client('/server/ready', { token: null })).status).to.equal(503);
+    expect((await client('/server/live', { token: null })).status).to.equal(200);
     const metrics = (await client('/metrics')).text;
     expect(metrics).to.contain('dps_projection_failed{projection="indexes"} 1');
 
@@ -120,7 +122,7 @@ describe('/projections and /metrics', () => {
     const again = await rebuild('indexes');
     expect(again.status, again.text).to.equal(200);
     expect(dataOf(again)).to.include({ position: position + 1, lag: 0 });
-    expect((await client('/server/health')).status).to.equal(200);
+    for (const path of ['/server/health', '/server/ready']) expect((await client(path)).status).to.equal(200);
     expect(dataOf(await client('/projections/verify'))).to.include({ ok: true });
   });
 

@@ -42,7 +42,9 @@ describe('a database that is away', function () {
       expect(Number(headers.get('retry-after'))).to.be.above(0);
       expect(text).not.to.match(/127\.0\.0\.1|ECONN|\.[jt]s:\d/);
     }
-    expect((await client('/server/ping', { token: null })).status).to.equal(200);
+    for (const path of ['/server/ping', '/server/live'])
+      expect((await client(path, { token: null })).status).to.equal(200);
+    expect((await client('/server/ready', { token: null })).status).to.equal(503);
     expect((await client('/server/health', { token: null })).status).to.equal(503);
     proxy.answer('through');
     await until(

@@ -94,6 +94,8 @@ const USERS: Rules = {
 
 const SERVER: Rules = {
   'GET /server/ping': { weight: 0.2, make: () => ({ path: '/server/ping', caller: 'nobody' }) },
+  'GET /server/live': { weight: 0.1, make: () => ({ path: '/server/live', caller: 'nobody' }) },
+  'GET /server/ready': { weight: 0.1, make: () => ({ path: '/server/ready', caller: 'nobody' }) },
   'GET /server/health': { weight: 0.3, make: () => ({ path: '/server/health', caller: 'nobody' }) },
   'GET /server/info': { weight: 0.5, make: () => ({ path: '/server/info' }) },
   'GET /server/openapi.json': { weight: 0.2, make: () => ({ path: '/server/openapi.json' }) },

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { snapshotHash, VENDOR } from '../../schema/snapshot/snapshot.js';
 import { jsonAnswer, textAnswer } from '../answer.js';
 import type { HttpDeps } from '../deps.js';
+import { LIVE, LIVE_PATH } from '../live.js';
 import { openRoute, route, type Route } from '../route.js';
 import { runToEnd } from '../../kernel/resumable.js';
 
@@ -17,16 +18,19 @@ export function serverRoutes({ health, store, config }: HttpDeps): Route[] {
       query: noQuery,
       handle: () => textAnswer(200, 'pong', ['Content-Type', 'text/plain; charset=utf-8']),
     }),
-    openRoute({
-      method: 'get',
-      path: '/server/health',
-      query: noQuery,
-      async handle() {
-        const checks = await health();
-        const ok = Object.values(checks).every((check) => check.ok);
-        return jsonAnswer(ok ? 200 : 503, { status: ok ? 'ok' : 'error', checks }, ok ? [] : ['Retry-After', '2']);
-      },
-    }),
+    openRoute({ method: 'get', path: LIVE_PATH, query: noQuery, handle: () => jsonAnswer(200, LIVE) }),
+    ...['/server/ready', '/server/health'].map((path) =>
+      openRoute({
+        method: 'get',
+        path,
+        query: noQuery,
+        async handle() {
+          const checks = await health();
+          const ok = Object.values(checks).every((check) => check.ok);
+          return jsonAnswer(ok ? 200 : 503, { status: ok ? 'ok' : 'error', checks }, ok ? [] : ['Retry-After', '2']);
+        },
+      }),
+    ),
     route({
       method: 'get',
       path: '/server/info',

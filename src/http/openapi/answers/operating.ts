@@ -17,6 +17,8 @@ export const info = z
 
 const check = z.strictObject({ ok: z.boolean(), message: text.optional() });
 
+export const live = z.strictObject({ status: z.literal('ok') });
+
 export const health = z
   .strictObject({
     status: z.enum(['ok', 'error']),

@@ -174,9 +174,21 @@ const PROJECTIONS: OperationDocs = {
 const SERVER: OperationDocs = {
   'GET /metrics': { id: 'getMetrics', summary: 'Figures for Prometheus', media: ['text/plain'] },
   'GET /server/ping': { id: 'ping', summary: 'Whether the service is there', media: ['text/plain'] },
+  'GET /server/live': {
+    id: 'getLive',
+    summary: 'Whether the process answers, also while it starts or its database is away: for who restarts it',
+    answer: operating.live,
+  },
+  'GET /server/ready': {
+    id: 'getReady',
+    summary:
+      'Whether the service can work, on a standby: whether it can read; 503 when it cannot: for who sends it requests',
+    answer: operating.health,
+    also: { 503: operating.health },
+  },
   'GET /server/health': {
     id: 'getHealth',
-    summary: 'Whether the service can work; 503 when it cannot',
+    summary: 'The same as /server/ready',
     answer: operating.health,
     also: { 503: operating.health },
   },
