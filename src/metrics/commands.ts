@@ -1,4 +1,5 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
+import type { ProblemCode } from '../kernel/problem.js';
 import type { Outcome, Pipeline } from '../pipeline/types.js';
 
 export interface CommandMetrics {
@@ -10,7 +11,14 @@ export interface CommandMetrics {
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
 /** Codes that say something about PostgreSQL or the moment; with any other one the command itself was rejected. */
-const REFUSED = new Set<string>(['DATABASE_REFUSED', 'LOCK_TIMEOUT', 'UNAVAILABLE']);
+const REFUSED = new Set<ProblemCode>([
+  'DATABASE_REFUSED',
+  'LOCK_TIMEOUT',
+  'LOG_DIVERGED',
+  'LOG_UNREADABLE',
+  'READ_ONLY',
+  'UNAVAILABLE',
+]);
 
 export function createCommandMetrics(registry: Registry): CommandMetrics {
   const total = new Counter({
@@ -62,6 +70,6 @@ export function createCommandMetrics(registry: Registry): CommandMetrics {
 function labelsOf(outcome: Outcome): { outcome: string; code: string } {
   if (outcome.kind === 'replayed') return { outcome: 'replayed', code: '' };
   if (outcome.kind === 'done') return { outcome: outcome.events.length === 0 ? 'unchanged' : 'accepted', code: '' };
-  const code = outcome.problems[0]?.code ?? '';
-  return { outcome: REFUSED.has(code) ? 'refused' : 'rejected', code };
+  const code = outcome.problems[0]?.code;
+  return { outcome: code !== undefined && REFUSED.has(code) ? 'refused' : 'rejected', code: code ?? '' };
 }

@@ -1,0 +1,178 @@
+import { expect } from 'chai';
+import type { ProblemCode } from '../../src/kernel/problem.js';
+import { createMetrics } from '../../src/metrics/index.js';
+import type { Outcome, Pipeline } from '../../src/pipeline/types.js';
+import { withRelations } from '../support/library.js';
+
+type Metrics = ReturnType<typeof createMetrics>;
+type Sources = Parameters<Metrics['watch']>[0];
+
+/** The value of a series, `name{label="value"}`; undefined: there is none. */
+async function valueOf(metrics: Metrics, series: string): Promise<number | undefined> {
+  const line = (await metrics.text()).split('\n').find((each) => each.startsWith(`${series} `));
+  return line === undefined ? undefined : Number(line.slice(series.length + 1));
+}
+
+describe('metrics of commands', () => {
+  let metrics: Metrics;
+  beforeEach(() => (metrics = createMetrics()));
+
+  const execute = (answer: () => Promise<unknown>): Promise<unknown> => {
+    const pipeline = { execute: answer } as unknown as Pipeline;
+    return metrics.commands.counted(pipeline).execute('create-collection', {} as never, {} as never);
+  };
+  const total = (outcome: string, code = '') =>
+    valueOf(metrics, `dps_commands_total{command="create-collection",outcome="${outcome}",code="${code}"}`);
+  const refusal = (code: ProblemCode) => () =>
+    Promise.resolve({ kind: 'refused', problems: [{ code, message: 'no' }] });
+
+  it('count what was accepted, and its events', async () => {
+    const outcome = { kind: 'done', events: [{}, {}] };
+    expect(await execute(() => Promise.resolve(outcome)), 'the answer is handed on').to.equal(outcome);
+    await execute(() => Promise.resolve({ kind: 'done', events: [] } as unknown as Outcome));
+    await execute(() => Promise.resolve({ kind: 'replayed' }));
+    expect([await total('accepted'), await total('unchanged'), await total('replayed')]).to.deep.equal([1, 1, 1]);
+    expect(await valueOf(metrics, 'dps_events_appended_total')).to.equal(2);
+    expect(
+      await valueOf(metrics, 'dps_command_duration_seconds_count{command="create-collection"}'),
+      'each took its time',
+    ).to.equal(3);
+  });
+
+  it('tell what PostgreSQL or the moment refused from what was wrong', async () => {
+    const CODES: [ProblemCode, string][] = [
+      ['DATABASE_REFUSED', 'refused'],
+      ['LOCK_TIMEOUT', 'refused'],
+      ['LOG_DIVERGED', 'refused'],
+      ['LOG_UNREADABLE', 'refused'],
+      ['READ_ONLY', 'refused'],
+      ['UNAVAILABLE', 'refused'],
+      ['INVALID_PAYLOAD', 'rejected'],
+      ['NOT_FOUND', 'rejected'],
+      ['SCHEMA_CHANGED', 'rejected'],
+    ];
+    for (const [code, outcome] of CODES) {
+      await execute(refusal(code));
+      expect(await total(outcome, code), code).to.equal(1);
+    }
+    expect(await valueOf(metrics, 'dps_events_appended_total')).to.equal(0);
+  });
+
+  it('count a bug as one, and hand it on', async () => {
+    const error: unknown = await execute(() => Promise.reject(new Error('bug'))).catch((reason: unknown) => reason);
+    expect((error as Error).message).to.equal('bug');
+    expect(await total('failed', 'INTERNAL')).to.equal(1);
+    expect(await valueOf(metrics, 'dps_command_duration_seconds_count{command="create-collection"}')).to.equal(1);
+  });
+});
+
+describe('metrics of requests', () => {
+  it('have a series for each route, status and known method', async () => {
+    const metrics = createMetrics();
+    const started = performance.now() - 700;
+    for (const method of ['GET', 'GET', 'BREW']) {
+      metrics.request({ method, route: '/fields/:collection', status: 200, started } as never);
+    }
+    const series = (name: string, method: string, more = '') =>
+      valueOf(
+        metrics,
+        `dps_http_request_duration_seconds_${name}{${more}method="${method}",route="/fields/:collection",status="200"}`,
+      );
+    expect([await series('count', 'GET'), await series('count', 'other')]).to.deep.equal([2, 1]);
+    expect(await series('count', 'BREW')).to.equal(undefined);
+    expect(await series('sum', 'other'), 'in seconds').to.be.within(0.7, 5);
+    expect(await series('bucket', 'other', 'le="0.5",')).to.equal(0);
+    expect(await series('bucket', 'other', 'le="30",')).to.equal(1);
+  });
+});
+
+describe('metrics of the service', () => {
+  const state = withRelations();
+  const SOURCES: Sources = {
+    release: '1.2.3',
+    databaseVersion: '18.4',
+    projections: () =>
+      Promise.resolve({
+        head: 9,
+        projections: [
+          { name: 'tables', lag: 2, status: 'failed' },
+          { name: 'metadata', lag: 0, status: 'running' },
+        ] as never,
+      }),
+    state: () => state,
+    rendered: () => ({ answers: 3, bytes: 400 }),
+    pool: { totalCount: 5, idleCount: 3, waitingCount: 1 },
+    listening: () => true,
+    server: () => ({ standby: true, lag: 7 }) as never,
+    divergences: () => 4,
+    checkpoints: () => ({ position: 8, failures: 6 }),
+  };
+  const watching = (more: Partial<Sources> = {}): Metrics => {
+    const metrics = createMetrics();
+    metrics.watch({ ...SOURCES, ...more });
+    return metrics;
+  };
+
+  it('are read off at each scrape', async () => {
+    const metrics = watching();
+    const VALUES: Record<string, number> = {
+      'dps_info{release="1.2.3",database_version="18.4"}': 1,
+      'dps_database_pool_connections{state="idle"}': 3,
+      'dps_database_pool_connections{state="in_use"}': 2,
+      dps_database_pool_waiting_requests: 1,
+      dps_state_position: state.position,
+      'dps_state_objects{kind="collection"}': 5,
+      'dps_state_objects{kind="field"}': [...state.collections.values()].reduce(
+        (sum, { fields }) => sum + fields.size,
+        0,
+      ),
+      'dps_state_objects{kind="relation"}': 5,
+      dps_rendered_answers: 3,
+      dps_rendered_bytes: 400,
+      dps_listener_connected: 1,
+      dps_standby: 1,
+      dps_log_lag_seconds: 7,
+      dps_log_divergence_total: 4,
+      dps_checkpoint_position: 8,
+      dps_checkpoint_failures_total: 6,
+      dps_database_up: 1,
+      dps_log_head_position: 9,
+      'dps_projection_lag_events{projection="tables"}': 2,
+      'dps_projection_lag_events{projection="metadata"}': 0,
+      'dps_projection_failed{projection="tables"}': 1,
+      'dps_projection_failed{projection="metadata"}': 0,
+    };
+    for (const scrape of [1, 2]) {
+      for (const [series, value] of Object.entries(VALUES)) {
+        expect(await valueOf(metrics, series), `${series}, scrape ${scrape}`).to.equal(value);
+      }
+    }
+  });
+
+  it('say so where notifications do not come and the server is a primary', async () => {
+    const metrics = watching({ listening: () => false, server: () => ({ standby: false, lag: 0 }) as never });
+    expect([await valueOf(metrics, 'dps_listener_connected'), await valueOf(metrics, 'dps_standby')]).to.deep.equal([
+      0, 0,
+    ]);
+  });
+
+  it('have no value rather than an old one while the database does not answer', async () => {
+    let up = true;
+    const projections = () => (up ? SOURCES.projections() : Promise.reject(new Error('gone')));
+    const metrics = watching({ projections });
+    expect(await valueOf(metrics, 'dps_log_head_position')).to.equal(9);
+    up = false;
+    expect(await valueOf(metrics, 'dps_database_up')).to.equal(0);
+    expect(await valueOf(metrics, 'dps_log_head_position')).to.equal(undefined);
+    expect(await valueOf(metrics, 'dps_projection_failed{projection="tables"}')).to.equal(undefined);
+  });
+
+  it('ask the database once a scrape', async () => {
+    let asked = 0;
+    const metrics = watching({ projections: () => ((asked += 1), SOURCES.projections()) });
+    await metrics.text();
+    expect(asked).to.equal(1);
+    await metrics.text();
+    expect(asked).to.equal(2);
+  });
+});
