@@ -103,7 +103,7 @@ describe('metrics of the service', () => {
     rendered: () => ({ answers: 3, bytes: 400 }),
     pool: { totalCount: 5, idleCount: 3, waitingCount: 1 },
     listening: () => true,
-    server: () => ({ standby: true, lag: 7 }) as never,
+    server: () => ({ standby: true, lag: 7 }),
     divergences: () => 4,
     checkpoints: () => ({ position: 8, failures: 6 }),
   };
@@ -150,7 +150,7 @@ describe('metrics of the service', () => {
   });
 
   it('say so where notifications do not come and the server is a primary', async () => {
-    const metrics = watching({ listening: () => false, server: () => ({ standby: false, lag: 0 }) as never });
+    const metrics = watching({ listening: () => false, server: () => ({ standby: false, lag: 0 }) });
     expect([await valueOf(metrics, 'dps_listener_connected'), await valueOf(metrics, 'dps_standby')]).to.deep.equal([
       0, 0,
     ]);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { changedCollection, collection, faultsOf, FORCED, sent, valueOf } from './read.js';
+import { changedCollection, collection, expectInPlace, faultsOf, FORCED, sent, valueOf } from './read.js';
 
 describe('collections', () => {
   it('get the defaults of meta', () => {
@@ -60,7 +60,11 @@ describe('collections', () => {
     [{ meta: { group: {} } }, 'group must be a name'],
   ];
   for (const [members, message] of refused) {
-    it(`refuse ${JSON.stringify(members)}`, () => expect(faultsOf(collection(members)).join()).to.include(message));
+    it(`refuse ${JSON.stringify(members)}`, () => {
+      const faults = faultsOf(collection(members));
+      expect(faults.join()).to.include(message);
+      expectInPlace(faults, members);
+    });
   }
 
   it('take archive_app_filter as text, and null for nothing tracked', () => {

@@ -28,6 +28,14 @@ const COLUMNS: [type: string, formatType: string, others: Record<string, string>
   ['geometry.MultiPolygon', 'geometry', {}],
 ];
 
+/** Each fault is told at the member whose name it begins with. */
+function expectInPlace(part: string, faults: readonly string[]): void {
+  for (const fault of faults) {
+    const [path, said = ''] = fault.split(': ', 2);
+    expect(path, fault).to.equal(`${part}.${said.split(' ')[0]}`);
+  }
+}
+
 describe('columns of new fields', () => {
   for (const [type, formatType, others] of COLUMNS) {
     it(`${type} is ${formatType}`, () => {
@@ -112,10 +120,14 @@ describe('columns of new fields', () => {
     ['integer', { generation_expression: 'a', has_auto_increment: true }, 'has_auto_increment must be false'],
     ['integer', { generation_expression: 'a', is_generated: false }, 'is_generated must be true'],
     ['integer', { is_generated: true }, 'is_generated must be false'],
+    ['integer', { is_generated: 'no' }, 'is_generated must be true or false'],
+    ['integer', { is_nullable: 1, is_unique: 1, is_indexed: 1, is_primary_key: 1 }, 'is_indexed must be true or false'],
   ];
   for (const [type, schema, message] of refused) {
     it(`refuses ${type} with ${JSON.stringify(schema)}`, () => {
-      expect(faultsOf(field({ type, schema })).join('\n')).to.include(message);
+      const faults = faultsOf(field({ type, schema }));
+      expect(faults.join('\n')).to.include(message);
+      expectInPlace('schema', faults);
     });
   }
 
@@ -210,7 +222,9 @@ describe('new fields', () => {
   ];
   for (const [given, message] of meta) {
     it(`refuse meta ${JSON.stringify(given)}`, () => {
-      expect(faultsOf(field({ type: 'text', meta: given })).join('\n')).to.include(message);
+      const faults = faultsOf(field({ type: 'text', meta: given }));
+      expect(faults.join('\n')).to.include(message);
+      expectInPlace('meta', faults);
     });
   }
 

@@ -1,4 +1,5 @@
 /** Short ways to read documents in tests. */
+import { expect } from 'chai';
 import type { Collection, Field, NewRelation, Relation } from '../../../src/schema/model/model.js';
 import {
   mergeCollection,
@@ -79,4 +80,19 @@ export function defaultOf(
 ): Json | { wrong: string } {
   const read = field({ type, schema: { ...schema, default_value: value } }, options);
   return read.ok ? (read.value.schema?.default_value ?? null) : { wrong: faultsOf(read).join('\n') };
+}
+
+/** Each fault stands at the member whose name it begins with, where that was sent: `meta.sort: sort must be …`; one that is missing, where it would be. */
+export function expectInPlace(faults: readonly string[], sent: Members): void {
+  const parts = ['meta', 'schema'].filter((part) => typeof sent[part] === 'object' && sent[part] !== null);
+  for (const fault of faults) {
+    const [path, said = ''] = fault.split(': ', 2);
+    const name = said.split(' ')[0] ?? '';
+    if (name === 'the') continue;
+    const places = [
+      ...(Object.hasOwn(sent, name) || said.includes(' is required') ? [name] : []),
+      ...parts.filter((part) => Object.hasOwn(sent[part] as Members, name)).map((part) => `${part}.${name}`),
+    ];
+    expect(places, fault).to.include(path);
+  }
 }

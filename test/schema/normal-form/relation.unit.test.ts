@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Relation } from '../../../src/schema/model/model.js';
-import { changedRelation, faultsOf, FORCED, relation, sent, STRICT, valueOf } from './read.js';
+import { changedRelation, expectInPlace, faultsOf, FORCED, relation, sent, STRICT, valueOf } from './read.js';
 
 const KEY = { constraint_name: 'articles_author_foreign', on_update: 'NO ACTION', on_delete: 'NO ACTION' };
 
@@ -95,8 +95,11 @@ describe('relations', () => {
     [{ one_collection: 'a', schema: { foo: 'x' } }, 'foo is not a known member'],
   ];
   for (const [members, message] of refused) {
-    it(`refuse ${JSON.stringify(members).slice(0, 80)}`, () =>
-      expect(faultsOf(relation(members)).join()).to.include(message));
+    it(`refuse ${JSON.stringify(members).slice(0, 80)}`, () => {
+      const faults = faultsOf(relation(members));
+      expect(faults.join()).to.include(message);
+      expectInPlace(faults, members);
+    });
   }
 
   it('from another vendor: any case, foreign keys without a name, unknown members', () => {
