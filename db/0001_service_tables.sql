@@ -104,6 +104,8 @@ CREATE TABLE :"service".service_divergences (
   -- The end of the log that was found instead.
   found_position bigint         NOT NULL,
   found_hash     text           NOT NULL,
+  -- Position of the newest event in both, as far as whoever noticed it remembers; what comes after it may be lost.
+  fork_position  bigint,
   noticed_at     timestamptz(3) NOT NULL DEFAULT now(),
   -- Position of the event that names it.
   acknowledged   bigint

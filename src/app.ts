@@ -138,6 +138,7 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
   const folds = createStoredFolds({ pool, logger, secret, readOnly });
   const watch = createLogWatch({ pool, logger, readOnly });
   const store = createStore({ pool, logger, folds, onReplaced: ({ head }) => watch.replaced(head) });
+  store.subscribe(({ head }) => watch.remember(head));
   await store.load();
   shutdown.add('stored folds', () => folds.close(store.point()));
   const checks = createHeadChecks({ store, watch, role });

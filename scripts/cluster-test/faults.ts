@@ -16,9 +16,9 @@ export interface Place {
 }
 
 async function primary(layout: Layout): Promise<NodePlace> {
-  const leader = await leaderOf(layout);
-  if (leader === undefined) throw new Error('there is no primary');
-  return leader;
+  let leader: NodePlace | undefined;
+  await waitFor(async () => (leader = await leaderOf(layout)) !== undefined, 'primary', 30_000);
+  return leader as unknown as NodePlace;
 }
 
 /** Everything of a node at once, as when its machine is gone; it comes back some seconds later. */

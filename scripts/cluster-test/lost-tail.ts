@@ -146,11 +146,13 @@ async function named({ expect }: Scene, urls: readonly string[], lost: { seen: n
   const { text } = await send(urls[0] as string, 'GET', '/history/events?type=log.acknowledged&limit=1000');
   const events = (
     JSON.parse(text) as {
-      data: { data: { divergences: { seen: { position: number }; found: { position: number } }[] } }[];
+      data: {
+        data: { divergences: { seen: { position: number }; found: { position: number }; fork: number | null }[] };
+      }[];
     }
   ).data;
   const all = events.flatMap((event) => event.data.divergences);
-  const isNamed = all.some(({ seen, found }) => seen.position === lost.seen && found.position >= lost.found);
+  const isNamed = all.some(({ seen, fork }) => seen.position === lost.seen && fork === lost.found);
   expect(isNamed, `no event names the loss of ${lost.found + 1} to ${lost.seen}`);
   const counted = await Promise.all(urls.map((url) => send(url, 'GET', '/metrics')));
   for (const [index, metrics] of counted.entries()) {

@@ -19,10 +19,12 @@ const show = (value: unknown): string => (value === null ? 'nothing' : JSON.stri
 export function describeDivergence({
   seen,
   found,
+  fork = null,
   noticed_at,
   ...more
 }: Divergence & Partial<AcknowledgedDivergence>): string {
-  const line = `${noticed_at}: ${placed(seen)} was seen and is gone; the log ended at ${placed(found)}`;
+  const parted = fork === null || fork === found.position ? '' : `, and is another one after position ${fork}`;
+  const line = `${noticed_at}: ${placed(seen)} was seen and is gone; the log ended at ${placed(found)}${parted}`;
   if (!('acknowledged' in more)) return line;
   return `${line}; ${more.acknowledged === null ? 'not acknowledged yet' : `acknowledged by event ${more.acknowledged}`}`;
 }

@@ -39,8 +39,9 @@ export async function writeEventStream(res: ServerResponse, options: EventStream
     // A client that is behind gets what is there, not heartbeats on top.
     else if (!res.writableNeedDrain && !res.destroyed) res.write(': heartbeat\n\n');
   };
-  const unsubscribe = options.watch?.subscribe(({ seen, found, noticed_at }) => {
-    if (!res.destroyed) res.write(`event: diverged\ndata: ${JSON.stringify({ seen, found, noticed_at })}\n\n`);
+  const unsubscribe = options.watch?.subscribe(({ seen, found, fork, noticed_at }) => {
+    if (!res.destroyed)
+      res.write(`event: diverged\ndata: ${JSON.stringify({ seen, found, fork: fork ?? null, noticed_at })}\n\n`);
     ended.abort();
   });
   const timer = setInterval(() => void beat(), heartbeat);

@@ -23,13 +23,19 @@ export interface HeadCheck {
   timeline: number | null;
 }
 
+/** A place whose event is known. */
+export interface Place {
+  position: number;
+  hash: string;
+}
+
 /** A row of service_divergences. */
 export interface NotedDivergence extends Divergence {
   id: number;
 }
 
 const NOTED = `'id', d.id, 'seen', json_build_object('position', d.seen_position, 'hash', d.seen_hash),
-  'found', json_build_object('position', d.found_position, 'hash', d.found_hash),
+  'found', json_build_object('position', d.found_position, 'hash', d.found_hash), 'fork', d.fork_position,
   'noticed_at', to_char(d.noticed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 /** Of a row `d`: only the event in the log acknowledges it, whatever the row says. */
@@ -89,7 +95,9 @@ SELECT json_build_object(${NOTED}) AS noted FROM ${own.divergences} d
  WHERE ${ACKNOWLEDGED} AND d.seen_position >= $1 AND d.id > $2 ORDER BY d.id DESC LIMIT 1`;
 
 const NOTE = `
-INSERT INTO ${own.divergences} (seen_position, seen_hash, found_position, found_hash) VALUES ($1, $2, $3, $4)
+INSERT INTO ${own.divergences} (seen_position, seen_hash, found_position, found_hash, fork_position)
+SELECT $1, $2, $3, $4, (SELECT max(e.position) FROM ${own.events} e
+                          JOIN unnest($5::bigint[], $6::text[]) known (position, hash) USING (position, hash))
 ON CONFLICT DO NOTHING`;
 
 const PENDING = `
@@ -99,15 +107,17 @@ SELECT json_build_object(${NOTED}) AS noted FROM ${own.divergences} d WHERE NOT 
  * Writes down that `seen` isn't in the log. A process that slept through a divergence and its acknowledgement saw a part
  * of what was acknowledged then: that is not written down again.
  * @param since the newest acknowledged divergence that was known when `seen` was still in the log
+ * @param path places of the log that `seen` was the end of: where the two part
  * @returns the row that says so
  */
 export async function noteDivergence(
   db: Queryable,
-  { seen, found, since }: { seen: LogPlace; found: LogPlace; since: number },
+  { seen, found, since, path }: { seen: LogPlace; found: LogPlace; since: number; path: readonly Place[] },
 ): Promise<NotedDivergence | undefined> {
   const covered = await acknowledgedSince(db, { seen, since });
   if (covered !== undefined) return covered;
-  await db.query(NOTE, [seen.position, seen.hash, found.position, found.hash]);
+  const [positions, hashes] = [path.map(({ position }) => String(position)), path.map(({ hash }) => hash)];
+  await db.query(NOTE, [seen.position, seen.hash, found.position, found.hash, positions, hashes]);
   const pending = await pendingDivergences(db);
   return pending.find((each) => each.seen.position === seen.position && each.seen.hash === seen.hash);
 }
@@ -137,8 +147,8 @@ export async function missingDivergences(db: Queryable, ids: readonly number[]):
 }
 
 /** As the event that acknowledges it names it. */
-export function toDivergence({ seen, found, noticed_at }: Divergence): Divergence {
-  return { seen, found, noticed_at };
+export function toDivergence({ seen, found, fork = null, noticed_at }: Divergence): Divergence {
+  return { seen, found, fork, noticed_at };
 }
 
 /** Nothing is changed before it is acknowledged. */

@@ -6,6 +6,7 @@ import type { LogPlace } from '../schema/model/events.js';
 import {
   type HeadCheck,
   type NotedDivergence,
+  type Place,
   acknowledgedSince,
   checkHead,
   isInLog,
@@ -29,6 +30,8 @@ export interface LogWatch {
   examine(check: HeadCheck, seen: LogHead): Promise<boolean>;
   /** What is in the log doesn't go on from `seen`, which this process has folded. */
   replaced(seen: LogHead): Promise<void>;
+  /** A place that this process has folded up to; the newest are remembered, to tell from where on a log is another one. */
+  remember(place: Place): void;
   /** What blocks every change now; undefined: nothing. */
   pending(): NotedDivergence | undefined;
   /** Divergences that this process has been told of or has noticed, since it started. */
@@ -44,6 +47,9 @@ export interface LogWatchOptions {
   readOnly?: () => boolean;
 }
 
+/** Places of a log that are remembered. */
+const REMEMBERED = 2_000;
+
 /** Nothing that was acknowledged speaks for a checkpoint: it is written with every event. */
 const NEVER = Number.MAX_SAFE_INTEGER;
 
@@ -58,6 +64,7 @@ export function createLogWatch({ pool, logger, readOnly = () => false }: LogWatc
   const timelines = createTimelineGuard();
   /** The newest acknowledged divergence when this process's fold was last seen to end where the log does. */
   let confirmed = 0;
+  let path: Place[] = [];
   let pending: NotedDivergence | undefined;
   let unwritten: { seen: LogPlace; since: number } | undefined;
 
@@ -65,8 +72,9 @@ export function createLogWatch({ pool, logger, readOnly = () => false }: LogWatc
     if (known.has(divergence.id)) return;
     known.add(divergence.id);
     if (divergence.id !== UNWRITTEN) open.set(divergence.id, divergence);
-    const { seen, found } = divergence;
+    const { seen, found, fork } = divergence;
     logger.error('the log is not the one that was seen', {
+      lost_after: fork ?? null,
       seen_position: seen.position,
       seen_hash: seen.hash,
       found_position: found.position,
@@ -89,7 +97,7 @@ export function createLogWatch({ pool, logger, readOnly = () => false }: LogWatc
     const found = check.head;
     try {
       const unwritable = readOnly();
-      const noted = await (unwritable ? acknowledgedSince(pool, lost) : noteDivergence(pool, { ...lost, found }));
+      const noted = await (unwritable ? acknowledgedSince(pool, lost) : noteDivergence(pool, { ...lost, found, path }));
       if (noted === undefined && unwritable) return keep(lost, found);
       unwritten = undefined;
       if (noted === undefined) return;
@@ -138,6 +146,14 @@ export function createLogWatch({ pool, logger, readOnly = () => false }: LogWatc
       const check = await checkHead(pool);
       timelines.admit(check.timeline);
       if (!(await isInLog(pool, seen))) await note(check, { seen, since: confirmed });
+    },
+    remember: ({ position, hash }) => {
+      const last = path.at(-1);
+      if (last?.hash === hash) return;
+      // Of another log than before: the places that both have are few, and told by their hashes.
+      if (last !== undefined && last.position >= position) path = path.filter((place) => place.position < position);
+      path.push({ position, hash });
+      if (path.length > 2 * REMEMBERED) path = path.slice(-REMEMBERED);
     },
     pending: () => pending,
     count: () => known.size,

@@ -34,7 +34,7 @@ async function run({ options, job, ...at }: Attempt): Promise<Outcome> {
   const { client } = at;
   const { request } = job;
   const { idempotency, cause } = request;
-  const { point, found, backend, timeline } = await begin(client, options, {
+  const { point, base, found, backend, timeline } = await begin(client, options, {
     ...at,
     ...(idempotency && { question: findAnswer(idempotency, cause), savepoint: true }),
   });
@@ -52,7 +52,7 @@ async function run({ options, job, ...at }: Attempt): Promise<Outcome> {
     client,
     projectionOf(options, { before: point.state, after, events, statements, keeps }),
   );
-  const preparing = { options, request, backend, timeline, point, events, after };
+  const preparing = { options, request, backend, timeline, base, point, events, after };
   const projecting = isLarge(events) ? streamRows(client, { running, rows: () => metadataOf(preparing) }) : running;
   const [problems, batch] = await Promise.all([projecting, prepare(preparing)]);
   if (problems !== null) {
@@ -71,6 +71,7 @@ interface Preparing {
   request: RequestContext;
   backend: Backend;
   timeline: number | null;
+  base: Point;
   point: Point;
   events: readonly LogEvent[];
   after: State;
@@ -82,7 +83,7 @@ function metadataOf({ point, events, after }: Preparing): Iterable<Parameterised
 
 /** Everything of a batch but what is streamed. */
 async function prepare(preparing: Preparing): Promise<Batch> {
-  const { options, request, backend, timeline, point, events, after } = preparing;
+  const { options, request, backend, timeline, base, point, events, after } = preparing;
   const id = randomUUID();
   const now = options.clock?.() ?? new Date();
   const prepared = await prepareEvents({ head: point.head, events, cause: request.cause, batch: id, now });
@@ -99,5 +100,5 @@ async function prepare(preparing: Preparing): Promise<Batch> {
     ...checkpoints(prepared.head, options),
     ...(request.idempotency ? await storeAnswerStatements(request, done, prepared.head) : []),
   ];
-  return { id, backend, timeline, done, point: { state: after, head: prepared.head }, statements };
+  return { id, backend, timeline, base, done, point: { state: after, head: prepared.head }, statements };
 }

@@ -32,6 +32,8 @@ export interface Begun {
   /** What of the server runs the transaction, and the server's timeline. */
   backend: Backend;
   timeline: number | null;
+  /** What this process had folded before. */
+  base: Point;
   /** Exactly the log's head, as long as the transaction holds its lock. */
   point: Point;
   /** The rows of the caller's own question. */
@@ -85,7 +87,7 @@ export async function begin(client: pg.ClientBase, options: PipelineOptions, how
   const point = await catchUp(client, store, { from, rows, head: toHead(check) }).catch((error: unknown) => {
     throw error instanceof LogDivergedError ? new DivergedError(from) : error;
   });
-  return { point, backend, timeline: check.timeline, found: found ?? [] };
+  return { point, base: from, backend, timeline: check.timeline, found: found ?? [] };
 }
 
 /**
@@ -151,7 +153,7 @@ async function catchUp(client: pg.ClientBase, store: Store, { from, rows, head }
     point = await foldLog(client, point);
   }
   if (point.head.hash !== head.hash) throw new LogDivergedError(head.position, 'is not the one that was folded');
-  store.publish(point);
+  store.publish(point, from);
   return point;
 }
 

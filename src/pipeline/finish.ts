@@ -15,6 +15,8 @@ export interface Batch {
   backend: Backend;
   timeline: number | null;
   done: Done;
+  /** What this process had folded when the transaction began. */
+  base: Point;
   point: Point;
   statements: Parameterised[];
 }
@@ -47,7 +49,7 @@ async function commitAndPublish(client: pg.ClientBase, options: PipelineOptions,
     if (!(error instanceof UnknownOutcomeError)) throw error;
     throw new CommitInDoubt({ batch: batch.id, backend: batch.backend, timeline: batch.timeline }, batch);
   }
-  options.store.publish(batch.point);
+  options.store.publish(batch.point, batch.base);
   return batch.done;
 }
 

@@ -27,8 +27,11 @@ export interface Store {
   unreadable(): UnreadableEventError | undefined;
   /** Folds the log again: it is not the one that `from` was folded of. */
   reload(from: Point): Promise<void>;
-  /** Offers what was just committed. An older state than the one at hand is ignored. */
-  publish(point: Point): void;
+  /**
+   * Offers what was just committed. An older state than the one at hand is ignored.
+   * @param base what it was folded from: ignored as well where another log has taken the place of that one since
+   */
+  publish(point: Point, base?: Point): void;
   /**
    * Tells that `point` is being committed and will be published before `ended` settles, if it is: a reader that sees it in the
    * database before waits for that, and doesn't read from the log what is at hand.
@@ -72,6 +75,8 @@ export function createStore({ pool, logger, folds, onReplaced }: StoreOptions): 
   let failure: { error: UnreadableEventError; again: number } | undefined;
   let expected: { position: number; ended: Promise<unknown> } | undefined;
   const listeners = new Set<StoreListener>();
+  /** Points of the log at hand: two histories are never mixed. */
+  let lineage = new WeakSet<Point>();
 
   const at = (): Point => {
     if (point === undefined) throw new Error('the store is not loaded');
@@ -79,13 +84,16 @@ export function createStore({ pool, logger, folds, onReplaced }: StoreOptions): 
   };
 
   const replace = (next: Point, replaced: boolean): void => {
+    if (replaced) lineage = new WeakSet();
+    lineage.add(next);
     point = next;
     failure = undefined;
     for (const listener of listeners) listener(next, replaced);
     folds?.offer(next);
   };
 
-  const publish = (next: Point): void => {
+  const publish = (next: Point, base?: Point): void => {
+    if (base !== undefined && !lineage.has(base)) return;
     if (next.head.position > at().head.position) replace(next, false);
   };
 
@@ -128,7 +136,7 @@ export function createStore({ pool, logger, folds, onReplaced }: StoreOptions): 
   const catchUp = shareNext(async () => {
     const from = at();
     try {
-      await readably(async () => publish(await foldLog(pool, from)));
+      await readably(async () => publish(await foldLog(pool, from), from));
     } catch (error) {
       if (!(error instanceof LogDivergedError)) throw error;
       await reload(from);

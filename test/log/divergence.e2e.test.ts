@@ -220,6 +220,7 @@ describe('a log that is replaced under a running service', () => {
     const [, told = ''] = /^event: diverged\ndata: (.*)$/m.exec(text) ?? [];
     expect(JSON.parse(told)).to.have.nested.property('seen.position', 8);
     expect(JSON.parse(told)).to.have.nested.property('found.position', 6);
+    expect(JSON.parse(told)).to.have.property('fork', 6);
     await send('/history/acknowledge', { method: 'POST' });
     const again = await send('/history/stream', { headers: { 'last-event-id': ids[0] ?? '' } });
     expect(again.status, again.text).to.equal(409);

@@ -11,7 +11,8 @@ export interface Stored {
 
 export interface Divergence {
   seen: number;
-  found: number;
+  /** Nothing up to there was lost. */
+  fork: number;
   /** Milliseconds since 1970. */
   noticed: number;
 }
@@ -29,8 +30,8 @@ export async function readLog(url: string): Promise<Log> {
   const { rows } = await client.query<Omit<Stored, 'position'> & { position: string }>(
     'SELECT position, hash, previous_hash AS previous, batch, reason FROM service.service_events ORDER BY position',
   );
-  const told = await client.query<{ seen: string; found: string; noticed: string }>(
-    `SELECT d #>> '{seen,position}' AS seen, d #>> '{found,position}' AS found, d ->> 'noticed_at' AS noticed
+  const told = await client.query<{ seen: string; fork: string; noticed: string }>(
+    `SELECT d #>> '{seen,position}' AS seen, coalesce(d ->> 'fork', '0') AS fork, d ->> 'noticed_at' AS noticed
        FROM service.service_events, jsonb_array_elements(data -> 'divergences') d WHERE type = 'log.acknowledged'`,
   );
   await client.end();
@@ -38,9 +39,9 @@ export async function readLog(url: string): Promise<Log> {
   return {
     events,
     byPosition: new Map(events.map((event) => [event.position, event])),
-    acknowledged: told.rows.map(({ seen, found, noticed }) => ({
+    acknowledged: told.rows.map(({ seen, fork, noticed }) => ({
       seen: Number(seen),
-      found: Number(found),
+      fork: Number(fork),
       noticed: Date.parse(noticed),
     })),
   };
@@ -49,6 +50,6 @@ export async function readLog(url: string): Promise<Log> {
 /** Whether the log itself says that what was at a position is gone. @param since it was there then */
 export function isCovered({ acknowledged }: Log, position: number, since: number): boolean {
   return acknowledged.some(
-    ({ seen, found, noticed }) => found < position && seen >= position && noticed >= since - 1_000,
+    ({ seen, fork, noticed }) => fork < position && seen >= position && noticed >= since - 1_000,
   );
 }

@@ -87,8 +87,8 @@ export function mixed({ recorded, log }: Case): string[] {
   for (const { op, service, position, hash, began, result } of recorded.tries) {
     if (result !== 'read' || hash === null || position === null) continue;
     if (log.byPosition.get(position)?.hash === hash) continue;
-    const forks = log.acknowledged.filter((each) => each.found < position && each.seen >= position);
-    const fork = Math.max(...forks.map((each) => each.found), 0);
+    const forks = log.acknowledged.filter((each) => each.fork < position && each.seen >= position);
+    const fork = Math.max(...forks.map((each) => each.fork), 0);
     const earlier = recorded.tries.find(
       (each) =>
         each.service === service &&

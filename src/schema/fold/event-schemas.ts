@@ -106,7 +106,12 @@ const patch = z.array(
 const concurrent_indexes = z.boolean().optional();
 const adopted = z.boolean().optional();
 
-const divergence = z.strictObject({ seen: logPlace(), found: logPlace(), noticed_at: text });
+const divergence = z.strictObject({
+  seen: logPlace(),
+  found: logPlace(),
+  fork: z.int().nonnegative().nullable().optional(),
+  noticed_at: text,
+});
 
 function logPlace() {
   return z.strictObject({ position: z.int().nonnegative(), hash: textOrNull });

@@ -52,6 +52,11 @@ export interface Divergence {
   seen: LogPlace;
   /** The end of the log that was found instead. */
   found: LogPlace;
+  /**
+   * Position of the newest event that is in both, as far as whoever noticed it remembers: nothing up to there is lost. The
+   * log may have gone on since, so it is not always the end that was found. Null: nothing in common is remembered.
+   */
+  fork?: number | null;
   /** ISO 8601. */
   noticed_at: string;
 }

@@ -96,7 +96,7 @@ export const batch = z
   .meta({ id: 'Batch' });
 
 const place = z.strictObject({ position, hash: hash.nullable() });
-const divergence = z.strictObject({ seen: place, found: place, noticed_at: text });
+const divergence = z.strictObject({ seen: place, found: place, fork: z.int().nullable().optional(), noticed_at: text });
 
 /** What went on with a log that is not the one that was seen. */
 export const acknowledged = z

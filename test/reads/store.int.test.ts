@@ -1,0 +1,31 @@
+import { expect } from 'chai';
+import { CAUSE, type Instance, done, startInstance, table } from '../support/instance.js';
+import { type TestDatabase, createDatabase } from '../support/postgres.js';
+
+describe('the state at the head', () => {
+  let database: TestDatabase;
+  let instance: Instance;
+
+  beforeEach(async () => {
+    database = await createDatabase('migrated');
+    instance = await startInstance(database.connectionString);
+  });
+  afterEach(async () => {
+    await instance.stop();
+    await database.drop();
+  });
+
+  it('takes nothing that was folded of a log that another one has taken the place of', async () => {
+    const { store, pipeline } = instance;
+    const base = store.point();
+
+    done(await pipeline.execute('create-collection', table('first'), { cause: CAUSE }));
+    const committed = store.point();
+    expect(committed.head.position).to.equal(1);
+    store.reset({ ...base });
+    store.publish(committed, base);
+    expect(store.point().head.position, 'committed before, answered after').to.equal(0);
+    store.publish(committed, store.point());
+    expect(store.point().head.position).to.equal(1);
+  });
+});
