@@ -70,11 +70,6 @@ export async function readCoverage(options: CoverageOptions): Promise<TestCovera
   return [...kept.values()];
 }
 
-/** How many blocks a source has: while that is the same, their numbers mean what they meant. */
-export async function countBlocks(file: string): Promise<number> {
-  return blocksOf(file, await readFile(join(ROOT, file), 'utf8').catch(() => '')).length;
-}
-
 async function hashOf(file: string): Promise<string> {
   const text = await readFile(join(ROOT, file), 'utf8').catch(() => '');
   // What is imported from where changes when a file moves, and says nothing about what it tests.

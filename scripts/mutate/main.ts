@@ -9,7 +9,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { stopTestServer, testServer } from '../../test/support/postgres.js';
-import { ROOT, build, createCopy } from './copy.js';
+import { build, createCopy } from './copy.js';
 import { readCoverage } from './coverage.js';
 import { drawSample, lineAt } from './sample.js';
 import { testsFor } from './targets.js';
@@ -37,8 +37,8 @@ const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const note = (line: string): void => void process.stderr.write(`${line}\n`);
 
 /** `file:line operator: the line`, as one finds it again. */
-async function described({ mutation, outcome, by, tests, ms }: Verdict): Promise<string> {
-  const source = await readFile(join(ROOT, mutation.file), 'utf8');
+async function described(directory: string, { mutation, outcome, by, tests, ms }: Verdict): Promise<string> {
+  const source = await readFile(join(directory, mutation.file), 'utf8');
   const { line, text } = lineAt(source, mutation.start);
   const before = source.slice(mutation.start, mutation.end).replaceAll(/\s+/g, ' ').slice(0, 80);
   const change = `${before} -> ${mutation.text || '(nothing)'}`;
@@ -63,9 +63,9 @@ try {
     copies.map(async (copy) => {
       await build(copy.directory);
       for (let mutation = sample.shift(); mutation !== undefined; mutation = sample.shift()) {
-        const verdict = await tryMutation(copy, mutation, await testsFor(mutation, coverage));
+        const verdict = await tryMutation(copy, mutation, await testsFor(copy.directory, mutation, coverage));
         verdicts.push(verdict);
-        if (verdict.outcome !== 'killed' || values.verbose) print(await described(verdict));
+        if (verdict.outcome !== 'killed' || values.verbose) print(await described(copy.directory, verdict));
         else note(`${verdicts.length}: killed in ${Math.round(verdict.ms / 1_000)} s`);
       }
     }),

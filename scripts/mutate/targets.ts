@@ -2,27 +2,32 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { blockAt, blocksOf } from './blocks.js';
-import { ROOT, projectFiles } from './copy.js';
-import { type TestCoverage, countBlocks } from './coverage.js';
+import { projectFiles } from './copy.js';
+import type { TestCoverage } from './coverage.js';
 import type { Mutation } from './mutations.js';
 
 /**
  * First those that run the block, then those that run anything of the file, or else of the files that import it; in
  * each group unit tests first, then those whose place is nearest to the file's, then those that run the fewest blocks:
  * they say the most about each.
+ * @param directory the sources without any mutation, as the sample was drawn of them
  */
-export async function testsFor(mutation: Mutation, coverage: readonly TestCoverage[]): Promise<TestCoverage[]> {
+export async function testsFor(
+  directory: string,
+  mutation: Mutation,
+  coverage: readonly TestCoverage[],
+): Promise<TestCoverage[]> {
   const sound = coverage.filter(({ failed }) => failed === 0);
   const { file } = mutation;
-  const count = await countBlocks(file);
-  const block = blockAt(blocksOf(file, await readFile(join(ROOT, file), 'utf8')), mutation.start);
-  const name = `${file}#${block ?? ''}`;
-  const exact = sound.filter(({ blocks, sources }) => sources[file] === count && blocks.includes(name));
+  const blocks = blocksOf(file, await readFile(join(directory, file), 'utf8'));
+  const block = blockAt(blocks, mutation.start);
+  const [count, name] = [blocks.length, `${file}#${block ?? ''}`];
+  const exact = sound.filter(({ blocks: ran, sources }) => sources[file] === count && ran.includes(name));
   let files = [file];
   let wider: TestCoverage[] = [];
   for (let step = 0; step < 4 && wider.length === 0; step++) {
     wider = sound.filter(({ sources }) => files.some((each) => Object.hasOwn(sources, each)));
-    files = await importersOf(files);
+    files = await importersOf(directory, files);
   }
   return [
     ...inOrder(exact, file),
@@ -56,11 +61,11 @@ function sharedFolders(test: string, source: string): number {
   return apart < 0 ? (one?.length ?? 0) : apart;
 }
 
-async function importersOf(files: readonly string[]): Promise<string[]> {
+async function importersOf(directory: string, files: readonly string[]): Promise<string[]> {
   const found = new Set<string>();
   for (const file of await projectFiles()) {
     if (!/^src\/.*\.ts$/.test(file)) continue;
-    const source = await readFile(join(ROOT, file), 'utf8').catch(() => '');
+    const source = await readFile(join(directory, file), 'utf8').catch(() => '');
     for (const [, specifier = ''] of source.matchAll(/from '(\.[^']+)\.js'/g)) {
       if (files.includes(join(file, '..', `${specifier}.ts`))) found.add(file);
     }
