@@ -13,7 +13,7 @@ import { build, createCopy } from './copy.js';
 import { readCoverage } from './coverage.js';
 import { drawSample, lineAt } from './sample.js';
 import { testsFor } from './targets.js';
-import { type Verdict, tryMutation } from './try.js';
+import { type Soundness, type Verdict, tryMutation } from './try.js';
 
 const ENOUGH = 90;
 const WORKERS = 2;
@@ -51,6 +51,7 @@ print(`seed ${seed}`);
 process.env['TEST_DATABASE_URL'] = (await testServer()).connectionString;
 const copies = [];
 const verdicts: Verdict[] = [];
+const soundness: Soundness = new Map();
 try {
   const all = await readCoverage({ fresh: values.fresh, kept: values.kept, said: note });
   const coverage = values.unit ? all.filter(({ file }) => file.endsWith('.unit.test.ts')) : all;
@@ -63,7 +64,10 @@ try {
     copies.map(async (copy) => {
       await build(copy.directory);
       for (let mutation = sample.shift(); mutation !== undefined; mutation = sample.shift()) {
-        const verdict = await tryMutation(copy, mutation, await testsFor(copy.directory, mutation, coverage));
+        const verdict = await tryMutation(copy, mutation, {
+          tests: await testsFor(copy.directory, mutation, coverage),
+          soundness,
+        });
         verdicts.push(verdict);
         if (verdict.outcome !== 'killed' || values.verbose) print(await described(copy.directory, verdict));
         else note(`${verdicts.length}: killed in ${Math.round(verdict.ms / 1_000)} s`);

@@ -27,32 +27,56 @@ const START = 60_000;
 /** What is said when something didn't happen in time, or a neighbour took what was needed for it. */
 const WAITED = /Timeout of \d+ ?ms|not within \d+ ?ms|fetch failed|ECONNRE|Connection terminated|LOCK_TIMEOUT/;
 
+/** Test files that were run without any mutation since the start, and whether they pass as things stand now. */
+export type Soundness = Map<string, Promise<boolean>>;
+
 /** Runs the tests, unit tests before the others, until one fails. The copy is as it was afterwards. */
-export async function tryMutation(copy: Copy, mutation: Mutation, tests: readonly TestCoverage[]): Promise<Verdict> {
+export async function tryMutation(
+  copy: Copy,
+  mutation: Mutation,
+  { tests, soundness }: { tests: readonly TestCoverage[]; soundness: Soundness },
+): Promise<Verdict> {
   const path = join(copy.directory, mutation.file);
   const source = await readFile(path, 'utf8');
   const write = async (text: string): Promise<void> => {
     await writeFile(path, text);
     await buildOne(copy.directory, mutation.file);
   };
+  /** Of the same tests without the change, at about the same time. */
+  const control = async (group: readonly TestCoverage[]): Promise<{ passes: boolean; ms: number }> => {
+    await write(source);
+    const began = Date.now();
+    const { outcome } = await runTests(copy, group, 2 * expectedOf(group));
+    await write(mutated(source, mutation));
+    return { passes: outcome === 'passed', ms: Date.now() - began };
+  };
+  const judge = async (group: readonly TestCoverage[]): Promise<MochaRun> => {
+    const run = await runTests(copy, group, expectedOf(group));
+    if (run.outcome === 'passed') return run;
+    if (run.outcome === 'timeout' || WAITED.test(run.output)) {
+      // On a busy machine a test may have waited too long: what passes at the same time without the change tells.
+      const { passes, ms } = await control(group);
+      return passes ? runTests(copy, group, Math.max(expectedOf(group), ms)) : PASSED;
+    }
+    const noticed = group.filter(({ file }) => failureIn(run.output).includes(file));
+    for (const test of noticed) {
+      // A test that fails anyway has noticed nothing.
+      const sound = soundness.get(test.file) ?? control([test]).then(({ passes }) => passes);
+      soundness.set(test.file, sound);
+      if (await sound) continue;
+      const others = group.filter((each) => each !== test);
+      return others.length === 0 ? PASSED : judge(others);
+    }
+    return run;
+  };
+
   const since = Date.now();
   const chosen = withinBudget(tests);
-  let run: MochaRun = { outcome: 'passed', output: '' };
+  let run = PASSED;
   try {
     await write(mutated(source, mutation));
     for (const group of inRuns(chosen)) {
-      run = await runTests(copy, group, expectedOf(group));
-      if (run.outcome === 'timeout' || (run.outcome === 'failed' && WAITED.test(run.output))) {
-        // On a busy machine a test may have waited too long: what passes at the same time without the change tells.
-        await write(source);
-        const began = Date.now();
-        const control = await runTests(copy, group, 2 * expectedOf(group));
-        await write(mutated(source, mutation));
-        run =
-          control.outcome === 'passed'
-            ? await runTests(copy, group, Math.max(expectedOf(group), Date.now() - began))
-            : { outcome: 'passed', output: '' };
-      }
+      run = await judge(group);
       if (run.outcome !== 'passed') break;
     }
   } finally {
@@ -62,11 +86,13 @@ export async function tryMutation(copy: Copy, mutation: Mutation, tests: readonl
   return {
     mutation,
     outcome: outcome[run.outcome],
-    by: run.outcome === 'failed' ? failureIn(run.output) : '',
+    by: run.outcome === 'failed' ? failureIn(run.output).slice(0, 500) : '',
     tests: chosen.length,
     ms: Date.now() - since,
   };
 }
+
+const PASSED: MochaRun = { outcome: 'passed', output: '' };
 
 function withinBudget(tests: readonly TestCoverage[]): TestCoverage[] {
   let spent = 0;
@@ -97,5 +123,5 @@ function runTests(copy: Copy, tests: readonly TestCoverage[], expected: number):
 /** What mocha's report says of the first failure: the test's names and the message. */
 function failureIn(output: string): string {
   const at = output.lastIndexOf('1) ');
-  return output.slice(Math.max(at, 0)).replaceAll(/\s+/g, ' ').slice(0, 500);
+  return output.slice(Math.max(at, 0)).replaceAll(/\s+/g, ' ');
 }
