@@ -1,11 +1,12 @@
 /**
- * `npm test`, `node --import tsx scripts/test.ts [files and patterns] [--ignore file]`: test files in as many processes as there are cores,
+ * `npm test`, `node --import tsx scripts/test.ts [files and patterns] [--ignore file]`: test files in a few processes,
  * all on one PostgreSQL server and with the program built once; then, each by itself, those that measure time or memory.
- * `--pooler`: their services reach the databases through PgBouncer. TEST_JOBS: another number of processes. Exit code 1 when a test fails.
+ * `--pooler`: their services reach the databases through PgBouncer. Unit tests alone take no server.
+ * TEST_JOBS: another number of processes. Exit code 1 when a test fails.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -13,8 +14,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { ensureBuilt } from '../test/support/built.js';
-import { INSTALL_PGBOUNCER, pgbouncerProgram } from '../test/support/pgbouncer.js';
-import { startTestServer } from '../test/support/server.js';
+import type { StartedServer } from '../test/support/server.js';
+import { bundle } from './test-bundle.js';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 
@@ -25,13 +26,35 @@ const ALONE = [
   'test/pipeline/endings.int.test.ts',
 ];
 
-/** The longest, so that none of them is what the others' processes wait for in the end. */
+/** The longest, so that none of them is what the others wait for in the end: those that work and those that wait by turns. */
 const FIRST = [
   'test/documents.e2e.test.ts',
+  'test/faults/silence.e2e.test.ts',
   'test/faults/kill.e2e.test.ts',
+  'test/pipeline/silence.int.test.ts',
   'test/main.e2e.test.ts',
+  'test/faults/patience.e2e.test.ts',
+  'test/projector/adopt/generated-extras.int.test.ts',
+  'test/postgres/embedded/embedded.int.test.ts',
+  'test/log/divergence.e2e.test.ts',
+  'test/cli/packed.e2e.test.ts',
   'test/projector/adopt/real-schemas.int.test.ts',
+  'test/projector/adopt/changed-needs.int.test.ts',
+  'test/http/unavailable.e2e.test.ts',
+  'test/reads/history/time-travel.int.test.ts',
+  'test/projector/adopt/shared-needs.int.test.ts',
+  'test/projector/adopt/every-member.int.test.ts',
+  'test/http/hostile.e2e.test.ts',
+  'test/pipeline/locks.int.test.ts',
+  'test/http/openapi/api-document.unit.test.ts',
 ];
+
+const CONFIGURATION = JSON.parse(readFileSync(join(ROOT, '.mocharc.json'), 'utf8')) as {
+  timeout: number;
+  'reporter-option': string[];
+};
+
+const SUPPORT = ['test/support/hooks.ts', 'test/support/reporter.ts'];
 
 interface Totals {
   passes: number;
@@ -46,7 +69,7 @@ const {
   options: { ignore: { type: 'string', multiple: true, default: [] }, pooler: { type: 'boolean', default: false } },
   allowPositionals: true,
 });
-if (pooler) throughPooler();
+if (pooler) await throughPooler();
 const wanted = (patterns.length > 0 ? patterns : ['test/**/*.test.ts']).map(asExpression);
 const files = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
   .map((name) => `test/${name}`)
@@ -54,26 +77,37 @@ const files = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8
   .filter((file) => !ignore.includes(file))
   .sort((one, other) => rank(one) - rank(other));
 
-ensureBuilt();
-const server = await startTestServer();
+const unitsOnly = files.every((file) => file.endsWith('.unit.test.ts'));
+// Of the sources that a bundle is made of, coverage would know nothing.
+const bundled = process.env['NODE_V8_COVERAGE'] === undefined ? await bundle([...files, ...SUPPORT]) : null;
+const server = unitsOnly ? null : await start();
 const directory = await mkdtemp(join(tmpdir(), 'dps-totals-'));
 try {
-  const shared = files.filter((file) => !ALONE.includes(file));
-  const alone = files.filter((file) => ALONE.includes(file));
+  const alone = unitsOnly ? [] : files.filter((file) => ALONE.includes(file));
+  const shared = files.filter((file) => !alone.includes(file));
   const totals = [
-    ...(shared.length > 0 ? [await run(['--parallel', '--jobs', jobs(), ...shared])] : []),
-    ...(alone.length > 0 ? [await run(alone)] : []),
+    ...(shared.length > 0 ? [await run(shared, ['--parallel', '--jobs', jobs()])] : []),
+    ...(alone.length > 0 ? [await run(alone, [])] : []),
   ];
   const sum = (name: keyof Totals) => totals.reduce((total, each) => total + each[name], 0);
   if (sum('pending') > 0) console.log(`${sum('pending')} skipped`);
   console.log(`${sum('passes')} passed, ${sum('failures')} failed`);
 } finally {
   await rm(directory, { recursive: true });
-  await server.stop();
+  await bundled?.remove();
+  await server?.stop();
 }
 
-function throughPooler(): void {
+/** Loaded where there is need of it: it takes a while. */
+async function start(): Promise<StartedServer> {
+  ensureBuilt();
+  const { startTestServer } = await import('../test/support/server.js');
+  return startTestServer();
+}
+
+async function throughPooler(): Promise<void> {
   process.env['TEST_POOLER'] = 'transaction';
+  const { INSTALL_PGBOUNCER, pgbouncerProgram } = await import('../test/support/pgbouncer.js');
   if (pgbouncerProgram() !== null) return;
   console.log(INSTALL_PGBOUNCER);
   process.exit(0);
@@ -93,17 +127,37 @@ function rank(file: string): number {
   return place === -1 ? FIRST.length : place;
 }
 
+/** Tests with a server wait for it, for time to pass, and for other processes: two more keep the cores at work meanwhile. */
 function jobs(): string {
-  return process.env['TEST_JOBS'] ?? String(Math.max(2, availableParallelism()));
+  const cores = Math.max(2, availableParallelism());
+  return process.env['TEST_JOBS'] ?? String(unitsOnly ? cores : cores + 2);
 }
 
-async function run(args: string[]): Promise<Totals> {
+/** How mocha is called: as by hand, with the configuration that loads sources, or with what is bundled. */
+function command(tests: string[]): string[] {
+  const mocha = createRequire(import.meta.url).resolve('mocha/bin/mocha.js');
+  if (bundled === null) return [mocha, ...tests];
+  const [hooks = '', reporter = ''] = SUPPORT.map((file) => join(ROOT, bundled.of(file)));
+  const { timeout, 'reporter-option': options } = CONFIGURATION;
+  const settings = ['--no-config', '--no-package', '--forbid-only', '--timeout', String(timeout)];
+  const report = ['--reporter', reporter, ...options.flatMap((option) => ['--reporter-option', option])];
+  return [
+    '--enable-source-maps',
+    mocha,
+    ...settings,
+    '--require',
+    hooks,
+    ...report,
+    ...tests.map((file) => bundled.of(file)),
+  ];
+}
+
+async function run(tests: string[], flags: string[]): Promise<Totals> {
   const totals = join(directory, 'totals.json');
   await rm(totals, { force: true });
-  const program = createRequire(import.meta.url).resolve('mocha/bin/mocha.js');
-  const child = spawn(process.execPath, [program, ...args], {
+  const child = spawn(process.execPath, [...command(tests), ...flags], {
     cwd: ROOT,
-    env: { ...process.env, TEST_SERVER: JSON.stringify(server.address), TEST_TOTALS: totals },
+    env: { ...process.env, TEST_TOTALS: totals, ...(server && { TEST_SERVER: JSON.stringify(server.address) }) },
     stdio: 'inherit',
   });
   const [code] = (await once(child, 'close')) as [number | null];

@@ -4,6 +4,7 @@ import { runToEnd } from '../../src/kernel/resumable.js';
 import { stepsOf } from '../support/steps.js';
 import { canonicalPieces, createCanonicalWriter } from '../../src/kernel/canonical-writer.js';
 import { canonicalJson } from '../../src/kernel/canonical.js';
+import { explored } from '../support/runs.js';
 
 describe('the canonical writer', () => {
   it('writes what canonicalJson writes, whatever it has written before', () => {
@@ -12,7 +13,7 @@ describe('the canonical writer', () => {
       fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
         expect(write(value)).to.equal(canonicalJson(value));
       }),
-      { numRuns: 2_000 },
+      explored(2_000),
     );
   });
 
@@ -43,7 +44,7 @@ describe('the canonical writer', () => {
       fc.property(fc.dictionary(member, fc.oneof(value, fc.dictionary(member, value))), (object) => {
         expect(write(object)).to.equal(canonicalJson(object));
       }),
-      { numRuns: 5_000 },
+      explored(5_000),
     );
   });
 

@@ -1,7 +1,6 @@
 /** Root hooks of the test run. */
 import fc from 'fast-check';
-import { stopPooler } from './pooler.js';
-import { stopTestServer } from './postgres.js';
+import { stopAll } from './at-end.js';
 
 /**
  * Property tests draw the same examples in every run, so that a change is tested by itself and not by the draw.
@@ -13,7 +12,6 @@ if (seed !== 'random') fc.configureGlobal({ seed: Number(seed) });
 export const mochaHooks = {
   async afterAll(this: Mocha.Context) {
     this.timeout(60_000);
-    await stopPooler();
-    await stopTestServer();
+    await stopAll();
   },
 };

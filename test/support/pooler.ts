@@ -1,4 +1,5 @@
 /** With TEST_POOLER=transaction the services of the tests reach their databases through PgBouncer. */
+import { atEnd } from './at-end.js';
 import { type Pgbouncer, startPgbouncer } from './pgbouncer.js';
 import { testServer } from './postgres.js';
 
@@ -12,12 +13,14 @@ export async function throughPooler(settings: Readonly<Record<string, string>>):
   const url = URL.canParse(connectionString) ? new URL(connectionString) : server;
   // A proxy, another server, another user than the one that owns the databases of the run.
   if (url.port !== server.port || !url.pathname.startsWith(`/${url.username}_`)) return {};
-  running ??= startPgbouncer(connectionString);
+  if (running === undefined) {
+    running = startPgbouncer(connectionString);
+    atEnd(stopPooler);
+  }
   return { DATABASE_URL: (await running).through(connectionString), DIRECT_DATABASE_URL: connectionString };
 }
 
-/** For the root hook: after the last test. */
-export async function stopPooler(): Promise<void> {
+async function stopPooler(): Promise<void> {
   const started = await running;
   running = undefined;
   await started?.stop();

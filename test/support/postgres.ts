@@ -4,6 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
+import { atEnd } from './at-end.js';
 import { type Content, type ServerAddress, creation, disconnected, ownerUrl, startTestServer } from './server.js';
 
 export { temporaryDirectory } from './server.js';
@@ -32,7 +33,10 @@ let running: Promise<Running> | null = null;
 
 /** The server of this run. */
 export function testServer(): Promise<TestServer> {
-  running ??= start();
+  if (running === null) {
+    running = start();
+    atEnd(stopTestServer);
+  }
   return running;
 }
 
@@ -59,7 +63,7 @@ export async function asSuperuser(connectionString: string, ...statements: strin
   }
 }
 
-/** For the root hook: after the last test. */
+/** For scripts; tests are followed by it anyway. */
 export async function stopTestServer(): Promise<void> {
   const server = await running;
   running = null;

@@ -132,12 +132,12 @@ async function prepareTemplate({ client, address, template, content }: Template)
 
 /**
  * A client that has just said goodbye may still have its backend for a moment; a forced drop would end that with an
- * error without a handler. A session that is still there after a second is terminated.
+ * error without a handler. A session that is still there after ten seconds is terminated.
  */
 export async function disconnected(maintenance: pg.Client | pg.Pool, database: string): Promise<void> {
   const connections = 'select count(*)::int as count from pg_stat_activity where datname = $1';
-  // A pooler keeps its connections: a tenth of the time is enough for those of the clients past it.
-  const most = process.env['TEST_POOLER'] === 'transaction' ? 10 : 100;
+  // A pooler keeps its connections: a hundredth of the time is enough for those of the clients past it.
+  const most = process.env['TEST_POOLER'] === 'transaction' ? 10 : 1_000;
   for (let tries = 0; tries < most; tries++) {
     const { rows } = await maintenance.query<{ count: number }>(connections, [database]);
     if (rows[0]?.count === 0) return;

@@ -6,6 +6,7 @@ import { JSON_LIMITS, parseJson } from '../../../src/http/body/json.js';
 import { scanJson } from '../../../src/http/body/json-scan.js';
 import { Refused } from '../../../src/http/errors.js';
 import { runToEnd } from '../../../src/kernel/resumable.js';
+import { explored } from '../../support/runs.js';
 
 /** Deeper than any of these documents, and of any content. */
 const options = { limits: { ...JSON_LIMITS, depth: 1_000 }, group: 0 };
@@ -67,7 +68,7 @@ describe('JSON that is parsed in steps', () => {
         const at = place % text.length;
         expectSame(text.slice(0, at) + other + text.slice(keep ? at : at + 1));
       }),
-      { numRuns: 2_000 },
+      explored(2_000),
     );
   });
 

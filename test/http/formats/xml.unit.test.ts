@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { SaxesParser } from 'saxes';
 import { xmlTexts } from '../../../src/http/formats/xml.js';
+import { explored } from '../../support/runs.js';
 
 interface Element {
   name: string;
@@ -104,7 +105,7 @@ describe('XML', () => {
       fc.property(value, (found) => {
         expect(valueOf(parse(written('root', found)))).deep.equal(found);
       }),
-      { numRuns: 500 },
+      explored(500),
     );
   });
 });

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { parseYaml, writeYaml, YamlError } from '../../../src/http/formats/yaml.js';
+import { explored } from '../../support/runs.js';
 
 const refusalOf = (text: string): string => {
   try {
@@ -49,7 +50,7 @@ describe('YAML', () => {
       fc.property(value, (found) => {
         expect(parseYaml(writeYaml(found))).deep.equal(found);
       }),
-      { numRuns: 500 },
+      explored(500),
     );
   });
 

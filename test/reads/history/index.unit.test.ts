@@ -12,6 +12,7 @@ import { transition } from '../../../src/schema/transition/transition.js';
 import { schemaState } from '../../support/arbitraries.js';
 import { withRelations } from '../../support/library.js';
 import { runToEnd } from '../../../src/kernel/resumable.js';
+import { explored } from '../../support/runs.js';
 
 describe('moments', () => {
   const shown = (text: string): unknown => {
@@ -78,7 +79,7 @@ describe('states as text', () => {
   it('are read back as they were', async () => {
     await same(initialState());
     await same(withRelations());
-    await fc.assert(fc.asyncProperty(schemaState, same), { numRuns: 100 });
+    await fc.assert(fc.asyncProperty(schemaState, same), explored(100));
   });
 });
 
@@ -94,7 +95,7 @@ describe('folding', () => {
         expect(runToEnd(snapshotHash(fold(placed, from), '1'))).to.equal(runToEnd(snapshotHash(state, '1')));
         expect(JSON.stringify(runToEnd(snapshotOf({ ...from }, '1')))).to.equal(before);
       }),
-      { numRuns: 100 },
+      explored(100),
     );
   });
 });

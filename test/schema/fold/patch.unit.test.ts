@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { copyJson, jsonEqual } from '../../../src/kernel/json.js';
 import { applyPatch, patchBetween } from '../../../src/schema/fold/patch.js';
+import { explored } from '../../support/runs.js';
 
 /** Documents of the shape that events patch: fixed members, free values inside. */
 const inner = fc.jsonValue({ maxDepth: 4 });
@@ -24,7 +25,7 @@ describe('patches', () => {
         expect(jsonEqual(before, kept), 'the document was changed').to.equal(true);
         expect(jsonEqual(stored, JSON.parse(JSON.stringify(patch))), 'the patch was changed').to.equal(true);
       }),
-      { numRuns: 1000 },
+      explored(1000),
     );
   });
 
