@@ -165,3 +165,18 @@ export function logDiverged({ seen, found }: Pick<Divergence, 'seen' | 'found'>)
     details: { seen, found },
   };
 }
+
+/** An event that acknowledges divergences. */
+export interface Acknowledgement {
+  position: number;
+  divergences: Divergence[];
+}
+
+/** Of the log itself: what is written down elsewhere may be gone. */
+export async function readAcknowledgements(db: Queryable): Promise<Acknowledgement[]> {
+  const { rows } = await db.query<Acknowledgement>(
+    `SELECT position, data -> 'divergences' AS divergences FROM ${own.events}
+      WHERE subject ->> 'kind' = 'log' AND type = 'log.acknowledged' ORDER BY position`,
+  );
+  return rows;
+}

@@ -1,9 +1,8 @@
 /** Whether the log is what it was: its chain recomputed, and its end held against what has seen it. */
 import type { Queryable } from '../postgres/pool.js';
 import type { Divergence, LogPlace } from '../schema/model/events.js';
-import { checkHead, isInLog, toDivergence } from './divergence.js';
+import { checkHead, isInLog, readAcknowledgements, toDivergence } from './divergence.js';
 import { findUnprotected } from './protection.js';
-import { own } from '../postgres/own-tables.js';
 import { type Verification, type VerifyOptions, verifyChain } from './hash-chain.js';
 
 export interface LogVerification extends Verification {
@@ -50,13 +49,9 @@ function gone({ position }: LogPlace, end: number): NonNullable<Verification['br
   return { position, reason: 'it is not the event that was seen: the log was rewritten' };
 }
 
-/** Of the log itself: what is written down elsewhere may be gone. */
 async function readAcknowledged(db: Queryable): Promise<AcknowledgedDivergence[]> {
-  const { rows } = await db.query<{ position: number; divergences: Divergence[] }>(
-    `SELECT position, data -> 'divergences' AS divergences FROM ${own.events}
-      WHERE subject ->> 'kind' = 'log' AND type = 'log.acknowledged' ORDER BY position`,
-  );
-  return rows.flatMap(({ position, divergences }) =>
+  const found = await readAcknowledgements(db);
+  return found.flatMap(({ position, divergences }) =>
     divergences.map((each) => ({ ...toDivergence(each), acknowledged: position })),
   );
 }

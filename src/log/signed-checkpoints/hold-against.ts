@@ -2,6 +2,7 @@
 import type { Divergence } from '../../schema/model/events.js';
 import { own } from '../../postgres/own-tables.js';
 import type { Queryable } from '../../postgres/pool.js';
+import { readAcknowledgements } from '../divergence.js';
 import type { LogHead } from '../head.js';
 import type { EventRecord } from '../read.js';
 import { type Checkpoint, type ReadCheckpoint, originOf } from './checkpoint.js';
@@ -156,12 +157,6 @@ export function databaseView(db: Queryable, log: Pick<LogView, 'head' | 'broken'
       ]);
       return rows[0]?.hash ?? null;
     },
-    acknowledged: async () => {
-      const { rows } = await db.query<Acknowledgement>(
-        `SELECT position, data -> 'divergences' AS divergences FROM ${own.events}
-          WHERE subject ->> 'kind' = 'log' AND type = 'log.acknowledged' ORDER BY position`,
-      );
-      return rows;
-    },
+    acknowledged: () => readAcknowledgements(db),
   };
 }
