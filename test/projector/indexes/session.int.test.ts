@@ -1,0 +1,71 @@
+/** The connection that indexes are built on: one process has it at a time. */
+import { expect } from 'chai';
+import { type BuildSession, openBuildSession } from '../../../src/projector/indexes/session.js';
+import { silent } from '../../support/instance.js';
+import { type TestDatabase, createDatabase } from '../../support/postgres.js';
+import { until } from '../../support/until.js';
+
+describe('the session of the index builder', () => {
+  let database: TestDatabase;
+  const open: BuildSession[] = [];
+
+  before(async () => {
+    database = await createDatabase('migrated');
+  });
+  afterEach(async () => {
+    for (const session of open.splice(0)) await session.close();
+  });
+  after(() => database.drop());
+
+  const session = async (schema = 'public', connectionString = database.connectionString) => {
+    const made = await openBuildSession({ connectionString, schema, serviceSchema: 'service' }, 'd', silent);
+    if (made !== null) open.push(made);
+    return made;
+  };
+  const value = async (made: BuildSession | null | undefined, expression: string): Promise<unknown> => {
+    const { rows } = await made!.client.query<{ value: unknown }>(`SELECT ${expression} AS value`);
+    return rows[0]?.value;
+  };
+
+  it('is had by one process for each schema, and by the next when that has closed it', async () => {
+    const first = await session();
+    expect(first).not.to.equal(null);
+    expect(await session(), 'another process').to.equal(null);
+    expect(await session('other'), 'another schema').not.to.equal(null);
+    await first?.close();
+    expect(await session()).not.to.equal(null);
+  });
+
+  it('takes as long as a build does, and says which process of the server works for it', async () => {
+    const made = await session();
+    expect(await value(made, 'pg_backend_pid()')).to.equal(made?.pid);
+    expect(await value(made, `current_setting('statement_timeout')`)).to.equal('0');
+    expect(await value(made, `current_setting('lock_timeout')`)).to.equal('0');
+    expect(await value(made, `current_setting('application_name')`)).to.equal('data-platform-service indexes');
+  });
+
+  it('leaves no connection where it was not had', async () => {
+    const made = await session();
+    expect(await session()).to.equal(null);
+    const count = `(SELECT count(*)::int FROM pg_stat_activity
+      WHERE datname = current_database() AND application_name = 'data-platform-service indexes')`;
+    await until('the other is gone', async () => (await value(made, count)) === 1);
+  });
+
+  it('fails where there is no server', async () => {
+    const error: unknown = await session('public', 'postgresql://nobody@127.0.0.1:9/none').catch(
+      (reason: unknown) => reason,
+    );
+    expect(error).to.have.property('code', 'ECONNREFUSED');
+    expect(open).to.have.lengthOf(0);
+  });
+
+  it('that is cut off ends no process', async () => {
+    const made = await session();
+    const other = await session('other');
+    await other?.client.query('SELECT pg_terminate_backend($1)', [made?.pid]);
+    const error: unknown = await value(made, '1').catch((reason: unknown) => reason);
+    expect(error).to.be.instanceOf(Error);
+    await until('another may have it', async () => (await session()) !== null);
+  });
+});
