@@ -72,7 +72,7 @@ interface Known {
 }
 
 /**
- * Who calls, on a database that can answer the route and has come to where the caller wants it.
+ * Who calls, on a database that can answer the route.
  * @param known filled on the way, so that a refusal tells what was known as well
  */
 async function admit(req: Request, route: Route, { deps, known }: { deps: HttpDeps; known: Known }): Promise<void> {
@@ -80,10 +80,16 @@ async function admit(req: Request, route: Route, { deps, known }: { deps: HttpDe
   if (access === 'anyone' && !needsPrimary) return;
   const check = deps.freshness.check();
   known.fresh = await (route.whileDatabaseIsAway ? orNull(check) : check);
-  const isRefused = needsPrimary && known.fresh?.standby === true;
-  if (!isRefused && access !== 'anyone') await reach(req, access, { deps, known });
-  if (access !== 'anyone') known.caller = await identify(req, access, { deps, known });
-  if (isRefused) throw new ProblemError(readOnly(deps.config.primaryUrl));
+  const standby = known.fresh?.standby === true;
+  const isEarly = standby && !needsPrimary && isStillToCome(req, known.fresh);
+  if (access !== 'anyone' && !isEarly) known.caller = await identify(req, access, { deps, known });
+  if (standby && needsPrimary) throw new ProblemError(readOnly(deps.config.primaryUrl));
+}
+
+/** What the caller wants to see; on a standby its token may be still to come as well. */
+function isStillToCome(req: Request, fresh: Fresh | null): boolean {
+  const place = atLeastOf(req);
+  return place !== undefined && fresh !== null && fresh.head < place.position;
 }
 
 function identify(req: Request, access: Access, { deps, known }: { deps: HttpDeps; known: Known }): Promise<Caller> {
@@ -95,12 +101,18 @@ function identify(req: Request, access: Access, { deps, known }: { deps: HttpDep
 }
 
 /** Waits where the caller names a position that isn't there yet. */
-async function reach(req: Request, access: Access, { deps, known }: { deps: HttpDeps; known: Known }): Promise<void> {
+async function reach(
+  req: Request,
+  { access }: Route,
+  { deps, known }: { deps: HttpDeps; known: Known },
+): Promise<void> {
+  if (access === 'anyone' || known.fresh === null) return;
   const place = atLeastOf(req);
-  if (place === undefined || known.fresh === null) return;
-  // Nobody waits who isn't known; on a standby the token may still be to come, like the position.
-  if (!known.fresh.standby) await identify(req, access, { deps, known });
-  if (known.fresh.head < place.position) known.fresh = await deps.positions.reach(place.position);
+  if (place === undefined) return;
+  if (known.fresh.head < place.position) {
+    known.fresh = await deps.positions.reach(place.position);
+    known.caller = await identify(req, access, { deps, known });
+  }
   await requireInLog(place, deps.history);
 }
 
@@ -114,6 +126,7 @@ export function serve(route: Route, { deps, log, bodies }: Serving): Handler {
   const answerTo = async (req: Request, requestId: string, known: Known): Promise<Answer> => {
     const started = performance.now();
     await whileAway(patience, () => admit(req, route, { deps, known }));
+    await reach(req, route, { deps, known });
     const waited = performance.now() - started;
     requireAcceptable(req.headers);
     const params = readParams(req.params as Record<string, string>);

@@ -178,6 +178,8 @@ describe('a service that reads from a standby', function () {
       expect(reply.text).to.contain('has not come to position 999999');
       expect(performance.now() - started).to.be.within(limit - 20, limit + 2_000);
     }
+    const diff = { ...json({}), headers: { ...json({}).headers, 'x-log-position-at-least': '999999' } };
+    expect((await read('/schema/diff', diff)).text).to.contain('has not come to position 999999');
     const started = performance.now();
     const unknown = await write('/collections', { headers: { 'x-log-position-at-least': '999999' }, token: 'unknown' });
     expect(unknown.status).to.equal(401);
