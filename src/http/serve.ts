@@ -80,16 +80,16 @@ async function admit(req: Request, route: Route, { deps, known }: { deps: HttpDe
   if (access === 'anyone' && !needsPrimary) return;
   const check = deps.freshness.check();
   known.fresh = await (route.whileDatabaseIsAway ? orNull(check) : check);
-  const standby = known.fresh?.standby === true;
-  const isEarly = standby && !needsPrimary && isStillToCome(req, known.fresh);
-  if (access !== 'anyone' && !isEarly) known.caller = await identify(req, access, { deps, known });
-  if (standby && needsPrimary) throw new ProblemError(readOnly(deps.config.primaryUrl));
+  if (access !== 'anyone' && !isStillToCome(req, route, known.fresh)) {
+    known.caller = await identify(req, access, { deps, known });
+  }
+  if (needsPrimary && known.fresh?.standby === true) throw new ProblemError(readOnly(deps.config.primaryUrl));
 }
 
-/** What the caller wants to see; on a standby its token may be still to come as well. */
-function isStillToCome(req: Request, fresh: Fresh | null): boolean {
-  const place = atLeastOf(req);
-  return place !== undefined && fresh !== null && fresh.head < place.position;
+/** On a standby the caller's token may be still to come, like the position that is to be waited for. */
+function isStillToCome(req: Request, { needsPrimary }: Route, fresh: Fresh | null): boolean {
+  if (needsPrimary || fresh?.standby !== true) return false;
+  return fresh.head < (atLeastOf(req)?.position ?? 0);
 }
 
 function identify(req: Request, access: Access, { deps, known }: { deps: HttpDeps; known: Known }): Promise<Caller> {
