@@ -1,12 +1,14 @@
 /**
- * `npm run bench:loop`: the longest stop of the event loop, for every route that takes or answers much.
+ * `npm run bench:loop`: the longest turns of the event loop, for every route that takes or answers much.
  *
  * BENCH_LOOP: the groups to measure (documents, applies, lists, adoptions, tables, many; all), with commas;
- * BENCH_DATABASE_URL: a server of yours.
+ * BENCH_WORK: only works whose name holds this; BENCH_PROFILE=1: where the time of the longest turns went (which makes
+ * them longer); BENCH_VERBOSE=1: what was answered;
+ * BENCH_FIRST=1: the service before whatever else the machine does (Linux, root); BENCH_DATABASE_URL: a server of yours.
  */
 import { readRelease } from '../src/release.js';
+import { printStops } from './bench/event-loop.js';
 import { longestStops } from './bench/event-loop-works.js';
-import { printTable } from './bench/report.js';
 import { startServer } from './bench/servers.js';
 
 const release = readRelease();
@@ -14,7 +16,7 @@ const server = await startServer();
 const groups = process.env['BENCH_LOOP']?.split(',');
 try {
   const rows = await longestStops(server, release, groups);
-  printTable(`PostgreSQL ${server.version}, Node.js ${process.version}, release ${release}`, rows);
+  printStops(`PostgreSQL ${server.version}, Node.js ${process.version}, release ${release}`, rows);
 } finally {
   await server.stop();
 }

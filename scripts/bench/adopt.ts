@@ -1,5 +1,7 @@
 /** Adopting, against reading the catalog alone. */
-import pg from 'pg';
+import type pg from 'pg';
+import { ServiceClient } from '../../src/postgres/client.js';
+import { defaultServiceSchema } from '../../src/postgres/own-tables.js';
 import { readFound } from '../../src/projector/adopt/read.js';
 import { median, milliseconds, runScript } from './measure.js';
 import { type Row, show } from './report.js';
@@ -115,7 +117,7 @@ export async function adoptMany(server: Server, release: string, count: number, 
   for (let started = 0; started < processes; started++) {
     const url = await server.createDatabase();
     const service = await startService(url);
-    const reader = new pg.Client({ connectionString: url });
+    const reader = new ServiceClient({ connectionString: url, serviceSchema: defaultServiceSchema('public') });
     await reader.connect();
     for (let run = 0; run <= WARM_RUNS; run++) {
       await runScript(url, run === 0 ? NEEDS + script : script);

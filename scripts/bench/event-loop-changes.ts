@@ -60,8 +60,11 @@ export function applies(release: string): Work[] {
     {
       work: 'an apply that is refused at its last collection, of 3,000',
       before: from(nothing, snapshotOf(3_000, release)),
-      run: (service, text) =>
-        send(service, '/schema/apply', { text: text.replace(/"previous"(?![^]*"previous")/, '"Previous "') }),
+      run(service, text) {
+        const last = text.lastIndexOf('"previous"');
+        const wrong = `${text.slice(0, last)}"Previous "${text.slice(last + '"previous"'.length)}`;
+        return send(service, '/schema/apply', { text: wrong });
+      },
     },
   ];
 }
@@ -102,7 +105,11 @@ export function lists(release: string): Work[] {
     posted('2,000 folders', JSON.stringify(folders.slice(0, 2_000))),
     posted(`${folders.length} folders, of which the last is refused`, JSON.stringify([...folders, { collection: 7 }])),
     posted('half a million values that are refused', filled('[1', '1', OTHER_BODY) + ']'),
-    patched(`changes of ${patches.length} fields`, withFields(aliases), {
+    patched(`changes of ${aliases.length} fields without columns`, withFields(aliases), {
+      path: '/fields/wide',
+      text: JSON.stringify(patches.slice(0, aliases.length)),
+    }),
+    patched(`changes of ${patches.length} fields, of which the last are refused`, withFields(aliases), {
       path: '/fields/wide',
       text: JSON.stringify(patches),
     }),

@@ -1,7 +1,7 @@
 /** What is read or looked through as a whole: the schema, its history, its tables. */
 import { NEEDS, tables } from './adopt.js';
 import type { Work } from './event-loop.js';
-import { got, makeSo } from './event-loop-requests.js';
+import { askedFor, got, makeSo } from './event-loop-requests.js';
 import { runScript } from './measure.js';
 import { emptySnapshot } from './schemas.js';
 import type { Service } from './servers.js';
@@ -77,6 +77,13 @@ export function readsOfMany(): Work[] {
       work: 'the rebuild of the metadata rows',
       run: (service) => service.send('POST', '/projections/metadata/rebuild'),
     },
-    got('the schema as it was', '/history/snapshot?at=5000'),
+    got('the schema of 5,000 collections as it was', '/history/snapshot?at=5000'),
+    got('the SQL script of 10,000 collections', '/history/snapshot?export=sql'),
+    got('what leads from 10,000 collections to none', '/history/diff?to=0'),
+    { work: 'what leads from none to 10,000 collections, which is too much', run: askedFor('/history/diff?from=0') },
+    got('the verification of 10,000 collections, of which nothing is there', '/projections/verify'),
+    got('the drift of 10,000 collections, of which nothing is there', '/schema/drift'),
+    got('the hash of 10,000 collections', '/server/info'),
+    got('the metrics of 10,000 collections', '/metrics'),
   ];
 }

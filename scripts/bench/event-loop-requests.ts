@@ -16,7 +16,7 @@ export async function send(
   { method = 'POST', type = JSON_TYPE, text, headers = {} }: Sent,
 ) {
   const all = { ...service.headers, 'Content-Type': type, ...headers };
-  const request = () => fetch(service.url + path, { method, headers: all, body: text });
+  const request = () => fetch(service.url + path, { method, headers: all, ...(text !== undefined && { body: text }) });
   // A connection that was idle may have been closed from the other side.
   const answer = await request().catch(request);
   const body = await answer.text();
@@ -27,7 +27,7 @@ export async function send(
 export interface Sent {
   method?: string;
   type?: string;
-  text: string;
+  text?: string;
   headers?: Record<string, string>;
 }
 
@@ -58,5 +58,8 @@ export const apply = (service: Service, text: string) => service.send('POST', '/
 export async function makeSo(service: Service, snapshot: object): Promise<void> {
   await apply(service, await diffTo(snapshot)(service));
 }
+
+/** What may be refused. */
+export const askedFor = (path: string) => (service: Service) => send(service, path, { method: 'GET' });
 
 export const got = (work: string, path: string): Work => ({ work, run: (service) => service.send('GET', path) });

@@ -1,15 +1,15 @@
 /** What is measured for how long it stops the event loop: every route that takes or answers much, with as much as it may. */
-import pg from 'pg';
-import { stopsAtFirst, stopsWhenWarm } from './event-loop.js';
+import { stopsAtFirst, stopsWhenWarm, type StopRow } from './event-loop.js';
 import { applies, documents, lists } from './event-loop-changes.js';
 import { adoptions, readsOfMany, readsOfTables } from './event-loop-reads.js';
 import { makeSo } from './event-loop-requests.js';
+import { ServiceClient } from '../../src/postgres/client.js';
+import { defaultServiceSchema } from '../../src/postgres/own-tables.js';
 import { fillLog, wideHistory } from './long-log.js';
-import type { Row } from './report.js';
 import { snapshotOf } from './schemas.js';
 import { type Server, startService } from './servers.js';
 
-const GROUPS: Record<string, (server: Server, release: string) => Promise<Row[]>> = {
+const GROUPS: Record<string, (server: Server, release: string) => Promise<StopRow[]>> = {
   documents: async (server, release) => stopsWhenWarm(await server.createDatabase(), documents(release)),
   applies: async (server, release) => stopsWhenWarm(await server.createDatabase(), applies(release)),
   lists: async (server, release) => stopsWhenWarm(await server.createDatabase(), lists(release)),
@@ -27,16 +27,19 @@ const GROUPS: Record<string, (server: Server, release: string) => Promise<Row[]>
   async many(server) {
     const url = await server.createDatabase();
     await (await startService(url)).stop();
-    const client = new pg.Client({ connectionString: url });
+    const client = new ServiceClient({ connectionString: url, serviceSchema: defaultServiceSchema('public') });
     await client.connect();
-    await fillLog(client, 10_000, wideHistory(10_000));
-    await client.end();
+    try {
+      await fillLog(client, 10_000, wideHistory(10_000));
+    } finally {
+      await client.end();
+    }
     return stopsAtFirst(url, readsOfMany());
   },
 };
 
-export async function longestStops(server: Server, release: string, names = Object.keys(GROUPS)): Promise<Row[]> {
-  const rows: Row[] = [];
+export async function longestStops(server: Server, release: string, names = Object.keys(GROUPS)): Promise<StopRow[]> {
+  const rows: StopRow[] = [];
   for (const name of names) {
     const group = GROUPS[name];
     if (group === undefined) throw new Error(`There is no group ${name}: ${Object.keys(GROUPS).join(', ')} are.`);

@@ -8,7 +8,6 @@
 import { readRelease } from '../../src/release.js';
 import { adoptMany } from './adopt.js';
 import { type Row, printTable } from './report.js';
-import { longestStops } from './event-loop-works.js';
 import { noopDiff, reads } from './reads.js';
 import { startServer } from './servers.js';
 import { applyMany, changeAmong, createOne, readsDuringApply } from './writes.js';
@@ -32,7 +31,6 @@ try {
   for (const row of await changeAmong(server, release, number('BENCH_MANY', 10_000), runs * 2)) note(row);
   for (const row of await adoptMany(server, release, number('BENCH_ADOPT', 1000), Math.ceil(runs / 7))) note(row);
   note(await readsDuringApply(server, release, 1000));
-  for (const row of await longestStops(server, release)) note(row);
   printTable(`PostgreSQL ${server.version}, Node.js ${process.version}, release ${release}`, rows);
 } finally {
   await server.stop();

@@ -2,6 +2,10 @@
  * The collections as `/collections` shows them, as JSON text. A collection is written once and its text kept as long as
  * it is the same, so that a list of thousands after one change costs one collection's worth of work.
  */
+import { emptyTexts, type Texts } from '../kernel/bytes.js';
+import type { Resumable } from '../kernel/resumable.js';
+import { sortedInSteps } from '../kernel/sorted.js';
+import { createAttachment } from '../kernel/attachment.js';
 import { createTableSql, hasForeignKey, primaryKeyColumns } from '../projector/ddl/create-table.js';
 import { collectionDocumentOf } from '../schema/snapshot/snapshot.js';
 import { byName, type CollectionNode, type State } from '../schema/model/state.js';
@@ -12,7 +16,7 @@ export interface CollectionTexts {
   /** Undefined: there is no such collection. System collections are found too. */
   one(state: State, name: string): string | undefined;
   /** Every collection, system ones included, by name. */
-  all(state: State): Iterable<string>;
+  all(state: State): Texts;
 }
 
 interface Known {
@@ -31,7 +35,7 @@ export function createCollectionTexts(
   systemCollections: readonly CollectionDocument[],
 ): CollectionTexts {
   const system = new Map(systemCollections.map((document) => [document.collection, JSON.stringify(document)]));
-  const known = new WeakMap<CollectionNode, Known>();
+  const known = createAttachment<CollectionNode, Known>();
   const namesOf = createNameOrder(new Set(system.keys()));
 
   function textOf(state: State, node: CollectionNode): string {
@@ -56,7 +60,7 @@ export function createCollectionTexts(
   return {
     one,
     *all(state) {
-      for (const name of namesOf(state)) {
+      for (const name of yield* emptyTexts(namesOf(state))) {
         const text = one(state, name);
         if (text !== undefined) yield text;
       }
@@ -86,16 +90,20 @@ function same(a: readonly unknown[], b: readonly unknown[]): boolean {
 }
 
 /** Sorting thousands of names is a good part of a list's cost; from one state to the next few come or go. */
-function createNameOrder(system: ReadonlySet<string>): (state: State) => readonly string[] {
+function createNameOrder(system: ReadonlySet<string>): (state: State) => Resumable<readonly string[]> {
   let last: readonly string[] = [...system].sort(byName);
-  return ({ collections }) => {
-    const there = last.filter((name) => collections.has(name) || system.has(name));
-    if (there.length !== collections.size + system.size) {
-      const kept = new Set(there);
-      for (const name of collections.keys()) if (!kept.has(name)) there.push(name);
-      there.sort(byName);
+  return function* ({ collections }) {
+    const there: string[] = [];
+    for (const name of last) {
+      if (collections.has(name) || system.has(name)) there.push(name);
+      yield;
     }
-    last = there;
-    return there;
+    if (there.length === collections.size + system.size) return (last = there);
+    const kept = new Set(there);
+    for (const name of collections.keys()) {
+      if (!kept.has(name)) there.push(name);
+      yield;
+    }
+    return (last = yield* sortedInSteps(there, byName));
   };
 }

@@ -1,6 +1,7 @@
 /** What a dry run answers: what would happen, what it would cost, and whether PostgreSQL took it. */
 import type { DryRun } from '../pipeline/types.js';
 import { warningsOf } from '../projector/ddl/cost-warnings.js';
+import { runYielding } from '../kernel/event-loop.js';
 import type { Warning } from '../kernel/warning.js';
 import { type Answer, refusal } from './answer.js';
 import { errorBody } from './errors.js';
@@ -32,7 +33,7 @@ export async function planAnswer(run: DryRun, further: readonly Warning[] = []):
       collection: source.collection,
       field: source.field,
     })),
-    warnings: [...warningsOf(statements), ...further],
+    warnings: [...(await runYielding(warningsOf(statements))), ...further],
   };
   return { ...(await largeJsonAnswer(plan)), position: before.position };
 }

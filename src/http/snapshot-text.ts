@@ -1,5 +1,6 @@
 /** The snapshot as JSON text, put together from texts that are kept as long as what they show is the same. */
 import { emptyTexts, type Texts, withCommas } from '../kernel/bytes.js';
+import { createAttachment } from '../kernel/attachment.js';
 import { collectionsInOrder } from '../schema/model/order.js';
 import {
   collectionDocumentOf,
@@ -17,7 +18,7 @@ export type SnapshotTexts = (state: State, include: (collection: string) => bool
 
 /** Writes what `JSON.stringify(snapshotOf(…))` would write. */
 export function createSnapshotTexts(release: string): SnapshotTexts {
-  const known = new WeakMap<object, readonly string[]>();
+  const known = createAttachment<object, readonly string[]>();
   const head = `{"version":${SNAPSHOT_VERSION},"service":${JSON.stringify(release)},"vendor":"${VENDOR}"`;
 
   /** Texts are kept by `key`: what they are of. */
@@ -37,7 +38,8 @@ export function createSnapshotTexts(release: string): SnapshotTexts {
   }
 
   return function* (state, include) {
-    const nodes = collectionsInOrder(state).filter((node) => include(node.collection.collection));
+    const all = yield* emptyTexts(collectionsInOrder(state));
+    const nodes = all.filter((node) => include(node.collection.collection));
     const list = (textsOf: (node: CollectionNode) => Texts) => withCommas(inTurn(nodes, textsOf));
     yield `${head},"collections":[`;
     yield* list((node) => {

@@ -1,6 +1,8 @@
 /** From events to a state with its place in the log. */
 import { type LinkedEvent, readFoldPages } from './fold-pages.js';
 import { type LogHead, emptyHead } from './head.js';
+import { createTimeSlice, runYielding } from '../kernel/event-loop.js';
+import type { Resumable } from '../kernel/resumable.js';
 import type { Queryable } from '../postgres/pool.js';
 import type { StoredEvent } from '../schema/model/events.js';
 import { startFolding } from '../schema/fold/evolve.js';
@@ -38,16 +40,16 @@ export function broken(error: unknown): unknown {
 const NOT_NEXT = 'it does not follow the event before it: one is missing, or the log was changed';
 
 /**
- * Folds events that continue `from`.
+ * Folds events that continue `from`, in steps.
  * @throws LogDivergedError when they don't
  */
-export function foldPage(from: Point, events: readonly StoredEvent[]): Point {
+export function* foldPage(from: Point, events: readonly StoredEvent[]): Resumable<Point> {
   const last = events.at(-1);
   if (last === undefined) return from;
   const folding = startFolding(from.state);
-  link(from.head, events, (event) => folding.add(event));
+  yield* link(from.head, events, (event) => folding.add(event));
   return {
-    state: folding.state(),
+    state: yield* folding.stateInSteps(),
     head: { position: last.position, hash: last.hash, occurred_at: last.occurred_at },
   };
 }
@@ -55,7 +57,7 @@ export function foldPage(from: Point, events: readonly StoredEvent[]): Point {
 /** `foldPage` over pages as they come. */
 export async function foldPages(from: Point, pages: AsyncIterable<StoredEvent[]>): Promise<Point> {
   let point = from;
-  for await (const page of pages) point = foldPage(point, page);
+  for await (const page of pages) point = await runYielding(foldPage(point, page));
   return point;
 }
 
@@ -69,7 +71,7 @@ export interface FoldLogOptions {
 const NO_STOPS = { next: () => Infinity, reached: () => undefined };
 
 /**
- * Folds the log from `from` on, in pages: the event loop runs between them.
+ * Folds the log from `from` on, page by page and in time slices.
  * @throws LogDivergedError when the log doesn't continue `from`
  */
 export async function foldLog(db: Queryable, from: Point, options: FoldLogOptions = {}): Promise<Point> {
@@ -77,28 +79,33 @@ export async function foldLog(db: Queryable, from: Point, options: FoldLogOption
   const folding = startFolding(from.state);
   let { head } = from;
   let stop = stops.next(from);
+  const slice = createTimeSlice();
   const range = { after: head.position, ...(upTo !== undefined && { upTo }) };
   for await (const { events, occurred_at } of readFoldPages(db, range)) {
-    const { position, hash } = link(head, events, (event) => folding.add(event), head !== from.head);
+    const within = head !== from.head;
+    const { position, hash } = await runYielding(
+      link(head, events, (event) => folding.add(event), within),
+      slice,
+    );
     head = { position, hash, occurred_at };
     if (position < stop) continue;
-    const point = { state: folding.state(), head };
+    const point = { state: await runYielding(folding.stateInSteps(), slice), head };
     stops.reached(point);
     stop = stops.next(point);
   }
-  return head === from.head ? from : { state: folding.state(), head };
+  return head === from.head ? from : { state: await runYielding(folding.stateInSteps(), slice), head };
 }
 
 /**
  * @param within whether `from` has just been read from the log itself
  * @returns the last event
  */
-function link<E extends LinkedEvent>(
+function* link<E extends LinkedEvent>(
   from: LogHead,
   events: readonly E[],
   add: (event: E) => void,
   within = false,
-): LinkedEvent {
+): Resumable<LinkedEvent> {
   let last: Pick<LinkedEvent, 'position' | 'hash'> = from;
   for (const event of events) {
     if (event.previous_hash !== last.hash || event.position !== last.position + 1) {
@@ -109,6 +116,7 @@ function link<E extends LinkedEvent>(
     }
     add(event);
     last = event;
+    yield;
   }
   return last as LinkedEvent;
 }

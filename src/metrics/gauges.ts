@@ -3,7 +3,8 @@ import { inTime } from '../kernel/in-time.js';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { ProjectionStatus } from '../projector/projections/index.js';
 import type { ServerState } from '../postgres/server-role.js';
-import type { State } from '../schema/model/state.js';
+import { createTimeSlice, mapYielding } from '../kernel/event-loop.js';
+import type { CollectionNode, State } from '../schema/model/state.js';
 
 export interface Sources {
   release: string;
@@ -157,13 +158,14 @@ function addState(registry: Registry, sources: Sources): void {
     help: 'Collections, fields and relations in the state that this process holds in memory.',
     labelNames: ['kind'] as const,
     registers: [registry],
-    collect() {
+    async collect() {
       const { collections } = sources.state();
       let [fields, relations] = [0, 0];
-      for (const node of collections.values()) {
-        fields += node.fields.size;
-        relations += node.relations.size;
-      }
+      const count = ({ fields: own, relations: held }: CollectionNode): void => {
+        fields += own.size;
+        relations += held.size;
+      };
+      await mapYielding(collections.values(), count, createTimeSlice());
       this.set({ kind: 'collection' }, collections.size);
       this.set({ kind: 'field' }, fields);
       this.set({ kind: 'relation' }, relations);

@@ -1,5 +1,6 @@
 /** The transaction that a command runs in: its start, and how it catches up with the log. */
 import type pg from 'pg';
+import { runYielding } from '../kernel/event-loop.js';
 import { CHECK_QUERY, type CheckRow, isReplaced, toHeadCheck } from '../log/divergence.js';
 import { EVENT_COLUMNS, type EventRow, toEventRecord } from '../log/read.js';
 import { emptyHead } from '../log/head.js';
@@ -145,10 +146,8 @@ async function lookInto(row: CheckRow, { options, from }: { options: PipelineOpt
 }
 
 async function catchUp(client: pg.ClientBase, store: Store, { from, rows, head }: Missing): Promise<Point> {
-  let point = foldPage(
-    from,
-    rows.map((row) => readEvent(toEventRecord(row))),
-  );
+  const events = rows.map((row) => readEvent(toEventRecord(row)));
+  let point = await runYielding(foldPage(from, events));
   if (point.head.position < head.position) {
     point = await foldLog(client, point);
   }

@@ -172,8 +172,13 @@ export async function sendBatch(
   return results;
 }
 
-function execute(connection: pg.Connection, statement: string, values: Parameterised['values'] = []): void {
-  connection.bind({ statement, values: values.map(textOf) }, true);
+function execute(
+  connection: pg.Connection,
+  statement: string,
+  values: Parameterised['values'] = [],
+  toText = textOf,
+): void {
+  connection.bind({ statement, values: values.map(toText) }, true);
   connection.describe({ type: 'P', name: '' }, true);
   connection.execute({}, true);
 }
@@ -182,6 +187,15 @@ function textOf(value: Value): string | null {
   if (value === null) return null;
   if (typeof value !== 'object') return String(value);
   return `{${value.map((each) => `"${each.replaceAll(/["\\]/g, '\\$&')}"`).join(',')}}`;
+}
+
+function memoizeTextOf(): typeof textOf {
+  const known = new Map<Value, string | null>();
+  return (value) => {
+    const text = known.get(value) ?? textOf(value);
+    known.set(value, text);
+    return text;
+  };
 }
 
 /**
@@ -195,9 +209,11 @@ export function sendReads(client: pg.ClientBase, statements: readonly Parameteri
   const left = answers.values();
   const done = exchange(client, {
     write(connection) {
+      // They ask for the same: ten thousand names are written once.
+      const toText = memoizeTextOf();
       for (const { text, values } of statements) {
         connection.parse({ text, name: '', types: [] }, true);
-        execute(connection, '', values);
+        execute(connection, '', values, toText);
         // Else the server keeps the last rows until its buffer is full.
         connection.flush();
       }

@@ -1,6 +1,7 @@
 /** /fields */
 import { z } from 'zod';
 import { missingField, noFieldsListed } from '../../schema/operations/refusals.js';
+import { createAttachment } from '../../kernel/attachment.js';
 import { emptyTexts, type Texts } from '../../kernel/bytes.js';
 import { collectionsInOrder } from '../../schema/model/order.js';
 import type { FieldDocument } from '../../schema/snapshot/documents.js';
@@ -37,7 +38,7 @@ export function fieldRoutes(deps: HttpDeps): Route[] {
 type FieldTexts = (state: State, node: CollectionNode) => Texts;
 
 function createFieldTexts(): FieldTexts {
-  const known = new WeakMap<readonly FieldDocument[], readonly string[]>();
+  const known = createAttachment<readonly FieldDocument[], readonly string[]>();
   return function* (state, node) {
     const fields = yield* emptyTexts(fieldDocumentsOf(state, node));
     const found = known.get(fields);
@@ -53,7 +54,7 @@ function createFieldTexts(): FieldTexts {
 }
 
 function* allTexts(textsOf: FieldTexts, state: State): Generator<string, void, void> {
-  for (const node of collectionsInOrder(state)) yield* textsOf(state, node);
+  for (const node of yield* emptyTexts(collectionsInOrder(state))) yield* textsOf(state, node);
 }
 
 function nodeOf(state: State, collection: string): CollectionNode {

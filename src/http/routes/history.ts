@@ -1,5 +1,7 @@
 /** /history: the log, for auditors. */
 import { z } from 'zod';
+import { type Texts, withCommas } from '../../kernel/bytes.js';
+import type { CollectionEvent } from '../../reads/history/collection-history.js';
 import type { EventText } from '../../log/event-text.js';
 import { ACKNOWLEDGE } from '../../pipeline/acknowledge.js';
 import { EVENT_TYPES } from '../../reads/history/event-types.js';
@@ -123,13 +125,17 @@ async function boundOf(
 
 const textOf = ({ text }: EventText): string => text;
 
-function pageAnswer(items: readonly string[], next: number | null): Promise<Answer> {
+function* withDiffs(page: readonly CollectionEvent[]): Generator<string, void, void> {
+  for (const { text, diff } of page) yield `${text.slice(0, -1)},"diff":${JSON.stringify(diff)}}`;
+}
+
+function pageAnswer(items: Texts, next: number | null): Promise<Answer> {
   return jsonTextsAnswer(pageTexts(items, next));
 }
 
-function* pageTexts(items: readonly string[], next: number | null): Generator<string, void, void> {
+function* pageTexts(items: Texts, next: number | null): Generator<string, void, void> {
   yield '{"data":[';
-  for (const [index, item] of items.entries()) yield index === 0 ? item : `,${item}`;
+  yield* withCommas(items);
   yield `],"meta":{"next":${next}}}`;
 }
 
@@ -178,8 +184,7 @@ function collectionHistoryRoute({ history }: HttpDeps): Route {
       if (found === undefined) throw refused('NOT_FOUND', `There never was a collection ${JSON.stringify(id)}.`);
       const page = found.slice(0, limit);
       const next = found.length > limit ? (page.at(-1)?.position ?? null) : null;
-      const items = page.map(({ text, diff }) => `${text.slice(0, -1)},"diff":${JSON.stringify(diff)}}`);
-      return pageAnswer(items, next);
+      return pageAnswer(withDiffs(page), next);
     },
   });
 }

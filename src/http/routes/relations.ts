@@ -1,5 +1,6 @@
 /** /relations: named by their many side. */
 import { z } from 'zod';
+import { emptyTexts } from '../../kernel/bytes.js';
 import { noFieldsListed } from '../../schema/operations/refusals.js';
 import { existingRelation } from '../../schema/operations/relations.js';
 import { collectionsInOrder, relationsInOrder } from '../../schema/model/order.js';
@@ -31,8 +32,13 @@ const shownOf = (state: State, node: CollectionNode): RelationDocument[] =>
 
 function* textsOf(state: State, nodes: readonly CollectionNode[]): Generator<string, void, void> {
   for (const node of nodes) {
+    yield '';
     for (const relation of shownOf(state, node)) yield JSON.stringify(relation);
   }
+}
+
+function* allTexts(state: State): Generator<string, void, void> {
+  yield* textsOf(state, yield* emptyTexts(collectionsInOrder(state)));
 }
 
 function nodeOf(state: State, collection: string): CollectionNode {
@@ -63,9 +69,7 @@ function readingRoutes(deps: HttpDeps): Route[] {
       access: 'reader',
       query: listQuery,
       handle: (call) =>
-        read(call, `relations ${pageKey(call.query)}`, (state) =>
-          listTexts(textsOf(state, collectionsInOrder(state)), call.query),
-        ),
+        read(call, `relations ${pageKey(call.query)}`, (state) => listTexts(allTexts(state), call.query)),
     }),
     route({
       method: 'get',

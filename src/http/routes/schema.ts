@@ -123,7 +123,8 @@ function diffRoute({ store, config: { release, schema, maxBody } }: HttpDeps): R
 async function costs(state: State, { diff, desired }: Comparison, schema: string): Promise<Warning[]> {
   if (isEmptyDiff(diff)) return [];
   const events = await runYielding(transition(state, desired.state, desired.touched));
-  return warningsOf((await runYielding(planBatch(state, events, schema))).statements);
+  const { statements } = await runYielding(planBatch(state, events, schema));
+  return runYielding(warningsOf(statements));
 }
 
 function applyRoute({ pipeline, history, config: { release, schema } }: HttpDeps): Route {

@@ -5,7 +5,7 @@ import { jsonAnswer, textAnswer } from '../answer.js';
 import type { HttpDeps } from '../deps.js';
 import { LIVE, LIVE_PATH } from '../live.js';
 import { openRoute, route, type Route } from '../route.js';
-import { runToEnd } from '../../kernel/resumable.js';
+import { runYielding } from '../../kernel/event-loop.js';
 
 const noQuery = z.strictObject({});
 
@@ -39,7 +39,7 @@ export function serverRoutes({ health, store, config }: HttpDeps): Route[] {
       async handle({ head }) {
         const state = await store.atHead(head);
         const { position } = state;
-        const hash = runToEnd(snapshotHash(state, release));
+        const hash = await runYielding(snapshotHash(state, release));
         const data = { release, vendor: VENDOR, database_version: databaseVersion, position, hash };
         return { ...jsonAnswer(200, { data }), position };
       },

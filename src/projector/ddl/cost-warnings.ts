@@ -1,4 +1,5 @@
 /** What a planned change costs, as sentences for the person who is about to apply it. */
+import type { Resumable } from '../../kernel/resumable.js';
 import type { Warning } from '../../kernel/warning.js';
 import type { Statement } from './statement.js';
 
@@ -26,14 +27,15 @@ function scansUnderLock({ lock, may_fail }: Statement): boolean {
 }
 
 /** One warning per cost and statement, in the order of the statements. */
-export function warningsOf(statements: readonly Statement[]): Warning[] {
-  return statements.flatMap((statement) => {
+export function* warningsOf(statements: readonly Statement[]): Resumable<Warning[]> {
+  const warnings: Warning[] = [];
+  for (const statement of statements) {
+    yield;
     const { collection, field } = statement.source;
-    return COSTS.filter((cost) => cost.applies(statement)).map(({ code, sentence }) => ({
-      code,
-      collection,
-      ...(field === null ? {} : { field }),
-      message: `${statement.summary}: ${sentence}`,
-    }));
-  });
+    for (const { code, sentence } of COSTS.filter((cost) => cost.applies(statement))) {
+      const message = `${statement.summary}: ${sentence}`;
+      warnings.push({ code, collection, ...(field === null ? {} : { field }), message });
+    }
+  }
+  return warnings;
 }

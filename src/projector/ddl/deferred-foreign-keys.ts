@@ -3,6 +3,7 @@
  * they wait for its end. Where a log is replayed, a batch is a slice of it: what drops the key again may be in the
  * same slice, and the table it points at in a later one.
  */
+import type { Resumable } from '../../kernel/resumable.js';
 import { partitionsFirst } from '../../schema/model/order.js';
 import { type State, extrasOf } from '../../schema/model/state.js';
 import type { Statement } from './statement.js';
@@ -25,8 +26,8 @@ export interface DeferredForeignKeys {
   after(change: Change): void;
   /** What was taken away for a while. */
   wait(reference: DeferredForeignKey): void;
-  /** All that have a target at the end of the batch; the others are left out. */
-  end(state: State): Iterable<Statement>;
+  /** Adds all that have a target at the end of the batch; the others are left out. */
+  end(state: State, statements: Statement[]): Resumable<void>;
 }
 
 /** @param awaited those that wait since an earlier slice of the log */
@@ -56,8 +57,11 @@ export function deferredForeignKeys(awaited: readonly DeferredForeignKey[]): Def
       }
     },
     wait,
-    *end(state) {
-      for (const [, all] of partitionsFirst([...waiting], state, ([name]) => name)) yield* addReferences(all, state);
+    *end(state, statements) {
+      for (const [, all] of yield* partitionsFirst([...waiting], state, ([name]) => name)) {
+        statements.push(...addReferences(all, state));
+        yield;
+      }
     },
   };
 }

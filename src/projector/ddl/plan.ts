@@ -96,10 +96,7 @@ function* planChanges(changes: readonly Change[], awaited: readonly DeferredFore
     yield;
   }
   const end = changes.at(-1)?.after;
-  for (const each of end === undefined ? [] : deferred.end(end)) {
-    statements.push(each);
-    yield;
-  }
+  if (end !== undefined) yield* deferred.end(end, statements);
   return statements;
 }
 

@@ -1,5 +1,7 @@
 /** What is in the database and not in the log, as the log is to say it. */
 import { isFolder, extrasOf, type CollectionNode } from '../../schema/model/state.js';
+import { runYielding } from '../../kernel/event-loop.js';
+import { runToEnd } from '../../kernel/resumable.js';
 import type { AcceptRequest } from '../../schema/operations/accept-request.js';
 import {
   type FoundDrift,
@@ -116,7 +118,7 @@ function partitionsThere({ finding: { state, tables }, request }: LockedDrift, n
 /** Its table, when that has the name of a folder now: only a name that is free is taken for its new one. */
 function behindFolder({ state, tables }: Finding, node: CollectionNode): Reason | null {
   const folders = [...tables.values()].filter(({ name }) => state.collections.get(name)?.collection.schema === null);
-  const [table] = renamedTables([node], folders).values();
+  const [table] = runToEnd(renamedTables([node], folders)).values();
   if (table === undefined) return null;
   const message = `its table seems to be ${JSON.stringify(table.name)} now, and a folder has that name: give the table another one, and accept again`;
   return { code: 'NAME_TAKEN', message };
@@ -196,7 +198,7 @@ interface Asked {
 /** Whatever would still differ is told, as the comparison after the commit would tell it. */
 async function addStillDifferent({ client, schema, state }: Place, asked: Asked, found: Acceptance): Promise<void> {
   const { sight } = asked;
-  const { desired } = acceptedState(state, found, asked.request);
+  const { desired } = await runYielding(acceptedState(state, found, asked.request));
   const told = new Set(found.notAccepted.map(({ collection }) => collection));
   const taken = new Set([...found.tables.map(({ collection }) => collection.collection), ...found.gone]);
   for (const name of sight.renames.collections.values()) taken.add(name);

@@ -1,7 +1,9 @@
 /** Finds drift, and says what would end it. */
 import { isFolder, type CollectionNode, type State, byName } from '../../schema/model/state.js';
 import type pg from 'pg';
-import { createTimeSlice, mapYielding } from '../../kernel/event-loop.js';
+import { createTimeSlice, mapYielding, runYielding } from '../../kernel/event-loop.js';
+import type { Resumable } from '../../kernel/resumable.js';
+import { sortedInSteps } from '../../kernel/sorted.js';
 import { asSent } from '../../postgres/client.js';
 import type { Note } from '../adopt/note.js';
 import { type Converted, convertTable } from '../adopt/convert.js';
@@ -58,20 +60,31 @@ export async function lookForDrift(client: pg.ClientBase, state: State, schema: 
   const all = await readCatalog(client, schema);
   const tables = new Map(all.map((table) => [table.name, table]));
   const unmanaged = all.filter(({ name, extension }) => extension === null && !state.collections.has(name));
-  const missing = differences.flatMap(({ collection }) => missingNode(state, tables, collection));
-  const renamed = renamedTables(missing, unmanaged);
-  const drifted = groupByTable(differences.filter((each) => !isConsequence(each, renamed)));
+  const { renamed, drifted } = await runYielding(driftedTables({ state, tables, unmanaged }, differences));
   const others = [...renamed.values()].map(({ name }) => name);
   const beside = await readObjects(client, schema, [...drifted.keys(), ...others]);
   return { state, schema, tables, renamed, drifted, unmanaged, beside };
 }
 
-function groupByTable(differences: readonly Difference[]): Map<string, Difference[]> {
-  const groups = new Map<string, Difference[]>();
-  for (const each of [...differences].sort((a, b) => byName(a.collection, b.collection))) {
-    groups.set(each.collection, [...(groups.get(each.collection) ?? []), each]);
+function* driftedTables(
+  { state, tables, unmanaged }: Pick<Finding, 'state' | 'tables' | 'unmanaged'>,
+  differences: readonly Difference[],
+): Resumable<Pick<Finding, 'renamed' | 'drifted'>> {
+  const missing: CollectionNode[] = [];
+  for (const { collection } of differences) {
+    missing.push(...missingNode(state, tables, collection));
+    yield;
   }
-  return groups;
+  const renamed = yield* renamedTables(missing, unmanaged);
+  const drifted = new Map<string, Difference[]>();
+  for (const each of yield* sortedInSteps(differences, (a, b) => byName(a.collection, b.collection))) {
+    yield;
+    if (isConsequence(each, renamed)) continue;
+    const group = drifted.get(each.collection);
+    if (group === undefined) drifted.set(each.collection, [each]);
+    else group.push(each);
+  }
+  return { renamed, drifted };
 }
 
 function missingNode({ collections }: State, tables: ReadonlyMap<string, CatalogTable>, name: string) {

@@ -1,4 +1,5 @@
 /** Tables and columns that are probably there under another name: what stands in their place looks like them. */
+import type { Resumable } from '../../kernel/resumable.js';
 import { columnType } from '../../schema/normal-form/index.js';
 import { type CollectionNode, byName } from '../../schema/model/state.js';
 import type { CatalogColumn, CatalogTable } from '../catalog/model.js';
@@ -9,14 +10,21 @@ import { objectNames } from '../ddl/object-names.js';
  * By the missing collection's name, the one table that has exactly its columns and still bears its names, as after
  * ALTER TABLE … RENAME. A table that only looks alike is another one.
  */
-export function renamedTables(
+export function* renamedTables(
   missing: readonly CollectionNode[],
   unmanaged: readonly CatalogTable[],
-): Map<string, CatalogTable> {
+): Resumable<Map<string, CatalogTable>> {
   const found = new Map<string, CatalogTable>();
-  for (const node of missing) {
-    const expected = nodeShape(node);
-    const [only, ...more] = unmanaged.filter((each) => tableShape(each) === expected);
+  if (missing.length === 0) return found;
+  const byShape = new Map<string, CatalogTable[]>();
+  for (const table of unmanaged) {
+    yield;
+    const shape = tableShape(table);
+    byShape.set(shape, [...(byShape.get(shape) ?? []).slice(0, 1), table]);
+  }
+  for (const node of byShape.size === 0 ? [] : missing) {
+    yield;
+    const [only, ...more] = byShape.get(nodeShape(node)) ?? [];
     if (only === undefined || more.length > 0 || !bearsNames(only, node)) continue;
     found.set(node.collection.collection, only);
   }

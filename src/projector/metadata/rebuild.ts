@@ -19,6 +19,7 @@ import { type FoldLogOptions, type Point, foldLog, foldPage, startPoint } from '
 import { collectionsChanged } from '../../schema/fold/event-schemas.js';
 import { sql, own } from '../ddl/sql.js';
 import { type StagedRows, createStaging, restage, stage, switchRows } from './staging.js';
+import { runYielding } from '../../kernel/event-loop.js';
 import { ProblemError } from '../../kernel/problem.js';
 
 export interface RebuildMetadataOptions {
@@ -125,7 +126,7 @@ async function follow(client: pg.Client, from: Point): Promise<Followed> {
   const touched = new Set<string>();
   let point = from;
   for await (const page of readEventPages(client, { after: from.head.position })) {
-    point = foldPage(point, page);
+    point = await runYielding(foldPage(point, page));
     for (const name of collectionsChanged(page)) touched.add(name);
   }
   return { point, touched, events: point.head.position - from.head.position };

@@ -3,6 +3,8 @@
  * in at the end. Each table is looked at by itself, in chunks: joining all rows at once would spill to the disk.
  */
 import type pg from 'pg';
+import { runYielding } from '../../kernel/event-loop.js';
+import { sortedInSteps } from '../../kernel/sorted.js';
 import { sendBatch } from '../../postgres/exchange.js';
 import { type CollectionNode, type State, byName } from '../../schema/model/state.js';
 import { type Sql, ident, join, sql, own } from '../ddl/sql.js';
@@ -103,7 +105,7 @@ const CHUNK = 2_000;
 /** Compares all rows with those that `state` stands for, and stages what differs. */
 export async function stage(client: pg.ClientBase, state: State): Promise<StagedRows> {
   // In the order of the primary keys, so that the switch adds to their indexes at the end.
-  const inOrder = [...state.collections].sort(([a], [b]) => byName(a, b));
+  const inOrder = await runYielding(sortedInSteps(state.collections, ([a], [b]) => byName(a, b)));
   const rows = await inChunks(client, inOrder, COMPARE);
   for (const kind of EACH) await client.query(TOO_MANY[kind]);
   return rows;

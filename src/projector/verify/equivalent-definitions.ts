@@ -5,6 +5,7 @@
  */
 import type pg from 'pg';
 import { isLocked } from '../../postgres/errors.js';
+import { createTimeSlice } from '../../kernel/event-loop.js';
 import { isObject, jsonEqual, type Json } from '../../kernel/json.js';
 import type { Need } from '../../schema/model/extras.js';
 import { parseConstraint } from '../../schema/sql-text/definitions.js';
@@ -33,7 +34,9 @@ export async function withoutEquivalent(
   differences: readonly Difference[],
 ): Promise<Difference[]> {
   const real: Difference[] = [];
+  const slice = createTimeSlice();
   for (const difference of differences) {
+    if (slice.isOver()) await slice.yield();
     const pair = spelledTwice(difference);
     const need = spelledNeed(difference);
     const isSame = pair !== null && (await spelled(client, schema, pair)) === pair.found;
@@ -84,9 +87,9 @@ async function spelled(client: pg.ClientBase, schema: string, pair: Pair): Promi
 /** Whether it is about how a table is partitioned, or about its bounds, and those of ours are those that are there. */
 async function isPartitionSpelled(client: pg.ClientBase, schema: string, difference: Difference): Promise<boolean> {
   const { collection, member, expected, found } = difference;
-  const table = qualified(schema, collection);
   if (member === 'partition_by' && typeof expected === 'string' && typeof found === 'string') {
-    const divided = () => sql`CREATE TABLE ${COPY} (LIKE ${table}) PARTITION BY ${partitionKey(expected)}`;
+    const divided = () =>
+      sql`CREATE TABLE ${COPY} (LIKE ${qualified(schema, collection)}) PARTITION BY ${partitionKey(expected)}`;
     return (await tried<string>(client, divided, PARTITION_KEY)) === found;
   }
   if (member !== 'partition_of' || !isObject(expected) || !isObject(found)) return false;

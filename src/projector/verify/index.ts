@@ -1,6 +1,7 @@
 /** The three-way comparison: what the fold says, what the metadata rows say, what PostgreSQL's catalog says. */
 import type pg from 'pg';
-import { createTimeSlice } from '../../kernel/event-loop.js';
+import { createTimeSlice, runYielding } from '../../kernel/event-loop.js';
+import { sortedInSteps } from '../../kernel/sorted.js';
 import { type CollectionNode, type State, byName } from '../../schema/model/state.js';
 import type { CatalogTable } from '../catalog/model.js';
 import { readObjects } from '../catalog/objects.js';
@@ -31,8 +32,8 @@ export async function verify(client: pg.ClientBase, state: State, schema: string
   const own = client.getTransactionStatus() === 'I';
   if (own) await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
   try {
-    const differences = [...(await verifyMetadata(client, state)), ...(await verifyCatalog(client, state, schema))];
-    differences.sort((a, b) => byName(a.collection, b.collection));
+    const found = [...(await verifyMetadata(client, state)), ...(await verifyCatalog(client, state, schema))];
+    const differences = await runYielding(sortedInSteps(found, (a, b) => byName(a.collection, b.collection)));
     return { ok: differences.length === 0, differences };
   } finally {
     if (own) await client.query('ROLLBACK');

@@ -1,6 +1,7 @@
 /** Fold against metadata rows. */
 import type pg from 'pg';
-import { createTimeSlice, mapYielding } from '../../kernel/event-loop.js';
+import { createTimeSlice, mapYielding, runYielding } from '../../kernel/event-loop.js';
+import { sortedInSteps } from '../../kernel/sorted.js';
 import { isObject, jsonEqual, type Json } from '../../kernel/json.js';
 import { type CollectionNode, type State, byName } from '../../schema/model/state.js';
 import { sql, own } from '../ddl/sql.js';
@@ -68,11 +69,15 @@ async function compareRows(kind: Kind, expected: Iterable<Document>, found: read
     else differences.push(...compareMembers(document, row).map((member) => ({ ...place, ...member })));
   }
   // What is the same is most of it: only the rest is put in order.
-  differences.sort((a, b) => byName(a.collection, b.collection) || byName(a.field ?? '', b.field ?? ''));
+  const ordered = await runYielding(
+    sortedInSteps(differences, (a, b) => byName(a.collection, b.collection) || byName(a.field ?? '', b.field ?? '')),
+    slice,
+  );
   for (const row of rows.values()) {
-    differences.push({ ...placeOf(kind, row), member: kind.member, expected: null, found: 'a row' });
+    if (slice.isOver()) await slice.yield();
+    ordered.push({ ...placeOf(kind, row), member: kind.member, expected: null, found: 'a row' });
   }
-  return differences;
+  return ordered;
 }
 
 type Member = Pick<Difference, 'member' | 'expected' | 'found'>;

@@ -1,5 +1,5 @@
 /** The history of one collection: its events, each with the change it made. */
-import { runToEnd } from '../../kernel/resumable.js';
+import { createTimeSlice, runYielding } from '../../kernel/event-loop.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { type EventText, selectEventTexts } from '../../log/event-text.js';
 import { type SchemaDiff, diffStates } from '../../schema/diff/diff.js';
@@ -37,12 +37,16 @@ export async function readCollectionHistory(
   const [first] = texts;
   if (first === undefined) return [];
   let state = after === 0 ? initialState() : (await travel.at(first.position - 1)).state;
-  return texts.map((event) => {
-    const { text } = event;
+  const found: CollectionEvent[] = [];
+  const slice = createTimeSlice();
+  for (const event of texts) {
+    // One event may be a collection of thousands of fields.
+    if (slice.isOver()) await slice.yield();
     const before = state;
-    state = evolve(before, readEvent(JSON.parse(text) as RawEvent));
-    return { ...event, diff: runToEnd(diffStates(before, state, [collection])) };
-  });
+    state = evolve(before, readEvent(JSON.parse(event.text) as RawEvent));
+    found.push({ ...event, diff: await runYielding(diffStates(before, state, [collection]), slice) });
+  }
+  return found;
 }
 
 /** Whether there ever was a collection of this name. */

@@ -11,6 +11,7 @@ import { type State, getField } from '../../schema/model/state.js';
 import { transition } from '../../schema/transition/transition.js';
 import type { Warning } from '../../kernel/warning.js';
 import { runYielding } from '../../kernel/event-loop.js';
+import type { Resumable } from '../../kernel/resumable.js';
 import { notRestored } from './not-restored.js';
 
 export interface Difference {
@@ -33,18 +34,18 @@ export async function differenceBetween(
   to: State,
   { release, schema }: DifferenceOptions,
 ): Promise<Difference> {
-  const touched = namesThatDiffer(from, to);
+  const touched = await runYielding(namesThatDiffer(from, to));
   const diff = await runYielding(diffStates(from, to, touched));
   const events = await runYielding(transition(from, to, touched));
   const { statements } = await runYielding(planBatch(from, events, schema));
-  const warnings = [...warningsOf(statements), ...(await notRestored(db, events))];
+  const warnings = [...(await runYielding(warningsOf(statements))), ...(await notRestored(db, events))];
   const hash = await runYielding(snapshotHash(from, release));
   return { hash, diff, ...(warnings.length > 0 && { warnings }) };
 }
 
 /** What stands against a way from one to the other: apply would refuse it. */
-export function obstaclesBetween(from: State, to: State): Promise<Problem[]> {
-  const touched = new Set(namesThatDiffer(from, to));
+export async function obstaclesBetween(from: State, to: State): Promise<Problem[]> {
+  const touched = new Set(await runYielding(namesThatDiffer(from, to)));
   // The diff says of such a field that it goes, and that another one of its name comes.
   const isRecreated = (collection: string, field: string): boolean => {
     const [before, after] = [getField(from, collection, field), getField(to, collection, field)];
@@ -54,7 +55,15 @@ export function obstaclesBetween(from: State, to: State): Promise<Problem[]> {
 }
 
 /** Collections that may differ: those that aren't one and the same value. */
-function namesThatDiffer(from: State, to: State): string[] {
-  const names = new Set([...from.collections.keys(), ...to.collections.keys()]);
-  return [...names].filter((name) => from.collections.get(name) !== to.collections.get(name));
+function* namesThatDiffer(from: State, to: State): Resumable<string[]> {
+  const names: string[] = [];
+  for (const [name, node] of from.collections) {
+    if (node !== to.collections.get(name)) names.push(name);
+    yield;
+  }
+  for (const name of to.collections.keys()) {
+    if (!from.collections.has(name)) names.push(name);
+    yield;
+  }
+  return names;
 }

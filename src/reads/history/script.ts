@@ -34,8 +34,8 @@ export function* scriptOf({ state, head }: Point, { schema, serviceSchema }: Scr
     'BEGIN;',
     "SET LOCAL client_encoding = 'UTF8';",
     `SET LOCAL search_path = ${schema === 'public' ? ident('public') : `${ident(schema)}, public`};`,
-    ...preparations(state, schema).map((statement) => `${statement};`),
-    ...systemTables(state, serviceSchema),
+    ...(yield* preparations(state, schema)).map((statement) => `${statement};`),
+    ...(yield* systemTables(state, serviceSchema)),
     '',
   ];
   return yield* bytes(linesOf(before, scriptLines(statements, serviceSchema), ['', 'COMMIT;']));
@@ -51,25 +51,30 @@ function* linesOf(before: readonly string[], statements: Iterable<string>, after
   for (const line of after) yield `${line}\n`;
 }
 
-function preparations(state: State, schema: string): Sql[] {
-  const found = EXTENSIONS.filter(({ type }) => usesType(state, type));
+function* preparations(state: State, schema: string): Resumable<Sql[]> {
+  const types = yield* usedTypes(state);
+  const found = EXTENSIONS.filter(({ type }) => types.some((each) => type.test(each)));
   return [
     ...(schema === 'public' ? [] : [sql`CREATE SCHEMA IF NOT EXISTS ${ident(schema)}`]),
     ...found.map(({ extension }) => sql`CREATE EXTENSION IF NOT EXISTS ${extension}`),
   ];
 }
 
-function usesType(state: State, type: RegExp): boolean {
-  return [...state.collections.values()].some(({ fields }) =>
-    [...fields.values()].some((field) => field.schema !== null && type.test(field.schema.data_type)),
-  );
+function* usedTypes(state: State): Resumable<string[]> {
+  const types = new Set<string>();
+  for (const { fields } of state.collections.values()) {
+    for (const { schema } of fields.values()) if (schema !== null) types.add(schema.data_type);
+    yield;
+  }
+  return [...types];
 }
 
 /** What foreign keys point at outside the managed schema: just enough of it for them to stand. */
-function systemTables(state: State, serviceSchema: string): string[] {
+function* systemTables(state: State, serviceSchema: string): Resumable<string[]> {
   const named = new Set<string>();
   for (const { relations } of state.collections.values()) {
     for (const relation of relations.values()) if (hasForeignKey(relation)) named.add(relation.one_collection);
+    yield;
   }
   return [...REFERABLE_SYSTEM_COLLECTIONS].flatMap(([table, { field, data_type }]) => {
     if (!named.has(table)) return [];

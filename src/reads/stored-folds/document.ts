@@ -3,7 +3,7 @@
  * most others say are left out.
  */
 import type { Collection, CollectionMeta, ColumnSchema, Field, FieldMeta, Relation } from '../../schema/model/model.js';
-import { createTimeSlice } from '../../kernel/event-loop.js';
+import { createTimeSlice, runYielding } from '../../kernel/event-loop.js';
 import { renameIndexes, reindex } from '../../schema/fold/secondary-indexes.js';
 import { type CollectionNode, type Identity, type State, initialState } from '../../schema/model/state.js';
 
@@ -99,24 +99,22 @@ export async function writeState(state: State): Promise<string> {
 /** @throws when the text isn't one that `writeState` made */
 export async function readState(text: string, position: number): Promise<State> {
   const slice = createTimeSlice();
-  const nodes: [string, CollectionNode][] = [];
-  let { collections, referencedBy, indexNames } = initialState();
+  let { referencedBy, indexNames } = initialState();
+  const collections = initialState().collections.asMutable();
   const first = lineAt(text, 0);
   const kinds = (JSON.parse(first) as unknown[]).map((kind) => grow(kind, COLUMN));
   for (let from = first.length + 1; from < text.length;) {
     const line = lineAt(text, from);
     const node = fromStored(JSON.parse(line) as StoredNode, kinds);
     const name = node.collection.collection;
-    nodes.push([name, node]);
+    collections.set(name, node);
     if (node.relations.size > 0) referencedBy = reindex(referencedBy, name, undefined, node.relations);
-    indexNames = renameIndexes(indexNames, [{ collection: name, before: undefined, after: node.fields }]);
+    const named = renameIndexes(indexNames, [{ collection: name, before: undefined, after: node.fields }]);
+    indexNames = await runYielding(named, slice);
     from += line.length + 1;
     if (slice.isOver()) await slice.yield();
   }
-  collections = collections.withMutations((map) => {
-    for (const [name, node] of nodes) map.set(name, node);
-  });
-  return { position, collections, referencedBy, indexNames };
+  return { position, collections: collections.asImmutable(), referencedBy, indexNames };
 }
 
 function lineAt(text: string, from: number): string {

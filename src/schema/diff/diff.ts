@@ -12,6 +12,7 @@ import {
 } from '../snapshot/documents.js';
 import { type CollectionNode, type State, byName } from '../model/state.js';
 import type { Resumable } from '../../kernel/resumable.js';
+import { sortedInSteps } from '../../kernel/sorted.js';
 import { type Entry, entriesBetween } from './entries.js';
 import type { Json } from '../../kernel/json.js';
 
@@ -48,7 +49,7 @@ export const isEmptyDiff = (diff: SchemaDiff): boolean =>
  */
 export function* diffStates(from: State, to: State, touched: Iterable<string>): Resumable<SchemaDiff> {
   const diff: SchemaDiff = { collections: [], fields: [], relations: [] };
-  for (const name of [...touched].sort(byName)) {
+  for (const name of yield* sortedInSteps(touched, byName)) {
     yield;
     const after = to.collections.get(name);
     let before = from.collections.get(name);
@@ -61,7 +62,7 @@ export function* diffStates(from: State, to: State, touched: Iterable<string>): 
     if (entries.length > 0) diff.collections.push({ collection: name, diff: entries });
     if (after === undefined) continue;
     // One by one: a call can't take as many arguments as a collection can have fields.
-    for (const each of fieldDiffs({ from, to }, before, after)) diff.fields.push(each);
+    for (const each of yield* fieldDiffs({ from, to }, before, after)) diff.fields.push(each);
     for (const each of relationDiffs(before, after)) diff.relations.push(each);
   }
   return diff;
@@ -74,14 +75,20 @@ function collectionEntries(before?: CollectionNode, after?: CollectionNode): Ent
   return entriesBetween(asJson(before.collection), asJson(after.collection));
 }
 
-function fieldDiffs(states: { from: State; to: State }, before: CollectionNode | undefined, after: CollectionNode) {
+function* fieldDiffs(
+  states: { from: State; to: State },
+  before: CollectionNode | undefined,
+  after: CollectionNode,
+): Resumable<FieldDiff[]> {
   const { collection } = after.collection;
   const diffs: FieldDiff[] = [];
   for (const field of before === undefined ? [] : fieldsInOrder(before)) {
+    yield;
     const diff = keptOrGone(field, after.fields.get(field.field), () => shownIn(states.from, before, field));
     if (diff.length > 0) diffs.push({ collection, field: field.field, diff });
   }
   for (const field of fieldsInOrder(after)) {
+    yield;
     if (isSameField(before?.fields.get(field.field), field)) continue;
     diffs.push({ collection, field: field.field, diff: [{ kind: 'N', rhs: shownIn(states.to, after, field) }] });
   }

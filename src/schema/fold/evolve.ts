@@ -7,6 +7,7 @@ import { applyPatch } from './patch.js';
 import { type ChangedFields, renameIndexes, reindex } from './secondary-indexes.js';
 import { type CollectionNode, type Identities, type State, initialState } from '../model/state.js';
 import { type OwnIdentities, bornWith, ownIdentities } from './identities.js';
+import { type Resumable, runToEnd } from '../../kernel/resumable.js';
 import { UnreadableEventError } from './upcasting.js';
 
 /** An event with its place in the log. */
@@ -41,6 +42,8 @@ export interface Folding {
   field(collection: string, field: string): Field | undefined;
   /** The state after the events so far. More may be added afterwards; this state stays as it is. */
   state(): State;
+  /** The same in steps, between which nothing may be added. */
+  stateInSteps(): Resumable<State>;
 }
 
 /**
@@ -60,6 +63,23 @@ export function startFolding(from: State): Folding {
     return copy;
   };
 
+  function* stateInSteps(): Resumable<State> {
+    const changed: ChangedFields[] = [];
+    const map = collections.asMutable();
+    for (const [name, node] of open) {
+      changed.push({ collection: name, before: map.get(name)?.fields, after: node?.fields });
+      if (node === undefined) map.delete(name);
+      else map.set(name, node);
+      yield;
+    }
+    // Where nothing was changed, it is the same one: what is cached for it stays valid.
+    if (map.wasAltered()) collections = map.asImmutable();
+    open.clear();
+    own.share();
+    indexNames = yield* renameIndexes(indexNames, changed);
+    return { position, collections, referencedBy, indexNames };
+  }
+
   return {
     add(event) {
       position = event.position;
@@ -75,20 +95,8 @@ export function startFolding(from: State): Folding {
     },
     field: (collection, field) =>
       (open.has(collection) ? open.get(collection) : collections.get(collection))?.fields.get(field),
-    state() {
-      const changed: ChangedFields[] = [];
-      collections = collections.withMutations((map) => {
-        for (const [name, node] of open) {
-          changed.push({ collection: name, before: map.get(name)?.fields, after: node?.fields });
-          if (node === undefined) map.delete(name);
-          else map.set(name, node);
-        }
-      });
-      open.clear();
-      own.share();
-      indexNames = renameIndexes(indexNames, changed);
-      return { position, collections, referencedBy, indexNames };
-    },
+    state: () => runToEnd(stateInSteps()),
+    stateInSteps,
   };
 }
 

@@ -2,6 +2,7 @@
 import { Set as PersistentSet } from 'immutable';
 import { indexNameOf } from '../model/constraint-names.js';
 import type { Field, Relation } from '../model/model.js';
+import type { Resumable } from '../../kernel/resumable.js';
 import type { State } from '../model/state.js';
 
 type Fields = ReadonlyMap<string, Field> | undefined;
@@ -13,19 +14,24 @@ export interface ChangedFields {
 }
 
 /** State.indexNames, which collection has a field whose index bears a name, after the fields of collections changed. All that is given up goes before anything comes. */
-export function renameIndexes(names: State['indexNames'], all: readonly ChangedFields[]): State['indexNames'] {
+export function* renameIndexes(
+  names: State['indexNames'],
+  all: readonly ChangedFields[],
+): Resumable<State['indexNames']> {
   const changes = all.filter(({ before, after }) => before !== after);
   if (changes.length === 0) return names;
-  return names.withMutations((map) => {
-    for (const { collection, before, after } of changes) {
-      for (const name of namesOnlyIn(before, after)) {
-        if (map.get(name) === collection && !hasIndex(after, name)) map.delete(name);
-      }
+  const map = names.asMutable();
+  for (const { collection, before, after } of changes) {
+    for (const name of namesOnlyIn(before, after)) {
+      if (map.get(name) === collection && !hasIndex(after, name)) map.delete(name);
     }
-    for (const { collection, before, after } of changes) {
-      for (const name of namesOnlyIn(after, before)) if (!map.has(name)) map.set(name, collection);
-    }
-  });
+    yield;
+  }
+  for (const { collection, before, after } of changes) {
+    for (const name of namesOnlyIn(after, before)) if (!map.has(name)) map.set(name, collection);
+    yield;
+  }
+  return map.wasAltered() ? map.asImmutable() : names;
 }
 
 /** Another field may have taken the name over. */

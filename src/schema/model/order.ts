@@ -1,13 +1,18 @@
 /** Orders that keep every prefix of a batch valid: what others stand in comes before them. */
 import { extrasOf, type CollectionNode, type State, byName } from './state.js';
 import type { Field, Relation } from './model.js';
+import type { Resumable } from '../../kernel/resumable.js';
+import { sortedInSteps } from '../../kernel/sorted.js';
 
 /**
  * Names so ordered that each comes after all it needs of `names`; by name otherwise. What needs itself in a circle comes
  * where it is met first.
  */
-export function neededFirst(names: Iterable<string>, needsOf: (name: string) => Iterable<string>): string[] {
-  const pending = new Set([...names].sort(byName));
+export function* neededFirst(
+  names: Iterable<string>,
+  needsOf: (name: string) => Iterable<string>,
+): Resumable<string[]> {
+  const pending = new Set(yield* sortedInSteps(names, byName));
   const ordered: string[] = [];
   for (const first of pending) {
     const open = [first];
@@ -16,13 +21,17 @@ export function neededFirst(names: Iterable<string>, needsOf: (name: string) => 
       const next = [...needsOf(name)].find((each) => pending.has(each));
       if (next !== undefined) open.push(next);
       else ordered.push(open.pop() as string);
+      yield;
     }
   }
   return ordered;
 }
 
 /** Names so ordered that a collection, or a field, comes after its group. */
-export const groupsFirst = (names: Iterable<string>, groupOf: (name: string) => string | null | undefined): string[] =>
+export const groupsFirst = (
+  names: Iterable<string>,
+  groupOf: (name: string) => string | null | undefined,
+): Resumable<string[]> =>
   neededFirst(names, (name) => {
     const group = groupOf(name);
     return group == null ? [] : [group];
@@ -37,9 +46,19 @@ export const parentOf = ({ collections }: State, name: string): string | undefin
  * A foreign key of a partitioned table takes those of its partitions along when it goes, and takes over what is there
  * when it comes: their names stay.
  */
-export function partitionsFirst<T>(items: readonly T[], state: State, nameOf: (item: T) => string): T[] {
-  const depths = new Map(items.map((item) => [item, depthOf(state, nameOf(item))]));
-  return [...items].sort((a, b) => (depths.get(b) ?? 0) - (depths.get(a) ?? 0));
+export function* partitionsFirst<T>(
+  items: readonly T[],
+  state: State,
+  nameOf: (item: T) => string,
+): Resumable<readonly T[]> {
+  const depths = new Map<T, number>();
+  for (const item of items) {
+    const depth = depthOf(state, nameOf(item));
+    if (depth > 0) depths.set(item, depth);
+    yield;
+  }
+  if (depths.size === 0) return items;
+  return yield* sortedInSteps(items, (a, b) => (depths.get(b) ?? 0) - (depths.get(a) ?? 0));
 }
 
 /** How many tables a partition is part of, one within the other; the catalog has no circles, but a document may. */
@@ -58,9 +77,8 @@ export function relationsInOrder(node: CollectionNode): Relation[] {
   return [...node.relations.values()].sort((a, b) => byName(a.many_field, b.many_field));
 }
 
-export function collectionsInOrder(state: State): CollectionNode[] {
-  const names = [...state.collections.keys()].sort(byName);
-  return names.map((name) => state.collections.get(name) as CollectionNode);
+export function* collectionsInOrder({ collections }: State): Resumable<CollectionNode[]> {
+  return yield* sortedInSteps(collections.values(), (a, b) => byName(a.collection.collection, b.collection.collection));
 }
 
 function compareSort(a: number | null, b: number | null): number {

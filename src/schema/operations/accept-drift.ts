@@ -34,7 +34,7 @@ export const acceptDrift: Operation<'accept-drift', { body: unknown }, AcceptDri
     if (found === undefined) throw new Error('accept-drift is decided on what the catalog says, and it was not read');
     const unknown = [...(request.only?.keys() ?? [])].filter((name) => !state.collections.has(name));
     if (unknown.length > 0) return refuse(...unknown.map(missingCollection));
-    const { desired, touched } = acceptedState(state, found, request);
+    const { desired, touched } = yield* acceptedState(state, found, request);
     const problems = yield* invariantProblems(desired, touched, state);
     if (problems.length > 0) return refuse(...problems.map((problem) => locate(problem, {})));
     const events = yield* transition(state, desired, touched);

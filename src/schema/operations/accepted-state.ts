@@ -1,5 +1,6 @@
 /** The schema as it is when what was changed by hand is taken into it: a draft, which the caller checks. */
 import { extrasOf, type CollectionNode, type State } from '../model/state.js';
+import type { Resumable } from '../../kernel/resumable.js';
 import { Draft } from '../transition/draft.js';
 import { constraintColumns, indexColumns } from '../sql-text/columns.js';
 import { changeRelation, dropCollection, dropField } from '../transition/cascade.js';
@@ -40,19 +41,23 @@ export interface AcceptedState {
 }
 
 /** @param found what the catalog says; what `request` doesn't name is left as it is */
-export function acceptedState(state: State, found: FoundDrift, request: AcceptRequest): AcceptedState {
+export function* acceptedState(state: State, found: FoundDrift, request: AcceptRequest): Resumable<AcceptedState> {
   const renamed = renamedState(state, found.renames);
-  const base = renamed.toState();
+  const base = yield* renamed.toStateInSteps();
   const meant = requestAfter(request, found.renames);
   const draft = new Draft(base);
-  for (const name of found.gone) if (meant.takes(name, undefined)) dropCollection(draft, base, name);
+  for (const name of found.gone) {
+    if (meant.takes(name, undefined)) dropCollection(draft, base, name);
+    yield;
+  }
   for (const references of found.references) putReferences(draft, references);
   for (const table of found.tables) {
     const names = found.renames.fields.get(table.collection.collection);
     if (names !== undefined) putDefinitions(draft, table, names);
     acceptTable(draft, base, table, meant);
+    yield;
   }
-  return { desired: draft.toState(), touched: new Set([...renamed.touched, ...draft.touched]) };
+  return { desired: yield* draft.toStateInSteps(), touched: new Set([...renamed.touched, ...draft.touched]) };
 }
 
 /** Of a table that isn't meant itself: what it points at is called otherwise now. */

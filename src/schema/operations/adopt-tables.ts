@@ -19,6 +19,8 @@ import {
   unknownMembers,
 } from '../../kernel/problem.js';
 import { neededFirst, partitionsFirst } from '../model/order.js';
+import { type EventSteps, addEvents } from '../transition/context.js';
+import { sortedInSteps } from '../../kernel/sorted.js';
 import { patchBetween } from '../fold/patch.js';
 import type { Operation } from './operation.js';
 import { runToEnd } from '../../kernel/resumable.js';
@@ -76,9 +78,11 @@ export const adoptTables: Operation<'adopt-tables', AdoptTablesInput, AdoptTable
     }
     for (const collection of found.completed) draft.putCollection(collection);
     for (const relation of found.relations) draft.putRelation(relation);
-    const desired = draft.toState();
+    const desired = yield* draft.toStateInSteps();
     const faults = yield* invariantProblems(desired, draft.touched, state);
-    if (faults.length === 0) return ok([...eventsOf(found, state, desired)]);
+    const events: NewEvent[] = [];
+    if (faults.length === 0) yield* addEvents(events, eventsOf(found, state, desired));
+    if (faults.length === 0) return ok(events);
     const places = adoptPlaces('all' in request ? [] : request.tables);
     return refuse(...faults.map((fault) => locate(fault, places)));
   },
@@ -134,27 +138,24 @@ function requestProblems(state: State, request: AdoptRequest, { missing, refused
 }
 
 /** Partitioned tables before their partitions; foreign keys when all tables are there. */
-function* eventsOf(
-  { tables, relations, completed }: CatalogFindings,
-  state: State,
-  desired: State,
-): Generator<NewEvent> {
+function* eventsOf({ tables, relations, completed }: CatalogFindings, state: State, desired: State): EventSteps {
   const byTable = new Map(tables.map((table) => [table.collection.collection, table]));
   const parentOf = (name: string) => extrasOf(byTable.get(name)).partition_of?.table;
-  for (const name of neededFirst(byTable.keys(), (each) => [parentOf(each) ?? []].flat())) {
+  for (const name of yield* neededFirst(byTable.keys(), (each) => [parentOf(each) ?? []].flat())) {
     const { collection, fields } = byTable.get(name) as FoundTable;
     yield newEvent('collection.adopted', name, null, { collection, fields });
   }
-  const inOrder = [...completed].sort((a, b) => byName(a.collection, b.collection));
-  for (const collection of partitionsFirst(inOrder, desired, (each) => each.collection)) {
+  const inOrder = yield* sortedInSteps(completed, (a, b) => byName(a.collection, b.collection));
+  for (const collection of yield* partitionsFirst(inOrder, desired, (each) => each.collection)) {
     const name = collection.collection;
     const patch = patchBetween((state.collections.get(name) as CollectionNode).collection, collection);
     yield newEvent('collection.updated', name, null, { patch, adopted: true });
   }
-  const ordered = [...relations].sort(
+  const ordered = yield* sortedInSteps(
+    relations,
     (a, b) => byName(a.many_collection, b.many_collection) || byName(a.many_field, b.many_field),
   );
-  for (const relation of partitionsFirst(ordered, desired, (each) => each.many_collection)) {
+  for (const relation of yield* partitionsFirst(ordered, desired, (each) => each.many_collection)) {
     yield newEvent('relation.created', relation.many_collection, relation.many_field, { relation, adopted: true });
   }
 }

@@ -25,7 +25,7 @@ export function* decideDraft(
   options: TransitionOptions = {},
   places: Places = {},
 ): Resumable<Result<NewEvent[]>> {
-  const desired = draft.toState();
+  const desired = yield* draft.toStateInSteps();
   const touched = draft.touched;
   const isRecreated = (collection: string, field: string) => draft.isRecreated(collection, field);
   const problems = yield* changeProblems({ from: state, to: desired, touched, isRecreated });

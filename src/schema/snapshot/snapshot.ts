@@ -13,6 +13,7 @@ import {
 } from './documents.js';
 import { orderCollectionMembers, orderFieldMembers, orderRelationMembers } from './member-order.js';
 import type { CollectionNode, State } from '../model/state.js';
+import { createAttachment } from '../../kernel/attachment.js';
 import type { Resumable } from '../../kernel/resumable.js';
 
 export const SNAPSHOT_VERSION = 1;
@@ -45,7 +46,7 @@ interface CanonicalTexts {
   relations: string;
 }
 
-const partsOfNode = new WeakMap<CollectionNode, NodeParts>();
+const partsOfNode = createAttachment<CollectionNode, NodeParts>();
 /** The collections are all that a snapshot shows: an event that changes none of them changes no hash. */
 const hashOf = new WeakMap<State['collections'], { release: string; hash: string }>();
 
@@ -93,7 +94,7 @@ export function* snapshotOf(
 ): Resumable<Snapshot> {
   const head = { version: SNAPSHOT_VERSION, service: release, vendor: VENDOR };
   const snapshot: Snapshot = { ...head, collections: [], fields: [], relations: [] };
-  for (const node of collectionsInOrder(state)) {
+  for (const node of yield* collectionsInOrder(state)) {
     if (!include(node.collection.collection)) continue;
     snapshot.collections.push(collectionDocumentOf(state, node));
     for (const field of yield* fieldDocumentsOf(state, node)) snapshot.fields.push(field);
@@ -112,7 +113,7 @@ export function* snapshotHash(state: State, release: string): Resumable<string> 
   if (known?.release === release) return known.hash;
   const write = createCanonicalWriter();
   const texts: CanonicalTexts[] = [];
-  for (const node of collectionsInOrder(state)) {
+  for (const node of yield* collectionsInOrder(state)) {
     texts.push(yield* canonicalOf(state, node, write));
     yield;
   }

@@ -2,7 +2,9 @@
 
 import type { Collection, Field, NewRelation, Relation } from '../model/model.js';
 import { type Removals, isReplacedCollection } from './removed-objects.js';
-import { type State, getField } from '../model/state.js';
+import { type CollectionNode, type State, getField } from '../model/state.js';
+import type { NewEvent } from '../model/events.js';
+import type { Resumable } from '../../kernel/resumable.js';
 
 export interface TransitionOptions {
   /** Indexes of new and changed fields are built after the commit. */
@@ -14,6 +16,8 @@ export interface TransitionContext {
   from: State;
   to: State;
   names: string[];
+  /** Of the names, those that both states have; a replaced collection is another one in each. */
+  surviving: readonly Surviving[];
   removals: Removals;
   options: TransitionOptions;
 }
@@ -27,14 +31,34 @@ export interface Detached {
   relations: Map<string, Relation>;
 }
 
-/** Collections that both states have, as pairs; a replaced one is another collection in each. */
-export function* surviving({ from, to, names }: Pick<TransitionContext, 'from' | 'to' | 'names'>) {
+export interface Surviving {
+  name: string;
+  before: CollectionNode;
+  after: CollectionNode;
+}
+
+/** The events of a part of a transition; what comes between them are steps without one. */
+export type EventSteps = Generator<NewEvent | void, void, void>;
+
+/** Adds the events of `part`. */
+export function* addEvents(events: NewEvent[], part: EventSteps): Resumable<void> {
+  for (const event of part) {
+    if (event !== undefined) events.push(event);
+    yield;
+  }
+}
+
+/** The collections that both states have, as pairs. */
+export function* survivingOf(from: State, to: State, names: readonly string[]): Resumable<Surviving[]> {
+  const pairs: Surviving[] = [];
   for (const name of names) {
+    yield;
     const before = from.collections.get(name);
     const after = to.collections.get(name);
     if (before === undefined || after === undefined || isReplacedCollection(before, after)) continue;
-    yield { name, before, after };
+    pairs.push({ name, before, after });
   }
+  return pairs;
 }
 
 /** A relation as commands and documents compare it: without the id, which is the log's. */

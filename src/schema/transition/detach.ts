@@ -4,7 +4,17 @@
  * says instead is set by the later updates.
  */
 import { memberKey, byName, getRelation, primaryKeyOf, relationsTo } from '../model/state.js';
-import { type TransitionContext, type Detached, columnChanges, isPrimary, relationBody, surviving } from './context.js';
+import {
+  type Detached,
+  type EventSteps,
+  type TransitionContext,
+  addEvents,
+  columnChanges,
+  isPrimary,
+  relationBody,
+} from './context.js';
+import type { Resumable } from '../../kernel/resumable.js';
+import { sortedInSteps } from '../../kernel/sorted.js';
 import { type NewEvent, newEvent } from '../model/events.js';
 import type { Collection, Field, Relation, TableSchema } from '../model/model.js';
 import { partitionsFirst } from '../model/order.js';
@@ -12,18 +22,20 @@ import { patchBetween } from '../fold/patch.js';
 import { isReplacedRelation } from './removed-objects.js';
 import { withNeeds, withoutColumns, withoutConstraints, withoutOthers, withoutReferences } from './table-extras.js';
 
-export function detach(change: TransitionContext): { events: NewEvent[]; held: Detached } {
+export function* detach(change: TransitionContext): Resumable<{ events: NewEvent[]; held: Detached }> {
   const held: Detached = { collections: new Map(), fields: new Map(), relations: new Map() };
-  const events: NewEvent[] = [...detachRelations(change, held), ...detachReferences(change, held)];
-  for (const { name, before } of partitionsFirst([...surviving(change)], change.from, (each) => each.name)) {
+  const events: NewEvent[] = [];
+  yield* addEvents(events, detachRelations(change, held));
+  yield* addEvents(events, detachReferences(change, held));
+  for (const { name, before } of yield* partitionsFirst(change.surviving, change.from, (each) => each.name)) {
     const now = held.collections.get(name) ?? before.collection;
-    for (const event of recordDetached(held, now, detachCollection(change, now))) events.push(event);
-    for (const event of detachFields(change, name, held)) events.push(event);
+    yield* addEvents(events, recordDetached(held, now, detachCollection(change, now)));
+    yield* addEvents(events, detachFields(change, name, held));
   }
   return { events, held };
 }
 
-function* recordDetached(held: Detached, before: Collection, after: Collection): Generator<NewEvent> {
+function* recordDetached(held: Detached, before: Collection, after: Collection): EventSteps {
   if (after === before) return;
   held.collections.set(after.collection, after);
   yield newEvent('collection.updated', after.collection, null, { patch: patchBetween(before, after) });
@@ -33,8 +45,9 @@ function* recordDetached(held: Detached, before: Collection, after: Collection):
  * Foreign keys that are no relations, before other objects of the tables: they may need a constraint of another
  * table that goes as well, and tables that go together may point at each other.
  */
-function* detachReferences(change: TransitionContext, held: Detached): Generator<NewEvent> {
-  for (const name of partitionsFirst(change.names, change.from, (each) => each)) {
+function* detachReferences(change: TransitionContext, held: Detached): EventSteps {
+  for (const name of yield* partitionsFirst(change.names, change.from, (each) => each)) {
+    yield;
     const collection = change.from.collections.get(name)?.collection;
     if (!collection?.schema) continue;
     const schema = detachTableReferences(change, collection.collection, collection.schema);
@@ -87,8 +100,9 @@ function detachTable(schema: TableSchema, { gone, tables, desired }: Going): Tab
   return desired == null ? left : withNeeds(left, desired);
 }
 
-function* detachFields(change: TransitionContext, name: string, held: Detached): Generator<NewEvent> {
+function* detachFields(change: TransitionContext, name: string, held: Detached): EventSteps {
   for (const field of change.from.collections.get(name)?.fields.values() ?? []) {
+    yield;
     const next = releasePrimaryKey(change, detachFieldGroup(change, field));
     if (next === field) continue;
     held.fields.set(memberKey(name, field.field), next);
@@ -117,8 +131,9 @@ function releasePrimaryKey({ to, removals }: TransitionContext, field: Field): F
 const unlessGone = (gone: ReadonlySet<string> | undefined, name: string | null): string | null =>
   name !== null && gone?.has(name) ? null : name;
 
-function* detachRelations(change: TransitionContext, held: Detached): Generator<NewEvent> {
-  for (const [key, relation] of concernedRelations(change)) {
+function* detachRelations(change: TransitionContext, held: Detached): EventSteps {
+  for (const [key, relation] of yield* concernedRelations(change)) {
+    yield;
     const next = getRelation(change.to, relation.many_collection, relation.many_field);
     if (next === undefined || isReplacedRelation(relation, next)) continue;
     const detached = detachRelation(change, relation);
@@ -130,16 +145,17 @@ function* detachRelations(change: TransitionContext, held: Detached): Generator<
 }
 
 /** Relations of touched collections and relations that point at them, by in its order, partitions first. */
-function concernedRelations({ from, names }: TransitionContext): [string, Relation][] {
+function* concernedRelations({ from, names }: TransitionContext): Resumable<readonly [string, Relation][]> {
   const concerned = new Map<string, Relation>();
   for (const name of names) {
+    yield;
     const own = from.collections.get(name)?.relations.values() ?? [];
     for (const relation of [...own, ...relationsTo(from, name)]) {
       concerned.set(memberKey(relation.many_collection, relation.many_field), relation);
     }
   }
-  const ordered = [...concerned].sort(([a], [b]) => byName(a, b));
-  return partitionsFirst(ordered, from, ([, { many_collection }]) => many_collection);
+  const ordered = yield* sortedInSteps(concerned, ([a], [b]) => byName(a, b));
+  return yield* partitionsFirst(ordered, from, ([, { many_collection }]) => many_collection);
 }
 
 function detachRelation(change: TransitionContext, relation: Relation): Relation {

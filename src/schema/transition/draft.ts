@@ -1,4 +1,5 @@
 /** A desired state under construction: changes are free here; `invariants` check the result, `transition` orders it. */
+import { type Resumable, runToEnd } from '../../kernel/resumable.js';
 import type { Collection, Field, NewRelation, Relation } from '../model/model.js';
 import { type ChangedFields, renameIndexes, reindex } from '../fold/secondary-indexes.js';
 import { type CollectionNode, type Identity, type State, UNMADE } from '../model/state.js';
@@ -77,19 +78,26 @@ export class Draft {
 
   /** The draft as a state (at the base's position). */
   toState(): State {
-    let { referencedBy } = this.#base;
+    return runToEnd(this.toStateInSteps());
+  }
+
+  /** The same in steps, between which nothing may be put or removed. */
+  *toStateInSteps(): Resumable<State> {
+    const { position } = this.#base;
+    let { collections, referencedBy, indexNames } = this.#base;
     const changed: ChangedFields[] = [];
-    const collections = this.#base.collections.withMutations((map) => {
-      for (const [name, node] of this.#open) {
-        const before = this.#base.collections.get(name);
-        referencedBy = reindex(referencedBy, name, before?.relations, node?.relations);
-        changed.push({ collection: name, before: before?.fields, after: node?.fields });
-        if (node === undefined) map.delete(name);
-        else map.set(name, node);
-      }
-    });
-    const indexNames = renameIndexes(this.#base.indexNames, changed);
-    return { position: this.#base.position, collections, referencedBy, indexNames };
+    const map = collections.asMutable();
+    for (const [name, node] of this.#open) {
+      const before = collections.get(name);
+      referencedBy = reindex(referencedBy, name, before?.relations, node?.relations);
+      changed.push({ collection: name, before: before?.fields, after: node?.fields });
+      if (node === undefined) map.delete(name);
+      else map.set(name, node);
+      yield;
+    }
+    if (map.wasAltered()) collections = map.asImmutable();
+    indexNames = yield* renameIndexes(indexNames, changed);
+    return { position, collections, referencedBy, indexNames };
   }
 
   #edit(name: string): OpenNode | undefined {

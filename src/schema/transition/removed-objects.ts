@@ -1,6 +1,7 @@
 /** What a change takes away. */
 import { isFolder, type CollectionNode, type State } from '../model/state.js';
 import type { Field, Relation } from '../model/model.js';
+import type { Resumable } from '../../kernel/resumable.js';
 
 export interface Removals {
   /** Those that become a table or stop being one are among them. */
@@ -9,10 +10,11 @@ export interface Removals {
   fields: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
-export function removalsBetween(from: State, to: State, names: readonly string[]): Removals {
+export function* removalsBetween(from: State, to: State, names: readonly string[]): Resumable<Removals> {
   const collections = new Set<string>();
   const fields = new Map<string, Set<string>>();
   for (const name of names) {
+    yield;
     const before = from.collections.get(name);
     const after = to.collections.get(name);
     if (before === undefined) continue;

@@ -7,8 +7,26 @@
  *
  * Collections are updated after fields are created, because archive_field and sort_field may name a new field.
  */
-import { memberKey, extrasOf, type CollectionNode, type State, byName, getRelation } from '../model/state.js';
-import { type TransitionContext, type TransitionOptions, isIndexed, relationBody, surviving } from './context.js';
+import {
+  memberKey,
+  extrasOf,
+  type CollectionNode,
+  type State,
+  byName,
+  getRelation,
+  groupedIn,
+} from '../model/state.js';
+import {
+  type EventSteps,
+  type Surviving,
+  type TransitionContext,
+  type TransitionOptions,
+  addEvents,
+  isIndexed,
+  relationBody,
+  survivingOf,
+} from './context.js';
+import { sortedInSteps } from '../../kernel/sorted.js';
 import { type NewEvent, newEvent } from '../model/events.js';
 import { detach } from './detach.js';
 import type { Collection, Field, Relation } from '../model/model.js';
@@ -28,12 +46,15 @@ export function* transition(
   touched: Iterable<string>,
   options: TransitionOptions = {},
 ): Resumable<NewEvent[]> {
-  const names = concerned(from, to, touched);
-  const change: TransitionContext = { from, to, names, removals: removalsBetween(from, to, names), options };
-  const { events, held } = detach(change);
-  const parts: Iterable<NewEvent>[] = [
+  const names = yield* concerned(from, to, touched);
+  const surviving = yield* survivingOf(from, to, names);
+  const removals = yield* removalsBetween(from, to, names);
+  const change: TransitionContext = { from, to, names, surviving, removals, options };
+  const { events, held } = yield* detach(change);
+  const ordered: NewEvent[] = [];
+  const parts = [
     removeRelations(change),
-    events,
+    eachOf(events),
     removeFields(change),
     removeCollections(change),
     createCollections(change),
@@ -42,33 +63,30 @@ export function* transition(
     updateCollections(change, held.collections),
     putRelations(change, held.relations),
   ];
-  const ordered: NewEvent[] = [];
-  for (const part of parts) {
-    for (const event of part) {
-      ordered.push(event);
-      yield;
-    }
-  }
+  for (const part of parts) yield* addEvents(ordered, part);
   return ordered;
 }
 
 /** What may differ, and what stands in a group that is replaced by another of its name. In order. */
-function concerned(from: State, to: State, touched: Iterable<string>): string[] {
+function* concerned(from: State, to: State, touched: Iterable<string>): Resumable<string[]> {
   const names = new Set(touched);
-  const replaced = [...names].filter((name) => {
+  const replaced = new Set<string>();
+  for (const name of names) {
+    yield;
     const [before, after] = [from.collections.get(name), to.collections.get(name)];
-    return before !== undefined && after !== undefined && isReplacedCollection(before, after);
-  });
-  if (replaced.length > 0) {
-    for (const [name, { collection }] of from.collections) {
-      if (replaced.includes(collection.meta.group ?? '')) names.add(name);
-    }
+    if (before !== undefined && after !== undefined && isReplacedCollection(before, after)) replaced.add(name);
   }
-  return [...names].sort(byName);
+  for (const group of replaced) for (const name of groupedIn(from, group)) names.add(name);
+  return yield* sortedInSteps(names, byName);
 }
 
-function* removeRelations({ from, to, names }: TransitionContext): Generator<NewEvent> {
-  for (const name of partitionsFirst(names, from, (each) => each)) {
+function* eachOf(events: readonly NewEvent[]): EventSteps {
+  yield* events;
+}
+
+function* removeRelations({ from, to, names }: TransitionContext): EventSteps {
+  for (const name of yield* partitionsFirst(names, from, (each) => each)) {
+    yield;
     const after = to.collections.get(name);
     for (const relation of from.collections.get(name)?.relations.values() ?? []) {
       const next = after?.relations.get(relation.many_field);
@@ -79,16 +97,16 @@ function* removeRelations({ from, to, names }: TransitionContext): Generator<New
   }
 }
 
-function* removeFields({ names, removals }: TransitionContext): Generator<NewEvent> {
-  for (const name of names) {
-    for (const field of removals.fields.get(name) ?? []) yield newEvent('field.deleted', name, field, {});
+function* removeFields({ removals }: TransitionContext): EventSteps {
+  for (const [name, fields] of removals.fields) {
+    for (const field of fields) yield newEvent('field.deleted', name, field, {});
   }
 }
 
-function* removeCollections({ from, removals }: TransitionContext): Generator<NewEvent> {
-  const owners = sequenceOwners(from, removals.collections);
+function* removeCollections({ from, removals }: TransitionContext): EventSteps {
+  const owners = yield* sequenceOwners(from, removals.collections);
   const needsOf = (name: string) => [...holdersOf(from, name), ...ownersOf(from, name, owners)];
-  for (const name of neededFirst(removals.collections, needsOf).reverse()) {
+  for (const name of (yield* neededFirst(removals.collections, needsOf)).reverse()) {
     yield newEvent('collection.deleted', name, null, {});
   }
 }
@@ -103,9 +121,10 @@ const sequencesOf = (state: State, name: string) =>
   (extrasOf(state.collections.get(name)).needs ?? []).filter((need) => need.kind === 'sequence');
 
 /** The table with which a sequence ends, by the sequence's name. */
-function sequenceOwners(state: State, names: Iterable<string>): ReadonlyMap<string, string> {
+function* sequenceOwners(state: State, names: Iterable<string>): Resumable<ReadonlyMap<string, string>> {
   const owners = new Map<string, string>();
   for (const name of names) {
+    yield;
     for (const need of sequencesOf(state, name)) if (need.owned_by !== undefined) owners.set(need.name, name);
   }
   return owners;
@@ -117,10 +136,14 @@ function ownersOf(state: State, name: string, owners: ReadonlyMap<string, string
   return found.filter((owner) => owner !== undefined && owner !== name) as string[];
 }
 
-function* createCollections({ from, to, names, removals, options }: TransitionContext): Generator<NewEvent> {
+function* createCollections({ from, to, names, removals, options }: TransitionContext): EventSteps {
   const isGone = (name: string) => !from.collections.has(name) || removals.collections.has(name);
-  const created = names.filter((name) => isGone(name) && to.collections.has(name));
-  for (const name of neededFirst(created, (each) => holdersOf(to, each))) {
+  const created: string[] = [];
+  for (const name of names) {
+    if (isGone(name) && to.collections.has(name)) created.push(name);
+    yield;
+  }
+  for (const name of yield* neededFirst(created, (each) => holdersOf(to, each))) {
     const { collection, fields } = to.collections.get(name) as CollectionNode;
     const concurrent = options.concurrentIndexes === true && [...fields.values()].some(isIndexed);
     yield newEvent('collection.created', name, null, {
@@ -131,26 +154,29 @@ function* createCollections({ from, to, names, removals, options }: TransitionCo
   }
 }
 
-function* createFields(change: TransitionContext): Generator<NewEvent> {
-  for (const { name, before, after } of surviving(change)) {
+function* createFields(change: TransitionContext): EventSteps {
+  for (const { name, before, after } of change.surviving) {
+    yield;
+    if (before.fields === after.fields) continue;
     const gone = change.removals.fields.get(name);
     const created = [...after.fields.keys()].filter((field) => !before.fields.has(field) || gone?.has(field));
-    for (const field of groupsFirst(created, (each) => after.fields.get(each)?.meta.group)) {
+    for (const field of yield* groupsFirst(created, (each) => after.fields.get(each)?.meta.group)) {
       const value = after.fields.get(field) as Field;
       yield newEvent('field.created', name, field, { field: value, ...concurrently(change, undefined, value) });
     }
   }
 }
 
-function* updateFields(change: TransitionContext, held: ReadonlyMap<string, Field>): Generator<NewEvent> {
-  for (const { name, before, after } of surviving(change)) {
+function* updateFields(change: TransitionContext, held: ReadonlyMap<string, Field>): EventSteps {
+  for (const { name, before, after } of change.surviving) {
+    yield;
     const gone = change.removals.fields.get(name);
     const isHeld = (field: string) => held.has(memberKey(name, field));
     const changed = [...after.fields].flatMap(([field, now]) => {
       const old = before.fields.get(field);
       return old === undefined || gone?.has(field) || (old === now && !isHeld(field)) ? [] : [field];
     });
-    for (const each of updateOrder(changed, before.fields, after.fields)) {
+    for (const each of yield* updateOrder(changed, before.fields, after.fields)) {
       const field = after.fields.get(each) as Field;
       const now = held.get(memberKey(name, each)) ?? before.fields.get(each) ?? field;
       const patch = now === field ? [] : patchBetween(now, field);
@@ -160,24 +186,23 @@ function* updateFields(change: TransitionContext, held: ReadonlyMap<string, Fiel
   }
 }
 
-function* updateCollections(change: TransitionContext, held: ReadonlyMap<string, Collection>): Generator<NewEvent> {
-  const pairs = new Map([...surviving(change)].map((pair) => [pair.name, pair]));
+function* updateCollections(change: TransitionContext, held: ReadonlyMap<string, Collection>): EventSteps {
+  const pairs = new Map(change.surviving.map((pair) => [pair.name, pair]));
   const groupOf = (name: string) => change.to.collections.get(name)?.collection.meta.group;
-  for (const name of groupsFirst(pairs.keys(), groupOf)) {
-    const { before, after } = pairs.get(name) as { before: CollectionNode; after: CollectionNode };
+  for (const name of yield* groupsFirst(pairs.keys(), groupOf)) {
+    yield;
+    const { before, after } = pairs.get(name) as Surviving;
     const now = held.get(name) ?? before.collection;
     const patch = now === after.collection ? [] : patchBetween(now, after.collection);
     if (patch.length > 0) yield newEvent('collection.updated', name, null, { patch });
   }
 }
 
-function* putRelations(
-  { from, to, names }: TransitionContext,
-  held: ReadonlyMap<string, Relation>,
-): Generator<NewEvent> {
+function* putRelations({ from, to, names }: TransitionContext, held: ReadonlyMap<string, Relation>): EventSteps {
   const freed = [...held.values()].map((relation) => relation.many_collection);
-  const holders = [...new Set([...names, ...freed])].sort(byName);
-  for (const name of partitionsFirst(holders, to, (each) => each)) {
+  const holders = yield* sortedInSteps(new Set([...names, ...freed]), byName);
+  for (const name of yield* partitionsFirst(holders, to, (each) => each)) {
+    yield;
     const node = to.collections.get(name);
     for (const relation of node === undefined ? [] : relationsInOrder(node)) {
       const old = getRelation(from, name, relation.many_field);
@@ -187,7 +212,7 @@ function* putRelations(
 }
 
 /** `now`: what stands of `old` after detaching. */
-function* putRelation(relation: Relation, old: Relation | undefined, now: Relation | undefined): Generator<NewEvent> {
+function* putRelation(relation: Relation, old: Relation | undefined, now: Relation | undefined): EventSteps {
   const { many_collection, many_field } = relation;
   if (old === undefined || now === undefined || isReplacedRelation(old, relation)) {
     yield newEvent('relation.created', many_collection, many_field, { relation: relationBody(relation) });

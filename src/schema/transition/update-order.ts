@@ -1,12 +1,13 @@
 /** The order in which fields of a collection are updated. */
 import { indexNameOf, uniqueNameOf } from '../model/constraint-names.js';
 import type { Field } from '../model/model.js';
+import type { Resumable } from '../../kernel/resumable.js';
 import { groupsFirst, neededFirst } from '../model/order.js';
 
 type Fields = ReadonlyMap<string, Field>;
 
 /** Groups come first; and who gives up the name of an index or a constraint, before who takes it. */
-export function updateOrder(names: readonly string[], before: Fields, after: Fields): string[] {
+export function* updateOrder(names: readonly string[], before: Fields, after: Fields): Resumable<string[]> {
   const groupOf = (name: string) => after.get(name)?.meta.group;
   const givers = new Map<string, string>();
   for (const name of names) {
@@ -14,10 +15,13 @@ export function updateOrder(names: readonly string[], before: Fields, after: Fie
     if (old === now) continue;
     const kept = partNames(now);
     for (const part of partNames(old)) if (!kept.includes(part)) givers.set(part, name);
+    yield;
   }
-  if (givers.size === 0) return groupsFirst(names, groupOf);
+  if (givers.size === 0) return yield* groupsFirst(names, groupOf);
   const giversTo = (name: string) => partNames(after.get(name)).map((part) => givers.get(part));
-  return neededFirst(names, (name) => [groupOf(name), ...giversTo(name)].filter((each) => typeof each === 'string'));
+  return yield* neededFirst(names, (name) =>
+    [groupOf(name), ...giversTo(name)].filter((each) => typeof each === 'string'),
+  );
 }
 
 function partNames(field: Field | undefined): string[] {

@@ -9,9 +9,11 @@ import { transition } from '../../../src/schema/transition/transition.js';
 import { column, created } from '../../projector/columns.js';
 
 const said = ({ collections }: State) =>
-  renameIndexes(
-    initialState().indexNames,
-    [...collections].map(([collection, { fields }]) => ({ collection, before: undefined, after: fields })),
+  runToEnd(
+    renameIndexes(
+      initialState().indexNames,
+      [...collections].map(([collection, { fields }]) => ({ collection, before: undefined, after: fields })),
+    ),
   );
 
 const indexed = (name: string, index_name?: string) =>

@@ -1,0 +1,35 @@
+import { expect } from 'chai';
+import { createAttachment } from '../../src/kernel/attachment.js';
+
+describe('an attachment', () => {
+  it('is found by the object that it belongs to, and by no copy of it', () => {
+    const known = createAttachment<object, string>();
+    const object = { a: 1 };
+    expect(known.get(object)).to.equal(undefined);
+    known.set(object, 'first');
+    expect(known.get(object)).to.equal('first');
+    known.set(object, 'second');
+    expect(known.get(object)).to.equal('second');
+    expect(known.get({ ...object })).to.equal(undefined);
+    expect(known.get(structuredClone(object))).to.equal(undefined);
+  });
+
+  it('is seen by nobody', () => {
+    const known = createAttachment<object, string>();
+    const object = { a: 1 };
+    known.set(object, 'known');
+    expect(Reflect.ownKeys(object)).to.deep.equal(['a']);
+    expect(JSON.stringify(object)).to.equal('{"a":1}');
+    expect(object).to.deep.equal({ a: 1 });
+  });
+
+  it('of one purpose is not that of another', () => {
+    const [one, other] = [createAttachment<object, string>(), createAttachment<object, string>()];
+    const list = [1, 2];
+    one.set(list, 'one');
+    expect(other.get(list)).to.equal(undefined);
+    other.set(list, 'other');
+    expect(one.get(list)).to.equal('one');
+    expect(list).to.deep.equal([1, 2]);
+  });
+});

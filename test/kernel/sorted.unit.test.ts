@@ -1,0 +1,46 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { runToEnd } from '../../src/kernel/resumable.js';
+import { sortedInSteps } from '../../src/kernel/sorted.js';
+
+const byKey = ([a]: [number, number], [b]: [number, number]) => a - b;
+
+/** Few keys, so that many are equal; the second member tells those apart. */
+const items = (length: number, keys = 50) =>
+  Array.from({ length }, (_, index): [number, number] => [(index * 7_919) % keys, index]);
+
+describe('sorting in steps', () => {
+  it('is what sorting at once is, also of equal items', () => {
+    for (const length of [0, 1, 2, 499, 500, 501, 1_000, 1_501, 4_321]) {
+      const given = items(length);
+      expect(runToEnd(sortedInSteps(given, byKey))).to.deep.equal([...given].sort(byKey));
+    }
+    fc.assert(
+      fc.property(fc.array(fc.integer(), { maxLength: 2_000 }), (given) => {
+        const compare = (a: number, b: number) => a - b;
+        expect(runToEnd(sortedInSteps(given, compare))).to.deep.equal([...given].sort(compare));
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it('leaves what it is given as it was', () => {
+    const given = items(1_200);
+    runToEnd(sortedInSteps(given, byKey));
+    expect(given).to.deep.equal(items(1_200));
+  });
+
+  it('compares at most some thousand times between two pauses', () => {
+    let compared = 0;
+    let most = 0;
+    const steps = sortedInSteps(items(20_000, 20_000), (a, b) => {
+      compared += 1;
+      return byKey(a, b);
+    });
+    while (steps.next().done !== true) {
+      most = Math.max(most, compared);
+      compared = 0;
+    }
+    expect(most).to.be.within(1, 5_000);
+  });
+});
