@@ -59,7 +59,8 @@ export async function send(
 /** Before anything was sent, or after: then it may have been done. */
 const NEVER_REACHED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT']);
 
-function unanswered(url: URL, cause: unknown): OperatorError {
+/** What is said of a request that got no answer. */
+export function unanswered(url: URL, cause: unknown): OperatorError {
   const { code = '', message } = cause as NodeJS.ErrnoException;
   const what = NEVER_REACHED.has(code)
     ? `No service answers at ${url.origin}: start it, or name another address with --url.`

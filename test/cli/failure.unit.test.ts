@@ -1,0 +1,71 @@
+import { expect } from 'chai';
+import { UsageError } from '../../src/cli/command.js';
+import { explain } from '../../src/cli/failure.js';
+import { OperatorError } from '../../src/kernel/operator-error.js';
+
+const said = (error: unknown, environment: Record<string, string> = {}, values: Record<string, unknown> = {}): string =>
+  explain(error, environment, values);
+const named = (name: string, message: string): Error => Object.assign(new Error(message), { name });
+const ofServer = (code: string, message = 'no'): Error =>
+  Object.assign(new Error(message), { severity: 'ERROR', code });
+
+describe('what a command says when it fails', () => {
+  it('is one sentence where nothing is wrong with the program', () => {
+    expect(said(new UsageError('Not so.'))).to.equal('Not so. See "dps COMMAND --help".');
+    expect(said(new OperatorError('Start it.'))).to.equal('Start it.');
+    expect(said(named('ProblemError', 'Refused.'))).to.equal('Refused.');
+    expect(said(named('UnreadableEventError', 'event 3'))).to.equal(
+      `The log can't be read: event 3. "dps verify" says more.`,
+    );
+    expect(said(Object.assign(new Error('ENOENT: no file'), { code: 'ENOENT', syscall: 'open' }))).to.equal(
+      'dps failed: ENOENT: no file.',
+    );
+    for (const message of [
+      'Connection terminated unexpectedly',
+      'timeout exceeded when trying to connect',
+      'Client has encountered a connection error',
+    ]) {
+      expect(said(new Error(message))).to.equal(`The connection to the database was lost: ${message}.`);
+    }
+    expect(said('text')).to.equal('dps failed: text');
+  });
+
+  it('is that of PostgreSQL, wherever in the chain of causes it stands', () => {
+    expect(said(ofServer('42P01'))).to.equal('PostgreSQL refused it: no (SQLSTATE 42P01).');
+    const wrapped = (depth: number): Error =>
+      depth === 0 ? ofServer('42P01') : new Error(`level ${depth}`, { cause: wrapped(depth - 1) });
+    expect(said(wrapped(4))).to.equal('PostgreSQL refused it: level 4 (SQLSTATE 42P01).');
+    expect(said(wrapped(5)), 'no further than that').to.contain('this is a bug');
+    expect(said(ofServer('25006'))).to.match(/^The database takes no changes/);
+  });
+
+  it('shows the stack of a bug', () => {
+    const bug = new Error('broken');
+    expect(said(bug)).to.equal(`dps failed, and this is a bug: ${bug.stack}`);
+    const half = Object.assign(new Error('broken'), { code: 'X' });
+    expect(said(half), 'no error of the system').to.contain('this is a bug');
+    const bare = Object.assign(new Error('broken'), { stack: undefined });
+    expect(said(bare)).to.equal('dps failed, and this is a bug: broken');
+  });
+
+  it('never holds a secret', () => {
+    const shown = (text: string, environment: Record<string, string> = {}, values: Record<string, unknown> = {}) =>
+      said(new OperatorError(text), environment, values);
+    expect(shown('at postgres://me:word@host/d and http://:word@x')).to.equal(
+      'at postgres://me:…@host/d and http://:…@x',
+    );
+    expect(shown('a tok1 b tok1', { DPS_TOKEN: 'tok1' })).to.equal('a … b …');
+    expect(shown('a tok2', {}, { token: 'tok2' })).to.equal('a …');
+    expect(shown('an abc', { DPS_TOKEN: 'abc' }), 'three characters would be found anywhere').to.equal('an abc');
+    for (const name of ['DATABASE_URL', 'DIRECT_DATABASE_URL', 'LISTEN_DATABASE_URL']) {
+      expect(shown('it is p%40ss or p@ss', { [name]: 'postgres://me:p%40ss@host/d' }), name).to.equal('it is … or …');
+    }
+    for (const name of ['databaseUrl', 'into', 'url']) {
+      expect(shown('it is word', {}, { [name]: 'http://me:word@host' }), name).to.equal('it is …');
+    }
+    expect(shown('it is word', {}, { url: 'postgres://me:word@one:1,two:2/d' }), 'several hosts').to.equal('it is …');
+    expect(shown('it is %zz', {}, { url: 'postgres://me:%zzz@host/d' }), 'no text of a URL').to.equal('it is %zz');
+    expect(shown('it is %zzz', {}, { url: 'postgres://me:%zzz@host/d' })).to.equal('it is …');
+    expect(shown('it is word', {}, { url: 'postgres://word@host/d' }), 'a user').to.equal('it is word');
+  });
+});
