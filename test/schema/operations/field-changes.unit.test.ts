@@ -1,0 +1,88 @@
+/** What a change of fields can't do in place, each refusal with its place in the body. */
+import { expect } from 'chai';
+import { attempt } from '../../support/given.js';
+import { withRelations } from '../../support/library.js';
+import { KEY, alias, column, stateOf } from '../invariants/states.js';
+
+const STATE = stateOf({
+  a: {
+    fields: [KEY, column('b'), column('c'), alias('al'), column('made', 'integer', { generation_expression: 'id' })],
+  },
+  keyless: { fields: [column('x'), column('y')] },
+});
+const shown = (result: ReturnType<typeof attempt>): string[] =>
+  result.ok
+    ? []
+    : result.problems.map(
+        ({ path = '', message, code }) => `${path}: ${message}${code === 'INVALID_PAYLOAD' ? '' : ` (${code})`}`,
+      );
+const one = (field: string, body: object, collection = 'a'): string[] =>
+  shown(attempt(STATE, 'update-fields', { collection, field, body, concurrentIndexes: false }));
+const several = (body: object[], collection = 'a', state = STATE): string[] =>
+  shown(attempt(state, 'update-fields', { collection, body, concurrentIndexes: false }));
+const key = (field: string, is_primary_key: boolean) => ({ field, schema: { is_primary_key } });
+
+describe('changes of fields', () => {
+  it('make no column of an alias, no alias of a column, and no values of others', () => {
+    const again = 'in place; delete it and create it again';
+    expect(one('al', { type: 'integer', schema: {} })).to.deep.equal([
+      `schema.data_type: "al" is an alias and can't become a column ${again}`,
+    ]);
+    expect(one('al', { type: 'integer' })).to.deep.equal([`type: "al" is an alias and can't become a column ${again}`]);
+    expect(one('b', { type: 'alias', schema: null })).to.deep.equal([
+      `type: "b" is a column and can't become an alias ${again}`,
+    ]);
+    const own = `holds values of its own and can't become a generated column ${again}`;
+    expect(one('b', { schema: { generation_expression: 'id' } })).to.deep.equal([
+      `schema.generation_expression: "b" ${own}`,
+    ]);
+    expect(several([{ field: 'c' }, { field: 'b', schema: { generation_expression: 'id' } }])).to.deep.equal([
+      `[1].schema.generation_expression: "b" ${own}`,
+    ]);
+    expect(one('made', { schema: { generation_expression: 'id + 1' } })).to.deep.equal([]);
+    expect(one('made', { schema: { generation_expression: null } })).to.deep.equal([]);
+  });
+
+  it('are of fields that are there', () => {
+    const gone = 'there is no field "gone" in "a" (NOT_FOUND)';
+    expect(one('gone', {})).to.deep.equal([`: ${gone}`]);
+    expect(several([{ field: 'b' }, { field: 'gone' }])).to.deep.equal([`[1].field: ${gone}`]);
+    expect(several([], 'nowhere')).to.deep.equal([': there is no collection "nowhere" (NOT_FOUND)']);
+    expect(several([], 'service_users')[0]).to.match(/\(FORBIDDEN\)$/);
+  });
+
+  it('move the primary key within one request, and never leave none or two', () => {
+    const alone = '"id" is the primary key of "a"; make another field the primary key in the same request (IN_USE)';
+    expect(one('id', { schema: { is_primary_key: false } })).to.deep.equal([`schema.is_primary_key: ${alone}`]);
+    expect(several([{ field: 'b' }, key('id', false)])).to.deep.equal([`[1].schema.is_primary_key: ${alone}`]);
+    expect(several([key('id', false), key('b', true)])).to.deep.equal([]);
+    const second = (field: string, first: string, of: string) =>
+      `"${field}" can't be the primary key of "${of}": "${first}" is, and a collection has one`;
+    expect(several([key('c', true), key('b', true)])).to.deep.equal([
+      `[1].schema.is_primary_key: ${second('b', 'id', 'a')}`,
+      `[0].schema.is_primary_key: ${second('c', 'id', 'a')}`,
+    ]);
+    expect(several([key('y', true), key('x', true)], 'keyless')).to.deep.equal([
+      `[0].schema.is_primary_key: ${second('y', 'x', 'keyless')}`,
+    ]);
+    expect(several([key('id', false), key('b', true), key('c', true)])).to.deep.equal([
+      `[2].schema.is_primary_key: ${second('c', 'b', 'a')}`,
+    ]);
+  });
+
+  it('say of a foreign key what the relation says, or nothing', () => {
+    const library = withRelations();
+    const author = (schema: object) => several([{ field: 'author', schema }], 'articles', library);
+    expect(author({ foreign_key_table: 'authors', foreign_key_column: 'id' })).to.deep.equal([]);
+    const must = (member: string, now: string | null) =>
+      `[0].schema.${member}: ${member} must be ${JSON.stringify(now)}, or left out: it follows from the field's relation`;
+    expect(author({ foreign_key_table: 'tags', foreign_key_column: null })).to.deep.equal([
+      must('foreign_key_table', 'authors'),
+      must('foreign_key_column', 'id'),
+    ]);
+    expect(several([{ field: 'b', schema: { foreign_key_table: 'keyless' } }])).to.deep.equal([
+      must('foreign_key_table', null),
+    ]);
+    expect(several([{ field: 'b', schema: { foreign_key_table: null, foreign_key_column: null } }])).to.deep.equal([]);
+  });
+});
