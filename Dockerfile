@@ -1,14 +1,14 @@
 # The service on a PostgreSQL of yours (DATABASE_URL), or on an embedded one in /app/data.
-FROM node:22-bookworm-slim AS build
+FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
-COPY scripts/prepare.mjs scripts/
+COPY scripts/prepare.mjs scripts/sbom.mjs scripts/
 RUN npm ci
 COPY tsconfig.json tsconfig.build.json ./
 COPY src src
-RUN npm run build && npm prune --omit=dev
+RUN npm run build && npm run --silent release:sbom && npm prune --omit=dev
 
-FROM node:22-bookworm-slim
+FROM node:24-bookworm-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8055 DATA_DIR=/app/data LOG_FORMAT=json
 WORKDIR /app
 COPY --from=build /app/package.json ./

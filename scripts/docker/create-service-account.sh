@@ -9,3 +9,11 @@ psql --no-psqlrc --set=ON_ERROR_STOP=1 --set=password="$SERVICE_PASSWORD" --user
 CREATE ROLE dps LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS PASSWORD :'password';
 CREATE DATABASE dps OWNER dps;
 SQL
+
+# Only for a standby (docker compose --profile standby): who may copy the whole server, and follow it.
+if [[ -n "${REPLICATION_PASSWORD:-}" ]]; then
+  psql --no-psqlrc --set=ON_ERROR_STOP=1 --set=password="$REPLICATION_PASSWORD" --username=postgres <<'SQL'
+CREATE ROLE replicator LOGIN REPLICATION PASSWORD :'password';
+SQL
+  echo 'host replication replicator samenet scram-sha-256' >>"$PGDATA/pg_hba.conf"
+fi
