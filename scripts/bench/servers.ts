@@ -79,14 +79,22 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-/** The built service as a process of its own; `preload`: a module that is loaded before it, and talks to us over IPC. */
-export async function startService(databaseUrl: string, preload?: URL): Promise<Service> {
+/**
+ * The built service as a process of its own; `preload`: a module that is loaded before it, and talks to us over IPC.
+ * @param more settings by name
+ */
+export async function startService(
+  databaseUrl: string,
+  preload?: URL,
+  more: Readonly<Record<string, string>> = {},
+): Promise<Service> {
   const settings = {
     DATABASE_URL: databaseUrl,
     PORT: '0',
     ADMIN_TOKEN: TOKEN,
     ADMIN_PASSWORD: TOKEN,
     LOG_LEVEL: 'error',
+    ...more,
   };
   const command = [
     ...(isFirst ? FIRST : []),

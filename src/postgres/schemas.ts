@@ -81,13 +81,13 @@ export async function refuseOthers(client: pg.ClientBase, { schema, serviceSchem
   );
 }
 
-/** A schema the user may not use drops out of the search path silently, and so does all of it behind some poolers. */
+/** A schema the user may not use drops out of the search path silently; so does all of it behind a pooler that DB_POOLER denies. */
 async function refuseUnreachable(client: pg.ClientBase, schema: string): Promise<void> {
   const { rows } = await client.query<{ current: string | null }>(`SELECT current_schema() AS current`);
   if (rows[0]?.current === schema) return;
   throw new OperatorError(
     `The schema "${schema}" can't be used: the database user needs the rights USAGE and CREATE on it ` +
-      `(and a connection pooler must pass on the start-up parameter "options").`,
+      `(and where DB_POOLER is none, no pooler may be in between).`,
   );
 }
 

@@ -1,0 +1,59 @@
+/** How often a change goes to the server: as often behind a pooler as past it. */
+import { expect } from 'chai';
+import { CAUSE, done, field, startInstance, table } from '../support/instance.js';
+import { INSTALL_PGBOUNCER, pgbouncerProgram, startPgbouncer } from '../support/pgbouncer.js';
+import { type TestDatabase, createDatabase } from '../support/postgres.js';
+import { startProxy } from '../support/proxy.js';
+
+describe('a change', () => {
+  let database: TestDatabase;
+
+  beforeEach(async () => {
+    database = await createDatabase('migrated');
+  });
+
+  afterEach(() => database.drop());
+
+  /** Packets that go to the server for one change, on a connection that is there already. */
+  async function packets(address: string, pooled: boolean): Promise<string[]> {
+    const proxy = await startProxy(address);
+    const instance = await startInstance(database.connectionString, { writeThrough: proxy.connectionString, pooled });
+    const sent: string[] = [];
+    try {
+      const create = (name: string) =>
+        instance.pipeline.execute('create-collection', table(name, [field('a')]), { cause: CAUSE });
+      done(await create('first'));
+      done(await create('second'));
+      proxy.intercept((packet) => {
+        const text = packet.toString('latin1');
+        // The session is cleaned for the next user when the answer is given.
+        if (!text.includes('DISCARD TEMP')) sent.push(text);
+        return 'pass';
+      });
+      done(await create('third'));
+      return [...sent];
+    } finally {
+      await instance.stop();
+      await proxy.close();
+    }
+  }
+
+  it('takes three round trips: it begins, changes the tables, and commits', async () => {
+    expect(await packets(database.connectionString, false)).to.have.length(3);
+  });
+
+  it('takes as many behind a pooler', async function () {
+    if (pgbouncerProgram() === null) {
+      console.log(`      ${INSTALL_PGBOUNCER}`);
+      this.skip();
+    }
+    const pgbouncer = await startPgbouncer(database.connectionString);
+    try {
+      const sent = await packets(pgbouncer.through(database.connectionString), true);
+      expect(sent).to.have.length(3);
+      expect(sent.map((packet) => packet.includes('search_path'))).to.deep.equal([true, false, false]);
+    } finally {
+      await pgbouncer.stop();
+    }
+  });
+});
