@@ -153,7 +153,8 @@ describe('reading at the head', () => {
   it('moves the epoch of accounts', async () => {
     const { authEpoch } = await freshness.check();
     await writer.pool.query(`DELETE FROM service.service_sessions`);
-    expect((await freshness.check()).authEpoch).to.equal(authEpoch + 1);
+    // By no fixed step: a server that takes the place of another may have counted on from an older one.
+    expect((await freshness.check()).authEpoch).to.be.greaterThan(authEpoch);
   });
 
   it('reads the head from an index, however long the log is', async () => {
