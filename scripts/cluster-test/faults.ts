@@ -105,8 +105,30 @@ export const FAULTS: Readonly<Record<string, (place: Place) => Promise<unknown>>
 /** Milliseconds in which everything is well again after a fault. */
 const RECOVERY = 120_000;
 
+/** Milliseconds after which an operator makes a standby anew that Patroni doesn't get to follow. */
+const STUCK = 30_000;
+
+/** Standbys that an operator made anew. */
+export const reinitialised = { count: 0 };
+
+/**
+ * After two switch-overs at once without a synchronous standby, a standby may have what its new primary never had: Patroni
+ * looks at that when the standby is started, and this one wasn't.
+ */
+async function reinitialiseStuck(layout: Layout): Promise<void> {
+  const all = await members(layout);
+  const leader = all.find(({ role }) => role === 'leader');
+  for (const { name, timeline } of all) {
+    const node = layout.nodes.find((each) => each.name === name);
+    if (leader === undefined || node === undefined || timeline === leader.timeline) continue;
+    reinitialised.count += 1;
+    await fetch(`http://127.0.0.1:${node.api}/reinitialize`, { method: 'POST', body: '{"force": true}' });
+  }
+}
+
 export async function waitUntilWell(layout: Layout): Promise<void> {
-  await waitFor(() => isUp(layout), 'whole cluster', RECOVERY);
+  const stuck = setTimeout(() => void reinitialiseStuck(layout).catch(() => undefined), STUCK);
+  await waitFor(() => isUp(layout), 'whole cluster', RECOVERY).finally(() => clearTimeout(stuck));
   for (const index of layout.services.keys()) {
     const url = serviceUrl(layout, index);
     await waitFor(() => isWell(url), `health of process ${index}`, RECOVERY);

@@ -14,7 +14,7 @@ import { end } from '../cluster/processes.js';
 import { startServices } from '../cluster/services.js';
 import { createRandom } from '../fuzz/random.js';
 import { type Clients, read, send, write } from './clients.js';
-import { type Done, FAULTS, type Place, makeFault, waitUntilWell } from './faults.js';
+import { type Done, FAULTS, type Place, makeFault, reinitialised, waitUntilWell } from './faults.js';
 import { createHistory } from './history.js';
 import { loseTail } from './lost-tail.js';
 
@@ -176,6 +176,7 @@ function report({
 }): void {
   say(`\n${mode}, seed ${seed}: ${done.length} faults, ${operations} operations, ${SERVICES} processes`);
   say(`  ${'fault'.padEnd(28)}times  longest without a write  median  longest until all is well`);
+  if (reinitialised.count > 0) say(`  standbys that had to be made anew: ${reinitialised.count}`);
   const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
   for (const name of Object.keys(FAULTS)) {
     const all = done.filter((each) => each.name === name);

@@ -1,0 +1,122 @@
+import { execFile } from 'node:child_process';
+import { rm } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import pg from 'pg';
+import { type Client, clientOf, json } from '../support/client.js';
+import { type TestService, startService } from '../support/service.js';
+import { type Cluster, type Server, startCluster } from '../support/standby.js';
+import { until } from '../support/until.js';
+
+const run = promisify(execFile);
+
+/** An address with several hosts. */
+function hostsOf(...servers: Server[]): string {
+  const [first] = servers.map(({ connectionString }) => new URL(connectionString));
+  const places = servers.map(({ port }) => `127.0.0.1:${port}`).join(',');
+  return `postgresql://${first?.username}:${first?.password}@${places}${first?.pathname}?target_session_attrs=read-write`;
+}
+
+describe('a failover', function () {
+  this.timeout(90_000);
+  let cluster: Cluster;
+  let services: TestService[];
+
+  beforeEach(async () => {
+    // A primary that dies keeps what it acknowledged.
+    cluster = await startCluster({ durable: true });
+    services = [];
+  });
+  afterEach(async () => {
+    for (const service of services) await service.stop();
+    await cluster.stop();
+  });
+
+  const serve = async (settings: Record<string, string>) => {
+    const service = await startService(settings);
+    services.push(service);
+    return { service, send: clientOf(service) };
+  };
+  const create = async (send: Client, collection: string): Promise<void> => {
+    const reply = await send('/collections', json({ collection, schema: {} }));
+    expect(reply.status, reply.text).to.equal(200);
+  };
+  const position = (reply: { headers: Headers }) => Number(reply.headers.get('x-log-position'));
+  const written = async ({ connectionString }: Server): Promise<number> => {
+    const client = new pg.Client({ connectionString });
+    await client.connect();
+    try {
+      const { rows } = await client.query<{ count: string }>('SELECT count(*) FROM service.service_events');
+      return Number(rows[0]?.count);
+    } finally {
+      await client.end();
+    }
+  };
+
+  it('that lost acknowledged events is told to everybody, and the old primary is not written to when it is back', async () => {
+    const { primary } = cluster;
+    const standby = await cluster.addStandby();
+    const address = hostsOf(primary, standby);
+    const one = await serve({ DATABASE_URL: address });
+    await create(one.send, 'kept');
+    await until('it is on the standby', async () => (await written(standby)) === 1);
+    const blind = await serve({ DATABASE_URL: address });
+    await standby.stop();
+    for (const name of ['lost_1', 'lost_2', 'lost_3']) await create(one.send, name);
+    await primary.stop('SIGQUIT');
+    await standby.start(primary);
+    await standby.promote();
+
+    await until('it reads', async () => (await one.send('/collections')).status === 200);
+    const read = await one.send('/collections');
+    expect(position(read)).to.equal(1);
+    expect(read.text).not.to.contain('lost_1');
+    for (const { send } of [one, blind]) {
+      const refused = await send('/collections', json({ collection: 'refused', schema: {} }));
+      expect(refused.codes, refused.text).to.deep.equal(['LOG_DIVERGED']);
+    }
+    const acknowledged = await one.send('/history/acknowledge', { method: 'POST' });
+    const { divergences } = (acknowledged.json as { data: { divergences: Record<string, unknown>[] } }).data;
+    expect(divergences[0]).to.deep.include({ fork: 1 });
+    expect(divergences[0]).to.have.nested.property('seen.position', 4);
+    await create(blind.send, 'after');
+
+    // It believes to be the primary, and has more events than the one in its place.
+    await primary.start();
+    for (let turn = 0; turn < 4; turn += 1) {
+      await create(one.send, `one_${turn}`);
+      await create(blind.send, `blind_${turn}`);
+    }
+    const late = await serve({ DATABASE_URL: address });
+    await create(late.send, 'late');
+    expect(position(await late.send('/collections'))).to.equal(position(await one.send('/collections')));
+    expect(await written(primary)).to.equal(4);
+    expect(await written(standby)).to.equal(12);
+    // All services of this process share the choice, and the last that was started tells of it.
+    expect(blind.service.log()).to.contain('the database is another server now');
+  });
+
+  it('of a server whose data was put back from a backup, under a running service', async () => {
+    const { primary } = cluster;
+    const { data } = primary as Server & { data: string };
+    const { service, send } = await serve({ DATABASE_URL: primary.connectionString });
+    await create(send, 'kept');
+    await primary.stop();
+    await run('cp', ['-a', data, `${data}.backup`]);
+    await primary.start();
+    for (const name of ['lost_1', 'lost_2']) await create(send, name);
+    await primary.stop('SIGQUIT');
+    await rm(data, { recursive: true });
+    await run('cp', ['-a', `${data}.backup`, data]);
+    await primary.start();
+
+    await until('it reads', async () => (await send('/collections')).status === 200);
+    expect(position(await send('/collections'))).to.equal(1);
+    const refused = await send('/collections', json({ collection: 'refused', schema: {} }));
+    expect(refused.codes, refused.text).to.deep.equal(['LOG_DIVERGED']);
+    expect(service.log()).to.contain('the log is not the one that was seen');
+    expect((await send('/history/acknowledge', { method: 'POST' })).status).to.equal(200);
+    await create(send, 'lost_1');
+    expect((await send('/history/verify')).json).to.have.nested.property('data.ok', true);
+  });
+});
