@@ -134,7 +134,7 @@ export async function read(process: string, clients: Clients): Promise<void> {
       const at = `${op}e`;
       history.write({ kind: 'begin', process, op: at, what: `GET /history/events/${position}`, service });
       const event = await send(url, 'GET', `/history/events/${position}`);
-      const hash = /"hash":\s*"([\da-f]{64})"/.exec(event.status === 200 ? event.text : '')?.[1];
+      const hash = event.status === 200 ? (JSON.parse(event.text) as { data: { hash: string } }).data.hash : undefined;
       const end = { kind: 'end', process, op: at, service, status: event.status, code: event.code } as const;
       if (hash === undefined) history.write({ ...end, result: 'away', position: null });
       else history.write({ ...end, result: 'read', position, hash });

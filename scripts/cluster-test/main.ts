@@ -1,5 +1,5 @@
 /**
- * `npm run test:cluster -- [--mode sync|async|both] [--faults 30] [--seed 1]`: three processes of the service on a cluster
+ * `npm run test:cluster -- [--mode sync|async|both] [--faults 30] [--seed 1] [--through hosts|haproxy]`: three processes of the service on a cluster
  * of three PostgreSQL, writers and readers, and faults; then what was promised is held against what is there.
  */
 import { execFile } from 'node:child_process';
@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
 import { leaderOf, programsOrThrow, startCluster, stopCluster } from '../cluster/cluster.js';
-import { type Layout, type Mode, type NodePlace, nodeUrl } from '../cluster/layout.js';
+import { type Layout, type Mode, type NodePlace, hostsUrl, nodeUrl, proxyUrl } from '../cluster/layout.js';
 import { end } from '../cluster/processes.js';
 import { startServices } from '../cluster/services.js';
 import { createRandom } from '../fuzz/random.js';
@@ -25,6 +25,8 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     writers: { type: 'string', default: '16' },
     readers: { type: 'string', default: '8' },
+    /** How the service gets to the database: `hosts` of the address, or `haproxy`. */
+    through: { type: 'string', default: 'hosts' },
     /** Where the history is left; without, it is kept only where something was found. */
     history: { type: 'string' },
   },
@@ -53,7 +55,8 @@ async function underFaults(layout: Layout, mode: Mode): Promise<number> {
   const seed = Number(values.seed);
   const random = createRandom(seed);
   const history = createHistory(join(layout.directory, 'history.jsonl'));
-  const settings = { ON_LOG_DIVERGENCE: 'refuse', DB_POOL: '6' };
+  const address = values.through === 'haproxy' ? proxyUrl(layout) : hostsUrl(layout);
+  const settings = { ON_LOG_DIVERGENCE: 'refuse', DB_POOL: '6', DATABASE_URL: address };
   const { urls } = await startServices(layout, settings);
   await send(urls[0] as string, 'POST', '/collections', { body: { collection: 'shared', schema: {} } });
   let running = true;
