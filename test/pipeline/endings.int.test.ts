@@ -71,7 +71,7 @@ describe('a change that PostgreSQL can not take', function () {
     await other.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
     proxy.cut();
     for (const outcome of [await create('second'), await create('second')]) {
-      expect(refusedWith(outcome)).to.equal('UNAVAILABLE');
+      expect(refusedWith(outcome)).to.equal('READ_ONLY');
       expect(problemOf(outcome)?.message).to.include('read-only').and.include('nothing was written');
     }
     await other.query(
