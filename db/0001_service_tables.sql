@@ -33,6 +33,12 @@ CREATE INDEX service_events_batch ON :"service".service_events (batch);
 CREATE INDEX service_events_collection ON :"service".service_events (collection, position);
 CREATE INDEX service_events_subject ON :"service".service_events ((subject ->> 'kind'), (subject ->> 'id'), position)
   WHERE subject IS NOT NULL;
+-- What had another name, for everything that follows a name through the log.
+CREATE INDEX service_events_renames ON :"service".service_events (position)
+  WHERE type IN ('collection.renamed', 'field.renamed');
+-- Where lives of collections begin and end.
+CREATE INDEX service_events_lives ON :"service".service_events (collection, position)
+  WHERE type IN ('collection.created', 'collection.adopted', 'collection.deleted');
 CREATE INDEX service_events_occurred_at ON :"service".service_events (occurred_at, position);
 
 -- What is accepted stays as it is. ALWAYS: in a session that replays replication too. A statement is refused even when

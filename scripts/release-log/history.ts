@@ -19,6 +19,7 @@ export async function live(living: Living): Promise<void> {
   await change(living);
   await apply(living);
   await acceptDrift(living);
+  await rename(living);
   await remove(living);
   await loseTheEnd(living);
 }
@@ -120,6 +121,18 @@ async function acceptDrift({ api }: Living): Promise<void> {
   await api.ok('POST', '/schema/drift/accept', {});
 }
 
+/** Back to the names that others know, so that what follows finds them. */
+async function rename({ api }: Living): Promise<void> {
+  const rename = async (path: string, to: string) => api.ok('POST', `${path}/rename`, { to });
+  await rename('/collections/articles', 'Artikel "幸せ"');
+  await rename(`/collections/${encodeURIComponent('Artikel "幸せ"')}`, 'articles');
+  await rename('/collections/comments', 'remarks');
+  await rename('/fields/remarks/article', 'on');
+  await rename('/fields/articles/title', 'headline');
+  await rename('/fields/articles/headline', 'title');
+  await rename(`/fields/${encodeURIComponent('Bücher "1"')}/preis`, 'Preis');
+}
+
 async function remove({ api }: Living): Promise<void> {
   for (const collection of ['newest_lines', 'newer_lines', 'newer', 'noisy']) {
     await api.ok('DELETE', `/collections/${collection}`);
@@ -134,6 +147,9 @@ async function remove({ api }: Living): Promise<void> {
 async function loseTheEnd({ api, databaseUrl }: Living): Promise<void> {
   await api.ok('PATCH', '/collections/articles', { meta: { note: 'lost' } });
   await cutOff(databaseUrl, 1);
+  // One of which nobody knew from where on it is another log.
+  await api.sql(`INSERT INTO service.service_divergences (seen_position, seen_hash, found_position, found_hash)
+    SELECT 900, repeat('9', 64), position, hash FROM service.service_events ORDER BY position DESC LIMIT 1`);
   await api.client('/history/acknowledge', { method: 'POST', headers: { 'x-reason': 'a failover' } });
   await api.ok('POST', '/projections/metadata/rebuild');
   await api.ok('PATCH', '/collections/articles', { meta: { note: 'after the failover' } });

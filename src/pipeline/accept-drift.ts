@@ -39,11 +39,7 @@ export function accepting(request: AcceptRequest, schema: string): Accepting {
       if (found === undefined) throw new Error('the tables were not read');
       const { collections, fields } = found.renames;
       const renamed = new Set(collections.values());
-      const changed = new Set([
-        ...fields.keys(),
-        ...found.tables.map(({ collection }) => collection.collection),
-        ...found.references.map(({ collection }) => collection),
-      ]);
+      const changed = new Set([...fields.keys(), ...found.tables.map(({ collection }) => collection.collection)]);
       return {
         changed: [...changed].filter((name) => !renamed.has(name)).sort(byName),
         deleted: found.gone,

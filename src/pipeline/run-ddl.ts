@@ -104,13 +104,15 @@ function hiddenByFolders({ after }: Projection, rows: readonly unknown[]): Probl
 const isFolder = ({ collections }: State, name: string): boolean => collections.get(name)?.collection.schema === null;
 
 /**
- * Which of the new collections' names something else has. It precedes the DDL in the same message and costs no
+ * Which of the names that collections get something else has. It precedes the DDL in the same message and costs no
  * round trip; for tables the answer is looked at only when the DDL fails.
  */
 function takenNames({ before, events, schema }: Projection): Sql | null {
   const names = events
-    .filter((event) => event.type === 'collection.created')
-    .map((event) => event.collection)
+    .flatMap((event) => {
+      if (event.type === 'collection.renamed') return [event.data.to];
+      return event.type === 'collection.created' ? [event.collection] : [];
+    })
     .filter((name) => before.collections.get(name)?.collection.schema == null);
   return names.length === 0 ? null : takenByOthers(names, schema);
 }

@@ -31,6 +31,7 @@ function drawInput(state: State, draw: Draw): [OperationName, unknown] {
   const kind = draw(100);
   const any = all[draw(all.length)]?.collection.collection;
   if (any !== undefined && kind < (all.length > 15 ? 8 : 3)) return ['delete-collection', { collection: any }];
+  if (any !== undefined && kind >= 97) return ['rename-collection', { collection: any, body: { to: `c${draw(25)}` } }];
   if (node === undefined || kind < 14) return ['create-collection', newCollection(state, draw)];
   return kind < 84 ? fieldOrMeta(node, kind, draw) : relationInput({ node, nodes, draw });
 }
@@ -40,7 +41,8 @@ function fieldOrMeta(node: CollectionNode, kind: number, draw: Draw): [Operation
   if (kind < 32) return ['update-collection', { collection, body: { meta: someMeta(node, draw) } }];
   if (kind < 50) return ['create-field', { collection, body: newField(draw), concurrentIndexes: false }];
   const field = [...node.fields.keys()][draw(node.fields.size)] ?? 'id';
-  if (kind < 58) return ['delete-field', { collection, field }];
+  if (kind < 56) return ['delete-field', { collection, field }];
+  if (kind < 62) return ['rename-field', { collection, field, body: { to: `f${draw(12)}` } }];
   return ['update-fields', { collection, field, body: fieldChange(draw), concurrentIndexes: false }];
 }
 

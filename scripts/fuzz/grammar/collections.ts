@@ -91,6 +91,13 @@ export const COLLECTIONS: Rules = {
       return { path: at`/collections/${name}`, body: json({ meta: metaChange(context, name) }) };
     },
   },
+  'POST /collections/{id}/rename': {
+    weight: 4,
+    make: (context) => ({
+      path: at`/collections/${collectionName(context)}/rename`,
+      body: json({ to: context.random.chance(0.9) ? newName(context) : collectionName(context) }),
+    }),
+  },
   'DELETE /collections/{id}': {
     weight: 5,
     make(context) {

@@ -70,6 +70,13 @@ const FIELDS: Rules = {
       return { path, body: json(fieldChange(context, found.type)) };
     },
   },
+  'POST /fields/{collection}/{field}/rename': {
+    weight: 4,
+    make(context) {
+      const { collection, field } = someField(context);
+      return { path: at`/fields/${collection}/${field}/rename`, body: json({ to: newField(context)['field'] }) };
+    },
+  },
   'DELETE /fields/{collection}/{field}': {
     weight: 5,
     make(context) {

@@ -10,6 +10,7 @@ import { listed, listQueryOf, listTexts, pageKey } from '../list.js';
 import { COLLECTION_MEMBERS, membersOf, pickText } from '../members.js';
 import { flag, metaMembers } from '../query.js';
 import { createRead } from '../read.js';
+import { renameRoute } from '../rename-route.js';
 import { type Call, route, type Route } from '../route.js';
 
 const PATH = '/collections';
@@ -104,6 +105,13 @@ function changingRoutes(deps: HttpDeps, texts: CollectionTexts): Route[] {
       name: 'update-collection',
       input: (call) => ({ collection: idOf(call), body: call.body }),
       shows: (state, { collection }, call) => [textOf(state, collection, call)],
+    }),
+    renameRoute(deps, {
+      path: `${ONE}/rename`,
+      query: oneQuery,
+      name: 'rename-collection',
+      input: (call) => ({ collection: idOf(call), body: call.body }),
+      shows: (state, { to }, call) => textOf(state, to, call),
     }),
     changeRoute(deps, {
       method: 'delete',

@@ -14,6 +14,7 @@ import { listed, listQueryOf, listTexts, pageKey } from '../list.js';
 import { FIELD_MEMBERS, membersOf, pickText } from '../members.js';
 import { flag } from '../query.js';
 import { createRead } from '../read.js';
+import { renameRoute } from '../rename-route.js';
 import { type Call, route, type Route } from '../route.js';
 
 const ALL = '/fields';
@@ -132,6 +133,13 @@ function changingRoutes(deps: HttpDeps): Route[] {
       path: ONE,
       input: (call) => ({ ...namesOf(call), body: call.body, ...indexing(call) }),
       shows: (state, _, call) => [textOf(state, namesOf(call), call.query.fields)],
+    }),
+    renameRoute(deps, {
+      path: `${ONE}/rename`,
+      query: oneQuery,
+      name: 'rename-field',
+      input: (call) => ({ ...namesOf(call), body: call.body }),
+      shows: (state, { collection, to }, { query }) => textOf(state, { collection, field: to }, query.fields),
     }),
     changeRoute(deps, { method: 'delete', path: ONE, query: noQuery, name: 'delete-field', input: namesOf }),
   ];

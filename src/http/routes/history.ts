@@ -130,13 +130,13 @@ function* withDiffs(page: readonly CollectionEvent[]): Generator<string, void, v
 }
 
 function pageAnswer(items: Texts, next: number | null): Promise<Answer> {
-  return jsonTextsAnswer(pageTexts(items, next));
+  return jsonTextsAnswer(pageTexts(items, { next }));
 }
 
-function* pageTexts(items: Texts, next: number | null): Generator<string, void, void> {
+function* pageTexts(items: Texts, meta: object): Generator<string, void, void> {
   yield '{"data":[';
   yield* withCommas(items);
-  yield `],"meta":{"next":${next}}}`;
+  yield `],"meta":${JSON.stringify(meta)}}`;
 }
 
 function eventRoute({ history }: HttpDeps): Route {
@@ -182,9 +182,10 @@ function collectionHistoryRoute({ history }: HttpDeps): Route {
       const after = (await positionOf(place, history)) ?? 0;
       const found = await history.collection({ collection: id, after, limit });
       if (found === undefined) throw refused('NOT_FOUND', `There never was a collection ${JSON.stringify(id)}.`);
-      const page = found.slice(0, limit);
-      const next = found.length > limit ? (page.at(-1)?.position ?? null) : null;
-      return pageAnswer(withDiffs(page), next);
+      const { events, lives } = found;
+      const page = events.slice(0, limit);
+      const next = events.length > limit ? (page.at(-1)?.position ?? null) : null;
+      return jsonTextsAnswer(pageTexts(withDiffs(page), { next, lives }));
     },
   });
 }

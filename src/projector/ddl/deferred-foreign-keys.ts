@@ -40,8 +40,17 @@ export function deferredForeignKeys(awaited: readonly DeferredForeignKey[]): Def
     waiting.set(collection, [...there, each]);
   };
   awaited.forEach(wait);
+  /** All that wait; those that have a target are let go. */
+  const release = (state: State): Statement[] => {
+    const all = [...waiting.values()].flat();
+    waiting.clear();
+    all.filter((each) => !hasTarget(each, state)).forEach(wait);
+    return addReferences(all, state);
+  };
   return {
     before({ event: { type, collection }, before }) {
+      // Afterwards tables and columns are called otherwise than what waits says.
+      if (isRename(type)) return release(before);
       const all = waiting.get(collection);
       if (all === undefined || (type !== 'collection.updated' && type !== 'collection.deleted')) return [];
       waiting.delete(collection);
@@ -51,6 +60,11 @@ export function deferredForeignKeys(awaited: readonly DeferredForeignKey[]): Def
       return addReferences(all, before);
     },
     after(change) {
+      if (isRename(change.event.type)) {
+        const all = [...waiting.values()].flat();
+        waiting.clear();
+        all.forEach((each) => wait(byNewNames(each, change)));
+      }
       if (change.event.type !== 'collection.created') return;
       for (const constraint of referencesOf(change.after, change.event.collection)) {
         if (!goesBeforeAttaching(change, constraint)) wait({ change, constraint });
@@ -64,6 +78,18 @@ export function deferredForeignKeys(awaited: readonly DeferredForeignKey[]): Def
       }
     },
   };
+}
+
+const isRename = (type: string): boolean => type === 'collection.renamed' || type === 'field.renamed';
+
+/** What waits, as the state after a rename says it. */
+function byNewNames({ change, constraint }: DeferredForeignKey, { event, after }: Change): DeferredForeignKey {
+  const { collection: holder } = change.event;
+  const isHolder = event.type === 'collection.renamed' && event.collection === holder;
+  const collection = isHolder ? event.data.to : holder;
+  const now = referencesOf(after, collection).find(({ name }) => name === constraint.name);
+  const renamed = newEvent('collection.updated', collection, null, { patch: [] });
+  return { change: { ...change, event: renamed, after }, constraint: now ?? constraint };
 }
 
 /** Foreign keys of the state's collections that point at tables which it doesn't have yet. */

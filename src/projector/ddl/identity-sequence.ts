@@ -40,7 +40,7 @@ export function changeIdentitySequence(change: Change, old: ColumnField, now: Co
   const isAltered = isRetyped(old, now) || (typeOf(old) === typeOf(now) && optionsOf(old) !== optionsOf(now));
   return [
     ...(isAltered ? [alter(old, now, alterSequence(identitySequence(change, now), optionsOf(now)))] : []),
-    ...rename(change, old, now),
+    ...renameIdentitySequence(change, old, now),
   ];
 }
 
@@ -66,8 +66,8 @@ function costsOf(old: ColumnField, now: ColumnField): Costs {
 }
 
 /** One without a name of its own is called as PostgreSQL would call it, if nothing else is. */
-function rename(change: Change, old: ColumnField, now: ColumnField): Step[] {
-  if (nameOf(old) === nameOf(now)) return [];
+export function renameIdentitySequence(change: Change, old: ColumnField, now: ColumnField): Step[] {
+  if (!staysIdentity(old, now) || nameOf(old) === nameOf(now)) return [];
   const name = nameOf(now);
   const renaming = sql`EXECUTE format('ALTER SEQUENCE %s RENAME TO %I', altered, ${literal(name)});`;
   const isFree = sql`to_regclass(${literal(qualified(change.schema, name))}) IS NULL`;

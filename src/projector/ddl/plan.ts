@@ -17,6 +17,7 @@ import { planFieldCreated, planFieldDeleted, planFieldUpdated } from './field.js
 import { type RecreatedRun, recreatedRuns } from './recreate/plan.js';
 import { type DeferredForeignKey, deferredForeignKeys } from './deferred-foreign-keys.js';
 import { planRelation } from './relation.js';
+import { planCollectionRenamed, planFieldRenamed } from './rename.js';
 import { type Step, statementsOf } from './step.js';
 
 /** The statements one event needs, in order, on tables that may hold rows. */
@@ -58,10 +59,19 @@ export function* planBatch(
     }
     const before = folding.state();
     folding.add({ ...event, position });
-    if (event.type === 'collection.created' && !createdAt.has(event.collection)) createdAt.set(event.collection, index);
+    noteMade(createdAt, event, index);
     changes.push({ event, index, before, after: folding.state(), schema, createdAt, needs });
   }
   return { statements: yield* planChanges(changes, replaying?.awaited), after: folding.state() };
+}
+
+/** A table that the batch has made is its own also under another name. */
+function noteMade(createdAt: Map<string, number>, event: NewEvent, index: number): void {
+  const { collection } = event;
+  if (event.type === 'collection.created' && !createdAt.has(collection)) createdAt.set(collection, index);
+  if (event.type !== 'collection.renamed') return;
+  const made = createdAt.get(collection);
+  if (made !== undefined && !createdAt.has(event.data.to)) createdAt.set(event.data.to, made);
 }
 
 /** Whether an event changes no more than what stands beside the table: members of meta, and fields without a column. */
@@ -116,9 +126,11 @@ const PLANNERS: Planners = {
   'collection.adopted': planCollectionAdopted,
   'collection.updated': planCollectionUpdated,
   'collection.deleted': planCollectionDeleted,
+  'collection.renamed': planCollectionRenamed,
   'field.created': planFieldCreated,
   'field.updated': planFieldUpdated,
   'field.deleted': planFieldDeleted,
+  'field.renamed': planFieldRenamed,
   'relation.created': planRelation,
   'relation.updated': planRelation,
   'relation.deleted': planRelation,

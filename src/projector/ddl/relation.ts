@@ -69,7 +69,7 @@ export function dropForeignKey(change: Change, relation: ForeignKeyRelation): St
   return step(text, summary, { ...dropping(constraint(relation)), ...costs, also });
 }
 
-function renameForeignKey(change: Change, old: ForeignKeyRelation, now: ForeignKeyRelation): Step {
+export function renameForeignKey(change: Change, old: ForeignKeyRelation, now: ForeignKeyRelation): Step {
   const table = qualified(change.schema, now.many_collection);
   const names = sql`${ident(old.schema.constraint_name)} TO ${ident(now.schema.constraint_name)}`;
   const summary = `rename the foreign key of ${now.many_collection}.${now.many_field}`;

@@ -8,7 +8,7 @@ import { type ColumnField, needsUnique } from './column.js';
 import { primaryKeyColumns } from './create-table.js';
 import { renameOwnIndex } from './own-index.js';
 import { label, renamePrimaryKey, tableOf } from './parts.js';
-import { ident, literal, sql } from './sql.js';
+import { ident, join, literal, sql } from './sql.js';
 
 export function renameParts(change: Change, old: ColumnField, now: ColumnField): Step[] {
   return [
@@ -30,34 +30,46 @@ function renameMarkedKey(change: Change, old: ColumnField, now: ColumnField): St
   return renamePrimaryKey(change, primaryKeyNameOf(from), primaryKeyNameOf(to));
 }
 
-function renameUnique(change: Change, old: ColumnField, now: ColumnField): Step[] {
+export function renameUnique(change: Change, old: ColumnField, now: ColumnField): Step[] {
   if (!needsUnique(old) || !needsUnique(now) || uniqueNameOf(old) === uniqueNameOf(now)) return [];
   const names = sql`${ident(uniqueNameOf(old))} TO ${ident(uniqueNameOf(now))}`;
   const text = sql`ALTER TABLE ${tableOf(change)} RENAME CONSTRAINT ${names}`;
   return [step(text, `rename the constraint of ${label(now)}`, costs)];
 }
 
-function renameIndex(change: Change, old: ColumnField, now: ColumnField): Step[] {
+export function renameIndex(change: Change, old: ColumnField, now: ColumnField): Step[] {
   if (!old.schema.is_indexed || !now.schema.is_indexed || indexNameOf(old) === indexNameOf(now)) return [];
   return [renameOwnIndex(change, [indexNameOf(old), indexNameOf(now)], `rename the index of ${label(now)}`)];
 }
 
-/**
- * From PostgreSQL 18 on, and only there, NOT NULL has a name: PostgreSQL is asked for it, because it may also have been
- * made a moment ago, by SET NOT NULL.
- */
 function renameNotNull(change: Change, old: ColumnField, now: ColumnField): Step[] {
   const [from, to] = [old, now].map(({ schema }) => schema.extras?.not_null_name);
   if (now.schema.is_nullable || (from === to && !old.schema.is_nullable)) return [];
-  if (to === undefined && old.schema.is_nullable) return [];
-  const name = literal(to ?? postgresName(now.collection, now.field, '_not_null'));
+  return to === undefined && old.schema.is_nullable ? [] : nameNotNulls(change, [now]);
+}
+
+/**
+ * From PostgreSQL 18 on, and only there, NOT NULL has a name: PostgreSQL is asked for it, because it may also have been
+ * made a moment ago, by SET NOT NULL. That of a partition follows its table's.
+ */
+export function nameNotNulls(change: Change, columns: readonly ColumnField[]): Step[] {
+  const named = columns.filter(({ schema }) => !schema.is_nullable);
+  const [first, ...more] = named;
+  if (first === undefined) return [];
+  const names = named.map(({ collection, field, schema }) => {
+    const name = schema.extras?.not_null_name ?? postgresName(collection, field, '_not_null');
+    return sql`(${literal(field)}, ${literal(name)})`;
+  });
   const table = sql`pg_catalog.to_regclass(${literal(tableOf(change))})`;
-  const body = sql`DECLARE found name := (SELECT c.conname FROM pg_catalog.pg_constraint c
-      JOIN pg_catalog.pg_attribute a ON a.attrelid = c.conrelid AND c.conkey = ARRAY[a.attnum]
-      WHERE c.conrelid = ${table} AND c.contype = 'n' AND a.attname = ${literal(now.field)});
-    BEGIN IF found <> ${name} THEN
-      EXECUTE format('ALTER TABLE %s RENAME CONSTRAINT %I TO %I', ${table}, found, ${name}); END IF; END`;
-  return [step(sql`DO ${literal(body)}`, `rename the NOT NULL of ${label(now)}`, costs)];
+  const body = sql`DECLARE t record; BEGIN
+    FOR t IN SELECT c.conname AS found, w.name FROM (VALUES ${join(names, sql`, `)}) AS w (field, name)
+        JOIN pg_catalog.pg_attribute a ON a.attrelid = ${table} AND a.attname = w.field
+        JOIN pg_catalog.pg_constraint c ON c.conrelid = a.attrelid AND c.conkey = ARRAY[a.attnum]
+      WHERE c.contype = 'n' AND c.coninhcount = 0 AND c.conname <> w.name
+    LOOP EXECUTE format('ALTER TABLE %s RENAME CONSTRAINT %I TO %I', ${table}, t.found, t.name); END LOOP; END`;
+  const summary =
+    more.length === 0 ? `rename the NOT NULL of ${label(first)}` : `rename NOT NULLs of ${first.collection}`;
+  return [step(sql`DO ${literal(body)}`, summary, costs)];
 }
 
 const isAlways = ({ schema }: ColumnField): boolean => schema.extras?.identity === 'always';

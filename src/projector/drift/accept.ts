@@ -3,12 +3,7 @@ import { isFolder, extrasOf, type CollectionNode } from '../../schema/model/stat
 import { runYielding } from '../../kernel/event-loop.js';
 import { runToEnd } from '../../kernel/resumable.js';
 import type { AcceptRequest } from '../../schema/operations/accept-request.js';
-import {
-  type FoundDrift,
-  type FoundReferences,
-  type FoundTable,
-  acceptedState,
-} from '../../schema/operations/accepted-state.js';
+import { type FoundDrift, type FoundTable, acceptedState } from '../../schema/operations/accepted-state.js';
 import { needLabel } from '../../schema/model/needs.js';
 import { withExtras } from '../../schema/transition/table-extras.js';
 import { type Converted, convertTable, refusalOf } from '../adopt/convert.js';
@@ -16,18 +11,9 @@ import type { Note } from '../adopt/note.js';
 import type { CatalogTable } from '../catalog/model.js';
 import { type Difference, verifyCatalog } from '../verify/index.js';
 import { alignSpelling } from './align-spelling.js';
-import { partOf } from './conflicting-objects.js';
 import type { Finding } from './find.js';
 import { renamedTables } from './renames.js';
-import {
-  type Place,
-  type LockedDrift,
-  readLockedDrift,
-  partitionsOf,
-  isPartitioned,
-  isRenamed,
-  pointsAtRenamed,
-} from './locked-drift.js';
+import { type Place, type LockedDrift, readLockedDrift, partitionsOf, isPartitioned } from './locked-drift.js';
 
 export interface Acceptance extends FoundDrift {
   /** What stays a difference, and why. */
@@ -48,10 +34,9 @@ export async function readAcceptance(place: Place, request: AcceptRequest): Prom
   const sight = await readLockedDrift(place, request);
   const { renames, finding } = sight;
   const { only } = sight.request;
-  const found: Acceptance = { renames, tables: [], gone: [], references: [], notAccepted: [], notRepresented: [] };
+  const found: Acceptance = { renames, tables: [], gone: [], notAccepted: [], notRepresented: [] };
   for (const [name, differences] of finding.drifted) {
     if (only === undefined || only.has(name)) take(sight, { name, differences }, found);
-    else if (pointsAtRenamed(finding.state, name, renames)) takeReferences(sight, { name, differences }, found);
   }
   await addStillDifferent(place, { sight, request }, found);
   return found;
@@ -149,20 +134,6 @@ function pointsAtAnother({ state, renamed }: Finding, { constraints }: CatalogTa
   if (folder === undefined) return null;
   const message = `it points at the table ${JSON.stringify(folder)}, and a folder has that name: give the table another one`;
   return { code: 'POINTS_AT_RENAMED', message };
-}
-
-/** Of a table that isn't meant, only what says the new names. */
-function takeReferences({ finding, renames }: LockedDrift, { name, differences }: Drifted, found: Acceptance): void {
-  const node = finding.state.collections.get(name) as CollectionNode;
-  const table = finding.tables.get(name);
-  const converted = table && convert(finding, table, node, []);
-  if (converted === undefined) return;
-  const parts = new Set(differences.map((each) => partOf(each)?.name));
-  const all = typeof converted === 'string' ? [] : (extrasOf(converted).constraints ?? []);
-  const constraints: FoundReferences['constraints'] = all.filter(
-    (each) => parts.has(each.name) && each.references !== undefined && isRenamed(each.references, renames),
-  );
-  if (constraints.length > 0) found.references.push({ collection: name, constraints });
 }
 
 function convert(

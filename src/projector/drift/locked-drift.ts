@@ -3,7 +3,7 @@ import { extrasOf, type CollectionNode, type State } from '../../schema/model/st
 import type pg from 'pg';
 import { SQLSTATE, isLocked, sqlState } from '../../postgres/errors.js';
 import { type AcceptRequest, requestAfter } from '../../schema/operations/accept-request.js';
-import { type Renames, renamedState } from '../../schema/operations/renamed-state.js';
+import { type Renames, withRenames } from '../../schema/transition/renames.js';
 import { refusalOf } from '../adopt/convert.js';
 import type { CatalogTable } from '../catalog/model.js';
 import type { LockedTable } from '../ddl/statement.js';
@@ -44,7 +44,7 @@ async function look({ client, schema, state }: Place, request: AcceptRequest): P
   const finding = await lookForDrift(client, state, schema);
   const renames = renamesOf(finding, request);
   if (renames.collections.size === 0 && renames.fields.size === 0) return { renames, finding, request };
-  const base = renamedState(state, renames).toState();
+  const base = withRenames(state, renames).state;
   return { renames, finding: await lookForDrift(client, base, schema), request: requestAfter(request, renames) };
 }
 
@@ -87,21 +87,10 @@ export function partitionsOf({ collections }: State, name: string): string[] {
 
 /** The tables that are told of, by the names that they have. */
 function tablesOf({ finding, renames, request: { only } }: LockedDrift): string[] {
-  const others = [...finding.drifted.keys()].filter((name) => pointsAtRenamed(finding.state, name, renames));
   const meant = [...finding.drifted.keys()].filter((name) => only === undefined || only.has(name));
-  const names = new Set([...meant, ...others, ...renames.collections.values()]);
+  const names = new Set([...meant, ...renames.collections.values()]);
   return [...names].filter((name) => finding.tables.has(name));
 }
-
-/** Whether it has foreign keys, other than relations, to a table or a column that has another name. */
-export function pointsAtRenamed({ collections }: State, name: string, renames: Renames): boolean {
-  const constraints = extrasOf(collections.get(name)).constraints ?? [];
-  return constraints.some(({ references }) => references !== undefined && isRenamed(references, renames));
-}
-
-/** @param table by the name that it has now */
-export const isRenamed = (table: string, { collections, fields }: Renames): boolean =>
-  fields.has(table) || [...collections.values()].includes(table);
 
 const locksOn = (names: Iterable<string>): LockedTable[] =>
   [...names].map((table) => ({ table, lock: 'SHARE UPDATE EXCLUSIVE' }));

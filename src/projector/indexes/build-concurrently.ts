@@ -2,9 +2,11 @@
 import { extrasOf, type State, getField } from '../../schema/model/state.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
+import type { Queryable } from '../../postgres/pool.js';
 import { SQLSTATE, sqlState } from '../../postgres/errors.js';
 import { indexName, indexNameOf } from '../../schema/model/constraint-names.js';
 import { type Sql, ident, qualified, sql } from '../ddl/sql.js';
+import { type PlacedTarget, renamedTarget, renamesWithin } from '../verify/renamed-target.js';
 import type { IndexTarget } from './targets.js';
 
 export interface Reconciling {
@@ -32,7 +34,7 @@ const PAUSES = [100, 300, 1_000, 3_000];
  * invalid one is the rest of a build that failed and goes. Idempotent.
  * @throws what PostgreSQL says when it can't build the index
  */
-export async function reconcileIndex(reconciling: Reconciling, target: IndexTarget): Promise<Reconciled> {
+export async function reconcileIndex(reconciling: Reconciling, target: PlacedTarget): Promise<Reconciled> {
   const pauses = PAUSES.values();
   for (let look = 1; ;) {
     try {
@@ -47,14 +49,23 @@ export async function reconcileIndex(reconciling: Reconciling, target: IndexTarg
   }
 }
 
-export function isDesired(state: State, { collection, field }: IndexTarget): boolean {
+/** Whether a field, whatever it is called in the state, is to have an index. */
+export async function isDesired(db: Queryable, state: State, target: PlacedTarget): Promise<boolean> {
+  const { collection, field } = await targetIn(db, state, target);
   return getField(state, collection, field)?.schema?.is_indexed === true;
 }
 
-async function reconcileOnce(reconciling: Reconciling, target: IndexTarget): Promise<Reconciled> {
+/** By the names of the state, which is at the event of the target or later. */
+async function targetIn(db: Queryable, state: State, target: PlacedTarget): Promise<IndexTarget> {
+  return renamedTarget(target, await renamesWithin(db, target.position, state.position));
+}
+
+async function reconcileOnce(reconciling: Reconciling, placed: PlacedTarget): Promise<Reconciled> {
   const { client, schema, currentState } = reconciling;
+  const state = await currentState();
+  const target = await targetIn(client, state, placed);
   const { collection, field } = target;
-  const desired = desiredIndex(await currentState(), target);
+  const desired = desiredIndex(state, target);
   const name = desired.name ?? indexName(collection, field);
   const found = desired.others.has(name) ? NONE : await findIndex(client, schema, target, name);
   if (desired.name !== null && found.valid === true) return 'as it should be';
@@ -64,7 +75,7 @@ async function reconcileOnce(reconciling: Reconciling, target: IndexTarget): Pro
   const on = sql`${ident(name)} ON ${qualified(schema, collection)} (${ident(field)})`;
   if (found.partitioned) await buildUnderLock(client, sql`CREATE INDEX ${on}`);
   else await client.query(sql`CREATE INDEX CONCURRENTLY ${on}`);
-  return afterBuild(reconciling, target, name);
+  return afterBuild(reconciling, placed, name);
 }
 
 /** A partitioned table has no CONCURRENTLY. Applications that write queue behind this lock: it is waited for a moment only. */
@@ -80,9 +91,10 @@ async function buildUnderLock(client: pg.ClientBase, create: Sql): Promise<void>
 }
 
 /** What took the index back or renamed it meanwhile did not see it, and knows the name it was built under no longer. */
-async function afterBuild(reconciling: Reconciling, target: IndexTarget, name: string): Promise<Reconciled> {
+async function afterBuild(reconciling: Reconciling, target: PlacedTarget, name: string): Promise<Reconciled> {
   const { client, schema, currentState } = reconciling;
-  const { name: now } = desiredIndex(await currentState(), target);
+  const state = await currentState();
+  const { name: now } = desiredIndex(state, await targetIn(client, state, target));
   if (now === name) return 'built';
   await client.query(sql`DROP INDEX CONCURRENTLY IF EXISTS ${qualified(schema, name)}`);
   return now === null ? 'dropped' : reconcileOnce(reconciling, target);

@@ -92,7 +92,7 @@ async function reconcile(
 ): Promise<void> {
   const started = performance.now();
   try {
-    const reconciled = await reconcileIndex({ ...work, client }, target);
+    const reconciled = await reconcileIndex({ ...work, client }, { ...target, position });
     const milliseconds = Math.round(performance.now() - started);
     if (reconciled !== 'as it should be')
       work.logger.info(`index ${reconciled}`, { ...target, position, milliseconds });

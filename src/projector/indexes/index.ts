@@ -139,7 +139,7 @@ export function createIndexProjection(options: IndexProjectionOptions): IndexPro
 
   /** While an index can't be built, only its being given up is news; or that another process got past it. */
   const isOver = async (failed: IndexFailure): Promise<boolean> =>
-    (await loadCheckpoint(pool)) >= failed.position || !isDesired(await options.currentState(), failed);
+    (await loadCheckpoint(pool)) >= failed.position || !(await isDesired(pool, await options.currentState(), failed));
 
   const hurry = (failed: IndexFailure): void => {
     isOver(failed).then(

@@ -2,19 +2,27 @@
 import { memberKey } from '../../schema/model/state.js';
 import type pg from 'pg';
 import { sql, own } from '../ddl/sql.js';
+import { type PlacedTarget, renamedTarget, renamesWithin } from './renamed-target.js';
 
 /** The row of service_projections that the builder of indexes keeps. */
 export const INDEX_PROJECTION = 'indexes';
 
 const UNFINISHED = sql`
-SELECT DISTINCT e.collection, e.field
+SELECT e.position, e.collection, coalesce(e.field, '') AS field
 FROM ${own.events} e
 WHERE e.position > coalesce((SELECT p.position FROM ${own.projections} p WHERE p.name = $1), 0)
-  AND e.data @> '{"concurrent_indexes": true}'`;
+  AND e.data @> '{"concurrent_indexes": true}' ORDER BY e.position`;
 
 /** Tells whether the index of a field is awaited: an event asked for it that the builder hasn't dealt with. */
 export async function pendingIndexes(client: pg.ClientBase): Promise<(collection: string, field: string) => boolean> {
-  const { rows } = await client.query<{ collection: string; field: string | null }>(UNFINISHED, [INDEX_PROJECTION]);
-  const fields = new Set(rows.map(({ collection, field }) => memberKey(collection, field ?? '')));
+  const { rows } = await client.query<PlacedTarget>(UNFINISHED, [INDEX_PROJECTION]);
+  const [first] = rows;
+  if (first === undefined) return () => false;
+  const renames = await renamesWithin(client, Number(first.position), Number.MAX_SAFE_INTEGER);
+  const fields = new Set<string>();
+  for (const row of rows) {
+    const { collection, field } = renamedTarget({ ...row, position: Number(row.position) }, renames);
+    fields.add(memberKey(collection, field));
+  }
   return (collection, field) => fields.has(memberKey(collection, field)) || fields.has(memberKey(collection, ''));
 }

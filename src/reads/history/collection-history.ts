@@ -1,17 +1,27 @@
-/** The history of one collection: its events, each with the change it made. */
+/** The history of one collection under all its names: its events, each with the change it made. */
 import { createTimeSlice, runYielding } from '../../kernel/event-loop.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { type EventText, selectEventTexts } from '../../log/event-text.js';
 import { type SchemaDiff, diffStates } from '../../schema/diff/diff.js';
+import { touchedBy } from '../../schema/fold/event-schemas.js';
 import { evolve } from '../../schema/fold/evolve.js';
+import { type SchemaChange } from '../../schema/fold/impossible-event.js';
+import { isRename, renamedWithin } from '../../schema/fold/renamed.js';
 import { readEvent, type RawEvent } from '../../schema/fold/upcasting.js';
-import { initialState } from '../../schema/model/state.js';
-import { own } from '../../postgres/own-tables.js';
+import { type State, initialState } from '../../schema/model/state.js';
+import { type Life, livesOf } from './lives.js';
 import type { TimeTravel } from './time-travel.js';
 
 export interface CollectionEvent extends EventText {
   /** What the event changed, in the diff's form. */
   diff: SchemaDiff;
+}
+
+export interface CollectionHistory {
+  /** In order. */
+  events: CollectionEvent[];
+  /** Of all collections that ever had the name. */
+  lives: Life[];
 }
 
 export interface CollectionHistoryOptions {
@@ -21,36 +31,53 @@ export interface CollectionHistoryOptions {
   limit: number;
 }
 
-/** In order. Only the collection's own events change it, so only they are read. */
+/**
+ * Only the collection's own events change it, and renames of what it mentions: so only they are read.
+ * @returns undefined where no collection ever had the name
+ */
 export async function readCollectionHistory(
   db: Queryable,
   travel: TimeTravel,
   options: CollectionHistoryOptions,
-): Promise<CollectionEvent[]> {
+): Promise<CollectionHistory | undefined> {
   const { collection, after, limit } = options;
-  const texts = await selectEventTexts(db, {
-    where: 'e.collection = $1 AND e.position > $2',
-    values: [collection, after],
-    order: 'asc',
-    limit,
-  });
+  const lives = await livesOf(db, collection);
+  if (lives.length === 0) return undefined;
+  const { where, values } = conditionOf(lives, after);
+  const texts = await selectEventTexts(db, { where, values, order: 'asc', limit });
   const [first] = texts;
-  if (first === undefined) return [];
+  if (first === undefined) return { events: [], lives };
   let state = after === 0 ? initialState() : (await travel.at(first.position - 1)).state;
-  const found: CollectionEvent[] = [];
+  const events: CollectionEvent[] = [];
   const slice = createTimeSlice();
   for (const event of texts) {
     // One event may be a collection of thousands of fields.
     if (slice.isOver()) await slice.yield();
+    const placed = readEvent(JSON.parse(event.text) as RawEvent) as SchemaChange;
     const before = state;
-    state = evolve(before, readEvent(JSON.parse(event.text) as RawEvent));
-    found.push({ ...event, diff: await runYielding(diffStates(before, state, [collection]), slice) });
+    state = evolveWithin(before, placed);
+    events.push({ ...event, diff: await runYielding(diffStates(before, state, touchedBy(placed)), slice) });
   }
-  return found;
+  return { events, lives };
 }
 
-/** Whether there ever was a collection of this name. */
-export async function hasHistory(db: Queryable, collection: string): Promise<boolean> {
-  const { rowCount } = await db.query(`SELECT FROM ${own.events} WHERE collection = $1 LIMIT 1`, [collection]);
-  return rowCount === 1;
+/** What else an event changes may be missing here. */
+const evolveWithin = (state: State, event: SchemaChange): State =>
+  isRename(event) ? renamedWithin(state, event) : evolve(state, event);
+
+/** The events of the lives: by the names that they have at the time, and renames of others that touch them. */
+function conditionOf(lives: readonly Life[], after: number): { where: string; values: unknown[] } {
+  const values: unknown[] = [after];
+  const place = (value: unknown): string => `$${values.push(value)}`;
+  const parts = lives.flatMap(({ names }) =>
+    names.map(({ name, from, to }, index) => {
+      // The rename that gave the name is told under the one before.
+      const begins = `e.position ${index === 0 ? '>=' : '>'} ${place(from)}`;
+      const within = to === null ? begins : `${begins} AND e.position <= ${place(to)}`;
+      const called = place(name);
+      return `(e.collection = ${called} AND ${within})
+        OR (e.type IN ('collection.renamed', 'field.renamed') AND e.data -> 'touches' ? ${called} AND ${within})`;
+    }),
+  );
+  return { where: `e.position > $1 AND (${parts.join(' OR ')})`, values };
 }

@@ -20,7 +20,9 @@ export interface EventFilter {
 type Condition = (place: string) => string;
 
 const CONDITIONS: Record<keyof EventFilter, Condition> = {
-  collection: (place) => `e.collection = ${place}`,
+  // A rename concerns what it touches, and who has the name from then on.
+  collection: (place) => `(e.collection = ${place} OR (e.type IN ('collection.renamed', 'field.renamed')
+    AND (e.data -> 'touches' ? ${place} OR (e.type = 'collection.renamed' AND e.data ->> 'to' = ${place}))))`,
   field: (place) => `e.field = ${place}`,
   type: (place) => `e.type = ${place}`,
   actor: (place) => `(e.actor ->> 'id' = ${place} OR e.actor ->> 'name' = ${place})`,

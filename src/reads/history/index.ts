@@ -11,12 +11,7 @@ import { type Batch, readBatches } from './batches.js';
 import type { Problem } from '../../kernel/problem.js';
 import { type Difference, differenceBetween, obstaclesBetween } from './difference.js';
 import { type EventFilter, conditionOf } from './filter.js';
-import {
-  type CollectionEvent,
-  type CollectionHistoryOptions,
-  hasHistory,
-  readCollectionHistory,
-} from './collection-history.js';
+import { type CollectionHistory, type CollectionHistoryOptions, readCollectionHistory } from './collection-history.js';
 import { type Moment, isReached, positionAt, positionBefore } from './moment.js';
 import { notRestored } from './not-restored.js';
 import type { Resumable } from '../../kernel/resumable.js';
@@ -35,8 +30,8 @@ export interface History {
   holds(place: { position: number; hash: string }): Promise<boolean>;
   /** Newest first. */
   batches(filter: EventFilter, limit: number): Promise<Batch[]>;
-  /** Undefined: there never was a collection of this name. */
-  collection(options: CollectionHistoryOptions): Promise<CollectionEvent[] | undefined>;
+  /** One event more than `limit` when there are more. Undefined: there never was a collection of this name. */
+  collection(options: CollectionHistoryOptions): Promise<CollectionHistory | undefined>;
   /**
    * The last position at or before a moment, in a log that ends at `head`. Null: the position isn't in the log.
    * @throws FutureMomentError
@@ -92,10 +87,7 @@ export function createHistory(options: HistoryOptions): History {
     event: async (position) => (await readEventTexts(pool, { after: position - 1, upTo: position, limit: 1 }))[0],
     holds: (place) => isInLog(pool, place),
     batches: (filter, limit) => readBatches(pool, filter, limit + 1),
-    collection: async (options) => {
-      const events = await readCollectionHistory(pool, travel, { ...options, limit: options.limit + 1 });
-      return events.length > 0 || (await hasHistory(pool, options.collection)) ? events : undefined;
-    },
+    collection: (options) => readCollectionHistory(pool, travel, { ...options, limit: options.limit + 1 }),
     resolve: (moment, head) => resolve(pool, moment, head),
     positionBefore: (time) => positionBefore(pool, time),
     at: travel.at,

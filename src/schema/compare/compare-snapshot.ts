@@ -11,6 +11,13 @@ import { REFERABLE_SYSTEM_COLLECTIONS } from '../model/system-collections.js';
 import type { SnapshotParts } from './submitted-documents.js';
 import { type DesiredState, desiredState } from './desired-state.js';
 import type { Warning } from '../../kernel/warning.js';
+import { locate } from '../../kernel/locate.js';
+import { renameProblems } from '../invariants/renames.js';
+import { withRenames } from '../transition/renames.js';
+import { stillUsed } from '../transition/still-used.js';
+import { looksRenamed } from './looks-renamed.js';
+import { snapshotPlaces } from './places.js';
+import { readRenamedFrom } from './renamed-from.js';
 
 export interface CompareOptions {
   /** Accept a snapshot of another release, another vendor, or of the peer. */
@@ -38,17 +45,39 @@ export function* compareSnapshot(state: State, body: unknown, options: CompareOp
     );
   const origin = originProblems(body, options);
   if (origin.length > 0) return refuse(...origin);
-  const imported = body['service'] !== options.release || body['vendor'] !== VENDOR;
-  const parts = imported ? importedParts(state, body, options.mode) : ownParts(body);
-  if (!parts.ok) return parts;
-  const desired = yield* desiredState(state, parts.value, { mode: options.mode, ...(imported && { imported: body }) });
-  if (!desired.ok) return desired;
+  const renamed = yield* readRenamedFrom(state, body);
+  if (renamed.problems.length > 0) return refuse(...renamed.problems);
+  const named = withRenames(state, renamed.renames);
+  const read = yield* desiredOf(named.state, renamed.body, options);
+  if (!read.ok) return read;
+  const { desired, warnings } = read.value;
+  const touched = new Set([...named.touched, ...desired.touched]);
+  const problems = renameProblems(desired.state, renamed.renames, named.unwritten);
+  if (problems.length > 0) return refuse(...problems.map((problem) => locate(problem, snapshotPlaces(body))));
   return ok({
     hash: yield* snapshotHash(state, options.release),
-    diff: yield* diffStates(state, desired.value.state, desired.value.touched),
-    warnings: parts.value.warnings,
-    desired: desired.value,
+    diff: yield* diffStates(state, desired.state, touched),
+    warnings: [
+      ...warnings,
+      ...renamed.notes,
+      ...looksRenamed(named.state, desired.state, desired.touched),
+      ...(yield* stillUsed(desired.state, renamed.renames)),
+    ],
+    desired: { state: desired.state, touched },
   });
+}
+
+/** @param state by the names of the snapshot */
+function* desiredOf(
+  state: State,
+  body: { [member: string]: unknown },
+  { release, mode }: CompareOptions,
+): Resumable<Result<{ desired: DesiredState; warnings: Warning[] }>> {
+  const imported = body['service'] !== release || body['vendor'] !== VENDOR;
+  const parts = imported ? importedParts(state, body, mode) : ownParts(body);
+  if (!parts.ok) return parts;
+  const desired = yield* desiredState(state, parts.value, { mode, ...(imported && { imported: body }) });
+  return desired.ok ? ok({ desired: desired.value, warnings: parts.value.warnings }) : desired;
 }
 
 function originProblems(body: { [member: string]: unknown }, { force, release }: CompareOptions): Problem[] {

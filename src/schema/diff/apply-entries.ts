@@ -2,7 +2,17 @@
 import { relationBody } from '../transition/context.js';
 import type { CollectionDiff, FieldDiff, RelationDiff } from './diff.js';
 import type { Draft } from '../transition/draft.js';
-import { type Entry, type Misfit, applyEntry, hasGap } from './entries.js';
+import {
+  type Entry,
+  type EntryFindings,
+  type Misfit,
+  type NameMember,
+  applyEntry,
+  hasGap,
+  isRemovalOf,
+  isRenameEntry,
+  isWhole,
+} from './entries.js';
 import { copyJson, jsonEqual, type Json } from '../../kernel/json.js';
 import { readNewCollection, readNewField, readNewRelation } from '../normal-form/index.js';
 import { stepsInEntries } from './places.js';
@@ -15,20 +25,13 @@ import {
   refuse,
   renderPath,
 } from '../../kernel/problem.js';
-import type { State } from '../model/state.js';
 import type { Resumable } from '../../kernel/resumable.js';
-import { isWhole } from './diff-document.js';
-
-/** What is wrong with the entries: `conflicts` don't fit the schema any more, `problems` never could. */
-export interface EntryFindings {
-  problems: Problem[];
-  conflicts: Problem[];
-}
 
 export interface ApplyContext {
-  state: State;
   draft: Draft;
   findings: EntryFindings;
+  /** Items that are carried out already. */
+  done: ReadonlySet<unknown>;
 }
 
 /** A place in the diff and what stands there. */
@@ -40,13 +43,17 @@ interface Target<T> {
   read: (input: unknown, at: Path, stepsTo?: (steps: Path) => Path) => Result<T>;
   put: (value: T) => void;
   remove: () => void;
+  /** Whose entry is no change of the document any more: its new name. */
+  renamedBy?: NameMember;
 }
 
 export function* applyCollectionEntries(context: ApplyContext, items: CollectionDiff[]): Resumable<void> {
   for (const [index, item] of items.entries()) {
     if (isFull(context.findings)) return;
     yield;
+    if (context.done.has(item)) continue;
     applyEntries(context, item.diff, {
+      renamedBy: 'collection',
       at: ['diff', 'collections', index],
       current: context.draft.get(item.collection)?.collection,
       read: (input, at, stepsTo) =>
@@ -66,16 +73,18 @@ export function* applyFieldEntries(
   items: FieldDiff[],
   phase: 'removals' | 'rest',
 ): Resumable<void> {
-  for (const [index, { collection, field, diff }] of items.entries()) {
+  for (const [index, item] of items.entries()) {
+    const { collection, field, diff } = item;
     if (isFull(context.findings)) return;
     yield;
-    if (isRemoval(diff) !== (phase === 'removals')) continue;
+    if (context.done.has(item) || isRemovalOf(diff) !== (phase === 'removals')) continue;
     const at = ['diff', 'fields', index];
     if (context.draft.get(collection) === undefined) {
       missingHolder(context, at, collection, diff);
       continue;
     }
     applyEntries(context, diff, {
+      renamedBy: 'field',
       at,
       current: context.draft.get(collection)?.fields.get(field),
       read: (input, path, stepsTo) =>
@@ -98,7 +107,7 @@ export function* applyRelationEntries(
   for (const [index, { collection, field, diff }] of items.entries()) {
     if (isFull(context.findings)) return;
     yield;
-    if (isRemoval(diff) !== (phase === 'removals')) continue;
+    if (isRemovalOf(diff) !== (phase === 'removals')) continue;
     const at = ['diff', 'relations', index];
     const node = context.draft.get(collection);
     if (node === undefined) {
@@ -123,8 +132,6 @@ export function* applyRelationEntries(
 
 /** Nothing of the draft is used then, and more faults would be no help. */
 const isFull = ({ problems, conflicts }: EntryFindings): boolean => problems.length + conflicts.length >= MAX_PROBLEMS;
-
-const isRemoval = (diff: readonly Entry<unknown>[]): boolean => diff[0]?.kind === 'D' && isWhole(diff[0]);
 
 /** The document at the end of an entry names what the entry stands for. */
 function named<T>(read: Result<T>, at: Path, matches: (value: T) => boolean): Result<T> {
@@ -186,20 +193,16 @@ function changeMembers<T extends object>(
   diff: readonly Entry<unknown>[],
   target: Target<T>,
 ): void {
-  const { at, current, read, put } = target;
+  const { at, current, read, put, renamedBy } = target;
   const { problems, conflicts } = context.findings;
   if (current === undefined) {
     conflicts.push(conflict(at, 'there is nothing of that name to change'));
     return;
   }
   const document = copyJson(current) as unknown as Json;
-  const misfits: [Path, Misfit][] = [];
-  for (const [index, entry] of diff.entries()) {
-    const misfit = applyEntry(document, entry as Entry & { path: Path }, diff.length);
-    if (misfit !== undefined) misfits.push([[...at, 'diff', index], misfit]);
-    if (misfits.length >= MAX_PROBLEMS) break;
-  }
-  for (const [path, misfit] of misfits) {
+  const misfits = applyAll(document, diff, renamedBy);
+  for (const [index, misfit] of misfits) {
+    const path = [...at, 'diff', index];
     if (misfit.conflict) conflicts.push(conflict(path, misfit.message));
     else problems.push(invalid(path, misfit.message));
   }
@@ -211,4 +214,20 @@ function changeMembers<T extends object>(
   const value = read(document, at, (steps) => stepsInEntries(diff, steps));
   if (value.ok) put(value.value);
   else problems.push(...value.problems);
+}
+
+/** Changes the document in place; what doesn't fit, by the index of its entry. */
+function applyAll(
+  document: Json,
+  diff: readonly Entry<unknown>[],
+  renamedBy: NameMember | undefined,
+): [number, Misfit][] {
+  const misfits: [number, Misfit][] = [];
+  for (const [index, entry] of diff.entries()) {
+    if (isRenameEntry(entry, renamedBy)) continue;
+    const misfit = applyEntry(document, entry as Entry & { path: Path }, diff.length);
+    if (misfit !== undefined) misfits.push([index, misfit]);
+    if (misfits.length >= MAX_PROBLEMS) break;
+  }
+  return misfits;
 }

@@ -1,6 +1,6 @@
 /** Reading the body of an apply: the shape of a diff, before anything is compared with the schema. */
 import type { SchemaDiff } from './diff.js';
-import type { Entry } from './entries.js';
+import { type Entry, isRenameEntry, isWhole } from './entries.js';
 import { isObject } from '../../kernel/json.js';
 import {
   type Path,
@@ -72,18 +72,23 @@ interface Item {
   diff: Entry<unknown>[];
 }
 
-/** Each thing stands once; twice only where it is replaced by another of the same name: removed, then new. */
+/** Each thing stands once; twice only where another gets its name: removed, then new or renamed. */
 function* doubled(items: readonly Item[], part: Part): Resumable<Problem[]> {
   const seen = new Map<string, Item | null>();
   return yield* problemsOfEach(items, (item, index) => {
     const id = PARTS[part].map((member: 'collection' | 'field') => item[member]).join('\0');
     const first = seen.get(id);
     seen.set(id, first === undefined ? item : null);
-    if (first === undefined || (first !== null && isWholeOf('D', first) && isWholeOf('N', item))) return [];
+    if (first === undefined || (first !== null && isWholeOf('D', first) && isComing(item, part))) return [];
     const name = JSON.stringify(id.replace('\0', '.'));
     return [invalid(['diff', part, index], `${name} stands in ${part} twice; put its entries into one diff`)];
   });
 }
+
+const isComing = (item: Item, part: Part): boolean =>
+  isWholeOf('N', item) || item.diff.some((entry) => isRenameEntry(entry, RENAMED_BY[part]));
+
+const RENAMED_BY = { collections: 'collection', fields: 'field', relations: undefined } as const;
 
 const isWholeOf = (kind: 'N' | 'D', { diff: [entry] }: Item): boolean =>
   entry !== undefined && entry.kind === kind && isWhole(entry);
@@ -111,9 +116,6 @@ function entriesProblems(diff: unknown, at: Path): Problem[] {
   if (whole) return [invalid(at, 'an entry for the whole stands alone')];
   return runToEnd(problemsOfEach(diff, (entry, index) => entryProblems(entry, [...at, index])));
 }
-
-export const isWhole = (entry: Entry<unknown>): boolean =>
-  (entry.kind === 'N' || entry.kind === 'D') && !('path' in entry);
 
 function entryProblems(entry: unknown, at: Path): Problem[] {
   if (!isObject(entry)) return [invalid(at, 'an entry is an object with kind')];

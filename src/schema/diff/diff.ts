@@ -11,6 +11,8 @@ import {
   fieldDocument,
 } from '../snapshot/documents.js';
 import { type CollectionNode, type State, byName } from '../model/state.js';
+import type { Names } from '../fold/renaming.js';
+import { type Renames, inTheWay, renamesBetween, withRenames } from '../transition/renames.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { sortedInSteps } from '../../kernel/sorted.js';
 import { type Entry, entriesBetween } from './entries.js';
@@ -45,28 +47,65 @@ export const isEmptyDiff = (diff: SchemaDiff): boolean =>
 
 /**
  * What turns `from` into `to`, where only the collections in `touched` differ. Ordered by name. A removed collection is
- * one entry: its fields and the relations it holds go with it. One that changes its kind is removed, then new.
+ * one entry: its fields and the relations it holds go with it. One that changes its kind is removed, then new. What has
+ * another name says so first, and everything else by the new names; what follows from that is no entry.
  */
 export function* diffStates(from: State, to: State, touched: Iterable<string>): Resumable<SchemaDiff> {
+  const all = [...touched];
+  const renames = renamesBetween(from, to, all);
+  const named = withRenames(from, renames);
   const diff: SchemaDiff = { collections: [], fields: [], relations: [] };
-  for (const name of yield* sortedInSteps(touched, byName)) {
-    yield;
-    const after = to.collections.get(name);
-    let before = from.collections.get(name);
-    if (before === after) continue;
-    if (before !== undefined && after !== undefined && isReplacedCollection(before, after)) {
-      diff.collections.push({ collection: name, diff: collectionEntries(before) });
-      before = undefined;
-    }
-    const entries = collectionEntries(before, after);
-    if (entries.length > 0) diff.collections.push({ collection: name, diff: entries });
-    if (after === undefined) continue;
-    // One by one: a call can't take as many arguments as a collection can have fields.
-    for (const each of yield* fieldDiffs({ from, to }, before, after)) diff.fields.push(each);
-    for (const each of relationDiffs(before, after)) diff.relations.push(each);
-  }
+  yield* entriesOf({ from, base: named.state, to, renames }, new Set([...all, ...named.touched]), diff);
   return diff;
 }
+
+interface States {
+  from: State;
+  /** `from` by the names of `to`. */
+  base: State;
+  to: State;
+  renames: Renames;
+}
+
+function* entriesOf(states: States, touched: Iterable<string>, diff: SchemaDiff): Resumable<void> {
+  const { from, renames } = states;
+  const former = new Map([...renames.collections].map(([old, now]) => [now, old]));
+  for (const name of inTheWay(renames.collections, (each) => from.collections.has(each)).sort(byName)) {
+    diff.collections.push({ collection: name, diff: collectionEntries(from.collections.get(name)) });
+  }
+  for (const name of yield* sortedInSteps(touched, byName)) {
+    yield;
+    yield* addEntries(states, { name, old: former.get(name) }, diff);
+  }
+}
+
+/** Of one collection. `old`: the name that it had. */
+function* addEntries(
+  states: States,
+  { name, old }: { name: string; old: string | undefined },
+  diff: SchemaDiff,
+): Resumable<void> {
+  const after = states.to.collections.get(name);
+  let before = states.base.collections.get(name);
+  const renamed = old === undefined ? [] : [renameEntry('collection', old, name)];
+  if (before !== undefined && after !== undefined && isReplacedCollection(before, after)) {
+    diff.collections.push({ collection: name, diff: collectionEntries(before) });
+    before = undefined;
+  }
+  const entries = [...renamed, ...collectionEntries(before, after)];
+  if (entries.length > 0) diff.collections.push({ collection: name, diff: entries });
+  if (after === undefined) return;
+  // One by one: a call can't take as many arguments as a collection can have fields.
+  for (const each of yield* fieldDiffs(states, before, after)) diff.fields.push(each);
+  for (const each of relationDiffs(before, after)) diff.relations.push(each);
+}
+
+const renameEntry = (member: 'collection' | 'field', lhs: string, rhs: string): Entry<never> => ({
+  kind: 'E',
+  path: [member],
+  lhs,
+  rhs,
+});
 
 function collectionEntries(before?: CollectionNode, after?: CollectionNode): Entry<CollectionDocument>[] {
   if (before === undefined)
@@ -76,15 +115,20 @@ function collectionEntries(before?: CollectionNode, after?: CollectionNode): Ent
 }
 
 function* fieldDiffs(
-  states: { from: State; to: State },
+  states: States,
   before: CollectionNode | undefined,
   after: CollectionNode,
 ): Resumable<FieldDiff[]> {
   const { collection } = after.collection;
-  const diffs: FieldDiff[] = [];
+  const names: Names = states.renames.fields.get(collection) ?? new Map();
+  const former = new Map([...names].map(([old, now]) => [now, old]));
+  const diffs: FieldDiff[] = fieldsGivingWay(states, collection, names);
   for (const field of before === undefined ? [] : fieldsInOrder(before)) {
     yield;
-    const diff = keptOrGone(field, after.fields.get(field.field), () => shownIn(states.from, before, field));
+    const old = former.get(field.field);
+    const renamed = old === undefined ? [] : [renameEntry('field', old, field.field)];
+    const kept = keptOrGone(field, after.fields.get(field.field), () => shownIn(states.base, before, field));
+    const diff = [...renamed, ...kept];
     if (diff.length > 0) diffs.push({ collection, field: field.field, diff });
   }
   for (const field of fieldsInOrder(after)) {
@@ -93,6 +137,22 @@ function* fieldDiffs(
     diffs.push({ collection, field: field.field, diff: [{ kind: 'N', rhs: shownIn(states.to, after, field) }] });
   }
   return diffs;
+}
+
+/** Those that go because another one of the collection gets their name. */
+function fieldsGivingWay({ from, renames }: States, collection: string, names: Names): FieldDiff[] {
+  if (names.size === 0) return [];
+  const [former = collection] = [...renames.collections].find(([, now]) => now === collection) ?? [];
+  const gone = inTheWay(names, (each) => from.collections.get(former)?.fields.has(each) === true);
+  if (gone.length === 0) return [];
+  const { state } = withRenames(from, { ...renames, fields: new Map() });
+  const node = state.collections.get(collection);
+  return gone.flatMap((name) => {
+    const field = node?.fields.get(name);
+    return field === undefined
+      ? []
+      : [{ collection, field: name, diff: [{ kind: 'D' as const, lhs: shownIn(state, node, field) }] }];
+  });
 }
 
 function keptOrGone(field: Field, next: Field | undefined, document: () => FieldDocument): Entry<FieldDocument>[] {

@@ -1,6 +1,6 @@
 /** Change entries: how a diff shows what differs inside one document. */
 import { isObject, jsonEqual, type Json } from '../../kernel/json.js';
-import type { Path } from '../../kernel/problem.js';
+import type { Path, Problem } from '../../kernel/problem.js';
 
 export type Step = string | number;
 
@@ -122,4 +122,23 @@ function valueAt(document: Json, path: Path): Json | undefined {
     at = (at as { [member: string]: Json })[step];
   }
   return at;
+}
+
+/** Whether an entry is of a whole new or removed document. */
+export const isWhole = (entry: Entry<unknown>): boolean =>
+  (entry.kind === 'N' || entry.kind === 'D') && !('path' in entry);
+
+export const isRemovalOf = ([first]: readonly Entry<unknown>[]): boolean =>
+  first !== undefined && first.kind === 'D' && isWhole(first);
+
+export type NameMember = 'collection' | 'field';
+
+/** Whether an entry is the new name of what its item is about. */
+export const isRenameEntry = (entry: Entry<unknown>, member: NameMember | undefined): boolean =>
+  entry.kind === 'E' && entry.path.length === 1 && entry.path[0] === member;
+
+/** What is wrong with the entries: `conflicts` don't fit the schema any more, `problems` never could. */
+export interface EntryFindings {
+  problems: Problem[];
+  conflicts: Problem[];
 }

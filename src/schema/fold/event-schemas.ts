@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { columnExtrasV1, tableExtrasV1 } from './extras-schemas.js';
 import { DEFERRABLES, FIELD_WIDTHS, REFERENTIAL_ACTIONS } from '../model/model.js';
-import type { EventType, LogEvent, SchemaEventType } from '../model/events.js';
+import type { EventType, LogEvent, NewEvent, SchemaEventType } from '../model/events.js';
 
 const text = z.string();
 const textOrNull = z.string().nullable();
@@ -112,6 +112,14 @@ const divergence = z.strictObject({
   fork: z.int().nonnegative().nullable().optional(),
   noticed_at: text,
 });
+const renamedV1 = z.strictObject({
+  to: text,
+  touches: z.array(text).optional(),
+  patches: z
+    .array(z.strictObject({ collection: text, field: text.optional(), relation: text.optional(), patch }))
+    .optional(),
+  adopted,
+});
 
 function logPlace() {
   return z.strictObject({ position: z.int().nonnegative(), hash: textOrNull });
@@ -136,9 +144,11 @@ export const EVENT_KINDS: { readonly [T in EventType]: EventKind<T> } = {
   'collection.adopted': schemaEvent(z.strictObject({ collection: collectionV1, fields: z.array(fieldV1) })),
   'collection.updated': schemaEvent(z.strictObject({ patch, adopted })),
   'collection.deleted': schemaEvent(z.strictObject({ adopted })),
+  'collection.renamed': schemaEvent(renamedV1),
   'field.created': schemaEvent(z.strictObject({ field: fieldV1, concurrent_indexes, adopted })),
   'field.updated': schemaEvent(z.strictObject({ patch, concurrent_indexes, adopted })),
   'field.deleted': schemaEvent(z.strictObject({ adopted })),
+  'field.renamed': schemaEvent(renamedV1),
   'relation.created': schemaEvent(z.strictObject({ relation: relationV1, adopted })),
   'relation.updated': schemaEvent(z.strictObject({ patch, adopted })),
   'relation.deleted': schemaEvent(z.strictObject({ adopted })),
@@ -152,9 +162,15 @@ export function changesSchema<E extends { type: EventType }>(event: E): event is
   return EVENT_KINDS[event.type].changesSchema;
 }
 
-/** The collections whose schema the events change. */
+/** The collections whose schema the events change, by every name that they have meanwhile. */
 export function collectionsChanged(events: Iterable<LogEvent>): Set<string> {
   const names = new Set<string>();
-  for (const event of events) if (changesSchema(event)) names.add(event.collection);
+  for (const event of events) if (changesSchema(event)) for (const name of touchedBy(event)) names.add(name);
   return names;
+}
+
+/** The collections that an event changes: the one that it names first. */
+export function touchedBy(event: NewEvent): string[] {
+  if (event.type === 'collection.renamed') return [event.collection, event.data.to, ...(event.data.touches ?? [])];
+  return event.type === 'field.renamed' ? [event.collection, ...(event.data.touches ?? [])] : [event.collection];
 }

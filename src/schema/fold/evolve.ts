@@ -1,27 +1,18 @@
 /** evolve: state × event → state. Pure and total over the events the log accepts; an impossible one is our bug. */
-import type { Operation } from 'fast-json-patch';
 import { changesSchema } from './event-schemas.js';
 import type { LogEvent, NewEvent } from '../model/events.js';
 import type { Collection, Field, Relation } from '../model/model.js';
-import { applyPatch } from './patch.js';
+import { type RenameEvent, isRename, renamed } from './renamed.js';
 import { type ChangedFields, renameIndexes, reindex } from './secondary-indexes.js';
 import { type CollectionNode, type Identities, type State, initialState } from '../model/state.js';
 import { type OwnIdentities, bornWith, ownIdentities } from './identities.js';
+import { ImpossibleEventError, type SchemaChange, patched } from './impossible-event.js';
 import { type Resumable, runToEnd } from '../../kernel/resumable.js';
-import { UnreadableEventError } from './upcasting.js';
+
+export { ImpossibleEventError };
 
 /** An event with its place in the log. */
 export type PlacedEvent = LogEvent & { position: number };
-
-type SchemaChange = NewEvent & { position: number };
-
-/** An event that can't follow the state it meets: the log was written by something that isn't this service. */
-export class ImpossibleEventError extends UnreadableEventError {
-  constructor(event: SchemaChange, why: string) {
-    const place = `${event.type} ${event.collection}${event.field ? '.' + event.field : ''}`;
-    super(event.position, `${why} (${place})`);
-  }
-}
 
 export function evolve(state: State, event: PlacedEvent): State {
   return fold([event], state);
@@ -85,6 +76,11 @@ export function startFolding(from: State): Folding {
       position = event.position;
       // What changes no schema leaves every part of the state as it is: what is cached for a part stays valid.
       if (!changesSchema(event)) return;
+      if (isRename(event)) {
+        // Many collections may mention the name: they are changed together, and not as open nodes.
+        ({ collections, referencedBy, indexNames } = renamed(runToEnd(stateInSteps()), event));
+        return;
+      }
       const before = nodeOf(event.collection);
       const relations = before?.relations;
       const after = evolveNode(before, event, own);
@@ -109,7 +105,7 @@ interface OpenNode extends CollectionNode {
 }
 
 /** @returns the node after the event, which is `node` itself unless it comes or goes */
-function evolveNode(node: OpenNode | undefined, event: SchemaChange, own: OwnIdentities): OpenNode | undefined {
+function evolveNode(node: OpenNode | undefined, event: StandingChange, own: OwnIdentities): OpenNode | undefined {
   if (event.type === 'collection.created' || event.type === 'collection.adopted') return created(node, event);
   if (node === undefined) throw new ImpossibleEventError(event, 'there is no such collection');
   if (event.type === 'collection.deleted') return undefined;
@@ -149,7 +145,8 @@ function created(
 }
 
 type Placed<T extends NewEvent['type']> = Extract<SchemaChange, { type: T }>;
-type FieldEvent = Extract<SchemaChange, { type: `field.${string}` }>;
+type StandingChange = Exclude<SchemaChange, RenameEvent>;
+type FieldEvent = Extract<StandingChange, { type: `field.${string}` }>;
 type RelationEvent = Extract<SchemaChange, { type: `relation.${string}` }>;
 
 function evolveFields(node: OpenNode, event: FieldEvent, own: OwnIdentities): void {
@@ -179,12 +176,4 @@ function evolveRelations(
 function requireThere<T>(value: T | undefined, event: SchemaChange): T {
   if (value === undefined) throw new ImpossibleEventError(event, 'there is nothing of that name to change');
   return value;
-}
-
-function patched<T extends object>(document: T, event: SchemaChange, patch: readonly Operation[]): T {
-  try {
-    return applyPatch(document, patch);
-  } catch (error) {
-    throw new ImpossibleEventError(event, `its patch doesn't fit (${(error as Error).message.split('\n')[0]})`);
-  }
 }

@@ -15,15 +15,40 @@ export interface SchemaEventData {
   /** An RFC 6902 patch of the collection's normal form. */
   'collection.updated': { patch: Operation[]; adopted?: boolean };
   'collection.deleted': { adopted?: boolean };
+  /** The event's collection is the name that it had. */
+  'collection.renamed': Renamed;
   'field.created': { field: Field; concurrent_indexes?: boolean; adopted?: boolean };
   /** An RFC 6902 patch of the field's normal form. */
   'field.updated': { patch: Operation[]; concurrent_indexes?: boolean; adopted?: boolean };
   'field.deleted': { adopted?: boolean };
+  /** The event's field is the name that it had. */
+  'field.renamed': Renamed;
   /** The relation's id is the position of this event. */
   'relation.created': { relation: NewRelation; adopted?: boolean };
   /** An RFC 6902 patch of the relation without its id. */
   'relation.updated': { patch: Operation[]; adopted?: boolean };
   'relation.deleted': { adopted?: boolean };
+}
+
+/**
+ * A new name. The fold puts it wherever a member of a document is exactly the old one; what texts say of it the event
+ * says, so that a fold never reads SQL.
+ */
+export interface Renamed {
+  to: string;
+  /** The other collections that change with it, by name. */
+  touches?: string[];
+  /** What changes in documents beside their names: texts that mention the old one, and names made from it. */
+  patches?: DocumentPatch[];
+  adopted?: boolean;
+}
+
+/** An RFC 6902 patch of a collection, of its `field`, or of the relation that its field `relation` holds; by their new names. */
+export interface DocumentPatch {
+  collection: string;
+  field?: string;
+  relation?: string;
+  patch: Operation[];
 }
 
 /** Payload per type of event that the schema's fold passes over, newest version. */

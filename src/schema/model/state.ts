@@ -120,6 +120,9 @@ export const referencesTo = indexed((node) =>
   (extrasOf(node).constraints ?? []).flatMap(({ references }) => references ?? []),
 );
 
+/** The collections that are partitions of a table. */
+export const partitionsOf = indexed((node) => [extrasOf(node).partition_of?.table ?? []].flat());
+
 const byIdentity = indexed(({ identities }) => (identities.collection === UNMADE ? [] : [identities.collection]));
 
 /** The collection of an identity, whatever it is called now; undefined: it is gone. */

@@ -119,6 +119,9 @@ export const collectionUpdate = z
   .strictObject({ collection: text.optional(), meta: collectionMeta.optional(), schema: table.nullable().optional() })
   .meta({ id: 'CollectionUpdate', examples: [{ meta: { note: 'Long reads', icon: 'article' } }] });
 
+/** The new name of a collection or a field. */
+export const rename = z.strictObject({ to: text }).meta({ id: 'Rename', examples: [{ to: 'posts' }] });
+
 export const namedCollectionUpdate = collectionUpdate
   .extend({ collection: text })
   .meta({ id: 'NamedCollectionUpdate' });
@@ -162,6 +165,8 @@ export const relation = z
     ],
   });
 
+const renamedFrom = text.optional().describe('The name that it had before: it is renamed, with all that it holds');
+
 export const snapshot = z
   .strictObject({
     version: z.literal(SNAPSHOT_VERSION),
@@ -171,12 +176,13 @@ export const snapshot = z
       .array(
         z.strictObject({
           collection: text,
+          renamed_from: renamedFrom,
           meta: collectionMeta.nullable().optional(),
           schema: table.extend({ extras: tableExtrasV1.nullable().optional() }).nullable().optional(),
         }),
       )
       .optional(),
-    fields: z.array(namedFieldUpdate.extend({ collection: text })).optional(),
+    fields: z.array(namedFieldUpdate.extend({ collection: text, renamed_from: renamedFrom })).optional(),
     relations: z.array(relation).optional(),
   })
   .meta({ id: 'SnapshotInput' });

@@ -2,7 +2,7 @@
 import { runToEnd } from '../../kernel/resumable.js';
 import { isObject } from '../../kernel/json.js';
 import { type Path, type Problem, invalid, problemsOfEach, renderPath, unknownMembers } from '../../kernel/problem.js';
-import type { Renames } from './renamed-state.js';
+import type { Renames } from '../transition/renames.js';
 
 export interface AcceptRequest {
   /** The collections that are named, with the fields; undefined: all. null: the whole collection. */

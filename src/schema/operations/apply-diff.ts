@@ -1,18 +1,16 @@
 /** apply-diff: carries out the entries of a diff, checked against the schema as strictly as any other command. */
-import type { SchemaDiff } from '../diff/diff.js';
+import type { CollectionDiff, SchemaDiff } from '../diff/diff.js';
 import { Draft } from '../transition/draft.js';
 import { diffPlaces } from '../diff/places.js';
 import { type Problem, type Result, ok, refuse } from '../../kernel/problem.js';
 import { snapshotHash } from '../snapshot/snapshot.js';
 import type { State } from '../model/state.js';
 import { type Resumable } from '../../kernel/resumable.js';
-import {
-  type EntryFindings,
-  applyCollectionEntries,
-  applyFieldEntries,
-  applyRelationEntries,
-} from '../diff/apply-entries.js';
+import { applyCollectionEntries, applyFieldEntries, applyRelationEntries } from '../diff/apply-entries.js';
 import { readDiffDocument } from '../diff/diff-document.js';
+import { type EntryFindings, isRemovalOf, isRenameEntry } from '../diff/entries.js';
+import { collectionRenames, fieldRenames } from '../diff/rename-entries.js';
+import { NO_RENAMES, withRenames } from '../transition/renames.js';
 import { type Operation, decideDraft } from './operation.js';
 
 export interface ApplyDiff {
@@ -47,16 +45,61 @@ export const applyDiff: Operation<'apply-diff', ApplyDiffInput, ApplyDiff> = {
 
 /** The diff carried out on a draft, whatever its hash says. */
 export function* drafted(state: State, diff: SchemaDiff, findings: EntryFindings): Resumable<Draft> {
-  const draft = new Draft(state);
-  const context = { state, draft, findings };
+  const named = yield* byNewNames(state, diff, findings);
+  const context = { draft: new Draft(named.state, named.touched), findings, done: named.done };
   // What goes goes first, so that what comes can take its name and place.
   yield* applyRelationEntries(context, diff.relations, 'removals');
   yield* applyFieldEntries(context, diff.fields, 'removals');
   yield* applyCollectionEntries(context, diff.collections);
   yield* applyFieldEntries(context, diff.fields, 'rest');
   yield* applyRelationEntries(context, diff.relations, 'rest');
-  return draft;
+  return context.draft;
 }
+
+interface Named {
+  /** By the names that all other entries use. */
+  state: State;
+  touched: ReadonlySet<string>;
+  /** Removals that had to come before: of what has a name that something else gets. */
+  done: ReadonlySet<unknown>;
+}
+
+function* byNewNames(state: State, diff: SchemaDiff, findings: EntryFindings): Resumable<Named> {
+  const done = new Set<unknown>();
+  if (!hasRenames(diff)) return { state, touched: new Set(), done };
+  const collections = collectionRenames(state, diff, findings);
+  const tables = giveWay(diff.collections, ({ collection }) => collections.has(collection), [...collections.values()]);
+  const gone = { draft: new Draft(state), findings, done };
+  yield* applyCollectionEntries({ ...gone, done: allBut(diff.collections, tables) }, diff.collections);
+  if (findings.problems.length + findings.conflicts.length > 0) return { state, touched: new Set(), done };
+  const renamed = withRenames(gone.draft.toState(), { ...NO_RENAMES, collections });
+  const fields = fieldRenames(renamed.state, diff, findings);
+  const columns = diff.fields.filter(
+    (item) => isRemovalOf(item.diff) && [...(fields.get(item.collection)?.values() ?? [])].includes(item.field),
+  );
+  const without = { draft: new Draft(renamed.state), findings, done: allBut(diff.fields, columns) };
+  yield* applyFieldEntries(without, diff.fields, 'removals');
+  if (findings.problems.length + findings.conflicts.length > 0) return { state, touched: new Set(), done };
+  const all = withRenames(without.draft.toState(), { ...NO_RENAMES, fields });
+  for (const item of [...tables, ...columns]) done.add(item);
+  const touched = [gone.draft.touched, renamed.touched, without.draft.touched, all.touched];
+  return { state: all.state, touched: new Set(touched.flatMap((names) => [...names])), done };
+}
+
+const hasRenames = ({ collections, fields }: SchemaDiff): boolean =>
+  collections.some(({ diff }) => diff.some((entry) => isRenameEntry(entry, 'collection'))) ||
+  fields.some(({ diff }) => diff.some((entry) => isRenameEntry(entry, 'field')));
+
+/** The removals of what has a new name of something else, and no other one itself. */
+const giveWay = (
+  items: readonly CollectionDiff[],
+  isRenamed: (item: CollectionDiff) => boolean,
+  taken: readonly string[],
+): CollectionDiff[] =>
+  items.filter((item) => isRemovalOf(item.diff) && taken.includes(item.collection) && !isRenamed(item));
+
+const allBut = (items: readonly unknown[], kept: readonly unknown[]): ReadonlySet<unknown> =>
+  new Set(items.filter((item) => !kept.includes(item)));
 
 function changed(stale: boolean, current: string, { conflicts, problems }: EntryFindings): Result<never> {
   const paths = conflicts.map((conflict) => conflict.path);

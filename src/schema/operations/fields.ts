@@ -156,7 +156,9 @@ function doubled(names: string[]): Problem[] {
 function sameNames(body: { [member: string]: Json }, collection: string, field: string, at: Path): Problem[] {
   const problems: Problem[] = [];
   if (body['field'] !== undefined && body['field'] !== field) {
-    problems.push(invalid([...at, 'field'], `renaming a field is unsupported; this one is ${JSON.stringify(field)}`));
+    const way = `POST /fields/${encodeURIComponent(collection)}/${encodeURIComponent(field)}/rename`;
+    const message = `an update changes no names, and this field is ${JSON.stringify(field)}; to rename it: ${way}`;
+    problems.push(invalid([...at, 'field'], message));
   }
   if (body['collection'] !== undefined && body['collection'] !== collection) {
     problems.push(invalid([...at, 'collection'], `a field stays in its collection, ${JSON.stringify(collection)}`));

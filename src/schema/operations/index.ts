@@ -7,17 +7,20 @@ import { createCollection } from './create-collection.js';
 import { deleteCollection } from './delete-collection.js';
 import { createField, deleteField, updateFields } from './fields.js';
 import type { Operation } from './operation.js';
+import { renameCollection, renameField } from './rename.js';
 import { createRelation, deleteRelation, updateRelation } from './relations.js';
 import { updateCollection } from './update-collection.js';
 
 export const operations = {
   'create-collection': createCollection,
   'update-collection': updateCollection,
+  'rename-collection': renameCollection,
   'delete-collection': deleteCollection,
   'create-collections': createCollections,
   'update-collections': updateCollections,
   'create-field': createField,
   'update-fields': updateFields,
+  'rename-field': renameField,
   'delete-field': deleteField,
   'create-relation': createRelation,
   'update-relation': updateRelation,

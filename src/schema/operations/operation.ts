@@ -1,7 +1,7 @@
 /** The shape that every operation has. */
 import type { Draft } from '../transition/draft.js';
 import type { NewEvent } from '../model/events.js';
-import { changeProblems } from '../invariants/index.js';
+import { proposalProblems } from './proposal.js';
 import { type Places, locate } from '../../kernel/locate.js';
 import { type Result, ok, refuse } from '../../kernel/problem.js';
 import type { State } from '../model/state.js';
@@ -28,7 +28,7 @@ export function* decideDraft(
   const desired = yield* draft.toStateInSteps();
   const touched = draft.touched;
   const isRecreated = (collection: string, field: string) => draft.isRecreated(collection, field);
-  const problems = yield* changeProblems({ from: state, to: desired, touched, isRecreated });
+  const problems = yield* proposalProblems({ from: state, to: desired, touched, isRecreated });
   if (problems.length > 0) return refuse(...problems.map((problem) => locate(problem, places)));
   return ok(yield* transition(state, desired, touched, options));
 }

@@ -37,7 +37,7 @@ export const updateCollection: Operation<'update-collection', UpdateCollectionIn
     const { meta = {}, schema } = body;
     const problems = unknownMembers(body, MEMBERS, at);
     if (body['collection'] !== undefined && body['collection'] !== collection) {
-      const message = `renaming a collection is unsupported; this one is ${JSON.stringify(collection)}`;
+      const message = `an update changes no names, and this collection is ${JSON.stringify(collection)}; to rename it: POST /collections/${encodeURIComponent(collection)}/rename`;
       problems.push(invalid([...at, 'collection'], message));
     }
     if (!isObject(meta)) return refuse(...problems, invalid([...at, 'meta'], 'meta is an object'));

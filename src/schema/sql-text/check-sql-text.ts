@@ -13,7 +13,7 @@ import type { TextContext } from './text-context.js';
 import { type TypeUse, isConfiguration, typeFault } from './types.js';
 
 /** What a text is a part of: a template with its place marked by `?`. */
-const STATEMENTS = {
+export const STATEMENTS = {
   expression: 'SELECT (?)',
   constraint: 'ALTER TABLE t ADD CONSTRAINT c ?',
   index: 'CREATE INDEX i ON t ?',

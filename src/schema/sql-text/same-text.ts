@@ -17,7 +17,7 @@ export function isSameText(kind: TextKind, a: string, b: string): boolean {
 const fingerprints = (kind: TextKind) =>
   memoize((text): string | null => {
     const statement = parseText(kind, text);
-    return typeof statement === 'string' ? null : fingerprint(statement);
+    return typeof statement === 'string' ? null : fingerprintOf(statement);
   });
 
 const FINGERPRINTS: { readonly [K in TextKind]: (text: string) => string | null } = {
@@ -32,7 +32,7 @@ const FINGERPRINTS: { readonly [K in TextKind]: (text: string) => string | null 
 const PLACE = /^(.*_)?(location|list_start|list_end)$/;
 
 /** Of a parsed statement. Without recursion: texts may be nested deeper than the stack goes. */
-function fingerprint(root: Node): string {
+export function fingerprintOf(root: Node): string {
   const parts: string[] = [];
   const open: unknown[] = [root];
   while (open.length > 0) {

@@ -84,3 +84,13 @@ export function columnChanges(from: State, to: State, collection: string, field:
     before.is_primary_key !== after.is_primary_key
   );
 }
+
+/** Whether an event leaves the index of a field to be built after the commit. */
+export function concurrently(
+  { options }: Pick<TransitionContext, 'options'>,
+  before: Field | undefined,
+  after: Field,
+): { concurrent_indexes?: boolean } {
+  const builds = isIndexed(after) && !(before !== undefined && isIndexed(before));
+  return options.concurrentIndexes === true && builds ? { concurrent_indexes: true } : {};
+}

@@ -17,9 +17,12 @@ export class Draft {
   readonly #open = new Map<string, OpenNode | undefined>();
   /** Per collection, the fields of the base that were removed. */
   readonly #removed = new Map<string, Set<string>>();
+  readonly #touched: Iterable<string>;
 
-  constructor(base: State) {
+  /** @param touched collections in which the base differs from what the change is from */
+  constructor(base: State, touched: Iterable<string> = []) {
     this.#base = base;
+    this.#touched = touched;
   }
 
   /** The collection as it stands in the draft. */
@@ -33,7 +36,7 @@ export class Draft {
 
   /** Names of all collections edited, removed ones included. */
   get touched(): ReadonlySet<string> {
-    return new Set(this.#open.keys());
+    return new Set([...this.#touched, ...this.#open.keys()]);
   }
 
   putCollection(collection: Collection): void {

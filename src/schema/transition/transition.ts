@@ -2,7 +2,7 @@
  * transition: the ordered events that turn one state into another. Every command is decided through it, so there is
  * one order, and every prefix of it is a valid schema:
  *
- * relations removed · references to what goes are detached, and what columns will need comes · fields removed · collections removed · collections created
+ * what has a name that something else gets is removed · renames · relations removed · references to what goes are detached, and what columns will need comes · fields removed · collections removed · collections created
  * (groups first) · fields created · fields updated · collections updated · relations created and updated
  *
  * Collections are updated after fields are created, because archive_field and sort_field may name a new field.
@@ -21,6 +21,7 @@ import {
   type Surviving,
   type TransitionContext,
   type TransitionOptions,
+  concurrently,
   addEvents,
   isIndexed,
   relationBody,
@@ -34,17 +35,37 @@ import { groupsFirst, neededFirst, parentOf, partitionsFirst, relationsInOrder }
 import { patchBetween } from '../fold/patch.js';
 import { isReplacedCollection, isReplacedRelation, removalsBetween } from './removed-objects.js';
 import type { Resumable } from '../../kernel/resumable.js';
+import { isNone, renameEvents, renamesBetween, withoutInTheWay } from './renames.js';
 import { updateOrder } from './update-order.js';
+import { collectionsChanged } from '../fold/event-schemas.js';
 
 /**
  * The events that turn `from` into `to`, where only the collections in `touched` differ. Both states must satisfy the
- * invariants. Relations are compared without their ids.
+ * invariants. What has another name in `to` is renamed. Relations are compared without their ids.
  */
 export function* transition(
   from: State,
   to: State,
   touched: Iterable<string>,
   options: TransitionOptions = {},
+): Resumable<NewEvent[]> {
+  const names = [...touched];
+  const renames = renamesBetween(from, to, names);
+  if (isNone(renames)) return yield* byNames(from, to, names, options);
+  const without = withoutInTheWay(from, renames);
+  const freed = without.touched.size === 0 ? from : yield* without.toStateInSteps();
+  const removed = yield* byNames(from, freed, without.touched, {});
+  const { events, after } = renameEvents(freed, renames);
+  const concerning = [...names, ...without.touched, ...collectionsChanged(events)];
+  return [...removed, ...events, ...(yield* byNames(after, to, concerning, options))];
+}
+
+/** The same where nothing has another name. */
+function* byNames(
+  from: State,
+  to: State,
+  touched: Iterable<string>,
+  options: TransitionOptions,
 ): Resumable<NewEvent[]> {
   const names = yield* concerned(from, to, touched);
   const surviving = yield* survivingOf(from, to, names);
@@ -220,13 +241,4 @@ function* putRelation(relation: Relation, old: Relation | undefined, now: Relati
   }
   const patch = now === relation ? [] : patchBetween(relationBody(now), relationBody(relation));
   if (patch.length > 0) yield newEvent('relation.updated', many_collection, many_field, { patch });
-}
-
-function concurrently(
-  { options }: TransitionContext,
-  before: Field | undefined,
-  after: Field,
-): { concurrent_indexes?: boolean } {
-  const builds = isIndexed(after) && !(before !== undefined && isIndexed(before));
-  return options.concurrentIndexes === true && builds ? { concurrent_indexes: true } : {};
 }

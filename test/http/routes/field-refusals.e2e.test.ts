@@ -194,7 +194,7 @@ describe('a change that can not be made in place', function () {
       'schema.generation_expression',
       /can't become a generated column in place/,
     ],
-    ['a rename', 'a', { field: 'b' }, 'field', /renaming a field is unsupported/],
+    ['a rename', 'a', { field: 'b' }, 'field', /to rename it: POST/],
     ['a move', 'a', { collection: 'other' }, 'collection', /stays in its collection/],
     ['schema null on a column', 'a', { schema: null }, 'schema', /must be an object/],
     ['a length where there is none', 'n', { schema: { max_length: 3 } }, 'schema.max_length', /no length/],

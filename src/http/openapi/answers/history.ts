@@ -128,3 +128,22 @@ export const checkpointKey = z
 
 /** Of pages of the log: what `after` the next page takes; null at the end. */
 export const next = z.strictObject({ next: position.nullable() });
+
+/** From the event that made a collection to the one that deleted it, by all the names it had. */
+const life = z
+  .strictObject({
+    identity: text.describe('Of the collection, whatever it is called'),
+    names: z.array(
+      z.strictObject({
+        name: text,
+        from: position.describe('Of the event that gave the name'),
+        since: time,
+        to: position.nullable().describe('Of the event that ended it'),
+        until: time.nullable(),
+      }),
+    ),
+  })
+  .meta({ id: 'CollectionLife' });
+
+/** Of the history of a collection. */
+export const lives = next.extend({ lives: z.array(life).describe('Of all collections that ever had the name') });

@@ -18,6 +18,10 @@ function bare(type: string): string {
 /** A document stands alone or in `{ "data": … }`. */
 const wrapped = (shape: z.ZodType): z.ZodType => z.union([shape, z.strictObject({ data: shape })]);
 
+/** What has a new name, and where the old one is still said. */
+const renamed = (shape: z.ZodType): z.ZodType =>
+  z.strictObject({ data: shape, warnings: z.array(shown.warning).optional() });
+
 const COLLECTIONS: OperationDocs = {
   'GET /collections': {
     id: 'listCollections',
@@ -52,6 +56,14 @@ const COLLECTIONS: OperationDocs = {
     changes: true,
     body: taken.collectionUpdate,
     answer: data(shown.collection),
+  },
+  'POST /collections/:id/rename': {
+    id: 'renameCollection',
+    summary: 'Rename a collection; its items, fields and relations stay',
+    changes: true,
+    body: taken.rename,
+    answer: renamed(shown.collection),
+    refuses: ['NOT_FOUND', 'FORBIDDEN', 'ALREADY_EXISTS', 'IN_USE'],
   },
   'DELETE /collections/:id': {
     id: 'deleteCollection',
@@ -94,6 +106,14 @@ const FIELDS: OperationDocs = {
     changes: true,
     body: taken.fieldUpdate,
     answer: data(shown.field),
+  },
+  'POST /fields/:collection/:field/rename': {
+    id: 'renameField',
+    summary: 'Rename a field; its values stay',
+    changes: true,
+    body: taken.rename,
+    answer: renamed(shown.field),
+    refuses: ['NOT_FOUND', 'FORBIDDEN', 'ALREADY_EXISTS', 'IN_USE'],
   },
   'DELETE /fields/:collection/:field': { id: 'deleteField', summary: 'Delete a field with its column', changes: true },
 };

@@ -93,8 +93,9 @@ const HISTORY: OperationDocs = {
   },
   'GET /history/collections/:id': {
     id: 'getCollectionHistory',
-    summary: 'The history of a collection, a deleted one too: its events, each with the change it made',
-    answer: logPage(history.lifeEvent),
+    summary:
+      'The history of a collection under all its names, a deleted one too: its events, each with the change it made',
+    answer: z.strictObject({ data: z.array(history.lifeEvent), meta: history.lives }),
     refuses: ['DIVERGED'],
   },
   'GET /history/snapshot': {

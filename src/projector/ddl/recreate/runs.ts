@@ -42,6 +42,7 @@ export function fieldRuns(changes: readonly Change[]): FieldRun[] {
   for (const change of changes) {
     const { collection } = change.event;
     if (isFieldChange(change)) gathered.set(collection, [...(gathered.get(collection) ?? []), change]);
+    else if (isRename(change)) [...gathered.keys()].forEach(close);
     else if (gathered.size > 0) [collection, ...pointedAt(change)].forEach(close);
   }
   for (const collection of gathered.keys()) close(collection);
@@ -60,7 +61,11 @@ function pointedAt({ event, before, after }: Change): string[] {
     .flat();
 }
 
-const isFieldChange = (change: Change): change is FieldChange => change.event.type.startsWith('field.');
+const isFieldChange = (change: Change): change is FieldChange =>
+  change.event.type.startsWith('field.') && !isRename(change);
+
+/** What follows calls things by other names. */
+const isRename = ({ event: { type } }: Change): boolean => type === 'field.renamed' || type === 'collection.renamed';
 
 function toRun(changes: readonly FieldChange[]): FieldRun | null {
   const [first, last] = [changes[0], changes.at(-1)];

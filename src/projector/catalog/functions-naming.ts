@@ -1,0 +1,38 @@
+/** Functions of the database whose text mentions a name: PostgreSQL keeps it as it was written, and finds out when it runs. */
+import type { Queryable } from '../../postgres/pool.js';
+import { sql } from '../ddl/sql.js';
+import type { Warning } from '../../kernel/warning.js';
+
+export interface NamingFunction {
+  /** With its schema: `public.on_article`. */
+  name: string;
+  /** The name that it mentions. */
+  mentions: string;
+}
+
+/** A body that PostgreSQL has parsed (BEGIN ATOMIC) follows a rename, and has no text. */
+const QUERY = sql`
+SELECT format('%I.%I', n.nspname, p.proname) AS name, w.name AS mentions
+  FROM pg_catalog.pg_proc p
+  JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
+  JOIN pg_catalog.pg_language l ON l.oid = p.prolang AND l.lanname NOT IN ('c', 'internal')
+  JOIN unnest($1::text[]) AS w (name)
+    ON p.prosrc ~ ('(^|[^[:alnum:]_$])' || regexp_replace(w.name, '([^[:alnum:]_])', '\\\\\\1', 'g') || '($|[^[:alnum:]_$])')
+ WHERE n.nspname !~ '^(pg_|information_schema$)'
+   AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.objid = p.oid
+                    AND d.classid = 'pg_catalog.pg_proc'::regclass AND d.deptype = 'e')
+ ORDER BY 1, 2 LIMIT 50`;
+
+/** At most 50; those of extensions are not among them. */
+export async function functionsNaming(db: Queryable, names: readonly string[]): Promise<NamingFunction[]> {
+  if (names.length === 0) return [];
+  const { rows } = await db.query<NamingFunction>(QUERY, [names]);
+  return rows;
+}
+
+/** What a caller who renames should look at. */
+export const functionWarnings = (functions: readonly NamingFunction[]): Warning[] =>
+  functions.map(({ name, mentions }) => ({
+    code: 'NAME_STILL_USED',
+    message: `the body of the function ${name} mentions ${JSON.stringify(mentions)}; look whether it is meant, and change it`,
+  }));

@@ -1,0 +1,107 @@
+/**
+ * Other names for tables and columns: of the catalog alone, whatever the table holds. Names that were made from the old
+ * one follow, as if the table had been made under the new one; names that somebody gave stay.
+ */
+import { newEvent } from '../../schema/model/events.js';
+import { primaryKeyNameOf } from '../../schema/model/constraint-names.js';
+import { parentOf } from '../../schema/model/order.js';
+import { type CollectionNode, isFolder } from '../../schema/model/state.js';
+import type { Change } from './change.js';
+import { type ColumnField, hasColumn } from './column.js';
+import { hasForeignKey, primaryKeyColumns } from './create-table.js';
+import { renameIdentitySequence } from './identity-sequence.js';
+import { renamePrimaryKey } from './parts.js';
+import { renameForeignKey } from './relation.js';
+import { nameNotNulls, renameIndex, renameUnique } from './rename-parts.js';
+import { type Step, step, tableObject } from './step.js';
+import { ident, qualified, sql } from './sql.js';
+
+export function planCollectionRenamed(change: Change<'collection.renamed'>): Step[] {
+  const { event, before, after, schema } = change;
+  const { to } = event.data;
+  const [old, now] = [before.collections.get(event.collection), after.collections.get(to)] as [
+    CollectionNode,
+    CollectionNode,
+  ];
+  if (isFolder(old)) return [];
+  const text = sql`ALTER TABLE ${qualified(schema, event.collection)} RENAME TO ${ident(to)}`;
+  const rename = step(text, `rename table ${event.collection} to ${to}`, { lock: 'ACCESS EXCLUSIVE', lock_entries: 6 });
+  const columns = [...now.fields.values()].filter(hasColumn);
+  const named = onField(change, to, '');
+  const pairs = columns.map((column): Pair => [old.fields.get(column.field) as ColumnField, column]);
+  return [
+    rename,
+    ...[
+      ...(primaryKeyColumns(old).length === 0
+        ? []
+        : renamePrimaryKey(named, primaryKeyNameOf(old), primaryKeyNameOf(now))),
+      ...pairs.flatMap((pair) => renameColumnParts(named, pair, isInherited(change, to))),
+      ...nameNotNulls(named, columns),
+      ...renameForeignKeys(named, old, now),
+    ].map((each) => ofTable(each, event.collection)),
+  ];
+}
+
+export function planFieldRenamed(change: Change<'field.renamed'>): Step[] {
+  const { event, before, after } = change;
+  const { collection, data } = event;
+  const [old, now] = [before, after].map(({ collections }) => collections.get(collection)) as [
+    CollectionNode,
+    CollectionNode,
+  ];
+  const [was, column] = [old.fields.get(event.field ?? ''), now.fields.get(data.to)];
+  if (!hasColumn(was) || !hasColumn(column)) return [];
+  const named = onField(change, collection, data.to);
+  return [
+    ...(isInherited(change, collection) ? [] : [renameColumn(change, was.field, column.field)]),
+    ...renameColumnParts(named, [was, column], isInherited(change, collection)),
+    ...nameNotNulls(named, [column]),
+    ...renameForeignKeys(named, old, now),
+  ];
+}
+
+type Pair = [old: ColumnField, now: ColumnField];
+
+/** The change as one of the field by its new name, which is what its statements are on. */
+const onField = (change: Change, collection: string, field: string): Change => ({
+  ...change,
+  event: newEvent('field.updated', collection, field, { patch: [] }),
+});
+
+/** Locked before anything is done, when the table still has its old name. */
+const ofTable = ({ costs, ...each }: Step, table: string): Step => ({
+  ...each,
+  costs: { ...costs, object: tableObject(table) },
+});
+
+/** PostgreSQL renames the columns of partitions with those of their table, and counts in them by its sequence. */
+const isInherited = ({ after }: Change, collection: string): boolean => parentOf(after, collection) !== undefined;
+
+function renameColumn({ event, schema }: Change, from: string, to: string): Step {
+  const names = sql`${ident(from)} TO ${ident(to)}`;
+  const text = sql`ALTER TABLE ${qualified(schema, event.collection)} RENAME COLUMN ${names}`;
+  return step(text, `rename column ${event.collection}.${from} to ${to}`, {
+    lock: 'ACCESS EXCLUSIVE',
+    lock_entries: 4,
+  });
+}
+
+function renameColumnParts(change: Change, [old, now]: Pair, inherited: boolean): Step[] {
+  return [
+    ...renameUnique(change, old, now),
+    ...renameIndex(change, old, now),
+    ...(inherited ? [] : renameIdentitySequence(change, old, now)),
+  ];
+}
+
+/** Of relations that had one and have one still: by the id, as their names may be others. */
+function renameForeignKeys(change: Change, old: CollectionNode, now: CollectionNode): Step[] {
+  const before = new Map([...old.relations.values()].map((relation) => [relation.id, relation]));
+  return [...now.relations.values()].flatMap((relation) => {
+    const was = before.get(relation.id);
+    if (!hasForeignKey(was) || !hasForeignKey(relation)) return [];
+    return was.schema.constraint_name === relation.schema.constraint_name
+      ? []
+      : [renameForeignKey(change, was, relation)];
+  });
+}

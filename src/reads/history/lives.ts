@@ -1,0 +1,86 @@
+/** The lives of collections: from the event that made one to the one that deleted it, by all the names it had meanwhile. */
+import type { Queryable } from '../../postgres/pool.js';
+import { own } from '../../postgres/own-tables.js';
+import type { Identity } from '../../schema/model/state.js';
+
+export interface Life {
+  identity: Identity;
+  /** In order. */
+  names: LifeName[];
+}
+
+export interface LifeName {
+  name: string;
+  /** Position of the event that gave the name, and when. */
+  from: number;
+  since: string;
+  /** Of the event that ended it: another name, or the end of the life. null: it has it still. */
+  to: number | null;
+  until: string | null;
+}
+
+interface Row {
+  position: number;
+  type: 'collection.created' | 'collection.adopted' | 'collection.deleted' | 'collection.renamed';
+  collection: string;
+  to: string | null;
+  occurred_at: Date;
+}
+
+const COLUMNS = `position, type, collection, data ->> 'to' AS "to", occurred_at`;
+
+/** Few, whatever the log holds. */
+const RENAMES = `SELECT ${COLUMNS} FROM ${own.events} WHERE type = 'collection.renamed' AND type IN ('collection.renamed', 'field.renamed') ORDER BY position`;
+
+const ENDS = `SELECT ${COLUMNS} FROM ${own.events}
+ WHERE type IN ('collection.created', 'collection.adopted', 'collection.deleted') AND collection = ANY ($1)
+ ORDER BY position`;
+
+/** Every life in which a collection had the name, in order; empty where none ever had it. */
+export async function livesOf(db: Queryable, name: string): Promise<Life[]> {
+  const { rows: renames } = await db.query<Row>(RENAMES);
+  const { rows: ends } = await db.query<Row>(ENDS, [[...connected(name, renames)]]);
+  const lives: Life[] = [];
+  const alive = new Map<string, Life>();
+  for (const row of [...renames, ...ends].sort((a, b) => a.position - b.position)) {
+    if (row.type === 'collection.created' || row.type === 'collection.adopted') {
+      const life: Life = { identity: String(row.position), names: [] };
+      begin(life, row.collection, row);
+      lives.push(life);
+      alive.set(row.collection, life);
+    } else {
+      const life = alive.get(row.collection);
+      // Of a collection that has nothing to do with the name.
+      if (life === undefined) continue;
+      end(life, row);
+      alive.delete(row.collection);
+      if (row.type === 'collection.renamed' && row.to !== null) {
+        begin(life, row.to, row);
+        alive.set(row.to, life);
+      }
+    }
+  }
+  return lives.filter(({ names }) => names.some((each) => each.name === name));
+}
+
+/** All names that collections of the name had, and those that theirs had: too many do no harm. */
+function connected(name: string, renames: readonly Row[]): ReadonlySet<string> {
+  const names = new Set([name]);
+  for (let before = 0; before < names.size;) {
+    before = names.size;
+    for (const { collection, to } of renames) {
+      if (to === null || (!names.has(collection) && !names.has(to))) continue;
+      names.add(collection).add(to);
+    }
+  }
+  return names;
+}
+
+function begin(life: Life, name: string, { position, occurred_at }: Row): void {
+  life.names.push({ name, from: position, since: occurred_at.toISOString(), to: null, until: null });
+}
+
+function end({ names }: Life, { position, occurred_at }: Row): void {
+  const last = names.at(-1);
+  if (last !== undefined) Object.assign(last, { to: position, until: occurred_at.toISOString() });
+}

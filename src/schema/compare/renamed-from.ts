@@ -1,0 +1,172 @@
+/**
+ * `renamed_from` of a submitted snapshot: what a collection or a field was called before. It says what to do, and is
+ * never kept: read first, it is not in the documents that are compared.
+ */
+import { isObject } from '../../kernel/json.js';
+import { MAX_PROBLEMS, type Path, type Problem, invalid } from '../../kernel/problem.js';
+import type { Resumable } from '../../kernel/resumable.js';
+import type { Warning } from '../../kernel/warning.js';
+import type { Names } from '../fold/renaming.js';
+import type { State } from '../model/state.js';
+import { isSystemCollection } from '../model/system-collections.js';
+import { checkName } from '../normal-form/names.js';
+import type { Renames } from '../transition/renames.js';
+
+export interface RenamedFrom {
+  renames: Renames;
+  /** The snapshot without the member. */
+  body: { [member: string]: unknown };
+  /** What was named and isn't there. */
+  notes: Warning[];
+  problems: Problem[];
+}
+
+const MEMBER = 'renamed_from';
+
+/** Documents looked at in one step. */
+const STEP = 1_000;
+
+export function* readRenamedFrom(state: State, body: { [member: string]: unknown }): Resumable<RenamedFrom> {
+  const tables = yield* said(body['collections'], 'collections');
+  const columns = yield* said(body['fields'], 'fields');
+  const found: RenamedFrom = { renames: { collections: new Map(), fields: new Map() }, body, notes: [], problems: [] };
+  if (tables.length + columns.length === 0) return found;
+  const collections = collectionRenames(state, body['collections'], tables, found);
+  const fields = fieldRenames(state, { documents: body['fields'], said: columns, collections }, found);
+  return { ...found, renames: { collections, fields }, body: without(body) };
+}
+
+interface Said {
+  at: Path;
+  document: { [member: string]: unknown };
+}
+
+function* said(part: unknown, name: 'collections' | 'fields'): Resumable<Said[]> {
+  const found: Said[] = [];
+  for (const [index, document] of Array.isArray(part) ? part.entries() : []) {
+    if (index % STEP === STEP - 1) yield;
+    if (isObject(document) && Object.hasOwn(document, MEMBER)) found.push({ at: [name, index], document });
+  }
+  return found;
+}
+
+function without(body: { [member: string]: unknown }): { [member: string]: unknown } {
+  const cleaned = (part: unknown): unknown =>
+    Array.isArray(part)
+      ? part.map((document: unknown) => {
+          if (!isObject(document) || !Object.hasOwn(document, MEMBER)) return document;
+          const { [MEMBER]: _, ...rest } = document;
+          return rest;
+        })
+      : part;
+  const parts = (['collections', 'fields'] as const).filter((part) => Object.hasOwn(body, part));
+  return { ...body, ...Object.fromEntries(parts.map((part) => [part, cleaned(body[part])])) };
+}
+
+/** What one place is about. */
+interface Naming {
+  kind: 'collection' | 'field';
+  from: string;
+  to: string;
+  at: Path;
+  /** What has a name now. */
+  isThere: (name: string) => boolean;
+  /** What has a name in the snapshot. */
+  isSent: (name: string) => boolean;
+  /** Those read already. */
+  names: Map<string, string>;
+  place: { collection: string; field?: string };
+  /** Whether to say what isn't there. */
+  notes: boolean;
+}
+
+function collectionRenames(state: State, documents: unknown, all: Said[], found: RenamedFrom): Names {
+  const names = new Map<string, string>();
+  const sent = sentNames(documents, ({ collection }) => collection);
+  for (const { at, document } of all) {
+    if (found.problems.length >= MAX_PROBLEMS) break;
+    const { collection: to } = document;
+    const from = textAt(document, at, found);
+    // A name that is none is told when the document is read.
+    if (from === undefined || typeof to !== 'string') continue;
+    if (isSystemCollection(from) || isSystemCollection(to)) {
+      found.problems.push(invalid([...at, MEMBER], 'a collection of the service has one name, and keeps it'));
+      continue;
+    }
+    const isThere = (name: string) => state.collections.has(name);
+    const isSent = (name: string) => sent.has(name);
+    decide({ kind: 'collection', from, to, at, isThere, isSent, names, place: { collection: to }, notes: true }, found);
+  }
+  return names;
+}
+
+interface Columns {
+  documents: unknown;
+  said: Said[];
+  collections: Names;
+}
+
+function fieldRenames(
+  state: State,
+  { documents, said: all, collections }: Columns,
+  found: RenamedFrom,
+): Renames['fields'] {
+  const former = new Map([...collections].map(([old, now]) => [now, old]));
+  const fields = new Map<string, Map<string, string>>();
+  const sent = sentNames(documents, ({ collection, field }) => `${String(collection)}\0${String(field)}`);
+  for (const { at, document } of all) {
+    if (found.problems.length >= MAX_PROBLEMS) break;
+    const { collection, field: to } = document;
+    const from = textAt(document, at, found);
+    if (from === undefined || typeof collection !== 'string' || typeof to !== 'string') continue;
+    const node = state.collections.get(former.get(collection) ?? collection);
+    const names = fields.get(collection) ?? new Map<string, string>();
+    const isThere = (name: string) => node?.fields.has(name) === true;
+    const isSent = (name: string) => sent.has(`${collection}\0${name}`);
+    const place = { collection, field: to };
+    decide({ kind: 'field', from, to, at, isThere, isSent, names, place, notes: node !== undefined }, found);
+    if (names.size > 0) fields.set(collection, names);
+  }
+  return fields;
+}
+
+function sentNames(
+  documents: unknown,
+  nameOf: (document: { [member: string]: unknown }) => unknown,
+): ReadonlySet<unknown> {
+  return new Set(Array.isArray(documents) ? documents.filter(isObject).map(nameOf) : []);
+}
+
+function textAt(document: { [member: string]: unknown }, at: Path, { problems }: RenamedFrom): string | undefined {
+  const value = document[MEMBER];
+  if (typeof value === 'string') return value;
+  problems.push(invalid([...at, MEMBER], `${MEMBER} must be the former name, a string`));
+  return undefined;
+}
+
+function decide(naming: Naming, { notes, problems }: RenamedFrom): void {
+  const { kind, from, to, at, isThere, isSent, names, place } = naming;
+  const refused = fault(naming);
+  if (refused !== null) {
+    problems.push({ ...invalid([...at, MEMBER], refused), ...place });
+    return;
+  }
+  if (isThere(from) && !isSent(from)) {
+    problems.push(...checkName(kind, to, [...at, kind]));
+    names.set(from, to);
+  } else if (!isThere(to) && naming.notes) {
+    const message = `there is no ${kind} ${JSON.stringify(from)} to rename: ${JSON.stringify(to)} is created`;
+    notes.push({ code: 'RENAMED_FROM_NOTHING', ...place, message });
+  }
+}
+
+function fault({ kind, from, to, isThere, isSent, names }: Naming): string | null {
+  const quoted = JSON.stringify(from);
+  if (from === to) return `${MEMBER} must be another name than the one the ${kind} has`;
+  if (names.has(from)) return `${quoted} can become one ${kind} only; it is ${JSON.stringify(names.get(from))} already`;
+  if (!isThere(from)) return null;
+  if (isThere(to))
+    return `there are both ${quoted} and ${JSON.stringify(to)}: nothing is renamed to what is there already; leave ${MEMBER} out, or delete one of them first`;
+  if (!isSent(from)) return null;
+  return `${quoted} stands in the snapshot too: what is renamed leaves its name; take the other one into a later snapshot`;
+}

@@ -1,0 +1,24 @@
+/** Events that can't follow what they meet. */
+import type { Operation } from 'fast-json-patch';
+import type { NewEvent } from '../model/events.js';
+import { applyPatch } from './patch.js';
+import { UnreadableEventError } from './upcasting.js';
+
+export type SchemaChange = NewEvent & { position: number };
+
+/** An event that can't follow the state it meets: the log was written by something that isn't this service. */
+export class ImpossibleEventError extends UnreadableEventError {
+  constructor(event: SchemaChange, why: string) {
+    const place = `${event.type} ${event.collection}${event.field ? '.' + event.field : ''}`;
+    super(event.position, `${why} (${place})`);
+  }
+}
+
+/** The document that a patch of the event's makes. */
+export function patched<T extends object>(document: T, event: SchemaChange, patch: readonly Operation[]): T {
+  try {
+    return applyPatch(document, patch);
+  } catch (error) {
+    throw new ImpossibleEventError(event, `its patch doesn't fit (${(error as Error).message.split('\n')[0]})`);
+  }
+}

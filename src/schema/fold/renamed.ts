@@ -1,0 +1,64 @@
+/** What the events of renames do to a state. */
+import type { DocumentPatch } from '../model/events.js';
+import type { CollectionNode, State } from '../model/state.js';
+import { ImpossibleEventError, type SchemaChange, patched } from './impossible-event.js';
+import { replaceNodes, withCollectionNames, withFieldNames } from './renaming.js';
+
+export type RenameEvent = Extract<SchemaChange, { type: `${string}.renamed` }>;
+
+export const isRename = (event: SchemaChange): event is RenameEvent =>
+  event.type === 'collection.renamed' || event.type === 'field.renamed';
+
+/** @throws ImpossibleEventError */
+export function renamed(state: State, event: RenameEvent): State {
+  const reason = obstacle(state, event);
+  if (reason !== null) throw new ImpossibleEventError(event, reason);
+  return (event.data.patches ?? []).reduce(
+    (at, patch) => {
+      if (!isThere(at, patch)) throw new ImpossibleEventError(event, 'there is nothing of that name to change');
+      return patchDocument(at, event, patch);
+    },
+    named(state, event),
+  );
+}
+
+/** The same of a state that holds only some of the collections. */
+export function renamedWithin(state: State, event: RenameEvent): State {
+  return (event.data.patches ?? []).reduce(
+    (at, patch) => (isThere(at, patch) ? patchDocument(at, event, patch) : at),
+    named(state, event),
+  );
+}
+
+function obstacle({ collections }: State, event: RenameEvent): string | null {
+  const { to } = event.data;
+  const fields = collections.get(event.collection)?.fields;
+  if (fields === undefined) return 'there is no such collection';
+  if (event.type === 'collection.renamed') return collections.has(to) ? 'there is a collection of the new name' : null;
+  if (!fields.has(event.field ?? '')) return 'there is no such field';
+  return fields.has(to) ? 'there is a field of the new name' : null;
+}
+
+function named(state: State, event: RenameEvent): State {
+  const { collection, field, data } = event;
+  return event.type === 'collection.renamed'
+    ? withCollectionNames(state, new Map([[collection, data.to]]))
+    : withFieldNames(state, collection, new Map([[field ?? '', data.to]]));
+}
+
+function isThere({ collections }: State, { collection, field, relation }: DocumentPatch): boolean {
+  const node = collections.get(collection);
+  if (field !== undefined) return node?.fields.has(field) === true;
+  return relation === undefined ? node !== undefined : node?.relations.has(relation) === true;
+}
+
+/** Of what is there. */
+function patchDocument(state: State, event: RenameEvent, { collection, field, relation, patch }: DocumentPatch): State {
+  const change = <T extends object>(document: T | undefined): T => patched(document as T, event, patch);
+  return replaceNodes(state, [collection], (node): CollectionNode => {
+    if (field !== undefined)
+      return { ...node, fields: new Map(node.fields).set(field, change(node.fields.get(field))) };
+    if (relation === undefined) return { ...node, collection: change(node.collection) };
+    return { ...node, relations: new Map(node.relations).set(relation, change(node.relations.get(relation))) };
+  });
+}

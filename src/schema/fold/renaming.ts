@@ -1,0 +1,217 @@
+/**
+ * Other names for collections and fields, and for every member of a document that is exactly such a name. Texts that
+ * mention one keep what they say: SQL and templates are read by what decides, not by the fold.
+ */
+import { Set as PersistentSet } from 'immutable';
+import type { Json } from '../../kernel/json.js';
+import { runToEnd } from '../../kernel/resumable.js';
+import type { TableExtras } from '../model/extras.js';
+import type { Collection, CollectionMeta, Field, Relation, TableSchema } from '../model/model.js';
+import {
+  type CollectionNode,
+  type Identities,
+  type State,
+  groupedIn,
+  partitionsOf,
+  referencesTo,
+} from '../model/state.js';
+import { type ChangedFields, reindex, renameIndexes } from './secondary-indexes.js';
+
+/** New names by the ones that things have, all at once: two may swap theirs. */
+export type Names = ReadonlyMap<string, string>;
+
+/** Names of collections, or of the fields of one, that change at the same time. */
+export type Renaming = { collections: Names } | { collection: string; fields: Names };
+
+type Own = <T extends string | null>(name: T) => T;
+
+const ownOf =
+  (names: Names): Own =>
+  (name) =>
+    (name === null ? name : (names.get(name) ?? name)) as typeof name;
+
+/** The state in which the collections are called otherwise. The new names must be free, or given up at the same time. */
+export function withCollectionNames(state: State, names: Names): State {
+  const own = ownOf(names);
+  const concerned = new Set<string>(names.keys());
+  for (const name of names.keys()) {
+    for (const each of [
+      ...(state.referencedBy.get(name) ?? PersistentSet<string>()),
+      ...groupedIn(state, name),
+      ...referencesTo(state, name),
+      ...partitionsOf(state, name),
+    ])
+      concerned.add(each);
+  }
+  return replaceNodes(state, concerned, (node) => renamedCollection(node, own));
+}
+
+/** The state in which fields of a collection are called otherwise. */
+export function withFieldNames(state: State, collection: string, names: Names): State {
+  const own = ownOf(names);
+  const concerned = new Set([collection, ...(state.referencedBy.get(collection) ?? [])]);
+  return replaceNodes(state, concerned, (node) => {
+    const held = node.collection.collection === collection ? renamedFields(node, names, own) : node;
+    return withRelations(held, (relation) =>
+      relation.one_collection === collection ? changed(relation, { one_field: own(relation.one_field) }) : relation,
+    );
+  });
+}
+
+/** Puts what `change` makes of each node under the name that it then has; what stays the same object stays. */
+export function replaceNodes(
+  state: State,
+  concerned: Iterable<string>,
+  change: (node: CollectionNode) => CollectionNode,
+): State {
+  const replaced: Replaced[] = [];
+  for (const name of concerned) {
+    const old = state.collections.get(name);
+    const now = old && change(old);
+    if (old !== undefined && now !== undefined && now !== old) replaced.push({ old, now });
+  }
+  if (replaced.length === 0) return state;
+  const collections = state.collections.withMutations((map) => {
+    for (const { old } of replaced) map.delete(nameOf(old));
+    for (const { now } of replaced) map.set(nameOf(now), now);
+  });
+  return { ...state, collections, ...secondaryIndexes(state, replaced) };
+}
+
+interface Replaced {
+  old: CollectionNode;
+  now: CollectionNode;
+}
+
+const nameOf = ({ collection }: CollectionNode): string => collection.collection;
+
+/** A name is given up by one collection before another takes it. */
+function secondaryIndexes(state: State, replaced: readonly Replaced[]): Pick<State, 'referencedBy' | 'indexNames'> {
+  let { referencedBy } = state;
+  const fields: ChangedFields[] = [];
+  const note = (collection: string, before: CollectionNode | undefined, after: CollectionNode | undefined): void => {
+    referencedBy = reindex(referencedBy, collection, before?.relations, after?.relations);
+    fields.push({ collection, before: before?.fields, after: after?.fields });
+  };
+  const isMoved = ({ old, now }: Replaced): boolean => nameOf(old) !== nameOf(now);
+  for (const each of replaced) note(nameOf(each.old), each.old, isMoved(each) ? undefined : each.now);
+  for (const each of replaced.filter(isMoved)) note(nameOf(each.now), undefined, each.now);
+  return { referencedBy, indexNames: runToEnd(renameIndexes(state.indexNames, fields)) };
+}
+
+/** With the members changed that are others; the same object where none is. */
+function changed<T extends object>(value: T, members: Partial<T>): T {
+  const differs = (Object.keys(members) as (keyof T)[]).some((name) => members[name] !== value[name]);
+  return differs ? { ...value, ...members } : value;
+}
+
+function mapped<T>(values: T[], change: (value: T) => T): T[] {
+  const next = values.map(change);
+  return next.every((each, index) => each === values[index]) ? values : next;
+}
+
+function withRelations(node: CollectionNode, change: (relation: Relation) => Relation): CollectionNode {
+  const before = [...node.relations.values()];
+  const after = mapped(before, change);
+  if (after === before) return node;
+  return { ...node, relations: new Map(after.map((relation) => [relation.many_field, relation])) };
+}
+
+function renamedCollection(node: CollectionNode, own: Own): CollectionNode {
+  const { collection: before } = node;
+  const name = own(before.collection);
+  const collection = changed(before, {
+    collection: name,
+    meta: changed(before.meta, { group: own(before.meta.group) }),
+    schema: before.schema && pointingAt(before.schema, own),
+  });
+  const fields: CollectionNode['fields'] =
+    name === before.collection
+      ? node.fields
+      : new Map([...node.fields].map(([field, value]) => [field, { ...value, collection: name }]));
+  const held = collection === before && fields === node.fields ? node : { ...node, collection, fields };
+  return withRelations(held, (relation) =>
+    changed(relation, {
+      many_collection: own(relation.many_collection),
+      one_collection: own(relation.one_collection),
+      one_allowed_collections: relation.one_allowed_collections && mapped(relation.one_allowed_collections, own),
+    }),
+  );
+}
+
+/** Its foreign keys that are no relations, and its place as a partition. */
+function pointingAt(schema: TableSchema, own: Own): TableSchema {
+  const { extras } = schema;
+  if (extras === undefined) return schema;
+  const { constraints, partition_of: parent } = extras;
+  const next: Partial<TableExtras> = {};
+  if (parent) next.partition_of = changed(parent, { table: own(parent.table) });
+  if (constraints)
+    next.constraints = mapped(constraints, (each) =>
+      each.references === undefined ? each : changed(each, { references: own(each.references) }),
+    );
+  return changed(schema, { extras: changed(extras, next) });
+}
+
+function renamedFields(node: CollectionNode, names: Names, own: Own): CollectionNode {
+  const fields = new Map<string, Field>();
+  for (const [name, field] of node.fields) {
+    const meta = changed(field.meta, { group: own(field.meta.group) });
+    fields.set(own(name), changed(field, { field: own(name), meta }));
+  }
+  const held = {
+    ...node,
+    identities: withNames(node.identities, own),
+    collection: namingFields(node.collection, names, own),
+    fields,
+  };
+  return withRelations(held, (relation) =>
+    changed(relation, {
+      many_field: own(relation.many_field),
+      junction_field: own(relation.junction_field),
+      sort_field: own(relation.sort_field),
+      one_collection_field: own(relation.one_collection_field),
+    }),
+  );
+}
+
+const withNames = ({ collection, fields }: Identities, own: Own): Identities => ({
+  collection,
+  fields: new Map([...fields].map(([name, identity]) => [own(name), identity])),
+});
+
+function namingFields(collection: Collection, names: Names, own: Own): Collection {
+  const { meta, schema } = collection;
+  return changed(collection, {
+    meta: changed(meta, {
+      archive_field: own(meta.archive_field),
+      sort_field: own(meta.sort_field),
+      item_duplication_fields: copiedFields(meta.item_duplication_fields, names),
+    }),
+    schema: schema && namingColumns(schema, own),
+  });
+}
+
+/** Fields that a copy of an item takes along. `author.name` is a path, and none of the collection's own names. */
+function copiedFields(copied: CollectionMeta['item_duplication_fields'], names: Names): Json {
+  if (!Array.isArray(copied)) return copied;
+  return mapped(copied, (each) => (typeof each === 'string' ? (names.get(each) ?? each) : each));
+}
+
+/** What names a column by itself, and not within a definition. */
+function namingColumns(schema: TableSchema, own: Own): TableSchema {
+  const { extras } = schema;
+  if (extras === undefined) return schema;
+  const { primary_key: key, needs, unmanaged } = extras;
+  const next: Partial<TableExtras> = {};
+  if (key) next.primary_key = changed(key, { columns: mapped(key.columns, own) });
+  if (needs)
+    next.needs = mapped(needs, (need) =>
+      need.kind === 'sequence' && need.owned_by !== undefined ? changed(need, { owned_by: own(need.owned_by) }) : need,
+    );
+  if (unmanaged)
+    next.unmanaged = mapped(unmanaged, (each) =>
+      each.kind === 'default' || each.kind === 'generated' ? changed(each, { name: own(each.name) }) : each,
+    );
+  return changed(schema, { extras: changed(extras, next) });
+}

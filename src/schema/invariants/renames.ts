@@ -1,0 +1,33 @@
+/** What stands against a rename by itself. */
+import { parentOf } from '../model/order.js';
+import { type State, isFolder } from '../model/state.js';
+import { type Problem, about } from '../../kernel/problem.js';
+import type { Renames } from '../transition/renames.js';
+import type { UnwrittenText } from '../transition/rename-texts.js';
+
+/** @param to the state by the new names; `unwritten`: texts that still say the old ones */
+export const renameProblems = (to: State, renames: Renames, unwritten: readonly UnwrittenText[]): Problem[] => [
+  ...partitionProblems(to, renames),
+  ...unwritten.map(unwrittenProblem),
+];
+
+/** A column of a partition is called like its table's, and PostgreSQL renames it with that. */
+function partitionProblems(to: State, { fields }: Renames): Problem[] {
+  return [...fields].flatMap(([collection, names]) => {
+    const node = to.collections.get(collection);
+    const parent = parentOf(to, collection);
+    if (node === undefined || isFolder(node) || parent === undefined) return [];
+    return [...names].flatMap(([field, name]) => {
+      if (node.fields.get(name)?.schema == null || fields.get(parent)?.get(field) === name) return [];
+      const message = `the columns of a partition are those of ${JSON.stringify(parent)}: rename it there too`;
+      return [about({ kind: 'field', collection, field: name }, message, { code: 'IN_USE' })];
+    });
+  });
+}
+
+function unwrittenProblem({ collection, field, path }: UnwrittenText): Problem {
+  const message = 'this SQL may mention a name that changes, and can not be rewritten: change or remove it first';
+  return field === undefined
+    ? about({ kind: 'collection', collection, member: path }, message, { code: 'IN_USE' })
+    : about({ kind: 'field', collection, field, member: path }, message, { code: 'IN_USE' });
+}

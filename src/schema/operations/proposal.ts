@@ -1,0 +1,24 @@
+/** What stands against a change in which things may have other names. */
+import { type Proposal, changeProblems } from '../invariants/index.js';
+import { renameProblems } from '../invariants/renames.js';
+import type { Problem } from '../../kernel/problem.js';
+import type { Resumable } from '../../kernel/resumable.js';
+import { isNone, renamesBetween, withRenames } from '../transition/renames.js';
+
+/** Everything that stands against a change: by the new names, a rename by itself is none. */
+export function* proposalProblems({ from, to, touched, isRecreated }: Proposal): Resumable<Problem[]> {
+  const renames = renamesBetween(from, to, touched);
+  if (isNone(renames))
+    return yield* changeProblems({ from, to, touched, ...(isRecreated !== undefined && { isRecreated }) });
+  const named = withRenames(from, renames);
+  const all = new Set([...touched, ...named.touched]);
+  return [
+    ...renameProblems(to, renames, named.unwritten),
+    ...(yield* changeProblems({
+      from: named.state,
+      to,
+      touched: all,
+      ...(isRecreated !== undefined && { isRecreated }),
+    })),
+  ];
+}

@@ -1,0 +1,115 @@
+/** rename-collection and rename-field: another name, and everything that is known of it, rows included, stays. */
+import { Draft } from '../transition/draft.js';
+import type { NewEvent } from '../model/events.js';
+import { parentOf } from '../model/order.js';
+import { type CollectionNode, type State, partitionsOf } from '../model/state.js';
+import { checkName } from '../normal-form/names.js';
+import { isObject } from '../../kernel/json.js';
+import { type Path, type Problem, type Result, invalid, ok, refuse, unknownMembers } from '../../kernel/problem.js';
+import type { Resumable } from '../../kernel/resumable.js';
+import { NO_RENAMES, type Renames, withRenames } from '../transition/renames.js';
+import { type Operation, decideDraft } from './operation.js';
+import { missingCollection, missingField, systemCollection } from './refusals.js';
+
+export interface RenameCollection {
+  collection: string;
+  to: string;
+}
+
+export interface RenameCollectionInput {
+  collection: string;
+  body: unknown;
+}
+
+export const renameCollection: Operation<'rename-collection', RenameCollectionInput, RenameCollection> = {
+  name: 'rename-collection',
+
+  parse({ collection, body }) {
+    const to = readTo(body, 'collection');
+    return to.ok ? ok({ collection, to: to.value }) : to;
+  },
+
+  *decide(state, { collection, to }) {
+    if (!state.collections.has(collection)) {
+      return refuse(systemCollection(collection) ?? missingCollection(collection));
+    }
+    if (to === collection) return ok([]);
+    if (state.collections.has(to)) {
+      const message = `there is a collection ${JSON.stringify(to)} already`;
+      return refuse({ code: 'ALREADY_EXISTS', message, path: 'to', collection });
+    }
+    return yield* decideRenames(state, { ...NO_RENAMES, collections: new Map([[collection, to]]) });
+  },
+};
+
+export interface RenameField extends RenameCollection {
+  field: string;
+}
+
+export interface RenameFieldInput extends RenameCollectionInput {
+  field: string;
+}
+
+export const renameField: Operation<'rename-field', RenameFieldInput, RenameField> = {
+  name: 'rename-field',
+
+  parse({ collection, field, body }) {
+    const to = readTo(body, 'field');
+    return to.ok ? ok({ collection, field, to: to.value }) : to;
+  },
+
+  *decide(state, { collection, field, to }) {
+    const node = state.collections.get(collection);
+    if (node === undefined) return refuse(systemCollection(collection) ?? missingCollection(collection));
+    if (!node.fields.has(field)) return refuse(missingField(collection, field));
+    if (to === field) return ok([]);
+    const tables = withPartitions(state, collection).filter((name) => state.collections.get(name)?.fields.has(field));
+    const problems = [
+      ...tables.flatMap((name) => takenProblems(state, name, to)),
+      ...partitionProblems(state, node, { collection, field, to }),
+    ];
+    if (problems.length > 0) return refuse(...problems);
+    const names = new Map([[field, to]]);
+    return yield* decideRenames(state, { ...NO_RENAMES, fields: new Map(tables.map((name) => [name, names])) });
+  },
+};
+
+const TO: Path = ['to'];
+
+function readTo(body: unknown, kind: 'collection' | 'field'): Result<string> {
+  if (!isObject(body)) return refuse(invalid([], 'the body is an object with the new name: {"to": "…"}'));
+  const problems = unknownMembers(body, new Set(['to']), []);
+  const { to } = body;
+  if (to === undefined) problems.push(invalid(TO, 'to is required: the new name, a string'));
+  else problems.push(...checkName(kind, to, TO));
+  return problems.length > 0 ? refuse(...problems) : ok(to as string);
+}
+
+function takenProblems({ collections }: State, collection: string, to: string): Problem[] {
+  if (collections.get(collection)?.fields.has(to) !== true) return [];
+  const message = `${JSON.stringify(collection)} has a field ${JSON.stringify(to)} already`;
+  return [{ code: 'ALREADY_EXISTS', message, path: 'to', collection, field: to }];
+}
+
+function partitionProblems(state: State, { fields }: CollectionNode, { collection, field }: RenameField): Problem[] {
+  const parent = parentOf(state, collection);
+  if (parent === undefined || fields.get(field)?.schema === null) return [];
+  const message = `the columns of a partition are those of ${JSON.stringify(parent)}: rename it there, and it is renamed here`;
+  return [{ code: 'IN_USE', message, collection, field }];
+}
+
+/** A table and its partitions: their columns have one name. */
+function withPartitions(state: State, collection: string): string[] {
+  const names = new Set([collection]);
+  for (const name of names) for (const each of partitionsOf(state, name)) names.add(each);
+  return [...names];
+}
+
+function* decideRenames(state: State, renames: Renames): Resumable<Result<NewEvent[]>> {
+  const named = withRenames(state, renames);
+  const places = { collection: placeOfTo, field: placeOfTo };
+  return yield* decideDraft(state, new Draft(named.state, named.touched), {}, places);
+}
+
+/** Whatever is wrong with the result is wrong with the new name. */
+const placeOfTo = () => ({ at: TO, stepsTo: () => [] });

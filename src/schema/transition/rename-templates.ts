@@ -1,0 +1,90 @@
+/** Templates that name fields: `{{ title }}`, `{{ author.name }}`, `{{ item:headings.title }}`. */
+import { type Renaming, replaceNodes } from '../fold/renaming.js';
+import type { Collection } from '../model/model.js';
+import { type CollectionNode, type State, getRelation, relationsTo } from '../model/state.js';
+import type { Json } from '../../kernel/json.js';
+
+const PLACEHOLDER = /\{\{([^{}]*)\}\}/g;
+
+/** What would be read as something else in a template. */
+const UNSAYABLE = /[.:{}()]|^\s|\s$/;
+
+/** The state with every template that reaches something renamed; where its new name can't be said there, as it was. */
+export function withTemplates(before: State, after: State, renaming: Renaming): State {
+  const names = 'collections' in renaming ? renaming.collections : renaming.fields;
+  const words = [...names.keys()];
+  if ([...names.values()].some((name) => UNSAYABLE.test(name))) return after;
+  const nameOf = 'collections' in renaming ? (name: string) => names.get(name) ?? name : (name: string) => name;
+  const former = new Map<string, CollectionNode>();
+  for (const [name, node] of before.collections) {
+    const { display_template, preview_url, item_duplication_fields: copied } = node.collection.meta;
+    const paths = Array.isArray(copied) ? copied.filter((each) => typeof each === 'string') : [];
+    const texts = [display_template, preview_url, ...paths];
+    if (texts.some((text) => text !== null && words.some((word) => text.includes(word))))
+      former.set(nameOf(name), node);
+  }
+  return replaceNodes(after, former.keys(), (node) => {
+    const was = former.get(node.collection.collection) as CollectionNode;
+    const collection = withPaths(node.collection, (path) =>
+      renamedPath(before, renaming, { collection: was.collection.collection, path }),
+    );
+    return collection === node.collection ? node : { ...node, collection };
+  });
+}
+
+function withPaths(collection: Collection, rename: (path: string) => string): Collection {
+  const { meta } = collection;
+  const inTemplate = (text: string | null) =>
+    text &&
+    text.replace(PLACEHOLDER, (whole, inner: string) => {
+      const path = inner.trim();
+      return whole.replace(path, () => rename(path));
+    });
+  const copied = meta.item_duplication_fields;
+  const next = {
+    display_template: inTemplate(meta.display_template),
+    preview_url: inTemplate(meta.preview_url),
+    item_duplication_fields: Array.isArray(copied)
+      ? copied.map((each): Json => (typeof each === 'string' && each.includes('.') ? rename(each) : each))
+      : copied,
+  };
+  const isOther =
+    JSON.stringify(Object.values(next)) !== JSON.stringify([meta.display_template, meta.preview_url, copied]);
+  return isOther ? { ...collection, meta: { ...meta, ...next } } : collection;
+}
+
+interface FieldPath {
+  collection: string;
+  path: string;
+}
+
+/** A path of fields through relations, by the new names. `item:headings.title`: of one of several collections. */
+export function renamedPath(before: State, renaming: Renaming, { collection, path }: FieldPath): string {
+  let at: string | undefined = collection;
+  // A field may have a dot in its name.
+  if (before.collections.get(at)?.fields.has(path) === true) return renamedSegment(renaming, at, path);
+  const segments = path.split('.').map((segment) => {
+    const [field = '', scope] = segment.split(':', 2);
+    const named = at === undefined ? field : renamedSegment(renaming, at, field);
+    at = at === undefined ? undefined : targetOf(before, { collection: at, field, scope });
+    if (scope === undefined) return named;
+    return `${named}:${'collections' in renaming ? (renaming.collections.get(scope) ?? scope) : scope}`;
+  });
+  return segments.join('.');
+}
+
+function renamedSegment(renaming: Renaming, collection: string, field: string): string {
+  if ('collections' in renaming || renaming.collection !== collection) return field;
+  return renaming.fields.get(field) ?? field;
+}
+
+/** The collection that a field leads to. */
+function targetOf(
+  state: State,
+  { collection, field, scope }: { collection: string; field: string; scope: string | undefined },
+): string | undefined {
+  const held = getRelation(state, collection, field);
+  if (held !== undefined) return held.one_collection ?? scope;
+  return relationsTo(state, collection).find((each) => each.one_field === field && each.one_collection === collection)
+    ?.many_collection;
+}

@@ -1,0 +1,189 @@
+/**
+ * What the fold doesn't do when something gets another name: SQL texts and templates that mention the old one, and names
+ * that were made from it. Whatever decides does this, and the event says it.
+ */
+import { type Names, type Renaming, replaceNodes } from '../fold/renaming.js';
+import { foreignKeyName } from '../model/constraint-names.js';
+import type { ColumnExtras, TableExtras } from '../model/extras.js';
+import type { Field, Relation, TableSchema } from '../model/model.js';
+import { type CollectionNode, type State, referencesTo } from '../model/state.js';
+import { type TextNames, renamedText } from '../sql-text/renamed-text.js';
+import type { TextKind } from '../sql-text/check-sql-text.js';
+import { jsonEqual } from '../../kernel/json.js';
+import type { Path } from '../../kernel/problem.js';
+import { withTemplates } from './rename-templates.js';
+
+/** A text that mentions the old name, as far as can be seen, and can't be rewritten. */
+export interface UnwrittenText {
+  collection: string;
+  field?: string;
+  /** In the document. */
+  path: Path;
+}
+
+export interface Rewritten {
+  state: State;
+  unwritten: UnwrittenText[];
+}
+
+/** @param before by the old names; `after`: the same by the new ones, as the fold makes it */
+export function withTexts(before: State, after: State, renaming: Renaming): Rewritten {
+  const unwritten: UnwrittenText[] = [];
+  const nameOf = 'collections' in renaming ? (name: string) => renaming.collections.get(name) ?? name : same;
+  const old = 'collections' in renaming ? [...renaming.collections.keys()] : [renaming.collection];
+  const former = new Map<string, CollectionNode>();
+  for (const name of [...old, ...old.flatMap((each) => [...referencesTo(before, each)])]) {
+    const node = before.collections.get(name);
+    if (node !== undefined) former.set(nameOf(name), node);
+  }
+  const state = replaceNodes(after, former.keys(), (node) => {
+    const was = former.get(node.collection.collection) as CollectionNode;
+    return withKeyNames(withSql({ was, node, renaming, unwritten }), renaming, was);
+  });
+  return { state: withTemplates(before, state, renaming), unwritten };
+}
+
+const same = (name: string): string => name;
+
+const lookUp =
+  (names: Names) =>
+  (name: string): string =>
+    names.get(name) ?? name;
+
+interface Rewriting {
+  /** By the old names. */
+  was: CollectionNode;
+  node: CollectionNode;
+  renaming: Renaming;
+  unwritten: UnwrittenText[];
+}
+
+function withSql(rewriting: Rewriting): CollectionNode {
+  const { node, was } = rewriting;
+  const rewrite = rewriterOf(rewriting);
+  const schema = node.collection.schema && withDefinitions(node.collection.schema, was, rewrite);
+  const fields = new Map<string, Field>();
+  let isOther = schema !== node.collection.schema;
+  for (const [name, field] of node.fields) {
+    const next = withExpressions(field, (kind, text, path) => rewrite({ kind, text, path, field: name }));
+    isOther ||= next !== field;
+    fields.set(name, next);
+  }
+  return isOther ? { ...node, collection: { ...node.collection, schema }, fields } : node;
+}
+
+interface Text {
+  kind: TextKind;
+  text: string;
+  path: Path;
+  field?: string;
+  /** The table that a foreign key points at, by its old name. */
+  references?: string | undefined;
+}
+
+type Rewrite = (text: Text) => string;
+
+function rewriterOf({ was, node, renaming, unwritten }: Rewriting): Rewrite {
+  const { collection } = node.collection;
+  const isColumn = (name: string): boolean => was.fields.get(name)?.schema != null;
+  const mentions = mentionOf('collections' in renaming ? renaming.collections : renaming.fields);
+  return ({ kind, text, path, field, references }) => {
+    if (!mentions(text)) return text;
+    const written = renamedText(kind, text, { isColumn, ...namesFor(renaming, was.collection.collection, references) });
+    if (written !== null) return written;
+    unwritten.push({ collection, ...(field !== undefined && { field }), path });
+    return text;
+  };
+}
+
+function namesFor(renaming: Renaming, own: string, references: string | undefined): Omit<TextNames, 'isColumn'> {
+  if ('collections' in renaming) {
+    const table = (name: string) => (name === own ? (renaming.collections.get(own) ?? own) : name);
+    return { table, column: same, target: lookUp(renaming.collections), targetColumn: same };
+  }
+  const { collection } = renaming;
+  const names = lookUp(renaming.fields);
+  return {
+    table: same,
+    column: own === collection ? names : same,
+    target: same,
+    targetColumn: references === collection ? names : same,
+  };
+}
+
+/** Most texts don't: they needn't be parsed. Without quotes letters may be large, and escapes hide them. */
+function mentionOf(names: Names): (text: string) => boolean {
+  const words = [...names.keys()].map((name) => name.replaceAll('"', '""').toLowerCase());
+  return (text) => {
+    const small = text.toLowerCase();
+    return small.includes('u&"') || words.some((word) => small.includes(word));
+  };
+}
+
+function withDefinitions(schema: TableSchema, was: CollectionNode, rewrite: Rewrite): TableSchema {
+  const { extras } = schema;
+  if (extras === undefined) return schema;
+  const { primary_key: key, constraints, indexes, partition_by: by } = extras;
+  const former = new Map(was.collection.schema?.extras?.constraints?.map((each) => [each.name, each.references]));
+  const written: Defined = (kind, each, path) =>
+    each.definition === undefined
+      ? each
+      : { ...each, definition: rewrite({ kind, text: each.definition, path, references: former.get(each.name) }) };
+  const all = <T extends Definition>(kind: TextKind, list: T[], member: string): T[] =>
+    list.map((each, index) => written(kind, each, [...EXTRAS, member, index, 'definition']));
+  const next: TableExtras = {
+    ...extras,
+    ...(key && { primary_key: written('constraint', key, [...EXTRAS, 'primary_key', 'definition']) }),
+    ...(constraints && { constraints: all('constraint', constraints, 'constraints') }),
+    ...(indexes && { indexes: all('index', indexes, 'indexes') }),
+    ...(by && { partition_by: rewrite({ kind: 'partition key', text: by, path: [...EXTRAS, 'partition_by'] }) }),
+  };
+  return jsonEqual(next, extras) ? schema : { ...schema, extras: next };
+}
+
+const EXTRAS: Path = ['schema', 'extras'];
+
+interface Definition {
+  name: string;
+  definition?: string;
+}
+
+type Defined = <T extends Definition>(kind: TextKind, each: T, path: Path) => T;
+
+function withExpressions(field: Field, rewrite: (kind: TextKind, text: string, path: Path) => string): Field {
+  const { schema } = field;
+  if (schema === null) return field;
+  const generated = schema.generation_expression;
+  const now = generated === null ? null : rewrite('expression', generated, ['schema', 'generation_expression']);
+  const extras = schema.extras && withDefault(schema.extras, (text) => rewrite('expression', text, DEFAULT));
+  if (now === generated && extras === schema.extras) return field;
+  return { ...field, schema: { ...schema, generation_expression: now, ...(extras && { extras }) } };
+}
+
+const DEFAULT: Path = ['schema', 'extras', 'default'];
+
+function withDefault(extras: ColumnExtras, rewrite: (text: string) => string): ColumnExtras {
+  const value = extras.default === undefined ? undefined : rewrite(extras.default);
+  return value === undefined || value === extras.default ? extras : { ...extras, default: value };
+}
+
+/** Foreign keys whose name nobody gave: it is made from those of table and column. */
+function withKeyNames(node: CollectionNode, renaming: Renaming, was: CollectionNode): CollectionNode {
+  const formerField = formerFieldIn(renaming, node);
+  let isOther = false;
+  const relations = new Map<string, Relation>();
+  for (const [name, relation] of node.relations) {
+    const { schema, many_collection, many_field } = relation;
+    const former = foreignKeyName(was.collection.collection, formerField(name));
+    const next = foreignKeyName(many_collection, many_field);
+    const follows = schema?.constraint_name === former && former !== next;
+    isOther ||= follows;
+    relations.set(name, follows ? { ...relation, schema: { ...schema, constraint_name: next } } : relation);
+  }
+  return isOther ? { ...node, relations } : node;
+}
+
+function formerFieldIn(renaming: Renaming, { collection }: CollectionNode): (name: string) => string {
+  if ('collections' in renaming || renaming.collection !== collection.collection) return same;
+  return lookUp(new Map([...renaming.fields].map(([old, now]) => [now, old])));
+}

@@ -1,0 +1,219 @@
+/** Other names in diffs: each said once, everything else by the new ones, and apply takes it. */
+import { expect } from 'chai';
+import { operations } from '../../../src/schema/operations/index.js';
+import type { Operation } from '../../../src/schema/operations/operation.js';
+import { type State, initialState } from '../../../src/schema/model/state.js';
+import { type SchemaDiff, diffStates } from '../../../src/schema/diff/diff.js';
+import { snapshotHash, snapshotOf } from '../../../src/schema/snapshot/snapshot.js';
+import { transition } from '../../../src/schema/transition/transition.js';
+import { relationBody } from '../../../src/schema/transition/context.js';
+import { runToEnd } from '../../../src/kernel/resumable.js';
+import { accepted, attempt, follow, followStrictly } from '../../support/given.js';
+import { createRandomCommands } from '../../support/random-commands.js';
+
+const RELEASE = '1.0.0';
+
+const hashOf = (state: State) => runToEnd(snapshotHash(state, RELEASE));
+const shown = (state: State) => {
+  const snapshot = runToEnd(snapshotOf(state, RELEASE));
+  return JSON.stringify({ ...snapshot, relations: snapshot.relations.map(relationBody) });
+};
+const namesOf = (...states: State[]) => new Set(states.flatMap(({ collections }) => [...collections.keys()]));
+const between = (from: State, to: State): SchemaDiff => runToEnd(diffStates(from, to, namesOf(from, to)));
+
+const table = (collection: string, ...fields: string[]) => ({
+  body: {
+    collection,
+    schema: {},
+    fields: fields.map((field) => ({ field, type: 'string', meta: { interface: 'input' } })),
+  },
+  concurrentIndexes: false,
+});
+
+const renamed = (state: State, collection: string, to: string) =>
+  accepted(state, 'rename-collection', { collection, body: { to } });
+const renamedField = (state: State, collection: string, field: string, to: string) =>
+  accepted(state, 'rename-field', { collection, field, body: { to } });
+
+const apply = (state: State, diff: SchemaDiff, hash = hashOf(state)) =>
+  attempt(state, 'apply-diff', { release: RELEASE, body: { hash, diff } });
+
+/** Both ways: as events, and as a diff that is applied. */
+function expectWay(from: State, to: State): void {
+  const events = runToEnd(transition(from, to, namesOf(from, to)));
+  expect(shown(followStrictly(from, events))).to.equal(shown(to));
+  const diff = JSON.parse(JSON.stringify(between(from, to))) as SchemaDiff;
+  const result = apply(from, diff);
+  if (!result.ok) throw new Error(`refused: ${JSON.stringify(result.problems)} of ${JSON.stringify(diff)}`);
+  expect(shown(followStrictly(from, result.value)), JSON.stringify(diff)).to.equal(shown(to));
+}
+
+describe('other names in diffs', () => {
+  const start = [table('articles', 'title', 'body'), table('authors', 'name')].reduce(
+    (state, input) => accepted(state, 'create-collection', input),
+    initialState(),
+  );
+  const related = accepted(start, 'create-field', {
+    collection: 'articles',
+    body: { field: 'author', type: 'integer', meta: { interface: 'input' } },
+    concurrentIndexes: false,
+  });
+  const schema = accepted(related, 'create-relation', {
+    body: { many_collection: 'articles', many_field: 'author', one_collection: 'authors', schema: {} },
+  });
+
+  it('are one entry each, and what follows from them is none', () => {
+    const after = renamedField(
+      renamed(renamed(schema, 'articles', 'posts'), 'authors', 'people'),
+      'posts',
+      'title',
+      'headline',
+    );
+    expect(between(schema, after)).to.deep.equal({
+      collections: [
+        { collection: 'people', diff: [{ kind: 'E', path: ['collection'], lhs: 'authors', rhs: 'people' }] },
+        { collection: 'posts', diff: [{ kind: 'E', path: ['collection'], lhs: 'articles', rhs: 'posts' }] },
+      ],
+      fields: [
+        {
+          collection: 'posts',
+          field: 'headline',
+          diff: [{ kind: 'E', path: ['field'], lhs: 'title', rhs: 'headline' }],
+        },
+      ],
+      relations: [],
+    });
+    expectWay(schema, after);
+    expectWay(after, schema);
+  });
+
+  it('swap and go round in circles', () => {
+    let swapped = renamed(renamed(renamed(schema, 'articles', 'x'), 'authors', 'articles'), 'x', 'authors');
+    swapped = renamedField(swapped, 'authors', 'title', 'x');
+    swapped = renamedField(swapped, 'authors', 'body', 'title');
+    swapped = renamedField(swapped, 'authors', 'author', 'body');
+    swapped = renamedField(swapped, 'authors', 'x', 'author');
+    const diff = between(swapped, schema);
+    expect(diff.collections.map(({ collection }) => collection)).to.deep.equal(['articles', 'authors']);
+    expect(diff.fields).to.have.length(3);
+    expect(diff.relations).to.deep.equal([]);
+    expectWay(swapped, schema);
+    expectWay(schema, swapped);
+  });
+
+  it('of what takes the name of something that goes', () => {
+    let after = accepted(schema, 'delete-collection', { collection: 'authors' });
+    after = renamed(after, 'articles', 'authors');
+    after = accepted(after, 'delete-field', { collection: 'authors', field: 'body' });
+    after = renamedField(after, 'authors', 'title', 'body');
+    after = accepted(after, 'create-collection', table('articles', 'other'));
+    after = accepted(after, 'create-field', {
+      collection: 'authors',
+      body: { field: 'title', type: 'text', meta: { interface: 'input' } },
+      concurrentIndexes: false,
+    });
+    const diff = between(schema, after);
+    expect(diff.collections.map(({ collection, diff: [first] }) => [collection, first?.kind])).to.deep.equal([
+      ['authors', 'D'],
+      ['articles', 'N'],
+      ['authors', 'E'],
+    ]);
+    expectWay(schema, after);
+    expectWay(after, schema);
+  });
+
+  it('come with other changes of the same thing', () => {
+    let after = renamed(schema, 'articles', 'posts');
+    after = accepted(after, 'update-collection', { collection: 'posts', body: { meta: { note: 'n' } } });
+    after = renamedField(after, 'posts', 'title', 'headline');
+    after = accepted(after, 'update-fields', {
+      collection: 'posts',
+      field: 'headline',
+      body: { type: 'text', schema: { data_type: 'text' } },
+      concurrentIndexes: false,
+    });
+    after = accepted(after, 'delete-field', { collection: 'posts', field: 'body' });
+    expectWay(schema, after);
+    expectWay(after, schema);
+  });
+
+  it('whatever happened between two moments', () => {
+    for (const seed of [11, 12, 13, 14]) {
+      const next = createRandomCommands(seed);
+      const states = [initialState()];
+      while (states.length < 120) {
+        const state = states.at(-1) as State;
+        const { name, command } = next(state);
+        const { decide } = operations[name] as unknown as Operation<string, unknown, unknown>;
+        const decided = runToEnd(decide(state, command));
+        if (decided.ok && decided.value.length > 0) states.push(follow(state, decided.value));
+      }
+      for (const [a, b] of [
+        [119, 60],
+        [119, 20],
+        [60, 100],
+        [90, 30],
+        [100, 99],
+        [70, 69],
+        [119, 1],
+      ] as const) {
+        expectWay(states[a] as State, states[b] as State);
+      }
+    }
+  }).timeout(120_000);
+
+  describe('are refused', () => {
+    const rename = (lhs: unknown, rhs: unknown) => ({ kind: 'E', path: ['collection'], lhs, rhs });
+    const cases: [string, object[], string, string | undefined][] = [
+      ['of what is not there', [{ collection: 'x', diff: [rename('nothing', 'x')] }], 'SCHEMA_CHANGED', undefined],
+      [
+        'onto what is there',
+        [{ collection: 'authors', diff: [rename('articles', 'authors')] }],
+        'SCHEMA_CHANGED',
+        undefined,
+      ],
+      [
+        'that say another name than their item',
+        [{ collection: 'x', diff: [rename('articles', 'y')] }],
+        'INVALID_PAYLOAD',
+        'diff.collections[0].diff[0].rhs',
+      ],
+      [
+        'that are none',
+        [{ collection: 'articles', diff: [rename('articles', 'articles')] }],
+        'INVALID_PAYLOAD',
+        'diff.collections[0].diff[0].rhs',
+      ],
+      [
+        'that are no texts',
+        [{ collection: 'x', diff: [rename(7, 'x')] }],
+        'INVALID_PAYLOAD',
+        'diff.collections[0].diff[0].lhs',
+      ],
+      [
+        'to a name that can not be',
+        [{ collection: 'x'.repeat(64), diff: [rename('articles', 'x'.repeat(64))] }],
+        'INVALID_PAYLOAD',
+        'diff.collections[0].diff[0].rhs',
+      ],
+      [
+        'of one thing twice',
+        [
+          { collection: 'x', diff: [rename('articles', 'x')] },
+          { collection: 'y', diff: [rename('articles', 'y')] },
+        ],
+        'INVALID_PAYLOAD',
+        'diff.collections[1].diff[0].lhs',
+      ],
+    ];
+    for (const [what, collections, code, path] of cases) {
+      it(what, () => {
+        const result = apply(schema, { collections, fields: [], relations: [] } as unknown as SchemaDiff);
+        expect(result.ok).to.equal(false);
+        const problem = result.ok ? undefined : result.problems[0];
+        expect(problem?.code).to.equal(code);
+        if (path !== undefined) expect(problem?.path).to.equal(path);
+      });
+    }
+  });
+});

@@ -1,0 +1,125 @@
+/** Names in SQL texts, by the places of the parser's references. */
+import { expect } from 'chai';
+import { quotedName } from '../../../src/schema/sql-text/quoted-name.js';
+import { type TextNames, renamedText } from '../../../src/schema/sql-text/renamed-text.js';
+import type { TextKind } from '../../../src/schema/sql-text/check-sql-text.js';
+
+const mapping = (pairs: Record<string, string>) => (name: string) => (Object.hasOwn(pairs, name) ? pairs[name]! : name);
+
+function names(
+  given: { [K in 'table' | 'column' | 'target' | 'targetColumn']?: Record<string, string> } = {},
+): TextNames {
+  const { table = {}, column = {}, target = {}, targetColumn = {} } = given;
+  return {
+    table: mapping(table),
+    column: mapping(column),
+    target: mapping(target),
+    targetColumn: mapping(targetColumn),
+    isColumn: (name) => name !== 'articles',
+  };
+}
+
+const COLUMN = { title: 'headline' };
+
+describe('names in SQL texts', () => {
+  const cases: [TextKind, string, string][] = [
+    ['expression', 'title', 'headline'],
+    [
+      'expression',
+      'lower(title) || \'title\' || length("title")::text',
+      "lower(headline) || 'title' || length(headline)::text",
+    ],
+    ['expression', '\'é\' || title || "é"', '\'é\' || headline || "é"'],
+    ['expression', "title ->> 'title'", "headline ->> 'title'"],
+    ['expression', "E'\\ttitle\u0001\u0085' || title", "E'\\ttitle\u0001\u0085' || headline"],
+    ['expression', 'title(body)', 'title(body)'],
+    ['expression', 'subtitle', 'subtitle'],
+    ['constraint', "CHECK ((articles.title <> ''::text))", "CHECK ((posts.headline <> ''::text))"],
+    ['constraint', 'CHECK ((articles.* IS NOT NULL))', 'CHECK ((posts.* IS NOT NULL))'],
+    ['constraint', 'CHECK ((articles IS NOT NULL))', 'CHECK ((posts IS NOT NULL))'],
+    [
+      'constraint',
+      'UNIQUE NULLS NOT DISTINCT (id, title) INCLUDE (body, title)',
+      'UNIQUE NULLS NOT DISTINCT (id, headline) INCLUDE (body, headline)',
+    ],
+    ['constraint', 'PRIMARY KEY ("title")', 'PRIMARY KEY (headline)'],
+    [
+      'constraint',
+      'FOREIGN KEY (title, PERIOD valid) REFERENCES authors(name, PERIOD valid) ON DELETE SET NULL (title)',
+      'FOREIGN KEY (headline, PERIOD valid) REFERENCES people("full name", PERIOD valid) ON DELETE SET NULL (headline)',
+    ],
+    ['constraint', 'FOREIGN KEY (title) REFERENCES public.authors', 'FOREIGN KEY (headline) REFERENCES public.people'],
+    [
+      'constraint',
+      'EXCLUDE USING gist (title WITH =, lower(title) WITH &&) INCLUDE (title) WHERE ((title > id))',
+      'EXCLUDE USING gist (headline WITH =, lower(headline) WITH &&) INCLUDE (headline) WHERE ((headline > id))',
+    ],
+    [
+      'index',
+      "USING btree (title DESC, lower(title), id) INCLUDE (title) WITH (fillfactor='70') WHERE (title > 'title')",
+      "USING btree (headline DESC, lower(headline), id) INCLUDE (headline) WITH (fillfactor='70') WHERE (headline > 'title')",
+    ],
+    ['partition key', 'RANGE (title, lower(title))', 'RANGE (headline, lower(headline))'],
+    ['partition bound', "FOR VALUES FROM ('title') TO (MAXVALUE)", "FOR VALUES FROM ('title') TO (MAXVALUE)"],
+  ];
+  for (const [kind, text, expected] of cases) {
+    it(`${kind}: ${text}`, () => {
+      const given = names({
+        table: { articles: 'posts' },
+        column: COLUMN,
+        target: { authors: 'people' },
+        targetColumn: { name: 'full name' },
+      });
+      expect(renamedText(kind, text, given)).to.equal(expected);
+    });
+  }
+
+  it('may change places with each other', () => {
+    const swap = names({ column: { a: 'b', b: 'a' } });
+    expect(renamedText('expression', 'a - b', swap)).to.equal('b - a');
+    expect(renamedText('index', 'USING btree (a, b)', swap)).to.equal('USING btree (b, a)');
+  });
+
+  it('leave a column alone that is called like its table', () => {
+    const given = { ...names({ table: { status: 'state' } }), isColumn: () => true };
+    expect(renamedText('constraint', "CHECK ((status <> ''))", given)).to.equal("CHECK ((status <> ''))");
+    expect(renamedText('constraint', "CHECK ((status.status <> ''))", given)).to.equal("CHECK ((state.status <> ''))");
+  });
+
+  it('are not looked for in what does not parse', () => {
+    expect(renamedText('expression', 'title +', names({ column: COLUMN }))).to.equal(null);
+  });
+
+  it('are quoted as PostgreSQL quotes them', () => {
+    const quoted = [
+      'title',
+      'Title',
+      'a b',
+      'it"s',
+      'select',
+      'values',
+      'name',
+      'user',
+      'é',
+      '1a',
+      'a1',
+      '_a',
+      'a$',
+    ].map(quotedName);
+    expect(quoted).to.deep.equal([
+      'title',
+      '"Title"',
+      '"a b"',
+      '"it""s"',
+      '"select"',
+      '"values"',
+      'name',
+      '"user"',
+      '"é"',
+      '"1a"',
+      'a1',
+      '_a',
+      '"a$"',
+    ]);
+  });
+});
