@@ -3,10 +3,11 @@
  * that were made from it. Whatever decides does this, and the event says it.
  */
 import { type Names, type Renaming, replaceNodes } from '../fold/renaming.js';
-import { foreignKeyName } from '../model/constraint-names.js';
+import { foreignKeyName, postgresName } from '../model/constraint-names.js';
+import { parentOf } from '../model/order.js';
 import type { ColumnExtras, TableExtras } from '../model/extras.js';
 import type { Field, Relation, TableSchema } from '../model/model.js';
-import { type CollectionNode, type State, referencesTo } from '../model/state.js';
+import { type CollectionNode, type State, partitionsOf, referencesTo } from '../model/state.js';
 import { type TextNames, renamedText } from '../sql-text/renamed-text.js';
 import type { TextKind } from '../sql-text/check-sql-text.js';
 import { jsonEqual } from '../../kernel/json.js';
@@ -32,13 +33,15 @@ export function withTexts(before: State, after: State, renaming: Renaming): Rewr
   const nameOf = 'collections' in renaming ? (name: string) => renaming.collections.get(name) ?? name : same;
   const old = 'collections' in renaming ? [...renaming.collections.keys()] : [renaming.collection];
   const former = new Map<string, CollectionNode>();
-  for (const name of [...old, ...old.flatMap((each) => [...referencesTo(before, each)])]) {
+  const below = 'collections' in renaming ? old.flatMap((each) => partitionsBelow(before, each)) : [];
+  for (const name of [...old, ...below, ...old.flatMap((each) => [...referencesTo(before, each)])]) {
     const node = before.collections.get(name);
     if (node !== undefined) former.set(nameOf(name), node);
   }
   const state = replaceNodes(after, former.keys(), (node) => {
     const was = former.get(node.collection.collection) as CollectionNode;
-    return withKeyNames(withSql({ was, node, renaming, unwritten }), renaming, was);
+    const named = withKeyNames(withSql({ was, node, renaming, unwritten }), renaming, was);
+    return withInheritedNames(named, renaming, partitionOf(before, was));
   });
   return { state: withTemplates(before, state, renaming), unwritten };
 }
@@ -186,4 +189,43 @@ function withKeyNames(node: CollectionNode, renaming: Renaming, was: CollectionN
 function formerFieldIn(renaming: Renaming, { collection }: CollectionNode): (name: string) => string {
   if ('collections' in renaming || renaming.collection !== collection.collection) return same;
   return lookUp(new Map([...renaming.fields].map(([old, now]) => [now, old])));
+}
+
+/** The tables that one is a partition of, each of the next. */
+function partitionOf(state: State, { collection }: CollectionNode): string[] {
+  const above = new Set<string>();
+  let at = parentOf(state, collection.collection);
+  for (; at !== undefined && !above.has(at); at = parentOf(state, at)) above.add(at);
+  return [...above];
+}
+
+function partitionsBelow(state: State, collection: string): string[] {
+  const names = new Set([collection]);
+  for (const name of names) for (const each of partitionsOf(state, name)) names.add(each);
+  return [...names].slice(1);
+}
+
+const NOT_NULL = '_not_null';
+
+/** A NOT NULL of a partition has the name of its table's: that is made from the table's name, and follows it. */
+function withInheritedNames(node: CollectionNode, renaming: Renaming, above: readonly string[]): CollectionNode {
+  if (above.length === 0) return node;
+  const tableName = 'collections' in renaming ? lookUp(renaming.collections) : same;
+  const formerField = formerFieldIn(renaming, node);
+  const follow = (given: string, field: string): string => {
+    const table = above.find((each) => postgresName(each, formerField(field), NOT_NULL) === given);
+    return table === undefined ? given : postgresName(tableName(table), field, NOT_NULL);
+  };
+  const fields = new Map([...node.fields].map(([name, field]) => [name, withNotNullName(field, follow)]));
+  return [...fields].every(([name, field]) => node.fields.get(name) === field) ? node : { ...node, fields };
+}
+
+function withNotNullName(field: Field, follow: (given: string, field: string) => string): Field {
+  const { schema } = field;
+  const given = schema?.extras?.not_null_name;
+  if (schema === null || given === undefined) return field;
+  const next = follow(given, field.field);
+  return next === given
+    ? field
+    : { ...field, schema: { ...schema, extras: { ...schema.extras, not_null_name: next } } };
 }
