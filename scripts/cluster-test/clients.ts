@@ -127,18 +127,27 @@ export async function read(process: string, clients: Clients): Promise<void> {
     const result = status === 200 ? 'read' : 'away';
     history.write({ kind: 'end', process, op, service, result, status, position, code, least });
     refused = status === 200 ? 0 : refused + 1;
-    if (position !== null && status === 200) least = Math.max(least, position);
+    const head = status === 200 ? (position ?? 0) : 0;
+    least = Math.max(least, head);
     // What it has seen may be gone for good.
     if (refused > 20) least = refused = 0;
-    if (status === 200 && position !== null && position > 0 && turn % 3 === 0) {
-      const at = `${op}e`;
-      history.write({ kind: 'begin', process, op: at, what: `GET /history/events/${position}`, service });
-      const event = await send(url, 'GET', `/history/events/${position}`);
-      const hash = event.status === 200 ? (JSON.parse(event.text) as { data: { hash: string } }).data.hash : undefined;
-      const end = { kind: 'end', process, op: at, service, status: event.status, code: event.code } as const;
-      if (hash === undefined) history.write({ ...end, result: 'away', position: null });
-      else history.write({ ...end, result: 'read', position, hash });
-    }
+    if (head > 0 && turn % 3 === 0) await readEvent(head, { op: `${op}e`, process, service }, clients);
     await sleep(100 + random.below(300));
   }
+}
+
+interface Reading {
+  op: string;
+  process: string;
+  service: number;
+}
+
+async function readEvent(position: number, reading: Reading, { urls, history }: Clients): Promise<void> {
+  const path = `/history/events/${position}`;
+  history.write({ kind: 'begin', ...reading, what: `GET ${path}` });
+  const { status, code, text } = await send(urls[reading.service] as string, 'GET', path);
+  const hash = status === 200 ? (JSON.parse(text) as { data: { hash: string } }).data.hash : undefined;
+  const end = { kind: 'end', ...reading, status, code } as const;
+  if (hash === undefined) history.write({ ...end, result: 'away', position: null });
+  else history.write({ ...end, result: 'read', position, hash });
 }

@@ -65,8 +65,9 @@ export type CheckRow = Omit<HeadCheck, 'head'> & {
   occurred_at: Date | null;
 };
 
-export function toHeadCheck({ position, hash, occurred_at: _, ...check }: CheckRow): HeadCheck {
-  return { head: { position: position ?? 0, hash: hash ?? GENESIS_HASH }, ...check };
+export function toHeadCheck(row: CheckRow): HeadCheck {
+  const { position, hash, forgotten, pending, acknowledged, timeline } = row;
+  return { head: { position: position ?? 0, hash: hash ?? GENESIS_HASH }, forgotten, pending, acknowledged, timeline };
 }
 
 export async function checkHead(db: Queryable): Promise<HeadCheck> {

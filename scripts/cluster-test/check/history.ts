@@ -39,6 +39,11 @@ export interface Recorded {
   faults: number;
 }
 
+function endedOf(raw: Raw, began: number): Ended {
+  const { at: ended, process: client, op, service, result, position, hash = null, batch = null, least = 0 } = raw;
+  return { began, ended, client, op, service, result, position, hash, batch, least };
+}
+
 export function readHistory(file: string): Recorded {
   const begun = new Map<string, number>();
   const tries: Ended[] = [];
@@ -49,10 +54,8 @@ export function readHistory(file: string): Recorded {
     if (raw.kind === 'fault' && raw.phase === 'end') faults += 1;
     if (raw.kind === 'begin') begun.set(raw.op, raw.at);
     if (raw.kind !== 'end') continue;
-    const { process: client, op, service, result, position, hash = null, batch = null, least = 0 } = raw;
-    const began = begun.get(op) ?? raw.at;
-    begun.delete(op);
-    tries.push({ began, ended: raw.at, client, op, service, result, position, hash, batch, least });
+    tries.push(endedOf(raw, begun.get(raw.op) ?? raw.at));
+    begun.delete(raw.op);
   }
   return { tries, open: new Set(begun.keys()), faults };
 }

@@ -42,43 +42,51 @@ export function acknowledged(given: Case): string[] {
 
 /** No command is in the log twice, and none that was refused. */
 export function once({ recorded, log }: Case): string[] {
-  const batches = new Map<string, Set<string>>();
-  for (const { reason, batch } of log.events) {
-    if (reason !== null) batches.set(reason, (batches.get(reason) ?? new Set()).add(batch));
-  }
-  const results = new Map<string, Set<string>>();
-  for (const { op, result } of recorded.tries) results.set(op, (results.get(op) ?? new Set()).add(result));
-  const found: string[] = [];
-  for (const [op, told] of results) {
+  const written = log.events.filter(({ reason }) => reason !== null);
+  const batches = setsBy(written.map(({ reason, batch }) => [reason ?? '', batch]));
+  const results = setsBy(recorded.tries.map(({ op, result }) => [op, result]));
+  return [...results].flatMap(([op, told]) => {
     const count = batches.get(op)?.size ?? 0;
-    if (count > 1) found.push(`${op} is in the log ${count} times`);
-    const isOpen = told.has('acknowledged') || told.has('unknown') || recorded.open.has(op);
-    if (count > 0 && !isOpen)
-      found.push(`${op} was told that nothing was written (${[...told].join(', ')}), and is in the log`);
-  }
-  return found;
+    const isOpen = ['acknowledged', 'unknown'].some((each) => told.has(each)) || recorded.open.has(op);
+    return [
+      ...(count > 1 ? [`${op} is in the log ${count} times`] : []),
+      ...(count > 0 && !isOpen
+        ? [`${op} was told that nothing was written (${[...told].join(', ')}), and is in the log`]
+        : []),
+    ];
+  });
+}
+
+function setsBy(pairs: readonly (readonly [string, string])[]): Map<string, Set<string>> {
+  const sets = new Map<string, Set<string>>();
+  for (const [key, value] of pairs) sets.set(key, (sets.get(key) ?? new Set()).add(value));
+  return sets;
 }
 
 /** Two processes never show different events at one position, unless the log says that it was replaced there. */
 export function positions({ recorded, log, mode }: Case): string[] {
-  const seen = new Map<number, Map<string, Ended>>();
-  for (const each of recorded.tries) {
-    if (each.result !== 'read' || each.hash === null || each.position === null) continue;
-    const hashes = seen.get(each.position) ?? new Map<string, Ended>();
-    if (!hashes.has(each.hash)) hashes.set(each.hash, each);
-    seen.set(each.position, hashes);
-  }
   const found: string[] = [];
-  for (const [position, hashes] of seen) {
+  for (const { op, service, ended, position, hash } of firstReads(recorded)) {
     const now = log.byPosition.get(position)?.hash;
-    for (const [hash, { op, service, ended }] of hashes) {
-      if (hash === now || (mode === 'async' && isCovered(log, position, ended))) continue;
-      found.push(
-        `${op} read ${hash.slice(0, 8)} at position ${position} from process ${service}, where ${now?.slice(0, 8) ?? 'nothing'} is`,
-      );
-    }
+    if (hash === now || (mode === 'async' && isCovered(log, position, ended))) continue;
+    const there = now?.slice(0, 8) ?? 'nothing';
+    found.push(`${op} read ${hash.slice(0, 8)} at position ${position} from process ${service}, where ${there} is`);
   }
   return found;
+}
+
+type Read = Ended & { position: number; hash: string };
+
+const isRead = (each: Ended): each is Read => each.result === 'read' && each.hash !== null && each.position !== null;
+
+/** The first that showed an event, for each event that was shown. */
+function firstReads({ tries }: Recorded): Iterable<Read> {
+  const seen = new Map<string, Read>();
+  for (const each of tries.filter(isRead)) {
+    const event = `${each.position} ${each.hash}`;
+    if (!seen.has(event)) seen.set(event, each);
+  }
+  return seen.values();
 }
 
 /** A process that has shown something of the new history shows nothing of the lost one any more. */

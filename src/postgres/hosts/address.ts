@@ -27,6 +27,8 @@ const DEFAULT_PORT = 5432;
 /** Scheme; user and password; hosts; database; parameters. The password may hold an `@`, as the driver allows it. */
 const PARTS = /^(postgres(?:ql)?:\/\/)((?:[^/?#]*@)?)([^/?#@]*)((?:\/[^?#]*)?)(?:\?([^#]*))?$/i;
 
+type Parts = [scheme: string, user: string, hosts: string, path: string, parameters: string];
+
 /** libpq's parameters that the driver doesn't know, or knows for one host only. */
 const OURS = ['target_session_attrs', 'host', 'port'];
 
@@ -35,19 +37,24 @@ const OURS = ['target_session_attrs', 'host', 'port'];
  * @returns undefined where it is none; its message is the caller's
  */
 export function parseAddress(text: string): DatabaseAddress | undefined {
-  const [, scheme, user = '', authority = '', path = '', query = ''] = PARTS.exec(text) ?? [];
-  if (scheme === undefined) return undefined;
+  const parts = PARTS.exec(text);
+  if (parts === null) return undefined;
+  const [scheme, user, authority, path, query] = parts.slice(1).map((part: string | undefined) => part ?? '') as Parts;
   const parameters = new URLSearchParams(query);
   const attrs = attrsOf(parameters.get('target_session_attrs'));
   const hosts = hostsOf(authority, { host: parameters.get('host'), port: parameters.get('port') });
-  if (attrs === undefined || hosts === undefined) return undefined;
+  if (!attrs || !hosts) return undefined;
   for (const name of OURS) parameters.delete(name);
   const of = (host: Host): string => {
     const [where, rest] = placeOf(host, parameters);
-    const tail = [...rest].map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join('&');
-    return `${scheme}${user}${where}${path || '/'}${tail && `?${tail}`}`;
+    return `${scheme}${user}${where}${path || '/'}${queryOf(rest)}`;
   };
   return hosts.every((host) => URL.canParse(of(host))) ? { hosts, attrs, of } : undefined;
+}
+
+function queryOf(parameters: URLSearchParams): string {
+  const texts = [...parameters].map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`);
+  return texts.length === 0 ? '' : `?${texts.join('&')}`;
 }
 
 /** The directory of a socket has no place before the path. */

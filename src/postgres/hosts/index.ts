@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { LostConnectionError } from '../errors.js';
-import type { Logger } from '../logger.js';
+import type { Logger } from '../../postgres/logger.js';
 import { type DatabaseAddress, type Host, parseAddress, spelled } from './address.js';
 import { type Found, type Probed, fits, isRefusal, probe } from './probe.js';
 
