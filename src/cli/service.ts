@@ -4,7 +4,7 @@ import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { text as readText } from 'node:stream/consumers';
 import { OperatorError } from '../kernel/operator-error.js';
-import { type Invocation, text } from './command.js';
+import { type Invocation, UsageError, text } from './command.js';
 
 export interface ServiceRequest {
   method?: 'GET' | 'POST';
@@ -17,6 +17,15 @@ export interface ServiceRequest {
 export interface Answered {
   text: string;
   headers: IncomingMessage['headers'];
+}
+
+/** The header that says why, of commands with --reason. @throws UsageError when it isn't one line */
+export function reasonHeader({ values }: Invocation): Record<string, string> {
+  const reason = text(values, 'reason');
+  if (reason === undefined) return {};
+  if (/\p{Cc}/u.test(reason)) throw new UsageError('--reason is one line of text.');
+  // Headers are bytes.
+  return { 'x-reason': Buffer.from(reason).toString('latin1') };
 }
 
 /** Sends one request and returns the answer's text. @throws OperatorError when it isn't a success */

@@ -3,7 +3,7 @@ import { type ExitCode, type Invocation, UsageError, text, texts } from '../comm
 import { type DiffDocument, type Warning, describeWarning, isEmpty } from '../diff-document.js';
 import { type DocumentBody, parseDocument, readDocument } from '../document.js';
 import { json } from '../output.js';
-import { ask, askFully } from '../service.js';
+import { ask, askFully, reasonHeader } from '../service.js';
 
 /** What a dry run answers. */
 interface Plan {
@@ -31,7 +31,7 @@ interface Applied {
 
 export async function apply(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
-  const reason = reasonOf(invocation);
+  const headers = reasonHeader(invocation);
   const body = await readDiff(invocation);
   if (body === null) return nothingToDo(invocation);
   const plan = JSON.parse(
@@ -47,7 +47,7 @@ export async function apply(invocation: Invocation): Promise<ExitCode> {
     terminal.note('Nothing was changed.');
     return 2;
   }
-  const applied = await carryOut(invocation, { body, plan, reason });
+  const applied = await carryOut(invocation, { body, plan, headers });
   terminal.print(asJson ? json({ applied: true, ...applied }) : describeApplied(applied));
   return 0;
 }
@@ -111,29 +111,22 @@ function lossRefused(lost: readonly string[]): string {
 
 const quote = (name: string): string => `'${name.replaceAll("'", String.raw`'\''`)}'`;
 
-function reasonOf({ values }: Invocation): string | undefined {
-  const reason = text(values, 'reason');
-  if (reason !== undefined && /\p{Cc}/u.test(reason)) throw new UsageError('--reason is one line of text.');
-  return reason;
-}
-
 interface Work {
   body: DocumentBody;
   plan: Plan;
-  reason: string | undefined;
+  headers: Readonly<Record<string, string>>;
 }
 
-async function carryOut(invocation: Invocation, { body, plan, reason }: Work): Promise<Applied> {
-  const { headers } = await askFully(invocation, '/schema/apply', {
+async function carryOut(invocation: Invocation, { body, plan, headers }: Work): Promise<Applied> {
+  const answer = await askFully(invocation, '/schema/apply', {
     method: 'POST',
     body,
-    // Headers are bytes.
-    headers: reason === undefined ? {} : { 'x-reason': Buffer.from(reason).toString('latin1') },
+    headers,
   });
-  const batch = headers['x-batch-id'];
+  const batch = answer.headers['x-batch-id'];
   return {
     batch: typeof batch === 'string' ? batch : null,
-    position: Number(headers['x-log-position']),
+    position: Number(answer.headers['x-log-position']),
     events: plan.events.length,
     statements: plan.statements.length,
   };

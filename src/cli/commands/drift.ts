@@ -5,6 +5,7 @@ import { type Repaired, repairDrift } from '../../projector/drift/repair.js';
 import { type ExitCode, type Invocation, UsageError } from '../command.js';
 import { type AcceptanceReport, accepting } from '../../pipeline/accept-drift.js';
 import { operations } from '../../schema/operations/index.js';
+import { namedPlace } from '../named-place.js';
 import { accepted, json } from '../output.js';
 import { type Workplace, operatorsRequest, refusedByService, withPipeline } from '../pipeline.js';
 
@@ -51,16 +52,10 @@ async function accept(invocation: Invocation, { pipeline, schema }: Workplace): 
   return report.not_accepted.length > 0 ? 1 : 0;
 }
 
-/** A name with a dot in it is a collection where there is one of that name. */
-function bodyOf(places: readonly string[], managed: ReadonlySet<string>): object {
-  const collections = places.filter((place) => managed.has(place) || !place.includes('.'));
-  const fields = places
-    .filter((place) => !collections.includes(place))
-    .map((place) => {
-      const dots = [...place.matchAll(/\./g)].map(({ index }) => index);
-      const end = dots.find((index) => managed.has(place.slice(0, index))) ?? place.indexOf('.');
-      return { collection: place.slice(0, end), field: place.slice(end + 1) };
-    });
+function bodyOf(given: readonly string[], managed: ReadonlySet<string>): object {
+  const places = given.map((text) => namedPlace(text, managed));
+  const collections = places.filter(({ field }) => field === undefined).map(({ collection }) => collection);
+  const fields = places.filter(({ field }) => field !== undefined);
   return { ...(collections.length > 0 && { collections }), ...(fields.length > 0 && { fields }) };
 }
 

@@ -52,6 +52,19 @@ what would be lost is refused unless --allow-drop names it.`,
     .addOption(reason());
   does(onService(apply), async () => (await import('../commands/apply.js')).apply);
 
+  const rename = program
+    .command('rename')
+    .summary('give a collection or a field another name')
+    .description(
+      `Renames a collection ("dps rename articles posts") or a field ("dps rename posts.title headline").
+
+No row is touched, and what names it in the schema follows. What can't follow is said.`,
+    )
+    .argument('<place>', 'a collection, or a field as collection.field')
+    .argument('<name>', 'its new name')
+    .addOption(reason());
+  does(onService(rename), async () => (await import('../commands/rename.js')).rename);
+
   declareHistory(program, does);
 }
 

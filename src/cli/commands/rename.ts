@@ -1,0 +1,30 @@
+import type { ExitCode, Invocation } from '../command.js';
+import { type Warning, describeWarning } from '../diff-document.js';
+import { namedPlace } from '../named-place.js';
+import { ask, reasonHeader } from '../service.js';
+
+/** `articles posts` gives a collection another name, `posts.title headline` a field. */
+export async function rename(invocation: Invocation): Promise<ExitCode> {
+  const { positionals, terminal, values } = invocation;
+  const [from = '', to = ''] = positionals;
+  const headers = reasonHeader(invocation);
+  const { data: managed } = JSON.parse(await ask(invocation, '/collections', { query: { fields: 'collection' } })) as {
+    data: { collection: string }[];
+  };
+  const place = namedPlace(from, new Set(managed.map(({ collection }) => collection)));
+  const body = { type: 'application/json', content: Buffer.from(JSON.stringify({ to })) };
+  const answer = await ask(invocation, pathOf(place), { method: 'POST', body, headers });
+  if (values['json'] === true) {
+    terminal.print(answer.trimEnd());
+    return 0;
+  }
+  const { warnings = [] } = JSON.parse(answer) as { warnings?: Warning[] };
+  terminal.print(`${from} is ${place.field === undefined ? to : `${place.collection}.${to}`} now.`);
+  for (const warning of warnings) terminal.note(`! ${describeWarning(warning)}`);
+  return 0;
+}
+
+function pathOf({ collection, field }: ReturnType<typeof namedPlace>): string {
+  const name = encodeURIComponent(collection);
+  return field === undefined ? `/collections/${name}/rename` : `/fields/${name}/${encodeURIComponent(field)}/rename`;
+}

@@ -1,0 +1,72 @@
+import { expect } from 'chai';
+import { runCli } from '../../src/cli/run.js';
+import { json } from '../support/client.js';
+import { withService } from '../support/with-service.js';
+
+describe('dps rename', () => {
+  const { service, client: send } = withService();
+
+  async function dps(...args: string[]): Promise<{ code: number; out: string; err: string }> {
+    const out: string[] = [];
+    const err: string[] = [];
+    const code = await runCli(['rename', ...args], {
+      environment: { DPS_URL: service.url, DPS_TOKEN: service.adminToken },
+      terminal: {
+        print: (text) => out.push(text),
+        note: (text) => err.push(text),
+        read: () => Promise.resolve(''),
+      },
+    });
+    return { code, out: out.join('\n'), err: err.join('\n') };
+  }
+
+  before(async () => {
+    const fields = [
+      { field: 'title', type: 'string', meta: { interface: 'input', options: { template: 'title' } }, schema: {} },
+    ];
+    const made = json([
+      { collection: 'articles', schema: {}, fields },
+      { collection: 'a.b', schema: null },
+    ]);
+    const { status, text } = await send('/collections', made);
+    expect(status, text).to.equal(200);
+  });
+
+  it('gives a collection another name, with the reason kept', async () => {
+    expect(await dps('articles', 'posts', '--reason', 'they are posts — all of them')).to.deep.equal({
+      err: '',
+      code: 0,
+      out: 'articles is posts now.',
+    });
+    expect((await send('/collections/posts')).status).to.equal(200);
+    const { data } = (await send('/history/batches?limit=1')).json as { data: { reason: string }[] };
+    expect(data[0]?.reason).to.equal('they are posts — all of them');
+  });
+
+  it('gives a field another name, and says where the old one is still said', async () => {
+    const { code, out, err } = await dps('posts.title', 'headline');
+    expect({ code, out }).to.deep.equal({ code: 0, out: 'posts.title is posts.headline now.' });
+    expect(err).to.include('NAME_STILL_USED');
+    expect((await send('/fields/posts/headline')).status).to.equal(200);
+  });
+
+  it('takes a name with a dot for the collection that bears it', async () => {
+    expect((await dps('a.b', 'plain')).out).to.equal('a.b is plain now.');
+    expect((await send('/collections/plain')).status).to.equal(200);
+  });
+
+  it('prints what was answered for machines', async () => {
+    const { out } = await dps('posts', 'entries', '--json');
+    expect((JSON.parse(out) as { data: { collection: string } }).data.collection).to.equal('entries');
+  });
+
+  it('tells in the words of the service why not, and changes nothing', async () => {
+    const { code, err } = await dps('entries', 'plain');
+    expect(code).to.equal(2);
+    expect(err).to.include('plain');
+    expect((await dps('nothing', 'else')).code).to.equal(2);
+    expect((await dps('entries')).code).to.equal(2);
+    expect((await dps('entries', 'x', '--reason', 'two\nlines')).code).to.equal(2);
+    expect((await send('/collections/entries')).status).to.equal(200);
+  });
+});
