@@ -10,7 +10,17 @@ import { type TestDatabase, createDatabase } from '../support/postgres.js';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 /** What a fresh clone has of what is packed and what it is built from. */
-const CLONED = ['src', 'db', 'scripts', 'package.json', 'tsconfig.json', 'tsconfig.build.json', 'README.md', 'LICENSE'];
+const CLONED = [
+  'src',
+  'db',
+  'scripts',
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+  'tsconfig.build.json',
+  'README.md',
+  'LICENSE',
+];
 
 const TOKEN = 'packed-admin-token-0123456789-abcdefgh';
 

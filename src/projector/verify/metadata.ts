@@ -35,38 +35,45 @@ function placeOf(
 /** Every member of a row that isn't what the fold says, and every row too many or too few. */
 export async function verifyMetadata(client: pg.ClientBase, state: State): Promise<Difference[]> {
   const nodes = [...state.collections.values()];
-  const compared = async (kind: Kind, expected: Iterable<object>, text: string): Promise<Difference[]> => {
+  const compared = async (kind: Kind, rowsOf: RowsOf, text: string): Promise<Difference[]> => {
     const { rows } = await client.query<Document>(text);
-    return compareRows(kind, expected as Iterable<Document>, rows);
+    return compareRows(kind, { nodes, rowsOf }, rows);
   };
   return [
-    ...(await compared(COLLECTION, each(nodes, collectionOf), COLLECTIONS)),
-    ...(await compared(FIELD, each(nodes, fieldsOf), FIELDS)),
-    ...(await compared(RELATION, each(nodes, relationsOf), RELATIONS)),
+    ...(await compared(COLLECTION, collectionOf, COLLECTIONS)),
+    ...(await compared(FIELD, fieldsOf, FIELDS)),
+    ...(await compared(RELATION, relationsOf, RELATIONS)),
   ];
+}
+
+type RowsOf = (node: CollectionNode) => Iterable<object>;
+
+interface Expected {
+  nodes: readonly CollectionNode[];
+  rowsOf: RowsOf;
 }
 
 const collectionOf = ({ collection }: CollectionNode): object[] => [collection];
 const fieldsOf = ({ fields }: CollectionNode): Iterable<object> => fields.values();
 const relationsOf = ({ relations }: CollectionNode): Iterable<object> => relations.values();
 
-function* each(nodes: readonly CollectionNode[], rowsOf: (node: CollectionNode) => Iterable<object>) {
-  for (const node of nodes) yield* rowsOf(node);
-}
-
-async function compareRows(kind: Kind, expected: Iterable<Document>, found: readonly Document[]) {
+async function compareRows(kind: Kind, { nodes, rowsOf }: Expected, found: readonly Document[]) {
   const keyOf = (row: Document): string => kind.key.map((column) => row[column as string] as string).join('\0');
   const slice = createTimeSlice();
   const rows = new Map(await mapYielding(found, (row) => [keyOf(row), row] as const, slice));
   const differences: Difference[] = [];
-  for (const document of expected) {
+  for (const node of nodes) {
+    // Most nodes have no row of some kind: looking through them takes its time as well.
     if (slice.isOver()) await slice.yield();
-    const key = keyOf(document);
-    const row = rows.get(key);
-    rows.delete(key);
-    const place = placeOf(kind, document);
-    if (row === undefined) differences.push({ ...place, member: kind.member, expected: 'a row', found: null });
-    else differences.push(...compareMembers(document, row).map((member) => ({ ...place, ...member })));
+    for (const document of rowsOf(node) as Iterable<Document>) {
+      if (slice.isOver()) await slice.yield();
+      const key = keyOf(document);
+      const row = rows.get(key);
+      rows.delete(key);
+      const place = placeOf(kind, document);
+      if (row === undefined) differences.push({ ...place, member: kind.member, expected: 'a row', found: null });
+      else differences.push(...compareMembers(document, row).map((member) => ({ ...place, ...member })));
+    }
   }
   // What is the same is most of it: only the rest is put in order.
   const ordered = await runYielding(
