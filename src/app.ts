@@ -13,7 +13,7 @@ import { readKeyFile } from './log/signed-checkpoints/key-file.js';
 import { startCheckpoints } from './log/signed-checkpoints/start.js';
 import { createLogWatch } from './log/watch.js';
 import { OperatorError } from './kernel/operator-error.js';
-import { goOnByItself } from './pipeline/go-on-by-itself.js';
+import { autoAcknowledge } from './pipeline/auto-acknowledge.js';
 import { createPipeline } from './pipeline/index.js';
 import { type Database, readDatabase } from './postgres/database.js';
 import { SQLSTATE, sqlState } from './postgres/errors.js';
@@ -161,7 +161,7 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
   const release = readRelease();
   const metrics = createMetrics();
   const pipeline = metrics.commands.counted(createPipeline({ ...options, pool, place, release, store, watch }));
-  goOnByItself({ ...options, watch, pipeline, readOnly });
+  autoAcknowledge({ ...options, watch, pipeline, readOnly });
   // What happened while no process ran, as far as the checkpoints show it.
   await freshness.check();
   const following = followLog({ connection, role, freshness, store, logger, shutdown });

@@ -10,7 +10,7 @@ import net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pgListen, { type Subscriber } from 'pg-listen';
 import { logChannel } from '../postgres/advisory.js';
-import { hostsOf } from '../postgres/hosts/index.js';
+import { hostsOf } from '../postgres/hosts/choose-host.js';
 import type { Logger } from '../postgres/logger.js';
 import { type ConnectionOptions, connectionConfig } from '../postgres/pool.js';
 

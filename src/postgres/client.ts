@@ -2,7 +2,7 @@
 import pg from 'pg';
 import { LostConnectionError } from './errors.js';
 import type { Host } from './hosts/address.js';
-import type { Hosts } from './hosts/index.js';
+import type { Hosts } from './hosts/choose-host.js';
 import { nameOwnSchema } from './own-tables.js';
 import { type Wire, beginWithSettings } from './pooled.js';
 import { prepareNothingOn } from './preparations.js';

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { OperatorError } from '../kernel/operator-error.js';
 import { startEmbedded } from './embedded/index.js';
 import { isConnectionLoss, sqlState } from './errors.js';
-import { type Hosts, hostsOf } from './hosts/index.js';
+import { type Hosts, hostsOf } from './hosts/choose-host.js';
 import type { Logger } from './logger.js';
 import type { Addresses } from './pool.js';
 import { type Seen, isStartupRefused, lostOptions, poolerOf, seeWay } from './pooler.js';

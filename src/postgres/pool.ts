@@ -4,7 +4,7 @@ import { NotInTimeError, inTime } from '../kernel/in-time.js';
 import { LostConnectionError } from './errors.js';
 import type { Logger } from './logger.js';
 import { ServiceClient, type ServiceClientConfig, isPooled } from './client.js';
-import { hostsOf } from './hosts/index.js';
+import { hostsOf } from './hosts/choose-host.js';
 import { startupOptions, transactionSettings } from './session-settings.js';
 import { retryRecoveryConflicts } from './recovery-conflict.js';
 import { watchPool } from './silent-connections.js';

@@ -10,7 +10,7 @@ import { checkpointText } from './checkpoint.js';
 import type { Keys } from './keys.js';
 import { signNote } from './note.js';
 import { keepBeginning } from './origin.js';
-import { type Kept, type LogEnd, type Look, isKept, lookAtEnd } from './signable.js';
+import { type Kept, type LogEnd, type Look, isKept, lookAtEnd } from './durable-position.js';
 
 export interface SignedCheckpoint {
   position: number;

@@ -1,7 +1,7 @@
 /** Checkpoints on their way: rows of service_checkpoints, which all processes share. */
 import { own } from '../../postgres/own-tables.js';
 import type { Queryable } from '../../postgres/pool.js';
-import type { LogEnd } from './signable.js';
+import type { LogEnd } from './durable-position.js';
 import type { Delivery } from './targets.js';
 
 export interface Every {

@@ -4,7 +4,7 @@ import type { Logger } from '../postgres/logger.js';
 import { BY_ITSELF } from './acknowledge.js';
 import type { Pipeline } from './types.js';
 
-interface GoingOn {
+interface AutoAcknowledge {
   onLogDivergence: 'refuse' | 'continue';
   logger: Logger;
   watch: LogWatch;
@@ -13,7 +13,7 @@ interface GoingOn {
 }
 
 /** Where it was asked for, what is noticed is acknowledged without an operator. */
-export function goOnByItself({ onLogDivergence, logger, watch, pipeline, readOnly }: GoingOn): void {
+export function autoAcknowledge({ onLogDivergence, logger, watch, pipeline, readOnly }: AutoAcknowledge): void {
   if (onLogDivergence !== 'continue') return;
   watch.subscribe(() => {
     if (readOnly()) return;

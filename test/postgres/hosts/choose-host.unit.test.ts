@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LostConnectionError } from '../../../src/postgres/errors.js';
 import { type DatabaseAddress, parseAddress } from '../../../src/postgres/hosts/address.js';
-import { createHosts } from '../../../src/postgres/hosts/index.js';
+import { createHosts } from '../../../src/postgres/hosts/choose-host.js';
 import type { Probed } from '../../../src/postgres/hosts/probe.js';
 import { createTimelineGuard } from '../../../src/postgres/hosts/timeline.js';
 
