@@ -155,15 +155,21 @@ describe('work in steps', () => {
     expect(await mapYielding([1, 2], (each) => each * 2, slice(true))).to.deep.equal([2, 4]);
     expect(yielded).to.equal(5);
 
-    const own = createTimeSlice();
-    expect(own.isOver()).to.equal(false);
-    const began = performance.now();
-    while (performance.now() - began < 3);
-    expect(own.isOver()).to.equal(true);
-    let others = false;
-    setImmediate(() => (others = true));
-    await own.yield();
-    expect([others, own.isOver()]).to.deep.equal([true, false]);
+    let clock = 100;
+    const now = mock.method(performance, 'now', () => clock);
+    try {
+      const own = createTimeSlice();
+      clock += 1.9;
+      expect(own.isOver()).to.equal(false);
+      clock += 0.2;
+      expect(own.isOver()).to.equal(true);
+      let others = false;
+      setImmediate(() => (others = true));
+      await own.yield();
+      expect([others, own.isOver()]).to.deep.equal([true, false]);
+    } finally {
+      now.mock.restore();
+    }
   });
 });
 
