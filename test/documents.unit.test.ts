@@ -3,7 +3,8 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { renderDiagram } from '../scripts/diagrams/render.js';
-import { SETTINGS } from '../src/config.js';
+import { createProgram } from '../src/cli/program.js';
+import { SECRETS, SETTINGS } from '../src/config.js';
 import { PAGES, ROOT, blocksOf, filesUnder, readPage } from './support/documents.js';
 
 const project = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
@@ -40,6 +41,23 @@ describe('what the documents say', () => {
     const [, settings = ''] = /^## Settings$(.*?)(?:^## |$(?![^]))/ms.exec(readPage('docs/operating.md')) ?? [];
     const explained = [...settings.matchAll(/^\| `([A-Z_]+)`\s+\|/gm)].map(([, name]) => name);
     expect(explained).to.have.members(SETTINGS);
+  });
+
+  it('names the file of each secret, and each command of dps', () => {
+    for (const secret of SECRETS) expect(readPage('docs/security.md')).to.contain(`\`${secret}_FILE\``);
+    const silent = { print: () => undefined, note: () => undefined };
+    for (const command of createProgram(silent, () => undefined).commands)
+      expect(readPage('docs/operating.md')).to.match(new RegExp(`\`(?:dps )?${command.name()}\\b`));
+  });
+
+  it('has each page and heading to which a message of the service leads', () => {
+    const code = filesUnder('src', '.ts').map(readPage).join('\n');
+    const led = [...code.matchAll(/(docs\/[\w-]+\.md)(?:, "([^"]+)")?/g)];
+    expect(led.some(([, , heading]) => heading !== undefined)).to.equal(true);
+    for (const [, page = '', heading] of led) {
+      expect(PAGES).to.contain(page);
+      if (heading !== undefined) expect(readPage(page)).to.match(new RegExp(`^#+ ${heading}$`, 'm'));
+    }
   });
 
   it('names no file that is not there', () => {

@@ -58,6 +58,7 @@ function notReady(message: string): RequestListener {
   const type = { 'Content-Type': 'application/json; charset=utf-8' };
   const body = JSON.stringify({ errors: [{ message, extensions: { code: 'UNAVAILABLE' } }] });
   return (request, response) => {
+    response.setHeader('X-Request-Id', requestIdOf(request));
     if (request.url === LIVE_PATH) response.writeHead(200, type).end(JSON.stringify(LIVE));
     else response.writeHead(503, { ...type, 'Retry-After': '1' }).end(body);
   };

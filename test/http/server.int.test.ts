@@ -50,6 +50,7 @@ describe('the HTTP server', () => {
       '1',
       'application/json; charset=utf-8',
     ]);
+    expect(early.headers.get('x-request-id')).to.match(/^[\da-f-]{36}$/);
     expect(await early.json()).to.deep.equal({
       errors: [{ message: 'The service is starting.', extensions: { code: 'UNAVAILABLE' } }],
     });

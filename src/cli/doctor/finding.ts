@@ -106,7 +106,7 @@ export const FINDINGS = {
     severity: 'error',
     fix: 'Set DIRECT_DATABASE_URL to the address of the server itself, past any pooler; what is announced on DATABASE_URL must arrive there.',
   },
-  POOLER_UNUSABLE: { severity: 'error', fix: 'Set what the message names; docs/operating.md, "Behind a pooler".' },
+  POOLER_UNUSABLE: { severity: 'error', fix: 'Set what the message names; docs/cluster.md, "Poolers".' },
   POOLER_UNEXPECTED: {
     severity: 'warning',
     fix: 'Take DB_POOLER away: the start finds out by itself what is there.',
