@@ -133,6 +133,7 @@ export function readConfig(environment: Environment): Config {
     const issue = parsed.error.issues[0];
     throw new OperatorError(`The setting ${String(issue?.path[0])} ${issue?.message}.`);
   }
+  requireAddress(parsed.data);
   return toConfig(parsed.data);
 }
 
@@ -157,6 +158,16 @@ function directUrlOf(given: z.output<typeof settings>): string | null {
   throw new OperatorError(
     'The settings DIRECT_DATABASE_URL and LISTEN_DATABASE_URL differ: the second is the old name of the first, take it away.',
   );
+}
+
+/** An embedded server has no other way to it: what is set for one must not be passed over. */
+const WAYS = ['DIRECT_DATABASE_URL', 'LISTEN_DATABASE_URL', 'DB_POOLER'] as const;
+
+function requireAddress(given: z.output<typeof settings>): void {
+  if (given.DATABASE_URL !== undefined) return;
+  const name = WAYS.find((way) => given[way] !== undefined);
+  if (name === undefined) return;
+  throw new OperatorError(`The setting ${name} needs DATABASE_URL: without it the service starts a server of its own.`);
 }
 
 function toConfig(given: z.output<typeof settings>): Config {

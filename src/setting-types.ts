@@ -126,8 +126,8 @@ function listOf(text: string): string[] {
 
 /** A folder, or an address; both are looked at when something goes there. */
 export const place = z.string().refine((text) => {
-  if (!/^[a-z][a-z\d+.-]*:\/\//i.test(text)) return !text.includes('\0');
-  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && isDecodable(new URL(text));
+  if (!/^(?:https?:|[a-z][a-z\d+.-]*:\/\/)/i.test(text)) return !text.includes('\0');
+  return /^https?:\/\//i.test(text) && URL.canParse(text) && isDecodable(new URL(text));
 }, 'must be a folder, or an address that begins with http:// or https://');
 
 /** A percent sign in a password must be escaped. */

@@ -89,6 +89,16 @@ describe('readConfig', () => {
     });
   }
 
+  for (const [name, value] of [
+    ['DIRECT_DATABASE_URL', 'postgres://h/d'],
+    ['LISTEN_DATABASE_URL', 'postgres://h/d'],
+    ['DB_POOLER', 'transaction'],
+  ] as const) {
+    it(`refuses ${name} for the embedded server, which would ignore it`, () => {
+      expect(refusal({ [name]: value })).to.match(new RegExp(`^The setting ${name} needs DATABASE_URL`));
+    });
+  }
+
   it('takes an empty address of a database for a mistake', () => {
     expect(refusal({ DATABASE_URL: '' })).to.match(/^The setting DATABASE_URL is empty: /);
   });
@@ -122,7 +132,15 @@ describe('readConfig', () => {
         /^The setting CHECKPOINT_EVERY must say after how many/,
       );
     }
-    for (const to of ['ftp://host/', 'http://', 'https://u:100%@host/', 's3://bucket/a']) {
+    for (const to of [
+      'ftp://host/',
+      'http://',
+      'https://u:100%@host/',
+      's3://bucket/a',
+      'http:',
+      'https:/host/a',
+      'http:u:%zz@h',
+    ]) {
       expect(refusal({ CHECKPOINT_TO: to }), to).to.match(/^The setting CHECKPOINT_TO must be a folder, or an address/);
     }
     for (const standbys of ['some', '-1', '101']) {
@@ -166,8 +184,9 @@ describe('readConfig', () => {
     it('are read, each of them, without the line break of an editor', () => {
       for (const name of SECRETS) {
         const value = name.endsWith('URL') ? 'postgres://u:p@h/d' : 's'.repeat(32);
-        const given = { [`${name}_FILE`]: file(name, `${value}\n`) };
-        expect(readConfig(given)).to.deep.equal(readConfig({ [name]: value }));
+        const beside = name === 'DATABASE_URL' ? {} : { DATABASE_URL: 'postgres://u:p@h/d' };
+        const given = { ...beside, [`${name}_FILE`]: file(name, `${value}\n`) };
+        expect(readConfig(given)).to.deep.equal(readConfig({ ...beside, [name]: value }));
       }
     });
 

@@ -16,7 +16,8 @@ import { failureAnswer } from './failure.js';
 import { readParams } from './query.js';
 import { requireAcceptable } from './representation.js';
 import { requireInLog } from './history-query.js';
-import { atLeastOf, requestIdOf } from './request-headers.js';
+import { Refused } from './errors.js';
+import { atLeastOf, bearerToken, requestIdOf } from './request-headers.js';
 import type { RequestLog } from './request-log.js';
 import { respond } from './respond.js';
 import type { Route } from './route.js';
@@ -80,15 +81,18 @@ async function admit(req: Request, route: Route, { deps, known }: { deps: HttpDe
   if (access === 'anyone' && !needsPrimary) return;
   const check = deps.freshness.check();
   known.fresh = await (route.whileDatabaseIsAway ? orNull(check) : check);
-  if (access !== 'anyone' && !isStillToCome(req, route, known.fresh)) {
-    known.caller = await identify(req, access, { deps, known });
+  if (access !== 'anyone') {
+    known.caller = await identify(req, access, { deps, known }).catch((refusal: unknown) => {
+      if (refusal instanceof Refused && isStillToCome(req, route, known.fresh)) return null;
+      throw refusal;
+    });
   }
   if (needsPrimary && known.fresh?.standby === true) throw new ProblemError(readOnly(deps.config.primaryUrl));
 }
 
-/** On a standby the caller's token may be still to come, like the position that is to be waited for. */
+/** On a standby the caller's token may be still to come, or its role, like the position that is to be waited for. */
 function isStillToCome(req: Request, { needsPrimary }: Route, fresh: Fresh | null): boolean {
-  if (needsPrimary || fresh?.standby !== true) return false;
+  if (needsPrimary || fresh?.standby !== true || typeof bearerToken(req) !== 'string') return false;
   return fresh.head < (atLeastOf(req)?.position ?? 0);
 }
 
@@ -110,7 +114,7 @@ async function reach(
   const place = atLeastOf(req);
   if (place === undefined) return;
   if (known.fresh.head < place.position) {
-    known.fresh = await deps.positions.reach(place.position);
+    known.fresh = await deps.positions.reach(place.position, { isKnown: known.caller !== null });
     known.caller = await identify(req, access, { deps, known });
   }
   await requireInLog(place, deps.history);

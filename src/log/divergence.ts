@@ -175,9 +175,21 @@ export interface Acknowledgement {
 
 /** Of the log itself: what is written down elsewhere may be gone. */
 export async function readAcknowledgements(db: Queryable): Promise<Acknowledgement[]> {
-  const { rows } = await db.query<Acknowledgement>(
-    `SELECT position, data -> 'divergences' AS divergences FROM ${own.events}
+  const { rows } = await db.query<{ position: number; data: unknown }>(
+    `SELECT position, data FROM ${own.events}
       WHERE subject ->> 'kind' = 'log' AND type = 'log.acknowledged' ORDER BY position`,
   );
-  return rows;
+  return rows.map(({ position, data }) => ({ position, divergences: divergencesIn(data) }));
 }
+
+/** What an event names that acknowledges. Whoever can rewrite a log can write anything there: of another shape it is none. */
+export function divergencesIn(data: unknown): Divergence[] {
+  const { divergences } = (data ?? {}) as { divergences?: unknown };
+  if (!Array.isArray(divergences)) return [];
+  return (divergences as (Partial<Divergence> | null)[]).filter(
+    (each): each is Divergence => isPlace(each?.seen) && isPlace(each?.found),
+  );
+}
+
+const isPlace = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && 'position' in value && typeof value.position === 'number';

@@ -7,9 +7,14 @@ import type { Fresh, Freshness } from './freshness.js';
 export interface Positions {
   /**
    * What is committed when the log has come to `position`.
+   * @param who `isKnown`: the caller's token is known; others have fewer places, and aren't told how far the log is
    * @throws ProblemError UNAVAILABLE when that takes too long, or too many wait already
    */
-  reach(position: number): Promise<Fresh>;
+  reach(position: number, who: Who): Promise<Fresh>;
+}
+
+export interface Who {
+  isKnown: boolean;
 }
 
 export interface PositionsOptions extends Pick<Freshness, 'check'> {
@@ -20,19 +25,28 @@ export interface PositionsOptions extends Pick<Freshness, 'check'> {
 /** Of a process. A position that never comes must not gather requests without end. */
 const MOST = 10_000;
 
+/** Of those, for callers whose token may be still to come: anybody can say that of any token. */
+const MOST_STRANGERS = 500;
+
 /** Milliseconds between two looks: the first, and the longest. */
 const PAUSES = { first: 2, longest: 50 };
 
 interface Waiting {
   position: number;
+  isKnown: boolean;
   deadline: number;
   resolve: (fresh: Fresh) => void;
   reject: (error: ProblemError) => void;
 }
 
+const ADVICE = 'Ask again later, or ask the primary.';
+
+const TOO_MANY = unavailable(`Too many wait for a position of the log here already. ${ADVICE}`);
+
 /** All who wait share the looks. */
 export function createPositions({ check, timeout }: PositionsOptions): Positions {
   const waiting = new Set<Waiting>();
+  let strangers = 0;
   let pause = PAUSES.first;
   let running = false;
 
@@ -43,8 +57,9 @@ export function createPositions({ check, timeout }: PositionsOptions): Positions
       const isThere = 'head' in found && found.head >= each.position;
       if (!isThere && now < each.deadline) continue;
       waiting.delete(each);
+      if (!each.isKnown) strangers -= 1;
       if (isThere) each.resolve(found);
-      else each.reject('head' in found ? tooFar(each.position, found.head) : (found as ProblemError));
+      else each.reject('head' in found ? tooFar(each, found.head) : (found as ProblemError));
     }
   };
 
@@ -58,20 +73,21 @@ export function createPositions({ check, timeout }: PositionsOptions): Positions
     running = false;
   };
 
-  const tooFar = (position: number, head: number): ProblemError => {
-    const message =
-      `The log has not come to position ${position} within ${timeout} ms: here it ends at ${head}. ` +
-      'Ask again later, or ask the primary.';
-    return new ProblemError({ ...unavailable(message), details: { position, head } } satisfies Problem);
+  const tooFar = ({ position, isKnown }: Pick<Waiting, 'position' | 'isKnown'>, head: number): ProblemError => {
+    const where = isKnown ? `: here it ends at ${head}` : '';
+    const message = `The log has not come to position ${position} within ${timeout} ms${where}. ${ADVICE}`;
+    const details = { position, ...(isKnown && { head }) };
+    return new ProblemError({ ...unavailable(message), details } satisfies Problem);
   };
 
   return {
-    async reach(position) {
+    async reach(position, { isKnown }) {
       const fresh = await check();
       if (fresh.head >= position) return fresh;
-      if (waiting.size >= MOST) throw tooFar(position, fresh.head);
+      if (waiting.size >= MOST || (!isKnown && strangers >= MOST_STRANGERS)) throw new ProblemError(TOO_MANY);
+      if (!isKnown) strangers += 1;
       return new Promise((resolve, reject) => {
-        waiting.add({ position, deadline: performance.now() + timeout, resolve, reject });
+        waiting.add({ position, isKnown, deadline: performance.now() + timeout, resolve, reject });
         pause = PAUSES.first;
         if (!running) void run();
       });

@@ -186,6 +186,20 @@ describe('a service that reads from a standby', function () {
     expect(performance.now() - started).to.be.lessThan(2_000);
   });
 
+  it('lets nobody wait who sends no token', async () => {
+    for (const [token, headers] of [
+      [null, {}],
+      [null, { authorization: 'Basic eDp5' }],
+    ] as const) {
+      const started = performance.now();
+      const reply = await read('/collections', { token, headers: { ...headers, 'x-log-position-at-least': '999999' } });
+      expect(reply.status, reply.text).to.equal(401);
+      expect(performance.now() - started).to.be.lessThan(600);
+    }
+    const unknown = await read('/collections', { token: 'unknown', headers: { 'x-log-position-at-least': '999999' } });
+    expect([unknown.status, unknown.text.includes('ends at')], unknown.text).to.deep.equal([503, false]);
+  });
+
   it('knows a place by its hash, and says when the log is another one', async () => {
     const position = await create('hashed');
     const { data } = (await write(`/history/events/${position}`)).json as { data: { hash: string } };

@@ -18,6 +18,18 @@ const TAMPERING: Record<string, { sql: string[]; at?: 'end' }> = {
     sql: [`UPDATE service.service_events SET occurred_at = occurred_at - interval '1 ms' WHERE position = $1`],
   },
   'another reason': { sql: [`UPDATE service.service_events SET reason = 'it was ordered' WHERE position = $1`] },
+  'an acknowledgement of nothing': {
+    sql: [
+      `UPDATE service.service_events SET type = 'log.acknowledged', subject = '{"kind": "log", "id": "1"}', data = '{}'
+        WHERE position = $1`,
+    ],
+  },
+  'an acknowledgement of another shape': {
+    sql: [
+      `UPDATE service.service_events SET type = 'log.acknowledged', subject = '{"kind": "log", "id": "1"}',
+         data = '{"divergences": [null, 7, {"seen": 1, "found": {}}]}' WHERE position = $1`,
+    ],
+  },
   'a deleted event': { sql: ['DELETE FROM service.service_events WHERE position = $1'] },
   'the last event deleted': { sql: ['DELETE FROM service.service_events WHERE position = $1'], at: 'end' },
   'an inserted event': {

@@ -31,7 +31,8 @@ export function checkpointText({ origin, position, hash, time }: Checkpoint): st
   return `${origin}\n${position}\n${Buffer.from(hash, 'hex').toString('base64')}\ntime ${time}\n`;
 }
 
-const ORIGIN = /^[^\p{White_Space}+]+$/u;
+/** It is shown: nothing that a terminal obeys. */
+const ORIGIN = /^[^\p{White_Space}\p{C}+]+$/u;
 const POSITION = /^[1-9]\d{0,14}$/;
 const TIME = /^time (\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z)$/;
 

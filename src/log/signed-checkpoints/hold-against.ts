@@ -2,7 +2,7 @@
 import type { Divergence } from '../../schema/model/events.js';
 import { own } from '../../postgres/own-tables.js';
 import type { Queryable } from '../../postgres/pool.js';
-import { readAcknowledgements } from '../divergence.js';
+import { divergencesIn, readAcknowledgements } from '../divergence.js';
 import type { LogHead } from '../head.js';
 import type { EventRecord } from '../read.js';
 import { type Checkpoint, type ReadCheckpoint, originOf } from './checkpoint.js';
@@ -124,7 +124,7 @@ export function createExportView(files: readonly CheckpointFile[]): {
       if (position === 1) origin = originOf(hash);
       if (type === 'log.acknowledged' && subject?.kind === 'log') {
         origin = originOf(hash);
-        acknowledged.push({ position, divergences: divergencesOf(event) });
+        acknowledged.push({ position, divergences: divergencesIn(event.data) });
       }
       if (wanted.has(position)) wanted.set(position, { hash, origin: origin ?? '' });
     },
@@ -135,15 +135,6 @@ export function createExportView(files: readonly CheckpointFile[]): {
       acknowledged: () => Promise.resolve(acknowledged),
     }),
   };
-}
-
-/** Whoever can rewrite a log can write anything there. */
-function divergencesOf({ data }: EventRecord): Acknowledgement['divergences'] {
-  const { divergences } = (data ?? {}) as { divergences?: unknown };
-  if (!Array.isArray(divergences)) return [];
-  return (divergences as Partial<Divergence>[]).flatMap((each) =>
-    each?.seen && each.found ? [{ seen: each.seen, found: each.found }] : [],
-  );
 }
 
 /** Of a database, whose chain was recomputed. */

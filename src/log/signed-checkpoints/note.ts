@@ -34,8 +34,8 @@ export class NoteError extends Error {
 /** The type of a signature in a key's id and encoding. */
 const ED25519 = 0x01;
 
-/** https://c2sp.org/signed-note: no spaces of Unicode, no plus. */
-const NAME = /^[^\p{White_Space}+]+$/u;
+/** https://c2sp.org/signed-note: no spaces of Unicode, no plus. Nor what a terminal obeys: names are shown. */
+const NAME = /^[^\p{White_Space}\p{C}+]+$/u;
 
 /** Far more than a checkpoint with its witnesses' signatures has. */
 const MAX_BYTES = 64 * 1024;
@@ -68,8 +68,8 @@ export function parseNoteKey(text: string): NoteKey {
   return key;
 }
 
-/** What a public key looks like in a file that holds more than one, or more than that. */
-const KEYS = /[^\p{White_Space}+"',]+\+[0-9a-f]{8}\+[A-Za-z0-9+/]{44}(?![A-Za-z0-9+/=])/gu;
+/** What a public key looks like in a file that holds more than one, or more than that. Unlimited, a name takes ages to miss. */
+const KEYS = /[^\p{White_Space}\p{C}+"',]{1,255}\+[0-9a-f]{8}\+[A-Za-z0-9+/]{44}(?![A-Za-z0-9+/=])/gu;
 
 /** All public keys in a text: one a line, or in JSON. @throws NoteError where one is damaged, or there is none */
 export function parseNoteKeys(text: string): NoteKey[] {

@@ -86,7 +86,16 @@ function hostOf(text: string): Host | undefined {
   const [, name, port] = /^(\[[\da-f:.%]+\]|[^:[\]\s]*)(?::(\d*))?$/i.exec(text) ?? [];
   const number = portOf(port ?? '');
   if (name === undefined || number === undefined) return undefined;
-  return { name: decodeURIComponent(name.replaceAll(/^\[|\]$/g, '')), port: number };
+  const decoded = decodedOrNull(name.replaceAll(/^\[|\]$/g, ''));
+  return decoded === null ? undefined : { name: decoded, port: number };
+}
+
+function decodedOrNull(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
 }
 
 function portOf(text: string): number | undefined {

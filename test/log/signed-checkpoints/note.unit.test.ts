@@ -86,6 +86,12 @@ describe('signed notes', () => {
     expect(reasonOf(() => parseNoteKeys('nothing'))).to.match(/holds no public key/);
   });
 
+  it('are looked for keys of in a large file in no time', () => {
+    const started = performance.now();
+    expect(reasonOf(() => parseNoteKeys('a'.repeat(200_000)))).to.match(/holds no public key/);
+    expect(performance.now() - started).to.be.lessThan(5_000);
+  });
+
   it('hold whatever text there is, and no other text', () => {
     const { key, privateKey } = newSigner();
     const line = fc.string({ unit: 'grapheme', minLength: 1 }).filter((text) => !/\p{Cc}|\p{Surrogate}/u.test(text));
@@ -184,6 +190,16 @@ describe('the text of a checkpoint', () => {
     ['no time', checkpointText(SAYS).replace('time ', 'at '), /has no time/],
     ['an impossible time', checkpointText(SAYS).replace('2026-11', '2026-13'), /has no time/],
     ['an origin with a space', checkpointText({ ...SAYS, origin: 'a b' }), /first line is not the origin/],
+    [
+      'an origin that moves the cursor',
+      checkpointText({ ...SAYS, origin: 'a\u009B2Jb' }),
+      /first line is not the origin/,
+    ],
+    [
+      'an origin that is written backwards',
+      checkpointText({ ...SAYS, origin: 'a\u202Eb' }),
+      /first line is not the origin/,
+    ],
     ['an empty line', checkpointText(SAYS).replace('\n42', '\n\n42'), /second line is not a position|empty line/],
     ['another text altogether', GO.text, /is no checkpoint/],
   ] as const) {

@@ -49,6 +49,8 @@ describe('an address with several hosts', () => {
     'postgres://one,two/db?target_session_attrs=write',
     'postgres:///db?host=one,two&port=1,2,3',
     'postgres://[::1,two/db',
+    'postgres://%zz,two/db',
+    'postgres://user:password@%zz/db',
   ]) {
     it(`is refused: ${wrong}`, () => {
       expect(parseAddress(wrong)).to.equal(undefined);
