@@ -21,6 +21,12 @@ export interface ListeningServer {
 const POLL_MS = 25;
 
 /**
+ * Milliseconds that an idle connection is kept: longer than proxies and load balancers keep theirs (mostly 60 s), or they
+ * would send a request into one that is being closed.
+ */
+const KEEP_ALIVE = 75_000;
+
+/**
  * Takes the address, before anything is done that a taken one would make useless or lose the words of.
  * @throws OperatorError when it can't be had
  */
@@ -34,6 +40,7 @@ export async function listen(host: string, port: number): Promise<ListeningServe
     if (refused === null) handler(request, response);
     else respond(request, response, requestIdOf(request), refused);
   });
+  server.keepAliveTimeout = KEEP_ALIVE;
   answerParserErrors(server);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(refusal(error, host, port)));

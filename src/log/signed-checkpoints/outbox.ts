@@ -65,12 +65,15 @@ export interface Claimed extends Delivery {
   id: string;
 }
 
-/** A process that hasn't delivered in a minute is taken for dead; one whose clock is ahead is not waited for. */
+/**
+ * A process that hasn't delivered in a minute is taken for dead; a claim of the future, made before the clock was set
+ * back, is not waited for. The minute ahead is for one that was made between this statement's begin and its look.
+ */
 const CLAIM = `
 UPDATE ${own.checkpoints} SET claimed_at = now() WHERE id = (
   SELECT id FROM ${own.checkpoints}
    WHERE target = $1 AND published_at IS NULL AND refused_at IS NULL
-     AND (claimed_at IS NULL OR claimed_at NOT BETWEEN now() - interval '1 minute' AND now())
+     AND (claimed_at IS NULL OR claimed_at NOT BETWEEN now() - interval '1 minute' AND now() + interval '1 minute')
    ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED)
 RETURNING id::text, origin, position, note`;
 
