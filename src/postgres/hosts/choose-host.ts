@@ -89,8 +89,11 @@ export function createHosts(
         running ??= round().finally(() => (running = undefined));
         const { host, answers } = await running;
         if (host !== undefined) return host;
-        const refusal = [...answers.values()].find((answer) => 'error' in answer && isRefusal(answer.error));
-        if (refusal !== undefined && 'error' in refusal) throw refusal.error;
+        // One that lets us in may be on its way to become what is asked for.
+        const refusals = [...answers.values()].flatMap((answer) =>
+          'error' in answer && isRefusal(answer.error) ? [answer.error] : [],
+        );
+        if (refusals.length === address.hosts.length) throw refusals[0] as Error;
         if (performance.now() + PAUSE > end) throw new LostConnectionError(noneFits(answers, attrs));
         await sleep(PAUSE);
       }

@@ -60,8 +60,8 @@ export function fits({ standby, readOnly }: Found, attrs: SessionAttrs): boolean
   }
 }
 
-/** A server that answers and doesn't let us in, and not because it starts or stops: waiting changes nothing. */
+/** A server that answers and doesn't let us in, and not because it starts, stops or is full: waiting changes nothing. */
 export function isRefusal(error: Error): boolean {
   const state = sqlState(error);
-  return state !== undefined && /^(?:28|3D|42|53)/.test(state);
+  return state !== undefined && /^(?:28|3D|42)/.test(state);
 }

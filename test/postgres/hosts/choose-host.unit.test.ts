@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import pg from 'pg';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LostConnectionError } from '../../../src/postgres/errors.js';
 import { type DatabaseAddress, parseAddress } from '../../../src/postgres/hosts/address.js';
@@ -10,6 +11,10 @@ const PRIMARY = { found: { standby: false, readOnly: false, timeline: 3 } };
 const DEPOSED = { found: { standby: false, readOnly: false, timeline: 2 } };
 const STANDBY = { found: { standby: true, readOnly: true, timeline: null } };
 const GONE = { error: new Error('connect ECONNREFUSED') };
+
+const refusing = (code: string) => ({
+  error: Object.assign(new pg.DatabaseError(`refused with ${code}`, 0, 'error'), { code }),
+});
 
 /** Three hosts that answer so; `never`: not at all. */
 function cluster(attrs: string, ...answers: (Probed | 'never')[]) {
@@ -55,6 +60,22 @@ describe('the choice of a host', () => {
     expect((error as Error).message).to.contain('a:5432 is a standby; b:5432: connect ECONNREFUSED');
     setTimeout(() => (answers[2] = PRIMARY), 400);
     expect(await choose(3_000)).to.equal('c');
+  });
+
+  it('does not wait where every server refuses us, and says why', async () => {
+    const { choose } = cluster('read-write', refusing('28P01'), refusing('28P01'), refusing('3D000'));
+    const started = performance.now();
+    const error = await choose(3_000).catch((thrown: unknown) => thrown);
+    expect((error as Error).message).to.equal('refused with 28P01');
+    expect(performance.now() - started).to.be.below(2_000);
+  });
+
+  it('waits where only some refuse us, or are full: another one may be a primary soon', async () => {
+    for (const state of ['28000', '53300']) {
+      const { choose, answers } = cluster('read-write', refusing(state), STANDBY, refusing('53300'));
+      setTimeout(() => (answers[1] = PRIMARY), 300);
+      expect(await choose(3_000), state).to.equal('b');
+    }
   });
 
   it('holds for a moment, and until something is wrong', async () => {
