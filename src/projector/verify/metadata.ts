@@ -1,6 +1,6 @@
 /** Fold against metadata rows. */
 import type pg from 'pg';
-import { createTimeSlice, mapYielding, runYielding } from '../../kernel/event-loop.js';
+import { createTimeSlice, runYielding } from '../../kernel/event-loop.js';
 import { sortedInSteps } from '../../kernel/sorted.js';
 import { isObject, jsonEqual, type Json } from '../../kernel/json.js';
 import { type CollectionNode, type State, byName } from '../../schema/model/state.js';
@@ -60,7 +60,11 @@ const relationsOf = ({ relations }: CollectionNode): Iterable<object> => relatio
 async function compareRows(kind: Kind, { nodes, rowsOf }: Expected, found: readonly Document[]) {
   const keyOf = (row: Document): string => kind.key.map((column) => row[column as string] as string).join('\0');
   const slice = createTimeSlice();
-  const rows = new Map(await mapYielding(found, (row) => [keyOf(row), row] as const, slice));
+  const rows = new Map<string, Document>();
+  for (const row of found) {
+    if (slice.isOver()) await slice.yield();
+    rows.set(keyOf(row), row);
+  }
   const differences: Difference[] = [];
   for (const node of nodes) {
     // Most nodes have no row of some kind: looking through them takes its time as well.
