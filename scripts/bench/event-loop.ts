@@ -30,7 +30,8 @@ export interface StopRow {
   runs: readonly Run[];
 }
 
-const isAsked = ({ work }: Work): boolean => work.includes(process.env['BENCH_WORK'] ?? '');
+const isAsked = ({ work }: Work): boolean =>
+  (process.env['BENCH_WORK'] ?? '').split('|').some((text) => work.includes(text));
 
 /** Works one after another on a service of their own, each once before: code that isn't warm yet is slower. */
 export async function stopsWhenWarm(url: string, works: readonly Work[]): Promise<StopRow[]> {
