@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
+import { until } from '../../support/until.js';
 import pg from 'pg';
 import { readPostmaster } from '../../../src/postgres/embedded/postmaster.js';
 import { recordedConnection, startEmbedded } from '../../../src/postgres/embedded/index.js';
@@ -154,7 +155,8 @@ describe('embedded PostgreSQL', function () {
     await end(killed.process, 'SIGKILL');
     await serverGone(join(dataDir, 'postgres'));
     expect(server?.pid).to.be.greaterThan(1);
-    expect(existsSync(`/proc/${server?.pid}/cwd`)).to.equal(false);
+    // Its last file goes a moment before the process does.
+    await until('the server is gone', () => Promise.resolve(!existsSync(`/proc/${server?.pid}/cwd`)));
   });
 
   it('ends a server that lost its supervisor too, then starts', async function () {
