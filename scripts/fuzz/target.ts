@@ -27,6 +27,8 @@ export async function startTarget(): Promise<Target> {
   const service = spawnService(
     {
       DATABASE_URL: database.connectionString,
+      // A position that never comes is waited for: shorter than what an answer may take here.
+      POSITION_TIMEOUT: '1s',
       ADMIN_EMAIL: ADMIN.email,
       ADMIN_PASSWORD: ADMIN.password,
       ADMIN_TOKEN,
