@@ -57,6 +57,7 @@ export function renameRoute<N extends Name, Query>(
 const oldName = (command: RenameCollection | RenameField): string =>
   'field' in command ? command.field : command.collection;
 
-function mentions({ before, state, events }: Done): Promise<Warning[]> {
-  return runYielding(stillUsed(state, renamesBetween(before, state, collectionsChanged(events))));
+async function mentions({ before, state, events }: Done): Promise<Warning[]> {
+  const renames = await runYielding(renamesBetween(before, state, collectionsChanged(events)));
+  return runYielding(stillUsed(state, renames));
 }

@@ -1,5 +1,5 @@
 /** What is in the database and not in the log, as the log is to say it. */
-import { isFolder, extrasOf, type CollectionNode } from '../../schema/model/state.js';
+import { isFolder, extrasOf, type CollectionNode, byName, partitionsOf } from '../../schema/model/state.js';
 import { runYielding } from '../../kernel/event-loop.js';
 import { runToEnd } from '../../kernel/resumable.js';
 import type { AcceptRequest } from '../../schema/operations/accept-request.js';
@@ -13,7 +13,7 @@ import { type Difference, verifyCatalog } from '../verify/index.js';
 import { alignSpelling } from './align-spelling.js';
 import type { Finding } from './find.js';
 import { renamedTables } from './renames.js';
-import { type Place, type LockedDrift, readLockedDrift, partitionsOf, isPartitioned } from './locked-drift.js';
+import { type Place, type LockedDrift, readLockedDrift, isPartitioned } from './locked-drift.js';
 
 export interface Acceptance extends FoundDrift {
   /** What stays a difference, and why. */
@@ -93,7 +93,7 @@ function reasonAgainst(sight: LockedDrift, node: CollectionNode, table: CatalogT
 
 /** A table ends with all its partitions, and not before them. */
 function partitionsThere({ finding: { state, tables }, request }: LockedDrift, name: string): Reason | null {
-  const all = partitionsOf(state, name);
+  const all = [...partitionsOf(state, name)].sort(byName);
   if (all.some((each) => tables.has(each))) return { code: 'PARTITIONED', message: partitionedMessage(name) };
   const left = all.find((each) => !request.takes(each, undefined));
   if (left === undefined) return null;

@@ -1,6 +1,7 @@
 /** What an acceptance decides on: tables that can't be changed until its transaction ends, by the names they have now. */
-import { extrasOf, type CollectionNode, type State } from '../../schema/model/state.js';
+import { type CollectionNode, type State, partitionsOf } from '../../schema/model/state.js';
 import type pg from 'pg';
+import { runYielding } from '../../kernel/event-loop.js';
 import { SQLSTATE, isLocked, sqlState } from '../../postgres/errors.js';
 import { type AcceptRequest, requestAfter } from '../../schema/operations/accept-request.js';
 import { type Renames, withRenames } from '../../schema/transition/renames.js';
@@ -44,7 +45,7 @@ async function look({ client, schema, state }: Place, request: AcceptRequest): P
   const finding = await lookForDrift(client, state, schema);
   const renames = renamesOf(finding, request);
   if (renames.collections.size === 0 && renames.fields.size === 0) return { renames, finding, request };
-  const base = withRenames(state, renames).state;
+  const { state: base } = await runYielding(withRenames(state, renames));
   return { renames, finding: await lookForDrift(client, base, schema), request: requestAfter(request, renames) };
 }
 
@@ -54,7 +55,8 @@ function renamesOf({ state, tables, drifted, renamed }: Finding, request: Accept
   const fields = new Map<string, ReadonlyMap<string, string>>();
   for (const [from, table] of renamed) {
     if (!request.takes(from, undefined) || refusalOf({ table }) !== null) continue;
-    if (partitionsOf(state, from).length === 0) collections.set(from, table.name);
+    // The log can't end a table while it has partitions.
+    if (partitionsOf(state, from).size === 0) collections.set(from, table.name);
   }
   for (const name of drifted.keys()) {
     const node = state.collections.get(name) as CollectionNode;
@@ -78,12 +80,6 @@ export const isPartitioned = ({ collection: { schema } }: CollectionNode, table:
   schema?.extras?.partition_by !== undefined ||
   schema?.extras?.partition_of !== undefined ||
   (table !== undefined && (table.partitionKey !== null || table.partitionOf !== null));
-
-/** The collections whose tables are partitions of the table: the log can't end that while it has them. */
-export function partitionsOf({ collections }: State, name: string): string[] {
-  if (extrasOf(collections.get(name)).partition_by === undefined) return [];
-  return [...collections.filter((node) => extrasOf(node).partition_of?.table === name).keys()];
-}
 
 /** The tables that are told of, by the names that they have. */
 function tablesOf({ finding, renames, request: { only } }: LockedDrift): string[] {

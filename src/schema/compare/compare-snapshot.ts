@@ -47,7 +47,7 @@ export function* compareSnapshot(state: State, body: unknown, options: CompareOp
   if (origin.length > 0) return refuse(...origin);
   const renamed = yield* readRenamedFrom(state, body);
   if (renamed.problems.length > 0) return refuse(...renamed.problems);
-  const named = withRenames(state, renamed.renames);
+  const named = yield* withRenames(state, renamed.renames);
   const read = yield* desiredOf(named.state, renamed.body, options);
   if (!read.ok) return read;
   const { desired, warnings } = read.value;
@@ -60,7 +60,7 @@ export function* compareSnapshot(state: State, body: unknown, options: CompareOp
     warnings: [
       ...warnings,
       ...renamed.notes,
-      ...looksRenamed(named.state, desired.state, desired.touched),
+      ...(yield* looksRenamed(named.state, desired.state, desired.touched)),
       ...(yield* stillUsed(desired.state, renamed.renames)),
     ],
     desired: { state: desired.state, touched },

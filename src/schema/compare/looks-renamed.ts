@@ -1,34 +1,42 @@
 /** What goes and what comes, and looks the same: perhaps it was renamed where the snapshot was made. */
 import { columnType } from '../normal-form/index.js';
+import type { Resumable } from '../../kernel/resumable.js';
+import { sortedInSteps } from '../../kernel/sorted.js';
 import type { Field } from '../model/model.js';
 import { type CollectionNode, type State, byName, isFolder } from '../model/state.js';
 import type { Warning } from '../../kernel/warning.js';
 
 /** @param touched the collections that may differ */
-export function looksRenamed(from: State, to: State, touched: Iterable<string>): Warning[] {
-  const names = [...touched].sort(byName);
-  const gone = names.filter((name) => from.collections.has(name) && !to.collections.has(name));
-  const come = names.filter((name) => !from.collections.has(name) && to.collections.has(name));
-  const shapes = (state: State, all: readonly string[]) =>
-    all.map((name): [string, string] => [name, tableShape(state.collections.get(name) as CollectionNode)]);
-  const tables = pairs(shapes(from, gone), shapes(to, come)).map(([old, now]) => ({
-    ...warning('collection', old, now),
-    collection: now,
-  }));
-  return [...tables, ...names.flatMap((name) => fieldsLikeOthers(from, to, name))];
+export function* looksRenamed(from: State, to: State, touched: Iterable<string>): Resumable<Warning[]> {
+  const names = yield* sortedInSteps(touched, byName);
+  const tables: Shapes = new Map();
+  const fields: Warning[] = [];
+  for (const name of names) {
+    yield;
+    const [before, after] = [from.collections.get(name), to.collections.get(name)];
+    if (before === after) continue;
+    if (before === undefined || after === undefined) {
+      const shape = yield* tableShape((before ?? after) as CollectionNode);
+      note(tables, before === undefined ? 'come' : 'gone', [name, shape]);
+    } else if (before.fields !== after.fields) fields.push(...(yield* fieldsLikeOthers(before, after)));
+  }
+  return [...pairs(tables).map(([old, now]) => ({ ...warning('collection', old, now), collection: now })), ...fields];
 }
 
-function fieldsLikeOthers(from: State, to: State, collection: string): Warning[] {
-  const [before, after] = [from.collections.get(collection), to.collections.get(collection)];
-  if (before === undefined || after === undefined || before.fields === after.fields) return [];
-  const gone = [...before.fields.values()].filter(({ field }) => !after.fields.has(field));
-  const come = [...after.fields.values()].filter(({ field }) => !before.fields.has(field));
-  const shapes = (all: readonly Field[]) => all.map((each): [string, string] => [each.field, columnShape(each)]);
-  return pairs(shapes(gone), shapes(come)).map(([old, now]) => ({
-    ...warning('field', old, now),
-    collection,
-    field: now,
-  }));
+function* fieldsLikeOthers(before: CollectionNode, after: CollectionNode): Resumable<Warning[]> {
+  const { collection } = after.collection;
+  const shapes: Shapes = new Map();
+  for (const [side, fields, others] of [
+    ['gone', before.fields, after.fields],
+    ['come', after.fields, before.fields],
+  ] as const) {
+    for (const [name, field] of fields) {
+      if (others.has(name)) continue;
+      note(shapes, side, [name, columnShape(field)]);
+      yield;
+    }
+  }
+  return pairs(shapes).map(([old, now]) => ({ ...warning('field', old, now), collection, field: now }));
 }
 
 const warning = (kind: 'collection' | 'field', old: string, now: string): { code: string; message: string } => ({
@@ -38,18 +46,30 @@ const warning = (kind: 'collection' | 'field', old: string, now: string): { code
     `add this line to ${JSON.stringify(now)} in the snapshot, and its data stays: "renamed_from": ${JSON.stringify(old)}`,
 });
 
-/** Of what goes and what comes, those of a shape that only one of each has. */
-function pairs(gone: readonly [string, string][], come: readonly [string, string][]): [string, string][] {
-  return gone.flatMap(([old, shape]): [string, string][] => {
-    const alike = come.filter(([, other]) => other === shape);
-    const rivals = gone.filter(([, other]) => other === shape);
-    return alike.length === 1 && rivals.length === 1 ? [[old, (alike[0] as [string, string])[0]]] : [];
-  });
+/** The names of what has a shape. */
+type Shapes = Map<string, { gone: string[]; come: string[] }>;
+
+function note(shapes: Shapes, side: 'gone' | 'come', [name, shape]: [string, string]): void {
+  const there = shapes.get(shape) ?? { gone: [], come: [] };
+  there[side].push(name);
+  shapes.set(shape, there);
 }
 
-function tableShape(node: CollectionNode): string {
-  const columns = [...node.fields.values()].map((field) => [field.field, columnShape(field)]);
-  return JSON.stringify([isFolder(node), columns.sort(([a = ''], [b = '']) => byName(a, b))]);
+/** Of what goes and what comes, those of a shape that only one of each has. */
+function pairs(shapes: Shapes): [string, string][] {
+  const found = [...shapes.values()].flatMap(({ gone, come }): [string, string][] =>
+    gone.length === 1 && come.length === 1 ? [[gone[0] as string, come[0] as string]] : [],
+  );
+  return found.sort(([a], [b]) => byName(a, b));
+}
+
+function* tableShape(node: CollectionNode): Resumable<string> {
+  const columns: string[] = [];
+  for (const field of node.fields.values()) {
+    columns.push(JSON.stringify([field.field, columnShape(field)]));
+    yield;
+  }
+  return `${isFolder(node)} ${(yield* sortedInSteps(columns, byName)).join()}`;
 }
 
 function columnShape({ type, meta, schema }: Field): string {

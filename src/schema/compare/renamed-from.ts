@@ -31,9 +31,10 @@ export function* readRenamedFrom(state: State, body: { [member: string]: unknown
   const columns = yield* said(body['fields'], 'fields');
   const found: RenamedFrom = { renames: { collections: new Map(), fields: new Map() }, body, notes: [], problems: [] };
   if (tables.length + columns.length === 0) return found;
-  const collections = collectionRenames(state, body['collections'], tables, found);
-  const fields = fieldRenames(state, { documents: body['fields'], said: columns, collections }, found);
-  return { ...found, renames: { collections, fields }, body: without(body) };
+  const collections = yield* collectionRenames(state, { documents: body['collections'], said: tables }, found);
+  const sent = { documents: body['fields'], said: columns };
+  const fields = yield* fieldRenames(state, { ...sent, collections }, found);
+  return { ...found, renames: { collections, fields }, body: yield* without(body) };
 }
 
 interface Said {
@@ -50,17 +51,25 @@ function* said(part: unknown, name: 'collections' | 'fields'): Resumable<Said[]>
   return found;
 }
 
-function without(body: { [member: string]: unknown }): { [member: string]: unknown } {
-  const cleaned = (part: unknown): unknown =>
-    Array.isArray(part)
-      ? part.map((document: unknown) => {
-          if (!isObject(document) || !Object.hasOwn(document, MEMBER)) return document;
-          const { [MEMBER]: _, ...rest } = document;
-          return rest;
-        })
-      : part;
-  const parts = (['collections', 'fields'] as const).filter((part) => Object.hasOwn(body, part));
-  return { ...body, ...Object.fromEntries(parts.map((part) => [part, cleaned(body[part])])) };
+function* without(body: { [member: string]: unknown }): Resumable<{ [member: string]: unknown }> {
+  const others: { [member: string]: unknown } = {};
+  for (const part of ['collections', 'fields']) {
+    const documents = body[part];
+    if (!Array.isArray(documents)) continue;
+    const cleaned: unknown[] = [];
+    for (const [index, document] of documents.entries()) {
+      if (index % STEP === STEP - 1) yield;
+      cleaned.push(withoutMember(document));
+    }
+    others[part] = cleaned;
+  }
+  return { ...body, ...others };
+}
+
+function withoutMember(document: unknown): unknown {
+  if (!isObject(document) || !Object.hasOwn(document, MEMBER)) return document;
+  const { [MEMBER]: _, ...rest } = document;
+  return rest;
 }
 
 /** What one place is about. */
@@ -80,9 +89,9 @@ interface Naming {
   notes: boolean;
 }
 
-function collectionRenames(state: State, documents: unknown, all: Said[], found: RenamedFrom): Names {
+function* collectionRenames(state: State, { documents, said: all }: Documents, found: RenamedFrom): Resumable<Names> {
   const names = new Map<string, string>();
-  const sent = sentNames(documents, ({ collection }) => collection);
+  const sent = yield* sentNames(documents, ({ collection }) => collection);
   for (const { at, document } of all) {
     if (found.problems.length >= MAX_PROBLEMS) break;
     const { collection: to } = document;
@@ -100,20 +109,20 @@ function collectionRenames(state: State, documents: unknown, all: Said[], found:
   return names;
 }
 
-interface Columns {
+interface Documents {
   documents: unknown;
+  /** Those of them that say what they were. */
   said: Said[];
-  collections: Names;
 }
 
-function fieldRenames(
+function* fieldRenames(
   state: State,
-  { documents, said: all, collections }: Columns,
+  { documents, said: all, collections }: Documents & { collections: Names },
   found: RenamedFrom,
-): Renames['fields'] {
+): Resumable<Renames['fields']> {
   const former = new Map([...collections].map(([old, now]) => [now, old]));
   const fields = new Map<string, Map<string, string>>();
-  const sent = sentNames(documents, ({ collection, field }) => `${String(collection)}\0${String(field)}`);
+  const sent = yield* sentNames(documents, ({ collection, field }) => `${String(collection)}\0${String(field)}`);
   for (const { at, document } of all) {
     if (found.problems.length >= MAX_PROBLEMS) break;
     const { collection, field: to } = document;
@@ -130,11 +139,16 @@ function fieldRenames(
   return fields;
 }
 
-function sentNames(
+function* sentNames(
   documents: unknown,
   nameOf: (document: { [member: string]: unknown }) => unknown,
-): ReadonlySet<unknown> {
-  return new Set(Array.isArray(documents) ? documents.filter(isObject).map(nameOf) : []);
+): Resumable<ReadonlySet<unknown>> {
+  const names = new Set<unknown>();
+  for (const [index, document] of Array.isArray(documents) ? documents.entries() : []) {
+    if (index % STEP === STEP - 1) yield;
+    if (isObject(document)) names.add(nameOf(document));
+  }
+  return names;
 }
 
 function textAt(document: { [member: string]: unknown }, at: Path, { problems }: RenamedFrom): string | undefined {

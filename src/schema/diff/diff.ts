@@ -12,7 +12,7 @@ import {
 } from '../snapshot/documents.js';
 import { type CollectionNode, type State, byName } from '../model/state.js';
 import type { Names } from '../fold/renaming.js';
-import { type Renames, inTheWay, renamesBetween, withRenames } from '../transition/renames.js';
+import { NO_RENAMES, type Renames, inTheWay, renamesBetween, withRenames } from '../transition/renames.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { sortedInSteps } from '../../kernel/sorted.js';
 import { type Entry, entriesBetween } from './entries.js';
@@ -52,27 +52,29 @@ export const isEmptyDiff = (diff: SchemaDiff): boolean =>
  */
 export function* diffStates(from: State, to: State, touched: Iterable<string>): Resumable<SchemaDiff> {
   const all = [...touched];
-  const renames = renamesBetween(from, to, all);
-  const named = withRenames(from, renames);
+  const renames = yield* renamesBetween(from, to, all);
+  const tables = yield* withRenames(from, { ...renames, fields: NO_RENAMES.fields });
+  const named = yield* withRenames(tables.state, { ...renames, collections: NO_RENAMES.collections });
   const diff: SchemaDiff = { collections: [], fields: [], relations: [] };
-  yield* entriesOf({ from, base: named.state, to, renames }, new Set([...all, ...named.touched]), diff);
+  for (const name of inTheWay(renames.collections, (each) => from.collections.has(each)).sort(byName)) {
+    diff.collections.push({ collection: name, diff: collectionEntries(from.collections.get(name)) });
+  }
+  const states = { tables: tables.state, base: named.state, to, renames };
+  yield* entriesOf(states, new Set([...all, ...tables.touched, ...named.touched]), diff);
   return diff;
 }
 
 interface States {
-  from: State;
-  /** `from` by the names of `to`. */
+  /** What it is from, by the new names of collections. */
+  tables: State;
+  /** The same by the new names of fields as well. */
   base: State;
   to: State;
   renames: Renames;
 }
 
 function* entriesOf(states: States, touched: Iterable<string>, diff: SchemaDiff): Resumable<void> {
-  const { from, renames } = states;
-  const former = new Map([...renames.collections].map(([old, now]) => [now, old]));
-  for (const name of inTheWay(renames.collections, (each) => from.collections.has(each)).sort(byName)) {
-    diff.collections.push({ collection: name, diff: collectionEntries(from.collections.get(name)) });
-  }
+  const former = new Map([...states.renames.collections].map(([old, now]) => [now, old]));
   for (const name of yield* sortedInSteps(touched, byName)) {
     yield;
     yield* addEntries(states, { name, old: former.get(name) }, diff);
@@ -140,18 +142,13 @@ function* fieldDiffs(
 }
 
 /** Those that go because another one of the collection gets their name. */
-function fieldsGivingWay({ from, renames }: States, collection: string, names: Names): FieldDiff[] {
-  if (names.size === 0) return [];
-  const [former = collection] = [...renames.collections].find(([, now]) => now === collection) ?? [];
-  const gone = inTheWay(names, (each) => from.collections.get(former)?.fields.has(each) === true);
-  if (gone.length === 0) return [];
-  const { state } = withRenames(from, { ...renames, fields: new Map() });
-  const node = state.collections.get(collection);
-  return gone.flatMap((name) => {
+function fieldsGivingWay({ tables }: States, collection: string, names: Names): FieldDiff[] {
+  const node = tables.collections.get(collection);
+  return inTheWay(names, (each) => node?.fields.has(each) === true).flatMap((name) => {
     const field = node?.fields.get(name);
     return field === undefined
       ? []
-      : [{ collection, field: name, diff: [{ kind: 'D' as const, lhs: shownIn(state, node, field) }] }];
+      : [{ collection, field: name, diff: [{ kind: 'D' as const, lhs: shownIn(tables, node, field) }] }];
   });
 }
 

@@ -10,7 +10,11 @@ import { type EntryFindings, type NameMember, isRemovalOf, isRenameEntry } from 
 export function collectionRenames(state: State, { collections }: SchemaDiff, findings: EntryFindings): Names {
   const gone = new Set(collections.filter(({ diff }) => isRemovalOf(diff)).map(({ collection }) => collection));
   const isThere = (name: string) => state.collections.has(name);
-  return namesOf(collections, { member: 'collection', part: 'collections', isThere, gone }, findings);
+  return namesOf(
+    new Map(collections.entries()),
+    { member: 'collection', part: 'collections', isThere, gone },
+    findings,
+  );
 }
 
 /** By collection, the new names of its fields. @param state by the new names of collections */
@@ -20,14 +24,21 @@ export function fieldRenames(
   findings: EntryFindings,
 ): ReadonlyMap<string, Names> {
   const found = new Map<string, Names>();
-  for (const collection of new Set(fields.map((item) => item.collection))) {
+  for (const [collection, items] of byCollection(fields)) {
     const node = state.collections.get(collection);
-    const items = fields.map((item) => (item.collection === collection ? item : undefined));
-    const gone = new Set(items.flatMap((item) => (item && isRemovalOf(item.diff) ? [item.field] : [])));
+    const gone = new Set([...items.values()].flatMap((item) => (isRemovalOf(item.diff) ? [item.field] : [])));
     const isThere = (name: string) => node?.fields.has(name) === true;
     const names = namesOf(items, { member: 'field', part: 'fields', isThere, gone }, findings);
     if (names.size > 0) found.set(collection, names);
   }
+  return found;
+}
+
+/** By their places in the diff; only of collections in which a field gets another name. */
+function byCollection(fields: readonly FieldDiff[]): ReadonlyMap<string, ReadonlyMap<number, FieldDiff>> {
+  const renaming = fields.filter(({ diff }) => diff.some((entry) => isRenameEntry(entry, 'field')));
+  const found = new Map(renaming.map(({ collection }) => [collection, new Map<number, FieldDiff>()]));
+  for (const [index, item] of fields.entries()) found.get(item.collection)?.set(index, item);
   return found;
 }
 
@@ -46,11 +57,11 @@ interface Found {
 }
 
 function namesOf(
-  items: readonly (CollectionDiff | FieldDiff | undefined)[],
+  items: ReadonlyMap<number, CollectionDiff | FieldDiff>,
   reading: Reading,
   findings: EntryFindings,
 ): Names {
-  const all = items.flatMap((item, index) => (item === undefined ? [] : renameIn({ item, index }, reading, findings)));
+  const all = [...items].flatMap(([index, item]) => renameIn({ item, index }, reading, findings));
   const names = new Map<string, string>();
   for (const { from, to, at } of all) {
     if (names.has(from)) {

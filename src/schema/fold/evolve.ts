@@ -5,6 +5,7 @@ import type { Collection, Field, Relation } from '../model/model.js';
 import { type RenameEvent, isRename, renamed } from './renamed.js';
 import { type ChangedFields, renameIndexes, reindex } from './secondary-indexes.js';
 import { type CollectionNode, type Identities, type State, initialState } from '../model/state.js';
+import { carried } from '../model/indexed.js';
 import { type OwnIdentities, bornWith, ownIdentities } from './identities.js';
 import { ImpossibleEventError, type SchemaChange, patched } from './impossible-event.js';
 import { type Resumable, runToEnd } from '../../kernel/resumable.js';
@@ -64,7 +65,7 @@ export function startFolding(from: State): Folding {
       yield;
     }
     // Where nothing was changed, it is the same one: what is cached for it stays valid.
-    if (map.wasAltered()) collections = map.asImmutable();
+    if (map.wasAltered()) collections = carried(collections, map.asImmutable(), new Set(open.keys()));
     open.clear();
     own.share();
     indexNames = yield* renameIndexes(indexNames, changed);

@@ -43,7 +43,7 @@ function named(state: State, event: RenameEvent): State {
   const { collection, field, data } = event;
   return event.type === 'collection.renamed'
     ? withCollectionNames(state, new Map([[collection, data.to]]))
-    : withFieldNames(state, collection, new Map([[field ?? '', data.to]]));
+    : withFieldNames(state, { collection, fields: new Map([[field ?? '', data.to]]) });
 }
 
 function isThere({ collections }: State, { collection, field, relation }: DocumentPatch): boolean {

@@ -15,13 +15,19 @@ import {
   partitionsOf,
   referencesTo,
 } from '../model/state.js';
+import { carried } from '../model/indexed.js';
 import { type ChangedFields, reindex, renameIndexes } from './secondary-indexes.js';
 
 /** New names by the ones that things have, all at once: two may swap theirs. */
 export type Names = ReadonlyMap<string, string>;
 
 /** Names of collections, or of the fields of one, that change at the same time. */
-export type Renaming = { collections: Names } | { collection: string; fields: Names };
+export type Renaming = { collections: Names } | FieldRenaming;
+
+export interface FieldRenaming {
+  collection: string;
+  fields: Names;
+}
 
 type Own = <T extends string | null>(name: T) => T;
 
@@ -30,8 +36,11 @@ const ownOf =
   (name) =>
     (name === null ? name : (names.get(name) ?? name)) as typeof name;
 
-/** The state in which the collections are called otherwise. The new names must be free, or given up at the same time. */
-export function withCollectionNames(state: State, names: Names): State {
+/**
+ * The state in which the collections are called otherwise. The new names must be free, or given up at the same time.
+ * @param touched gets the names under which something else stands
+ */
+export function withCollectionNames(state: State, names: Names, touched?: Set<string>): State {
   const own = ownOf(names);
   const concerned = new Set<string>(names.keys());
   for (const name of names.keys()) {
@@ -43,26 +52,35 @@ export function withCollectionNames(state: State, names: Names): State {
     ])
       concerned.add(each);
   }
-  return replaceNodes(state, concerned, (node) => renamedCollection(node, own));
+  return replaceNodes(state, concerned, (node) => renamedCollection(node, own), touched);
 }
 
 /** The state in which fields of a collection are called otherwise. */
-export function withFieldNames(state: State, collection: string, names: Names): State {
+export function withFieldNames(
+  state: State,
+  { collection, fields: names }: FieldRenaming,
+  touched?: Set<string>,
+): State {
   const own = ownOf(names);
   const concerned = new Set([collection, ...(state.referencedBy.get(collection) ?? [])]);
-  return replaceNodes(state, concerned, (node) => {
+  const change = (node: CollectionNode): CollectionNode => {
     const held = node.collection.collection === collection ? renamedFields(node, names, own) : node;
     return withRelations(held, (relation) =>
       relation.one_collection === collection ? changed(relation, { one_field: own(relation.one_field) }) : relation,
     );
-  });
+  };
+  return replaceNodes(state, concerned, change, touched);
 }
 
-/** Puts what `change` makes of each node under the name that it then has; what stays the same object stays. */
+/**
+ * Puts what `change` makes of each node under the name that it then has; what stays the same object stays.
+ * @param touched gets the names under which something else stands
+ */
 export function replaceNodes(
   state: State,
   concerned: Iterable<string>,
   change: (node: CollectionNode) => CollectionNode,
+  touched = new Set<string>(),
 ): State {
   const replaced: Replaced[] = [];
   for (const name of concerned) {
@@ -71,11 +89,13 @@ export function replaceNodes(
     if (old !== undefined && now !== undefined && now !== old) replaced.push({ old, now });
   }
   if (replaced.length === 0) return state;
-  const collections = state.collections.withMutations((map) => {
+  const others = state.collections.withMutations((map) => {
     for (const { old } of replaced) map.delete(nameOf(old));
     for (const { now } of replaced) map.set(nameOf(now), now);
   });
-  return { ...state, collections, ...secondaryIndexes(state, replaced) };
+  const names = new Set(replaced.flatMap(({ old, now }) => [nameOf(old), nameOf(now)]));
+  for (const name of names) touched.add(name);
+  return { ...state, collections: carried(state.collections, others, names), ...secondaryIndexes(state, replaced) };
 }
 
 interface Replaced {

@@ -1,5 +1,5 @@
 /** Orders that keep every prefix of a batch valid: what others stand in comes before them. */
-import { extrasOf, type CollectionNode, type State, byName } from './state.js';
+import { extrasOf, type CollectionNode, type State, byName, partitionsOf } from './state.js';
 import type { Field, Relation } from './model.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { sortedInSteps } from '../../kernel/sorted.js';
@@ -53,7 +53,7 @@ export function* partitionsFirst<T>(
 ): Resumable<readonly T[]> {
   const depths = new Map<T, number>();
   for (const item of items) {
-    const depth = depthOf(state, nameOf(item));
+    const depth = tablesAbove(state, nameOf(item)).length;
     if (depth > 0) depths.set(item, depth);
     yield;
   }
@@ -61,11 +61,18 @@ export function* partitionsFirst<T>(
   return yield* sortedInSteps(items, (a, b) => (depths.get(b) ?? 0) - (depths.get(a) ?? 0));
 }
 
-/** How many tables a partition is part of, one within the other; the catalog has no circles, but a document may. */
-function depthOf(state: State, name: string): number {
+/** The tables that one is a partition of, each of the next; the catalog has no circles, but a document may. */
+export function tablesAbove(state: State, name: string): string[] {
   const above = new Set<string>();
   for (let at = parentOf(state, name); at !== undefined && !above.has(at); at = parentOf(state, at)) above.add(at);
-  return above.size;
+  return [...above];
+}
+
+/** A table and its partitions, with those of them. */
+export function withPartitions(state: State, name: string): string[] {
+  const names = new Set([name]);
+  for (const each of names) for (const partition of partitionsOf(state, each)) names.add(partition);
+  return [...names];
 }
 
 /** Fields in document order: by meta.sort, nulls last, then by name. */

@@ -1,5 +1,6 @@
 /** The fold of the log: an immutable value that shares what did not change with the state before it. */
 import { Map as PersistentMap, type Set as PersistentSet } from 'immutable';
+import { indexed } from './indexed.js';
 import type { TableExtras } from './extras.js';
 import type { Collection, Field, Relation } from './model.js';
 
@@ -94,51 +95,19 @@ export function byName(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** The collections' names by what `keysOf` says of each, looked up once for each state of the collections. */
-function indexed(keysOf: (node: CollectionNode) => Iterable<string>) {
-  const known = new WeakMap<State['collections'], Map<string, Set<string>>>();
-  return ({ collections }: State, key: string): ReadonlySet<string> => {
-    let index = known.get(collections);
-    if (index === undefined) {
-      index = new Map();
-      for (const [name, node] of collections) {
-        for (const each of keysOf(node)) index.set(each, (index.get(each) ?? new Set()).add(name));
-      }
-      known.set(collections, index);
-    }
-    return index.get(key) ?? NONE;
-  };
-}
-
-const NONE: ReadonlySet<string> = new Set();
+const foundBy = (wordsOf: (node: CollectionNode) => Iterable<string>) => {
+  const find = indexed(wordsOf);
+  const namesOf = ({ collections }: State, word: string): PersistentSet<string> => find(collections, word);
+  return Object.assign(namesOf, { inSteps: ({ collections }: State) => find.inSteps(collections) });
+};
 
 /** The collections that stand directly in a group. */
-export const groupedIn = indexed(({ collection: { meta } }) => (meta.group === null ? [] : [meta.group]));
+export const groupedIn = foundBy(({ collection: { meta } }) => (meta.group === null ? [] : [meta.group]));
 
 /** The collections with a foreign key that is no relation to a table, which may be their own. */
-export const referencesTo = indexed((node) =>
-  (extrasOf(node).constraints ?? []).flatMap(({ references }) => references ?? []),
+export const referencesTo = foundBy(
+  (node) => new Set((extrasOf(node).constraints ?? []).flatMap(({ references }) => references ?? [])),
 );
 
 /** The collections that are partitions of a table. */
-export const partitionsOf = indexed((node) => [extrasOf(node).partition_of?.table ?? []].flat());
-
-const byIdentity = indexed(({ identities }) => (identities.collection === UNMADE ? [] : [identities.collection]));
-
-/** The collection of an identity, whatever it is called now; undefined: it is gone. */
-export function collectionOf(state: State, identity: Identity): CollectionNode | undefined {
-  const [name] = byIdentity(state, identity);
-  return name === undefined ? undefined : state.collections.get(name);
-}
-
-/** The field of an identity in its collection, whatever it is called now; undefined: it is gone. */
-export function fieldOf({ identities, fields }: CollectionNode, identity: Identity): Field | undefined {
-  if (identity === UNMADE) return undefined;
-  for (const [name, each] of identities.fields) if (each === identity) return fields.get(name);
-  return undefined;
-}
-
-/** What a field of a node is called by; UNMADE where the log doesn't have it yet. */
-export function identityOf({ identities }: CollectionNode, field: string): Identity {
-  return identities.fields.get(field) ?? UNMADE;
-}
+export const partitionsOf = foundBy((node) => [extrasOf(node).partition_of?.table ?? []].flat());

@@ -31,7 +31,7 @@ export interface AcceptedState {
 
 /** @param found what the catalog says; what `request` doesn't name is left as it is */
 export function* acceptedState(state: State, found: FoundDrift, request: AcceptRequest): Resumable<AcceptedState> {
-  const { state: base, touched } = withRenames(state, found.renames);
+  const { state: base, touched } = yield* withRenames(state, found.renames);
   const meant = requestAfter(request, found.renames);
   const draft = new Draft(base);
   for (const name of found.gone) {

@@ -1,5 +1,5 @@
 /** apply-diff: carries out the entries of a diff, checked against the schema as strictly as any other command. */
-import type { CollectionDiff, SchemaDiff } from '../diff/diff.js';
+import type { SchemaDiff } from '../diff/diff.js';
 import { Draft } from '../transition/draft.js';
 import { diffPlaces } from '../diff/places.js';
 import { type Problem, type Result, ok, refuse } from '../../kernel/problem.js';
@@ -68,19 +68,25 @@ function* byNewNames(state: State, diff: SchemaDiff, findings: EntryFindings): R
   const done = new Set<unknown>();
   if (!hasRenames(diff)) return { state, touched: new Set(), done };
   const collections = collectionRenames(state, diff, findings);
-  const tables = giveWay(diff.collections, ({ collection }) => collections.has(collection), [...collections.values()]);
+  const taken = new Set(collections.values());
+  const tables = new Set<unknown>(
+    diff.collections.filter(
+      (item) => isRemovalOf(item.diff) && taken.has(item.collection) && !collections.has(item.collection),
+    ),
+  );
   const gone = { draft: new Draft(state), findings, done };
   yield* applyCollectionEntries({ ...gone, done: allBut(diff.collections, tables) }, diff.collections);
   if (findings.problems.length + findings.conflicts.length > 0) return { state, touched: new Set(), done };
-  const renamed = withRenames(gone.draft.toState(), { ...NO_RENAMES, collections });
+  const renamed = yield* withRenames(yield* gone.draft.toStateInSteps(), { ...NO_RENAMES, collections });
   const fields = fieldRenames(renamed.state, diff, findings);
-  const columns = diff.fields.filter(
-    (item) => isRemovalOf(item.diff) && [...(fields.get(item.collection)?.values() ?? [])].includes(item.field),
+  const takenIn = new Map([...fields].map(([collection, names]) => [collection, new Set(names.values())]));
+  const columns = new Set<unknown>(
+    diff.fields.filter((item) => isRemovalOf(item.diff) && takenIn.get(item.collection)?.has(item.field) === true),
   );
   const without = { draft: new Draft(renamed.state), findings, done: allBut(diff.fields, columns) };
   yield* applyFieldEntries(without, diff.fields, 'removals');
   if (findings.problems.length + findings.conflicts.length > 0) return { state, touched: new Set(), done };
-  const all = withRenames(without.draft.toState(), { ...NO_RENAMES, fields });
+  const all = yield* withRenames(yield* without.draft.toStateInSteps(), { ...NO_RENAMES, fields });
   for (const item of [...tables, ...columns]) done.add(item);
   const touched = [gone.draft.touched, renamed.touched, without.draft.touched, all.touched];
   return { state: all.state, touched: new Set(touched.flatMap((names) => [...names])), done };
@@ -90,16 +96,8 @@ const hasRenames = ({ collections, fields }: SchemaDiff): boolean =>
   collections.some(({ diff }) => diff.some((entry) => isRenameEntry(entry, 'collection'))) ||
   fields.some(({ diff }) => diff.some((entry) => isRenameEntry(entry, 'field')));
 
-/** The removals of what has a new name of something else, and no other one itself. */
-const giveWay = (
-  items: readonly CollectionDiff[],
-  isRenamed: (item: CollectionDiff) => boolean,
-  taken: readonly string[],
-): CollectionDiff[] =>
-  items.filter((item) => isRemovalOf(item.diff) && taken.includes(item.collection) && !isRenamed(item));
-
-const allBut = (items: readonly unknown[], kept: readonly unknown[]): ReadonlySet<unknown> =>
-  new Set(items.filter((item) => !kept.includes(item)));
+const allBut = (items: readonly unknown[], kept: ReadonlySet<unknown>): ReadonlySet<unknown> =>
+  new Set(items.filter((item) => !kept.has(item)));
 
 function changed(stale: boolean, current: string, { conflicts, problems }: EntryFindings): Result<never> {
   const paths = conflicts.map((conflict) => conflict.path);

@@ -7,10 +7,10 @@ import { isNone, renamesBetween, withRenames } from '../transition/renames.js';
 
 /** Everything that stands against a change: by the new names, a rename by itself is none. */
 export function* proposalProblems({ from, to, touched, isRecreated }: Proposal): Resumable<Problem[]> {
-  const renames = renamesBetween(from, to, touched);
+  const renames = yield* renamesBetween(from, to, touched);
   if (isNone(renames))
     return yield* changeProblems({ from, to, touched, ...(isRecreated !== undefined && { isRecreated }) });
-  const named = withRenames(from, renames);
+  const named = yield* withRenames(from, renames);
   const all = new Set([...touched, ...named.touched]);
   return [
     ...renameProblems(to, renames, named.unwritten),

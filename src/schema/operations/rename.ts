@@ -1,8 +1,8 @@
 /** rename-collection and rename-field: another name, and everything that is known of it, rows included, stays. */
 import { Draft } from '../transition/draft.js';
 import type { NewEvent } from '../model/events.js';
-import { parentOf } from '../model/order.js';
-import { type CollectionNode, type State, partitionsOf } from '../model/state.js';
+import { parentOf, withPartitions } from '../model/order.js';
+import type { CollectionNode, State } from '../model/state.js';
 import { checkName } from '../normal-form/names.js';
 import { isObject } from '../../kernel/json.js';
 import { type Path, type Problem, type Result, invalid, ok, refuse, unknownMembers } from '../../kernel/problem.js';
@@ -63,6 +63,7 @@ export const renameField: Operation<'rename-field', RenameFieldInput, RenameFiel
     if (node === undefined) return refuse(systemCollection(collection) ?? missingCollection(collection));
     if (!node.fields.has(field)) return refuse(missingField(collection, field));
     if (to === field) return ok([]);
+    // Their columns have one name.
     const tables = withPartitions(state, collection).filter((name) => state.collections.get(name)?.fields.has(field));
     const problems = [
       ...tables.flatMap((name) => takenProblems(state, name, to)),
@@ -98,15 +99,8 @@ function partitionProblems(state: State, { fields }: CollectionNode, { collectio
   return [{ code: 'IN_USE', message, collection, field }];
 }
 
-/** A table and its partitions: their columns have one name. */
-function withPartitions(state: State, collection: string): string[] {
-  const names = new Set([collection]);
-  for (const name of names) for (const each of partitionsOf(state, name)) names.add(each);
-  return [...names];
-}
-
 function* decideRenames(state: State, renames: Renames): Resumable<Result<NewEvent[]>> {
-  const named = withRenames(state, renames);
+  const named = yield* withRenames(state, renames);
   const places = { collection: placeOfTo, field: placeOfTo };
   return yield* decideDraft(state, new Draft(named.state, named.touched), {}, places);
 }

@@ -2,6 +2,7 @@
 import { type Resumable, runToEnd } from '../../kernel/resumable.js';
 import type { Collection, Field, NewRelation, Relation } from '../model/model.js';
 import { type ChangedFields, renameIndexes, reindex } from '../fold/secondary-indexes.js';
+import { carried } from '../model/indexed.js';
 import { type CollectionNode, type Identity, type State, UNMADE } from '../model/state.js';
 
 interface OpenNode {
@@ -98,7 +99,7 @@ export class Draft {
       else map.set(name, node);
       yield;
     }
-    if (map.wasAltered()) collections = map.asImmutable();
+    if (map.wasAltered()) collections = carried(collections, map.asImmutable(), new Set(this.#open.keys()));
     indexNames = yield* renameIndexes(indexNames, changed);
     return { position, collections, referencedBy, indexNames };
   }

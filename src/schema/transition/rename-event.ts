@@ -3,19 +3,31 @@ import { jsonEqual } from '../../kernel/json.js';
 import { type Names, type Renaming, withCollectionNames, withFieldNames } from '../fold/renaming.js';
 import { patchBetween } from '../fold/patch.js';
 import { type DocumentPatch, type NewEvent, newEvent } from '../model/events.js';
-import { type CollectionNode, type State, byName } from '../model/state.js';
+import { type CollectionNode, type State, byName, groupedIn, partitionsOf, referencesTo } from '../model/state.js';
+import type { Resumable } from '../../kernel/resumable.js';
+import { reaching } from './rename-templates.js';
 import { type Rewritten, withTexts } from './rename-texts.js';
+
+/** What renames look up, in steps: in one go it takes 12 ms each of ten thousand collections. */
+export function* lookUpForRenames(state: State): Resumable<void> {
+  yield* groupedIn.inSteps(state);
+  yield* referencesTo.inSteps(state);
+  yield* partitionsOf.inSteps(state);
+  yield* reaching.inSteps(state.collections);
+}
 
 /** The state by the new names, texts included. */
 export function withNewNames(state: State, renaming: Renaming): Rewritten {
-  return withTexts(state, byNewNames(state, renaming), renaming);
+  const touched = new Set<string>();
+  const rewritten = withTexts(state, byNewNames(state, renaming, touched), renaming);
+  return { ...rewritten, touched: new Set([...touched, ...rewritten.touched]) };
 }
 
 /** As the fold makes it of the name alone. */
-const byNewNames = (state: State, renaming: Renaming): State =>
+const byNewNames = (state: State, renaming: Renaming, touched: Set<string>): State =>
   'collections' in renaming
-    ? withCollectionNames(state, renaming.collections)
-    : withFieldNames(state, renaming.collection, renaming.fields);
+    ? withCollectionNames(state, renaming.collections, touched)
+    : withFieldNames(state, renaming, touched);
 
 export interface Rename {
   collection: string;
@@ -28,23 +40,18 @@ export interface Rename {
 export function renameEvent(state: State, { collection, field, to }: Rename): { event: NewEvent; after: State } {
   const names: Names = new Map([[field ?? collection, to]]);
   const renaming: Renaming = field === null ? { collections: names } : { collection, fields: names };
-  const named = byNewNames(state, renaming);
-  const { state: after } = withTexts(state, named, renaming);
-  const touches = changedNames(state, after).filter((name) => name !== collection && !(field === null && name === to));
-  const patches = changedNames(named, after).flatMap((name) => patchesOf(named, after, name));
+  const touched = new Set<string>();
+  const named = byNewNames(state, renaming, touched);
+  const { state: after, touched: written } = withTexts(state, named, renaming);
+  const isOther = (name: string) => name !== collection && !(field === null && name === to);
+  const touches = [...new Set([...touched, ...written])].filter(isOther).sort(byName);
+  const patches = [...written].sort(byName).flatMap((name) => patchesOf(named, after, name));
   const event = newEvent(field === null ? 'collection.renamed' : 'field.renamed', collection, field, {
     to,
     ...(touches.length > 0 && { touches }),
     ...(patches.length > 0 && { patches }),
   });
   return { event, after };
-}
-
-/** Of the collections that aren't the same value in both. */
-function changedNames(before: State, after: State): string[] {
-  const names: string[] = [];
-  for (const [name, node] of after.collections) if (before.collections.get(name) !== node) names.push(name);
-  return names.sort(byName);
 }
 
 function patchesOf(before: State, after: State, collection: string): DocumentPatch[] {

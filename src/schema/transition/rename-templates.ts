@@ -2,6 +2,7 @@
 import { type Renaming, replaceNodes } from '../fold/renaming.js';
 import type { Collection } from '../model/model.js';
 import { type CollectionNode, type State, getRelation, relationsTo } from '../model/state.js';
+import { indexed } from '../model/indexed.js';
 import type { Json } from '../../kernel/json.js';
 
 const PLACEHOLDER = /\{\{([^{}]*)\}\}/g;
@@ -9,27 +10,47 @@ const PLACEHOLDER = /\{\{([^{}]*)\}\}/g;
 /** What would be read as something else in a template. */
 const UNSAYABLE = /[.:{}()]|^\s|\s$/;
 
+interface Templates {
+  before: State;
+  after: State;
+  /** Gets the names under which something else stands. */
+  touched: Set<string>;
+}
+
 /** The state with every template that reaches something renamed; where its new name can't be said there, as it was. */
-export function withTemplates(before: State, after: State, renaming: Renaming): State {
+export function withTemplates({ before, after, touched }: Templates, renaming: Renaming): State {
   const names = 'collections' in renaming ? renaming.collections : renaming.fields;
-  const words = [...names.keys()];
   if ([...names.values()].some((name) => UNSAYABLE.test(name))) return after;
   const nameOf = 'collections' in renaming ? (name: string) => names.get(name) ?? name : (name: string) => name;
+  const own = 'collections' in renaming ? [] : [renaming.collection];
   const former = new Map<string, CollectionNode>();
-  for (const [name, node] of before.collections) {
-    const { display_template, preview_url, item_duplication_fields: copied } = node.collection.meta;
-    const paths = Array.isArray(copied) ? copied.filter((each) => typeof each === 'string') : [];
-    const texts = [display_template, preview_url, ...paths];
-    if (texts.some((text) => text !== null && words.some((word) => text.includes(word))))
-      former.set(nameOf(name), node);
+  for (const name of [...own, ...[...names.keys()].flatMap((word) => [...reaching(before.collections, word)])]) {
+    const node = before.collections.get(name);
+    if (node !== undefined) former.set(nameOf(name), node);
   }
-  return replaceNodes(after, former.keys(), (node) => {
+  const written = (node: CollectionNode): CollectionNode => {
     const was = former.get(node.collection.collection) as CollectionNode;
     const collection = withPaths(node.collection, (path) =>
       renamedPath(before, renaming, { collection: was.collection.collection, path }),
     );
     return collection === node.collection ? node : { ...node, collection };
-  });
+  };
+  return replaceNodes(after, former.keys(), written, touched);
+}
+
+/** The collections with a path that goes through a field of another one called so, or into a collection. */
+export const reaching = indexed(({ collection: { meta } }: CollectionNode) => {
+  const { display_template, preview_url, item_duplication_fields: copied } = meta;
+  const templates = [display_template ?? '', preview_url ?? ''];
+  const paths = templates.flatMap((text) => [...text.matchAll(PLACEHOLDER)].map(([, inner = '']) => inner.trim()));
+  if (Array.isArray(copied)) paths.push(...copied.filter((each) => typeof each === 'string'));
+  return new Set(paths.flatMap((path) => path.split('.').flatMap(wordsOf)));
+});
+
+/** The first segment is a field of the collection's own. */
+function wordsOf(segment: string, index: number): string[] {
+  const [field = '', scope] = segment.split(':', 2);
+  return [...(index > 0 ? [field] : []), ...(scope === undefined ? [] : [scope])];
 }
 
 function withPaths(collection: Collection, rename: (path: string) => string): Collection {

@@ -4,10 +4,10 @@
  */
 import { type Names, type Renaming, replaceNodes } from '../fold/renaming.js';
 import { foreignKeyName, postgresName } from '../model/constraint-names.js';
-import { parentOf } from '../model/order.js';
+import { tablesAbove, withPartitions } from '../model/order.js';
 import type { ColumnExtras, TableExtras } from '../model/extras.js';
 import type { Field, Relation, TableSchema } from '../model/model.js';
-import { type CollectionNode, type State, partitionsOf, referencesTo } from '../model/state.js';
+import { type CollectionNode, type State, referencesTo } from '../model/state.js';
 import { type TextNames, renamedText } from '../sql-text/renamed-text.js';
 import type { TextKind } from '../sql-text/check-sql-text.js';
 import { jsonEqual } from '../../kernel/json.js';
@@ -24,26 +24,30 @@ export interface UnwrittenText {
 
 export interface Rewritten {
   state: State;
+  /** The names under which something else stands. */
+  touched: Set<string>;
   unwritten: UnwrittenText[];
 }
 
-/** @param before by the old names; `after`: the same by the new ones, as the fold makes it */
+/** @param before by the old names; `after`: the same by the new ones, as the fold makes it; what `touched` tells is since then */
 export function withTexts(before: State, after: State, renaming: Renaming): Rewritten {
   const unwritten: UnwrittenText[] = [];
   const nameOf = 'collections' in renaming ? (name: string) => renaming.collections.get(name) ?? name : same;
   const old = 'collections' in renaming ? [...renaming.collections.keys()] : [renaming.collection];
   const former = new Map<string, CollectionNode>();
-  const below = 'collections' in renaming ? old.flatMap((each) => partitionsBelow(before, each)) : [];
-  for (const name of [...old, ...below, ...old.flatMap((each) => [...referencesTo(before, each)])]) {
+  const tables = 'collections' in renaming ? old.flatMap((each) => withPartitions(before, each)) : old;
+  for (const name of [...tables, ...old.flatMap((each) => [...referencesTo(before, each)])]) {
     const node = before.collections.get(name);
     if (node !== undefined) former.set(nameOf(name), node);
   }
-  const state = replaceNodes(after, former.keys(), (node) => {
+  const touched = new Set<string>();
+  const written = (node: CollectionNode): CollectionNode => {
     const was = former.get(node.collection.collection) as CollectionNode;
     const named = withKeyNames(withSql({ was, node, renaming, unwritten }), renaming, was);
-    return withInheritedNames(named, renaming, partitionOf(before, was));
-  });
-  return { state: withTemplates(before, state, renaming), unwritten };
+    return withInheritedNames(named, renaming, tablesAbove(before, was.collection.collection));
+  };
+  const state = replaceNodes(after, former.keys(), written, touched);
+  return { state: withTemplates({ before, after: state, touched }, renaming), touched, unwritten };
 }
 
 const same = (name: string): string => name;
@@ -189,20 +193,6 @@ function withKeyNames(node: CollectionNode, renaming: Renaming, was: CollectionN
 function formerFieldIn(renaming: Renaming, { collection }: CollectionNode): (name: string) => string {
   if ('collections' in renaming || renaming.collection !== collection.collection) return same;
   return lookUp(new Map([...renaming.fields].map(([old, now]) => [now, old])));
-}
-
-/** The tables that one is a partition of, each of the next. */
-function partitionOf(state: State, { collection }: CollectionNode): string[] {
-  const above = new Set<string>();
-  let at = parentOf(state, collection.collection);
-  for (; at !== undefined && !above.has(at); at = parentOf(state, at)) above.add(at);
-  return [...above];
-}
-
-function partitionsBelow(state: State, collection: string): string[] {
-  const names = new Set([collection]);
-  for (const name of names) for (const each of partitionsOf(state, name)) names.add(each);
-  return [...names].slice(1);
 }
 
 const NOT_NULL = '_not_null';

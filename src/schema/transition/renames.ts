@@ -3,14 +3,16 @@
  * are given up before they are taken: what goes gives up its name, and those that change places take turns by a name
  * for a moment.
  */
+import type { Resumable } from '../../kernel/resumable.js';
+import { sortedInSteps } from '../../kernel/sorted.js';
 import type { Names } from '../fold/renaming.js';
 import type { NewEvent } from '../model/events.js';
-import { parentOf } from '../model/order.js';
-import { type CollectionNode, type Identity, type State, UNMADE, byName } from '../model/state.js';
+import { tablesAbove } from '../model/order.js';
+import { type CollectionNode, type Identities, type Identity, type State, UNMADE, byName } from '../model/state.js';
 import { dropCollection, dropField } from './cascade.js';
 import { Draft } from './draft.js';
-import { type Rename, renameEvent, withNewNames } from './rename-event.js';
-import type { UnwrittenText } from './rename-texts.js';
+import { type Rename, lookUpForRenames, renameEvent, withNewNames } from './rename-event.js';
+import type { Rewritten, UnwrittenText } from './rename-texts.js';
 
 export interface Renames {
   /** New names by the ones that collections have. */
@@ -24,87 +26,116 @@ export const NO_RENAMES: Renames = { collections: new Map(), fields: new Map() }
 export const isNone = ({ collections, fields }: Renames): boolean => collections.size === 0 && fields.size === 0;
 
 /** @param touched the collections that may differ, by the names of both states */
-export function renamesBetween(from: State, to: State, touched: Iterable<string>): Renames {
-  const names = [...new Set(touched)].sort(byName);
-  const before = namesByIdentity(from, names);
+export function* renamesBetween(from: State, to: State, touched: Iterable<string>): Resumable<Renames> {
+  const names = yield* sortedInSteps(new Set(touched), byName);
+  const before = yield* namesByIdentity(from, names);
   const collections = new Map<string, string>();
   const fields = new Map<string, Names>();
   for (const name of names) {
+    yield;
     const now = to.collections.get(name);
     const former = now && before.get(now.identities.collection);
     if (now === undefined || former === undefined) continue;
     if (former !== name) collections.set(former, name);
-    const renamed = fieldsRenamed(from.collections.get(former) as CollectionNode, now);
+    const renamed = yield* fieldsRenamed(from.collections.get(former) as CollectionNode, now);
     if (renamed.size > 0) fields.set(name, renamed);
   }
   return { collections, fields };
 }
 
-function namesByIdentity({ collections }: State, names: readonly string[]): ReadonlyMap<Identity, string> {
+function* namesByIdentity({ collections }: State, names: readonly string[]): Resumable<ReadonlyMap<Identity, string>> {
   const found = new Map<Identity, string>();
   for (const name of names) {
+    yield;
     const identity = collections.get(name)?.identities.collection ?? UNMADE;
     if (identity !== UNMADE) found.set(identity, name);
   }
   return found;
 }
 
-function fieldsRenamed({ identities: before }: CollectionNode, { identities: after }: CollectionNode): Names {
+/** Fields looked at in one step. */
+const AT_ONCE = 500;
+
+function* fieldsRenamed(
+  { identities: before }: CollectionNode,
+  { identities: after }: CollectionNode,
+): Resumable<Names> {
   const renamed = new Map<string, string>();
   if (before.fields === after.fields) return renamed;
-  const names = new Map([...before.fields].map(([name, identity]) => [identity, name]));
-  for (const [name, identity] of after.fields) {
-    const former = identity === UNMADE ? undefined : names.get(identity);
-    if (former !== undefined && former !== name) renamed.set(former, name);
+  const others: [string, Identity][] = [];
+  for (const [index, [name, identity]] of [...after.fields].entries()) {
+    if (identity !== UNMADE && before.fields.get(name) !== identity) others.push([name, identity]);
+    if (index % AT_ONCE === 0) yield;
+  }
+  const names = others.length === 0 ? new Map<Identity, string>() : yield* fieldsByIdentity(before);
+  for (const [name, identity] of others) {
+    const former = names.get(identity);
+    if (former !== undefined) renamed.set(former, name);
   }
   return renamed;
 }
 
-export interface Aligned {
-  state: State;
-  /** The collections that have another value, by the names of both. */
-  touched: ReadonlySet<string>;
-  unwritten: UnwrittenText[];
+function* fieldsByIdentity({ fields }: Identities): Resumable<ReadonlyMap<Identity, string>> {
+  const names = new Map<Identity, string>();
+  for (const [name, identity] of fields) {
+    names.set(identity, name);
+    if (names.size % AT_ONCE === 0) yield;
+  }
+  return names;
 }
 
 /**
  * The state by the names of another, everything else as it is: what diffs and checks compare with. What has a name that
  * something else gets is gone from it; mentions of that name stay.
  */
-export function withRenames(from: State, renames: Renames): Aligned {
-  if (isNone(renames)) return { state: from, touched: new Set(), unwritten: [] };
+export function* withRenames(from: State, { collections, fields }: Renames): Resumable<Rewritten> {
+  const touched = new Set<string>();
   const unwritten: UnwrittenText[] = [];
-  const { collections, fields } = renames;
-  const draft = new Draft(from);
-  for (const name of inTheWay(collections, (each) => from.collections.has(each))) draft.removeCollection(name);
-  let state = draft.touched.size === 0 ? from : draft.toState();
-  if (collections.size > 0) {
-    const named = withNewNames(state, { collections });
+  const without = new Draft(from);
+  for (const name of inTheWay(collections, (each) => from.collections.has(each))) without.removeCollection(name);
+  let state = yield* freed(from, without, touched);
+  const take = (named: Rewritten): void => {
+    for (const name of named.touched) touched.add(name);
     unwritten.push(...named.unwritten);
-    state = named.state;
+    ({ state } = named);
+  };
+  for (const names of groupsOf(collections)) {
+    yield* lookUpForRenames(state);
+    take(withNewNames(state, { collections: names }));
   }
   for (const [collection, names] of fields) {
-    const without = new Draft(state);
+    yield* lookUpForRenames(state);
+    const draft = new Draft(state);
     const node = state.collections.get(collection);
     for (const field of inTheWay(names, (each) => node?.fields.has(each) === true))
-      without.removeField(collection, field);
-    const named = withNewNames(without.touched.size === 0 ? state : without.toState(), { collection, fields: names });
-    unwritten.push(...named.unwritten);
-    state = named.state;
+      draft.removeField(collection, field);
+    state = yield* freed(state, draft, touched);
+    take(withNewNames(state, { collection, fields: names }));
   }
-  return { state, touched: differing(from, state), unwritten };
+  return { state, touched, unwritten };
+}
+
+/** Names that are given at once. */
+const GROUP = 20;
+
+/** Groups that don't get in each other's way: what one of them gives up and another one takes changes at once. */
+function* groupsOf(names: Names): Generator<Names> {
+  const taken = new Set(names.values());
+  const isAlone = ([old, now]: [string, string]): boolean => !taken.has(old) && !names.has(now);
+  const alone = [...names].filter(isAlone);
+  for (let at = 0; at < alone.length; at += GROUP) yield new Map(alone.slice(at, at + GROUP));
+  if (alone.length < names.size) yield new Map([...names].filter((each) => !isAlone(each)));
+}
+
+function* freed(state: State, draft: Draft, touched: Set<string>): Resumable<State> {
+  if (draft.touched.size === 0) return state;
+  for (const name of draft.touched) touched.add(name);
+  return yield* draft.toStateInSteps();
 }
 
 /** The new names that something has which doesn't give them up. */
 export const inTheWay = (names: Names, isThere: (name: string) => boolean): string[] =>
   [...names.values()].filter((name) => !names.has(name) && isThere(name));
-
-function differing(before: State, after: State): Set<string> {
-  const names = new Set<string>();
-  for (const [name, node] of after.collections) if (before.collections.get(name) !== node) names.add(name);
-  for (const name of before.collections.keys()) if (!after.collections.has(name)) names.add(name);
-  return names;
-}
 
 /** What goes before the renames, because it has the name that something else gets: with what depends on it. */
 export function withoutInTheWay(from: State, { collections, fields }: Renames): Draft {
@@ -121,7 +152,11 @@ export function withoutInTheWay(from: State, { collections, fields }: Renames): 
 }
 
 /** The events of the renames, and the state after them. No name that is taken is in their way any more. */
-export function renameEvents(from: State, { collections, fields }: Renames): { events: NewEvent[]; after: State } {
+export function* renameEvents(
+  from: State,
+  { collections, fields }: Renames,
+): Resumable<{ events: NewEvent[]; after: State }> {
+  yield* lookUpForRenames(from);
   const events: NewEvent[] = [];
   let after = from;
   const take = (rename: Rename): void => {
@@ -131,23 +166,25 @@ export function renameEvents(from: State, { collections, fields }: Renames): { e
   };
   const identityOf = (name: string) => after.collections.get(name)?.identities.collection ?? '';
   const tables = { isTaken: (name: string) => after.collections.has(name), identityOf };
-  for (const [collection, to] of turns(collections, tables)) take({ collection, field: null, to });
+  for (const [collection, to] of turns(collections, tables)) {
+    take({ collection, field: null, to });
+    yield;
+  }
   // PostgreSQL renames the columns of partitions with those of their table.
-  for (const [collection, names] of [...fields].sort(([a], [b]) => depth(after, a) - depth(after, b) || byName(a, b))) {
+  const depths = new Map([...fields.keys()].map((name) => [name, tablesAbove(after, name).length]));
+  const depth = (name: string): number => depths.get(name) ?? 0;
+  for (const [collection, names] of [...fields].sort(([a], [b]) => depth(a) - depth(b) || byName(a, b))) {
     const node = (): CollectionNode | undefined => after.collections.get(collection);
     const columns = {
       isTaken: (name: string) => node()?.fields.has(name) === true,
       identityOf: (name: string) => node()?.identities.fields.get(name) ?? '',
     };
-    for (const [field, to] of turns(names, columns)) take({ collection, field, to });
+    for (const [field, to] of turns(names, columns)) {
+      take({ collection, field, to });
+      yield;
+    }
   }
   return { events, after };
-}
-
-function depth(state: State, name: string): number {
-  const above = new Set<string>();
-  for (let at = parentOf(state, name); at !== undefined && !above.has(at); at = parentOf(state, at)) above.add(at);
-  return above.size;
 }
 
 interface Holders {
@@ -158,19 +195,29 @@ interface Holders {
 /** One rename after the other, each to a name that is free when its turn comes. */
 function* turns(names: Names, { isTaken, identityOf }: Holders): Generator<[string, string]> {
   const waiting = new Map([...names].sort(([a], [b]) => byName(a, b)));
-  while (waiting.size > 0) {
-    const free = [...waiting].find(([, to]) => !isTaken(to));
-    if (free !== undefined) {
-      waiting.delete(free[0]);
-      yield free;
-      continue;
+  for (const first of waiting.keys()) {
+    // Each waits for the next, which has the name that it gets.
+    const chain = [first];
+    const held = new Set(chain);
+    for (let old = chain.at(-1); old !== undefined; old = chain.at(-1)) {
+      const to = waiting.get(old);
+      if (to === undefined) throw new Error(`renames: ${JSON.stringify(old)} keeps its name, and is in the way`);
+      if (!isTaken(to)) {
+        waiting.delete(old);
+        chain.pop();
+        yield [old, to];
+      } else if (!held.has(to)) {
+        chain.push(to);
+        held.add(to);
+      } else {
+        // A circle: one goes on from a name of its own, when the others are through.
+        const aside = freeName(`renaming ${identityOf(to)}`, (name) => isTaken(name) || waiting.has(name));
+        waiting.set(aside, waiting.get(to) as string);
+        waiting.delete(to);
+        chain[chain.indexOf(to)] = aside;
+        yield [to, aside];
+      }
     }
-    // All that wait are in a circle.
-    const [[old, to]] = waiting as unknown as [[string, string]];
-    const aside = freeName(`renaming ${identityOf(old)}`, (name) => isTaken(name) || waiting.has(name));
-    waiting.delete(old);
-    waiting.set(aside, to);
-    yield [old, aside];
   }
 }
 

@@ -6,6 +6,7 @@ import { isObject } from '../../kernel/json.js';
 import { type Path, renderPath } from '../../kernel/problem.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import type { Warning } from '../../kernel/warning.js';
+import type { Names } from '../fold/renaming.js';
 import type { Renames } from './renames.js';
 
 /** Of fields: what the service keeps without knowing what it says. */
@@ -21,26 +22,24 @@ const TEMPLATES = ['display_template', 'preview_url'] as const satisfies readonl
 /** @param state after the renames */
 export function* stillUsed(state: State, { collections, fields }: Renames): Resumable<Warning[]> {
   const warnings: Warning[] = [];
-  for (const [from, to] of collections) warnings.push(...(yield* ofCollection(state, from, to)));
-  for (const [collection, names] of fields) {
-    const around = fieldsAround(state, collection);
-    for (const [from, to] of names) {
-      if (state.collections.get(collection)?.fields.has(from) === true) continue;
-      warnings.push(...ofTemplates(state, collection, { from, to }));
-      for (const field of around) warnings.push(...ofField(field, from, to));
-      yield;
+  // What has the name now may be meant.
+  const gone = new Map([...collections].filter(([from]) => !state.collections.has(from)));
+  if (gone.size > 0) {
+    for (const node of yield* collectionsInOrder(state)) {
+      for (const field of node.fields.values()) {
+        warnings.push(...ofField(field, gone));
+        yield;
+      }
     }
   }
-  return warnings;
-}
-
-function* ofCollection(state: State, from: string, to: string): Resumable<Warning[]> {
-  // What has the name now may be meant.
-  if (state.collections.has(from)) return [];
-  const warnings: Warning[] = [];
-  for (const node of yield* collectionsInOrder(state)) {
-    for (const field of node.fields.values()) warnings.push(...ofField(field, from, to));
-    yield;
+  for (const [collection, all] of fields) {
+    const there = state.collections.get(collection)?.fields;
+    const names = new Map([...all].filter(([from]) => there?.has(from) !== true));
+    warnings.push(...ofTemplates(state, collection, names));
+    for (const field of fieldsAround(state, collection)) {
+      warnings.push(...ofField(field, names));
+      yield;
+    }
   }
   return warnings;
 }
@@ -59,19 +58,27 @@ function fieldsAround(state: State, collection: string): Field[] {
   return [...found.values()];
 }
 
-function ofField({ collection, field, meta }: Field, from: string, to: string): Warning[] {
+function ofField({ collection, field, meta }: Field, names: Names): Warning[] {
   return LOOSE.flatMap((member) => {
-    const place = mentionIn(meta[member], from, ['meta', member]);
-    return place === undefined ? [] : [{ ...warning(from, to, renderPath(place)), collection, field }];
+    const places = mentionsIn(meta[member], names, ['meta', member]);
+    return [...places].map(([from, place]) => ({
+      ...warning(from, names.get(from) as string, renderPath(place)),
+      collection,
+      field,
+    }));
   });
 }
 
 /** Templates are rewritten, unless the new name can't be said in one. */
-function ofTemplates(state: State, collection: string, { from, to }: { from: string; to: string }): Warning[] {
+function ofTemplates(state: State, collection: string, names: Names): Warning[] {
   const meta = state.collections.get(collection)?.collection.meta;
-  return TEMPLATES.flatMap((member) =>
-    inTemplate(meta?.[member] ?? '', from) ? [{ ...warning(from, to, `meta.${member}`), collection }] : [],
-  );
+  return TEMPLATES.flatMap((member) => {
+    const said = wordsInTemplate(meta?.[member] ?? '').filter((word) => names.has(word));
+    return [...new Set(said)].map((from) => ({
+      ...warning(from, names.get(from) as string, `meta.${member}`),
+      collection,
+    }));
+  });
 }
 
 const warning = (from: string, to: string, place: string): { code: string; message: string } => ({
@@ -79,23 +86,25 @@ const warning = (from: string, to: string, place: string): { code: string; messa
   message: `${place} mentions ${JSON.stringify(from)}, which is ${JSON.stringify(to)} now; look whether it is meant, and change it`,
 });
 
-/** The first place where a value says the name: as a member, a text, or part of a path or a template. */
-function mentionIn(value: unknown, name: string, at: Path): Path | undefined {
+/** For each name that a value says, as a member, a text, or part of a path or a template, the first place. */
+function mentionsIn(value: unknown, names: Names, at: Path): ReadonlyMap<string, Path> {
+  const found = new Map<string, Path>();
+  const note = (word: string, path: Path): void => {
+    if (names.has(word) && !found.has(word)) found.set(word, path);
+  };
   const open: { value: unknown; at: Path }[] = [{ value, at }];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { value: inner, at: path } = next;
-    if (typeof inner === 'string' && says(inner, name)) return path;
-    if (isObject(inner) && Object.hasOwn(inner, name)) return [...path, name];
+    if (typeof inner === 'string') for (const word of wordsIn(inner)) note(word, path);
     if (typeof inner !== 'object' || inner === null) continue;
+    if (isObject(inner)) for (const member of Object.keys(inner)) note(member, [...path, member]);
     const members = Array.isArray(inner) ? inner.entries() : Object.entries(inner);
     for (const [step, each] of [...members].reverse()) open.push({ value: each, at: [...path, step] });
   }
-  return undefined;
+  return found;
 }
 
-const says = (text: string, name: string): boolean =>
-  text === name || text.split(/[.:]/).includes(name) || inTemplate(text, name);
+const wordsIn = (text: string): string[] => [text, ...text.split(/[.:]/), ...wordsInTemplate(text)];
 
-function inTemplate(text: string, name: string): boolean {
-  return [...text.matchAll(/\{\{([^{}]*)\}\}/g)].some(([, inner = '']) => inner.trim().split(/[.:]/).includes(name));
-}
+const wordsInTemplate = (text: string): string[] =>
+  [...text.matchAll(/\{\{([^{}]*)\}\}/g)].flatMap(([, inner = '']) => inner.trim().split(/[.:]/));

@@ -50,12 +50,12 @@ export function* transition(
   options: TransitionOptions = {},
 ): Resumable<NewEvent[]> {
   const names = [...touched];
-  const renames = renamesBetween(from, to, names);
+  const renames = yield* renamesBetween(from, to, names);
   if (isNone(renames)) return yield* byNames(from, to, names, options);
   const without = withoutInTheWay(from, renames);
   const freed = without.touched.size === 0 ? from : yield* without.toStateInSteps();
   const removed = yield* byNames(from, freed, without.touched, {});
-  const { events, after } = renameEvents(freed, renames);
+  const { events, after } = yield* renameEvents(freed, renames);
   const concerning = [...names, ...without.touched, ...collectionsChanged(events)];
   return [...removed, ...events, ...(yield* byNames(after, to, concerning, options))];
 }
