@@ -2,6 +2,7 @@
 import { stopsAtFirst, stopsWhenWarm, type StopRow } from './event-loop.js';
 import { applies, documents, lists } from './event-loop-changes.js';
 import { adoptions, readsOfMany, readsOfTables } from './event-loop-reads.js';
+import { renames } from './event-loop-renames.js';
 import { makeSo } from './event-loop-requests.js';
 import { ServiceClient } from '../../src/postgres/client.js';
 import { defaultServiceSchema } from '../../src/postgres/own-tables.js';
@@ -13,6 +14,7 @@ const GROUPS: Record<string, (server: Server, release: string) => Promise<StopRo
   documents: async (server, release) => stopsWhenWarm(await server.createDatabase(), documents(release)),
   applies: async (server, release) => stopsWhenWarm(await server.createDatabase(), applies(release)),
   lists: async (server, release) => stopsWhenWarm(await server.createDatabase(), lists(release)),
+  renames: async (server, release) => stopsWhenWarm(await server.createDatabase(), renames(release)),
   async adoptions(server, release) {
     const url = await server.createDatabase();
     return stopsWhenWarm(url, adoptions(release, 1_000, url));

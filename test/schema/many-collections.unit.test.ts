@@ -8,11 +8,19 @@ import type { CatalogTable } from '../../src/projector/catalog/model.js';
 import { warningsOf } from '../../src/projector/ddl/cost-warnings.js';
 import { planBatch } from '../../src/projector/ddl/plan.js';
 import { renamedTables } from '../../src/projector/drift/renames.js';
+import { looksRenamed } from '../../src/schema/compare/looks-renamed.js';
 import type { StoredEvent } from '../../src/schema/model/events.js';
 import { collectionsInOrder, groupsFirst, neededFirst, partitionsFirst } from '../../src/schema/model/order.js';
 import { initialState, type State } from '../../src/schema/model/state.js';
 import { dropCollection } from '../../src/schema/transition/cascade.js';
 import { Draft } from '../../src/schema/transition/draft.js';
+import {
+  NO_RENAMES,
+  type Renames,
+  renameEvents,
+  renamesBetween,
+  withRenames,
+} from '../../src/schema/transition/renames.js';
 import { transition } from '../../src/schema/transition/transition.js';
 import { accepted } from '../support/given.js';
 import { stepsOf } from '../support/steps.js';
@@ -60,6 +68,31 @@ describe('a schema of 1,200 collections', () => {
     });
     expect(stepsOf(foldPage(startPoint(), events))).to.be.at.least(3 * COUNT);
     expect(runToEnd(foldPage(startPoint(), events)).state.collections.size).to.equal(COUNT);
+  });
+
+  it('gets other names in steps', () => {
+    const collections = new Map(names.map((name) => [name, `other_${name}`]));
+    const renames: Renames = { collections, fields: new Map() };
+    runToEnd(withRenames(state, NO_RENAMES));
+    expect(stepsOf(withRenames(state, renames)), 'the state by them').to.be.at.least(COUNT / 20);
+    expect(stepsOf(renameEvents(state, renames)), 'the events').to.be.at.least(COUNT);
+    const { state: renamed } = runToEnd(withRenames(state, renames));
+    expect(stepsOf(renamesBetween(state, renamed, [...names, ...collections.values()]))).to.be.at.least(2 * COUNT);
+    const found = runToEnd(renamesBetween(state, renamed, [...names, ...collections.values()]));
+    expect(found.collections).to.deep.equal(new Map([...collections].sort()));
+    const fields = new Map(names.map((name) => [name, new Map([['name', 'other']])]));
+    const ofFields: Renames = { collections: new Map(), fields };
+    expect(stepsOf(withRenames(state, ofFields)), 'of fields').to.be.at.least(COUNT);
+    expect(stepsOf(renameEvents(state, ofFields)), 'the events of fields').to.be.at.least(COUNT);
+  });
+
+  it('is looked for among what goes and comes with one look at each', () => {
+    const other = accepted(initialState(), 'create-collections', {
+      body: bodies.map((each) => ({ ...each, collection: `other_${each.collection}` })),
+      concurrentIndexes: false,
+    });
+    const all = [...names, ...other.collections.keys()];
+    expect(stepsOf(looksRenamed(state, other, all))).to.be.within(2 * COUNT, 12 * COUNT);
   });
 
   it('is the same value after work that changes nothing: what is known of it stays known', () => {

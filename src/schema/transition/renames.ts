@@ -100,10 +100,12 @@ export function* withRenames(from: State, { collections, fields }: Renames): Res
     ({ state } = named);
   };
   for (const names of groupsOf(collections)) {
+    yield;
     yield* lookUpForRenames(state);
     take(withNewNames(state, { collections: names }));
   }
   for (const [collection, names] of fields) {
+    yield;
     yield* lookUpForRenames(state);
     const draft = new Draft(state);
     const node = state.collections.get(collection);
