@@ -88,6 +88,27 @@ CREATE TABLE :"service".service_relations (
 
 CREATE INDEX service_relations_one_collection ON :"service".service_relations (one_collection);
 
+-- What is in the trash: what a deletion left there, by the position of its event, in a schema of its own that is called
+-- like this one with _trash_ and the position.
+CREATE TABLE :"service".service_trash (
+  position   bigint         PRIMARY KEY,
+  kind       text           NOT NULL CHECK (kind IN ('collection', 'field')),
+  -- The names that it had.
+  collection text           NOT NULL,
+  field      text           CHECK ((field IS NULL) = (kind = 'collection')),
+  identity   text           NOT NULL,
+  batch      uuid           NOT NULL,
+  deleted_at timestamptz(3) NOT NULL,
+  -- From then on it may be purged.
+  kept_until timestamptz(3) NOT NULL,
+  -- When it came: the rows as PostgreSQL's statistics have them, null where there are none; and the bytes.
+  rows       bigint,
+  bytes      bigint
+);
+
+CREATE INDEX service_trash_kept_until ON :"service".service_trash (kept_until, position);
+CREATE INDEX service_trash_identity ON :"service".service_trash (identity);
+
 -- How far each projection has come, and what stopped it.
 CREATE TABLE :"service".service_projections (
   name       text        PRIMARY KEY,

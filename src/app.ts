@@ -198,6 +198,7 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
   const systemCollections = await readSystemCollections(pool, serviceSchema);
   const http = createHttp({
     pipeline,
+    pool,
     store,
     freshness,
     positions,

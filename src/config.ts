@@ -2,13 +2,14 @@
 import { z } from 'zod';
 import { PASSWORD_LENGTH } from './auth/user.js';
 import { OperatorError } from './kernel/operator-error.js';
-import { defaultServiceSchema } from './postgres/own-tables.js';
+import { LONGEST_SERVICE_SCHEMA, defaultServiceSchema } from './postgres/own-tables.js';
 import { type Environment, withSecretFiles } from './secret-files.js';
 import {
   KIB,
   databaseUrl,
   duration,
   every,
+  keeping,
   origins,
   place,
   schemaName,
@@ -43,6 +44,8 @@ const settings = z.object({
   LOCK_TIMEOUT: duration.default(10_000),
   LOCK_WAIT: duration.default(200),
   STATEMENT_TIMEOUT: duration.default(600_000),
+  KEEP_DELETED: keeping.default(7 * 86_400_000),
+  KEEP_COPY_ROWS: wholeNumber('a number of rows', 0, 100_000_000).default(100_000),
   PRIMARY_URL: serviceUrl.optional(),
   POSITION_TIMEOUT: duration.default(5_000),
   CHECKPOINT_TO: place.optional(),
@@ -99,6 +102,13 @@ export interface Config {
   lockWait: number;
   /** Milliseconds. */
   statementTimeout: number;
+  /** What is deleted stays in the trash. */
+  keep: {
+    /** Milliseconds; 0: it is dropped at once. */
+    deleted: number;
+    /** Rows that a table may have, at most, where a deleted field's values are copied in its transaction. */
+    copyRows: number;
+  };
   /** Where a service is that takes changes, while this one reads from a standby; null: nobody has said. */
   primaryUrl: string | null;
   /** Milliseconds that a request waits for the log to come to the position that it asks for. */
@@ -139,8 +149,11 @@ export function readConfig(environment: Environment): Config {
 
 function serviceSchemaOf({ DB_SCHEMA: schema, SERVICE_SCHEMA: given }: z.output<typeof settings>): string {
   const name = given ?? defaultServiceSchema(schema);
-  if (Buffer.byteLength(name) > 63) {
-    throw new OperatorError(`The setting SERVICE_SCHEMA is needed: "${name}" is too long for the name of a schema.`);
+  if (Buffer.byteLength(name) > LONGEST_SERVICE_SCHEMA) {
+    const problem = `"${name}" is too long: the names of the trash's schemas begin with it, which leaves it ${LONGEST_SERVICE_SCHEMA} bytes`;
+    throw new OperatorError(
+      `The setting SERVICE_SCHEMA ${given === undefined ? 'is needed' : 'must be another'}: ${problem}.`,
+    );
   }
   if (name === 'public') {
     throw new OperatorError('The setting SERVICE_SCHEMA must not be public: every connection searches that schema.');
@@ -194,6 +207,7 @@ function toConfig(given: z.output<typeof settings>): Config {
     lockTimeout: given.LOCK_TIMEOUT,
     lockWait: given.LOCK_WAIT,
     statementTimeout: given.STATEMENT_TIMEOUT,
+    keep: { deleted: given.KEEP_DELETED, copyRows: given.KEEP_COPY_ROWS },
     primaryUrl: given.PRIMARY_URL ?? null,
     positionTimeout: given.POSITION_TIMEOUT,
     checkpoints: checkpointsOf(given),

@@ -31,6 +31,19 @@ export const duration = quantity(
   'must be a time from 1ms to 1440min, such as 10s',
 );
 
+const KEEPING = 'must be 0, or a time from 1s to 3650d, such as 7d, 12h or 30min';
+const KEEPING_UNITS: Readonly<Record<string, number>> = { s: 1_000, min: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** For how long something is kept: `7d`, `12h`, `0`; in milliseconds. */
+export const keeping = z
+  .string()
+  .transform((text) => {
+    const [, count, unit = ''] = /^(\d{1,9})\s*([a-z]*)$/i.exec(text) ?? [];
+    if (Number(count) === 0) return 0;
+    return Number(count) * (KEEPING_UNITS[unit.toLowerCase()] ?? Number.NaN);
+  })
+  .refine((value) => value >= 0 && value <= 3_650 * 86_400_000, KEEPING);
+
 function quantity(
   units: Readonly<Record<string, number>>,
   plain: string,

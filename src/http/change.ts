@@ -81,6 +81,7 @@ async function contextOf(
   return {
     cause: causeOf(command, call),
     waited: call.waited,
+    ...(purges(call) && { purge: true }),
     abandoned: () => req.socket.destroyed,
     ...(ifMatch !== undefined && { ifMatch }),
     ...(key !== null && {
@@ -92,6 +93,10 @@ async function contextOf(
     }),
   };
 }
+
+/** Whether what is deleted is dropped at once. */
+const purges = ({ query }: Call<unknown>): boolean =>
+  typeof query === 'object' && query !== null && 'purge' in query && query.purge === true;
 
 /** Who, why and from where. Throws `Refused` for malformed headers. */
 export function causeOf(command: string, { req, requestId, caller }: Call<unknown>): Cause {

@@ -2,6 +2,7 @@
 import type { Auth } from '../auth/index.js';
 import type { CheckpointService } from '../log/signed-checkpoints/start.js';
 import type { LogWatch } from '../log/watch.js';
+import type { Queryable } from '../postgres/pool.js';
 import type { Pipeline } from '../pipeline/types.js';
 import type { Logger } from '../postgres/logger.js';
 import type { Projections } from '../projector/projections/index.js';
@@ -37,6 +38,8 @@ export type HealthReport = Record<'database' | 'log' | 'projections', HealthChec
 export interface HttpDeps {
   pipeline: Pick<Pipeline, 'execute' | 'dryRun' | 'underLock' | 'acknowledge'>;
   store: Pick<Store, 'atHead'>;
+  /** For what is no part of the state: the list of the trash. */
+  pool: Queryable;
   freshness: Pick<Freshness, 'check'>;
   positions: Positions;
   rendered: RenderedCache;

@@ -10,7 +10,7 @@ import { largeJsonAnswer } from './json-text.js';
 /** `further`: warnings beside those of the statements. */
 export async function planAnswer(run: DryRun, further: readonly Warning[] = []): Promise<Answer> {
   if (run.kind === 'refused') return refusal(run.problems);
-  const { accepted, refusal: problem, events, statements, before } = run;
+  const { accepted, refusal: problem, events, statements, before, warnings } = run;
   const plan = {
     accepted,
     ...(problem !== undefined && errorBody([problem])),
@@ -33,7 +33,7 @@ export async function planAnswer(run: DryRun, further: readonly Warning[] = []):
       collection: source.collection,
       field: source.field,
     })),
-    warnings: [...(await runYielding(warningsOf(statements))), ...further],
+    warnings: [...(await runYielding(warningsOf(statements))), ...warnings, ...further],
   };
   return { ...(await largeJsonAnswer(plan)), position: before.position };
 }

@@ -71,6 +71,9 @@ export const flag = z
   .pipe(z.boolean())
   .default(false);
 
+/** Of what deletes. */
+export const purge = flag.describe('What is deleted is dropped at once, and not kept in the trash');
+
 /** A non-negative integer. */
 export const count = z
   .string()

@@ -7,6 +7,7 @@ import type { Backend } from '../postgres/backend.js';
 import type { Parameterised } from '../postgres/exchange.js';
 import { planBatch } from '../projector/ddl/plan.js';
 import { metadataStatements } from '../projector/metadata/rows.js';
+import { trashStatements } from '../projector/trash/rows.js';
 import { collectionsChanged } from '../schema/fold/event-schemas.js';
 import type { LogEvent } from '../schema/model/events.js';
 import type { State } from '../schema/model/state.js';
@@ -40,7 +41,7 @@ async function run({ options, job, ...at }: Attempt): Promise<Outcome> {
   });
   const earlier = idempotency && earlierAnswer(idempotency, found);
   if (earlier !== undefined) return rollback(client, earlier);
-  const decided = await decideEvents(client, { job, state: point.state, release: options.release });
+  const decided = await decideEvents(client, { job, state: point.state, options });
   if (decided.kind === 'refused')
     return finishRefused(client, options, { request, outcome: decided, head: point.head });
   const { events } = decided;
@@ -97,6 +98,7 @@ async function prepare(preparing: Preparing): Promise<Batch> {
   const statements = [
     ...prepared.statements,
     ...(isLarge(events) ? [] : metadataOf(preparing)),
+    ...trashStatements({ before: point.state, events: prepared.events }),
     ...checkpoints(prepared.head, options),
     ...(request.idempotency ? await storeAnswerStatements(request, done, prepared.head) : []),
   ];

@@ -2,24 +2,30 @@
 import type pg from 'pg';
 import { runYielding } from '../kernel/event-loop.js';
 import type { Problem } from '../kernel/problem.js';
+import type { Warning } from '../kernel/warning.js';
 import type { LogEvent } from '../schema/model/events.js';
 import type { State } from '../schema/model/state.js';
 import { snapshotHash } from '../schema/snapshot/snapshot.js';
+import { keepDeleted } from './keep-deleted.js';
 import type { Job, PipelineOptions, Refusal } from './types.js';
 
-export type Decided = { kind: 'decided'; events: LogEvent[] } | Refusal;
+/** `warnings`: what the events can't say of themselves. */
+export type Decided = { kind: 'decided'; events: LogEvent[]; warnings: Warning[] } | Refusal;
 
 export async function decideEvents(
   client: pg.ClientBase,
-  { job, state, release }: { job: Job; state: State; release: PipelineOptions['release'] },
+  { job, state, options }: { job: Job; state: State; options: PipelineOptions },
 ): Promise<Decided> {
+  const { release } = options;
   const { decide, request } = await preparedJob(client, job, state);
   const { ifMatch } = request;
   if (ifMatch !== undefined && ifMatch !== (await runYielding(snapshotHash(state, release)))) {
     return { kind: 'refused', problems: [preconditionFailed()] };
   }
   const result = await runYielding(decide(state));
-  return result.ok ? { kind: 'decided', events: result.value } : { kind: 'refused', problems: result.problems };
+  if (!result.ok) return { kind: 'refused', problems: result.problems };
+  const kept = await keepDeleted(client, { state, events: result.value, request, options });
+  return kept.kind === 'refused' ? kept : { ...kept, kind: 'decided' };
 }
 
 /** A job whose command is known only now: what it says is read under the lock. */

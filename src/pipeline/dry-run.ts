@@ -1,6 +1,7 @@
 /** A command without its effect: the same transaction up to the DDL, rolled back. */
 import { runYielding } from '../kernel/event-loop.js';
 import type { Problem } from '../kernel/problem.js';
+import type { Warning } from '../kernel/warning.js';
 import { asSent } from '../postgres/client.js';
 import { planBatch } from '../projector/ddl/plan.js';
 import type { Statement } from '../projector/ddl/statement.js';
@@ -18,14 +19,14 @@ import type { DryRun } from './types.js';
 export async function attemptDryRun({ options, job, ...at }: Attempt): Promise<DryRun> {
   const { client } = at;
   const { point } = await begin(client, options, at);
-  const decided = await decideEvents(client, { job, state: point.state, release: options.release });
+  const decided = await decideEvents(client, { job, state: point.state, options });
   if (decided.kind === 'refused') return rollback(client, decided);
-  const { events } = decided;
+  const { events, warnings } = decided;
   const { statements, after } = await runYielding(planBatch(point.state, events, options.place.schema));
   const batch = { before: point.state, after, events, statements, keeps: false };
   const problems = await runStatements(client, projectionOf(options, batch));
   const shown = statements.map((statement) => ({ ...statement, sql: asSent(client, statement.sql) }));
-  return rollback(client, planned({ point, events, statements: shown, problems }));
+  return rollback(client, planned({ point, events, statements: shown, problems, warnings }));
 }
 
 interface PlannedBatch {
@@ -33,12 +34,13 @@ interface PlannedBatch {
   events: LogEvent[];
   statements: Statement[];
   problems: Problem[] | null;
+  warnings: Warning[];
 }
 
 /** What PostgreSQL says of the statements belongs into the plan; what it says of the moment refuses the dry run. */
-function planned({ point, events, statements, problems }: PlannedBatch): DryRun {
+function planned({ point, events, statements, problems, warnings }: PlannedBatch): DryRun {
   const refusal = problems?.[0];
   if (problems !== null && !isStorable({ kind: 'refused', problems })) return { kind: 'refused', problems };
   const accepted = refusal === undefined;
-  return { kind: 'planned', events, statements, accepted, ...(refusal && { refusal }), before: point.state };
+  return { kind: 'planned', events, statements, accepted, ...(refusal && { refusal }), before: point.state, warnings };
 }

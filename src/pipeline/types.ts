@@ -10,6 +10,7 @@ import type { Problem, Result } from '../kernel/problem.js';
 import type { State } from '../schema/model/state.js';
 import type { Resumable } from '../kernel/resumable.js';
 import type { Json } from '../kernel/json.js';
+import type { Warning } from '../kernel/warning.js';
 
 /** The one way the schema changes. */
 export interface Pipeline {
@@ -61,11 +62,21 @@ export interface PipelineOptions {
   lockWait: number;
   /** Milliseconds that one statement may take; 0: no limit. */
   statementTimeout: number;
+  /** What is deleted: milliseconds that it stays in the trash, and rows at most of which a field's values are copied. */
+  keep: Keep;
   clock?: () => Date;
+}
+
+export interface Keep {
+  /** 0: it is dropped at once. */
+  deleted: number;
+  copyRows: number;
 }
 
 export interface RequestContext {
   cause: Cause;
+  /** What is deleted is dropped at once, and not kept. */
+  purge?: boolean;
   /** The snapshot hash that the caller believes to be current. */
   ifMatch?: string;
   idempotency?: Idempotency;
@@ -122,6 +133,8 @@ export interface Plan {
   refusal?: Problem;
   /** The state that the plan starts from. */
   before: State;
+  /** What there is to say of it beside what its statements cost. */
+  warnings: Warning[];
 }
 
 export type DryRun = Plan | Refusal;

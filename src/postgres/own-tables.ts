@@ -26,6 +26,7 @@ export const own = {
   sessions: ownTable('service_sessions'),
   settings: ownTable('service_settings'),
   tokens: ownTable('service_tokens'),
+  trash: ownTable('service_trash'),
   users: ownTable('service_users'),
 };
 
@@ -35,9 +36,29 @@ export const OWN_SCHEMA_OID = `(SELECT c.relnamespace FROM pg_catalog.pg_class c
 /** The service's own schema in a managed database, unless SERVICE_SCHEMA says another. */
 export const defaultServiceSchema = (schema: string): string => (schema === 'public' ? 'service' : `service_${schema}`);
 
+/** The schema that holds what the deletion at a position left in the trash, as SQL texts name it: as an identifier. */
+export const trashSchema = (position: number): string => `${MARK}${MARK}${position}`;
+
+/** What names such a schema in a text. */
+export const TRASH_MARKS = /\0\0(\d+)/g;
+
+/** What it is called in the database. */
+export const trashSchemaName = (serviceSchema: string, position: number | string): string =>
+  `${serviceSchema}_trash_${position}`;
+
+/** The same as an expression, for a catalog query. @param position an expression too */
+export const trashSchemaNameSql = (position: string): string =>
+  `(SELECT n.nspname || '_trash_' || ${position} FROM pg_catalog.pg_namespace n WHERE n.oid = ${OWN_SCHEMA_OID})`;
+
+/** Bytes that the service's schema may have in its name, so that those of the trash fit. */
+export const LONGEST_SERVICE_SCHEMA = 63 - '_trash_'.length - String(Number.MAX_SAFE_INTEGER).length;
+
 /** The text as it is sent, or shown: with the schema's name, quoted only where it has to be. */
 export function nameOwnSchema(text: string, serviceSchema: string): string {
-  return text.includes(MARK) ? text.replaceAll(MARK, () => `${identifier(serviceSchema)}.`) : text;
+  if (!text.includes(MARK)) return text;
+  return text
+    .replaceAll(TRASH_MARKS, (_, position: string) => identifier(trashSchemaName(serviceSchema, position)))
+    .replaceAll(MARK, () => `${identifier(serviceSchema)}.`);
 }
 
 /** Never one of PostgreSQL's words: `service` and what begins with it is none, and everything else is quoted. */

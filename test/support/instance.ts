@@ -31,7 +31,7 @@ export interface Instance {
 }
 
 export interface InstanceOptions extends Partial<
-  Pick<PipelineOptions, 'lockTimeout' | 'lockWait' | 'statementTimeout' | 'clock'>
+  Pick<PipelineOptions, 'lockTimeout' | 'lockWait' | 'statementTimeout' | 'clock' | 'keep'>
 > {
   schema?: string;
   logger?: Logger;
@@ -40,6 +40,13 @@ export interface InstanceOptions extends Partial<
   /** That way leads through a pooler. */
   pooled?: boolean;
 }
+
+const USUAL = {
+  lockTimeout: 20_000,
+  lockWait: 200,
+  statementTimeout: 20_000,
+  keep: { deleted: 7 * 86_400_000, copyRows: 100_000 },
+};
 
 /** Migrates, loads, and is ready for commands. */
 export async function startInstance(connectionString: string, options: InstanceOptions = {}): Promise<Instance> {
@@ -61,15 +68,13 @@ export async function startInstance(connectionString: string, options: InstanceO
           logger,
         });
   const pipeline = createPipeline({
+    ...USUAL,
+    ...options,
     pool: writers,
     place: { database: database.database, schema },
     release: '1.2.3',
     store,
     logger,
-    lockTimeout: options.lockTimeout ?? 20_000,
-    lockWait: options.lockWait ?? 200,
-    statementTimeout: options.statementTimeout ?? 20_000,
-    ...(options.clock && { clock: options.clock }),
   });
   const stop = async (): Promise<void> => {
     await pool.end();

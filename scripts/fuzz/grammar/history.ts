@@ -27,7 +27,14 @@ function moment(random: Random, { head }: World): () => string {
 
 const EXPORTS = ['json', 'yaml', 'csv', 'csv_utf8', 'xml', 'sql', 'pdf'];
 const COMMANDS = ['create-collection', 'update-fields', 'apply-diff', 'adopt-tables'];
-const TYPES = ['collection.created', 'field.updated', 'relation.deleted', 'log.acknowledged', 'nothing.happened'];
+const TYPES = [
+  'collection.created',
+  'field.updated',
+  'relation.deleted',
+  'log.acknowledged',
+  'trash.purged',
+  'nothing.happened',
+];
 
 function filters(context: Context): [string, string][] {
   const { random, world } = context;

@@ -6,11 +6,13 @@ import type { Context, Rules } from './context.js';
 import { FIELDS_AND_RELATIONS } from './fields.js';
 import { HISTORY_AND_PROJECTIONS } from './history.js';
 import { SCHEMA } from './schema.js';
+import { TRASH } from './trash.js';
 
 export const GRAMMAR: Rules = {
   ...COLLECTIONS,
   ...FIELDS_AND_RELATIONS,
   ...SCHEMA,
+  ...TRASH,
   ...HISTORY_AND_PROJECTIONS,
   ...ACCOUNTS_AND_SERVER,
 };

@@ -8,7 +8,7 @@ import type { HttpDeps } from '../deps.js';
 import { invalidQuery, Refused } from '../errors.js';
 import { listed, listQueryOf, listTexts, pageKey } from '../list.js';
 import { COLLECTION_MEMBERS, membersOf, pickText } from '../members.js';
-import { flag, metaMembers } from '../query.js';
+import { flag, metaMembers, purge } from '../query.js';
 import { createRead } from '../read.js';
 import { renameRoute } from '../rename-route.js';
 import { type Call, route, type Route } from '../route.js';
@@ -25,7 +25,7 @@ const createQuery = z.strictObject({
 });
 const severalQuery = z.strictObject(shownQuery);
 const oneQuery = z.strictObject({ ...shownQuery, id: z.string().optional() });
-const deleteQuery = oneQuery.pick({ id: true });
+const deleteQuery = oneQuery.pick({ id: true }).extend({ purge });
 
 type OneQuery = z.output<typeof oneQuery>;
 type CreateQuery = z.output<typeof createQuery>;

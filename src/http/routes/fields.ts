@@ -12,7 +12,7 @@ import type { HttpDeps } from '../deps.js';
 import { Refused } from '../errors.js';
 import { listed, listQueryOf, listTexts, pageKey } from '../list.js';
 import { FIELD_MEMBERS, membersOf, pickText } from '../members.js';
-import { flag } from '../query.js';
+import { flag, purge } from '../query.js';
 import { createRead } from '../read.js';
 import { renameRoute } from '../rename-route.js';
 import { type Call, route, type Route } from '../route.js';
@@ -21,7 +21,7 @@ const ALL = '/fields';
 const OF = '/fields/:collection';
 const ONE = '/fields/:collection/:field';
 
-const noQuery = z.strictObject({});
+const deleteQuery = z.strictObject({ purge });
 const shownQuery = { fields: membersOf(FIELD_MEMBERS).optional() };
 const listQuery = listQueryOf(FIELD_MEMBERS);
 const oneQuery = z.strictObject(shownQuery);
@@ -141,7 +141,7 @@ function changingRoutes(deps: HttpDeps): Route[] {
       input: (call) => ({ ...namesOf(call), body: call.body }),
       shows: (state, { collection, to }, { query }) => textOf(state, { collection, field: to }, query.fields),
     }),
-    changeRoute(deps, { method: 'delete', path: ONE, query: noQuery, name: 'delete-field', input: namesOf }),
+    changeRoute(deps, { method: 'delete', path: ONE, query: deleteQuery, name: 'delete-field', input: namesOf }),
   ];
 }
 

@@ -13,6 +13,7 @@ import { relationRoutes } from './relations.js';
 import { schemaRoutes } from './schema.js';
 import { openApiRoutes } from './openapi.js';
 import { serverRoutes } from './server.js';
+import { trashRoutes } from './trash.js';
 import { userRoutes } from './users.js';
 
 export function createRoutes(deps: HttpDeps): Route[] {
@@ -23,6 +24,7 @@ export function createRoutes(deps: HttpDeps): Route[] {
     ...schemaRoutes(deps),
     ...adoptRoutes(deps),
     ...driftRoutes(deps),
+    ...trashRoutes(deps),
     ...authRoutes(deps),
     ...userRoutes(deps),
     ...serverRoutes(deps),

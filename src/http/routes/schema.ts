@@ -19,7 +19,7 @@ import { attachment, EXPORTS, exportFile, FORMATS } from '../formats/export.js';
 import { planAnswer } from '../plan-answer.js';
 import { inManagedSchema } from '../managed-schema.js';
 import { largeJsonAnswer } from '../json-text.js';
-import { flag, nameList } from '../query.js';
+import { flag, nameList, purge } from '../query.js';
 import { representationAnswer } from '../representation.js';
 import { type Call, route, type Route } from '../route.js';
 import { runYielding } from '../../kernel/event-loop.js';
@@ -41,7 +41,10 @@ const diffQuery = z.strictObject({
     .default('mirror')
     .describe('`mirror`: what the snapshot lacks is removed. `merge`: nothing is removed'),
 });
-const applyQuery = z.strictObject({ dry_run: flag.describe('Answers what would happen, and keeps nothing') });
+const applyQuery = z.strictObject({
+  dry_run: flag.describe('Answers what would happen, and keeps nothing'),
+  purge,
+});
 
 type SnapshotQuery = z.output<typeof snapshotQuery>;
 

@@ -7,11 +7,15 @@ interface ChangeBy<E extends NewEvent> {
   event: E;
   /** The event's index in its batch. */
   index: number;
+  /** The event's place in the log. */
+  position: number;
+  /** Whether there is a trash, which what is deleted goes to and comes back from: not where a log is replayed. */
+  hasTrash: boolean;
   before: State;
   after: State;
   /** PostgreSQL's schema that holds the tables. */
   schema: string;
-  /** By collection, the index of the event of this batch that made its table. */
+  /** By collection, the index of the event of this batch that made its table; one that was restored has rows. */
   createdAt: ReadonlyMap<string, number>;
   needs: BatchNeeds;
   /** The field that statements are about, where it isn't the event's. */

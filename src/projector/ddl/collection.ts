@@ -1,4 +1,5 @@
 /** Tables: CREATE TABLE, its comment, DROP TABLE. */
+import type { TableSchema } from '../../schema/model/model.js';
 import { isFolder, type CollectionNode } from '../../schema/model/state.js';
 import { parentOf } from '../../schema/model/order.js';
 import type { Change } from './change.js';
@@ -9,6 +10,7 @@ import { changeExtras, completeTable, refuseWithPartitions } from './extras.js';
 import { typeIdentitySequence } from './identity-sequence.js';
 import { createNeeds } from './needs.js';
 import { addIndex } from './add-column.js';
+import { moveToTrash, restoreTable } from './trash.js';
 import { columnComment } from './parts.js';
 import { type Sql, literal, qualified, sql } from './sql.js';
 
@@ -17,6 +19,13 @@ export function planCollectionCreated(change: Change<'collection.created'>): Ste
   const node = after.collections.get(event.collection) as CollectionNode;
   const table = node.collection.schema;
   if (table === null) return [];
+  const { restored } = event.data;
+  return restored !== undefined && change.hasTrash
+    ? restoreTable(change, node, restored)
+    : makeTable(change, node, table);
+}
+
+function makeTable(change: Change<'collection.created'>, node: CollectionNode, table: TableSchema): Step[] {
   const statements = [...createNeeds(change, table.extras?.needs ?? []), createTable(change, node)];
   if (table.comment !== null) statements.push(tableComment(change, table.comment));
   for (const field of node.fields.values()) {
@@ -50,13 +59,17 @@ export function planCollectionDeleted(change: Change<'collection.deleted'>): Ste
   const node = before.collections.get(event.collection) as CollectionNode;
   if (isFolder(node)) return [];
   const parent = parentOf(before, event.collection);
+  const { kept_until } = event.data;
+  const lock_entries = tableLockEntries(node);
+  if (kept_until !== undefined && change.hasTrash)
+    return [...refuseWithPartitions(change, node), ...moveToTrash(change, node, { parent, kept_until, lock_entries })];
   return [
     ...refuseWithPartitions(change, node),
     step(sql`DROP TABLE IF EXISTS ${qualified(schema, event.collection)}`, `drop table ${event.collection}`, {
       ...dropping(tableObject(event.collection)),
       lock: 'ACCESS EXCLUSIVE',
       loses_data: true,
-      lock_entries: tableLockEntries(node),
+      lock_entries,
       also: parent === undefined ? [] : [{ table: parent, lock: 'ACCESS EXCLUSIVE' }],
     }),
   ];

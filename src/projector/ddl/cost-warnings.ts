@@ -3,11 +3,20 @@ import type { Resumable } from '../../kernel/resumable.js';
 import type { Warning } from '../../kernel/warning.js';
 import type { Statement } from './statement.js';
 
-type Cost = { code: string; applies: (statement: Statement) => boolean; sentence: string };
+type Cost = {
+  code: string;
+  applies: (statement: Statement) => boolean;
+  sentence: string | ((statement: Statement) => string);
+};
 
 /** In the order they are shown for one statement. The codes are part of the interface. */
 const COSTS: readonly Cost[] = [
-  { code: 'LOSES_DATA', applies: (each) => each.loses_data, sentence: 'data is lost for good' },
+  {
+    code: 'LOSES_DATA',
+    applies: (each) => each.loses_data,
+    sentence: ({ kept_until: until }) =>
+      until === undefined ? 'data is lost for good' : `data can come back from the trash until ${until}`,
+  },
   {
     code: 'REWRITES_TABLE',
     applies: (each) => each.rewrites_table,
@@ -33,7 +42,8 @@ export function* warningsOf(statements: readonly Statement[]): Resumable<Warning
     yield;
     const { collection, field } = statement.source;
     for (const { code, sentence } of COSTS.filter((cost) => cost.applies(statement))) {
-      const message = `${statement.summary}: ${sentence}`;
+      const said = typeof sentence === 'string' ? sentence : sentence(statement);
+      const message = `${statement.summary}: ${said}`;
       warnings.push({ code, collection, ...(field === null ? {} : { field }), message });
     }
   }

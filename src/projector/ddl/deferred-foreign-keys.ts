@@ -67,6 +67,7 @@ export function deferredForeignKeys(awaited: readonly DeferredForeignKey[]): Def
       }
       if (change.event.type !== 'collection.created') return;
       for (const constraint of referencesOf(change.after, change.event.collection)) {
+        if (isRestored(change, constraint)) continue;
         if (!goesBeforeAttaching(change, constraint)) wait({ change, constraint });
       }
     },
@@ -79,6 +80,13 @@ export function deferredForeignKeys(awaited: readonly DeferredForeignKey[]): Def
     },
   };
 }
+
+/** A table that comes back from the trash has what points at itself. */
+const isRestored = ({ event, hasTrash }: Change, { references }: Constraint): boolean =>
+  hasTrash &&
+  event.type === 'collection.created' &&
+  event.data.restored !== undefined &&
+  references === event.collection;
 
 const isRename = (type: string): boolean => type === 'collection.renamed' || type === 'field.renamed';
 
@@ -100,7 +108,9 @@ export function awaitedForeignKeys(state: State, schema: string): DeferredForeig
       if (hasTarget({ constraint }, state)) continue;
       const event = newEvent('collection.updated', collection, null, { patch: [] });
       const needs = batchNeeds(state, false);
-      const change: Change = { event, index: 0, before: state, after: state, schema, createdAt: new Map(), needs };
+      const { position } = state;
+      const states = { before: state, after: state };
+      const change = { event, index: 0, position, hasTrash: false, ...states, schema, createdAt: new Map(), needs };
       awaited.push({ change, constraint });
     }
   }

@@ -26,7 +26,7 @@ export function completeTable(change: Change<'collection.created'>, node: Collec
       .filter((each) => each.references === undefined || goesBeforeAttaching(change, each))
       .map((each) => addConstraint(change, each)),
     ...indexes.map((each) => createIndex(change, each)),
-    ...(partition === undefined ? [] : [attach(change, partition)]),
+    ...(partition === undefined ? [] : [attachPartition(change, partition)]),
   ];
 }
 
@@ -111,7 +111,7 @@ export function dropIndex(change: Change, { name }: Index): Step {
   return dropOwnIndex(change, name, `drop index ${name} of ${change.event.collection}`);
 }
 
-function attach(change: Change, { table, bound }: NonNullable<TableExtras['partition_of']>): Step {
+export function attachPartition(change: Change, { table, bound }: NonNullable<TableExtras['partition_of']>): Step {
   const parent = qualified(change.schema, table);
   const text = sql`ALTER TABLE ${parent} ATTACH PARTITION ${tableOf(change)} ${partitionBound(bound)}`;
   const also = [{ table, lock: 'SHARE UPDATE EXCLUSIVE' }] as const;

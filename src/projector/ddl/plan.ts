@@ -19,11 +19,14 @@ import { type DeferredForeignKey, deferredForeignKeys } from './deferred-foreign
 import { planRelation } from './relation.js';
 import { planCollectionRenamed, planFieldRenamed } from './rename.js';
 import { type Step, statementsOf } from './step.js';
+import { planPurges } from './trash.js';
 
 /** The statements one event needs, in order, on tables that may hold rows. */
 export function planEvent(before: State, event: NewEvent, after: State, schema: string): Statement[] {
   const needs = batchNeeds(before, true);
-  return runToEnd(planChanges([{ event, index: 0, before, after, schema, createdAt: new Map(), needs }]));
+  const position = before.position + 1;
+  const change = { event, index: 0, position, hasTrash: true, before, after, schema, createdAt: new Map(), needs };
+  return runToEnd(planChanges([change]));
 }
 
 /** Where the batch is a slice of a log that is replayed into an empty database. */
@@ -48,6 +51,7 @@ export function* planBatch(
   const createdAt = new Map<string, number>();
   const changes: Change[] = [];
   const folding = startFolding(state);
+  const hasTrash = replaying === undefined;
   let { position } = state;
   for (const [index, event] of events.entries()) {
     yield;
@@ -59,16 +63,24 @@ export function* planBatch(
     }
     const before = folding.state();
     folding.add({ ...event, position });
-    noteMade(createdAt, event, index);
-    changes.push({ event, index, before, after: folding.state(), schema, createdAt, needs });
+    noteMade(createdAt, event, { index, hasTrash });
+    const after = folding.state();
+    changes.push({ event, index, position, hasTrash, before, after, schema, createdAt, needs });
   }
-  return { statements: yield* planChanges(changes, replaying?.awaited), after: folding.state() };
+  const statements = yield* planChanges(changes, replaying?.awaited);
+  if (hasTrash) statements.push(...planPurges(events));
+  return { statements, after: folding.state() };
 }
 
 /** A table that the batch has made is its own also under another name. */
-function noteMade(createdAt: Map<string, number>, event: NewEvent, index: number): void {
+function noteMade(
+  createdAt: Map<string, number>,
+  event: NewEvent,
+  { index, hasTrash }: Pick<Change, 'index' | 'hasTrash'>,
+): void {
   const { collection } = event;
-  if (event.type === 'collection.created' && !createdAt.has(collection)) createdAt.set(collection, index);
+  const isMade = event.type === 'collection.created' && !(hasTrash && event.data.restored !== undefined);
+  if (isMade && !createdAt.has(collection)) createdAt.set(collection, index);
   if (event.type !== 'collection.renamed') return;
   const made = createdAt.get(collection);
   if (made !== undefined && !createdAt.has(event.data.to)) createdAt.set(event.data.to, made);

@@ -12,7 +12,7 @@ import {
   checkPartitionKey,
   parseConstraint,
 } from '../../schema/sql-text/definitions.js';
-import { OWN_SCHEMA_OID, own as ownTables, ownTable } from '../../postgres/own-tables.js';
+import { OWN_SCHEMA_OID, TRASH_MARKS, own as ownTables, ownTable, trashSchema } from '../../postgres/own-tables.js';
 import { REFERABLE_SYSTEM_COLLECTIONS } from '../../schema/model/system-collections.js';
 import { isTypeName } from './type-name.js';
 
@@ -31,8 +31,15 @@ export class UnsafeSqlError extends Error {
 
 const PLAIN = /^[A-Za-z0-9_]{1,63}$/;
 
+/** The schema that holds what the deletion at a position left in the trash: also where a schema's name is asked for. */
+export const trash = (position: number): Sql => trashSchema(position) as Sql;
+
+const TRASH = new RegExp(`^${TRASH_MARKS.source}$`);
+
 /** A quoted identifier. Throws on what PostgreSQL would refuse or cut off. */
 export function ident(name: string): Sql {
+  // Quoted when it is sent.
+  if (TRASH.test(name)) return name as Sql;
   // Always quoted: the list of words that would need it grows with PostgreSQL's releases.
   if (PLAIN.test(name)) return `"${name}"` as Sql;
   if (name === '') throw new UnsafeSqlError('an identifier is empty', name);
@@ -68,7 +75,9 @@ export const scratch = (name: string): Sql => qualified('pg_temp', name);
  * without a backslash both forms mean the same.
  */
 export function literal(text: string): Sql {
-  if (textFault(text) !== null) throw new UnsafeSqlError('a literal is not UTF-8 text', text);
+  // The schemas of the service have no quote and no backslash in their names.
+  if (textFault(text.replaceAll(TRASH_MARKS, '')) !== null)
+    throw new UnsafeSqlError('a literal is not UTF-8 text', text);
   const quoted = `'${text.replaceAll("'", "''")}'`;
   return (quoted.includes('\\') ? `E${quoted.replaceAll('\\', '\\\\')}` : quoted) as Sql;
 }

@@ -35,6 +35,8 @@ export interface Statement {
   locks: readonly LockedTable[];
   /** Rows, columns or values are gone afterwards. */
   loses_data: boolean;
+  /** Until when what is gone can come back from the trash; absent: never. ISO 8601. */
+  kept_until?: string;
   /** PostgreSQL rewrites the whole table while it holds the lock. */
   rewrites_table: boolean;
   /** Existing rows can make it fail. */

@@ -9,7 +9,10 @@ import type { Sql } from './sql.js';
 /** What a step costs on a table that may hold rows. What isn't named is false. */
 export type Costs = Pick<Statement, 'lock'> &
   Partial<
-    Pick<Statement, 'loses_data' | 'rewrites_table' | 'may_fail' | 'lock_entries' | 'drops' | 'ensures' | 'commit'>
+    Pick<
+      Statement,
+      'loses_data' | 'kept_until' | 'rewrites_table' | 'may_fail' | 'lock_entries' | 'drops' | 'ensures' | 'commit'
+    >
   > & {
     /** What it is for, where that isn't the event's column or table. */
     object?: DatabaseObject;
@@ -31,7 +34,7 @@ export function statementsOf(change: Change, steps: readonly Step[]): Statement[
   const { event, index } = change;
   const source = { event: index, type: event.type, collection: event.collection, field: change.about ?? event.field };
   return steps.map(({ text, summary, costs }) => {
-    const { lock_entries = 1, drops = [], ensures, commit } = costs;
+    const { lock_entries = 1, drops = [], ensures, commit, kept_until } = costs;
     const object = costs.object ?? objectOf(change);
     return {
       sql: text,
@@ -41,6 +44,7 @@ export function statementsOf(change: Change, steps: readonly Step[]): Statement[
       ...(ensures !== undefined && { ensures }),
       ...costsOn(object.table ?? event.collection, change, costs),
       lock_entries,
+      ...(kept_until !== undefined && { kept_until }),
       ...(commit !== undefined && { commit }),
       source,
     };

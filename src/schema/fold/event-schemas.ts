@@ -106,6 +106,9 @@ const patch = z.array(
 const concurrent_indexes = z.boolean().optional();
 const adopted = z.boolean().optional();
 
+const kept_until = text.optional();
+const restoredField = { position: z.int().positive(), identity: text };
+
 const divergence = z.strictObject({
   seen: logPlace(),
   found: logPlace(),
@@ -139,15 +142,34 @@ const otherEvent = (...versions: z.ZodType[]) => ({ changesSchema: false, versio
 /** Every type of event there is. */
 export const EVENT_KINDS: { readonly [T in EventType]: EventKind<T> } = {
   'collection.created': schemaEvent(
-    z.strictObject({ collection: collectionV1, fields: z.array(fieldV1), concurrent_indexes }),
+    z.strictObject({
+      collection: collectionV1,
+      fields: z.array(fieldV1),
+      concurrent_indexes,
+      restored: z.strictObject({ ...restoredField, name: text, fields: z.array(text) }).optional(),
+    }),
   ),
   'collection.adopted': schemaEvent(z.strictObject({ collection: collectionV1, fields: z.array(fieldV1) })),
   'collection.updated': schemaEvent(z.strictObject({ patch, adopted })),
-  'collection.deleted': schemaEvent(z.strictObject({ adopted })),
+  'collection.deleted': schemaEvent(
+    z.strictObject({
+      adopted,
+      kept_until,
+      publications: z.array(text).optional(),
+      foreign_keys: z.array(z.strictObject({ name: text, definition: text })).optional(),
+    }),
+  ),
   'collection.renamed': schemaEvent(renamedV1),
-  'field.created': schemaEvent(z.strictObject({ field: fieldV1, concurrent_indexes, adopted })),
+  'field.created': schemaEvent(
+    z.strictObject({
+      field: fieldV1,
+      concurrent_indexes,
+      adopted,
+      restored: z.strictObject(restoredField).optional(),
+    }),
+  ),
   'field.updated': schemaEvent(z.strictObject({ patch, concurrent_indexes, adopted })),
-  'field.deleted': schemaEvent(z.strictObject({ adopted })),
+  'field.deleted': schemaEvent(z.strictObject({ adopted, kept_until })),
   'field.renamed': schemaEvent(renamedV1),
   'relation.created': schemaEvent(z.strictObject({ relation: relationV1, adopted })),
   'relation.updated': schemaEvent(z.strictObject({ patch, adopted })),
@@ -155,6 +177,7 @@ export const EVENT_KINDS: { readonly [T in EventType]: EventKind<T> } = {
   'log.acknowledged': otherEvent(
     z.strictObject({ divergences: z.array(divergence), previous_origin: text.optional() }),
   ),
+  'trash.purged': otherEvent(z.strictObject({ position: z.int().positive(), expired: z.boolean().optional() })),
 };
 
 /** Whether the schema's fold looks at an event. */

@@ -6,7 +6,7 @@ import { type RenameEvent, isRename, renamed } from './renamed.js';
 import { type ChangedFields, renameIndexes, reindex } from './secondary-indexes.js';
 import { type CollectionNode, type Identities, type State, initialState } from '../model/state.js';
 import { carried } from '../model/indexed.js';
-import { type OwnIdentities, bornWith, ownIdentities } from './identities.js';
+import { type OwnIdentities, identitiesOf, ownIdentities } from './identities.js';
 import { ImpossibleEventError, type SchemaChange, patched } from './impossible-event.js';
 import { type Resumable, runToEnd } from '../../kernel/resumable.js';
 
@@ -138,7 +138,7 @@ function created(
   if (node !== undefined) throw new ImpossibleEventError(event, 'the collection exists already');
   const { collection, fields } = event.data;
   return {
-    identities: bornWith(event.position, fields),
+    identities: identitiesOf(event),
     collection,
     fields: new Map(fields.map((field) => [field.field, field])),
     relations: new Map(),
@@ -155,7 +155,7 @@ function evolveFields(node: OpenNode, event: FieldEvent, own: OwnIdentities): vo
   const name = event.field ?? '';
   if (event.type === 'field.created') {
     fields.set(name, event.data.field);
-    own.of(node).set(name, String(event.position));
+    own.of(node).set(name, event.data.restored?.identity ?? String(event.position));
   } else if (event.type === 'field.deleted') {
     fields.delete(name);
     own.of(node).delete(name);

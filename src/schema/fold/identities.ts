@@ -1,12 +1,17 @@
 /** The identities that the fold gives: to collections and fields of every log, whichever release wrote it. */
-import type { Field } from '../model/model.js';
+import type { NewEvent } from '../model/events.js';
 import type { Identities, Identity } from '../model/state.js';
 
-/** Of a collection that an event makes with all its fields. */
-export function bornWith(position: number, fields: readonly Field[]): Identities {
+type Creation = Extract<NewEvent, { type: 'collection.created' | 'collection.adopted' }>;
+
+/** Of a collection that an event makes with all its fields: new ones, or those that it had before it was deleted. */
+export function identitiesOf({ position, data }: Creation & { position: number }): Identities {
+  const restored = 'restored' in data ? data.restored : undefined;
   return {
-    collection: String(position),
-    fields: new Map(fields.map(({ field }, index) => [field, `${position}.${index + 1}`])),
+    collection: restored?.identity ?? String(position),
+    fields: new Map(
+      data.fields.map(({ field }, index) => [field, restored?.fields[index] ?? `${position}.${index + 1}`]),
+    ),
   };
 }
 

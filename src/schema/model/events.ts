@@ -5,22 +5,33 @@
 import type { Operation } from 'fast-json-patch';
 import type { Collection, Field, NewRelation } from './model.js';
 import type { Json } from '../../kernel/json.js';
+import type { Identity } from './state.js';
 
 /** Payload per type of event that changes the schema, newest version. `adopted`: the database was so before, and nothing is done to it. */
 export interface SchemaEventData {
-  /** A collection with all its fields. `concurrent_indexes`: its indexes are built after the commit. */
-  'collection.created': { collection: Collection; fields: Field[]; concurrent_indexes?: boolean };
+  /**
+   * A collection with all its fields. `concurrent_indexes`: its indexes are built after the commit. `restored`: its table
+   * comes back from the trash, where there is one; in a log that is replayed it is made, and empty.
+   */
+  'collection.created': {
+    collection: Collection;
+    fields: Field[];
+    concurrent_indexes?: boolean;
+    restored?: RestoredCollection;
+  };
   /** A table that was there before, with all its columns. Nothing is done to it. */
   'collection.adopted': { collection: Collection; fields: Field[] };
   /** An RFC 6902 patch of the collection's normal form. */
   'collection.updated': { patch: Operation[]; adopted?: boolean };
-  'collection.deleted': { adopted?: boolean };
+  /** Kept in the trash if it says until when; else its table was dropped at once. */
+  'collection.deleted': KeptTable & { adopted?: boolean };
   /** The event's collection is the name that it had. */
   'collection.renamed': Renamed;
-  'field.created': { field: Field; concurrent_indexes?: boolean; adopted?: boolean };
+  'field.created': { field: Field; concurrent_indexes?: boolean; adopted?: boolean; restored?: RestoredField };
   /** An RFC 6902 patch of the field's normal form. */
   'field.updated': { patch: Operation[]; concurrent_indexes?: boolean; adopted?: boolean };
-  'field.deleted': { adopted?: boolean };
+  /** Its values are kept in the trash if it says until when; else they were dropped with the column. */
+  'field.deleted': Kept & { adopted?: boolean };
   /** The event's field is the name that it had. */
   'field.renamed': Renamed;
   /** The relation's id is the position of this event. */
@@ -28,6 +39,34 @@ export interface SchemaEventData {
   /** An RFC 6902 patch of the relation without its id. */
   'relation.updated': { patch: Operation[]; adopted?: boolean };
   'relation.deleted': { adopted?: boolean };
+}
+
+/** What a deletion left in the trash, in a place that is named after the position of its event. */
+export interface Kept {
+  /** ISO 8601, by the database's clock. From then on it may be purged. */
+  kept_until?: string;
+}
+
+/** What a table had that was never part of the schema, and had to leave behind: none of it comes back by itself. */
+export interface KeptTable extends Kept {
+  /** Publications that it was in, by name. */
+  publications?: string[];
+  /** Foreign keys to other tables, made by hand. `definition`: by pg_get_constraintdef. */
+  foreign_keys?: { name: string; definition: string }[];
+}
+
+/** What comes back from the trash is what it was: it keeps its identity. */
+export interface RestoredField {
+  /** Of the event that deleted it, or the collection that it went with. */
+  position: number;
+  identity: Identity;
+}
+
+export interface RestoredCollection extends RestoredField {
+  /** What it was called when it was deleted, and is called in the trash. */
+  name: string;
+  /** The identities of the event's fields, in their order. */
+  fields: Identity[];
 }
 
 /**
@@ -58,6 +97,11 @@ export interface OtherEventData {
    * `previous_origin`: as checkpoints named the log until then; from this event on they name it after this event.
    */
   'log.acknowledged': { divergences: Divergence[]; previous_origin?: string };
+  /**
+   * What the deletion at `position` left in the trash is gone for good. The event's collection and field are the names
+   * that it had. `expired`: its time was over; else somebody asked.
+   */
+  'trash.purged': { position: number; expired?: boolean };
 }
 
 export interface EventData extends SchemaEventData, OtherEventData {}
@@ -91,6 +135,9 @@ export interface Subject {
   kind: string;
   id: string;
 }
+
+/** Of events that take something out of the trash: the position of its deletion. */
+export const trashSubject = (position: number): Subject => ({ kind: 'trash', id: String(position) });
 
 /** An event as decided: what changes in the schema, before the log has given it a place. */
 export type NewEvent = {

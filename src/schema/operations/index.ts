@@ -1,4 +1,5 @@
 /** The registry: every way to change the schema. */
+import type { LogEvent } from '../model/events.js';
 import { acceptDrift } from './accept-drift.js';
 import { adoptTables } from './adopt-tables.js';
 import { applyDiff } from './apply-diff.js';
@@ -7,6 +8,7 @@ import { createCollection } from './create-collection.js';
 import { deleteCollection } from './delete-collection.js';
 import { createField, deleteField, updateFields } from './fields.js';
 import type { Operation } from './operation.js';
+import { purgeTrash } from './purge-trash.js';
 import { renameCollection, renameField } from './rename.js';
 import { createRelation, deleteRelation, updateRelation } from './relations.js';
 import { updateCollection } from './update-collection.js';
@@ -25,6 +27,7 @@ export const operations = {
   'create-relation': createRelation,
   'update-relation': updateRelation,
   'delete-relation': deleteRelation,
+  'purge-trash': purgeTrash,
   'apply-diff': applyDiff,
   'adopt-tables': adoptTables,
   'accept-drift': acceptDrift,
@@ -33,7 +36,7 @@ export const operations = {
 export type OperationName = keyof typeof operations;
 
 export type InputOf<N extends OperationName> =
-  (typeof operations)[N] extends Operation<string, infer I, infer _> ? I : never;
+  (typeof operations)[N] extends Operation<string, infer I, infer _, LogEvent> ? I : never;
 
 export type CommandOf<N extends OperationName> =
-  (typeof operations)[N] extends Operation<string, infer _, infer C> ? C : never;
+  (typeof operations)[N] extends Operation<string, infer _, infer C, LogEvent> ? C : never;

@@ -1,6 +1,6 @@
 /** The shape that every operation has. */
 import type { Draft } from '../transition/draft.js';
-import type { NewEvent } from '../model/events.js';
+import type { LogEvent, NewEvent } from '../model/events.js';
 import { proposalProblems } from './proposal.js';
 import { type Places, locate } from '../../kernel/locate.js';
 import { type Result, ok, refuse } from '../../kernel/problem.js';
@@ -9,13 +9,14 @@ import type { Resumable } from '../../kernel/resumable.js';
 import { transition } from '../transition/transition.js';
 import type { TransitionOptions } from '../transition/context.js';
 
-export interface Operation<Name extends string, Input, Command> {
+/** `Decided`: the events that it decides for. */
+export interface Operation<Name extends string, Input, Command, Decided extends LogEvent = NewEvent> {
   /** Imperative, kept with the events: `create-collection`. */
   name: Name;
   /** Untrusted input → command: shapes, types and names, whatever the schema is now. Large input takes steps. */
   parse(input: Input): Result<Command> | Resumable<Result<Command>>;
   /** Command × state → events, or why not. */
-  decide(state: State, command: Command): Resumable<Result<NewEvent[]>>;
+  decide(state: State, command: Command): Resumable<Result<Decided[]>>;
 }
 
 /** Judges the draft and, if it is a valid schema, orders the events that lead to it. `places`: of the body that was sent. */

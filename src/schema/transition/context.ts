@@ -2,13 +2,23 @@
 
 import type { Collection, Field, NewRelation, Relation } from '../model/model.js';
 import { type Removals, isReplacedCollection } from './removed-objects.js';
-import { type CollectionNode, type State, getField } from '../model/state.js';
+import { type CollectionNode, type Identity, type State, getField } from '../model/state.js';
 import type { NewEvent } from '../model/events.js';
 import type { Resumable } from '../../kernel/resumable.js';
 
 export interface TransitionOptions {
   /** Indexes of new and changed fields are built after the commit. */
   concurrentIndexes?: boolean;
+  /** What comes back from the trash, by its identity: nothing else that is new has one. */
+  restores?: ReadonlyMap<Identity, Restores>;
+}
+
+/** Where the trash has what comes back, and what it is called there. */
+export interface Restores {
+  /** Of the event that deleted it, or the collection that it went with. */
+  position: number;
+  /** The collection's name when it was deleted. */
+  name: string;
 }
 
 /** `names`: the collections that may differ, ordered. */

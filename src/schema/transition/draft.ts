@@ -46,6 +46,23 @@ export class Draft {
     else this.#open.set(collection.collection, newNode(collection));
   }
 
+  /** Puts a collection that was deleted, with its fields: the log has it already, and it is the same one. */
+  restoreCollection({ collection, fields, identities }: CollectionNode): void {
+    this.#open.set(collection.collection, {
+      identities: { ...identities, fields: new Map(identities.fields) },
+      collection,
+      fields: new Map(fields),
+      relations: new Map(),
+    });
+  }
+
+  /** Puts a field that was deleted: it is the same one. */
+  restoreField(field: Field, identity: Identity): void {
+    const { fields, identities } = this.#existing(field.collection);
+    fields.set(field.field, field);
+    identities.fields.set(field.field, identity);
+  }
+
   removeCollection(name: string): void {
     this.#open.set(name, undefined);
   }

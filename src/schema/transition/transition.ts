@@ -10,7 +10,6 @@
 import {
   memberKey,
   extrasOf,
-  type CollectionNode,
   type State,
   byName,
   getRelation,
@@ -23,15 +22,15 @@ import {
   type TransitionOptions,
   concurrently,
   addEvents,
-  isIndexed,
   relationBody,
   survivingOf,
 } from './context.js';
 import { sortedInSteps } from '../../kernel/sorted.js';
 import { type NewEvent, newEvent } from '../model/events.js';
+import { createCollections, createFields, holdersOf } from './creations.js';
 import { detach } from './detach.js';
 import type { Collection, Field, Relation } from '../model/model.js';
-import { groupsFirst, neededFirst, parentOf, partitionsFirst, relationsInOrder } from '../model/order.js';
+import { groupsFirst, neededFirst, partitionsFirst, relationsInOrder } from '../model/order.js';
 import { patchBetween } from '../fold/patch.js';
 import { isReplacedCollection, isReplacedRelation, removalsBetween } from './removed-objects.js';
 import type { Resumable } from '../../kernel/resumable.js';
@@ -132,12 +131,6 @@ function* removeCollections({ from, removals }: TransitionContext): EventSteps {
   }
 }
 
-/** What a collection stands in: its group, and the table that it is a partition of. */
-function holdersOf(state: State, name: string): string[] {
-  const holders = [state.collections.get(name)?.collection.meta.group, parentOf(state, name)];
-  return holders.filter((each) => typeof each === 'string');
-}
-
 const sequencesOf = (state: State, name: string) =>
   (extrasOf(state.collections.get(name)).needs ?? []).filter((need) => need.kind === 'sequence');
 
@@ -155,37 +148,6 @@ function* sequenceOwners(state: State, names: Iterable<string>): Resumable<Reado
 function ownersOf(state: State, name: string, owners: ReadonlyMap<string, string>): string[] {
   const found = sequencesOf(state, name).map((need) => owners.get(need.name));
   return found.filter((owner) => owner !== undefined && owner !== name) as string[];
-}
-
-function* createCollections({ from, to, names, removals, options }: TransitionContext): EventSteps {
-  const isGone = (name: string) => !from.collections.has(name) || removals.collections.has(name);
-  const created: string[] = [];
-  for (const name of names) {
-    if (isGone(name) && to.collections.has(name)) created.push(name);
-    yield;
-  }
-  for (const name of yield* neededFirst(created, (each) => holdersOf(to, each))) {
-    const { collection, fields } = to.collections.get(name) as CollectionNode;
-    const concurrent = options.concurrentIndexes === true && [...fields.values()].some(isIndexed);
-    yield newEvent('collection.created', name, null, {
-      collection,
-      fields: [...fields.values()],
-      ...(concurrent ? { concurrent_indexes: true } : {}),
-    });
-  }
-}
-
-function* createFields(change: TransitionContext): EventSteps {
-  for (const { name, before, after } of change.surviving) {
-    yield;
-    if (before.fields === after.fields) continue;
-    const gone = change.removals.fields.get(name);
-    const created = [...after.fields.keys()].filter((field) => !before.fields.has(field) || gone?.has(field));
-    for (const field of yield* groupsFirst(created, (each) => after.fields.get(each)?.meta.group)) {
-      const value = after.fields.get(field) as Field;
-      yield newEvent('field.created', name, field, { field: value, ...concurrently(change, undefined, value) });
-    }
-  }
 }
 
 function* updateFields(change: TransitionContext, held: ReadonlyMap<string, Field>): EventSteps {

@@ -1,0 +1,58 @@
+/** /trash: what was deleted and can come back (auditors), restoring and purging it (admins). */
+import { z } from 'zod';
+import { purging } from '../../pipeline/purge.js';
+import { findInTrash, notInTrash, readTrash } from '../../projector/trash/list.js';
+import { jsonAnswer, noContent } from '../answer.js';
+import { change } from '../change.js';
+import type { HttpDeps } from '../deps.js';
+import { Refused, invalidQuery } from '../errors.js';
+import { largeJsonAnswer } from '../json-text.js';
+import { type Call, type Route, route } from '../route.js';
+
+const PATH = '/trash';
+const ONE = '/trash/:position';
+
+const noQuery = z.strictObject({});
+
+export function trashRoutes({ pipeline, pool }: HttpDeps): Route[] {
+  return [
+    route({
+      method: 'get',
+      path: PATH,
+      access: 'auditor',
+      query: noQuery,
+      handle: async ({ head }) => ({ ...(await largeJsonAnswer({ data: await readTrash(pool) })), position: head }),
+    }),
+    route({
+      method: 'get',
+      path: ONE,
+      access: 'auditor',
+      query: noQuery,
+      async handle(call) {
+        const position = positionOf(call);
+        const entry = await findInTrash(pool, position);
+        if (entry === undefined) throw new Refused([await notInTrash(pool, position)]);
+        return { ...jsonAnswer(200, { data: entry }), position: call.head };
+      },
+    }),
+    route({
+      method: 'delete',
+      path: ONE,
+      access: 'admin',
+      query: noQuery,
+      handle: (call) =>
+        change(pipeline, call, {
+          name: 'purge-trash',
+          command: purging(positionOf(call)),
+          render: ({ position }) => noContent(position),
+        }),
+    }),
+  ];
+}
+
+/** The deletion that the path names, by its position in the log. */
+function positionOf({ params: { position = '' } }: Call<unknown>): number {
+  if (!/^[1-9]\d{0,14}$/.test(position))
+    throw invalidQuery('position', 'What is in the trash is named by the position of its deletion: a whole number.');
+  return Number(position);
+}

@@ -1,0 +1,224 @@
+/**
+ * The trash. A deleted table moves as it is, whatever it holds, to a schema of its own, so that no name in it has to
+ * change; PostgreSQL has been asked before whether it would let the table be dropped. What points at tables outside goes,
+ * so that nothing in the trash is in the way of a later change.
+ */
+import type { KeptTable, LogEvent, RestoredCollection } from '../../schema/model/events.js';
+import { newEvent } from '../../schema/model/events.js';
+import type { CollectionNode, State } from '../../schema/model/state.js';
+import { extrasOf, initialState } from '../../schema/model/state.js';
+import { defaultExpression } from './default-clause.js';
+import type { Change } from './change.js';
+import { type ColumnField, hasColumn } from './column.js';
+import { attachPartition } from './extras.js';
+import { createNeeds } from './needs.js';
+import { dropping, type Step, step, tableObject } from './step.js';
+import type { Statement } from './statement.js';
+import { planCollectionRenamed } from './rename.js';
+import { type Sql, block, ident, literal, qualified, sql, trash } from './sql.js';
+
+interface Moving extends Required<Pick<KeptTable, 'kept_until'>> {
+  /** The table that it is a partition of. */
+  parent: string | undefined;
+  lock_entries: number;
+}
+
+/** A table's way into the trash. */
+export function moveToTrash(
+  change: Change<'collection.deleted'>,
+  node: CollectionNode,
+  { parent, kept_until, lock_entries }: Moving,
+): Step[] {
+  const { event, schema, position } = change;
+  const name = event.collection;
+  const table = qualified(schema, name);
+  const also = parent === undefined ? [] : [{ table: parent, lock: 'ACCESS EXCLUSIVE' } as const];
+  const { publications = [], foreign_keys = [] } = event.data;
+  const summary = `keep table ${name} in the trash`;
+  return [
+    step(trialDrop(table), `drop table ${name}`, { lock: 'ACCESS EXCLUSIVE', lock_entries, also }),
+    ...publications.map((each) =>
+      step(
+        sql`ALTER PUBLICATION ${ident(each)} DROP TABLE ONLY ${table}`,
+        `take table ${name} out of publication ${each}`,
+        {
+          lock: 'ACCESS EXCLUSIVE',
+        },
+      ),
+    ),
+    ...(parent === undefined ? [] : [detachPartition(change, parent)]),
+    ...(parent === undefined && foreign_keys.length === 0 ? [] : [dropForeignKeys(change)]),
+    ...countedElsewhere(node).map((field) =>
+      step(
+        sql`ALTER TABLE ${table} ALTER COLUMN ${ident(field.field)} DROP DEFAULT`,
+        `let ${name}.${field.field} count by nothing`,
+        {
+          lock: 'ACCESS EXCLUSIVE',
+        },
+      ),
+    ),
+    ...createTrashSchema(change, position),
+    step(sql`ALTER TABLE ${table} SET SCHEMA ${trash(position)}`, summary, {
+      ...dropping(tableObject(name)),
+      lock: 'ACCESS EXCLUSIVE',
+      lock_entries,
+      loses_data: true,
+      kept_until,
+    }),
+  ];
+}
+
+/** SQLSTATE by which the trial ends itself. */
+const TRIED = 'DPS01';
+
+/**
+ * What a drop would refuse, PostgreSQL refuses here, in the same words: it is tried, and taken back. Moving a table is
+ * never refused, and views would silently follow it.
+ */
+function trialDrop(table: Sql): Sql {
+  const body = sql`BEGIN
+    BEGIN DROP TABLE ${table}; RAISE EXCEPTION USING ERRCODE = ${literal(TRIED)};
+    EXCEPTION WHEN SQLSTATE ${literal(TRIED)} THEN NULL; END; END`;
+  return sql`DO ${block(body)}`;
+}
+
+function detachPartition({ event, schema }: Change, parent: string): Step {
+  const text = sql`ALTER TABLE ${qualified(schema, parent)} DETACH PARTITION ${qualified(schema, event.collection)}`;
+  return step(text, `let ${event.collection} be no partition of ${parent}`, {
+    lock: 'ACCESS EXCLUSIVE',
+    lock_entries: 4,
+  });
+}
+
+/** Those that were made by hand, and those that a partition had of its table. */
+function dropForeignKeys({ event, schema }: Change): Step {
+  const table = qualified(schema, event.collection);
+  const body = sql`DECLARE k record; BEGIN
+    FOR k IN SELECT conname FROM pg_catalog.pg_constraint
+      WHERE conrelid = pg_catalog.to_regclass(${literal(table)}) AND contype = 'f' AND confrelid <> conrelid
+    LOOP EXECUTE format('ALTER TABLE %s DROP CONSTRAINT %I', ${literal(table)}, k.conname); END LOOP; END`;
+  const summary = `let ${event.collection} point at no other table`;
+  return step(sql`DO ${block(body)}`, summary, { lock: 'ACCESS EXCLUSIVE', lock_entries: 7 });
+}
+
+const COUNTS = /nextval\s*\(/i;
+
+/** Columns that count by a sequence which isn't theirs: it must not be needed by what is in the trash. */
+function countedElsewhere(node: CollectionNode): ColumnField[] {
+  const own = new Set(
+    (extrasOf(node).needs ?? []).flatMap((need) => (need.kind === 'sequence' ? (need.owned_by ?? []) : [])),
+  );
+  return [...node.fields.values()].filter(
+    (field): field is ColumnField =>
+      hasColumn(field) && !own.has(field.field) && COUNTS.test(field.schema.extras?.default ?? ''),
+  );
+}
+
+/** The schema of a position. Nobody but its owner may use it, whatever default privileges say. */
+export function createTrashSchema({ event }: Change, position: number): Step[] {
+  const schema = trash(position);
+  const body = sql`DECLARE g text; BEGIN
+    FOR g IN SELECT DISTINCT CASE WHEN a.grantee = 0 THEN 'PUBLIC' ELSE a.grantee::regrole::text END
+        FROM pg_catalog.pg_namespace n, pg_catalog.aclexplode(n.nspacl) a
+       WHERE n.oid = ${literal(schema)}::regnamespace AND a.grantee <> n.nspowner
+    LOOP EXECUTE format('REVOKE ALL ON SCHEMA %s FROM %s', ${literal(schema)}, g); END LOOP; END`;
+  const costs = { object: tableObject(event.collection), lock: 'none', lock_entries: 2 } as const;
+  return [
+    step(sql`CREATE SCHEMA ${schema}`, `make room in the trash for position ${position}`, costs),
+    step(sql`DO ${block(body)}`, `keep others out of it`, costs),
+  ];
+}
+
+/** What `createTrashSchema` made, when it is empty. */
+export function dropTrashSchema({ event }: Change, position: number): Step {
+  const costs = { object: tableObject(event.collection), lock: 'none', lock_entries: 2 } as const;
+  return step(sql`DROP SCHEMA ${trash(position)}`, `leave no room in the trash for position ${position}`, costs);
+}
+
+/** A table's way back, with all that it has. Foreign keys come with their relations, later in the batch. */
+export function restoreTable(change: Change, node: CollectionNode, { position, name }: RestoredCollection): Step[] {
+  const { schema } = change;
+  const { collection } = node.collection;
+  const partition = extrasOf(node).partition_of;
+  const costs = { lock: 'ACCESS EXCLUSIVE', lock_entries: 6 } as const;
+  const table = qualified(trash(position), collection);
+  return [
+    ...(name === collection ? [] : renameInTrash(change, node, { position, name })),
+    step(sql`ALTER TABLE ${table} SET SCHEMA ${ident(schema)}`, `restore table ${collection} from the trash`, costs),
+    dropTrashSchema(change, position),
+    ...countedElsewhere(node).flatMap((field) => countAgain(change, node, field)),
+    ...(partition === undefined ? [] : [attachPartition(change, partition)]),
+  ];
+}
+
+function countAgain(change: Change, node: CollectionNode, field: ColumnField): Step[] {
+  const value = defaultExpression(field, field.schema);
+  if (value === null) return [];
+  const needs = (extrasOf(node).needs ?? []).filter((need) => need.kind === 'sequence' && need.owned_by === undefined);
+  const table = qualified(change.schema, field.collection);
+  const text = sql`ALTER TABLE ${table} ALTER COLUMN ${ident(field.field)} SET DEFAULT ${value}`;
+  const summary = `let ${field.collection}.${field.field} count again`;
+  return [...createNeeds(change, needs), step(text, summary, { lock: 'ACCESS EXCLUSIVE' })];
+}
+
+/** Before it leaves the trash, so that its old names are in nobody's way. */
+function renameInTrash(
+  change: Change,
+  node: CollectionNode,
+  { position, name }: Pick<RestoredCollection, 'position' | 'name'>,
+): Step[] {
+  const { collection: to } = node.collection;
+  const renamed = planCollectionRenamed({
+    ...change,
+    event: newEvent('collection.renamed', name, null, { to }) as Change<'collection.renamed'>['event'],
+    schema: trash(position),
+    before: stateOf(withName(node, name)),
+    after: stateOf(withName(node, to)),
+  });
+  return renamed.map(({ costs, ...each }) => ({ ...each, costs: { ...costs, object: tableObject(to) } }));
+}
+
+/** Its foreign keys are gone. */
+const withName = (node: CollectionNode, collection: string): CollectionNode => ({
+  ...node,
+  collection: { ...node.collection, collection },
+  fields: new Map([...node.fields].map(([name, field]) => [name, { ...field, collection }])),
+  relations: new Map(),
+});
+
+function stateOf(node: CollectionNode): State {
+  const empty = initialState();
+  return { ...empty, collections: empty.collections.set(node.collection.collection, node) };
+}
+
+/** What ends the keeping. Never CASCADE: what somebody made of it outside must be dropped by them. */
+export function planPurges(events: readonly LogEvent[]): Statement[] {
+  return events.flatMap((event, index) => {
+    if (event.type !== 'trash.purged' || event.collection === null) return [];
+    const { collection, field, type, data } = event;
+    const object = tableObject(collection);
+    const costs = { lock: 'none', locks: [], rewrites_table: false, may_fail: false, lock_entries: 6 } as const;
+    const source = { event: index, type, collection, field };
+    const what = field === null ? collection : `${collection}.${field}`;
+    const schema = trash(data.position);
+    return [
+      {
+        sql: sql`DROP TABLE IF EXISTS ${qualified(schema, collection)}`,
+        summary: `purge ${what} of position ${data.position}`,
+        ...dropping(object),
+        ...costs,
+        loses_data: true,
+        source,
+      },
+      {
+        sql: sql`DROP SCHEMA IF EXISTS ${schema}`,
+        summary: `leave no room in the trash for position ${data.position}`,
+        object,
+        drops: [],
+        ...costs,
+        loses_data: false,
+        source,
+      },
+    ];
+  });
+}

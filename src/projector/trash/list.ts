@@ -1,0 +1,85 @@
+/** What is in the trash, and what became of what was. */
+import type { Problem } from '../../kernel/problem.js';
+import { own } from '../../postgres/own-tables.js';
+import type { Queryable } from '../../postgres/pool.js';
+
+/** What one deletion left. */
+export interface TrashEntry {
+  /** Of the event that deleted it. */
+  position: number;
+  kind: 'collection' | 'field';
+  /** The names that it had; `field` is null for a collection. */
+  collection: string;
+  field: string | null;
+  identity: string;
+  /** uuid */
+  batch: string;
+  /** ISO 8601. */
+  deleted_at: string;
+  /** ISO 8601. From then on it may be purged. */
+  kept_until: string;
+  /** As PostgreSQL's statistics had them when it was deleted; null: there were none. */
+  rows: number | null;
+  /** On disk, when it was deleted. */
+  bytes: number | null;
+  deleted_by: { id: string; name: string } | null;
+}
+
+const TIME = (column: string): string => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+const SELECT = `
+SELECT t.position::float8 AS position, t.kind, t.collection, t.field, t.identity, t.batch, ${TIME('t.deleted_at')} AS deleted_at,
+       ${TIME('t.kept_until')} AS kept_until, t.rows::float8 AS rows, t.bytes::float8 AS bytes, e.actor AS deleted_by
+  FROM ${own.trash} t LEFT JOIN ${own.events} e ON e.position = t.position`;
+
+/** Newest first. */
+export async function readTrash(db: Queryable): Promise<TrashEntry[]> {
+  return (await db.query<TrashEntry>(`${SELECT} ORDER BY t.position DESC`)).rows;
+}
+
+export async function findInTrash(db: Queryable, position: number): Promise<TrashEntry | undefined> {
+  return (await db.query<TrashEntry>(`${SELECT} WHERE t.position = $1`, [position])).rows[0];
+}
+
+/** Newest first: nothing stands in the trash twice, but a field may have gone before its collection. */
+export async function findIdentities(db: Queryable, identities: readonly string[]): Promise<TrashEntry[]> {
+  if (identities.length === 0) return [];
+  return (await db.query<TrashEntry>(`${SELECT} WHERE t.identity = ANY ($1) ORDER BY t.position DESC`, [identities]))
+    .rows;
+}
+
+/** What may be purged by now, by the database's clock; the oldest first. */
+export async function findExpired(db: Queryable, limit: number): Promise<TrashEntry[]> {
+  const due = `${SELECT} WHERE t.kept_until <= clock_timestamp() ORDER BY t.kept_until, t.position LIMIT $1`;
+  return (await db.query<TrashEntry>(due, [limit])).rows;
+}
+
+/** Milliseconds until the next entry may be purged, by the database's clock; null: there is none. */
+export async function untilNextExpiry(db: Queryable): Promise<number | null> {
+  const { rows } = await db.query<{ wait: number | null }>(
+    `SELECT (extract(epoch FROM min(kept_until) - clock_timestamp()) * 1000)::float8 AS wait FROM ${own.trash}`,
+  );
+  return rows[0]?.wait ?? null;
+}
+
+interface Became {
+  type: string;
+  position: number;
+  at: string;
+}
+
+const BECAME = `
+SELECT e.type, e.position::float8 AS position, ${TIME('e.occurred_at')} AS at FROM ${own.events} e
+ WHERE e.subject ->> 'kind' = 'trash' AND e.subject ->> 'id' = $1 ORDER BY e.position DESC LIMIT 1`;
+
+/** Why nothing of a position is in the trash. */
+export async function notInTrash(db: Queryable, position: number): Promise<Problem> {
+  const { rows } = await db.query<Became>(BECAME, [String(position)]);
+  const [became] = rows;
+  const what = `There is nothing of position ${position} in the trash`;
+  if (became === undefined) return { code: 'NOT_FOUND', message: `${what}.` };
+  const purged = became.type === 'trash.purged';
+  const message = `${what}: it was ${purged ? 'purged' : 'restored'} at ${became.at}, by position ${became.position}.`;
+  const details = { [purged ? 'purged_at' : 'restored_at']: became.at, by_position: became.position };
+  return { code: 'NOT_FOUND', message, details };
+}
