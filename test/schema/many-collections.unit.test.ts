@@ -79,7 +79,7 @@ describe('a schema of 1,200 collections', () => {
     const { state: renamed } = runToEnd(withRenames(state, renames));
     expect(stepsOf(renamesBetween(state, renamed, [...names, ...collections.values()]))).to.be.at.least(2 * COUNT);
     const found = runToEnd(renamesBetween(state, renamed, [...names, ...collections.values()]));
-    expect(found.collections).to.deep.equal(new Map([...collections].sort()));
+    expect(found.collections).to.deep.equal(collections);
     const fields = new Map(names.map((name) => [name, new Map([['name', 'other']])]));
     const ofFields: Renames = { collections: new Map(), fields };
     expect(stepsOf(withRenames(state, ofFields)), 'of fields').to.be.at.least(COUNT);
