@@ -6,6 +6,7 @@ import { asSent } from '../postgres/client.js';
 import { planBatch } from '../projector/ddl/plan.js';
 import type { Statement } from '../projector/ddl/statement.js';
 import type { Point } from '../log/fold.js';
+import type { State } from '../schema/model/state.js';
 import type { LogEvent } from '../schema/model/events.js';
 import { type Attempt, projectionOf } from './attempt.js';
 import { begin } from './begin.js';
@@ -26,11 +27,12 @@ export async function attemptDryRun({ options, job, ...at }: Attempt): Promise<D
   const batch = { before: point.state, after, events, statements, keeps: false };
   const problems = await runStatements(client, projectionOf(options, batch));
   const shown = statements.map((statement) => ({ ...statement, sql: asSent(client, statement.sql) }));
-  return rollback(client, planned({ point, events, statements: shown, problems, warnings }));
+  return rollback(client, planned({ point, after, events, statements: shown, problems, warnings }));
 }
 
 interface PlannedBatch {
   point: Point;
+  after: State;
   events: LogEvent[];
   statements: Statement[];
   problems: Problem[] | null;
@@ -38,9 +40,9 @@ interface PlannedBatch {
 }
 
 /** What PostgreSQL says of the statements belongs into the plan; what it says of the moment refuses the dry run. */
-function planned({ point, events, statements, problems, warnings }: PlannedBatch): DryRun {
+function planned({ point, after, events, statements, problems, warnings }: PlannedBatch): DryRun {
   const refusal = problems?.[0];
   if (problems !== null && !isStorable({ kind: 'refused', problems })) return { kind: 'refused', problems };
-  const accepted = refusal === undefined;
-  return { kind: 'planned', events, statements, accepted, ...(refusal && { refusal }), before: point.state, warnings };
+  const plan = { events, statements, before: point.state, after, warnings };
+  return { kind: 'planned', accepted: refusal === undefined, ...(refusal && { refusal }), ...plan };
 }

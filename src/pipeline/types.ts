@@ -133,6 +133,8 @@ export interface Plan {
   refusal?: Problem;
   /** The state that the plan starts from. */
   before: State;
+  /** The one that it leads to. */
+  after: State;
   /** What there is to say of it beside what its statements cost. */
   warnings: Warning[];
 }

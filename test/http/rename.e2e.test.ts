@@ -251,6 +251,29 @@ describe('renaming', function () {
     ]);
   });
 
+  it('says so in a diff, in its dry run and in the way back as well', async () => {
+    await api.sql(`CREATE FUNCTION count_old() RETURNS bigint LANGUAGE sql AS $$ SELECT count(*) FROM Articles $$`);
+    const text = JSON.stringify(await api.ok<object>('GET', '/schema/snapshot')).replaceAll('"articles"', '"posts"');
+    const renamed = JSON.parse(text) as { collections: { collection: string }[] };
+    const posts = renamed.collections.find(({ collection }) => collection === 'posts') ?? {};
+    Object.assign(posts, { renamed_from: 'articles' });
+    type Warned = { warnings?: Warning[] };
+    const told = ({ warnings = [] }: Warned) =>
+      warnings.flatMap(({ code, message }) => (code === 'NAME_STILL_USED' ? [message] : []));
+    const there = [
+      'the body of the function public.count_old mentions "articles"; look whether it is meant, and change it',
+    ];
+    const diff = await api.ok<Warned>('POST', '/schema/diff', renamed);
+    expect(told(diff)).to.deep.equal(there);
+    expect(told(await api.ok<Warned>('POST', '/schema/apply?dry_run', diff))).to.deep.equal(there);
+    const before = (await client('/collections')).headers.get('x-log-position');
+    await api.ok('POST', '/collections/articles/rename', { to: 'posts' });
+    await api.sql(`CREATE FUNCTION count_new() RETURNS bigint LANGUAGE sql AS $$ SELECT count(*) FROM "posts" $$`);
+    expect(told(await api.ok<Warned>('GET', `/history/diff?to=${before}`))).to.deep.equal([
+      'the body of the function public.count_new mentions "posts"; look whether it is meant, and change it',
+    ]);
+  });
+
   it('what views and triggers made by hand say follows by itself', async () => {
     await api.sql('CREATE VIEW titles AS SELECT title FROM articles');
     await api.ok('POST', '/collections/articles/rename', { to: 'posts' });

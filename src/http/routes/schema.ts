@@ -6,6 +6,7 @@ import { bytes } from '../../kernel/bytes.js';
 import type { Rendered } from '../../reads/rendered.js';
 import { compareSnapshot, type Comparison } from '../../schema/compare/compare-snapshot.js';
 import { isEmptyDiff } from '../../schema/diff/diff.js';
+import { collectionsChanged } from '../../schema/fold/event-schemas.js';
 import type { CommandOf } from '../../schema/operations/index.js';
 import { snapshotHash, snapshotOf } from '../../schema/snapshot/snapshot.js';
 import type { State } from '../../schema/model/state.js';
@@ -101,7 +102,7 @@ function filterOf(state: State, query: SnapshotQuery): (collection: string) => b
 const IN_PARTS =
   'Send a snapshot of some collections with mode=merge (/schema/snapshot?includeCollections=…), apply that, and go on with the others.';
 
-function diffRoute({ store, config: { release, schema, maxBody } }: HttpDeps): Route {
+function diffRoute({ store, history, config: { release, schema, maxBody } }: HttpDeps): Route {
   return route({
     method: 'post',
     path: '/schema/diff',
@@ -114,7 +115,9 @@ function diffRoute({ store, config: { release, schema, maxBody } }: HttpDeps): R
       if (!query.force) await inManagedSchema(body, schema);
       const comparison = unwrap(await runYielding(compareSnapshot(state, body, { ...query, release })));
       const { hash, diff } = comparison;
-      const warnings = [...comparison.warnings, ...(await costs(state, comparison, schema))];
+      const { state: after, touched } = comparison.desired;
+      const mentions = await history.namesMentioned({ before: state, after, touched });
+      const warnings = [...comparison.warnings, ...mentions, ...(await costs(state, comparison, schema))];
       const answer = await largeJsonAnswer({ hash, diff, ...(warnings.length > 0 && { warnings }) });
       await expectTakeable(answer.body as Buffer, maxBody.schema, IN_PARTS);
       return { ...answer, position: state.position };
@@ -133,7 +136,10 @@ async function costs(state: State, { diff, desired }: Comparison, schema: string
 function applyRoute({ pipeline, history, config: { release, schema } }: HttpDeps): Route {
   const rehearsed = async (call: Call<unknown>, command: CommandOf<'apply-diff'>): Promise<Answer> => {
     const run = await dryRun(pipeline, call, { name: 'apply-diff', command });
-    return planAnswer(run, run.kind === 'planned' ? await history.notRestored(run.events) : []);
+    if (run.kind === 'refused') return planAnswer(run);
+    const touched = collectionsChanged(run.events);
+    const mentions = await history.namesMentioned({ before: run.before, after: run.after, touched });
+    return planAnswer(run, [...(await history.notRestored(run.events)), ...mentions]);
   };
   return route({
     method: 'post',

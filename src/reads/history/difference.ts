@@ -12,6 +12,7 @@ import { transition } from '../../schema/transition/transition.js';
 import type { Warning } from '../../kernel/warning.js';
 import { runYielding } from '../../kernel/event-loop.js';
 import type { Resumable } from '../../kernel/resumable.js';
+import { namesMentioned } from './names-mentioned.js';
 import { notRestored } from './not-restored.js';
 
 export interface Difference {
@@ -38,7 +39,11 @@ export async function differenceBetween(
   const diff = await runYielding(diffStates(from, to, touched));
   const events = await runYielding(transition(from, to, touched));
   const { statements } = await runYielding(planBatch(from, events, schema));
-  const warnings = [...(await runYielding(warningsOf(statements))), ...(await notRestored(db, events))];
+  const warnings = [
+    ...(await runYielding(warningsOf(statements))),
+    ...(await notRestored(db, events)),
+    ...(await namesMentioned(db, { before: from, after: to, touched })),
+  ];
   const hash = await runYielding(snapshotHash(from, release));
   return { hash, diff, ...(warnings.length > 0 && { warnings }) };
 }

@@ -13,6 +13,7 @@ import { type Difference, differenceBetween, obstaclesBetween } from './differen
 import { type EventFilter, conditionOf } from './filter.js';
 import { type CollectionHistory, type CollectionHistoryOptions, readCollectionHistory } from './collection-history.js';
 import { type Moment, isReached, positionAt, positionBefore } from './moment.js';
+import { type NamesChanged, namesMentioned } from './names-mentioned.js';
 import { notRestored } from './not-restored.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { scriptOf } from './script.js';
@@ -49,6 +50,8 @@ export interface History {
   script(point: Point): Resumable<Buffer>;
   /** What a plan recreates and can't fill again. */
   notRestored(events: readonly LogEvent[]): Promise<Warning[]>;
+  /** Where names that a plan changes are still said. */
+  namesMentioned(changed: NamesChanged): Promise<Warning[]>;
   verify(): Promise<LogVerification>;
   /** The log up to a position, in pages, as long as the next one is asked for. */
   pages(upTo: number): AsyncGenerator<readonly EventText[], void, undefined>;
@@ -95,6 +98,7 @@ export function createHistory(options: HistoryOptions): History {
     obstacles: (from, to) => obstaclesBetween(from.state, to.state),
     script: (point) => scriptOf(point, { schema, serviceSchema }),
     notRestored: (events) => notRestored(pool, events),
+    namesMentioned: (changed) => namesMentioned(pool, changed),
     // It takes the whole log: concurrent requests share it.
     verify: shareNext(() => verifyLog(pool, options.store.point().head)),
     pages: (upTo) => pagesOf(pool, upTo),

@@ -14,7 +14,6 @@ import type { Warning } from '../../kernel/warning.js';
 import { locate } from '../../kernel/locate.js';
 import { renameProblems } from '../invariants/renames.js';
 import { withRenames } from '../transition/renames.js';
-import { stillUsed } from '../transition/still-used.js';
 import { looksRenamed } from './looks-renamed.js';
 import { snapshotPlaces } from './places.js';
 import { readRenamedFrom } from './renamed-from.js';
@@ -57,12 +56,7 @@ export function* compareSnapshot(state: State, body: unknown, options: CompareOp
   return ok({
     hash: yield* snapshotHash(state, options.release),
     diff: yield* diffStates(state, desired.state, touched),
-    warnings: [
-      ...warnings,
-      ...renamed.notes,
-      ...(yield* looksRenamed(named.state, desired.state, desired.touched)),
-      ...(yield* stillUsed(desired.state, renamed.renames)),
-    ],
+    warnings: [...warnings, ...renamed.notes, ...(yield* looksRenamed(named.state, desired.state, desired.touched))],
     desired: { state: desired.state, touched },
   });
 }
