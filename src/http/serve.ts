@@ -114,7 +114,10 @@ async function reach(
   const place = atLeastOf(req);
   if (place === undefined) return;
   if (known.fresh.head < place.position) {
-    known.fresh = await deps.positions.reach(place.position, { isKnown: known.caller !== null });
+    known.fresh = await deps.positions.reach(place.position, {
+      isKnown: known.caller !== null,
+      abandoned: () => req.socket.destroyed,
+    });
     known.caller = await identify(req, access, { deps, known });
   }
   await requireInLog(place, deps.history);

@@ -15,6 +15,8 @@ export interface Positions {
 
 export interface Who {
   isKnown: boolean;
+  /** Whether the client waits for the answer no longer: its place is free then. */
+  abandoned?: () => boolean;
 }
 
 export interface PositionsOptions extends Pick<Freshness, 'check'> {
@@ -31,9 +33,8 @@ const MOST_STRANGERS = 500;
 /** Milliseconds between two looks: the first, and the longest. */
 const PAUSES = { first: 2, longest: 50 };
 
-interface Waiting {
+interface Waiting extends Who {
   position: number;
-  isKnown: boolean;
   deadline: number;
   resolve: (fresh: Fresh) => void;
   reject: (error: ProblemError) => void;
@@ -55,7 +56,7 @@ export function createPositions({ check, timeout }: PositionsOptions): Positions
     const now = performance.now();
     for (const each of waiting) {
       const isThere = 'head' in found && found.head >= each.position;
-      if (!isThere && now < each.deadline) continue;
+      if (!isThere && now < each.deadline && each.abandoned?.() !== true) continue;
       waiting.delete(each);
       if (!each.isKnown) strangers -= 1;
       if (isThere) each.resolve(found);
@@ -81,13 +82,13 @@ export function createPositions({ check, timeout }: PositionsOptions): Positions
   };
 
   return {
-    async reach(position, { isKnown }) {
+    async reach(position, who) {
       const fresh = await check();
       if (fresh.head >= position) return fresh;
-      if (waiting.size >= MOST || (!isKnown && strangers >= MOST_STRANGERS)) throw new ProblemError(TOO_MANY);
-      if (!isKnown) strangers += 1;
+      if (waiting.size >= MOST || (!who.isKnown && strangers >= MOST_STRANGERS)) throw new ProblemError(TOO_MANY);
+      if (!who.isKnown) strangers += 1;
       return new Promise((resolve, reject) => {
-        waiting.add({ position, isKnown, deadline: performance.now() + timeout, resolve, reject });
+        waiting.add({ ...who, position, deadline: performance.now() + timeout, resolve, reject });
         pause = PAUSES.first;
         if (!running) void run();
       });

@@ -31,6 +31,22 @@ describe('who waits for a position', () => {
     expect(await said(positions.reach(7, { isKnown: false }))).to.equal('at 7');
   });
 
+  it('gives its place up when the client has hung up', async () => {
+    const check = (): Promise<Fresh> => Promise.resolve({ head: 5, hash: '', authEpoch: 1, standby: true, lag: 0 });
+    const positions = createPositions({ check, timeout: 60_000 });
+    let gone = false;
+    const waiting = Array.from({ length: STRANGERS }, () =>
+      said(positions.reach(6, { isKnown: false, abandoned: () => gone })),
+    );
+    expect(await said(positions.reach(6, { isKnown: false }))).to.match(/^Too many wait/);
+    gone = true;
+    expect(new Set(await Promise.all(waiting)).size).to.equal(1);
+    gone = false;
+    const next = said(positions.reach(6, { isKnown: false, abandoned: () => gone }));
+    gone = true;
+    expect(await next).not.to.match(/^Too many wait/);
+  });
+
   it('is told where the log ends only if known', async () => {
     const check = (): Promise<Fresh> => Promise.resolve({ head: 5, hash: '', authEpoch: 1, standby: true, lag: 0 });
     const positions = createPositions({ check, timeout: 20 });

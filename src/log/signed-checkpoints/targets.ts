@@ -55,7 +55,7 @@ function folderTarget(given: string): Target {
           await handle.writeFile(checkpoint.note);
           await handle.sync();
         });
-        if (!(await appear(part, file))) refuseOther(await readFile(file), checkpoint, file);
+        if (!(await appear(part, file))) refuseOther(await contentOf(file), checkpoint, file);
       } finally {
         await unlink(part).catch(() => undefined);
       }
@@ -63,6 +63,11 @@ function folderTarget(given: string): Target {
       await using(folder, 'r', (handle) => handle.sync()).catch(() => undefined);
     },
   };
+}
+
+/** What isn't a file (a pipe would keep us waiting for ever) has nothing that could be the same. */
+async function contentOf(file: string): Promise<Buffer> {
+  return (await stat(file)).isFile() ? readFile(file) : Buffer.alloc(0);
 }
 
 async function using(path: string, flags: string, work: (handle: FileHandle) => Promise<void>): Promise<void> {

@@ -77,6 +77,11 @@ describe('checkpoints that go to a folder', () => {
     });
   }
 
+  it('refuse a pipe of that name, and do not wait for who writes to it', async function () {
+    if (spawnSync('mkfifo', [join(folder, NAME)]).status !== 0) this.skip();
+    expect(await failure(deliver(FIRST))).to.be.instanceOf(RefusedError);
+  });
+
   it('wait for a folder that is not there, and do not make it', async () => {
     const missing = join(folder, 'not mounted');
     const error = await failure(deliver(FIRST, missing));
