@@ -2,8 +2,9 @@
  * What one ALTER TABLE can change about a column, in the order that works for every combination: default and NOT NULL are
  * dropped first (they may not fit the new type), then the type, then NOT NULL and the new default.
  *
- * NOT NULL is set plainly. The short-lock way (a CHECK added NOT VALID, validated, then SET NOT NULL) pays only across
- * two transactions; in one, every step runs under the lock that its first step took, and the rows are read once either way.
+ * NOT NULL is set plainly. The short-lock way (added NOT VALID, then validated) pays only across two transactions; in one,
+ * every step runs under the lock that its first step took, and the rows are read once either way. Where it was prepared
+ * online (src/projector/online), the column is NOT NULL before this statement runs.
  */
 import type { Change } from './change.js';
 import { type Costs, type Step, step } from './step.js';
@@ -66,5 +67,6 @@ function typeAction(old: ColumnField, now: ColumnField): Sql {
 
 function attributeCosts(old: ColumnField, now: ColumnField): Partial<Costs> {
   const costs = typeChangeCosts(old.schema, now.schema);
-  return { ...costs, may_fail: costs.may_fail || setsNotNull(old, now) };
+  if (!setsNotNull(old, now)) return costs;
+  return { ...costs, may_fail: true, ...(!costs.may_fail && { preparable: { kind: 'not null', column: now.field } }) };
 }

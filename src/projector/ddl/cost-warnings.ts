@@ -31,7 +31,7 @@ const COSTS: readonly Cost[] = [
 ];
 
 /** Building an index (SHARE) or checking rows holds the lock for as long as the table is big. */
-function scansUnderLock({ lock, may_fail }: Statement): boolean {
+export function scansUnderLock({ lock, may_fail }: Statement): boolean {
   return lock === 'SHARE' || (may_fail && lock !== 'none' && lock !== 'SHARE UPDATE EXCLUSIVE');
 }
 

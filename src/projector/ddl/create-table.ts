@@ -48,14 +48,20 @@ export function referencedColumns({ one_collection }: ForeignKeyRelation, state:
 
 /** `CONSTRAINT "…" FOREIGN KEY ("author") REFERENCES "public"."authors" ("id") ON DELETE CASCADE` */
 export function foreignKeyConstraint(relation: ForeignKeyRelation, state: State, schema: string): Sql {
-  const { constraint_name, on_update, on_delete, deferrable } = relation.schema;
+  const definition = foreignKeyDefinition(relation, state, schema);
+  return sql`CONSTRAINT ${ident(relation.schema.constraint_name)} ${definition}`;
+}
+
+/** The same without the name. */
+export function foreignKeyDefinition(relation: ForeignKeyRelation, state: State, schema: string): Sql {
+  const { on_update, on_delete, deferrable } = relation.schema;
   const key = referencedColumns(relation, state);
   // Without columns the reference means the primary key, whatever that is.
   const columns = key.length === 0 ? sql`` : sql` ${columnList(key)}`;
   const target = sql`${targetTable(schema, relation.one_collection)}${columns}`;
   const rules = sql`${onAction(sql` ON UPDATE `, on_update)}${onAction(sql` ON DELETE `, on_delete)}`;
   const waits = deferrable === undefined ? sql`` : WAITS[deferrable];
-  return sql`CONSTRAINT ${ident(constraint_name)} FOREIGN KEY (${ident(relation.many_field)}) REFERENCES ${target}${rules}${waits}`;
+  return sql`FOREIGN KEY (${ident(relation.many_field)}) REFERENCES ${target}${rules}${waits}`;
 }
 
 const WAITS: Record<Deferrable, Sql> = {

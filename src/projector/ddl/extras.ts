@@ -8,6 +8,7 @@ import { type Change, isNew } from './change.js';
 import { type Step, dropping, partOf, step } from './step.js';
 import { createNeeds, freedSequences, isReady, ownSequences } from './needs.js';
 import { dropOwnIndex } from './own-index.js';
+import { preparableConstraint } from './preparable.js';
 import { DROPPED_KEY_ENTRIES, changePrimaryKey, tableOf } from './parts.js';
 import { constraintDefinition, ident, indexDefinition, literal, partitionBound, qualified, sql } from './sql.js';
 
@@ -85,7 +86,8 @@ export function addConstraint(change: Change, { name, definition, references }: 
   const lock = references === undefined ? 'ACCESS EXCLUSIVE' : 'SHARE ROW EXCLUSIVE';
   const also = references === undefined ? [] : [{ table: references, lock: 'SHARE ROW EXCLUSIVE' } as const];
   const object = partOf(change.event.collection, 'constraint', name);
-  const costs = { object, lock, may_fail: true, lock_entries: 4, also } as const;
+  const preparable = preparableConstraint(name, constraintDefinition(definition), references);
+  const costs = { object, lock, may_fail: true, lock_entries: 4, also, ...(preparable && { preparable }) } as const;
   return step(text, `add constraint ${name} to ${change.event.collection}`, costs);
 }
 
@@ -103,7 +105,8 @@ export function createIndex(change: Change, { name, unique, definition }: Index)
   const kind = unique === true ? sql`CREATE UNIQUE INDEX` : sql`CREATE INDEX`;
   const text = sql`${kind} ${ident(name)} ON ${tableOf(change)} ${indexDefinition(definition)}`;
   const object = partOf(change.event.collection, 'index', name);
-  const costs = { object, lock: 'SHARE', may_fail: true, lock_entries: 2 } as const;
+  const preparable = { kind: 'index', name, unique: unique === true, definition: indexDefinition(definition) } as const;
+  const costs = { object, lock: 'SHARE', may_fail: true, lock_entries: 2, preparable } as const;
   return step(text, `create index ${name} on ${change.event.collection}`, costs);
 }
 

@@ -6,7 +6,9 @@ import { type Change, isNew } from './change.js';
 import { type Step, dropping, partOf, step } from './step.js';
 import type { ColumnField } from './column.js';
 import { primaryKeyColumns, primaryKeyConstraint, primaryKeyDefinition } from './create-table.js';
+import { columnList } from './names.js';
 import { dropOwnIndex } from './own-index.js';
+import { preparableConstraint } from './preparable.js';
 import { type Sql, ident, literal, qualified, sql } from './sql.js';
 import { type Kind, kindOf } from './type-change.js';
 
@@ -22,12 +24,14 @@ const constraint = (change: Change, name: string) => partOf(change.event.collect
 
 export function createIndex(change: Change, field: ColumnField): Step {
   const { field: name } = field;
-  const text = sql`CREATE INDEX ${ident(indexNameOf(field))} ON ${tableOf(change)} (${ident(name)})`;
+  const definition = columnList([name]);
+  const text = sql`CREATE INDEX ${ident(indexNameOf(field))} ON ${tableOf(change)} ${definition}`;
   return step(text, `create index on ${label(field)}`, {
     object: partOf(change.event.collection, 'index', indexNameOf(field)),
     lock: 'SHARE',
     may_fail: canOutgrowIndex(field.schema),
     lock_entries: 2,
+    preparable: { kind: 'index', name: indexNameOf(field), unique: false, definition },
   });
 }
 
@@ -54,12 +58,14 @@ export function dropIndex(change: Change, field: ColumnField): Step {
 export function becomeUnique(change: Change, field: ColumnField): Step[] {
   if (isNew(change, change.event.collection)) return [addUnique(change, field)];
   const name = ident(uniqueNameOf(field));
-  const build = sql`CREATE UNIQUE INDEX ${name} ON ${tableOf(change)} (${ident(field.field)})`;
+  const definition = columnList([field.field]);
+  const build = sql`CREATE UNIQUE INDEX ${name} ON ${tableOf(change)} ${definition}`;
   const adopt = sql`ALTER TABLE ${tableOf(change)} ADD CONSTRAINT ${name} UNIQUE USING INDEX ${name}`;
   const summary = `make ${label(field)} unique`;
   const object = constraint(change, uniqueNameOf(field));
+  const preparable = { kind: 'index', name: uniqueNameOf(field), unique: true, definition } as const;
   return [
-    step(build, summary, { object, lock: 'SHARE', may_fail: true, lock_entries: 3 }),
+    step(build, summary, { object, lock: 'SHARE', may_fail: true, lock_entries: 3, preparable }),
     step(adopt, `${summary} by its index`, { object, lock: 'ACCESS EXCLUSIVE' }),
   ];
 }
@@ -88,7 +94,9 @@ export function addPrimaryKey(change: Change, node: CollectionNode): Step[] {
   const object = constraint(change, primaryKeyNameOf(node));
   const summary = `make ${columns.join(', ')} the primary key of ${change.event.collection}`;
   const costs = { object, lock: 'ACCESS EXCLUSIVE', may_fail: true, lock_entries: 3 } as const;
-  return [step(sql`ALTER TABLE ${tableOf(change)} ADD ${primaryKeyConstraint(node)}`, summary, costs)];
+  const preparable = preparableConstraint(primaryKeyNameOf(node), primaryKeyDefinition(node));
+  const text = sql`ALTER TABLE ${tableOf(change)} ADD ${primaryKeyConstraint(node)}`;
+  return [step(text, summary, { ...costs, ...(preparable && { preparable }) })];
 }
 
 export function dropPrimaryKey(change: Change, node: CollectionNode): Step[] {

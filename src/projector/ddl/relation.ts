@@ -3,14 +3,14 @@
  *
  * They are added plainly, without NOT VALID and VALIDATE: those shorten the lock only when they run in two
  * transactions, and a batch is one. In one transaction the lock of ADD CONSTRAINT is held until the commit either way,
- * the rows are read once either way, and the detour is one statement more.
+ * the rows are read once either way, and the detour is one statement more. Online changes take it (src/projector/online).
  */
 import { parentOf } from '../../schema/model/order.js';
 import { type State, getRelation } from '../../schema/model/state.js';
-import type { LockedTable } from './statement.js';
+import type { LockedTable, Preparable } from './statement.js';
 import type { Change } from './change.js';
 import { type Step, dropping, partOf, step } from './step.js';
-import { type ForeignKeyRelation, foreignKeyConstraint, hasForeignKey } from './create-table.js';
+import { type ForeignKeyRelation, foreignKeyConstraint, foreignKeyDefinition, hasForeignKey } from './create-table.js';
 import { DROPPED_KEY_ENTRIES } from './parts.js';
 import { ident, qualified, sql } from './sql.js';
 
@@ -56,7 +56,13 @@ export function addForeignKey(change: Change, relation: ForeignKeyRelation): Ste
   const text = sql`ALTER TABLE ${table} ADD ${foreignKeyConstraint(relation, change.after, change.schema)}`;
   const summary = `point ${relation.many_collection}.${relation.many_field} at ${relation.one_collection}`;
   const costs = { object: constraint(relation), lock: 'SHARE ROW EXCLUSIVE', lock_entries: 4 } as const;
-  return step(text, summary, { ...costs, may_fail: true, also: otherTable(relation, costs.lock) });
+  const preparable: Preparable = {
+    kind: 'constraint',
+    name: relation.schema.constraint_name,
+    references: relation.one_collection,
+    definition: foreignKeyDefinition(relation, change.after, change.schema),
+  };
+  return step(text, summary, { ...costs, may_fail: true, also: otherTable(relation, costs.lock), preparable });
 }
 
 /** IF EXISTS: the key, its column or its whole table may have been dropped by hand. */

@@ -82,6 +82,10 @@ export function literal(text: string): Sql {
   return (quoted.includes('\\') ? `E${quoted.replaceAll('\\', '\\\\')}` : quoted) as Sql;
 }
 
+/** SQL as JSON, which can't hold the mark of our own schema; and back. Only for what is kept in our own tables. */
+export const storedSql = (text: Sql): string[] => text.split(ownTable(''));
+export const fromStoredSql = (parts: readonly string[]): Sql => parts.join(ownTable('')) as Sql;
+
 /** A block of statements, as DO takes it. */
 export function block(body: Sql): Sql {
   return `E'${body.replaceAll(/['\\]/g, (found) => found + found)}'` as Sql;

@@ -20,6 +20,19 @@ export interface DatabaseObject {
   table: string | null;
 }
 
+/**
+ * What of a statement can be prepared outside its transaction, on the table of its object, so that it needs no long lock
+ * (src/projector/online). `name`: what it is called in the end.
+ */
+export type Preparable =
+  | { kind: 'not null'; column: string }
+  /** `definition`: what follows the name of the table. */
+  | { kind: 'index'; name: string; unique: boolean; definition: Sql }
+  /** A primary key or a unique constraint, by its index; `after`: what follows the name of that. */
+  | { kind: 'key'; name: string; type: 'PRIMARY KEY' | 'UNIQUE'; definition: Sql; after: Sql }
+  /** `definition`: what follows the name of the constraint. `references`: the table that a foreign key points at. */
+  | { kind: 'constraint'; name: string; references: string | null; definition: Sql };
+
 export interface Statement {
   sql: Sql;
   /** What it is for: the thing that it makes, changes or drops. */
@@ -43,6 +56,8 @@ export interface Statement {
   may_fail: boolean;
   /** Entries of PostgreSQL's shared lock table that it holds until the commit: an upper estimate. */
   lock_entries: number;
+  /** How it can be prepared; undefined: it can't, or it isn't needed. */
+  preparable?: Preparable;
   /** What it makes can be used only in a later transaction. */
   commit?: 'before it is used';
   /** The event it comes from: its index in the batch, and what it is about. */

@@ -11,7 +11,15 @@ export type Costs = Pick<Statement, 'lock'> &
   Partial<
     Pick<
       Statement,
-      'loses_data' | 'kept_until' | 'rewrites_table' | 'may_fail' | 'lock_entries' | 'drops' | 'ensures' | 'commit'
+      | 'loses_data'
+      | 'kept_until'
+      | 'rewrites_table'
+      | 'may_fail'
+      | 'lock_entries'
+      | 'drops'
+      | 'ensures'
+      | 'preparable'
+      | 'commit'
     >
   > & {
     /** What it is for, where that isn't the event's column or table. */
@@ -34,7 +42,7 @@ export function statementsOf(change: Change, steps: readonly Step[]): Statement[
   const { event, index } = change;
   const source = { event: index, type: event.type, collection: event.collection, field: change.about ?? event.field };
   return steps.map(({ text, summary, costs }) => {
-    const { lock_entries = 1, drops = [], ensures, commit, kept_until } = costs;
+    const { lock_entries = 1, drops = [], ensures, preparable, commit, kept_until } = costs;
     const object = costs.object ?? objectOf(change);
     return {
       sql: text,
@@ -45,6 +53,7 @@ export function statementsOf(change: Change, steps: readonly Step[]): Statement[
       ...costsOn(object.table ?? event.collection, change, costs),
       lock_entries,
       ...(kept_until !== undefined && { kept_until }),
+      ...(preparable !== undefined && !isNew(change, object.table ?? event.collection) && { preparable }),
       ...(commit !== undefined && { commit }),
       source,
     };

@@ -22,6 +22,21 @@ export interface ParsedConstraint {
   kind: ConstraintKind;
   /** Of a foreign key: the table it points at, with its schema if that is written. */
   references?: { schema?: string; table: string };
+  /** NOT VALID: existing rows are not looked at. */
+  skipsRows: boolean;
+  /** Of a primary key or a unique constraint: its columns and what else is said of it. */
+  key?: ParsedKey;
+}
+
+export interface ParsedKey {
+  columns: string[];
+  included: string[];
+  deferrable: boolean;
+  initiallyDeferred: boolean;
+  /** UNIQUE NULLS NOT DISTINCT. */
+  nullsNotDistinct: boolean;
+  /** WITHOUT OVERLAPS, WITH (…): what an index doesn't say by its columns. */
+  more: boolean;
 }
 
 /** A constraint's definition as pg_get_constraintdef writes it; a sentence where it is anything else. */
@@ -35,9 +50,26 @@ export const parseConstraint = memoize((text): Readonly<ParsedConstraint> | stri
     return 'must not name an index or a tablespace';
   const fault = definitionFault([constraint['raw_expr'], constraint['where_clause'], constraint['exclusions']]);
   if (fault !== null) return fault;
-  const target = member(constraint, 'pktable');
-  return target === undefined ? { kind } : { kind, references: tableName(target) };
+  return { kind, skipsRows: constraint['skip_validation'] === true, ...partsOf(kind, constraint) };
 });
+
+function partsOf(kind: ConstraintKind, constraint: Node): Pick<ParsedConstraint, 'references' | 'key'> {
+  const target = member(constraint, 'pktable');
+  if (target !== undefined) return { references: tableName(target) };
+  return kind === 'primary key' || kind === 'unique' ? { key: keyOf(constraint) } : {};
+}
+
+const keyOf = (constraint: Node): ParsedKey => ({
+  columns: texts(constraint['keys']),
+  included: texts(constraint['including']),
+  deferrable: constraint['deferrable'] === true,
+  initiallyDeferred: constraint['initdeferred'] === true,
+  nullsNotDistinct: constraint['nulls_not_distinct'] === true,
+  more: constraint['without_overlaps'] === true || constraint['options'] !== undefined,
+});
+
+const texts = (list: unknown): string[] =>
+  Array.isArray(list) ? list.map((each) => String(member(each as Node, 'String')?.['sval'])) : [];
 
 function addedConstraint(statement: Node): Node | undefined {
   const command = member(only(member(statement, 'AlterTableStmt')?.['cmds']), 'AlterTableCmd');

@@ -1,0 +1,78 @@
+/** What PostgreSQL's refusal of a step means for the request: failed for good, or a moment that passes. */
+import { environmentProblem, driverError, sqlState } from '../../postgres/errors.js';
+import type { Problem } from '../../kernel/problem.js';
+import { ddlFailure } from '../refusals/ddl-failure.js';
+import { withCount } from '../refusals/offending-rows.js';
+import { preparedName } from './names.js';
+import type { EngineStep } from './steps.js';
+import { PreparationRefused, type PreparationStep, type StepContext } from './types.js';
+
+/** Counting may take so long, in milliseconds: a refusal without the count is better than one that comes late. */
+const COUNTING = 10_000;
+
+/** The error itself where it may pass: what it met is tried again later. */
+export async function stepFailure(
+  context: StepContext,
+  step: PreparationStep,
+  engineStep: EngineStep,
+  error: unknown,
+): Promise<unknown> {
+  const state = sqlState(error);
+  if (state === undefined || environmentProblem(error) !== undefined) return error;
+  const problem = problemOf(context, step, engineStep, error);
+  return new PreparationRefused([await counted(context, engineStep, problem)], error);
+}
+
+function problemOf({ id }: StepContext, { summary }: PreparationStep, step: EngineStep, error: unknown): Problem {
+  const { source, prepared } = step;
+  const failed = {
+    source,
+    summary,
+    sql: '',
+    object: { kind: 'table', name: prepared.table, table: null },
+    drops: [],
+    lock: 'none',
+    locks: [],
+    loses_data: false,
+    rewrites_table: false,
+    may_fail: true,
+    lock_entries: 1,
+  };
+  const problem = ddlFailure(error, [failed as unknown as Parameters<typeof ddlFailure>[1][number]], 0);
+  return inLastNames(problem, step, preparedName(id, prepared.key));
+}
+
+/** Nobody knows the name that it has meanwhile; and a check that stands for NOT NULL is not what was asked for. */
+function inLastNames(problem: Problem, { prepared, notNullBy }: EngineStep, ours: string): Problem {
+  const { what, table } = prepared;
+  const { reason, sqlstate } = problem.details as { reason: string; sqlstate: string };
+  if (what.kind === 'not null') {
+    if (notNullBy !== 'check' || sqlstate !== '23514') return problem;
+    const said = `column "${what.column}" of relation "${table}" contains null values`;
+    return replaced(problem, reason, said, '23502');
+  }
+  return replaced(problem, reason, reason.replaceAll(ours, what.name), sqlstate);
+}
+
+function replaced(problem: Problem, from: string, to: string, sqlstate: string): Problem {
+  const details = { ...problem.details, reason: to, sqlstate };
+  return { ...problem, message: problem.message.replace(from, () => to), details };
+}
+
+/** Which rows it was, while nothing holds a lock. */
+async function counted({ session }: StepContext, { offending }: EngineStep, problem: Problem): Promise<Problem> {
+  if (offending === null || !String(problem.details?.['sqlstate']).startsWith('23')) return problem;
+  try {
+    await session.query(
+      `BEGIN READ ONLY; SET LOCAL statement_timeout = ${COUNTING}; SET LOCAL lock_timeout = ${COUNTING}`,
+    );
+    const { rows } = await session.query<{ count: number }>(offending.question);
+    return withCount(problem, offending, Number(rows[0]?.count ?? 0));
+  } catch (error) {
+    // The failure is told all the same.
+    void driverError(error);
+    return problem;
+  } finally {
+    await session.query('ROLLBACK').catch(() => undefined);
+  }
+}

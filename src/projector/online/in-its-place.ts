@@ -1,0 +1,77 @@
+/** The statements that use what was prepared, in place of one that would take long. */
+import { postgresName } from '../../schema/model/constraint-names.js';
+import { type Sql, block, ident, join, literal, qualified, sql } from '../ddl/sql.js';
+import type { Statement } from '../ddl/statement.js';
+import { preparedName } from './names.js';
+import type { Prepared } from './preparables.js';
+import type { EngineStep } from './steps.js';
+
+export interface Using {
+  id: string;
+  schema: string;
+  statement: Statement;
+  prepared: Prepared;
+  notNullBy: EngineStep['notNullBy'];
+}
+
+export function inItsPlace(using: Using): Statement[] {
+  const { prepared, statement, schema, id } = using;
+  const { what } = prepared;
+  const table = qualified(schema, prepared.table);
+  const ours = preparedName(id, prepared.key);
+  const exclusive = { lock: 'ACCESS EXCLUSIVE', locks: [{ table: prepared.table, lock: 'ACCESS EXCLUSIVE' }] } as const;
+  const quick = (text: Sql, how: Pick<Statement, 'lock' | 'locks'> = exclusive): Statement => {
+    const { preparable: _, ...rest } = statement;
+    return { ...rest, ...how, sql: text, may_fail: false };
+  };
+  switch (what.kind) {
+    case 'not null':
+      return [...notNull(using, quick), quick(statement.sql)];
+    case 'index':
+      return [
+        quick(sql`ALTER INDEX ${qualified(schema, ours)} RENAME TO ${ident(what.name)}`, { lock: 'none', locks: [] }),
+      ];
+    case 'key': {
+      const type = what.type === 'UNIQUE' ? sql`UNIQUE` : sql`PRIMARY KEY`;
+      const index = sql`USING INDEX ${ident(ours)}${what.after}`;
+      return [quick(sql`ALTER TABLE ${table} ADD CONSTRAINT ${ident(what.name)} ${type} ${index}`)];
+    }
+    default:
+      return [quick(sql`ALTER TABLE ${table} RENAME CONSTRAINT ${ident(ours)} TO ${ident(what.name)}`)];
+  }
+}
+
+/**
+ * Before the statement itself, which has no rows to read then and, where it alters the type too, no check to read them for.
+ * The constraint gets the name that PostgreSQL would have given it.
+ */
+function notNull({ prepared, schema, id, notNullBy }: Using, quick: (text: Sql) => Statement): Statement[] {
+  const { what, table: name, key } = prepared;
+  if (what.kind !== 'not null') return [];
+  const table = qualified(schema, name);
+  const ours = ident(preparedName(id, key));
+  if (notNullBy === 'check')
+    return [
+      quick(sql`ALTER TABLE ${table} ALTER COLUMN ${ident(what.column)} SET NOT NULL`),
+      quick(sql`ALTER TABLE ${table} DROP CONSTRAINT ${ours}`),
+    ];
+  return [quick(renameNotNull({ table, schema, ours }, notNullNames(name, what.column)))];
+}
+
+/** In the order in which PostgreSQL looks for one that no constraint of the schema has. */
+const notNullNames = (table: string, column: string): string[] =>
+  Array.from({ length: 100 }, (_, index) => postgresName(table, column, `_not_null${index === 0 ? '' : index}`));
+
+function renameNotNull({ table, schema, ours }: { table: Sql; schema: string; ours: Sql }, names: string[]): Sql {
+  const candidates = join(
+    names.map((name, index) => sql`(${literal(name)}, ${literal(String(index).padStart(2, '0'))})`),
+    sql`, `,
+  );
+  const body = sql`DECLARE free text; BEGIN
+    SELECT w.name INTO STRICT free FROM (VALUES ${candidates}) AS w (name, nth)
+      WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_constraint c JOIN pg_catalog.pg_namespace n ON n.oid = c.connamespace
+        WHERE c.conname = w.name AND n.nspname = ${literal(schema)}) ORDER BY w.nth LIMIT 1;
+    EXECUTE 'ALTER TABLE ' || ${literal(table)} || ' RENAME CONSTRAINT ' || ${literal(ours)} || ' TO ' || pg_catalog.quote_ident(free);
+  END`;
+  return sql`DO ${block(body)}`;
+}

@@ -1,0 +1,104 @@
+/** Why a statement on a large table can't be prepared. */
+import { jsonEqual } from '../../kernel/json.js';
+import type { Problem } from '../../kernel/problem.js';
+import type { CollectionNode } from '../../schema/model/state.js';
+import type { Field } from '../../schema/model/model.js';
+import { columnTypeSql, hasColumn } from '../ddl/column.js';
+import { primaryKeyColumns } from '../ddl/create-table.js';
+import { ident } from '../ddl/sql.js';
+import type { Statement } from '../ddl/statement.js';
+import type { Prepared } from './preparables.js';
+import type { TableFacts } from './table-facts.js';
+import type { DecidedChange } from './types.js';
+
+export interface Judged {
+  change: DecidedChange;
+  statement: Statement;
+  /** Undefined: nothing of it can be. */
+  prepared: Prepared | undefined;
+  facts: TableFacts;
+  /** `server_version_num` */
+  version: number;
+}
+
+/** As `ONLINE_NOT_POSSIBLE`; null: nothing stands in the way. */
+export function obstacleTo(judged: Judged): Problem | null {
+  const { statement, prepared } = judged;
+  const reason = statement.rewrites_table
+    ? 'PostgreSQL rewrites the whole table for it'
+    : prepared === undefined
+      ? 'PostgreSQL reads the whole table under its lock, and has no way to do that before'
+      : reasonOf(judged, prepared);
+  if (reason === null) return null;
+  const { collection, field } = statement.source;
+  const message = `It is not possible online to ${statement.summary}: ${reason}. Send it without online, or leave it out.`;
+  return { code: 'ONLINE_NOT_POSSIBLE', message, collection, ...(field !== null && { field }), details: { reason } };
+}
+
+function reasonOf(judged: Judged, prepared: Prepared): string | null {
+  return reasonOfTable(judged, prepared) ?? reasonOfColumns(judged, prepared) ?? reasonOfTarget(judged, prepared);
+}
+
+/** What PostgreSQL can't do with partitions. */
+function reasonOfTable({ facts, version }: Judged, { what }: Prepared): string | null {
+  if (facts.kind === 'table') return null;
+  if (what.kind === 'index' || what.kind === 'key')
+    return 'PostgreSQL has no CREATE INDEX CONCURRENTLY for a partitioned table';
+  if (what.kind === 'constraint' && what.references !== null && version < 180_000)
+    return 'before release 18 PostgreSQL takes no NOT VALID foreign key of a partitioned table';
+  return null;
+}
+
+/** What is made before must find the columns as it will find them. */
+function reasonOfColumns({ change }: Judged, { table, what }: Prepared): string | null {
+  const [before, after] = [change.before, change.after].map(({ collections }) => collections.get(table));
+  const isRenamed = change.events.some(
+    ({ type, collection, data }) =>
+      type === 'collection.renamed' && (collection === table || (data as { to?: unknown }).to === table),
+  );
+  if (before === undefined || after === undefined || isRenamed)
+    return 'the same change renames the table: send that first, as a change of its own';
+  const text = what.kind === 'not null' ? ident(what.column) : what.definition;
+  const moving = [...movingColumns(change, table, { before, after })].find((name) => mentions(text, name));
+  return moving === undefined
+    ? null
+    : `the same change makes, renames or alters the column ${JSON.stringify(moving)}: send that first, as a change of its own`;
+}
+
+/** Quoted or not. Found where there is none, only more is refused. */
+const mentions = (text: string, name: string): boolean => text.includes(name) || text.includes(ident(name));
+
+interface Nodes {
+  before: CollectionNode;
+  after: CollectionNode;
+}
+
+/** Columns that aren't there yet or not any longer, or have another name or type. */
+function* movingColumns({ events }: DecidedChange, table: string, { before, after }: Nodes): Iterable<string> {
+  for (const { type, collection, field, data } of events) {
+    if (type !== 'field.renamed' || collection !== table) continue;
+    yield field ?? '';
+    yield String((data as { to?: unknown }).to);
+  }
+  for (const name of new Set([...before.fields.keys(), ...after.fields.keys()])) {
+    if (madeOf(before.fields.get(name)) !== madeOf(after.fields.get(name))) yield name;
+  }
+}
+
+/** What a column's values are. */
+const madeOf = (field: Field | undefined): string =>
+  hasColumn(field) ? `${columnTypeSql(field)} ${field.schema.generation_expression}` : '';
+
+/** A foreign key needs the key that it points at. */
+function reasonOfTarget({ change }: Judged, { table, what }: Prepared): string | null {
+  if (what.kind !== 'constraint' || what.references === null || what.references === table) return null;
+  const [before, after] = [change.before, change.after].map(({ collections }) =>
+    collections.get(what.references as string),
+  );
+  if (after === undefined && before === undefined) return null;
+  if (before === undefined || after === undefined)
+    return `the same change makes the table ${JSON.stringify(what.references)}: send that first, as a change of its own`;
+  return jsonEqual(primaryKeyColumns(before), primaryKeyColumns(after))
+    ? null
+    : `the same change alters the primary key of ${JSON.stringify(what.references)}: send that first, as a change of its own`;
+}

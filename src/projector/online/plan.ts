@@ -1,0 +1,61 @@
+/** From a planned change to the steps that prepare it. */
+import type { Queryable } from '../../postgres/pool.js';
+import { scansUnderLock } from '../ddl/cost-warnings.js';
+import type { Statement } from '../ddl/statement.js';
+import { offendingOf } from './offending.js';
+import { obstacleTo } from './obstacles.js';
+import { type Prepared, preparedOf } from './preparables.js';
+import { stepsOf } from './steps.js';
+import { readTableFacts } from './table-facts.js';
+import type { DecidedChange, Preparation } from './types.js';
+import { warningOf } from './warnings.js';
+
+export interface PlanOptions {
+  /** Bytes of a table that is read in a moment: nothing is prepared on it. */
+  smallTable: number;
+}
+
+/** @see PreparationEngine.planPreparation */
+export async function planPreparation(
+  client: Queryable,
+  change: DecidedChange,
+  { smallTable }: PlanOptions,
+): Promise<Preparation> {
+  const lengthy = change.statements.filter((each) => each.rewrites_table || scansUnderLock(each));
+  const facts = await readTableFacts(client, change.schema, [...new Set(lengthy.map(tableOf))]);
+  const large = lengthy.flatMap((statement) => {
+    const of = facts.get(tableOf(statement));
+    return of !== undefined && of.bytes > smallTable ? [{ statement, facts: of, prepared: preparedOf(statement) }] : [];
+  });
+  if (large.length === 0) return { kind: 'nothing' };
+  const version = await serverVersion(client);
+  const problems = large.flatMap((each) => obstacleTo({ ...each, change, version }) ?? []);
+  if (problems.length > 0) return { kind: 'not possible', problems };
+  const notNullBy = version >= 180_000 ? 'constraint' : 'check';
+  const steps = large.flatMap(({ statement, prepared, facts: size }) => {
+    if (prepared === undefined) return [];
+    return stepsOf({ prepared, statement, size, notNullBy, offending: offendingOf(change, statement, prepared) });
+  });
+  const all = large.flatMap(({ prepared }) => prepared ?? []);
+  return {
+    kind: 'steps',
+    steps,
+    collections: [...new Set(all.flatMap(tablesOf))].sort(),
+    warnings: large.flatMap(({ statement, prepared }) =>
+      prepared === undefined ? [] : [warningOf(statement, prepared)],
+    ),
+  };
+}
+
+const tablesOf = ({ table, what }: Prepared): string[] =>
+  what.kind === 'constraint' && what.references !== null ? [table, what.references] : [table];
+
+/** The one whose rows it reads. */
+const tableOf = ({ object, source }: Statement): string => object.table ?? source.collection;
+
+async function serverVersion(client: Queryable): Promise<number> {
+  const { rows } = await client.query<{ version: number }>(
+    `SELECT current_setting('server_version_num')::int AS version`,
+  );
+  return rows[0]?.version ?? 0;
+}

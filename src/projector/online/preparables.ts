@@ -1,0 +1,58 @@
+/** What of a batch can be prepared, and how it is kept as a step. */
+import { hash } from 'node:crypto';
+import type { Json } from '../../kernel/json.js';
+import { fromStoredSql, storedSql } from '../ddl/sql.js';
+import type { Preparable, Statement } from '../ddl/statement.js';
+
+/** One thing that is made before, on one table. */
+export interface Prepared {
+  table: string;
+  what: Preparable;
+  /** The same whenever the same change is planned. */
+  key: string;
+}
+
+/** Undefined: nothing of the statement can be prepared. */
+export function preparedOf({ preparable: what, object }: Statement): Prepared | undefined {
+  return what === undefined || object.table === null
+    ? undefined
+    : { table: object.table, what, key: keyOf(object.table, what) };
+}
+
+const keyOf = (table: string, what: Preparable): string =>
+  what.kind === 'not null'
+    ? `not null ${table}.${what.column}`
+    : `${wordOf(what)} ${table}.${what.name} ${hash('sha256', JSON.stringify(what)).slice(0, 8)}`;
+
+/** `check`, `foreign key`, `index` … for people. */
+export function wordOf(what: Preparable): string {
+  switch (what.kind) {
+    case 'constraint':
+      return what.references === null ? 'check' : 'foreign key';
+    case 'key':
+      return what.type === 'UNIQUE' ? 'unique' : 'primary key';
+    case 'index':
+      return what.unique ? 'unique index' : 'index';
+    default:
+      return what.kind;
+  }
+}
+
+/** As JSON. */
+export function toStored(what: Preparable): Record<string, Json> {
+  const { definition, after } = what as Partial<Extract<Preparable, { kind: 'key' }>>;
+  return {
+    ...what,
+    ...(definition !== undefined && { definition: storedSql(definition) }),
+    ...(after !== undefined && { after: storedSql(after) }),
+  };
+}
+
+export function fromStored(stored: Json): Preparable {
+  const { definition, after, ...rest } = stored as Record<string, string[]>;
+  return {
+    ...rest,
+    ...(definition !== undefined && { definition: fromStoredSql(definition) }),
+    ...(after !== undefined && { after: fromStoredSql(after) }),
+  } as unknown as Preparable;
+}

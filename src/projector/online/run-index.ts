@@ -1,0 +1,29 @@
+/** Indexes, and those of keys: built concurrently under a name of ours. */
+import { ident, literal, qualified, sql } from '../ddl/sql.js';
+import { preparedName } from './names.js';
+import type { EngineStep } from './steps.js';
+import type { StepContext } from './types.js';
+
+/** A valid one stays; an invalid one is the rest of a build that failed, and goes. */
+export async function buildIndex(context: StepContext, { prepared }: EngineStep): Promise<void> {
+  const { table, what, key } = prepared;
+  if (what.kind !== 'index' && what.kind !== 'key') return;
+  const { session, schema, id, signal } = context;
+  const name = preparedName(id, key);
+  const valid = await findIndex(context, table, name);
+  if (valid === true) return;
+  if (valid === false) await session.query(sql`DROP INDEX CONCURRENTLY IF EXISTS ${qualified(schema, name)}`);
+  signal.throwIfAborted();
+  const kind = what.kind === 'key' || what.unique ? sql`UNIQUE INDEX` : sql`INDEX`;
+  const on = qualified(schema, table);
+  await session.query(sql`CREATE ${kind} CONCURRENTLY ${ident(name)} ON ${on} ${what.definition}`);
+}
+
+async function findIndex({ session, schema }: StepContext, table: string, name: string): Promise<boolean | null> {
+  const found = sql`
+    SELECT i.indisvalid AND i.indisready AND i.indislive AS valid
+    FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
+    WHERE i.indrelid = pg_catalog.to_regclass(${literal(qualified(schema, table))}) AND c.relname = ${literal(name)}`;
+  const { rows } = await session.query<{ valid: boolean }>(found);
+  return rows[0]?.valid ?? null;
+}

@@ -1,0 +1,42 @@
+/** What the catalog and the statistics say of the tables of a change. */
+import type { Queryable } from '../../postgres/pool.js';
+import { sql } from '../ddl/sql.js';
+
+export interface TableFacts {
+  name: string;
+  kind: 'table' | 'partitioned';
+  /** Of the heap, with its partitions. */
+  bytes: number;
+  /** As PostgreSQL's statistics estimate it; null: they don't know the table yet. */
+  rows: number | null;
+  /** Seconds since they were gathered; null: never, what they say was counted on the way. */
+  age: number | null;
+  /** Rows come by logical replication, which fires no statement triggers. */
+  subscribed: boolean;
+}
+
+/** The size is the file's own, asked without reading it; the number of rows is an estimate. */
+const FACTS = sql`
+SELECT c.relname::text AS name, CASE c.relkind WHEN 'p' THEN 'partitioned' ELSE 'table' END AS kind, p.bytes, p.rows, p.age,
+  EXISTS (SELECT FROM pg_catalog.pg_subscription_rel s WHERE s.srrelid = c.oid) AS subscribed
+FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace,
+LATERAL (
+  SELECT coalesce(sum(pg_catalog.pg_relation_size(r.oid)), 0)::float8 AS bytes,
+    sum(coalesce(nullif(r.reltuples, -1), nullif(pg_catalog.pg_stat_get_live_tuples(r.oid), 0)))::float8 AS rows,
+    extract(epoch FROM now() - min(greatest(pg_catalog.pg_stat_get_last_analyze_time(r.oid),
+      pg_catalog.pg_stat_get_last_autoanalyze_time(r.oid))))::float8 AS age
+  FROM (SELECT c.oid UNION SELECT relid::oid FROM pg_catalog.pg_partition_tree(c.oid)) AS t (oid)
+  JOIN pg_catalog.pg_class r ON r.oid = t.oid AND r.relkind = 'r'
+) p
+WHERE n.nspname = $1 AND c.relname = ANY ($2::text[]) AND c.relkind IN ('r', 'p')`;
+
+/** By name. Tables that aren't there are left out. */
+export async function readTableFacts(
+  client: Queryable,
+  schema: string,
+  tables: readonly string[],
+): Promise<ReadonlyMap<string, TableFacts>> {
+  if (tables.length === 0) return new Map();
+  const { rows } = await client.query<TableFacts>(FACTS, [schema, tables]);
+  return new Map(rows.map((row) => [row.name, row]));
+}
