@@ -1,0 +1,121 @@
+import { expect } from 'chai';
+import type pg from 'pg';
+import { PREPARATION_LOST } from '../../../src/projector/online/index.js';
+import { verifyCatalog } from '../../../src/projector/verify/index.js';
+import type { CommandOf, OperationName } from '../../../src/schema/operations/index.js';
+import { catalogText } from '../../support/catalog-text.js';
+import { CAUSE, type Instance, command, done, field, startInstance, table } from '../../support/instance.js';
+import { type TestDatabase, createDatabase } from '../../support/postgres.js';
+import { applied, decided, engine, openSession, runSteps, stepsOf } from './online.js';
+
+const request = { cause: CAUSE };
+
+/** A change, as a command. */
+type Named = { [N in OperationName]: [N, CommandOf<N>] }[OperationName];
+
+const updated = (collection: string, name: string, schema: object): Named => [
+  'update-fields',
+  command('update-fields', { collection, field: name, body: { schema }, concurrentIndexes: false }),
+];
+
+const related = (on_delete: string): Named => [
+  'create-relation',
+  command('create-relation', {
+    body: { collection: 'books', field: 'author', related_collection: 'authors', schema: { on_delete } },
+  }),
+];
+
+/** By what is prepared: the change, and the kinds of its steps. */
+const ROWS: readonly [what: string, change: () => Named, kinds: string[]][] = [
+  ['NOT NULL', () => updated('books', 'title', { is_nullable: false }), ['add', 'validate']],
+  ['unique', () => updated('books', 'isbn', { is_unique: true }), ['index']],
+  ['an index', () => updated('books', 'title', { is_indexed: true }), ['index']],
+  ['a foreign key', () => related('CASCADE'), ['add', 'validate']],
+];
+
+describe('steps that prepare a change', () => {
+  let database: TestDatabase;
+  let instance: Instance;
+  let session: pg.Client;
+
+  beforeEach(async () => {
+    database = await createDatabase('migrated');
+    instance = await startInstance(database.connectionString);
+    session = await openSession(database.connectionString);
+    const execute = async (body: CommandOf<'create-collection'>) =>
+      done(await instance.pipeline.execute('create-collection', body, request));
+    await execute(table('authors', [field('name')]));
+    await execute(table('books', [field('title'), field('isbn'), field('author', 'integer')]));
+    await instance.pool.query(`INSERT INTO authors (name) SELECT 'a' || i FROM generate_series(1, 50) i`);
+    await instance.pool.query(
+      `INSERT INTO books (title, isbn, author) SELECT 't' || i, i, 1 + i % 50 FROM generate_series(1, 500) i`,
+    );
+  });
+  afterEach(async () => {
+    await session.end();
+    await instance.stop();
+    await database.drop();
+  });
+
+  const lines = () => catalogText(session, 'public');
+
+  const plainly = async (change: Named): Promise<string[]> => {
+    const other = await createDatabase('migrated');
+    const plain = await startInstance(other.connectionString);
+    try {
+      for (const name of ['authors', 'books']) {
+        const fields =
+          name === 'authors' ? [field('name')] : [field('title'), field('isbn'), field('author', 'integer')];
+        done(await plain.pipeline.execute('create-collection', table(name, fields), request));
+      }
+      done(await plain.pipeline.execute(change[0], change[1], request));
+      const client = await plain.pool.connect();
+      try {
+        return await catalogText(client, 'public');
+      } finally {
+        client.release();
+      }
+    } finally {
+      await plain.stop();
+      await other.drop();
+    }
+  };
+
+  for (const [what, change, kinds] of ROWS) {
+    it(`leave ${what} exactly as a plain change would`, async () => {
+      const [name, body] = change();
+      const online = decided(instance, name, body as never);
+      const steps = await stepsOf(instance, online);
+      expect(steps.map(({ kind }) => kind)).to.deep.equal(kinds);
+      await runSteps(session, online, steps);
+      // Again, as a process would that doesn't know how far another one had come.
+      await runSteps(session, online, steps);
+      await applied(session, online, steps);
+      expect(await lines()).to.deep.equal(await plainly(change()));
+      await session.query('BEGIN');
+      expect(await verifyCatalog(session, online.after, 'public')).to.deep.equal([]);
+      await session.query('ROLLBACK');
+    });
+
+    it(`leave nothing of ${what} when they are taken back`, async () => {
+      const before = await lines();
+      const [name, body] = change();
+      const online = decided(instance, name, body as never);
+      await runSteps(session, online, await stepsOf(instance, online));
+      expect(await lines()).not.to.deep.equal(before);
+      const context = { id: online.id, session, schema: 'public', signal: new AbortController().signal };
+      await engine.cleanUp(context);
+      expect(await lines()).to.deep.equal(before);
+      await engine.cleanUp(context);
+    });
+
+    it(`are looked at again under the lock: ${what}`, async () => {
+      const [name, body] = change();
+      const online = decided(instance, name, body as never);
+      const steps = await stepsOf(instance, online);
+      await runSteps(session, online, steps.slice(0, -1));
+      const error = await applied(session, online, steps).catch((thrown: unknown) => thrown);
+      expect((error as { cause: { code: string } }).cause.code).to.equal(PREPARATION_LOST);
+    });
+  }
+});
