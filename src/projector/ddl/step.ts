@@ -42,7 +42,7 @@ export function statementsOf(change: Change, steps: readonly Step[]): Statement[
   const { event, index } = change;
   const source = { event: index, type: event.type, collection: event.collection, field: change.about ?? event.field };
   return steps.map(({ text, summary, costs }) => {
-    const { lock_entries = 1, drops = [], ensures, preparable, commit, kept_until } = costs;
+    const { lock_entries = 1, drops = [], ensures, commit, kept_until } = costs;
     const object = costs.object ?? objectOf(change);
     return {
       sql: text,
@@ -53,14 +53,13 @@ export function statementsOf(change: Change, steps: readonly Step[]): Statement[
       ...costsOn(object.table ?? event.collection, change, costs),
       lock_entries,
       ...(kept_until !== undefined && { kept_until }),
-      ...(preparable !== undefined && !isNew(change, object.table ?? event.collection) && { preparable }),
       ...(commit !== undefined && { commit }),
       source,
     };
   });
 }
 
-type CostsOnTable = Pick<Statement, 'lock' | 'locks' | 'loses_data' | 'rewrites_table' | 'may_fail'>;
+type CostsOnTable = Pick<Statement, 'lock' | 'locks' | 'loses_data' | 'rewrites_table' | 'may_fail' | 'preparable'>;
 
 /** On a table that this batch has made it costs nothing: nobody else can see that yet. */
 function costsOn(own: string, change: Change, { lock, also = [], ...costs }: Costs): CostsOnTable {
@@ -74,6 +73,7 @@ function costsOn(own: string, change: Change, { lock, also = [], ...costs }: Cos
     loses_data: rows && costs.loses_data === true,
     rewrites_table: rows && costs.rewrites_table === true,
     may_fail: rows && costs.may_fail === true,
+    ...(rows && costs.preparable !== undefined && { preparable: costs.preparable }),
   };
 }
 

@@ -7,7 +7,7 @@ import type { Prepared } from './preparables.js';
 import type { EngineStep } from './steps.js';
 
 /** What PostgreSQL is made to say when something that was prepared is not there any more, or not valid. */
-export const PREPARATION_LOST = 'DPS01';
+export const PREPARATION_LOST = 'DPS02';
 
 /** Under the locks, before anything is done: all of it is there, and valid. */
 export function check(used: readonly Using[]): Statement {
