@@ -1,6 +1,6 @@
 /**
  * `npm test`, `node --import tsx scripts/test.ts [files and patterns] [--ignore file]`: test files in a few processes,
- * all on one PostgreSQL server and with the program built once; then, each by itself, those that measure time or memory.
+ * all on one PostgreSQL server and with the program built once; then, two at a time, those that measure time or memory.
  * `--pooler`: their services reach the databases through PgBouncer. Unit tests alone take no server.
  * TEST_JOBS: another number of processes. Exit code 1 when a test fails.
  */
@@ -87,7 +87,7 @@ try {
   const shared = files.filter((file) => !alone.includes(file));
   const totals = [
     ...(shared.length > 0 ? [await run(shared, ['--parallel', '--jobs', jobs()])] : []),
-    ...(alone.length > 0 ? [await run(alone, [])] : []),
+    ...(alone.length > 0 ? [await run(alone, ['--parallel', '--jobs', '2'])] : []),
   ];
   const sum = (name: keyof Totals) => totals.reduce((total, each) => total + each[name], 0);
   if (sum('pending') > 0) console.log(`${sum('pending')} skipped`);
