@@ -3,6 +3,7 @@ import type { Request } from 'express';
 import { z } from 'zod';
 import { networkOf } from '../../auth/login-limit.js';
 import { type Grant } from '../../auth/sessions.js';
+import { credentials, refreshToken } from '../account-bodies.js';
 import { type Answer, jsonAnswer, noContent } from '../answer.js';
 import { unauthenticated } from '../authorize.js';
 import { readShape } from '../body/shape.js';
@@ -13,16 +14,6 @@ import { addressOf } from '../request-headers.js';
 import { openRoute, type Route } from '../route.js';
 
 const noQuery = z.strictObject({});
-
-/** Where the refresh token travels: in bodies, or in a cookie. */
-const mode = z.enum(['json', 'cookie']).optional();
-
-export const credentials = z.strictObject({
-  email: z.string().min(1).max(320),
-  password: z.string().min(1).max(1024),
-  mode,
-});
-export const refreshToken = z.strictObject({ refresh_token: z.string().min(1).max(512).optional(), mode });
 
 /** A refresh token, and how it came: the next one goes back the same way. */
 interface Presented {

@@ -1,8 +1,6 @@
 /** /users and their tokens (admins). */
 import { z } from 'zod';
-import { ROLES, USER_STATUSES } from '../../auth/caller.js';
-import { PASSWORD_LENGTH } from '../../auth/user.js';
-import { isStorableTime, TIME_RANGE } from '../../kernel/time.js';
+import { newToken, newUser, userChanges } from '../account-bodies.js';
 import { jsonAnswer, noContent, unwrap } from '../answer.js';
 import { readShape } from '../body/shape.js';
 import type { HttpDeps } from '../deps.js';
@@ -13,28 +11,6 @@ import { type Call, route, type Route } from '../route.js';
 const noQuery = z.strictObject({});
 const listQuery = listQueryOf(USER_MEMBERS);
 const oneQuery = z.strictObject({ fields: membersOf(USER_MEMBERS).optional() });
-
-const email = z.email().max(320);
-const name = z.string().min(1).max(255);
-const password = z.string().min(PASSWORD_LENGTH.min).max(PASSWORD_LENGTH.max).nullable();
-
-export const newUser = z.strictObject({
-  email,
-  name: name.optional(),
-  password: password.optional(),
-  role: z.enum(ROLES),
-  status: z.enum(USER_STATUSES).optional(),
-});
-export const userChanges = newUser.partial();
-
-export const newToken = z.strictObject({
-  name: name.optional(),
-  expires_at: z.iso
-    .datetime({ offset: true })
-    .refine((text) => isStorableTime(new Date(text)), `must be a time ${TIME_RANGE}`)
-    .nullable()
-    .optional(),
-});
 
 export function userRoutes(deps: HttpDeps): Route[] {
   // `me` is no id: its path is asked first.

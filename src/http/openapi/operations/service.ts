@@ -1,7 +1,6 @@
 /** Accounts, history, projections, and the service itself. */
 import { z } from 'zod';
-import { credentials, refreshToken } from '../../routes/auth.js';
-import { newToken, newUser, userChanges } from '../../routes/users.js';
+import { credentials, newToken, newUser, refreshToken, userChanges } from '../../account-bodies.js';
 import * as accounts from '../answers/accounts.js';
 import * as history from '../answers/history.js';
 import * as operating from '../answers/operating.js';

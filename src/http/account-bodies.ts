@@ -1,0 +1,37 @@
+/** What bodies about accounts look like: for the routes that read them, and the document that describes them. */
+import { z } from 'zod';
+import { ROLES, USER_STATUSES } from '../auth/caller.js';
+import { PASSWORD_LENGTH } from '../auth/user.js';
+import { isStorableTime, TIME_RANGE } from '../kernel/time.js';
+
+/** Where the refresh token travels: in bodies, or in a cookie. */
+const mode = z.enum(['json', 'cookie']).optional();
+
+export const credentials = z.strictObject({
+  email: z.string().min(1).max(320),
+  password: z.string().min(1).max(1024),
+  mode,
+});
+export const refreshToken = z.strictObject({ refresh_token: z.string().min(1).max(512).optional(), mode });
+
+const email = z.email().max(320);
+const name = z.string().min(1).max(255);
+const password = z.string().min(PASSWORD_LENGTH.min).max(PASSWORD_LENGTH.max).nullable();
+
+export const newUser = z.strictObject({
+  email,
+  name: name.optional(),
+  password: password.optional(),
+  role: z.enum(ROLES),
+  status: z.enum(USER_STATUSES).optional(),
+});
+export const userChanges = newUser.partial();
+
+export const newToken = z.strictObject({
+  name: name.optional(),
+  expires_at: z.iso
+    .datetime({ offset: true })
+    .refine((text) => isStorableTime(new Date(text)), `must be a time ${TIME_RANGE}`)
+    .nullable()
+    .optional(),
+});
