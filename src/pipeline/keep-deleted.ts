@@ -8,6 +8,7 @@ import type { Warning } from '../kernel/warning.js';
 import { type TableFacts, type TrashFacts, readTrashFacts } from '../projector/trash/facts.js';
 import type { KeptTable, LogEvent } from '../schema/model/events.js';
 import { type CollectionNode, type State, extrasOf, isFolder } from '../schema/model/state.js';
+import { deletesField, keepValues } from './keep-values.js';
 import type { PipelineOptions, RequestContext } from './types.js';
 
 export interface Keeping {
@@ -32,19 +33,26 @@ export async function keepDeleted(client: pg.ClientBase, keeping: Keeping): Prom
   const { state, events, request, options } = keeping;
   const tables = new Map(events.flatMap((event) => tableDeletedBy(state, event)));
   const isKept = options.keep.deleted > 0 && request.purge !== true;
-  if (!isKept || tables.size === 0) return { kind: 'kept', events: [...events], warnings: [] };
-  const facts = await readTrashFacts(client, { schema: options.place.schema, tables: [...tables.keys()] });
+  if (!isKept || (tables.size === 0 && !events.some(deletesField))) {
+    return { kind: 'kept', events: [...events], warnings: [] };
+  }
+  const { schema } = options.place;
+  const facts = await readTrashFacts(client, { schema, tables: [...tables.keys()] });
   if (!facts.mayCreateSchemas) return { kind: 'kept', events: [...events], warnings: [...tables.keys()].map(notKept) };
   const problems = [...tables.keys()].flatMap((name) => unkeepable(name, facts.tables.get(name)));
   if (problems.length > 0) return { kind: 'refused', problems };
-  const until = new Date(facts.now.getTime() + options.keep.deleted).toISOString();
-  const told = events.map((event): LogEvent => {
+  const values = await keepValues(client, { state, events, schema, copyRows: options.keep.copyRows });
+  if ('problems' in values) return { kind: 'refused', problems: values.problems };
+  const kept_until = new Date(facts.now.getTime() + options.keep.deleted).toISOString();
+  const told = events.map((event, index): LogEvent => {
+    if (event.type === 'field.deleted' && values.kept.has(index))
+      return { ...event, data: { ...event.data, kept_until } };
     const node = event.type === 'collection.deleted' ? tables.get(event.collection) : undefined;
     const table = node && facts.tables.get(event.collection ?? '');
     if (node === undefined || table === undefined || event.type !== 'collection.deleted') return event;
-    return { ...event, data: { ...event.data, ...keptTable(node, table, until) } };
+    return { ...event, data: { ...event.data, ...keptTable(node, table, kept_until) } };
   });
-  return { kind: 'kept', events: told, warnings: leavingWarnings(tables.keys(), facts) };
+  return { kind: 'kept', events: told, warnings: [...leavingWarnings(tables.keys(), facts), ...values.warnings] };
 }
 
 /** The table of a collection, where the event deletes it. */

@@ -49,6 +49,29 @@ export async function runStatements(client: pg.ClientBase, projection: Projectio
   }
 }
 
+/**
+ * Takes the locks of a batch ahead of it, for what has to be looked at before its statements are known for good.
+ * @returns why they can't be had at all, or null
+ * @throws LockedError when one couldn't be had in time
+ */
+export async function takeLocks(
+  client: pg.ClientBase,
+  schema: string,
+  statements: readonly Statement[],
+): Promise<Problem[] | null> {
+  const locks = strongestLocks(statements);
+  if (locks.length === 0) return null;
+  try {
+    await runScript(client, [lockTables(schema, locks)]);
+    return null;
+  } catch (error) {
+    if (!(error instanceof ExchangeError)) throw error;
+    if (isLocked(error)) throw new LockedError(error, locks);
+    if (isConnectionLoss(error)) throw error;
+    return [ddlFailure(error, statements, 0)];
+  }
+}
+
 /** What takes the locks. A statement that is alone does it by itself, before anything else. */
 function locking({ statements, schema }: Projection, locks: readonly LockedTable[]): Sql[] {
   return locks.length > 0 && statements.length > 1 ? [lockTables(schema, locks)] : [];

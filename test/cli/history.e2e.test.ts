@@ -99,7 +99,7 @@ describe('dps history and dps verify --file', () => {
     const file = join(directory, 'back.json');
     expect((await dps(['history', 'diff', 'now', '3', '--output', file])).code).to.equal(1);
     const plan = await dps(['apply', file, '--dry-run']);
-    expect(plan.out).to.contain('DATA_NOT_RESTORED books.price');
+    expect(plan.out).to.contain('DATA_RESTORED books.price: restore column price of books from the trash');
     expect(plan.code).to.equal(0);
     expect((await dps(['apply', file])).code).to.equal(0);
     expect((await dps(['history', 'diff', '3'])).code).to.equal(0);

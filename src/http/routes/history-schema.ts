@@ -107,9 +107,10 @@ function diffRoute({ history, config: { maxBody } }: HttpDeps, pointAt: PointAt)
       const from = await pointAt(query.from, 'from', call);
       const to = await pointAt(query.to, 'to', call);
       // What leads away from now is there to be applied.
-      const obstacles = from.head.position === call.head ? await history.obstacles(from, to) : [];
+      const isFromNow = from.head.position === call.head;
+      const obstacles = isFromNow ? await history.obstacles(from, to) : [];
       if (obstacles.length > 0) throw new Refused(obstacles.map(unreachable));
-      const answer = await largeJsonAnswer(await history.difference(from, to));
+      const answer = await largeJsonAnswer(await history.difference(from, to, isFromNow));
       await expectTakeable(answer.body as Buffer, maxBody.schema, 'Go back in steps: ask for a later moment first.');
       return { ...answer, position: from.head.position };
     },

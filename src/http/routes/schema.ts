@@ -7,8 +7,12 @@ import type { Rendered } from '../../reads/rendered.js';
 import { compareSnapshot, type Comparison } from '../../schema/compare/compare-snapshot.js';
 import { isEmptyDiff } from '../../schema/diff/diff.js';
 import { collectionsChanged } from '../../schema/fold/event-schemas.js';
+import { originsIn } from '../../schema/diff/origins.js';
 import type { CommandOf } from '../../schema/operations/index.js';
 import { snapshotHash, snapshotOf } from '../../schema/snapshot/snapshot.js';
+import type { Command } from '../../pipeline/types.js';
+import { applying } from '../../pipeline/restoring.js';
+import type { ComingAgain } from '../../schema/transition/coming.js';
 import type { State } from '../../schema/model/state.js';
 import { transition } from '../../schema/transition/transition.js';
 import type { Warning } from '../../kernel/warning.js';
@@ -134,12 +138,13 @@ async function costs(state: State, { diff, desired }: Comparison, schema: string
 }
 
 function applyRoute({ pipeline, history, config: { release, schema } }: HttpDeps): Route {
-  const rehearsed = async (call: Call<unknown>, command: CommandOf<'apply-diff'>): Promise<Answer> => {
+  type Apply = CommandOf<'apply-diff'>;
+  const rehearsed = async (call: Call<unknown>, command: Command<Apply>, again: ComingAgain): Promise<Answer> => {
     const run = await dryRun(pipeline, call, { name: 'apply-diff', command });
     if (run.kind === 'refused') return planAnswer(run);
     const touched = collectionsChanged(run.events);
     const mentions = await history.namesMentioned({ before: run.before, after: run.after, touched });
-    return planAnswer(run, [...(await history.notRestored(run.events)), ...mentions]);
+    return planAnswer(run, [...(await history.returns({ ...run, again })), ...mentions]);
   };
   return route({
     method: 'post',
@@ -149,8 +154,10 @@ function applyRoute({ pipeline, history, config: { release, schema } }: HttpDeps
     body: 'document',
     async handle(call) {
       const body = await inManagedSchema(call.body, schema);
-      const command = await commandOf('apply-diff', { release, body });
-      if (call.query.dry_run) return rehearsed(call, command);
+      const read = await commandOf('apply-diff', { release, body });
+      const again = originsIn(read.diff);
+      const command = applying(read, await history.inTrash([...again.values()]));
+      if (call.query.dry_run) return rehearsed(call, command, again);
       const render = ({ position }: { position: number }) => noContent(position);
       return change(pipeline, call, { name: 'apply-diff', command, render });
     },

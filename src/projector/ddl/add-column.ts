@@ -10,7 +10,8 @@ import { keepIndexName } from './own-index.js';
 import { addPrimaryKey, addUnique, columnComment, createIndex, label, tableOf } from './parts.js';
 import { ident, sql } from './sql.js';
 
-function columnAddition(change: Change, field: ColumnField): Step {
+/** The column alone. */
+export function columnAddition(change: Change, field: ColumnField): Step {
   const { schema } = field;
   const everyRowDiffers =
     schema.has_auto_increment || schema.generation_expression !== null || isVolatileDefault(field, schema);

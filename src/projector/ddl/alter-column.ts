@@ -34,7 +34,8 @@ import { ident, literal, sql } from './sql.js';
 const startsCounting = (old: ColumnField, now: ColumnField): boolean =>
   !isIdentity(old.schema) && isIdentity(now.schema);
 
-type FieldUpdate = Change<'field.updated'>;
+/** Or of one that comes back from the trash, plain at first. */
+type FieldUpdate = Change<'field.created' | 'field.updated'>;
 
 export function alterColumn(change: FieldUpdate, old: ColumnField, now: ColumnField): Step[] {
   return [

@@ -3,17 +3,23 @@ import { getField } from '../../schema/model/state.js';
 import { addColumn, dropColumn } from './add-column.js';
 import { alterColumn } from './alter-column.js';
 import type { Change } from './change.js';
+import { dropKeptColumn, restoreColumn } from './kept/column.js';
 import type { Step } from './step.js';
 import { hasColumn } from './column.js';
 
 export function planFieldCreated(change: Change<'field.created'>): Step[] {
   const field = getField(change.after, change.event.collection, change.event.field ?? '');
-  return hasColumn(field) ? addColumn(change, field) : [];
+  if (!hasColumn(field)) return [];
+  const { restored } = change.event.data;
+  return restored !== undefined && change.hasTrash ? restoreColumn(change, field, restored) : addColumn(change, field);
 }
 
 export function planFieldDeleted(change: Change<'field.deleted'>): Step[] {
   const field = getField(change.before, change.event.collection, change.event.field ?? '');
-  return hasColumn(field) ? [dropColumn(change, field)] : [];
+  if (!hasColumn(field)) return [];
+  const { kept_until } = change.event.data;
+  if (kept_until === undefined || !change.hasTrash) return [dropColumn(change, field)];
+  return dropKeptColumn(change, field, kept_until);
 }
 
 export function planFieldUpdated(change: Change<'field.updated'>): Step[] {

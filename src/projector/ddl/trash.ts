@@ -11,6 +11,7 @@ import { defaultExpression } from './default-clause.js';
 import type { Change } from './change.js';
 import { type ColumnField, hasColumn } from './column.js';
 import { attachPartition } from './extras.js';
+import { COPY } from './kept/values.js';
 import { createNeeds } from './needs.js';
 import { dropping, type Step, step, tableObject } from './step.js';
 import type { Statement } from './statement.js';
@@ -203,7 +204,7 @@ export function planPurges(events: readonly LogEvent[]): Statement[] {
     const schema = trash(data.position);
     return [
       {
-        sql: sql`DROP TABLE IF EXISTS ${qualified(schema, collection)}`,
+        sql: sql`DROP TABLE IF EXISTS ${qualified(schema, field === null ? collection : COPY)}`,
         summary: `purge ${what} of position ${data.position}`,
         ...dropping(object),
         ...costs,

@@ -1,8 +1,11 @@
 /** The list of what is in the trash: service_trash, written in the transaction of the events that it comes from. */
 import type { Parameterised } from '../../postgres/exchange.js';
 import { own, trashSchemaNameSql } from '../../postgres/own-tables.js';
-import type { LogEvent, NewEvent, StoredEvent } from '../../schema/model/events.js';
-import type { Identity, State } from '../../schema/model/state.js';
+import { type Folding, startFolding } from '../../schema/fold/evolve.js';
+import type { LogEvent, StoredEvent } from '../../schema/model/events.js';
+import type { State } from '../../schema/model/state.js';
+import { COPY, copiedRows } from '../ddl/kept/values.js';
+import { sql } from '../ddl/sql.js';
 
 interface Row {
   position: number;
@@ -23,56 +26,49 @@ export interface TrashBatch {
 
 /**
  * What the list says is what the catalog holds when this runs, after the DDL: a table that isn't in its schema of the
- * trash is not in the list. Rows and bytes are those of that table: its statistics, and its files.
+ * trash is not in the list. Rows and bytes are those of that table: its statistics, and its files; values that were copied are counted.
  */
 const INSERT = `
 INSERT INTO ${own.trash} (position, kind, collection, field, identity, batch, deleted_at, kept_until, rows, bytes)
 SELECT t.position, t.kind, t.collection, t.field, t.identity, t.batch, t.deleted_at, t.kept_until,
-       CASE WHEN c.reltuples >= 0 THEN c.reltuples::bigint END, pg_catalog.pg_total_relation_size(c.oid)
+       CASE WHEN t.kind = 'field' THEN ${copiedRows(sql`c.oid`)} WHEN c.reltuples >= 0 THEN c.reltuples::bigint END, pg_catalog.pg_total_relation_size(c.oid)
   FROM jsonb_to_recordset($1::jsonb) AS t (position bigint, kind text, collection text, field text, identity text,
                                        batch uuid, deleted_at timestamptz, kept_until timestamptz)
   JOIN pg_catalog.pg_namespace n ON n.nspname = ${trashSchemaNameSql('t.position')}
-  JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid AND c.relname = t.collection`;
+  JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid AND c.relname = CASE t.kind WHEN 'field' THEN '${COPY}' ELSE t.collection END`;
 
 const REMOVE = `DELETE FROM ${own.trash} t USING jsonb_array_elements_text($1::jsonb) AS gone (position) WHERE t.position = gone.position::bigint`;
 
 /** What a batch puts in and takes out; run after its DDL. */
 export function* trashStatements({ before, events }: TrashBatch): Generator<Parameterised> {
-  const nameBefore = formerNames(events);
-  const rows = events.flatMap((event) => rowsOf(before, event, nameBefore));
+  const rows = events.some(isKept) ? rowsOf(before, events) : [];
   if (rows.length > 0) yield { text: INSERT, values: [JSON.stringify(rows)] };
   const gone = events.flatMap(positionsLeft);
   if (gone.length > 0) yield { text: REMOVE, values: [JSON.stringify(gone)] };
 }
 
-/** What collections are called before a batch, by the names that its events use once it has renamed them. */
-export function formerNames(events: readonly LogEvent[]): (name: string) => string {
-  const former = new Map<string, string>();
-  const nameBefore = (name: string): string => former.get(name) ?? name;
-  for (const event of events)
-    if (event.type === 'collection.renamed') former.set(event.data.to, nameBefore(event.collection));
-  return nameBefore;
+type Deletion = Extract<StoredEvent, { type: 'collection.deleted' | 'field.deleted' }>;
+
+const isKept = (event: StoredEvent): event is Deletion =>
+  (event.type === 'collection.deleted' || event.type === 'field.deleted') && event.data.kept_until !== undefined;
+
+/** What goes may have come, or got its name, in the same batch. */
+function rowsOf(before: State, events: readonly StoredEvent[]): Row[] {
+  const rows: Row[] = [];
+  const folding = startFolding(before);
+  for (const event of events) {
+    if (isKept(event)) rows.push(rowOf(event, folding));
+    folding.add(event);
+  }
+  return rows;
 }
 
-function rowsOf(before: State, event: StoredEvent, nameBefore: (name: string) => string): Row[] {
-  if (event.type !== 'collection.deleted' && event.type !== 'field.deleted') return [];
-  const { position, collection, field, data, batch, occurred_at: deleted_at } = event;
-  if (data.kept_until === undefined) return [];
-  const identity = identityBefore(before, event, nameBefore);
-  const kind = field === null ? 'collection' : 'field';
-  return [{ position, kind, collection, field, identity, batch, deleted_at, kept_until: data.kept_until }];
-}
-
-/** A table that goes is not renamed in the same batch; one that had its name before may be. */
-function identityBefore(
-  { collections }: State,
-  { collection, field }: NewEvent,
-  nameBefore: (name: string) => string,
-): Identity {
-  const identities = collections.get(field === null ? collection : nameBefore(collection))?.identities;
+function rowOf({ position, collection, field, data, batch, occurred_at: deleted_at }: Deletion, at: Folding): Row {
+  const identities = at.node(collection)?.identities;
   const identity = field === null ? identities?.collection : identities?.fields.get(field);
   if (identity === undefined) throw new Error(`trash: ${JSON.stringify(collection)} was not there before`);
-  return identity;
+  const kind = field === null ? 'collection' : 'field';
+  return { position, kind, collection, field, identity, batch, deleted_at, kept_until: data.kept_until ?? '' };
 }
 
 /** The positions whose place in the trash is empty now. Alias fields come back with the table that they went with. */

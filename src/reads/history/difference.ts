@@ -3,17 +3,22 @@ import type { Queryable } from '../../postgres/pool.js';
 import { planBatch } from '../../projector/ddl/plan.js';
 import { warningsOf } from '../../projector/ddl/cost-warnings.js';
 import { type SchemaDiff, diffStates } from '../../schema/diff/diff.js';
+import { withOrigins } from '../../schema/diff/origins.js';
 import { changeProblems } from '../../schema/invariants/index.js';
 import type { Problem } from '../../kernel/problem.js';
 import { isReplacedField } from '../../schema/transition/removed-objects.js';
 import { snapshotHash } from '../../schema/snapshot/snapshot.js';
 import { type State, getField } from '../../schema/model/state.js';
-import { transition } from '../../schema/transition/transition.js';
+import { comingAgain } from '../../schema/transition/coming.js';
+import { fitting } from '../../schema/transition/fitting.js';
+import { restoringTransition } from '../../schema/transition/restoring.js';
 import type { Warning } from '../../kernel/warning.js';
 import { runYielding } from '../../kernel/event-loop.js';
 import type { Resumable } from '../../kernel/resumable.js';
+import { inTrash } from './in-trash.js';
 import { namesMentioned } from './names-mentioned.js';
-import { notRestored } from './not-restored.js';
+import { returnsOf } from './returns.js';
+import type { TimeTravel } from './time-travel.js';
 
 export interface Difference {
   /** Of the snapshot that it starts from: apply takes it as long as that is the current one. */
@@ -27,21 +32,32 @@ export interface DifferenceOptions {
   release: string;
   /** The database schema that holds the managed tables. */
   schema: string;
+  travel: TimeTravel;
+}
+
+export interface Moments {
+  from: State;
+  to: State;
+  /** Whether it starts from the schema as it is: then what is in the trash comes back. */
+  isFromNow: boolean;
 }
 
 export async function differenceBetween(
   db: Queryable,
-  from: State,
-  to: State,
-  { release, schema }: DifferenceOptions,
+  { from, to, isFromNow }: Moments,
+  { release, schema, travel }: DifferenceOptions,
 ): Promise<Difference> {
   const touched = await runYielding(namesThatDiffer(from, to));
-  const diff = await runYielding(diffStates(from, to, touched));
-  const events = await runYielding(transition(from, to, touched));
+  const way = { from, to, touched };
+  const again = await runYielding(comingAgain(way));
+  const kept = isFromNow ? await inTrash(db, travel, [...again.values()]) : [];
+  const found = await runYielding(fitting(way, kept));
+  const diff = withOrigins(await runYielding(diffStates(from, to, touched)), again, found);
+  const events = await runYielding(restoringTransition(way, found));
   const { statements } = await runYielding(planBatch(from, events, schema));
   const warnings = [
     ...(await runYielding(warningsOf(statements))),
-    ...(await notRestored(db, events)),
+    ...(await returnsOf(db, schema, { before: from, events, again })),
     ...(await namesMentioned(db, { before: from, after: to, touched })),
   ];
   const hash = await runYielding(snapshotHash(from, release));

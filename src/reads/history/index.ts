@@ -2,7 +2,8 @@
 import { isInLog } from '../../log/divergence.js';
 import { type EventText, readEventTexts, selectEventTexts } from '../../log/event-text.js';
 import type { Queryable } from '../../postgres/pool.js';
-import type { LogEvent } from '../../schema/model/events.js';
+import type { Identity } from '../../schema/model/state.js';
+import type { InTrash } from '../../schema/transition/restoring.js';
 import type { Warning } from '../../kernel/warning.js';
 import type { Point } from '../../log/fold.js';
 import type { Store } from '../store.js';
@@ -13,8 +14,9 @@ import { type Difference, differenceBetween, obstaclesBetween } from './differen
 import { type EventFilter, conditionOf } from './filter.js';
 import { type CollectionHistory, type CollectionHistoryOptions, readCollectionHistory } from './collection-history.js';
 import { type Moment, isReached, positionAt, positionBefore } from './moment.js';
+import { inTrash } from './in-trash.js';
 import { type NamesChanged, namesMentioned } from './names-mentioned.js';
-import { notRestored } from './not-restored.js';
+import { type Plan, returnsOf } from './returns.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { scriptOf } from './script.js';
 import { type Tail, createTail } from './tail.js';
@@ -43,13 +45,15 @@ export interface History {
   /** The schema after the event at a position of the log. */
   at(position: number): Promise<Point>;
   /** What leads from one to the other. */
-  difference(from: Point, to: Point): Promise<Difference>;
+  difference(from: Point, to: Point, isFromNow: boolean): Promise<Difference>;
   /** Why apply would refuse what leads from one to the other; empty when it takes it. */
   obstacles(from: Point, to: Point): Promise<Problem[]>;
   /** The schema as a SQL script. */
   script(point: Point): Resumable<Buffer>;
-  /** What a plan recreates and can't fill again. */
-  notRestored(events: readonly LogEvent[]): Promise<Warning[]>;
+  /** What a plan makes that was there before: with its rows, or empty. */
+  returns(plan: Plan): Promise<Warning[]>;
+  /** What the trash holds of what has these identities, with what it was. */
+  inTrash(identities: readonly Identity[]): Promise<InTrash[]>;
   /** Where names that a plan changes are still said. */
   namesMentioned(changed: NamesChanged): Promise<Warning[]>;
   verify(): Promise<LogVerification>;
@@ -94,10 +98,12 @@ export function createHistory(options: HistoryOptions): History {
     resolve: (moment, head) => resolve(pool, moment, head),
     positionBefore: (time) => positionBefore(pool, time),
     at: travel.at,
-    difference: (from, to) => differenceBetween(pool, from.state, to.state, options),
+    difference: (from, to, isFromNow) =>
+      differenceBetween(pool, { from: from.state, to: to.state, isFromNow }, { ...options, travel }),
     obstacles: (from, to) => obstaclesBetween(from.state, to.state),
     script: (point) => scriptOf(point, { schema, serviceSchema }),
-    notRestored: (events) => notRestored(pool, events),
+    returns: (plan) => returnsOf(pool, schema, plan),
+    inTrash: (identities) => inTrash(pool, travel, identities),
     namesMentioned: (changed) => namesMentioned(pool, changed),
     // It takes the whole log: concurrent requests share it.
     verify: shareNext(() => verifyLog(pool, options.store.point().head)),

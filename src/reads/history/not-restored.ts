@@ -1,7 +1,6 @@
-/** What a plan recreates under an old name: it comes back empty, and the caller who goes back in time should know. */
+/** What a plan recreates under an old name, where nothing else is known of it: it comes back empty, and the caller should know. */
 import { memberKey } from '../../schema/model/state.js';
 import type { Queryable } from '../../postgres/pool.js';
-import type { LogEvent } from '../../schema/model/events.js';
 import { own } from '../../postgres/own-tables.js';
 import type { Warning } from '../../kernel/warning.js';
 
@@ -11,6 +10,8 @@ interface Gone {
   /** Of the event that deleted it. */
   position: number;
 }
+
+type Name = Pick<Gone, 'collection' | 'field'>;
 
 const TABLES = `
   SELECT d.collection, NULL AS field, max(d.position) AS position
@@ -34,18 +35,25 @@ const COLUMNS = `
                                                  jsonb_build_object('name', d.field))))
    GROUP BY d.collection, d.field`;
 
-/** A warning for each table and column that `events` make and that the log once deleted, or that they delete first. */
-export async function notRestored(db: Queryable, events: readonly LogEvent[]): Promise<Warning[]> {
-  const { tables, columns } = madeBy(events);
-  if (tables.length + columns.length === 0) return [];
-  const { rows } = await db.query<Gone>(`${TABLES} UNION ALL ${COLUMNS} ORDER BY collection, field NULLS FIRST`, [
-    tables,
-    JSON.stringify(columns),
-  ]);
-  return [...rows.map(goneBefore), ...columns.filter((made) => made.deleted).map(goneNow)];
+/** A warning for each name that something with data had when it was deleted, by that name. */
+export async function notRestoredByName(
+  db: Queryable,
+  made: readonly Name[],
+): Promise<ReadonlyMap<string, readonly Warning[]>> {
+  const tables = made.flatMap(({ collection, field }) => (field === null ? [collection] : []));
+  const columns = made.flatMap(({ collection, field }) => (field === null ? [] : [{ collection, field }]));
+  if (made.length === 0) return new Map();
+  const { rows } = await db.query<Gone>(`${TABLES} UNION ALL ${COLUMNS}`, [tables, JSON.stringify(columns)]);
+  return new Map(
+    rows.map((gone) => [
+      gone.field === null ? gone.collection : memberKey(gone.collection, gone.field),
+      [comesEmpty(gone, gone.position)],
+    ]),
+  );
 }
 
-function goneBefore({ collection, field, position }: Gone): Warning {
+/** Of what was deleted at a position. */
+export function comesEmpty({ collection, field }: Name, position: number): Warning {
   const message =
     field === null
       ? `create table ${collection}: it comes back empty; the items it held went with position ${position}`
@@ -53,22 +61,8 @@ function goneBefore({ collection, field, position }: Gone): Warning {
   return { code: 'DATA_NOT_RESTORED', collection, ...(field !== null && { field }), message };
 }
 
-function goneNow({ collection, field }: { collection: string; field: string }): Warning {
+/** Of what is deleted first. */
+export function goneNow({ collection, field }: Name): Warning {
   const message = `recreate ${collection}.${field}: it comes back empty; the values it holds are deleted first`;
-  return { code: 'DATA_NOT_RESTORED', collection, field, message };
-}
-
-function madeBy(events: readonly LogEvent[]) {
-  const tables: string[] = [];
-  const columns: { collection: string; field: string; deleted: boolean }[] = [];
-  const deleted = new Set<string>();
-  for (const event of events) {
-    const { type, collection } = event;
-    if (type === 'field.deleted') deleted.add(memberKey(collection, event.field ?? ''));
-    if (type === 'collection.created' && event.data.collection.schema !== null) tables.push(collection);
-    if (type !== 'field.created' || event.data.field.schema === null) continue;
-    const { field } = event.data.field;
-    columns.push({ collection, field, deleted: deleted.has(memberKey(collection, field)) });
-  }
-  return { tables, columns };
+  return { code: 'DATA_NOT_RESTORED', collection, ...(field !== null && { field }), message };
 }

@@ -1,6 +1,7 @@
 /** Reading the body of an apply: the shape of a diff, before anything is compared with the schema. */
 import type { SchemaDiff } from './diff.js';
 import { type Entry, isRenameEntry, isWhole } from './entries.js';
+import { originProblems, sharedIdentities } from './origins.js';
 import { isObject } from '../../kernel/json.js';
 import {
   type Path,
@@ -25,8 +26,8 @@ type Part = keyof typeof PARTS;
 
 /** The members of an item per part. */
 const ITEM_MEMBERS: Record<Part, ReadonlySet<string>> = {
-  collections: new Set(['collection', 'diff']),
-  fields: new Set(['collection', 'field', 'diff']),
+  collections: new Set(['collection', 'diff', 'identity', 'restores']),
+  fields: new Set(['collection', 'field', 'diff', 'identity', 'restores']),
   relations: new Set(['collection', 'field', 'diff', 'related_collection']),
 };
 
@@ -51,11 +52,10 @@ export function* readDiffDocument(body: unknown): Resumable<Result<{ hash: strin
   problems.push(...unknownMembers(diff, new Set(Object.keys(PARTS)), ['diff']));
   for (const part of Object.keys(PARTS) as Part[]) problems.push(...(yield* partProblems(diff[part], part)));
   if (problems.length > 0) return refuse(...problems);
-  const read = diff as unknown as Partial<SchemaDiff>;
-  return ok({
-    hash: hash as string,
-    diff: { collections: read.collections ?? [], fields: read.fields ?? [], relations: read.relations ?? [] },
-  });
+  const { collections = [], fields = [], relations = [] } = diff as unknown as Partial<SchemaDiff>;
+  const read = { collections, fields, relations };
+  const shared = sharedIdentities(read);
+  return shared.length > 0 ? refuse(...shared) : ok({ hash: hash as string, diff: read });
 }
 
 function* partProblems(items: unknown, part: Part): Resumable<Problem[]> {
@@ -107,7 +107,7 @@ function itemProblems(item: unknown, part: Part, at: Path): Problem[] {
     const message = `${JSON.stringify(collection)} is a system collection; it can't be changed`;
     problems.push(invalid([...at, 'collection'], message));
   }
-  return [...problems, ...entriesProblems(diff, [...at, 'diff'])];
+  return [...problems, ...originProblems(item, at), ...entriesProblems(diff, [...at, 'diff'])];
 }
 
 function entriesProblems(diff: unknown, at: Path): Problem[] {

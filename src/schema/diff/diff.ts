@@ -15,15 +15,15 @@ import type { Names } from '../fold/renaming.js';
 import { NO_RENAMES, type Renames, inTheWay, renamesBetween, withRenames } from '../transition/renames.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { sortedInSteps } from '../../kernel/sorted.js';
-import { type Entry, entriesBetween } from './entries.js';
+import { type Entry, type Origin, entriesBetween } from './entries.js';
 import type { Json } from '../../kernel/json.js';
 
-export interface CollectionDiff {
+export interface CollectionDiff extends Origin {
   collection: string;
   diff: Entry<CollectionDocument>[];
 }
 
-export interface FieldDiff {
+export interface FieldDiff extends Origin {
   collection: string;
   field: string;
   diff: Entry<FieldDocument>[];

@@ -1,6 +1,7 @@
 /** Change entries: how a diff shows what differs inside one document. */
 import { isObject, jsonEqual, type Json } from '../../kernel/json.js';
 import type { Path, Problem } from '../../kernel/problem.js';
+import type { Identity } from '../model/state.js';
 
 export type Step = string | number;
 
@@ -49,6 +50,14 @@ function arrayEntries(before: Json[], after: Json[], path: Step[]): Entry<never>
     for (const entry of inner) entries.push(entry);
   }
   return entries;
+}
+
+/** Beside the entry of a whole new collection or field. */
+export interface Origin {
+  /** What it was. */
+  identity?: Identity;
+  /** The position of the deletion by which the trash has it. */
+  restores?: number;
 }
 
 /** An entry that doesn't fit the document it is applied to. `conflict`: the document has changed since. */

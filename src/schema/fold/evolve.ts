@@ -32,6 +32,8 @@ export interface Folding {
   add(event: PlacedEvent): void;
   /** What stands under a name after the events so far. */
   field(collection: string, field: string): Field | undefined;
+  /** The same of a collection; it may change with the next event. */
+  node(collection: string): CollectionNode | undefined;
   /** The state after the events so far. More may be added afterwards; this state stays as it is. */
   state(): State;
   /** The same in steps, between which nothing may be added. */
@@ -54,6 +56,9 @@ export function startFolding(from: State): Folding {
     open.set(name, copy);
     return copy;
   };
+
+  const nodeNow = (name: string): CollectionNode | undefined =>
+    open.has(name) ? open.get(name) : collections.get(name);
 
   function* stateInSteps(): Resumable<State> {
     const changed: ChangedFields[] = [];
@@ -90,8 +95,8 @@ export function startFolding(from: State): Folding {
       }
       if (after !== before) open.set(event.collection, after);
     },
-    field: (collection, field) =>
-      (open.has(collection) ? open.get(collection) : collections.get(collection))?.fields.get(field),
+    field: (collection, field) => nodeNow(collection)?.fields.get(field),
+    node: nodeNow,
     state: () => runToEnd(stateInSteps()),
     stateInSteps,
   };

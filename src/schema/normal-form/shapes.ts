@@ -209,9 +209,14 @@ export const entry = z
   .meta({ id: 'Change' });
 
 const entries = z.array(entry).min(1);
-const collectionEntries = z.strictObject({ collection: text, diff: entries });
-const fieldEntries = z.strictObject({ collection: text, field: text, diff: entries });
-const relationEntries = fieldEntries.extend({ related_collection: textOrNull.optional() });
+const origin = {
+  identity: text.optional().describe('Of what the log has had before: which it was'),
+  restores: z.int().min(1).optional().describe('By the position of its deletion: it comes back from the trash'),
+};
+const collectionEntries = z.strictObject({ collection: text, diff: entries, ...origin });
+const named = { collection: text, field: text, diff: entries };
+const fieldEntries = z.strictObject({ ...named, ...origin });
+const relationEntries = z.strictObject({ ...named, related_collection: textOrNull.optional() });
 
 const entryParts = {
   collections: z.array(collectionEntries),

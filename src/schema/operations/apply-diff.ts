@@ -1,10 +1,12 @@
 /** apply-diff: carries out the entries of a diff, checked against the schema as strictly as any other command. */
 import type { SchemaDiff } from '../diff/diff.js';
+import { identified, lostSince } from '../diff/identified.js';
 import { Draft } from '../transition/draft.js';
 import { diffPlaces } from '../diff/places.js';
 import { type Problem, type Result, ok, refuse } from '../../kernel/problem.js';
 import { snapshotHash } from '../snapshot/snapshot.js';
 import type { State } from '../model/state.js';
+import type { InTrash } from '../transition/restoring.js';
 import { type Resumable } from '../../kernel/resumable.js';
 import { applyCollectionEntries, applyFieldEntries, applyRelationEntries } from '../diff/apply-entries.js';
 import { readDiffDocument } from '../diff/diff-document.js';
@@ -18,6 +20,8 @@ export interface ApplyDiff {
   release: string;
   hash: string;
   diff: SchemaDiff;
+  /** What the trash holds of the things that the diff makes again; none by default. */
+  kept?: readonly InTrash[];
 }
 
 export interface ApplyDiffInput {
@@ -33,13 +37,16 @@ export const applyDiff: Operation<'apply-diff', ApplyDiffInput, ApplyDiff> = {
     return document.ok ? ok({ release, ...document.value }) : document;
   },
 
-  *decide(state, { release, hash, diff }) {
+  *decide(state, { release, hash, diff, kept = [] }) {
     const current = yield* snapshotHash(state, release);
     const findings: EntryFindings = { problems: [], conflicts: [] };
     const draft = yield* drafted(state, diff, findings);
     if (hash !== current || findings.conflicts.length > 0) return changed(hash !== current, current, findings);
     if (findings.problems.length > 0) return refuse(...findings.problems);
-    return yield* decideDraft(state, draft, {}, diffPlaces(diff));
+    const found = yield* identified(state, draft, { diff, kept });
+    const lost = lostSince(diff, found);
+    if (lost.length > 0) return refuse(...lost);
+    return yield* decideDraft(state, draft, { found }, diffPlaces(diff));
   },
 };
 

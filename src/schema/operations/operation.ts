@@ -6,7 +6,7 @@ import { type Places, locate } from '../../kernel/locate.js';
 import { type Result, ok, refuse } from '../../kernel/problem.js';
 import type { State } from '../model/state.js';
 import type { Resumable } from '../../kernel/resumable.js';
-import { transition } from '../transition/transition.js';
+import { type InTrash, restoringTransition } from '../transition/restoring.js';
 import type { TransitionOptions } from '../transition/context.js';
 
 /** `Decided`: the events that it decides for. */
@@ -19,11 +19,16 @@ export interface Operation<Name extends string, Input, Command, Decided extends 
   decide(state: State, command: Command): Resumable<Result<Decided[]>>;
 }
 
+export interface DraftOptions extends Omit<TransitionOptions, 'restores'> {
+  /** What comes back from the trash; it fits, and has its identity in the draft. */
+  found?: readonly InTrash[];
+}
+
 /** Judges the draft and, if it is a valid schema, orders the events that lead to it. `places`: of the body that was sent. */
 export function* decideDraft(
   state: State,
   draft: Draft,
-  options: TransitionOptions = {},
+  options: DraftOptions = {},
   places: Places = {},
 ): Resumable<Result<NewEvent[]>> {
   const desired = yield* draft.toStateInSteps();
@@ -31,5 +36,6 @@ export function* decideDraft(
   const isRecreated = (collection: string, field: string) => draft.isRecreated(collection, field);
   const problems = yield* proposalProblems({ from: state, to: desired, touched, isRecreated });
   if (problems.length > 0) return refuse(...problems.map((problem) => locate(problem, places)));
-  return ok(yield* transition(state, desired, touched, options));
+  const { found = [], ...rest } = options;
+  return ok(yield* restoringTransition({ from: state, to: desired, touched, options: rest }, found));
 }

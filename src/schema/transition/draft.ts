@@ -63,6 +63,13 @@ export class Draft {
     identities.fields.set(field.field, identity);
   }
 
+  /** What was put as something new is one that was deleted, or has such fields. @param fields by their names */
+  identify(collection: string, fields: ReadonlyMap<string, Identity>, identity?: Identity): void {
+    const { identities } = this.#existing(collection);
+    if (identity !== undefined) identities.collection = identity;
+    for (const [field, each] of fields) identities.fields.set(field, each);
+  }
+
   removeCollection(name: string): void {
     this.#open.set(name, undefined);
   }

@@ -7,14 +7,7 @@
  *
  * Collections are updated after fields are created, because archive_field and sort_field may name a new field.
  */
-import {
-  memberKey,
-  extrasOf,
-  type State,
-  byName,
-  getRelation,
-  groupedIn,
-} from '../model/state.js';
+import { memberKey, extrasOf, type State, byName, getRelation, groupedIn } from '../model/state.js';
 import {
   type EventSteps,
   type Surviving,

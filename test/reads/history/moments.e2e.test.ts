@@ -161,19 +161,22 @@ describe('the schema at any moment', () => {
     expect(nothing.diff).to.deep.equal({ collections: [], fields: [], relations: [] });
   });
 
-  it('can be brought back, by new events, with a warning for what comes back empty', async () => {
+  it('can be brought back, by new events, and says what comes back with its rows', async () => {
     const head = headPosition();
     const reply = await send('/history/diff?to=6');
     const back = reply.json as Diff;
     expect(back.hash).to.equal((await send('/schema/snapshot')).headers.get('etag')?.slice(1, -1));
     const codes = (warnings: Diff['warnings']) =>
       (warnings ?? [])
-        .filter((warning) => warning.code === 'DATA_NOT_RESTORED')
-        .map(({ collection, field }) => [collection, ...(field === undefined ? [] : [field])].join('.'));
-    expect(codes(back.warnings)).to.deep.equal(['authors', 'books.twice']);
+        .filter((warning) => warning.code.startsWith('DATA_'))
+        .map(
+          ({ code, collection, field }) =>
+            `${code} ${[collection, field].filter((name) => name !== undefined).join('.')}`,
+        );
+    expect(codes(back.warnings)).to.deep.equal(['DATA_RESTORED authors']);
     const plan = await send('/schema/apply?dry_run', json(back));
     expect(plan.json).to.include({ accepted: true });
-    expect(codes((plan.json as Diff).warnings)).to.deep.equal(['authors', 'books.twice']);
+    expect(codes((plan.json as Diff).warnings)).to.deep.equal(codes(back.warnings));
     const headers = { 'content-type': 'application/json', 'x-reason': 'back to 6' };
     expect((await send('/schema/apply', { ...json(back), headers })).status).to.equal(204);
     expect(withoutIds((await send('/schema/snapshot')).text)).to.equal(withoutIds(snapshots.get(6) ?? ''));

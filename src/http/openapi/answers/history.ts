@@ -79,6 +79,7 @@ export const plannedEvent = z
     collection: textOrNull,
     field: textOrNull,
     data: z.record(text, json),
+    subject: z.strictObject({ kind: text, id: text }).optional(),
   })
   .meta({ id: 'PlannedEvent' });
 

@@ -1,0 +1,100 @@
+/** A column on its way into the trash, and back: it is really dropped and made again, and its values are copied. */
+import type { RestoredField } from '../../../schema/model/events.js';
+import { type CollectionNode, extrasOf, primaryKeyOf } from '../../../schema/model/state.js';
+import { columnAddition, dropColumn } from '../add-column.js';
+import { alterColumn } from '../alter-column.js';
+import type { Change } from '../change.js';
+import type { ColumnField } from '../column.js';
+import { label, tableOf } from '../parts.js';
+import { ident, literal, qualified, sql, trash } from '../sql.js';
+import { type Step, step } from '../step.js';
+import { createTrashSchema, dropTrashSchema } from '../trash.js';
+import { COPY, type Kept, copyValues, returnPrivileges, returnValues } from './values.js';
+
+/** The values are there for certain, and no more than may be copied now: the pipeline has looked. */
+export function dropKeptColumn(change: Change<'field.deleted'>, field: ColumnField, kept_until: string): Step[] {
+  const { position } = change;
+  const dropped = dropColumn(change, field);
+  return [
+    ...createTrashSchema(change, position),
+    step(copyValues(keptIn(change, position, field)), `keep the values of ${label(field)} in the trash`, {
+      lock: 'ACCESS EXCLUSIVE',
+      lock_entries: 6,
+    }),
+    { ...dropped, costs: { ...dropped.costs, kept_until } },
+  ];
+}
+
+/**
+ * The column comes back plain and null, its values by the primary key of their rows, and only then what they must hold to:
+ * so that it is the values that PostgreSQL checks.
+ */
+export function restoreColumn(
+  change: Change<'field.created'>,
+  field: ColumnField,
+  { position }: RestoredField,
+): Step[] {
+  const kept = keptIn(change, position, field);
+  const bare = plain(field);
+  return [
+    columnAddition(change, bare),
+    step(returnValues(kept), `restore the values of ${label(field)} from the trash`, {
+      lock: 'ACCESS EXCLUSIVE',
+      lock_entries: 6,
+    }),
+    ...alterColumn(change, bare, field),
+    step(returnPrivileges(kept), `restore the privileges on ${label(field)}`, { lock: 'ACCESS EXCLUSIVE' }),
+    ...countOn(change, field),
+    step(sql`DROP TABLE ${kept.copy}`, `leave no values of ${label(field)} in the trash`, {
+      lock: 'none',
+      lock_entries: 3,
+    }),
+    dropTrashSchema(change, position),
+  ];
+}
+
+/** A sequence that ended with the column is made again: it goes on behind the largest value. */
+function countOn(change: Change, { collection, field }: ColumnField): Step[] {
+  const needs = extrasOf(change.after.collections.get(collection)).needs ?? [];
+  return needs.flatMap((need) => {
+    if (need.kind !== 'sequence' || need.owned_by !== field) return [];
+    const largest = sql`max(${ident(field)})`;
+    const text = sql`SELECT setval(${literal(qualified(change.schema, need.name))}, ${largest}) FROM ${tableOf(change)} HAVING ${largest} > 0`;
+    return [
+      step(text, `let ${collection}.${field} count on from its largest value`, { lock: 'none', lock_entries: 2 }),
+    ];
+  });
+}
+
+/** By the names of the moment: in the state that has both the column and the primary key. */
+function keptIn(change: Change, position: number, { collection, field }: ColumnField): Kept {
+  const state = change.event.type === 'field.deleted' ? change.before : change.after;
+  const node = state.collections.get(collection) as CollectionNode;
+  const columnOf = (name: string) => ({ name, identity: node.identities.fields.get(name) ?? '' });
+  return {
+    table: tableOf(change),
+    key: primaryKeyOf(node).map((each) => columnOf(each.field)),
+    column: columnOf(field),
+    copy: qualified(trash(position), COPY),
+  };
+}
+
+/** Nothing but the type. */
+function plain(field: ColumnField): ColumnField {
+  const { collation } = field.schema.extras ?? {};
+  const { extras: _, ...schema } = field.schema;
+  return {
+    ...field,
+    schema: {
+      ...schema,
+      default_value: null,
+      is_nullable: true,
+      is_unique: false,
+      is_indexed: false,
+      is_primary_key: false,
+      has_auto_increment: false,
+      comment: null,
+      ...(collation !== undefined && { extras: { collation } }),
+    },
+  };
+}

@@ -1,0 +1,88 @@
+/**
+ * The values of a column that is dropped, kept beside the table: with the primary key of their rows, by which they come
+ * back. Names may change meanwhile, so the copy calls its columns by their identities.
+ */
+import type { Identity } from '../../../schema/model/state.js';
+import { type Sql, block, ident, join, literal, sql } from '../sql.js';
+import { asOwner } from './as-owner.js';
+
+/** The name of the copy in the trash. */
+export const COPY = 'values';
+
+/** How many values a copy holds, by its oid. */
+export const copiedRows = (copy: Sql): Sql => sql`pg_catalog.obj_description(${copy}, 'pg_class')::bigint`;
+
+export interface Column {
+  /** In the table, at the moment. */
+  name: string;
+  /** In the copy. */
+  identity: Identity;
+}
+
+export interface Kept {
+  /** The table, qualified. */
+  table: Sql;
+  /** Its primary key. */
+  key: readonly Column[];
+  column: Column;
+  /** The copy, qualified. */
+  copy: Sql;
+}
+
+/**
+ * Copies the values, and notes in comments how many they are, and who had privileges on the column. Indexes the copy doesn't get: it is read as a whole, once.
+ */
+export function copyValues({ table, key, column, copy }: Kept): Sql {
+  const copied = [...key, column].map(({ name, identity }) => sql`t.${ident(name)} AS ${ident(identity)}`);
+  const columns = join(copied, sql`, `);
+  return asOwner(
+    table,
+    sql`CREATE TABLE ${copy} AS SELECT ${columns} FROM ${table} t;
+    GET DIAGNOSTICS counted = ROW_COUNT;
+    EXECUTE format('COMMENT ON TABLE ${copy} IS %L', counted);
+    EXECUTE format('COMMENT ON COLUMN ${copy}.${ident(column.identity)} IS %L', (SELECT json_agg(json_build_object(
+        'to', coalesce(r.rolname, ''), 'privilege', p.privilege_type, 'grantable', p.is_grantable))
+      FROM pg_catalog.pg_attribute a CROSS JOIN pg_catalog.aclexplode(a.attacl) p
+      LEFT JOIN pg_catalog.pg_roles r ON r.oid = p.grantee
+      WHERE a.attrelid = kept AND a.attname = ${literal(column.name)} AND (r.oid IS NOT NULL OR p.grantee = 0))::text);`,
+  );
+}
+
+const matches = (key: readonly Column[]): Sql =>
+  join(
+    key.map(({ name, identity }) => sql`t.${ident(name)} = k.${ident(identity)}`),
+    sql` AND `,
+  );
+
+/**
+ * Puts the values into the column, which is there again and null. No trigger of the table fires: its rows are what they
+ * were, and nobody has changed them.
+ */
+export function returnValues({ table, key, column, copy }: Kept): Sql {
+  const value = sql`k.${ident(column.identity)}`;
+  const update = sql`UPDATE ${table} t SET ${ident(column.name)} = ${value} FROM ${copy} k
+      WHERE ${matches(key)} AND ${value} IS NOT NULL;`;
+  return asOwner(table, update, { silently: true });
+}
+
+/** Who had privileges on the column has them again, unless the role is gone. */
+export function returnPrivileges({ table, column, copy }: Omit<Kept, 'key'>): Sql {
+  const place = sql`'${copy}'::regclass`;
+  const noted = sql`pg_catalog.col_description(${place}, (SELECT a.attnum FROM pg_catalog.pg_attribute a
+      WHERE a.attrelid = ${place} AND a.attname = ${literal(column.identity)}))`;
+  return sql`DO ${block(sql`DECLARE p record; BEGIN
+    FOR p IN SELECT g.*, r.rolname FROM json_to_recordset(${noted}::json) AS g ("to" text, privilege text, grantable boolean)
+      LEFT JOIN pg_catalog.pg_roles r ON r.rolname = g."to"
+      WHERE g.privilege IN ('SELECT', 'INSERT', 'UPDATE', 'REFERENCES') AND (g."to" = '' OR r.oid IS NOT NULL)
+    LOOP EXECUTE format('GRANT %s (%I) ON %s TO %s%s', p.privilege, ${literal(column.name)}, ${literal(table)},
+      CASE WHEN p."to" = '' THEN 'PUBLIC' ELSE quote_ident(p.rolname) END,
+      CASE WHEN p.grantable THEN ' WITH GRANT OPTION' ELSE '' END);
+    END LOOP; END`)}`;
+}
+
+/** Rows of the copy, of those the ones whose row is there, and of the table: the last counted up to `most` only. */
+export function countValues({ table, key, copy }: Omit<Kept, 'column'>, most: Sql): Sql {
+  return sql`SELECT (SELECT count(*) FROM ${copy})::int AS kept,
+    (SELECT count(*) FROM ${copy} k JOIN ${table} t ON ${matches(key)})::int AS met,
+    (SELECT count(*) FROM (SELECT FROM ${table} LIMIT ${most}) t)::int AS rows`;
+}

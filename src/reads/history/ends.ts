@@ -1,0 +1,121 @@
+/** Where lives of collections and fields ended, by identity: whatever they were called then. */
+import type { Queryable } from '../../postgres/pool.js';
+import { own } from '../../postgres/own-tables.js';
+import type { Identity } from '../../schema/model/state.js';
+
+interface Row {
+  position: number;
+  type: string;
+  collection: string;
+  field: string | null;
+  /** Of a rename. */
+  to: string | null;
+  /** Names of the fields that a collection came with. */
+  fields: string[] | null;
+  /** What an event brought back from the trash. */
+  restored: { identity: Identity; fields?: Identity[] } | null;
+}
+
+const COLUMNS = `position, type, collection, field, data ->> 'to' AS "to", data -> 'restored' AS restored,
+  CASE WHEN type IN ('collection.created', 'collection.adopted') THEN jsonb_path_query_array(data, '$.fields[*].field') END AS fields`;
+
+const EVENTS = `SELECT ${COLUMNS} FROM ${own.events}
+ WHERE position = ANY ($1)
+    OR position > $2 AND (type IN ('collection.renamed', 'field.renamed', 'collection.deleted', 'field.deleted')
+       OR type IN ('collection.created', 'field.created') AND data ? 'restored')
+ ORDER BY position`;
+
+/** The events that made things, by the identities that they gave. */
+const bornAt = (identity: Identity): number => Number(identity.split('.')[0]);
+
+/** A collection by the name that it has, with those of its fields that are asked for, by theirs. */
+interface Living {
+  identity: Identity;
+  fields: Map<string, Identity>;
+}
+
+/** The position of the event that ended each, and that last; what lives still has none. */
+export async function endsOf(db: Queryable, identities: Iterable<Identity>): Promise<ReadonlyMap<Identity, number>> {
+  const asked = new Set(identities);
+  const births = [...new Set([...asked].map(bornAt))].sort((a, b) => a - b);
+  const ends = new Map<Identity, number>();
+  const [first] = births;
+  if (first === undefined) return ends;
+  const { rows } = await db.query<Row>(EVENTS, [births, first]);
+  const living = new Map<string, Living>();
+  for (const row of rows) follow(living, row, { asked, ends });
+  return ends;
+}
+
+interface Found {
+  asked: ReadonlySet<Identity>;
+  ends: Map<Identity, number>;
+}
+
+type Follow = (living: Map<string, Living>, row: Row, found: Found) => void;
+
+function follow(living: Map<string, Living>, row: Row, found: Found): void {
+  FOLLOW[row.type]?.(living, row, found);
+}
+
+const FOLLOW: Readonly<Record<string, Follow>> = {
+  'collection.created': begin,
+  'collection.adopted': begin,
+  'collection.renamed'(living, { collection, to }) {
+    const node = living.get(collection);
+    if (node === undefined || to === null) return;
+    living.delete(collection);
+    living.set(to, node);
+  },
+  'collection.deleted'(living, { collection, position }, found) {
+    const node = living.get(collection);
+    if (node === undefined) return;
+    for (const identity of [node.identity, ...node.fields.values()]) end(identity, position, found);
+    living.delete(collection);
+  },
+  'field.created'(living, { collection, field, position, restored }, { asked, ends }) {
+    const identity = restored?.identity ?? String(position);
+    if (field === null || !asked.has(identity)) return;
+    ends.delete(identity);
+    at(living, collection).fields.set(field, identity);
+  },
+  'field.renamed'(living, { collection, field, to }) {
+    const fields = living.get(collection)?.fields;
+    const identity = fields?.get(field ?? '');
+    if (fields === undefined || identity === undefined || to === null) return;
+    fields.delete(field ?? '');
+    fields.set(to, identity);
+  },
+  'field.deleted'(living, { collection, field, position }, found) {
+    const fields = living.get(collection)?.fields;
+    const identity = fields?.get(field ?? '');
+    if (fields === undefined || identity === undefined) return;
+    end(identity, position, found);
+    fields.delete(field ?? '');
+  },
+};
+
+function end(identity: Identity, position: number, { asked, ends }: Found): void {
+  if (asked.has(identity)) ends.set(identity, position);
+}
+
+function begin(
+  living: Map<string, Living>,
+  { collection, position, fields, restored }: Row,
+  { asked, ends }: Found,
+): void {
+  const node: Living = { identity: restored?.identity ?? String(position), fields: new Map() };
+  for (const [index, name] of (fields ?? []).entries()) {
+    const identity = restored?.fields?.[index] ?? `${position}.${index + 1}`;
+    if (asked.has(identity)) node.fields.set(name, identity);
+  }
+  for (const identity of [node.identity, ...node.fields.values()]) ends.delete(identity);
+  living.set(collection, node);
+}
+
+/** A collection that isn't asked for, of which a field is. */
+function at(living: Map<string, Living>, collection: string): Living {
+  const node = living.get(collection) ?? { identity: '', fields: new Map<string, Identity>() };
+  living.set(collection, node);
+  return node;
+}

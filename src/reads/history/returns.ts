@@ -1,0 +1,146 @@
+/**
+ * What a plan makes that was there before: with its rows, where it comes from the trash (`DATA_RESTORED`), or empty
+ * (`DATA_NOT_RESTORED`).
+ */
+import type { Queryable } from '../../postgres/pool.js';
+import type { Warning } from '../../kernel/warning.js';
+import { COPY, countValues } from '../../projector/ddl/kept/values.js';
+import { integer, qualified, sql, trash } from '../../projector/ddl/sql.js';
+import { formerNames } from '../../schema/fold/former-names.js';
+import type { LogEvent, RestoredCollection, RestoredField } from '../../schema/model/events.js';
+import { type State, memberKey, primaryKeyOf } from '../../schema/model/state.js';
+import type { ComingAgain } from '../../schema/transition/coming.js';
+import { endsOf } from './ends.js';
+import { comesEmpty, goneNow, notRestoredByName } from './not-restored.js';
+
+export interface Plan {
+  /** The state that it starts from. */
+  before: State;
+  events: readonly LogEvent[];
+  /** What is known of what it makes again; the rest goes by name. */
+  again?: ComingAgain;
+}
+
+/** A warning for each table and column that comes, in the order of the events. @param schema that of the tables */
+export async function returnsOf(db: Queryable, schema: string, plan: Plan): Promise<Warning[]> {
+  const made = madeBy(plan);
+  const known = made.filter(({ restored, identity }) => restored === undefined && identity !== undefined);
+  const ends = await endsOf(
+    db,
+    known.map(({ identity }) => identity as string),
+  );
+  const named = await notRestoredByName(
+    db,
+    made.filter(({ restored, identity }) => restored === undefined && identity === undefined),
+  );
+  const warnings: Warning[] = [];
+  for (const each of made) {
+    const { identity, restored, replaced } = each;
+    if (restored !== undefined) warnings.push(await restoredWarning(db, schema, { ...each, restored }));
+    else if (identity === undefined) warnings.push(...(named.get(keyOf(each)) ?? []));
+    else if (ends.has(identity)) warnings.push(comesEmpty(each, ends.get(identity) as number));
+    if (replaced && restored === undefined) warnings.push(goneNow(each));
+  }
+  return warnings;
+}
+
+export interface Made {
+  collection: string;
+  field: string | null;
+  identity: string | undefined;
+  restored: RestoredField | RestoredCollection | undefined;
+  /** Something of its name goes first. */
+  replaced: boolean;
+  /** Before the plan: the table, with the columns of its primary key by their identities. */
+  table: { name: string; key: { name: string; identity: string }[] } | undefined;
+}
+
+export const keyOf = ({ collection, field }: Pick<Made, 'collection' | 'field'>): string =>
+  field === null ? collection : memberKey(collection, field);
+
+function madeBy({ before, events, again }: Plan): Made[] {
+  const made: Made[] = [];
+  const former = formerNames();
+  const deleted = new Set<string>();
+  for (const event of events) {
+    const { type, collection, field } = event;
+    if (type === 'field.deleted') deleted.add(memberKey(collection, field ?? ''));
+    if (hasRows(event)) {
+      const name = keyOf(event);
+      const identity = again?.get(name);
+      const table = tableOf(before, former.collection(event.collection));
+      const { restored } = event.data;
+      made.push({ collection: event.collection, field, identity, restored, replaced: deleted.has(name), table });
+    }
+    former.add(event);
+  }
+  return made;
+}
+
+type Creation = Extract<LogEvent, { type: 'collection.created' | 'field.created' }>;
+
+/** What is computed comes back by itself. */
+function hasRows(event: LogEvent): event is Creation {
+  if (event.type === 'collection.created') return event.data.collection.schema !== null;
+  if (event.type !== 'field.created' || event.data.adopted === true) return false;
+  return event.data.field.schema?.generation_expression === null;
+}
+
+function tableOf({ collections }: State, name: string): Made['table'] {
+  const node = collections.get(name);
+  if (node === undefined) return undefined;
+  const key = primaryKeyOf(node).map(({ field }) => ({
+    name: field,
+    identity: node.identities.fields.get(field) ?? '',
+  }));
+  return { name, key };
+}
+
+/** Counting ends there: a plan must not read a large table to its last row. */
+const ENOUGH = 100_000;
+
+type Restored = Made & Required<Pick<Made, 'restored'>> & { restored: RestoredField | RestoredCollection };
+
+async function restoredWarning(db: Queryable, schema: string, made: Restored): Promise<Warning> {
+  const { collection, field, restored } = made;
+  // What can't be counted now, because somebody was quicker, the plan itself will meet.
+  const counted = await (field === null ? countRows(db, restored) : countReturns(db, schema, made)).catch(() => '');
+  const what = field === null ? `restore table ${collection}` : `restore column ${field} of ${collection}`;
+  const message = `${what} from the trash (position ${restored.position})${counted}`;
+  return { code: 'DATA_RESTORED', collection, ...(field !== null && { field }), message };
+}
+
+const many = (count: number, one: string, several: string): string => {
+  const shown = count > ENOUGH ? `more than ${ENOUGH.toLocaleString('en')}` : count.toLocaleString('en');
+  return `${shown} ${count === 1 ? one : several}`;
+};
+
+async function countRows(db: Queryable, restored: RestoredField | RestoredCollection): Promise<string> {
+  if (!('name' in restored)) return '';
+  const table = qualified(trash(restored.position), restored.name);
+  const most = integer(String(ENOUGH + 1));
+  const { rows } = await db.query<{ rows: number }>(
+    sql`SELECT count(*)::int AS rows FROM (SELECT FROM ${table} LIMIT ${most}) t`,
+  );
+  return `: ${many(rows[0]?.rows ?? 0, 'row comes back', 'rows come back')}`;
+}
+
+async function countReturns(db: Queryable, schema: string, { restored, table }: Restored): Promise<string> {
+  if (table === undefined) return '';
+  const kept = {
+    table: qualified(schema, table.name),
+    key: table.key,
+    copy: qualified(trash(restored.position), COPY),
+  };
+  const { rows } = await db.query<{ kept: number; met: number; rows: number }>(
+    countValues(kept, integer(String(ENOUGH + 1))),
+  );
+  const { kept: all = 0, met = 0, rows: now = 0 } = rows[0] ?? {};
+  const parts = [many(met, 'value comes back', 'values come back')];
+  if (now > met)
+    parts.push(
+      `${many(now > ENOUGH ? now : now - met, 'row', 'rows')} written since ${now - met === 1 ? 'has' : 'have'} null`,
+    );
+  if (all > met) parts.push(`${many(all - met, 'value has', 'values have')} no row any more`);
+  return `: ${parts.join(', ')}`;
+}

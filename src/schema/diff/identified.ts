@@ -1,0 +1,84 @@
+/** Things that a diff makes again, and that the trash holds: in the draft they are what they were. */
+import { type Problem, renderPath } from '../../kernel/problem.js';
+import type { Resumable } from '../../kernel/resumable.js';
+import { type Identity, type State, UNMADE, memberKey } from '../model/state.js';
+import type { ComingAgain } from '../transition/coming.js';
+import type { Draft } from '../transition/draft.js';
+import { fitting } from '../transition/fitting.js';
+import type { InTrash } from '../transition/restoring.js';
+import type { CollectionDiff, FieldDiff, SchemaDiff } from './diff.js';
+import { originsIn } from './origins.js';
+
+/** What comes back from the trash with the diff; in the draft it has its identity. */
+export function* identified(
+  state: State,
+  draft: Draft,
+  { diff, kept }: { diff: SchemaDiff; kept: readonly InTrash[] },
+): Resumable<InTrash[]> {
+  if (kept.length === 0) return [];
+  const again = originsIn(diff);
+  yield* identifyTables(draft, diff, { again, kept });
+  yield* identifyFields(draft, diff, { again, kept });
+  const to = yield* draft.toStateInSteps();
+  const found = yield* fitting({ from: state, to, touched: draft.touched }, kept);
+  yield* forgetOthers(draft, { again, kept, found });
+  return found;
+}
+
+interface Known {
+  again: ComingAgain;
+  kept: readonly InTrash[];
+}
+
+function* identifyTables(draft: Draft, { collections }: SchemaDiff, { again, kept }: Known): Resumable<void> {
+  const tables = new Set(kept.flatMap(({ kind, identity }) => (kind === 'collection' ? [identity] : [])));
+  for (const { collection } of collections) {
+    yield;
+    const identity = again.get(collection) ?? '';
+    if (tables.has(identity) && draft.get(collection) !== undefined) draft.identify(collection, new Map(), identity);
+  }
+}
+
+function* identifyFields(draft: Draft, { fields: items }: SchemaDiff, { again, kept }: Known): Resumable<void> {
+  const tableOf = new Map(kept.flatMap(identitiesIn));
+  for (const { collection, field } of items) {
+    yield;
+    const identity = again.get(memberKey(collection, field)) ?? '';
+    const node = draft.get(collection);
+    if (node?.fields.has(field) !== true || tableOf.get(identity) !== node.identities.collection) continue;
+    draft.identify(collection, new Map([[field, identity]]));
+  }
+}
+
+/** The fields that come back with it, by the collection that they are of. */
+const identitiesIn = ({ kind, identity, node: { identities } }: InTrash): [Identity, Identity][] =>
+  kind === 'field'
+    ? [[identity, identities.collection]]
+    : [...identities.fields.values()].map((field) => [field, identities.collection]);
+
+/** What doesn't fit is made anew. */
+function* forgetOthers(draft: Draft, { again, kept, found }: Known & { found: readonly InTrash[] }): Resumable<void> {
+  const here = new Set(found.flatMap((each) => [each.identity, ...identitiesIn(each).map(([field]) => field)]));
+  const gone = new Set(kept.flatMap((each) => [each.identity, ...identitiesIn(each).map(([field]) => field)]));
+  for (const [name, identity] of again) {
+    yield;
+    if (here.has(identity) || !gone.has(identity)) continue;
+    const [collection = '', field] = name.split('\0');
+    if (draft.get(collection) === undefined) continue;
+    if (field === undefined) draft.identify(collection, new Map(), UNMADE);
+    else draft.identify(collection, new Map([[field, UNMADE]]));
+  }
+}
+
+/** Nothing is made empty where the diff says that it comes back. */
+export function lostSince({ collections, fields }: SchemaDiff, found: readonly InTrash[]): Problem[] {
+  const positions = new Map(found.map(({ identity, position }) => [identity, position]));
+  const check = (part: 'collections' | 'fields') => (item: CollectionDiff | FieldDiff, index: number) => {
+    const { identity = '', restores } = item;
+    if (restores === undefined || positions.get(identity) === restores) return [];
+    const message = `nothing of position ${restores} that fits is in the trash any more; make a new diff and apply that`;
+    const path = renderPath(['diff', part, index, 'restores']);
+    return [{ code: 'SCHEMA_CHANGED' as const, message, path }];
+  };
+  return [...collections.flatMap(check('collections')), ...fields.flatMap(check('fields'))];
+}

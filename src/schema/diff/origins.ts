@@ -1,0 +1,69 @@
+/**
+ * What a diff says of new things that the log has had before: which they are, and from where in the trash they come back.
+ * An apply of the diff takes it up; without it, they are others of the same name.
+ */
+import { type Path, type Problem, invalid } from '../../kernel/problem.js';
+import { type Identity, memberKey } from '../model/state.js';
+import type { ComingAgain } from '../transition/coming.js';
+import type { InTrash } from '../transition/restoring.js';
+import type { SchemaDiff } from './diff.js';
+import { type Entry, type Origin, isWhole } from './entries.js';
+
+/** The diff, with the origin of each new thing that has one. */
+export function withOrigins(diff: SchemaDiff, again: ComingAgain, found: readonly InTrash[]): SchemaDiff {
+  if (again.size === 0) return diff;
+  const positions = new Map(found.map(({ identity, position }) => [identity, position]));
+  const originOf = (key: string, entries: readonly Entry<unknown>[]): Origin => {
+    const identity = isComing(entries) ? again.get(key) : undefined;
+    if (identity === undefined) return {};
+    const restores = positions.get(identity);
+    return { identity, ...(restores !== undefined && { restores }) };
+  };
+  return {
+    ...diff,
+    collections: diff.collections.map((item) => ({ ...item, ...originOf(item.collection, item.diff) })),
+    fields: diff.fields.map((item) => ({ ...item, ...originOf(memberKey(item.collection, item.field), item.diff) })),
+  };
+}
+
+const isComing = ([entry]: readonly Entry<unknown>[]): boolean =>
+  entry !== undefined && entry.kind === 'N' && isWhole(entry);
+
+/** The other way: what a diff that was sent says of them, by name. */
+export function originsIn({ collections, fields }: SchemaDiff): ComingAgain {
+  const found = new Map<string, Identity>();
+  for (const { collection, identity } of collections) if (identity !== undefined) found.set(collection, identity);
+  for (const { collection, field, identity } of fields) {
+    if (identity !== undefined) found.set(memberKey(collection, field), identity);
+  }
+  return found;
+}
+
+/** What is wrong with an item's origin, as it was sent. */
+export function originProblems(item: { [member: string]: unknown }, at: Path): Problem[] {
+  const { identity, restores, diff } = item;
+  if (identity === undefined && restores === undefined) return [];
+  const problems: Problem[] = [];
+  if (typeof identity !== 'string' || !/^\d{1,15}(\.\d{1,6})?$/.test(identity))
+    problems.push(invalid([...at, 'identity'], 'identity is what /history/diff said'));
+  if (restores !== undefined && !(Number.isSafeInteger(restores) && (restores as number) > 0))
+    problems.push(invalid([...at, 'restores'], 'restores is the position of a deletion'));
+  if (!Array.isArray(diff) || !isComing(diff as Entry<unknown>[]))
+    problems.push(invalid([...at, 'identity'], 'only what is new has an identity here'));
+  return problems;
+}
+
+/** Where two things say that they are the same. */
+export function sharedIdentities({ collections, fields }: SchemaDiff): Problem[] {
+  const seen = new Set<Identity>();
+  const check = (part: 'collections' | 'fields') => (item: Origin, index: number) => {
+    const { identity } = item;
+    if (identity === undefined) return [];
+    if (!seen.has(identity)) {
+      seen.add(identity);
+      return [];
+    }
+    return [invalid(['diff', part, index, 'identity'], 'another one has this identity already')];
+  };
+  return [...collections.flatMap(check('collections')), ...fields.flatMap(check('fields'))];
+}

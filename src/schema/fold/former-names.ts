@@ -1,0 +1,36 @@
+/** What things were called when a batch began, by the names that its later events use. */
+import type { LogEvent } from '../model/events.js';
+import { memberKey } from '../model/state.js';
+
+export interface FormerNames {
+  /** To be told of each event after it was looked at. */
+  add(event: LogEvent): void;
+  collection(name: string): string;
+  /** @param collection as it is called now */
+  field(collection: string, name: string): string;
+}
+
+export function formerNames(): FormerNames {
+  const collections = new Map<string, string>();
+  /** By the collection's former name and the field's present one. */
+  const fields = new Map<string, string>();
+  const collection = (name: string): string => collections.get(name) ?? name;
+  const keyOf = (of: string, name: string): string => memberKey(collection(of), name);
+
+  return {
+    add(event) {
+      if (event.type === 'collection.renamed') {
+        const former = collection(event.collection);
+        collections.delete(event.collection);
+        collections.set(event.data.to, former);
+      } else if (event.type === 'field.renamed') {
+        const key = keyOf(event.collection, event.field ?? '');
+        const former = fields.get(key) ?? event.field ?? '';
+        fields.delete(key);
+        fields.set(keyOf(event.collection, event.data.to), former);
+      }
+    },
+    collection,
+    field: (of, name) => fields.get(keyOf(of, name)) ?? name,
+  };
+}

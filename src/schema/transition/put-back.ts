@@ -1,0 +1,204 @@
+/**
+ * What comes back with a field that is restored: whatever went with it in the batch that deleted it, where the other side
+ * is still there and the name still free. What can't is told.
+ */
+import { type CollectionNode, type Identity, type State, extrasOf } from '../model/state.js';
+import type { Field, NewRelation, Relation, TableSchema } from '../model/model.js';
+import { REFERABLE_SYSTEM_COLLECTIONS } from '../model/system-collections.js';
+import { constraintColumns, indexColumns } from '../sql-text/columns.js';
+import { relationBody } from './context.js';
+import type { Draft } from './draft.js';
+import { withExtras } from './table-extras.js';
+
+/** Something that went with the field and doesn't come back, as half a sentence: `the relation articles.author: … is gone`. */
+export type StaysAway = string;
+
+export interface PutBack {
+  draft: Draft;
+  /** The schema before the batch, by the names that things have today. */
+  past: State;
+  /** Names of today. */
+  collection: string;
+  field: string;
+}
+
+const quoted = (name: string): string => JSON.stringify(name);
+
+/** @returns what of it stays away */
+export function putBackField(at: PutBack): StaysAway[] {
+  const before = at.past.collections.get(at.collection) as CollectionNode;
+  putField(at, before, at.field);
+  const away = [...putBackDefinitions(at, before), ...putBackRelation(at, before)];
+  putBackMentions(at, before);
+  return away;
+}
+
+/** The field with its identity, and in its place: its group, those in it as a group, and where the collection names it. */
+function putField({ draft, collection }: PutBack, before: CollectionNode, name: string): void {
+  const field = before.fields.get(name) as Field;
+  const stays = sameField(draft.get(collection), before);
+  const group = field.meta.group !== null && stays(field.meta.group) ? field.meta.group : null;
+  draft.restoreField({ ...field, meta: { ...field.meta, group } }, before.identities.fields.get(name) as Identity);
+  putBackChildren({ draft, collection }, before, field);
+  putBackPointers({ draft, collection }, before, name);
+}
+
+type Place = Pick<PutBack, 'draft' | 'collection'>;
+
+/** Fields that moved to its group when it went as one. */
+function putBackChildren(
+  { draft, collection }: Place,
+  before: CollectionNode,
+  { field, meta: { group } }: Field,
+): void {
+  const stays = sameField(draft.get(collection), before);
+  for (const child of before.fields.values()) {
+    if (child.meta.group !== field || !stays(child.field)) continue;
+    const now = draft.get(collection)?.fields.get(child.field);
+    if (now?.meta.group === group) draft.putField({ ...now, meta: { ...now.meta, group: field } });
+  }
+}
+
+/** Where the collection named it. */
+function putBackPointers({ draft, collection }: Place, before: CollectionNode, name: string): void {
+  const held = draft.get(collection)?.collection;
+  if (held === undefined) return;
+  const { archive_field, sort_field } = before.collection.meta;
+  const meta = {
+    ...held.meta,
+    archive_field: again(name, archive_field, held.meta.archive_field),
+    sort_field: again(name, sort_field, held.meta.sort_field),
+  };
+  draft.putCollection({ ...held, meta });
+}
+
+const again = (name: string, was: string | null, is: string | null): string | null =>
+  was === name && is === null ? name : is;
+
+/** Whether a field of then is there, and the same one. */
+const sameField =
+  (now: CollectionNode | undefined, before: CollectionNode) =>
+  (name: string): boolean => {
+    const identity = before.identities.fields.get(name);
+    return identity !== undefined && now?.identities.fields.get(name) === identity;
+  };
+
+/** Whether a collection of then is there, and the same one. */
+function sameCollection({ draft, past }: Pick<PutBack, 'draft' | 'past'>, name: string): boolean {
+  if (REFERABLE_SYSTEM_COLLECTIONS.has(name)) return true;
+  const identity = past.collections.get(name)?.identities.collection;
+  return identity !== undefined && draft.get(name)?.identities.collection === identity;
+}
+
+type Definition = { name: string; definition: string; references?: string };
+
+/** Constraints, indexes and sequences that named the column. */
+function putBackDefinitions(at: PutBack, before: CollectionNode): StaysAway[] {
+  const { draft, collection, field } = at;
+  const held = draft.get(collection)?.collection;
+  if (!held?.schema) return [];
+  const { constraints = [], indexes = [], needs = [] } = extrasOf(before);
+  const now = extrasOf({ collection: held });
+  const away: StaysAway[] = [];
+  const stays = sameField(draft.get(collection), before);
+  const missing = <T extends Definition>(items: readonly T[], there: readonly Definition[] = [], columnsOf: Columns) =>
+    items.filter((each) => {
+      const columns = columnsOf(each.definition);
+      if (!columns.has(field) || there.some(({ name }) => name === each.name)) return false;
+      const gone = [...columns].find((column) => !stays(column));
+      const lacks = gone === undefined ? lostTarget(at, each) : quoted(gone);
+      if (lacks !== undefined) away.push(`${each.name}: ${lacks} is gone`);
+      return lacks === undefined;
+    });
+  const come = {
+    constraints: missing(constraints, now.constraints, constraintColumns),
+    indexes: missing(indexes, now.indexes, indexColumns),
+    needs: needs.filter((need) => need.kind === 'sequence' && need.owned_by === field),
+  };
+  const schema = withMore(held.schema, come);
+  if (schema !== held.schema) draft.putCollection({ ...held, schema });
+  return away;
+}
+
+type Columns = (definition: string) => ReadonlySet<string>;
+
+const lostTarget = (at: PutBack, { references }: Definition): string | undefined =>
+  references === undefined || sameCollection(at, references) ? undefined : quoted(references);
+
+type Lists = Required<Pick<NonNullable<TableSchema['extras']>, 'constraints' | 'indexes' | 'needs'>>;
+
+function withMore(schema: TableSchema, come: Lists): TableSchema {
+  if (Object.values(come).every((list) => list.length === 0)) return schema;
+  const { constraints = [], indexes = [], needs = [] } = schema.extras ?? {};
+  const byName = <T extends { name: string }>(items: T[]): T[] => items.sort((a, b) => (a.name < b.name ? -1 : 1));
+  return withExtras(schema, {
+    ...schema.extras,
+    constraints: byName([...constraints, ...come.constraints]),
+    indexes: byName([...indexes, ...come.indexes]),
+    needs: [...needs, ...come.needs],
+  });
+}
+
+/** The relation that it held, with the alias field that showed it. */
+function putBackRelation(at: PutBack, before: CollectionNode): StaysAway[] {
+  const { draft, collection, field } = at;
+  const relation = before.relations.get(field);
+  if (relation === undefined) return [];
+  const label = `the relation ${collection}.${field}`;
+  const stays = sameField(draft.get(collection), before);
+  const unless = (name: string | null) => (name !== null && stays(name) ? name : null);
+  const ends = endsOf(at, relation, stays);
+  if (typeof ends === 'string') return [`${label}: ${ends}`];
+  const { one_field, away } = putBackAlias(at, relation);
+  const { sort_field, junction_field } = relation;
+  draft.putRelation({
+    ...relationBody(relation),
+    ...ends,
+    one_field,
+    sort_field: unless(sort_field),
+    junction_field: unless(junction_field),
+  });
+  return away;
+}
+
+/** What it points at, as far as that is there; or why it can't point anywhere. */
+function endsOf(
+  at: PutBack,
+  { one_collection, one_allowed_collections: allowed, one_collection_field: pointer }: Relation,
+  stays: (field: string) => boolean,
+): Pick<NewRelation, 'one_allowed_collections'> | string {
+  if (one_collection !== null) {
+    return sameCollection(at, one_collection)
+      ? { one_allowed_collections: allowed }
+      : `${quoted(one_collection)} is gone`;
+  }
+  if (pointer !== null && !stays(pointer)) return `${quoted(pointer)}, which names its collections, is gone`;
+  return { one_allowed_collections: allowed?.filter((each) => sameCollection(at, each)) ?? null };
+}
+
+function putBackAlias(
+  at: PutBack,
+  { one_collection: one, one_field }: Relation,
+): { one_field: string | null; away: StaysAway[] } {
+  if (one === null || one_field === null) return { one_field: null, away: [] };
+  const { draft, past } = at;
+  const then = past.collections.get(one);
+  if (then?.fields.get(one_field) === undefined) return { one_field: null, away: [] };
+  const now = draft.get(one)?.fields.get(one_field);
+  if (now !== undefined) return { one_field: null, away: [`the field ${one}.${one_field}: its name is taken`] };
+  putField({ ...at, collection: one }, then, one_field);
+  return { one_field, away: [] };
+}
+
+/** Other relations of the collection that named the field. */
+function putBackMentions({ draft, collection, field }: PutBack, before: CollectionNode): void {
+  const stays = sameField(draft.get(collection), before);
+  for (const relation of before.relations.values()) {
+    const now = draft.get(collection)?.relations.get(relation.many_field);
+    if (now === undefined || !stays(relation.many_field)) continue;
+    const sort_field = again(field, relation.sort_field, now.sort_field);
+    const junction_field = again(field, relation.junction_field, now.junction_field);
+    if (sort_field !== now.sort_field || junction_field !== now.junction_field)
+      draft.putRelation({ ...now, sort_field, junction_field });
+  }
+}

@@ -1,0 +1,156 @@
+/**
+ * What the rules of the trash say of tables, fields and rows, in a few lines: tests do the same to a service and compare.
+ * Things are known by numbers of their own, as the service knows them by identities.
+ */
+
+export type Row = Map<number, string | null>;
+
+export interface ModelTable {
+  id: number;
+  name: string;
+  /** Names by number. */
+  fields: Map<number, string>;
+  /** By the value of the primary key. */
+  rows: Map<number, Row>;
+}
+
+/** In the trash: a table as it was, or a field's values by the key of their rows. */
+export type Kept =
+  | { kind: 'table'; table: ModelTable }
+  | { kind: 'field'; of: number; field: number; name: string; values: Map<number, string | null> };
+
+/** The schema of a moment. */
+export type Moment = readonly Pick<ModelTable, 'id' | 'name' | 'fields'>[];
+
+export class Model {
+  /** By number. */
+  tables = new Map<number, ModelTable>();
+  /** By the position of the deletion. */
+  trash = new Map<number, Kept>();
+  #next = 1;
+
+  number(): number {
+    return this.#next++;
+  }
+
+  named(name: string): ModelTable | undefined {
+    return [...this.tables.values()].find((table) => table.name === name);
+  }
+
+  create(name: string, fields: readonly string[]): void {
+    const id = this.number();
+    const named = new Map(fields.map((field) => [this.number(), field]));
+    this.tables.set(id, { id, name, fields: named, rows: new Map() });
+  }
+
+  addField(table: ModelTable, name: string): void {
+    const id = this.number();
+    table.fields.set(id, name);
+    for (const row of table.rows.values()) row.set(id, null);
+  }
+
+  insert(table: ModelTable, key: number, values: ReadonlyMap<string, string>): void {
+    table.rows.set(key, new Map([...table.fields].map(([id, name]) => [id, values.get(name) ?? null])));
+  }
+
+  deleteTable(table: ModelTable, position: number): void {
+    this.tables.delete(table.id);
+    this.trash.set(position, { kind: 'table', table });
+  }
+
+  deleteField(table: ModelTable, field: number, position: number): void {
+    this.trash.set(position, this.#keepField(table, field));
+  }
+
+  #keepField(table: ModelTable, field: number): Kept {
+    const values = new Map([...table.rows].map(([key, row]) => [key, row.get(field) ?? null]));
+    const name = table.fields.get(field) ?? '';
+    table.fields.delete(field);
+    for (const row of table.rows.values()) row.delete(field);
+    return { kind: 'field', of: table.id, field, name, values };
+  }
+
+  /** Why it can't come back; null: it can. */
+  obstacle(kept: Kept, as: string | undefined): string | null {
+    if (kept.kind === 'table') return this.named(as ?? kept.table.name) === undefined ? null : 'the name is taken';
+    const table = this.tables.get(kept.of);
+    if (table === undefined) return 'there is no table';
+    return [...table.fields.values()].includes(as ?? kept.name) ? 'the name is taken' : null;
+  }
+
+  restore(position: number, as: string | undefined): void {
+    const kept = this.trash.get(position) as Kept;
+    this.trash.delete(position);
+    if (kept.kind === 'table') this.tables.set(kept.table.id, { ...kept.table, name: as ?? kept.table.name });
+    else this.#returnField(this.tables.get(kept.of) as ModelTable, kept, as ?? kept.name);
+  }
+
+  #returnField(table: ModelTable, { field, values }: Kept & { kind: 'field' }, name: string): void {
+    table.fields.set(field, name);
+    for (const [key, row] of table.rows) row.set(field, values.get(key) ?? null);
+  }
+
+  moment(): Moment {
+    return [...this.tables.values()].map(({ id, name, fields }) => ({ id, name, fields: new Map(fields) }));
+  }
+
+  #positionOf(is: (kept: Kept) => boolean): number | undefined {
+    return [...this.trash].find(([, kept]) => is(kept))?.[0];
+  }
+
+  /**
+   * Goes back. What is there stays, what is kept comes back, the rest is made again, and empty.
+   * @param deleted told what goes to the trash; the caller finds out at which position
+   */
+  goBack(moment: Moment): { restored: number; empty: number; deleted: Kept[] } {
+    const found = { restored: 0, empty: 0, deleted: [] as Kept[] };
+    const there = new Map<number, ModelTable>();
+    for (const then of moment) there.set(then.id, this.#tableOf(then, found));
+    for (const table of this.tables.values()) if (!there.has(table.id)) found.deleted.push({ kind: 'table', table });
+    this.tables = new Map();
+    for (const [then, table] of [...moment].map((each) => [each, there.get(each.id) as ModelTable] as const)) {
+      const fields = new Map(then.fields);
+      for (const field of Array.from(table.fields.keys()))
+        if (!fields.has(field)) found.deleted.push(this.#keepField(table, field));
+      const ordered = new Map<number, string>();
+      for (const [field, name] of fields) ordered.set(this.#fieldOf(table, field, { name, found }), name);
+      table.fields = ordered;
+      table.name = then.name;
+      this.tables.set(table.id, table);
+    }
+    return found;
+  }
+
+  #tableOf({ id, name }: Moment[number], found: { restored: number; empty: number }): ModelTable {
+    const now = this.tables.get(id);
+    if (now !== undefined) return now;
+    const position = this.#positionOf((kept) => kept.kind === 'table' && kept.table.id === id);
+    if (position === undefined) {
+      found.empty += 1;
+      return { id: this.number(), name, fields: new Map(), rows: new Map() };
+    }
+    const { table } = this.trash.get(position) as Kept & { kind: 'table' };
+    this.trash.delete(position);
+    found.restored += 1;
+    return table;
+  }
+
+  /** @returns the number that it has then */
+  #fieldOf(
+    table: ModelTable,
+    field: number,
+    { name, found }: { name: string; found: { restored: number; empty: number } },
+  ): number {
+    if (table.fields.has(field)) return field;
+    const position = this.#positionOf((kept) => kept.kind === 'field' && kept.of === table.id && kept.field === field);
+    if (position !== undefined) {
+      this.#returnField(table, this.trash.get(position) as Kept & { kind: 'field' }, name);
+      this.trash.delete(position);
+      found.restored += 1;
+      return field;
+    }
+    const made = this.number();
+    for (const row of table.rows.values()) row.set(made, null);
+    return made;
+  }
+}
