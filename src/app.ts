@@ -15,6 +15,7 @@ import { createLogWatch } from './log/watch.js';
 import { OperatorError } from './kernel/operator-error.js';
 import { autoAcknowledge } from './pipeline/auto-acknowledge.js';
 import { createPipeline } from './pipeline/index.js';
+import { createPurger } from './pipeline/purger.js';
 import { type Database, readDatabase } from './postgres/database.js';
 import { SQLSTATE, sqlState } from './postgres/errors.js';
 import type { Logger } from './postgres/logger.js';
@@ -162,6 +163,8 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
   const metrics = createMetrics();
   const pipeline = metrics.commands.counted(createPipeline({ ...options, pool, place, release, store, watch }));
   autoAcknowledge({ ...options, watch, pipeline, readOnly });
+  const purger = createPurger({ ...options, pool, pipeline, readOnly, news: [store, role] });
+  shutdown.add('purger', () => purger.stop());
   // What happened while no process ran, as far as the checkpoints show it.
   await freshness.check();
   const following = followLog({ connection, role, freshness, store, logger, shutdown });

@@ -1,5 +1,6 @@
 /** One service's life, through its API: every type of event, in every shape that 0.1.0 has of it. */
 import { type Api } from '../../test/support/api.js';
+import { until } from '../../test/support/until.js';
 import { cutOff } from '../../test/support/tamper.js';
 import { BY_HAND, NEWER, NOT_REPRESENTED, TABLES } from './tables.js';
 import { COLLECTIONS, FIELDS, RELATIONS } from './documents.js';
@@ -21,6 +22,7 @@ export async function live(living: Living): Promise<void> {
   await acceptDrift(living);
   await rename(living);
   await remove(living);
+  await trash(living);
   await loseTheEnd(living);
 }
 
@@ -134,13 +136,41 @@ async function rename({ api }: Living): Promise<void> {
 }
 
 async function remove({ api }: Living): Promise<void> {
-  for (const collection of ['newest_lines', 'newer_lines', 'newer', 'noisy']) {
+  // What is in the trash still uses what its defaults call.
+  for (const collection of ['newest_lines', 'newer_lines', 'newer', 'noisy?purge']) {
     await api.ok('DELETE', `/collections/${collection}`);
   }
   await api.sql('DROP FUNCTION shout(text)');
   await api.ok('DELETE', '/relations/articles/parent');
   await api.ok('DELETE', '/fields/articles/body');
   await api.ok('DELETE', '/collections/promoted');
+}
+
+/** Deleted, restored, and purged: by hand, and because its time was over. */
+async function trash({ api }: Living): Promise<void> {
+  const position = async (): Promise<number> => {
+    const { data } = await api.ok<{ data: { position: number }[] }>('GET', '/trash');
+    return data[0]?.position ?? 0;
+  };
+  const column = (field: string, type: string) => ({ field, type, interface: 'input' });
+  await api.ok('POST', '/collections', { collection: 'boxes', schema: {} });
+  const fields = [column('box', 'integer'), column('other', 'integer')];
+  await api.ok('POST', '/collections', { collection: 'things', schema: {}, fields });
+  const alias = { field: 'things', type: 'alias', interface: 'list', schema: null, meta: { special: ['o2m'] } };
+  await api.ok('POST', '/fields/boxes', alias);
+  const relation = { many_collection: 'things', many_field: 'box', one_collection: 'boxes', one_field: 'things' };
+  await api.ok('POST', '/relations', relation);
+  await api.sql('CREATE PUBLICATION everything FOR TABLE things');
+  await api.sql('ALTER TABLE things ADD CONSTRAINT "by hand" FOREIGN KEY (other) REFERENCES boxes');
+  await api.ok('DELETE', '/collections/things');
+  await api.ok('POST', `/trash/${await position()}/restore`, { as: 'Dinge', without: [] });
+  await api.ok('DELETE', '/collections/Dinge');
+  await api.ok('DELETE', `/trash/${await position()}`);
+  await api.ok('DELETE', '/collections/boxes');
+  const kept = await position();
+  await api.sql('UPDATE service.service_trash SET kept_until = now() WHERE position = $1', [kept]);
+  await api.ok('POST', '/collections', { collection: 'notices', schema: {} });
+  await until('it is purged', async () => (await api.client(`/trash/${kept}`)).status === 404);
 }
 
 /** As after a failover that lost the last event: it changed metadata alone, so the tables are what they were. */

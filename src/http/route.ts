@@ -5,6 +5,7 @@ import type { z } from 'zod';
 import type { Access, Caller } from '../auth/caller.js';
 import type { Answer } from './answer.js';
 import type { Bodies, ReadBody } from './body/index.js';
+import { hasBody } from './body/limited-bytes.js';
 import { readQuery } from './query.js';
 
 export type Method = 'get' | 'post' | 'patch' | 'delete';
@@ -36,6 +37,8 @@ interface Spec<Query, Who> {
   query: z.ZodType<Query>;
   /** What kind of body the route takes; without, it takes none. */
   body?: 'json' | 'document';
+  /** It may be left out. */
+  optionalBody?: true;
   /** Whether it needs a database that takes changes; absent: everything but GET does. */
   needsPrimary?: boolean;
   /** Also answered while the database is away, to users that were known before. */
@@ -50,6 +53,7 @@ export interface Route {
   query: z.ZodType;
   /** What kind of body the route takes. */
   body: 'json' | 'document' | undefined;
+  optionalBody: boolean;
   whileDatabaseIsAway: boolean;
   /** On a standby it is refused. */
   needsPrimary: boolean;
@@ -80,8 +84,9 @@ export function openRoute<Query>(spec: Spec<Query, null>): Route {
 }
 
 function described(spec: Omit<Spec<unknown, never>, 'handle'>, access: Access): Omit<Route, 'answer'> {
-  const { method, path, query, body, whileDatabaseIsAway = false, needsPrimary = method !== 'get' } = spec;
-  return { method, path, access, query, body, whileDatabaseIsAway, needsPrimary };
+  const { method, path, query, body, optionalBody = false } = spec;
+  const { whileDatabaseIsAway = false, needsPrimary = method !== 'get' } = spec;
+  return { method, path, access, query, body, optionalBody, whileDatabaseIsAway, needsPrimary };
 }
 
 interface Given<Query> {
@@ -90,7 +95,11 @@ interface Given<Query> {
 }
 
 /** Reads query and body, and holds the body until `handle` has answered. */
-function requestReader<Query>({ query, body }: Pick<Spec<Query, never>, 'query' | 'body'>) {
+function requestReader<Query>({
+  query,
+  body,
+  optionalBody,
+}: Pick<Spec<Query, never>, 'query' | 'body' | 'optionalBody'>) {
   // Most requests have no query: what that means is worked out once.
   const empty = query.safeParse({});
   return async (
@@ -100,7 +109,7 @@ function requestReader<Query>({ query, body }: Pick<Spec<Query, never>, 'query' 
   ): Promise<Answer> => {
     const url = req.url ?? '/';
     const read = empty.success && !url.includes('?') ? empty.data : readQuery(url, query);
-    if (body === undefined) return handle({ query: read, body: undefined });
+    if (body === undefined || (optionalBody === true && !hasBody(req))) return handle({ query: read, body: undefined });
     const found: ReadBody = await bodies[body](req);
     try {
       return await handle({ query: read, body: found.value });

@@ -15,11 +15,7 @@ export const purging =
     return { entries: [entry], expired: false };
   };
 
-/** Entries of one batch: few enough for the lock table. */
-export const AT_ONCE = 50;
-
-/** What has been kept for long enough, or the first of it. Another process may have been quicker: then it is nothing. */
-export const purgingExpired: Purge = async (client) => ({
-  entries: await findExpired(client, AT_ONCE),
-  expired: true,
-});
+/** The entry that has been kept for the longest time, if that is long enough. Another process may have been quicker. */
+export const purgingExpired =
+  (except: readonly number[]): Purge =>
+  async (client) => ({ entries: await findExpired(client, except), expired: true });

@@ -22,6 +22,20 @@ describe('the trash of tables', function () {
 
   const trashed = async (): Promise<Entry[]> => (await api.ok<{ data: Entry[] }>('GET', '/trash')).data;
 
+  /** All that hangs on a table. */
+  const shape = async (table: string): Promise<unknown> =>
+    api.sql(
+      `SELECT relacl::text, relrowsecurity,
+              (SELECT json_agg(conname ORDER BY 1) FROM pg_constraint WHERE conrelid = c.oid) AS constraints,
+              (SELECT json_agg(indexrelid::regclass::text ORDER BY 1) FROM pg_index WHERE indrelid = c.oid) AS indexes,
+              (SELECT json_agg(tgname ORDER BY 1) FROM pg_trigger WHERE tgrelid = c.oid) AS triggers,
+              (SELECT json_agg(polname ORDER BY 1) FROM pg_policy WHERE polrelid = c.oid) AS policies,
+              (SELECT json_agg(pg_get_serial_sequence(c.oid::regclass::text, attname) ORDER BY 1) FROM pg_attribute
+                WHERE attrelid = c.oid AND attnum > 0) AS sequences
+         FROM pg_class c WHERE c.oid = $1::regclass`,
+      [`public.${table}`],
+    );
+
   it('keeps a deleted table with its rows, and says until when', async () => {
     await articles();
     await api.sql(`INSERT INTO articles (title) VALUES ('a'), ('b')`);
@@ -55,5 +69,29 @@ describe('the trash of tables', function () {
     const dropped = await api.refused({ status: 409, code: 'IN_USE' }, 'DELETE', '/collections/articles?purge');
     expect(kept).to.deep.equal(dropped);
     expect(kept.message).to.contain('view titles depends on table articles');
+  });
+
+  it('restores a table with its rows, keys, triggers, policies, comments and privileges, under the same identity', async () => {
+    await articles([plain('title', 'string', { is_unique: true, is_indexed: true }), plain('body', 'text')]);
+    await api.sql(`INSERT INTO articles (title) VALUES ('a'), ('b')`);
+    await api.sql(`CREATE FUNCTION touched() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'`);
+    await api.sql('CREATE TRIGGER touch BEFORE INSERT ON articles FOR EACH ROW EXECUTE FUNCTION touched()');
+    await api.sql('ALTER TABLE articles ENABLE ROW LEVEL SECURITY');
+    await api.sql('CREATE POLICY everything ON articles USING (true)');
+    await api.sql(`COMMENT ON COLUMN articles.body IS 'by hand'`);
+    await api.sql('GRANT SELECT ON articles TO PUBLIC');
+    await api.sql(`COMMENT ON COLUMN articles.body IS NULL`);
+    const before = await shape('articles');
+    const snapshot = await api.ok('GET', '/schema/snapshot');
+    await api.ok('DELETE', '/collections/articles');
+    const [entry] = await trashed();
+    await api.appends(['collection.created articles'], 'POST', `/trash/${entry!.position}/restore`);
+    expect(await shape('articles')).to.deep.equal(before);
+    expect(await api.sql('SELECT title FROM articles ORDER BY id')).to.deep.equal([{ title: 'a' }, { title: 'b' }]);
+    expect(await api.ok('GET', '/schema/snapshot')).to.deep.equal(snapshot);
+    expect(await trashed()).to.deep.equal([]);
+    expect(await api.sql(`SELECT nspname FROM pg_namespace WHERE nspname ~ 'trash'`)).to.deep.equal([]);
+    const again = await api.refused({ status: 404, code: 'NOT_FOUND' }, 'POST', `/trash/${entry!.position}/restore`);
+    expect(again.message).to.match(/restored at 20/);
   });
 });

@@ -1,6 +1,8 @@
 /** /trash */
 import type { Context, Rules } from './context.js';
-import { at } from './context.js';
+import { at, flag, maybe, newName } from './context.js';
+import { json } from '../world.js';
+import { HOSTILE_TEXTS } from './values.js';
 
 /** Mostly the position of some deletion, as any of the last events may be one. */
 const position = ({ random, world: { head } }: Context): string =>
@@ -8,8 +10,21 @@ const position = ({ random, world: { head } }: Context): string =>
     ? String(Math.max(1, head - random.below(40)))
     : random.pick(['0', '-1', 'x', '99999999999999999999', '1e3']);
 
+const restoreBody = (context: Context): unknown => ({
+  ...(context.random.chance(0.5) && { as: newName(context) }),
+  ...(context.random.chance(0.2) && { without: [context.random.pick(HOSTILE_TEXTS), 'articles_author_foreign'] }),
+});
+
 export const TRASH: Rules = {
   'GET /trash': { weight: 1, make: () => ({ path: '/trash' }) },
   'GET /trash/{position}': { weight: 1, make: (context) => ({ path: at`/trash/${position(context)}` }) },
+  'POST /trash/{position}/restore': {
+    weight: 3,
+    make: (context) => ({
+      path: at`/trash/${position(context)}/restore`,
+      query: maybe(context.random, { dry_run: [0.2, flag(context.random)] }),
+      ...(context.random.chance(0.6) && { body: json(restoreBody(context)) }),
+    }),
+  },
   'DELETE /trash/{position}': { weight: 1, make: (context) => ({ path: at`/trash/${position(context)}` }) },
 };

@@ -69,7 +69,9 @@ function operationOf(route: Route, doc: OperationDoc, components: Components): J
     description: description.filter((sentence) => sentence !== undefined).join(' '),
     ...(access === 'anyone' && { security: [] }),
     parameters: [...pathParameters(path), ...queryParameters(route.query, components), ...headerParameters(route, doc)],
-    ...(body !== undefined && { requestBody: requestBody(body, doc, components) }),
+    ...(body !== undefined && {
+      requestBody: { ...requestBody(body, doc, components), required: !route.optionalBody },
+    }),
     responses: responsesOf(route, doc, components),
   };
 }
@@ -79,7 +81,6 @@ function requestBody(kind: 'json' | 'document', { body, example }: OperationDoc,
   const content = { schema: components.schemaOf(body, 'input'), ...(example !== undefined && { example }) };
   const file = { type: 'object', properties: { file: { type: 'string', format: 'binary' } } };
   return {
-    required: true,
     content: {
       'application/json': content,
       ...(kind === 'document' && { 'application/yaml': content, 'multipart/form-data': { schema: file } }),

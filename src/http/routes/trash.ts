@@ -6,6 +6,9 @@ import { jsonAnswer, noContent } from '../answer.js';
 import { change } from '../change.js';
 import type { HttpDeps } from '../deps.js';
 import { Refused, invalidQuery } from '../errors.js';
+import { createCollectionTexts } from '../collection-texts.js';
+import { flag } from '../query.js';
+import { restore } from '../restore.js';
 import { largeJsonAnswer } from '../json-text.js';
 import { type Call, type Route, route } from '../route.js';
 
@@ -13,8 +16,11 @@ const PATH = '/trash';
 const ONE = '/trash/:position';
 
 const noQuery = z.strictObject({});
+const restoreQuery = z.strictObject({ dry_run: flag.describe('Answers what would happen, and keeps nothing') });
 
-export function trashRoutes({ pipeline, pool }: HttpDeps): Route[] {
+export function trashRoutes(deps: HttpDeps): Route[] {
+  const { pipeline, pool } = deps;
+  const texts = createCollectionTexts(deps.config, deps.systemCollections);
   return [
     route({
       method: 'get',
@@ -34,6 +40,15 @@ export function trashRoutes({ pipeline, pool }: HttpDeps): Route[] {
         if (entry === undefined) throw new Refused([await notInTrash(pool, position)]);
         return { ...jsonAnswer(200, { data: entry }), position: call.head };
       },
+    }),
+    route({
+      method: 'post',
+      path: `${ONE}/restore`,
+      access: 'admin',
+      query: restoreQuery,
+      body: 'json',
+      optionalBody: true,
+      handle: (call) => restore({ ...deps, texts }, call, positionOf(call)),
     }),
     route({
       method: 'delete',

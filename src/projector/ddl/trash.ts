@@ -48,7 +48,7 @@ export function moveToTrash(
       ),
     ),
     ...(parent === undefined ? [] : [detachPartition(change, parent)]),
-    ...(parent === undefined && foreign_keys.length === 0 ? [] : [dropForeignKeys(change)]),
+    ...(pointsElsewhere(node) || foreign_keys.length > 0 ? [dropForeignKeys(change)] : []),
     ...countedElsewhere(node).map((field) =>
       step(
         sql`ALTER TABLE ${table} ALTER COLUMN ${ident(field.field)} DROP DEFAULT`,
@@ -91,7 +91,14 @@ function detachPartition({ event, schema }: Change, parent: string): Step {
   });
 }
 
-/** Those that were made by hand, and those that a partition had of its table. */
+/** Beside its relations, which are gone by now. A partition has the foreign keys of its table. */
+function pointsElsewhere(node: CollectionNode): boolean {
+  const { partition_of, constraints = [] } = extrasOf(node);
+  const own = node.collection.collection;
+  return partition_of !== undefined || constraints.some(({ references = own }) => references !== own);
+}
+
+/** All to other tables, those that were made by hand among them. */
 function dropForeignKeys({ event, schema }: Change): Step {
   const table = qualified(schema, event.collection);
   const body = sql`DECLARE k record; BEGIN

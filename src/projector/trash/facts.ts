@@ -21,8 +21,11 @@ export interface TableFacts {
   inherits: string | null;
 }
 
+/** Each deletion needs a schema of its own. */
+export const MAY_CREATE_SCHEMAS = "pg_catalog.has_database_privilege(current_database(), 'CREATE')";
+
 const QUESTION = `
-SELECT clock_timestamp() AS now, pg_catalog.has_database_privilege(current_database(), 'CREATE') AS creates,
+SELECT clock_timestamp() AS now, ${MAY_CREATE_SCHEMAS} AS creates,
   (SELECT coalesce(json_agg(json_build_object(
      'name', c.relname, 'owned', pg_catalog.pg_has_role(c.relowner, 'USAGE'),
      'publications', (SELECT coalesce(json_agg(json_build_object('name', p.pubname, 'owned', pg_catalog.pg_has_role(p.pubowner, 'USAGE')) ORDER BY p.pubname), '[]')

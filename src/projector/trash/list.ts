@@ -1,6 +1,6 @@
 /** What is in the trash, and what became of what was. */
 import type { Problem } from '../../kernel/problem.js';
-import { own } from '../../postgres/own-tables.js';
+import { own, trashSchemaNameSql } from '../../postgres/own-tables.js';
 import type { Queryable } from '../../postgres/pool.js';
 
 /** What one deletion left. */
@@ -23,13 +23,18 @@ export interface TrashEntry {
   /** On disk, when it was deleted. */
   bytes: number | null;
   deleted_by: { id: string; name: string } | null;
+  /** Publications that the table was in. */
+  publications: string[];
+  /** Foreign keys of the table that were made by hand. `definition`: by pg_get_constraintdef. */
+  foreign_keys: { name: string; definition: string }[];
 }
 
 const TIME = (column: string): string => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 const SELECT = `
 SELECT t.position::float8 AS position, t.kind, t.collection, t.field, t.identity, t.batch, ${TIME('t.deleted_at')} AS deleted_at,
-       ${TIME('t.kept_until')} AS kept_until, t.rows::float8 AS rows, t.bytes::float8 AS bytes, e.actor AS deleted_by
+       ${TIME('t.kept_until')} AS kept_until, t.rows::float8 AS rows, t.bytes::float8 AS bytes, e.actor AS deleted_by,
+       coalesce(e.data -> 'publications', '[]') AS publications, coalesce(e.data -> 'foreign_keys', '[]') AS foreign_keys
   FROM ${own.trash} t LEFT JOIN ${own.events} e ON e.position = t.position`;
 
 /** Newest first. */
@@ -48,16 +53,20 @@ export async function findIdentities(db: Queryable, identities: readonly string[
     .rows;
 }
 
-/** What may be purged by now, by the database's clock; the oldest first. */
-export async function findExpired(db: Queryable, limit: number): Promise<TrashEntry[]> {
-  const due = `${SELECT} WHERE t.kept_until <= clock_timestamp() ORDER BY t.kept_until, t.position LIMIT $1`;
-  return (await db.query<TrashEntry>(due, [limit])).rows;
+const DUE = 'kept_until <= clock_timestamp() AND position <> ALL ($1::bigint[])';
+
+/** What may be purged by now, by the database's clock: the one that is due for the longest time, or none. */
+export async function findExpired(db: Queryable, except: readonly number[]): Promise<TrashEntry[]> {
+  const first = `SELECT position FROM ${own.trash} WHERE ${DUE} ORDER BY kept_until, position LIMIT 1`;
+  return (await db.query<TrashEntry>(`${SELECT} WHERE t.position = (${first})`, [except])).rows;
 }
 
 /** Milliseconds until the next entry may be purged, by the database's clock; null: there is none. */
-export async function untilNextExpiry(db: Queryable): Promise<number | null> {
+export async function untilNextExpiry(db: Queryable, except: readonly number[]): Promise<number | null> {
   const { rows } = await db.query<{ wait: number | null }>(
-    `SELECT (extract(epoch FROM min(kept_until) - clock_timestamp()) * 1000)::float8 AS wait FROM ${own.trash}`,
+    `SELECT (extract(epoch FROM min(kept_until) - clock_timestamp()) * 1000)::float8 AS wait
+       FROM ${own.trash} WHERE position <> ALL ($1::bigint[])`,
+    [except],
   );
   return rows[0]?.wait ?? null;
 }
@@ -82,4 +91,14 @@ export async function notInTrash(db: Queryable, position: number): Promise<Probl
   const message = `${what}: it was ${purged ? 'purged' : 'restored'} at ${became.at}, by position ${became.position}.`;
   const details = { [purged ? 'purged_at' : 'restored_at']: became.at, by_position: became.position };
   return { code: 'NOT_FOUND', message, details };
+}
+
+/** Whether what an entry stands for is there. */
+export async function isKept(db: Queryable, { position, collection }: TrashEntry): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `SELECT FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+      WHERE n.nspname = ${trashSchemaNameSql('$1::text')} AND c.relname = $2`,
+    [String(position), collection],
+  );
+  return rowCount === 1;
 }

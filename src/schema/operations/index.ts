@@ -11,6 +11,7 @@ import type { Operation } from './operation.js';
 import { purgeTrash } from './purge-trash.js';
 import { renameCollection, renameField } from './rename.js';
 import { createRelation, deleteRelation, updateRelation } from './relations.js';
+import { restoreCollection } from './restore-collection.js';
 import { updateCollection } from './update-collection.js';
 
 export const operations = {
@@ -28,6 +29,7 @@ export const operations = {
   'update-relation': updateRelation,
   'delete-relation': deleteRelation,
   'purge-trash': purgeTrash,
+  'restore-collection': restoreCollection,
   'apply-diff': applyDiff,
   'adopt-tables': adoptTables,
   'accept-drift': acceptDrift,

@@ -103,7 +103,7 @@ function heldRelationsTo(draft: Draft, state: State, collection: string): Relati
 }
 
 /** Removes an alias field with what names it in its own collection. */
-function dropAlias(draft: Draft, collection: string, name: string): void {
+export function dropAlias(draft: Draft, collection: string, name: string): void {
   const alias = draft.get(collection)?.fields.get(name);
   if (alias === undefined || alias.schema !== null) return;
   releaseField(draft, collection, name);

@@ -18,6 +18,10 @@ export const trashEntry = z
       .nullable()
       .describe("When it was deleted, as PostgreSQL's statistics had them; null: there were none"),
     bytes: z.int().nullable().describe('On disk, when it was deleted'),
+    publications: z.array(text).describe('That a table was in: it left them, and joins none by itself'),
+    foreign_keys: z
+      .array(z.strictObject({ name: text, definition: text }))
+      .describe('Of a table, made by hand: none comes back'),
     deleted_by: z.strictObject({ id: text, name: text }).nullable(),
   })
   .meta({ id: 'TrashEntry' });

@@ -1,7 +1,16 @@
 /** What was deleted, and can come back. */
 import { z } from 'zod';
 import { trashEntry } from '../answers/trash.js';
+import { plan } from '../answers/operating.js';
+import { collection, warning } from '../answers/schema.js';
 import { data, type OperationDocs } from '../operation-doc.js';
+
+const restoreRequest = z
+  .strictObject({
+    as: z.string().optional().describe('Another name than it had'),
+    without: z.array(z.string()).optional().describe('Foreign keys that stay away, by name'),
+  })
+  .meta({ id: 'RestoreRequest' });
 
 export const TRASH_OPERATIONS: OperationDocs = {
   'GET /trash': {
@@ -13,6 +22,16 @@ export const TRASH_OPERATIONS: OperationDocs = {
     id: 'getTrash',
     summary: 'What one deletion left in the trash',
     answer: data(trashEntry),
+  },
+  'POST /trash/:position/restore': {
+    id: 'restoreTrash',
+    summary: 'Restore what one deletion left, with its rows',
+    description:
+      'Relations, alias fields and memberships that went with it return where they can; warnings name the others.',
+    changes: true,
+    body: restoreRequest,
+    answer: z.union([z.strictObject({ data: collection, warnings: z.array(warning).optional() }), plan]),
+    refuses: ['IN_USE', 'ALREADY_EXISTS', 'DATABASE_REFUSED'],
   },
   'DELETE /trash/:position': {
     id: 'purgeTrash',

@@ -1,0 +1,80 @@
+/** Restoring from the trash: what came back, and what didn't. */
+import { runYielding } from '../kernel/event-loop.js';
+import type { Warning } from '../kernel/warning.js';
+import { findEntry, restoringCollection } from '../pipeline/restore.js';
+import type { TrashEntry } from '../projector/trash/list.js';
+import type { CommandOf } from '../schema/operations/index.js';
+import { readRestoreRequest } from '../schema/operations/restore-collection.js';
+import type { State } from '../schema/model/state.js';
+import type { LeftOut } from '../schema/transition/restore-context.js';
+import { restoration } from '../schema/transition/restore.js';
+import { type Answer, jsonBytesAnswer, unwrap } from './answer.js';
+import { change, dryRun } from './change.js';
+import type { CollectionTexts } from './collection-texts.js';
+import type { HttpDeps } from './deps.js';
+import { planAnswer } from './plan-answer.js';
+import type { Call } from './route.js';
+
+type Deps = Pick<HttpDeps, 'pipeline' | 'pool' | 'history'> & { texts: CollectionTexts };
+type RestoreCall = Call<{ dry_run: boolean }>;
+
+/** Answers what came back, as a collection; with `dry_run` the plan. What doesn't come back stands in warnings. */
+export async function restore(deps: Deps, call: RestoreCall, position: number): Promise<Answer> {
+  const request = unwrap(readRestoreRequest(call.body));
+  const entry = await findEntry(deps.pool, position);
+  const { command, prepare } = await restoringCollection({ ...deps, at: deps.history.at }, entry, request);
+  if (call.query.dry_run) {
+    const run = await dryRun(deps.pipeline, call, { name: 'restore-collection', command: prepare });
+    return planAnswer(run, run.kind === 'planned' ? await leftBehind(run.before, command, entry) : []);
+  }
+  return change(deps.pipeline, call, {
+    name: 'restore-collection',
+    command: prepare,
+    render: async ({ before, state, position: head }) => {
+      const warnings = await leftBehind(before, command, entry);
+      const text = deps.texts.one(state, command.as ?? command.name) ?? 'null';
+      const told = warnings.length === 0 ? '' : `,"warnings":${JSON.stringify(warnings)}`;
+      return { ...jsonBytesAnswer(200, Buffer.from(`{"data":${text}${told}}`)), position: head };
+    },
+  });
+}
+
+async function leftBehind(
+  before: State,
+  command: CommandOf<'restore-collection'>,
+  entry: TrashEntry,
+): Promise<Warning[]> {
+  const restored = unwrap(await runYielding(restoration(before, command)));
+  const collection = command.as ?? command.name;
+  const byHand = [
+    ...entry.publications.map(
+      (name) => `the publication ${JSON.stringify(name)}: ALTER PUBLICATION … ADD TABLE takes it in again`,
+    ),
+    ...entry.foreign_keys.map(
+      ({ name, definition }) => `the foreign key ${JSON.stringify(name)}, made by hand: ${definition}`,
+    ),
+  ];
+  return [
+    ...restored.left.map(leftWarning),
+    ...byHand.map((what) => ({ code: 'NOT_RESTORED', collection, message: `not restored: ${what}` })),
+  ];
+}
+
+const KINDS: Readonly<Record<LeftOut['kind'], string>> = {
+  relation: 'the relation',
+  alias: 'the alias field',
+  member: 'a place among those that the relation may point at',
+  group: 'the place in a group',
+  constraint: 'the foreign key',
+  'foreign key': 'the foreign key of the relation',
+};
+
+function leftWarning({ kind, collection, field, reason }: LeftOut): Warning {
+  const what = `${KINDS[kind]} of ${collection}${field === undefined ? '' : `.${field}`}`;
+  return {
+    code: 'NOT_RESTORED',
+    collection,
+    ...(field !== undefined && { field }),
+    message: `not restored: ${what}: ${reason}`,
+  };
+}

@@ -1,0 +1,42 @@
+/** restore-collection: a table comes back from the trash with its rows, and what went with it where it still can. */
+import { isObject } from '../../kernel/json.js';
+import { type Problem, type Result, invalid, ok, refuse, unknownMembers } from '../../kernel/problem.js';
+import { checkName } from '../normal-form/names.js';
+import { type RestoreCollection, restoration } from '../transition/restore.js';
+import { type Operation, decideDraft } from './operation.js';
+
+/** What a caller may say of a restoration. */
+export type RestoreRequest = Pick<RestoreCollection, 'as' | 'without'>;
+
+const MEMBERS = new Set(['as', 'without']);
+
+/** Of the body; one that isn't there asks for nothing special. */
+export function readRestoreRequest(body: unknown): Result<RestoreRequest> {
+  if (body === undefined || body === null) return ok({ without: [] });
+  if (!isObject(body)) return refuse(invalid([], 'the body is an object, which may have "as" and "without"'));
+  const problems: Problem[] = unknownMembers(body, MEMBERS, []);
+  const { as, without = [] } = body;
+  if (as !== undefined) problems.push(...checkName('collection', as, ['as']));
+  const isList = Array.isArray(without) && without.every((each) => typeof each === 'string');
+  if (!isList) problems.push(invalid(['without'], 'without is an array of names of foreign keys'));
+  return problems.length > 0 ? refuse(...problems) : ok({ as: as as string | undefined, without: without as string[] });
+}
+
+export const restoreCollection: Operation<'restore-collection', RestoreCollection, RestoreCollection> = {
+  name: 'restore-collection',
+
+  parse: (input) => ok(input),
+
+  *decide(state, command) {
+    const restored = yield* restoration(state, command);
+    if (!restored.ok) return restored;
+    const { draft, restores, unwritten } = restored.value;
+    if (unwritten.length > 0) return refuse(...unwritten.map(unwrittenProblem));
+    return yield* decideDraft(state, draft, { restores });
+  },
+};
+
+function unwrittenProblem({ collection, field }: { collection: string; field?: string }): Problem {
+  const message = 'an SQL text of it may mention its old name, and can not be rewritten: restore it under the old name';
+  return { code: 'IN_USE', message, collection, path: 'as', ...(field !== undefined && { field }) };
+}

@@ -1,0 +1,174 @@
+/**
+ * A collection comes back from the trash: what it was when it was deleted, by the names that things have now; and with it
+ * what went in the same batch because of it, where its other side is still there and its name is free.
+ */
+import { type Problem, type Result, invalid, ok, refuse } from '../../kernel/problem.js';
+import type { Resumable } from '../../kernel/resumable.js';
+import {
+  type CollectionNode,
+  type Identity,
+  type State,
+  groupedIn,
+  referencesTo,
+  relationsTo,
+} from '../model/state.js';
+import { extrasOf } from '../model/state.js';
+import { parentOf } from '../model/order.js';
+import type { Restores } from './context.js';
+import { Draft } from './draft.js';
+import { type Renames, renamesBetween, withRenames } from './renames.js';
+import type { LeftOut, Restoring } from './restore-context.js';
+import { restoreConstraints } from './restore-constraints.js';
+import { groupsAbove, restoreGroups } from './restore-groups.js';
+import { restoreRelations } from './restore-relations.js';
+import type { UnwrittenText } from './rename-texts.js';
+
+export interface RestoreCollection {
+  /** Of the event that deleted it. */
+  position: number;
+  identity: Identity;
+  /** What it was called then. */
+  name: string;
+  /** The schema before the batch that deleted it. */
+  past: State;
+  /** What it is called from now on; absent: as then. */
+  as?: string | undefined;
+  /** Foreign keys that stay away, by name. */
+  without: readonly string[];
+}
+
+export interface Restoration {
+  draft: Draft;
+  restores: Map<Identity, Restores>;
+  left: LeftOut[];
+  /** Texts that say its old name and can't be rewritten. */
+  unwritten: UnwrittenText[];
+}
+
+/** The draft with the collection in it, or why it can't come back. */
+export function* restoration(state: State, restore: RestoreCollection): Resumable<Result<Restoration>> {
+  const { position, identity, name: former, as, without } = restore;
+  const name = as ?? former;
+  const problems = nameProblems(state, restore);
+  if (problems.length > 0) return refuse(...problems);
+  const { past, unwritten } = yield* byNamesOfNow(state, restore);
+  const node = past.collections.get(name);
+  if (node?.identities.collection !== identity)
+    throw new Error(`restore: ${JSON.stringify(former)} of position ${position} is not what it was`);
+  const draft = new Draft(state);
+  const restores = new Map<Identity, Restores>([[identity, { position, name: former }]]);
+  const left: LeftOut[] = [];
+  const asked = new Set(without);
+  const isThere = (each: string): boolean => each === name || isSame(past, state, each);
+  const restoring: Restoring = {
+    state,
+    past,
+    draft,
+    name,
+    node,
+    isThere,
+    isThereField: (collection, field) =>
+      collection === name ? node.fields.has(field) : isSameField({ past, state, collection, field }),
+    isLeft: (constraint) => asked.has(constraint),
+    left,
+    brings: (each) => restores.set(each, { position, name: former }),
+  };
+  const parent = parentOf(past, name);
+  if (parent !== undefined && !isThere(parent)) return refuse(withoutParent(name, parent));
+  const unknown = unknownKeys(restoring, without);
+  if (unknown.length > 0) return refuse(...unknown);
+  draft.restoreCollection(node);
+  restoreGroups(restoring);
+  restoreConstraints(restoring);
+  yield;
+  yield* restoreRelations(restoring);
+  return ok({ draft, restores, left, unwritten: unwritten.filter((each) => each.collection === name) });
+}
+
+function nameProblems(state: State, { name, as }: RestoreCollection): Problem[] {
+  if (!state.collections.has(as ?? name)) return [];
+  const taken = `there is a collection ${JSON.stringify(as ?? name)} already`;
+  if (as !== undefined) return [{ code: 'ALREADY_EXISTS', message: taken, path: 'as', collection: as }];
+  const message = `${taken}: restore this one under another name, {"as": "…"}`;
+  return [{ code: 'ALREADY_EXISTS', message, collection: name }];
+}
+
+function withoutParent(collection: string, parent: string): Problem {
+  const message = `it is a partition of ${JSON.stringify(parent)}, which is not there: restore that first`;
+  return { code: 'IN_USE', message, collection };
+}
+
+/** The collections of the past that concern it. */
+function concerned(past: State, name: string): Set<string> {
+  const node = past.collections.get(name) as CollectionNode;
+  const { constraints = [], partition_of } = extrasOf(node);
+  const relations = [...node.relations.values(), ...relationsTo(past, name)];
+  return new Set([
+    name,
+    ...groupedIn(past, name),
+    ...groupsAbove(past, node),
+    ...referencesTo(past, name),
+    ...constraints.flatMap(({ references }) => references ?? []),
+    ...(partition_of === undefined ? [] : [partition_of.table]),
+    ...relations.flatMap(({ many_collection, one_collection, one_allowed_collections }) => [
+      many_collection,
+      ...(one_allowed_collections ?? [one_collection ?? []]).flat(),
+    ]),
+  ]);
+}
+
+/** Collections looked at in one step. */
+const AT_ONCE = 500;
+
+function* byNamesOfNow(
+  state: State,
+  { past, name, as }: RestoreCollection,
+): Resumable<{ past: State; unwritten: UnwrittenText[] }> {
+  const names = concerned(past, name);
+  const identities = new Set([...names].map((each) => past.collections.get(each)?.identities.collection));
+  let count = 0;
+  for (const [each, node] of state.collections) {
+    if (identities.has(node.identities.collection)) names.add(each);
+    if (++count % AT_ONCE === 0) yield;
+  }
+  const { collections, fields } = yield* renamesBetween(past, state, names);
+  const renames: Renames = { fields, collections: new Map(collections) };
+  if (as !== undefined && as !== name) renames.collections = new Map([...collections, [name, as]]);
+  if (renames.collections.size === 0 && fields.size === 0) return { past, unwritten: [] };
+  const named = yield* withRenames(past, renames);
+  return { past: named.state, unwritten: named.unwritten };
+}
+
+const identityOf = ({ collections }: State, name: string): Identity | undefined =>
+  collections.get(name)?.identities.collection;
+
+const isSame = (past: State, state: State, name: string): boolean =>
+  past.collections.has(name) && identityOf(past, name) === identityOf(state, name);
+
+function isSameField(of: { past: State; state: State; collection: string; field: string }): boolean {
+  const { past, state, collection, field } = of;
+  const [then, now] = [past, state].map(({ collections }) => collections.get(collection)?.identities.fields.get(field));
+  return isSame(past, state, collection) && then !== undefined && then === now;
+}
+
+/** What was named to stay away and isn't a foreign key of what comes back. */
+function unknownKeys({ past, name, node }: Restoring, without: readonly string[]): Problem[] {
+  const relations = [...node.relations.values(), ...relationsTo(past, name)];
+  const constraints = [name, ...referencesTo(past, name)].flatMap((each) => {
+    const found = extrasOf(past.collections.get(each)).constraints ?? [];
+    return found.filter(({ references }) => references !== undefined && (each === name || references === name));
+  });
+  const known = new Set([
+    ...relations.flatMap(({ schema }) => schema?.constraint_name ?? []),
+    ...constraints.map((each) => each.name),
+  ]);
+  return without.flatMap((each, index) =>
+    known.has(each)
+      ? []
+      : [
+          invalid(['without', index], `no foreign key that comes back is called ${JSON.stringify(each)}`, {
+            known: [...known],
+          }),
+        ],
+  );
+}
