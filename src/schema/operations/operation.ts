@@ -19,8 +19,8 @@ export interface Operation<Name extends string, Input, Command, Decided extends 
   decide(state: State, command: Command): Resumable<Result<Decided[]>>;
 }
 
-export interface DraftOptions extends Omit<TransitionOptions, 'restores'> {
-  /** What comes back from the trash; it fits, and has its identity in the draft. */
+export interface DraftOptions extends TransitionOptions {
+  /** What else comes back from the trash, and becomes what the draft says; it fits, and has its identity there. */
   found?: readonly InTrash[];
 }
 

@@ -35,7 +35,8 @@ export function* restoringTransition(way: Way, found: readonly InTrash[]): Resum
   const { from, to, options } = way;
   const touched = new Set(way.touched);
   const tables = found.filter(({ kind }) => kind === 'collection');
-  const restores = new Map(found.map((each) => [each.identity, each]));
+  const restores = new Map<Identity, Restores>(options?.restores);
+  for (const each of found) restores.set(each.identity, each);
   if (tables.length === 0) return yield* transition(from, to, touched, { ...options, restores });
   const { state, names } = yield* withTables(way, tables);
   for (const name of names) touched.add(name);
