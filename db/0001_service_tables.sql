@@ -211,6 +211,8 @@ CREATE TABLE :"service".service_sessions (
   refresh_hash bytea       NOT NULL UNIQUE,
   -- Of the part that all refresh tokens of the session share: who has it had one of them.
   family_hash  bytea       NOT NULL,
+  -- When the token was last replaced: for a moment the one before is still answered. Null: it never was.
+  rotated_at   timestamptz,
   created_at   timestamptz NOT NULL DEFAULT now(),
   expires_at   timestamptz NOT NULL
 );

@@ -33,12 +33,13 @@ export interface AuthDeps {
 /** The authentication services on a migrated database. */
 export async function createAuth({ pool, secret, clock = Date.now }: AuthDeps): Promise<Auth> {
   const passwords = createPasswords();
-  const accessTokens = createAccessTokens({ secret: await tokenSecret(pool, secret), clock });
+  const key = await tokenSecret(pool, secret);
+  const accessTokens = createAccessTokens({ secret: key, clock });
   const loginLimit = createLoginLimit();
   return {
     users: createUsers({ pool, passwords }),
     tokens: createTokens({ pool }),
-    sessions: createSessions({ pool, passwords, accessTokens, clock }),
+    sessions: createSessions({ pool, passwords, accessTokens, secret: key, clock }),
     loginLimit,
     identify: createIdentify({ pool, accessTokens, clock }),
     ensureAdmin: (settings) => ensureAdmin({ pool, passwords }, settings),

@@ -1,5 +1,5 @@
 /** Sessions: begun by a login with e-mail and password, kept alive by refresh tokens that are used once each. */
-import { randomUUID } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
 import { ACCESS_TOKEN_LIFETIME, type AccessTokens } from './access-tokens.js';
 import type { Passwords } from './passwords.js';
@@ -10,6 +10,9 @@ import { isUuid } from './user.js';
 
 /** 7 days, in milliseconds, from the login or the last refresh. */
 export const SESSION_LIFETIME = 7 * 24 * 60 * 60 * 1000;
+
+/** Milliseconds that a token still leads to the one after it: two tabs of a browser may use it at once, or its answer be lost. */
+export const REUSE_LIFETIME = 30_000;
 
 export interface Grant {
   access_token: string;
@@ -27,8 +30,11 @@ export interface Sessions {
   login(credentials: { email: string; password: string; network: string }): Promise<Grant | null>;
   /** The network of the user's last login; null when there was none, or no such user. */
   lastNetwork(email: string): Promise<string | null>;
-  /** null: unknown, expired, or used before. One that was used before ends its session: there is a copy of it. */
-  refresh(refreshToken: string): Promise<Grant | null>;
+  /**
+   * null: unknown, expired, or used before. One that was used before ends its session: there is a copy of it.
+   * @param shared several tabs have the token: the one before the last is answered with the last for `REUSE_LIFETIME`
+   */
+  refresh(refreshToken: string, options?: { shared: boolean }): Promise<Grant | null>;
   /** Ends the session; its access tokens end with it. Unknown tokens are fine: the outcome is the same. */
   logout(refreshToken: string): Promise<void>;
 }
@@ -37,6 +43,8 @@ export interface SessionsDeps {
   pool: Pool;
   passwords: Passwords;
   accessTokens: AccessTokens;
+  /** Of the service, on all its processes the same. */
+  secret: string;
   /** Milliseconds since 1970. */
   clock: () => number;
 }
@@ -52,7 +60,7 @@ interface RefreshToken {
   secret: string;
 }
 
-export function createSessions({ pool, passwords, accessTokens, clock }: SessionsDeps): Sessions {
+export function createSessions({ pool, passwords, accessTokens, secret: key, clock }: SessionsDeps): Sessions {
   const expiry = () => new Date(clock() + SESSION_LIFETIME);
 
   async function grant(userId: string, { sessionId, family, secret }: RefreshToken): Promise<Grant> {
@@ -78,16 +86,33 @@ export function createSessions({ pool, passwords, accessTokens, clock }: Session
     return grant(userId, token);
   }
 
+  /** The secret after `used`: made from it, so that whoever still has `used` can be told it once more, though none is kept. */
+  const successor = ({ sessionId, secret: used }: RefreshToken): string =>
+    createHmac('sha256', key).update(`refresh ${sessionId} ${used}`).digest('base64url');
+
   /** One statement decides who wins when the same token is sent twice at once. */
-  async function rotate({ sessionId, family, secret: used }: RefreshToken): Promise<Grant | null> {
-    const secret = randomSecret();
+  async function rotate(token: RefreshToken): Promise<Grant | null> {
+    const { sessionId, family, secret: used } = token;
+    const secret = successor(token);
     const { rows } = await write<{ user_id: string }>(
       pool,
-      `update ${own.sessions} s set refresh_hash = $4, expires_at = $5 from ${own.users} u
+      `update ${own.sessions} s set refresh_hash = $4, expires_at = $5, rotated_at = $6 from ${own.users} u
         where s.id = $1 and s.family_hash = $2 and s.refresh_hash = $3 and s.expires_at > $6
           and u.id = s.user_id and u.status = 'active'
         returning s.user_id`,
       [sessionId, secretHash(family), secretHash(used), secretHash(secret), expiry(), new Date(clock())],
+    );
+    return rows[0] ? grant(rows[0].user_id, { sessionId, family, secret }) : null;
+  }
+
+  /** For a token that was the right one a moment ago: what its first use was answered. */
+  async function again(token: RefreshToken): Promise<Grant | null> {
+    const { sessionId, family } = token;
+    const secret = successor(token);
+    const { rows } = await pool.query<{ user_id: string }>(
+      `select s.user_id from ${own.sessions} s join ${own.users} u on u.id = s.user_id
+        where s.id = $1 and s.family_hash = $2 and s.refresh_hash = $3 and s.rotated_at > $4 and u.status = 'active'`,
+      [sessionId, secretHash(family), secretHash(secret), new Date(clock() - REUSE_LIFETIME)],
     );
     return rows[0] ? grant(rows[0].user_id, { sessionId, family, secret }) : null;
   }
@@ -115,10 +140,10 @@ export function createSessions({ pool, passwords, accessTokens, clock }: Session
       return user && right && user.status === 'active' ? begin(user.id, network) : null;
     },
 
-    async refresh(refreshToken) {
+    async refresh(refreshToken, { shared } = { shared: false }) {
       const token = readRefreshToken(refreshToken);
       if (!token) return null;
-      const next = await rotate(token);
+      const next = (await rotate(token)) ?? (shared ? await again(token) : null);
       if (!next) await end(token);
       return next;
     },

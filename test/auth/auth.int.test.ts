@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { ACCESS_TOKEN_LIFETIME } from '../../src/auth/access-tokens.js';
 import { createAuth } from '../../src/auth/index.js';
-import { SESSION_LIFETIME } from '../../src/auth/sessions.js';
+import { REUSE_LIFETIME, SESSION_LIFETIME } from '../../src/auth/sessions.js';
 import type { User } from '../../src/auth/user.js';
 import type { Result } from '../../src/kernel/problem.js';
 import { type AuthDatabase, openAuthDatabase } from './auth-database.js';
@@ -212,6 +212,32 @@ describe('authentication', () => {
       expect(await sessions.refresh(grant.refresh_token)).equal(null);
       expect(await sessions.refresh(next?.refresh_token ?? '')).equal(null);
       expect(await who(next?.access_token ?? '')).equal(null);
+    });
+
+    it('that several tabs share answer the token before for half a minute, each time with the same one', async () => {
+      const { sessions } = database.auth;
+      const shared = { shared: true };
+      const begun = (await login()).refresh_token;
+      const [one, other] = await Promise.all([sessions.refresh(begun, shared), sessions.refresh(begun, shared)]);
+      expect(one?.refresh_token).to.be.a('string').and.equal(other?.refresh_token);
+      const elsewhere = await (await database.another()).sessions.refresh(begun, shared);
+      expect(elsewhere?.refresh_token).equal(one?.refresh_token);
+      const next = await sessions.refresh(one?.refresh_token ?? '', shared);
+      expect(next?.refresh_token).not.equal(one?.refresh_token);
+      database.pass(REUSE_LIFETIME + 1000);
+      expect(await sessions.refresh(one?.refresh_token ?? '', shared)).equal(null);
+      expect(await sessions.refresh(next?.refresh_token ?? '', shared)).equal(null);
+    });
+
+    it('that several tabs share end with the token two before, and with one used in another way', async () => {
+      const { sessions } = database.auth;
+      const first = (await login()).refresh_token;
+      const second = (await sessions.refresh(first, { shared: true }))?.refresh_token ?? '';
+      expect(await sessions.refresh(second, { shared: true })).not.equal(null);
+      expect(await sessions.refresh(first, { shared: true })).equal(null);
+      const begun = (await login()).refresh_token;
+      expect(await sessions.refresh(begun, { shared: true })).not.equal(null);
+      expect(await sessions.refresh(begun)).equal(null);
     });
 
     it('end with a logout, access tokens included', async () => {

@@ -51,7 +51,7 @@ export function authRoutes({ auth: { sessions, loginLimit }, config }: HttpDeps)
 
   const refresh = async (req: Request, body: unknown): Promise<Answer> => {
     const { token, byCookie } = presented(req, body);
-    const grant = await sessions.refresh(token);
+    const grant = await sessions.refresh(token, { shared: byCookie });
     if (grant === null) throw unauthenticated('The refresh token is unknown, expired or used already.');
     return granted(req, grant, byCookie);
   };
