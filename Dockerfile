@@ -5,6 +5,7 @@ COPY package.json package-lock.json ./
 COPY scripts/prepare.mjs scripts/sbom.mjs scripts/
 RUN npm ci
 COPY tsconfig.json tsconfig.build.json ./
+COPY scripts/build-app scripts/build-app
 COPY src src
 RUN npm run build && npm run --silent release:sbom && npm prune --omit=dev
 

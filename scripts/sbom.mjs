@@ -35,8 +35,31 @@ try {
   const listed = new Set(bill.components.map(({ name, group }) => (group ? `${group}/${name}` : name)));
   const missing = Object.keys(own.dependencies).filter((name) => !listed.has(name));
   if (missing.length > 0) throw new Error(`the bill lacks ${missing.join(', ')}`);
+  bill.components.push(...inTheApp());
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, `${JSON.stringify(bill, null, 2)}\n`);
 } finally {
   rmSync(folder, { recursive: true });
+}
+
+/** What the admin app is built of isn't installed with the service: it is part of the program. */
+function inTheApp() {
+  const all = read('package-lock.json').packages;
+  return read('dist/web/packages.json').map(({ name, version, license }) => {
+    const { integrity = '' } =
+      Object.entries(all).find(
+        ([path, found]) => path.endsWith(`node_modules/${name}`) && found.version === version,
+      )?.[1] ?? {};
+    const [, encoded = ''] = /^sha512-(\S+)/.exec(integrity) ?? [];
+    const purl = `pkg:npm/${name.replace('@', '%40')}@${version}`;
+    return {
+      'bom-ref': `app/${name}@${version}`,
+      type: 'library',
+      name,
+      version,
+      purl,
+      licenses: [{ expression: license }],
+      hashes: [{ alg: 'SHA-512', content: Buffer.from(encoded, 'base64').toString('hex') }],
+    };
+  });
 }

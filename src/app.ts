@@ -227,7 +227,7 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
 }
 
 function httpConfig(options: OnDatabase, { version }: Database, release: string): HttpDeps['config'] {
-  const { schema, serviceSchema, lockTimeout, maxBody, trustProxy, corsOrigins, primaryUrl, log } = options;
+  const { schema, serviceSchema, lockTimeout, maxBody, trustProxy, corsOrigins, app, primaryUrl, log } = options;
   return {
     release,
     databaseVersion: version,
@@ -237,6 +237,7 @@ function httpConfig(options: OnDatabase, { version }: Database, release: string)
     maxBody,
     trustProxy,
     corsOrigins,
+    app,
     primaryUrl,
     logReads: log.level === 'debug',
   };

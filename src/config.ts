@@ -38,6 +38,7 @@ const settings = z.object({
   TOKEN_SECRET: secret(32).optional(),
   TRUST_PROXY: trustProxy.default(0),
   CORS_ORIGINS: origins.default([]),
+  APP: z.enum(['on', 'off'], 'must be on or off').default('on'),
   LOG_LEVEL: z.enum(['error', 'warn', 'info', 'debug'], 'must be error, warn, info or debug').default('info'),
   LOG_FORMAT: z.enum(['json', 'pretty'], 'must be json or pretty').optional(),
   MAX_BODY: size.default(32 * KIB ** 2),
@@ -93,6 +94,8 @@ export interface Config {
   trustProxy: number | readonly string[];
   /** Of other sites, whose pages may ask. */
   corsOrigins: readonly string[];
+  /** Whether the admin app is served. */
+  app: boolean;
   log: { level: 'error' | 'warn' | 'info' | 'debug'; format: 'json' | 'pretty' };
   /** Bytes of a request body: of schema documents, and of everything else. */
   maxBody: { schema: number; other: number };
@@ -202,6 +205,7 @@ function toConfig(given: z.output<typeof settings>): Config {
     tokenSecret: given.TOKEN_SECRET ?? null,
     trustProxy: given.TRUST_PROXY,
     corsOrigins: given.CORS_ORIGINS,
+    app: given.APP === 'on',
     log: { level: given.LOG_LEVEL, format: given.LOG_FORMAT ?? (process.stderr.isTTY ? 'pretty' : 'json') },
     maxBody: { schema: given.MAX_BODY, other: Math.min(given.MAX_BODY, KIB ** 2) },
     lockTimeout: given.LOCK_TIMEOUT,

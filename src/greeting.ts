@@ -4,7 +4,8 @@ import type { Config } from './config.js';
 
 export function greeting({ url, admin }: Pick<Service, 'url' | 'admin'>, config: Config): string {
   const { passwordGenerated, tokenGenerated } = admin;
-  const lines = [`The Data Platform Service listens on ${url}`, `Admin: ${admin.email}`];
+  const app = config.app ? [`Open ${url}/app in a browser`] : [];
+  const lines = [...app, `The Data Platform Service listens on ${url}`, `Admin: ${admin.email}`];
   if (passwordGenerated !== undefined) lines.push(`Password (generated, shown this once): ${passwordGenerated}`);
   if (tokenGenerated !== undefined) lines.push(`Token (generated, shown this once): ${tokenGenerated}`);
   if (!admin.created) lines.push(`A token was made at the first start; for another: npx dps tokens add ${admin.email}`);

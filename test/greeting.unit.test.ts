@@ -17,7 +17,8 @@ const tokenIn = (said: string[]): string | undefined =>
 describe('the greeting', () => {
   it('says where the service is, who may use it, and a first request that works as it stands', () => {
     const said = lines({ passwordGenerated: 'secret', tokenGenerated: 'dps_t' });
-    expect(said.slice(0, 7)).to.deep.equal([
+    expect(said.slice(0, 8)).to.deep.equal([
+      `Open ${URL}/app in a browser`,
       `The Data Platform Service listens on ${URL}`,
       'Admin: a@example.com',
       'Password (generated, shown this once): secret',
@@ -26,24 +27,28 @@ describe('the greeting', () => {
       'Try it:',
       '',
     ]);
-    expect(said[7]).to.equal(
+    expect(said[8]).to.equal(
       `  curl ${URL}/collections -H "Authorization: Bearer dps_t" -H "Content-Type: application/json" \\`,
     );
-    const body = /^ {4}-d '(.*)'$/.exec(said[8] ?? '')?.[1] ?? '';
+    const body = /^ {4}-d '(.*)'$/.exec(said[9] ?? '')?.[1] ?? '';
     expect(JSON.parse(body)).to.have.property('collection', 'first_steps');
-    expect(said.slice(9)).to.deep.equal(['']);
+    expect(said.slice(10)).to.deep.equal(['']);
+  });
+
+  it('names no app where none is served', () => {
+    expect(lines({}, { APP: 'off' })[0]).to.equal(`The Data Platform Service listens on ${URL}`);
   });
 
   it('shows no secret that was given', () => {
     const said = lines({}, { ADMIN_TOKEN: 'x'.repeat(40) });
-    expect(said.slice(0, 3)).to.deep.equal([`The Data Platform Service listens on ${URL}`, 'Admin: a@example.com', '']);
+    expect(said.slice(1, 4)).to.deep.equal([`The Data Platform Service listens on ${URL}`, 'Admin: a@example.com', '']);
     expect(tokenIn(said)).to.equal('$ADMIN_TOKEN');
     expect(tokenIn(lines({}))).to.equal('$TOKEN');
   });
 
   it('says at a later start how to get another token, and which settings change nothing', () => {
     const said = lines({ created: false, ignored: ['ADMIN_PASSWORD', 'ADMIN_TOKEN'] }, { ADMIN_TOKEN: 'x'.repeat(40) });
-    expect(said.slice(2, 6)).to.deep.equal([
+    expect(said.slice(3, 7)).to.deep.equal([
       'A token was made at the first start; for another: npx dps tokens add a@example.com',
       'ADMIN_PASSWORD is not what is stored for a@example.com and changes nothing: npx dps users, npx dps tokens',
       'ADMIN_TOKEN is not what is stored for a@example.com and changes nothing: npx dps users, npx dps tokens',

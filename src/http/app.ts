@@ -1,5 +1,6 @@
 /** The express application: routes in, handlers out. */
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
+import { mountAdminApp } from './admin-app/index.js';
 import { type Answer, refusal } from './answer.js';
 import { createBodies } from './body/index.js';
 import { crossOrigin } from './cross-origin.js';
@@ -28,6 +29,7 @@ export function createHttp(deps: HttpDeps): Express {
       serving,
     );
   }
+  if (deps.config.app) mountAdminApp(app, serving.log);
   const everyMethod = allowed([...new Set(routes.map(({ method }) => method))]);
   app.use(anythingElse('(none)', (req) => (isWholeServer(req) ? options(everyMethod) : unknownRoute()), serving));
   app.use((error: unknown, req: Request, res: Response, _next: NextFunction) => {

@@ -72,6 +72,8 @@ export interface HttpDeps {
     trustProxy: number | readonly string[];
     /** Of other sites, whose pages may ask. */
     corsOrigins: readonly string[];
+    /** Whether the admin app is served at /app. */
+    app: boolean;
     /** Where changes can be made while the database takes none; null: nobody has said. */
     primaryUrl: string | null;
     /** Also log reads that went well, at `debug`; changes and failures are logged in any case. */

@@ -216,17 +216,18 @@ describe('authentication', () => {
 
     it('that several tabs share answer the token before for half a minute, each time with the same one', async () => {
       const { sessions } = database.auth;
-      const shared = { shared: true };
-      const begun = (await login()).refresh_token;
-      const [one, other] = await Promise.all([sessions.refresh(begun, shared), sessions.refresh(begun, shared)]);
-      expect(one?.refresh_token).to.be.a('string').and.equal(other?.refresh_token);
-      const elsewhere = await (await database.another()).sessions.refresh(begun, shared);
-      expect(elsewhere?.refresh_token).equal(one?.refresh_token);
-      const next = await sessions.refresh(one?.refresh_token ?? '', shared);
-      expect(next?.refresh_token).not.equal(one?.refresh_token);
+      const another = await database.another();
+      const tokenAfter = async (token: string, from = sessions) =>
+        (await from.refresh(token, { shared: true }))?.refresh_token ?? null;
+      const first = (await login()).refresh_token;
+      const [second, again] = await Promise.all([tokenAfter(first), tokenAfter(first)]);
+      expect(second).to.be.a('string').and.equal(again);
+      expect(await tokenAfter(first, another.sessions)).equal(second);
+      const third = await tokenAfter(String(second));
+      expect(third).to.be.a('string').and.not.equal(second);
       database.pass(REUSE_LIFETIME + 1000);
-      expect(await sessions.refresh(one?.refresh_token ?? '', shared)).equal(null);
-      expect(await sessions.refresh(next?.refresh_token ?? '', shared)).equal(null);
+      expect(await tokenAfter(String(second))).equal(null);
+      expect(await tokenAfter(String(third))).equal(null);
     });
 
     it('that several tabs share end with the token two before, and with one used in another way', async () => {

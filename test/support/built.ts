@@ -5,7 +5,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const SOURCES = ['src', 'package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
+const SOURCES = [
+  'src',
+  'scripts/build-app',
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+  'tsconfig.build.json',
+];
 const LAST_BUILT = join(ROOT, 'dist/main.js');
 /** Without it `npx dps` installs the project into itself, which builds it under the feet of what runs. */
 const LINK = join(ROOT, 'node_modules/.bin/dps');

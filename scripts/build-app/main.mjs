@@ -1,0 +1,85 @@
+/**
+ * Builds the admin app of src/web into dist/web, where anything that it is made of has changed since the last time.
+ * `--force`: in any case.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ICONS_HASH, iconModules, packIcons } from './icons.mjs';
+import { compress } from './compress.mjs';
+import { licences } from './licences.mjs';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const SOURCE = join(ROOT, 'src', 'web');
+const BUILT = join(ROOT, 'dist', 'web');
+const STAMP = join(BUILT, '.made-of.json');
+
+if (process.argv.includes('--force') || !isCurrent()) await build();
+
+async function build() {
+  const { build: bundle } = await import('vite');
+  const { default: react } = await import('@vitejs/plugin-react');
+  const used = [];
+  const noteModules = {
+    name: 'note-modules',
+    generateBundle(_options, chunks) {
+      for (const chunk of Object.values(chunks)) used.push(...(chunk.moduleIds ?? []));
+    },
+  };
+  await bundle({
+    configFile: false,
+    root: SOURCE,
+    base: '/app/',
+    logLevel: 'warn',
+    plugins: [react(), iconModules(), noteModules, licences(ROOT)],
+    define: { __ICONS__: JSON.stringify(ICONS_HASH) },
+    html: { cspNonce: '%CSP_NONCE%' },
+    build: {
+      outDir: BUILT,
+      emptyOutDir: true,
+      target: 'es2022',
+      // Nothing in data: addresses, which the page's policy refuses.
+      assetsInlineLimit: 0,
+      modulePreload: { polyfill: false },
+      manifest: 'manifest.json',
+      chunkSizeWarningLimit: 2_000,
+    },
+  });
+  packIcons(join(BUILT, 'icons.json'));
+  await compress(join(BUILT, 'assets'));
+  writeFileSync(STAMP, JSON.stringify(hashes(used.map(ownFile).filter((file) => file !== null))));
+}
+
+/** Files outside of src/web that the app takes code from are known by the last build. */
+function isCurrent() {
+  if (!existsSync(STAMP) || !existsSync(join(BUILT, 'index.html'))) return false;
+  const before = JSON.parse(readFileSync(STAMP, 'utf8'));
+  const now = hashes(Object.keys(before).filter((file) => existsSync(join(ROOT, file))));
+  return JSON.stringify(before) === JSON.stringify(now);
+}
+
+function hashes(elsewhere) {
+  const own = ['src/web', 'scripts/build-app'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => relative(ROOT, join(entry.parentPath, entry.name))),
+  );
+  const files = [...new Set([...own, ...elsewhere, 'package-lock.json'])].sort((one, other) => (one < other ? -1 : 1));
+  return Object.fromEntries(
+    files.map((file) => [
+      file,
+      createHash('sha256')
+        .update(readFileSync(join(ROOT, file)))
+        .digest('hex')
+        .slice(0, 16),
+    ]),
+  );
+}
+
+/** A module of ours from the root; null for one of a package, or made by a plugin. */
+function ownFile(id) {
+  const path = id.split('?')[0];
+  const file = relative(ROOT, path);
+  return file.startsWith('..') || file.startsWith('node_modules') || !existsSync(path) ? null : file;
+}

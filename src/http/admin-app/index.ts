@@ -1,0 +1,90 @@
+/** The admin app at /app: its page for every path without a dot, and the files that the page loads. */
+import { randomBytes } from 'node:crypto';
+import type { Express, Request, RequestHandler, Response } from 'express';
+import { type Answer, refusal } from '../answer.js';
+import { readAcceptEncoding } from '../coding.js';
+import { requestIdOf } from '../request-headers.js';
+import type { RequestLog } from '../request-log.js';
+import { respond } from '../respond.js';
+import { type BuiltApp, type BuiltFile, NONCE, createBuiltApp } from './built-files.js';
+import { securityHeaders } from './security-headers.js';
+
+const HTML_TYPE = 'text/html; charset=utf-8';
+
+/** The names of these files change with their contents. */
+const FOR_EVER = ['Cache-Control', 'public, max-age=31536000, immutable'] as const;
+
+/** Registers `/app` and what is below it, and leads browsers there from `/`. */
+export function mountAdminApp(app: Express, log: RequestLog): void {
+  const current = createBuiltApp();
+  const handle = (route: string, answerTo: (req: Request, res: Response) => Answer): RequestHandler => {
+    return (req, res, next) => {
+      if (req.method !== 'GET' && req.method !== 'HEAD') return next();
+      const started = performance.now();
+      const requestId = requestIdOf(req);
+      const answer = answerTo(req, res);
+      respond(req, res, requestId, answer);
+      log({ method: req.method, route, status: answer.status, started, requestId, position: undefined, caller: null });
+    };
+  };
+  app.all('/', (req, res, next) => (wantsPage(req) ? handle('/', () => REDIRECT)(req, res, next) : next()));
+  const answerTo = (req: Request, res: Response): Answer => {
+    const built = current();
+    return built === null ? notBuilt() : appAnswer(built, req, res);
+  };
+  app.all(['/app', '/app/*path'], setNonce, securityHeaders, handle('/app', answerTo));
+}
+
+const REDIRECT: Answer = { status: 302, headers: ['Location', '/app', 'Cache-Control', 'no-store'], body: null };
+
+/** A browser says that it would like a page; clients of the interface take anything, or JSON. */
+const wantsPage = (req: Request): boolean => (req.headers.accept ?? '').includes('text/html');
+
+/** Read by the security headers, and put into the page. */
+const setNonce: RequestHandler = (_req, res, next) => {
+  res.locals['nonce'] = randomBytes(16).toString('base64');
+  next();
+};
+
+function notBuilt(): Answer {
+  return refusal([
+    {
+      code: 'ROUTE_NOT_FOUND',
+      message: 'The admin app is not built: run `npm run build`, then start the service again.',
+    },
+  ]);
+}
+
+function appAnswer(built: BuiltApp, req: Request, res: Response): Answer {
+  const path = req.path.replace(/^\/app\/?/, '');
+  const [, icon] = /^icons\/\w+\/([\w-]+)\.svg$/.exec(path) ?? [];
+  if (icon !== undefined) return iconAnswer(built.icon(icon));
+  if (!path.startsWith('assets/')) return pageAnswer(built.page, String(res.locals['nonce']));
+  const file = built.file(path);
+  if (file !== undefined) return fileAnswer(file, req);
+  return refusal([{ code: 'ROUTE_NOT_FOUND', message: 'The admin app has no such file: load its page again.' }]);
+}
+
+/** Never kept: each one holds a nonce, and names the files of this release. */
+function pageAnswer(page: string, nonce: string): Answer {
+  const body = page.replaceAll(NONCE, nonce);
+  const headers = ['Content-Type', HTML_TYPE, 'Content-Length', String(Buffer.byteLength(body))];
+  return { status: 200, headers: [...headers, 'Cache-Control', 'no-store'], body };
+}
+
+/** A collection may name an icon that nobody has: an empty answer rather than an error in the browser's console. */
+function iconAnswer(svg: string | undefined): Answer {
+  if (svg === undefined) return { status: 204, headers: FOR_EVER, body: null };
+  const headers = ['Content-Type', 'image/svg+xml', 'Content-Length', String(Buffer.byteLength(svg))];
+  return { status: 200, headers: [...headers, ...FOR_EVER], body: svg };
+}
+
+function fileAnswer({ type, bytes }: BuiltFile, req: Request): Answer {
+  const accepted = req.headers['accept-encoding'];
+  const coding = accepted === undefined ? null : readAcceptEncoding(accepted).coding;
+  const encoded = coding === null ? null : bytes(coding);
+  const body = encoded ?? bytes(null);
+  const length = ['Content-Length', String(body?.length ?? 0), 'Vary', 'Accept-Encoding'];
+  const content = encoded === null ? [] : ['Content-Encoding', String(coding)];
+  return { status: 200, headers: ['Content-Type', type, ...length, ...content, ...FOR_EVER], body };
+}

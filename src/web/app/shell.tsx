@@ -1,0 +1,49 @@
+/** The frame of every page: where one can go, search, and who is signed in. */
+import brand from 'icon:account_tree';
+import { Anchor } from '@mantine/core';
+import { Link, Outlet } from '@tanstack/react-router';
+import { Suspense } from 'react';
+import { useRole } from '../service/use-session.js';
+import { Glyph } from '../shared/glyph.js';
+import { PageBoundary } from '../shared/page-boundary.js';
+import { useLive } from './live.js';
+import { PAGES } from './pages.js';
+import { TopBar } from './top-bar.js';
+import classes from './shell.module.css';
+
+export function Shell() {
+  const role = useRole();
+  const { info, isLost } = useLive();
+  return (
+    <div className={classes.shell}>
+      <Anchor href="#page" className={classes.skip}>
+        Skip to the page
+      </Anchor>
+      <nav className={classes.rail} aria-label="Pages">
+        <span className={classes.mark}>
+          <Glyph path={brand} size={22} />
+        </span>
+        {PAGES.filter(({ roles }) => roles.includes(role)).map(({ to, label, icon }) => (
+          <Link
+            key={to}
+            to={to}
+            className={classes.entry}
+            activeProps={{ className: classes.active ?? '', 'aria-current': 'page' }}
+            activeOptions={{ exact: to === '/', includeSearch: false }}
+          >
+            <Glyph path={icon} size={22} />
+            <span>{label}</span>
+          </Link>
+        ))}
+      </nav>
+      <TopBar info={info} isLost={isLost} />
+      <main id="page" tabIndex={-1} className={classes.page}>
+        <PageBoundary>
+          <Suspense>
+            <Outlet />
+          </Suspense>
+        </PageBoundary>
+      </main>
+    </div>
+  );
+}

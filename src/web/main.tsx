@@ -1,0 +1,13 @@
+/** Mounts the admin app. */
+// First: the styles of components win over the kit's.
+import './app/styles.js';
+import { setNonce } from 'get-nonce';
+import { createRoot } from 'react-dom/client';
+import { Providers } from './app/providers.js';
+import { cspNonce } from './app/nonce.js';
+
+setNonce(cspNonce);
+
+const place = document.getElementById('app');
+if (place === null) throw new Error('the page has no #app');
+createRoot(place).render(<Providers />);

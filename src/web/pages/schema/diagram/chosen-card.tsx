@@ -1,0 +1,81 @@
+/** In short, what is chosen. */
+import closeIcon from 'icon:close';
+import tableIcon from 'icon:table';
+import folderIcon from 'icon:folder';
+import { ActionIcon, Badge, Group, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { fieldsQuery, relationsQuery } from '../../../service/queries.js';
+import type { ListedCollection } from '../../../service/types.js';
+import { brief } from '../../../shared/brief.js';
+import { Glyph } from '../../../shared/glyph.js';
+import { MaterialIcon } from '../../../shared/material-icon.js';
+import { colorOf } from '../color.js';
+import type { SchemaSearch } from '../search.js';
+import classes from './diagram.module.css';
+
+interface Props {
+  collections: readonly ListedCollection[];
+  search: SchemaSearch;
+  onChange: (changed: Partial<SchemaSearch>) => void;
+}
+
+export function ChosenCard({ collections, search, onChange }: Props) {
+  const found = collections.find(({ collection }) => collection === search.c);
+  if (found === undefined) return null;
+  const { collection, meta, schema } = found;
+  return (
+    <aside className={classes.card} aria-label={`About ${collection}`}>
+      <Group wrap="nowrap" gap="xs" align="center">
+        <span style={{ color: colorOf(meta.color), display: 'grid' }}>
+          <MaterialIcon name={meta.icon} otherwise={schema === null ? folderIcon : tableIcon} />
+        </span>
+        <Text fw={600} truncate flex={1} component="h2" size="md">
+          {collection}
+        </Text>
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          aria-label="Choose none"
+          onClick={() => onChange({ c: undefined, near: undefined })}
+        >
+          <Glyph path={closeIcon} size={18} />
+        </ActionIcon>
+      </Group>
+      {meta.note !== null && (
+        <Text size="sm" c="dimmed" mt={4} lineClamp={3}>
+          {brief(meta.note, 300)}
+        </Text>
+      )}
+      <Group gap={6} mt="sm">
+        {schema === null ? <Fact>folder</Fact> : <Facts collection={collection} />}
+        {meta.singleton && <Fact>one item</Fact>}
+        {meta.hidden && <Fact>hidden</Fact>}
+      </Group>
+    </aside>
+  );
+}
+
+function Facts({ collection }: { collection: string }) {
+  const fields = useQuery(fieldsQuery(collection));
+  const relations = useQuery(relationsQuery());
+  const out = relations.data?.filter((each) => each.collection === collection).length;
+  const into = relations.data?.filter((each) => each.related_collection === collection).length;
+  return (
+    <>
+      {fields.data && <Fact>{counted(fields.data.length, 'field')}</Fact>}
+      {out !== undefined && out > 0 && <Fact>{counted(out, 'relation')} out</Fact>}
+      {into !== undefined && into > 0 && <Fact>{counted(into, 'relation')} in</Fact>}
+    </>
+  );
+}
+
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
+
+function Fact({ children }: { children: ReactNode }) {
+  return (
+    <Badge variant="default" tt="none" fw={500}>
+      {children}
+    </Badge>
+  );
+}

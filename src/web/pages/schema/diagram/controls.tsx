@@ -1,0 +1,68 @@
+/** How much the diagram shows, and how large. */
+import fitIcon from 'icon:fit_screen';
+import minusIcon from 'icon:remove';
+import plusIcon from 'icon:add';
+import { ActionIcon, SegmentedControl } from '@mantine/core';
+import { useReactFlow } from '@xyflow/react';
+import { Glyph } from '../../../shared/glyph.js';
+import type { Depth, SchemaSearch } from '../search.js';
+import classes from './diagram.module.css';
+
+interface Props {
+  search: SchemaSearch;
+  onChange: (changed: Partial<SchemaSearch>) => void;
+}
+
+/** Clear of what lies over the drawing. */
+export const FITTED = { padding: { top: '64px', bottom: '28px', left: '64px', right: '28px' }, maxZoom: 1.1 } as const;
+
+const DEPTHS = [
+  { value: 'names', label: 'Names' },
+  { value: 'keys', label: 'Keys' },
+  { value: 'columns', label: 'All columns' },
+];
+
+const STEPS = [
+  { value: '0', label: 'All' },
+  { value: '1', label: '1 step' },
+  { value: '2', label: '2 steps' },
+];
+
+export function Controls({ search, onChange }: Props) {
+  const { zoomIn, zoomOut, fitView } = useReactFlow();
+  return (
+    <>
+      <div className={classes.depth}>
+        <SegmentedControl
+          size="xs"
+          role="radiogroup"
+          aria-label="What is shown of each table"
+          data={DEPTHS}
+          value={search.depth ?? 'keys'}
+          onChange={(depth) => onChange({ depth: depth as Depth })}
+        />
+        {search.c !== undefined && (
+          <SegmentedControl
+            size="xs"
+            role="radiogroup"
+            aria-label="How far around the chosen table"
+            data={STEPS}
+            value={String(search.near ?? 0)}
+            onChange={(near) => onChange({ near: near === '0' ? undefined : (Number(near) as 1 | 2) })}
+          />
+        )}
+      </div>
+      <ActionIcon.Group orientation="vertical" className={classes.zoom}>
+        <ActionIcon variant="default" size="lg" aria-label="Larger" onClick={() => void zoomIn()}>
+          <Glyph path={plusIcon} />
+        </ActionIcon>
+        <ActionIcon variant="default" size="lg" aria-label="Smaller" onClick={() => void zoomOut()}>
+          <Glyph path={minusIcon} />
+        </ActionIcon>
+        <ActionIcon variant="default" size="lg" aria-label="Show all" onClick={() => void fitView(FITTED)}>
+          <Glyph path={fitIcon} />
+        </ActionIcon>
+      </ActionIcon.Group>
+    </>
+  );
+}

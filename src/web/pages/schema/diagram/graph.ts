@@ -1,0 +1,139 @@
+/** Which tables and relations a diagram shows, and how large they are drawn. */
+import type { FieldDocument, ListedCollection, RelationDocument } from '../../../service/types.js';
+import type { Depth } from '../search.js';
+
+export type ShownRelation = Pick<RelationDocument, 'collection' | 'field' | 'related_collection' | 'meta' | 'schema'>;
+export type ShownField = Pick<FieldDocument, 'collection' | 'field' | 'type' | 'schema' | 'meta'>;
+
+export interface TableRow {
+  field: string;
+  type: string;
+  isKey: boolean;
+  isForeign: boolean;
+  isRequired: boolean;
+}
+
+export interface Table {
+  name: string;
+  collection: ListedCollection;
+  rows: TableRow[];
+  /** Fields that this depth leaves out. */
+  more: number;
+  width: number;
+  height: number;
+}
+
+export interface Link {
+  id: string;
+  from: string;
+  fromField: string;
+  to: string;
+  toField: string;
+  /** `any`: to one of several collections. */
+  kind: 'key' | 'unkept' | 'any';
+}
+
+export interface Graph {
+  tables: Table[];
+  links: Link[];
+}
+
+export const HEAD = 38;
+export const ROW = 24;
+const PADDING = 6;
+const LETTER = 7.1;
+
+/** More tables than this are too many to be read, or laid out while somebody waits. */
+export const MOST_TABLES = 150;
+
+/** The tables within `steps` relations of `chosen`, itself among them. */
+export function neighbourhood(chosen: string, steps: number, relations: readonly ShownRelation[]): Set<string> {
+  let found = new Set([chosen]);
+  for (let step = 0; step < steps; step++) {
+    const within = found;
+    const touched = relations
+      .map((relation) => [relation.collection, ...targetsOf(relation)])
+      .filter((ends) => ends.some((end) => within.has(end)));
+    found = new Set([...within, ...touched.flat()]);
+  }
+  return found;
+}
+
+export function graphOf(
+  shown: readonly ListedCollection[],
+  { fields, relations, depth }: { fields: readonly ShownField[]; relations: readonly ShownRelation[]; depth: Depth },
+): Graph {
+  const names = new Set(shown.map(({ collection }) => collection));
+  const inside = relations.filter(({ collection }) => names.has(collection));
+  const foreign = new Set(inside.map(({ collection, field }) => `${collection} ${field}`));
+  const byTable = new Map<string, ShownField[]>();
+  for (const field of fields) {
+    const known = byTable.get(field.collection);
+    if (known === undefined) byTable.set(field.collection, [field]);
+    else known.push(field);
+  }
+  const keys = new Map<string, string>();
+  const tables = shown.map((collection) => {
+    const rows = (byTable.get(collection.collection) ?? []).flatMap((field) => rowOf(field, foreign));
+    const key = rows.find(({ isKey }) => isKey);
+    if (key !== undefined) keys.set(collection.collection, key.field);
+    return tableOf(collection, rows, depth);
+  });
+  const links = inside.flatMap((relation) => linksOf(relation, { names, keys }));
+  return { tables, links };
+}
+
+/** Aliases have no column. */
+function rowOf({ collection, field, type, schema }: ShownField, foreign: ReadonlySet<string>): TableRow[] {
+  if (schema === null) return [];
+  const isForeign = foreign.has(`${collection} ${field}`);
+  return [{ field, type, isKey: schema.is_primary_key, isForeign, isRequired: !schema.is_nullable }];
+}
+
+function tableOf(collection: ListedCollection, all: TableRow[], depth: Depth): Table {
+  const rows =
+    depth === 'columns' ? all : depth === 'keys' ? all.filter(({ isKey, isForeign }) => isKey || isForeign) : [];
+  const more = depth === 'names' ? 0 : all.length - rows.length;
+  const longest = Math.max(
+    collection.collection.length * 1.12 + 5,
+    ...rows.map(({ field, type }) => field.length + Math.min(type.length, 14) + 6),
+  );
+  const width = Math.round(Math.min(320, Math.max(150, longest * LETTER + 24)));
+  const lines = rows.length + (more > 0 ? 1 : 0);
+  return {
+    name: collection.collection,
+    collection,
+    rows,
+    more,
+    width,
+    height: HEAD + (lines > 0 ? lines * ROW + PADDING : 0),
+  };
+}
+
+function targetsOf({ related_collection: one, meta }: ShownRelation): readonly string[] {
+  return one === null ? (meta.one_allowed_collections ?? []) : [one];
+}
+
+function linksOf(
+  relation: ShownRelation,
+  { names, keys }: { names: ReadonlySet<string>; keys: ReadonlyMap<string, string> },
+): Link[] {
+  const { collection: from, field: fromField, related_collection: one, schema } = relation;
+  const kind = one === null ? 'any' : schema === null ? 'unkept' : 'key';
+  return targetsOf(relation)
+    .filter((to) => names.has(to))
+    .map((to) => ({
+      id: JSON.stringify([from, fromField, to]),
+      from,
+      fromField,
+      to,
+      toField: keys.get(to) ?? '',
+      kind,
+    }));
+}
+
+/** The middle of a field's row, from the top of its table; of the head where the row isn't shown. */
+export function portAt(table: Table, field: string): number {
+  const index = table.rows.findIndex((row) => row.field === field);
+  return index < 0 ? HEAD / 2 : HEAD + index * ROW + ROW / 2;
+}

@@ -1,0 +1,117 @@
+/** Places tables and leads lines around them: ELK, in a worker that is loaded with the first diagram. */
+import type { ELK, ElkExtendedEdge, ElkNode } from 'elkjs';
+import Elk from 'elkjs/lib/elk-api.js';
+import workerUrl from 'elkjs/lib/elk-worker.min.js?url';
+import { type Graph, type Link, type Table, portAt } from './graph.js';
+
+export interface Point {
+  x: number;
+  y: number;
+}
+
+export interface Placed extends Graph {
+  places: ReadonlyMap<string, Point>;
+  /** The corners of each line, by the id of the link. */
+  lines: ReadonlyMap<string, readonly Point[]>;
+}
+
+let elk: ELK | undefined;
+
+const OPTIONS = {
+  'elk.algorithm': 'layered',
+  'elk.direction': 'RIGHT',
+  'elk.edgeRouting': 'ORTHOGONAL',
+  'elk.layered.spacing.nodeNodeBetweenLayers': '70',
+  'elk.spacing.nodeNode': '28',
+  'elk.spacing.edgeNode': '18',
+  'elk.spacing.edgeEdge': '10',
+  'elk.spacing.componentComponent': '48',
+  'elk.layered.considerModelOrder.strategy': 'NODES_AND_EDGES',
+  'elk.layered.nodePlacement.strategy': 'NETWORK_SIMPLEX',
+  'elk.separateConnectedComponents': 'true',
+  'elk.aspectRatio': '1.6',
+};
+
+export async function layOut(graph: Graph): Promise<Placed> {
+  elk ??= new Elk({ workerUrl });
+  const ports = new Map<string, Set<string>>();
+  const edges = graph.links.map((link): ElkExtendedEdge => {
+    const source = portId(ports, { table: link.from, side: 'out', field: link.fromField });
+    const target = portId(ports, { table: link.to, side: 'in', field: link.toField });
+    return { id: link.id, sources: [source], targets: [target] };
+  });
+  const root = await elk.layout({
+    id: 'root',
+    layoutOptions: OPTIONS,
+    children: graph.tables.map((table) => nodeOf(table, ports.get(table.name) ?? new Set())),
+    edges,
+  });
+  const places = new Map((root.children ?? []).map(({ id, x = 0, y = 0 }) => [id, { x, y }]));
+  return { ...graph, places, lines: new Map((root.edges ?? []).map((edge) => [edge.id, cornersOf(edge)])) };
+}
+
+interface Port {
+  table: string;
+  side: 'in' | 'out';
+  field: string;
+}
+
+/** A line leaves at the right of its foreign key and comes to the left of the key that it means. */
+function portId(ports: Map<string, Set<string>>, port: Port): string {
+  const id = JSON.stringify([port.table, port.side, port.field]);
+  const known = ports.get(port.table) ?? new Set();
+  ports.set(port.table, known.add(id));
+  return id;
+}
+
+function nodeOf(table: Table, ports: ReadonlySet<string>): ElkNode {
+  return {
+    id: table.name,
+    width: table.width,
+    height: table.height,
+    layoutOptions: { 'elk.portConstraints': 'FIXED_POS' },
+    ports: [...ports].map((id) => {
+      const [, side, field] = JSON.parse(id) as [string, 'in' | 'out', string];
+      const y = portAt(table, field);
+      return {
+        id,
+        width: 1,
+        height: 1,
+        x: side === 'in' ? -1 : table.width,
+        y,
+        layoutOptions: { 'elk.port.side': side === 'in' ? 'WEST' : 'EAST' },
+      };
+    }),
+  };
+}
+
+function cornersOf({ sections = [] }: ElkExtendedEdge): Point[] {
+  return sections.flatMap(({ startPoint, bendPoints = [], endPoint }) => [startPoint, ...bendPoints, endPoint]);
+}
+
+/** A line as an SVG path with round corners. */
+export function pathOf(corners: readonly Point[]): string {
+  const [first, ...rest] = corners;
+  if (first === undefined) return '';
+  const parts = rest.map((point, index) => {
+    const before = corners[index];
+    const after = rest[index + 1];
+    if (before === undefined || after === undefined) return `L${point.x} ${point.y}`;
+    const into = towards(point, before);
+    const out = towards(point, after);
+    return `L${into.x} ${into.y}Q${point.x} ${point.y} ${out.x} ${out.y}`;
+  });
+  return `M${first.x} ${first.y}${parts.join('')}`;
+}
+
+const RADIUS = 7;
+
+function towards(from: Point, to: Point): Point {
+  const distance = Math.hypot(to.x - from.x, to.y - from.y) || 1;
+  const part = Math.min(RADIUS, distance / 2) / distance;
+  return { x: from.x + (to.x - from.x) * part, y: from.y + (to.y - from.y) * part };
+}
+
+/** What a link says, for those who don't see its line. */
+export const linkLabel = ({ from, fromField, to, kind }: Link): string =>
+  `${from}.${fromField} leads to ${to}${kind === 'unkept' ? ', without a foreign key' : kind === 'any' ? ', among others' : ''}`;

@@ -1,0 +1,54 @@
+/** One table of the diagram. */
+import keyIcon from 'icon:key';
+import linkIcon from 'icon:link';
+import tableIcon from 'icon:table';
+import { type Node, type NodeProps, Handle, Position } from '@xyflow/react';
+import { memo } from 'react';
+import { Glyph } from '../../../shared/glyph.js';
+import { MaterialIcon } from '../../../shared/material-icon.js';
+import { colorOf } from '../color.js';
+import type { Table, TableRow } from './graph.js';
+import classes from './table-node.module.css';
+
+export type TableNodeType = Node<{ table: Table; isChosen: boolean; isFaded: boolean }, 'table'>;
+
+export const TableNode = memo(function TableNode({ data: { table, isChosen, isFaded } }: NodeProps<TableNodeType>) {
+  const { collection, rows, more, width, height } = table;
+  return (
+    <div
+      className={classes.table}
+      data-chosen={isChosen || undefined}
+      data-faded={isFaded || undefined}
+      style={{ width, height }}
+    >
+      <Handle type="target" position={Position.Left} className={classes.handle ?? ''} isConnectable={false} />
+      <Handle type="source" position={Position.Right} className={classes.handle ?? ''} isConnectable={false} />
+      <div
+        className={classes.head}
+        style={{ borderTopColor: colorOf(collection.meta.color) ?? 'var(--mantine-color-iris-5)' }}
+      >
+        <MaterialIcon name={collection.meta.icon} otherwise={tableIcon} size={16} />
+        <span className={classes.name}>{table.name}</span>
+      </div>
+      {rows.map((row) => (
+        <Row key={row.field} row={row} />
+      ))}
+      {more > 0 && <div className={classes.more}>{more} more</div>}
+    </div>
+  );
+});
+
+function Row({ row: { field, type, isKey, isForeign, isRequired } }: { row: TableRow }) {
+  return (
+    <div className={classes.row} data-key={isKey || undefined}>
+      <span className={classes.mark}>
+        {isKey ? <Glyph path={keyIcon} size={14} /> : isForeign ? <Glyph path={linkIcon} size={14} /> : null}
+      </span>
+      <span className={classes.name}>{field}</span>
+      <span className={classes.type}>
+        {type}
+        {isRequired ? '' : '?'}
+      </span>
+    </div>
+  );
+}

@@ -1,0 +1,87 @@
+/** The graph that the address asks for, read in as few questions as its size allows. */
+import { queryOptions, useQueries, useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import { SCHEMA, fieldsQuery, relationsQuery } from '../../../service/queries.js';
+import { request } from '../../../service/request.js';
+import type { ListedCollection } from '../../../service/types.js';
+import type { SchemaSearch } from '../search.js';
+import { type Graph, MOST_TABLES, type ShownField, type ShownRelation, graphOf, neighbourhood } from './graph.js';
+
+const allFieldsQuery = () =>
+  queryOptions({
+    queryKey: [SCHEMA, 'all fields'],
+    staleTime: Infinity,
+    queryFn: async ({ signal }) =>
+      (await request<{ data: ShownField[] }>('/fields?fields=collection,field,type,schema', { signal })).data,
+  });
+
+const NONE: readonly ShownField[] = [];
+
+export type GraphState =
+  | { status: 'waiting' }
+  | { status: 'failed'; error: Error; retry: () => void }
+  /** `hasChosen`: a smaller neighbourhood would do. */
+  | { status: 'too many'; tables: number; hasChosen: boolean }
+  | { status: 'there'; graph: Graph };
+
+export function useGraph(collections: readonly ListedCollection[], search: SchemaSearch): GraphState {
+  const { c: chosen, near, hidden = false, depth = 'keys' } = search;
+  const relations = useQuery(relationsQuery());
+  const shown = useMemo(
+    () => tablesFor(collections, { chosen, near, hidden, relations: relations.data ?? [] }),
+    [collections, hidden, near, chosen, relations.data],
+  );
+  const isTooMuch = shown.length > MOST_TABLES;
+  const found = useFields(shown, {
+    isAsked: depth !== 'names' && !isTooMuch,
+    isSmall: collections.length <= MOST_TABLES,
+  });
+  const { data: links } = relations;
+  const graph = useMemo(
+    () =>
+      found.fields && links && !isTooMuch ? graphOf(shown, { fields: found.fields, relations: links, depth }) : null,
+    [shown, found.fields, links, isTooMuch, depth],
+  );
+
+  if (graph !== null) return { status: 'there', graph };
+  const error = relations.error ?? found.error;
+  if (error !== null) {
+    return { status: 'failed', error, retry: () => void Promise.all([relations.refetch(), found.refetch()]) };
+  }
+  if (!isTooMuch || links === undefined) return { status: 'waiting' };
+  return { status: 'too many', tables: shown.length, hasChosen: chosen !== undefined };
+}
+
+interface Wanted {
+  chosen: string | undefined;
+  near: number | undefined;
+  hidden: boolean;
+  relations: readonly ShownRelation[];
+}
+
+/** What is around the chosen one is shown though it be hidden elsewhere. */
+function tablesFor(
+  collections: readonly ListedCollection[],
+  { chosen, near, hidden, relations }: Wanted,
+): ListedCollection[] {
+  const tables = collections.filter(({ schema }) => schema !== null);
+  if (near === undefined || chosen === undefined) {
+    return tables.filter(({ collection, meta }) => hidden || !meta.hidden || collection === chosen);
+  }
+  const close = neighbourhood(chosen, near, relations);
+  return tables.filter(({ collection }) => close.has(collection));
+}
+
+/** All at once of a small schema; of a large one those that are shown. */
+function useFields(shown: readonly ListedCollection[], { isAsked, isSmall }: { isAsked: boolean; isSmall: boolean }) {
+  const all = useQuery({ ...allFieldsQuery(), enabled: isAsked && isSmall });
+  const each = useQueries({
+    queries: isAsked && !isSmall ? shown.map(({ collection }) => fieldsQuery(collection)) : [],
+    combine: (results) => ({
+      error: results.find(({ error }) => error !== null)?.error ?? null,
+      data: results.every(({ data }) => data !== undefined) ? results.flatMap(({ data }) => data ?? []) : undefined,
+    }),
+  });
+  const fields: readonly ShownField[] | undefined = isSmall ? all.data : each.data;
+  return { fields: isAsked ? fields : NONE, error: all.error ?? each.error, refetch: all.refetch };
+}

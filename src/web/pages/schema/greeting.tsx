@@ -1,0 +1,70 @@
+/** A service that manages nothing yet: what to do first, with commands that can be copied. */
+import adoptIcon from 'icon:database';
+import bringIcon from 'icon:upload_file';
+import makeIcon from 'icon:add_box';
+import { Code, Container, Paper, SimpleGrid, Text, Title } from '@mantine/core';
+import { useRole } from '../../service/use-session.js';
+import { Glyph } from '../../shared/glyph.js';
+import { CopyButton } from '../../shared/copy-button.js';
+import classes from './greeting.module.css';
+
+const WAYS = [
+  {
+    icon: makeIcon,
+    title: 'Make a collection',
+    text: 'A collection is a table, its fields are the columns. Send one to the interface:',
+    command: (origin: string) =>
+      `curl ${origin}/collections -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" -d '{"collection": "articles", "schema": {}, "fields": [{"field": "title", "type": "string", "interface": "input"}]}'`,
+  },
+  {
+    icon: bringIcon,
+    title: 'Bring a snapshot',
+    text: 'The schema of another instance, ours or the peer’s, as JSON or YAML. It shows the plan and asks first:',
+    command: (origin: string) => `npx dps apply snapshot.yaml --force --url ${origin} --token "$TOKEN"`,
+  },
+  {
+    icon: adoptIcon,
+    title: 'Adopt a database',
+    text: 'Tables that are there already come under management as they are, without a statement that changes them:',
+    command: () => 'npx dps adopt --all',
+  },
+];
+
+export function Greeting() {
+  const role = useRole();
+  return (
+    <Container size="lg" py={56} px="lg">
+      <Title order={1} size="h2" ta="center">
+        Nothing here yet
+      </Title>
+      <Text c="dimmed" ta="center" mt="xs" mb={36}>
+        {role === 'admin'
+          ? 'There are three ways to begin. This page follows by itself.'
+          : 'An admin has to make the first collection.'}
+      </Text>
+      {role === 'admin' && (
+        <SimpleGrid cols={{ base: 1, md: 3 }} spacing="lg">
+          {WAYS.map(({ icon, title, text, command }) => (
+            <Paper key={title} p="lg" radius="lg" className={classes.way}>
+              <span className={classes.icon}>
+                <Glyph path={icon} size={26} />
+              </span>
+              <Title order={2} size="h4">
+                {title}
+              </Title>
+              <Text size="sm" c="dimmed">
+                {text}
+              </Text>
+              <div className={classes.command}>
+                <Code block className={classes.code} tabIndex={0} aria-label={`Command: ${title}`}>
+                  {command(location.origin)}
+                </Code>
+                <CopyButton text={command(location.origin)} />
+              </div>
+            </Paper>
+          ))}
+        </SimpleGrid>
+      )}
+    </Container>
+  );
+}

@@ -1,0 +1,28 @@
+/** What of the schema page stands in its address, so that a link shows what I see. */
+export const DEPTHS = ['names', 'keys', 'columns'] as const;
+export type Depth = (typeof DEPTHS)[number];
+
+export interface SchemaSearch {
+  /** The chosen collection. */
+  c?: string;
+  /** How much of each table the diagram shows; `keys` unless said. */
+  depth?: Depth;
+  /** Steps around the chosen collection that the diagram shows; all of it unless said. */
+  near?: 1 | 2;
+  /** Hidden collections are shown as well. */
+  hidden?: true;
+  /** The language that collections are called in; by their own names unless said. */
+  lang?: string;
+}
+
+export function readSchemaSearch(given: Record<string, unknown>): SchemaSearch {
+  const found: SchemaSearch = {};
+  const { c, depth, near, hidden, lang } = given;
+  // A name of digits alone comes as a number.
+  if (typeof c === 'string' || typeof c === 'number') found.c = String(c);
+  if (DEPTHS.some((each) => each === depth)) found.depth = depth as Depth;
+  if (near === 1 || near === 2) found.near = near;
+  if (hidden === true) found.hidden = true;
+  if (typeof lang === 'string') found.lang = lang;
+  return found;
+}

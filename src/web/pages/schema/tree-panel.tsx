@@ -1,0 +1,85 @@
+/** The tree with what narrows it down. */
+import filterIcon from 'icon:filter_list';
+import languageIcon from 'icon:translate';
+import { CloseButton, NativeSelect, Switch, Text, TextInput } from '@mantine/core';
+import { useDeferredValue, useMemo, useState } from 'react';
+import type { ListedCollection } from '../../service/types.js';
+import { Glyph } from '../../shared/glyph.js';
+import type { SchemaSearch } from './search.js';
+import { Tree } from './tree.js';
+import { languagesOf, nameIn, rowsOf, treeOf } from './tree-model.js';
+import classes from './page.module.css';
+
+interface Props {
+  collections: readonly ListedCollection[];
+  search: SchemaSearch;
+  onChange: (changed: Partial<SchemaSearch>) => void;
+  onChoose: (collection: string) => void;
+}
+
+export function TreePanel({ collections, search, onChange, onChoose }: Props) {
+  const [text, setText] = useState('');
+  const filter = useDeferredValue(text.trim());
+  const [toggled, setToggled] = useState<ReadonlyMap<string, boolean>>(new Map());
+  const roots = useMemo(() => treeOf(collections), [collections]);
+  const languages = useMemo(() => languagesOf(collections), [collections]);
+  const { hidden = false, lang } = search;
+  const rows = useMemo(
+    () => rowsOf(roots, { hidden, toggled, filter, nameOf: (each) => nameIn(lang, each) }),
+    [roots, hidden, toggled, filter, lang],
+  );
+  const tables = collections.filter(({ schema }) => schema !== null).length;
+  const hasHidden = collections.some(({ meta }) => meta.hidden);
+  return (
+    <section className={classes.panel} aria-label="Collections">
+      <div className={classes.tools}>
+        <TextInput
+          aria-label="Filter the collections"
+          placeholder="Filter"
+          size="sm"
+          value={text}
+          onChange={(event) => setText(event.currentTarget.value)}
+          leftSection={<Glyph path={filterIcon} size={18} />}
+          rightSection={
+            text === '' ? undefined : <CloseButton size="sm" aria-label="Clear" onClick={() => setText('')} />
+          }
+        />
+        {languages.length > 0 && (
+          <NativeSelect
+            aria-label="Language of the names"
+            size="xs"
+            leftSection={<Glyph path={languageIcon} size={16} />}
+            data={[{ value: '', label: 'Own names' }, ...languages]}
+            value={lang ?? ''}
+            onChange={(event) => onChange({ lang: event.currentTarget.value || undefined })}
+          />
+        )}
+      </div>
+      {rows.length === 0 && (
+        <Text size="sm" c="dimmed" px="md" py="xs">
+          {filter === '' ? 'All collections are hidden.' : 'No collection is called so.'}
+        </Text>
+      )}
+      <Tree
+        rows={rows}
+        chosen={search.c}
+        nameOf={(each) => nameIn(lang, each)}
+        onChoose={onChoose}
+        onToggle={(name, open) => setToggled((before) => new Map(before).set(name, open))}
+      />
+      <div className={classes.count}>
+        <Text size="xs" c="dimmed">
+          {tables.toLocaleString()} {tables === 1 ? 'table' : 'tables'}
+        </Text>
+        {hasHidden && (
+          <Switch
+            size="xs"
+            label="Hidden ones"
+            checked={hidden}
+            onChange={(event) => onChange({ hidden: event.currentTarget.checked || undefined })}
+          />
+        )}
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,174 @@
+/** The tree as a list that draws only what is to be seen, moved through with the arrow keys. */
+import folderIcon from 'icon:folder';
+import hiddenIcon from 'icon:visibility_off';
+import openIcon from 'icon:expand_more';
+import singleIcon from 'icon:looks_one';
+import tableIcon from 'icon:table';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
+import type { ListedCollection } from '../../service/types.js';
+import { brief } from '../../shared/brief.js';
+import { Glyph } from '../../shared/glyph.js';
+import { MaterialIcon } from '../../shared/material-icon.js';
+import type { TreeRow } from './tree-model.js';
+import { colorOf } from './color.js';
+import classes from './tree.module.css';
+
+interface Props {
+  rows: readonly TreeRow[];
+  chosen: string | undefined;
+  nameOf: (collection: ListedCollection) => string;
+  onChoose: (collection: string) => void;
+  onToggle: (collection: string, open: boolean) => void;
+}
+
+const ROW = 32;
+
+export function Tree({ rows, chosen, nameOf, onChoose, onToggle }: Props) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW,
+    overscan: 12,
+  });
+  const [at, setAt] = useState<string>();
+  const chosenAt = rows.findIndex(({ node }) => node.collection.collection === (at ?? chosen));
+  const focused = Math.max(0, chosenAt);
+
+  useEffect(() => {
+    const index = rows.findIndex(({ node }) => node.collection.collection === chosen);
+    if (index >= 0) virtual.scrollToIndex(index, { align: 'auto' });
+    // Only another choice scrolls: the tree stays where it is while groups are opened and closed.
+    // oxlint-disable-next-line
+  }, [chosen]);
+
+  const focus = (index: number): void => {
+    const row = rows[Math.min(Math.max(index, 0), rows.length - 1)];
+    if (row === undefined) return;
+    setAt(row.node.collection.collection);
+    virtual.scrollToIndex(rows.indexOf(row), { align: 'auto' });
+    requestAnimationFrame(() => scroller.current?.querySelector<HTMLElement>('[tabindex="0"]')?.focus());
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const row = rows[focused];
+    if (row === undefined) return;
+    const name = row.node.collection.collection;
+    const move = MOVES[event.key];
+    if (event.key === 'Enter' || event.key === ' ') onChoose(name);
+    else if (move === undefined) return;
+    else {
+      const next = move({ row, focused, rows, toggle: (open) => onToggle(name, open) });
+      if (next !== null) focus(next);
+    }
+    event.preventDefault();
+  };
+
+  return (
+    <div ref={scroller} className={classes.scroller}>
+      <div
+        role="tree"
+        aria-label="Collections"
+        className={classes.tree}
+        style={{ height: virtual.getTotalSize() }}
+        onKeyDown={onKeyDown}
+      >
+        {virtual.getVirtualItems().map(({ index, start }) => {
+          const row = rows[index];
+          if (row === undefined) return null;
+          const { collection } = row.node;
+          const name = collection.collection;
+          return (
+            <div
+              key={name}
+              role="treeitem"
+              aria-level={row.level}
+              aria-posinset={row.place}
+              aria-setsize={row.of}
+              aria-selected={name === chosen}
+              {...(row.open === undefined ? {} : { 'aria-expanded': row.open })}
+              tabIndex={index === focused ? 0 : -1}
+              className={classes.row}
+              data-hidden={collection.meta.hidden || undefined}
+              style={{ transform: `translateY(${start}px)`, paddingInlineStart: row.level * 16 - 8 }}
+              onClick={() => {
+                setAt(name);
+                onChoose(name);
+              }}
+            >
+              <Toggle row={row} onToggle={(open) => onToggle(name, open)} />
+              <span className={classes.icon} style={{ color: colorOf(collection.meta.color) }}>
+                <MaterialIcon
+                  name={collection.meta.icon}
+                  otherwise={collection.schema === null ? folderIcon : tableIcon}
+                  size={18}
+                />
+              </span>
+              <span className={classes.name} title={titleOf(collection)}>
+                <bdi>{nameOf(collection)}</bdi>
+              </span>
+              {collection.meta.singleton && <Mark path={singleIcon} label="one item" />}
+              {collection.meta.hidden && <Mark path={hiddenIcon} label="hidden" />}
+            </div>
+          );
+        })}
+      </div>
+    </div>
+  );
+}
+
+function Toggle({ row, onToggle }: { row: TreeRow; onToggle: (open: boolean) => void }) {
+  if (row.open === undefined || row.locked) return <span className={classes.toggle} />;
+  return (
+    <span
+      className={classes.toggle}
+      data-open={row.open}
+      aria-hidden="true"
+      onClick={(event) => {
+        event.stopPropagation();
+        onToggle(row.open !== true);
+      }}
+    >
+      <Glyph path={openIcon} size={18} />
+    </span>
+  );
+}
+
+function Mark({ path, label }: { path: string; label: string }) {
+  return (
+    <span className={classes.mark} role="img" aria-label={label} title={label}>
+      <Glyph path={path} size={15} />
+    </span>
+  );
+}
+
+const titleOf = ({ collection, meta }: ListedCollection): string =>
+  meta.note === null ? collection : `${collection}: ${brief(meta.note)}`;
+
+interface Standing {
+  row: TreeRow;
+  focused: number;
+  rows: readonly TreeRow[];
+  toggle: (open: boolean) => void;
+}
+
+type Move = (standing: Standing) => number | null;
+
+/** Where each key leads: the index of a row; null: it stays, and what it opened or closed shows. */
+const MOVES: Readonly<Record<string, Move>> = {
+  ArrowDown: ({ focused }) => focused + 1,
+  ArrowUp: ({ focused }) => focused - 1,
+  Home: () => 0,
+  End: ({ rows }) => rows.length - 1,
+  ArrowRight({ row, focused, toggle }) {
+    if (row.open === false) toggle(true);
+    return row.open === true ? focused + 1 : null;
+  },
+  ArrowLeft({ row, rows, focused, toggle }) {
+    if (row.open !== true || row.locked) {
+      return rows.findLastIndex(({ level }, index) => index < focused && level < row.level);
+    }
+    toggle(false);
+    return null;
+  },
+};

@@ -1,0 +1,59 @@
+/** Shows the app to who is signed in, and asks everybody else who they are. */
+import { Center, Modal, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { type ReactNode, useEffect } from 'react';
+import { queryClient } from '../../app/query-client.js';
+import { resume, signOut } from '../../service/session.js';
+import { useSession } from '../../service/use-session.js';
+import { ProblemAlert } from '../../shared/problem-alert.js';
+import { Waiting } from '../../shared/waiting.js';
+import { SignInForm } from './sign-in-form.js';
+import { SignInPage } from './page.js';
+
+export function SessionGate({ children }: { children: ReactNode }) {
+  const session = useSession();
+  const start = useQuery({ queryKey: ['resume'], queryFn: resumeOnce, staleTime: Infinity, gcTime: Infinity });
+  const userId = 'user' in session ? session.user.id : null;
+  // Nothing of one user is shown to the next.
+  useEffect(() => (userId === null ? undefined : forgetAnswers), [userId]);
+
+  if (session.status === 'out') return <SignInPage />;
+  if (session.status === 'starting') {
+    return (
+      <Center mih="100vh" p="md">
+        {start.error ? (
+          <ProblemAlert error={start.error} retry={() => void start.refetch()} />
+        ) : (
+          <Waiting label="Starting" />
+        )}
+      </Center>
+    );
+  }
+  return (
+    <>
+      {children}
+      <Modal
+        opened={session.status === 'expired'}
+        onClose={() => void signOut()}
+        title="Your session has ended"
+        closeOnClickOutside={false}
+        closeOnEscape={false}
+        closeButtonProps={{ 'aria-label': 'Sign out' }}
+      >
+        <Text size="sm" mb="md">
+          Sign in again as {session.user.email}: everything on this page stays as it is.
+        </Text>
+        <SignInForm email={session.user.email} />
+      </Modal>
+    </>
+  );
+}
+
+const KEPT: readonly unknown[] = ['icon', 'resume'];
+
+const forgetAnswers = () => queryClient.removeQueries({ predicate: ({ queryKey }) => !KEPT.includes(queryKey[0]) });
+
+async function resumeOnce(): Promise<null> {
+  await resume();
+  return null;
+}

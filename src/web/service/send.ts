@@ -1,0 +1,48 @@
+/** One request as it is: no session, no second try. */
+import { RefusedError, UnreachableError } from './errors.js';
+import type { Problem } from './types.js';
+
+export interface Sending {
+  method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  headers?: Readonly<Record<string, string>>;
+  /** Sent as a JSON body. */
+  json?: unknown;
+  signal?: AbortSignal;
+}
+
+/**
+ * The body of the answer.
+ * @throws RefusedError with what the service says, UnreachableError when it says nothing
+ */
+export async function send<T>(path: string, sending: Sending = {}): Promise<T> {
+  const answer = await answerTo(path, sending);
+  const text = await answer.text().catch((cause: unknown) => {
+    throw unreachable(cause);
+  });
+  return (text === '' ? undefined : JSON.parse(text)) as T;
+}
+
+/** The answer itself, once it is known to be none of refusal. */
+export async function answerTo(path: string, { method = 'GET', headers, json, signal }: Sending): Promise<Response> {
+  const body = json === undefined ? null : JSON.stringify(json);
+  const type: Record<string, string> = body === null ? {} : { 'Content-Type': 'application/json' };
+  const init: RequestInit = { method, headers: { ...headers, ...type }, body };
+  if (signal !== undefined) init.signal = signal;
+  const answer = await fetch(path, init).catch((cause: unknown) => {
+    throw unreachable(cause);
+  });
+  if (answer.ok) return answer;
+  throw new RefusedError(answer.status, await problemsOf(answer), answer.headers.get('x-request-id'));
+}
+
+function unreachable(cause: unknown): unknown {
+  return cause instanceof DOMException && cause.name === 'AbortError' ? cause : new UnreachableError(cause);
+}
+
+/** A proxy in between may answer with something else than the service's own words. */
+async function problemsOf(answer: Response): Promise<Problem[]> {
+  const body: unknown = await answer.json().catch(() => null);
+  const errors = (body as { errors?: Problem[] } | null)?.errors;
+  if (Array.isArray(errors) && errors.length > 0) return errors;
+  return [{ message: `The answer was ${answer.status} ${answer.statusText}.`, extensions: { code: 'INTERNAL' } }];
+}

@@ -1,0 +1,154 @@
+/**
+ * Who is signed in. The access token is in this tab's memory alone; the refresh token is in a cookie that no script sees.
+ * A token that was given by hand is in memory too: it ends with the page.
+ */
+import { RefusedError } from './errors.js';
+import { send } from './send.js';
+import type { Grant, User } from './types.js';
+
+export type Session =
+  | { status: 'starting' }
+  | { status: 'out' }
+  /** `expired`: what is on the screen stays, and what was asked waits until the same user is back. */
+  | { status: 'in'; user: User; by: 'password' | 'token' }
+  | { status: 'expired'; user: User; by: 'password' | 'token' };
+
+interface Access {
+  token: string;
+  /** Milliseconds since 1970. */
+  until: number;
+}
+
+/** Says that the browser may have the cookie; without it a first visit would be an error in the console. */
+const HINT = 'dps.session';
+/** A token is renewed this long before it ends. */
+const AHEAD = 30_000;
+const LOCK = 'dps-session';
+
+let session: Session = { status: 'starting' };
+let access: Access | null = null;
+let waiting: { resolve: () => void; reject: (error: unknown) => void }[] = [];
+const listeners = new Set<() => void>();
+const tabs = new BroadcastChannel(LOCK);
+
+export const currentSession = (): Session => session;
+
+export function subscribeSession(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+function become(next: Session): void {
+  session = next;
+  for (const listener of listeners) listener();
+}
+
+tabs.onmessage = ({ data }: MessageEvent<unknown>) => {
+  if (data !== 'signed-out' || session.status === 'out' || !('by' in session) || session.by === 'token') return;
+  forget();
+};
+
+function forget(): void {
+  access = null;
+  for (const { reject } of waiting) reject(new Error('signed out'));
+  waiting = [];
+  become({ status: 'out' });
+}
+
+/** Goes on with the session of the cookie, if there is one. */
+export async function resume(): Promise<void> {
+  if (localStorage.getItem(HINT) === null) return become({ status: 'out' });
+  try {
+    await renew();
+    become({ status: 'in', user: await readUser(), by: 'password' });
+  } catch (error) {
+    if (!(error instanceof RefusedError)) throw error;
+    localStorage.removeItem(HINT);
+    become({ status: 'out' });
+  }
+}
+
+export async function signIn(email: string, password: string): Promise<void> {
+  const grant = await send<{ data: Grant }>('/auth/login', {
+    method: 'POST',
+    json: { email, password, mode: 'cookie' },
+  });
+  localStorage.setItem(HINT, '1');
+  keep(grant.data);
+  await entered('password');
+}
+
+export async function signInWithToken(token: string): Promise<void> {
+  const before = access;
+  access = { token, until: Infinity };
+  try {
+    await entered('token');
+  } catch (error) {
+    access = before;
+    throw error;
+  }
+}
+
+export async function signOut(): Promise<void> {
+  if ('by' in session && session.by === 'password') {
+    localStorage.removeItem(HINT);
+    // The session ends here whatever the service says; one that can't be reached ends it by itself in time.
+    await send('/auth/logout', { method: 'POST', json: {} }).catch(() => undefined);
+    tabs.postMessage('signed-out');
+  }
+  forget();
+}
+
+async function entered(by: 'password' | 'token'): Promise<void> {
+  const user = await readUser();
+  const isAnother = 'user' in session && session.user.id !== user.id;
+  become({ status: 'in', user, by });
+  const held = waiting;
+  waiting = [];
+  for (const { resolve, reject } of held) {
+    if (isAnother) reject(new Error('somebody else signed in'));
+    else resolve();
+  }
+}
+
+function keep({ access_token, expires }: Grant): void {
+  access = { token: access_token, until: Date.now() + expires };
+}
+
+const readUser = async (): Promise<User> =>
+  (await send<{ data: User }>('/users/me', { headers: { Authorization: `Bearer ${access?.token ?? ''}` } })).data;
+
+/** Tabs take turns, so that each finds the cookie that the one before was given. */
+const inTurn = (work: () => Promise<void>): Promise<void> =>
+  'locks' in navigator ? navigator.locks.request(LOCK, work) : work();
+
+let renewing: Promise<void> | null = null;
+
+function renew(): Promise<void> {
+  renewing ??= inTurn(async () => {
+    keep((await send<{ data: Grant }>('/auth/refresh', { method: 'POST', json: {} })).data);
+  }).finally(() => {
+    renewing = null;
+  });
+  return renewing;
+}
+
+/** The token to send now. Renews it in time; waits for the user where that fails. */
+export async function accessToken(): Promise<string> {
+  if (access !== null && access.until - AHEAD < Date.now()) await renewOrWait();
+  return access?.token ?? '';
+}
+
+/** After a 401: resolves when asking again is worth it. */
+export async function renewOrWait(): Promise<void> {
+  if ('by' in session && session.by === 'password' && session.status === 'in') {
+    try {
+      return await renew();
+    } catch (error) {
+      if (!(error instanceof RefusedError)) throw error;
+    }
+  }
+  if (!('user' in session)) throw new Error('signed out');
+  become({ ...session, status: 'expired' });
+  await new Promise<void>((resolve, reject) => waiting.push({ resolve, reject }));
+}

@@ -1,0 +1,29 @@
+/** What the service answers, as its own shapes say. Nothing is described here a second time. */
+import type { z } from 'zod';
+import type * as accounts from '../../http/openapi/answers/accounts.js';
+import type { errors } from '../../http/openapi/answers/errors.js';
+import type * as history from '../../http/openapi/answers/history.js';
+import type * as operating from '../../http/openapi/answers/operating.js';
+import type { CollectionDocument } from '../../http/deps.js';
+
+export type { CollectionDocument } from '../../http/deps.js';
+export type { FieldDocument, RelationDocument } from '../../schema/snapshot/documents.js';
+export type { Role } from '../../auth/caller.js';
+
+export type User = z.output<typeof accounts.user>;
+export type Token = z.output<typeof accounts.token>;
+export type NewToken = z.output<typeof accounts.newToken>;
+export type Grant = z.output<typeof accounts.grant>;
+export type Batch = z.output<typeof history.batch>;
+export type LogEvent = z.output<typeof history.event>;
+export type CollectionEvent = z.output<typeof history.lifeEvent>;
+export type Lives = z.output<typeof history.lives>;
+export type Info = z.output<typeof operating.info>;
+
+/** One entry of a refusal. */
+export type Problem = z.output<typeof errors>['errors'][number];
+
+/** A collection as the tree shows it: without its SQL. */
+export type ListedCollection = Pick<CollectionDocument, 'collection' | 'meta'> & {
+  schema: { name: string } | null;
+};

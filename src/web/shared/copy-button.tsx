@@ -1,0 +1,18 @@
+/** Puts a text on the clipboard, and says so. */
+import copyIcon from 'icon:content_copy';
+import doneIcon from 'icon:check';
+import { ActionIcon, Tooltip } from '@mantine/core';
+import { useClipboard } from '@mantine/hooks';
+import { Glyph } from './glyph.js';
+
+export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
+  const { copy, copied } = useClipboard();
+  const says = copied ? 'Copied' : label;
+  return (
+    <Tooltip label={says}>
+      <ActionIcon variant="subtle" color="gray" aria-label={says} onClick={() => copy(text)}>
+        <Glyph path={copied ? doneIcon : copyIcon} size={18} />
+      </ActionIcon>
+    </Tooltip>
+  );
+}

@@ -1,0 +1,38 @@
+/** What went wrong, in the service's own words. */
+import errorIcon from 'icon:error';
+import { Alert, Button, Code, List, Text } from '@mantine/core';
+import { RefusedError } from '../service/errors.js';
+import { Glyph } from './glyph.js';
+
+export function ProblemAlert({ error, retry }: { error: Error; retry?: () => void }) {
+  const problems = error instanceof RefusedError ? error.problems : [];
+  return (
+    <Alert color="red" variant="light" icon={<Glyph path={errorIcon} />} role="alert" title={titleOf(error)}>
+      {problems.length > 1 ? (
+        <List size="sm">
+          {problems.map(({ message, extensions }) => (
+            <List.Item key={`${extensions.path ?? ''} ${message}`}>{message}</List.Item>
+          ))}
+        </List>
+      ) : (
+        <Text size="sm">{error.message}</Text>
+      )}
+      {error instanceof RefusedError && error.requestId !== null && error.status >= 500 && (
+        <Text size="xs" mt="xs">
+          The service&apos;s log has more under <Code>{error.requestId}</Code>.
+        </Text>
+      )}
+      {retry && (
+        <Button size="xs" variant="default" mt="sm" onClick={retry}>
+          Try again
+        </Button>
+      )}
+    </Alert>
+  );
+}
+
+function titleOf(error: Error): string {
+  if (!(error instanceof RefusedError)) return 'No answer';
+  if (error.status === 403) return 'Not for your role';
+  return error.status >= 500 ? 'The service has a problem' : 'Not possible';
+}

@@ -1,0 +1,154 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { ensureBuilt } from '../../support/built.js';
+import { ROOT } from '../../support/documents.js';
+import { startService } from '../../support/service.js';
+import { withService } from '../../support/with-service.js';
+
+const BUILT = join(ROOT, 'dist/web');
+/** Bytes that the first page may take, compressed: the entry, what it needs at once, and the schema page. */
+const FIRST_LOAD = 300 * 1024;
+
+interface Chunk {
+  file: string;
+  css?: string[];
+  imports?: string[];
+  isEntry?: boolean;
+}
+
+describe('the admin app', () => {
+  before(function () {
+    this.timeout(120_000);
+    ensureBuilt();
+  });
+  const { service } = withService();
+
+  const get = (path: string, headers: Record<string, string> = {}) =>
+    fetch(service.url + path, { headers, redirect: 'manual' });
+  const page = async () => (await get('/app')).text();
+
+  it('is where a browser is led to, and nobody else', async () => {
+    const browser = await get('/', { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' });
+    expect([browser.status, browser.headers.get('location')]).to.deep.equal([302, '/app']);
+    expect((await get('/', { accept: '*/*' })).status).to.equal(404);
+  });
+
+  it('answers every path below it with its page, which is never kept', async () => {
+    for (const path of ['/app', '/app/', '/app/collections/x.y', '/app?c=%3Cimg%3E']) {
+      const answer = await get(path);
+      expect(answer.status, path).to.equal(200);
+      expect(answer.headers.get('content-type')).to.equal('text/html; charset=utf-8');
+      expect(answer.headers.get('cache-control')).to.equal('no-store');
+      expect(await answer.text())
+        .to.contain('<div id="app">')
+        .and.not.to.contain('%CSP_NONCE%');
+    }
+  });
+
+  it('lets nothing in that is not its own, and a nonce of each answer be the only way for styles', async () => {
+    const [one, other] = [await get('/app'), await get('/app')];
+    const policy = one.headers.get('content-security-policy') ?? '';
+    const nonce = /'nonce-([^']+)'/.exec(policy)?.[1] ?? '';
+    expect(nonce).to.have.length.greaterThan(20);
+    expect(await one.text()).to.contain(`nonce="${nonce}"`);
+    expect(other.headers.get('content-security-policy')).not.to.contain(nonce);
+    expect(policy)
+      .to.contain("default-src 'none'")
+      .and.contain("script-src 'self';")
+      .and.contain("frame-ancestors 'none'");
+    expect(policy).not.to.match(/unsafe|data:|https?:/);
+    expect(one.headers.get('x-content-type-options')).to.equal('nosniff');
+    expect(one.headers.get('referrer-policy')).to.equal('no-referrer');
+    expect(one.headers.get('strict-transport-security')).to.equal(null);
+  });
+
+  it('has files that are kept for ever, in the coding that is asked for', async () => {
+    const [, script = ''] = /src="([^"]+\.js)"/.exec(await page()) ?? [];
+    for (const [coding, ending] of [
+      ['br', '.br'],
+      ['gzip', '.gz'],
+    ]) {
+      const answer = await get(script, { 'accept-encoding': coding ?? '' });
+      expect(answer.headers.get('content-encoding')).to.equal(coding);
+      expect(answer.headers.get('cache-control')).to.equal('public, max-age=31536000, immutable');
+      expect(answer.headers.get('vary')).to.contain('Accept-Encoding');
+      const built = readFileSync(join(BUILT, script.replace('/app/', '') + ending));
+      expect(answer.headers.get('content-length')).to.equal(String(built.length));
+    }
+    const plain = await get(script, { 'accept-encoding': 'identity' });
+    expect(plain.headers.get('content-encoding')).to.equal(null);
+    expect(await plain.text()).to.equal(readFileSync(join(BUILT, script.replace('/app/', '')), 'utf8'));
+    expect((await fetch(service.url + script, { method: 'HEAD' })).status).to.equal(200);
+    expect((await fetch(service.url + script, { method: 'POST' })).status).to.equal(404);
+  });
+
+  it('gives nothing away that it was not built with', async () => {
+    for (const path of [
+      '/app/assets/../index.html',
+      '/app/assets/%2e%2e/icons.json',
+      '/app/assets/x.js',
+      '/app/assets/.made-of.json',
+    ]) {
+      const text = await (await get(path)).text();
+      expect(text, path).not.to.contain('src/web').and.not.to.contain('"home":');
+    }
+    expect((await get('/app/assets/x.js')).status).to.equal(404);
+  });
+
+  it('answers icons one by one, by names of today and of before, and nothing for one that nobody has', async () => {
+    for (const name of ['home', 'import_export', 'insert_link', 'warning_amber']) {
+      const icon = await get(`/app/icons/x/${name}.svg`);
+      expect(icon.headers.get('content-type'), name).to.equal('image/svg+xml');
+      expect(await icon.text()).to.match(/^<svg [^>]+><path/);
+    }
+    expect((await get('/app/icons/x/constructor.svg')).status).to.equal(204);
+  });
+
+  it('is at most 300 KB until something can be seen', () => {
+    const chunks = JSON.parse(readFileSync(join(BUILT, 'manifest.json'), 'utf8')) as Record<string, Chunk>;
+    const entry = Object.entries(chunks).find(([, { isEntry }]) => isEntry)?.[0] ?? '';
+    const files = new Set<string>();
+    const add = (name: string): void => {
+      const { file = '', css = [], imports = [] } = chunks[name] ?? {};
+      if (files.has(file)) return;
+      for (const each of [file, ...css]) files.add(each);
+      imports.forEach(add);
+    };
+    for (const name of [entry, 'pages/schema/page.tsx']) {
+      expect(chunks).to.have.property(name);
+      add(name);
+    }
+    const names = readdirSync(join(BUILT, 'assets'));
+    const bytes = [...files].map((file) => {
+      const best = names.includes(`${file.slice('assets/'.length)}.br`) ? `${file}.br` : file;
+      return readFileSync(join(BUILT, best)).length;
+    });
+    expect(bytes.reduce((sum, each) => sum + each, 0)).to.be.within(50_000, FIRST_LOAD);
+  });
+
+  it('names the licence of everything that it is built of', () => {
+    const text = readFileSync(join(BUILT, 'licences.txt'), 'utf8');
+    for (const name of ['react ', '@mantine/core ', 'elkjs ', '@iconify-json/material-symbols '])
+      expect(text).to.contain(name);
+    const packages = JSON.parse(readFileSync(join(BUILT, 'packages.json'), 'utf8')) as {
+      name: string;
+      license: string;
+    }[];
+    const allowed = ['MIT', 'ISC', 'Apache-2.0', '0BSD', 'BSD-3-Clause', 'EPL-2.0 OR GPL-3.0-or-later'];
+    for (const { name, license } of packages) expect(allowed, name).to.include(license);
+  });
+
+  it('can be left out', async () => {
+    const without = await startService({ APP: 'off' });
+    try {
+      for (const path of ['/app', '/app/assets/x.js', '/']) {
+        const answer = await fetch(without.url + path, { headers: { accept: 'text/html' }, redirect: 'manual' });
+        expect(answer.status, path).to.equal(404);
+      }
+      expect((await fetch(`${without.url}/server/ping`)).status).to.equal(200);
+    } finally {
+      await without.stop();
+    }
+  });
+});

@@ -1,0 +1,43 @@
+/** A real browser for tests of the admin app: Chromium, as this machine has it. */
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { atEnd } from './at-end.js';
+
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+
+export const INSTALL_CHROMIUM =
+  'Skipped: tests of the admin app need Chromium (apt-get install chromium), in PATH or named by CHROMIUM.';
+
+/** Where it is: CHROMIUM names it, else it is looked for in PATH. Null: there is none. */
+export function chromiumProgram(): string | null {
+  const named = process.env['CHROMIUM'];
+  const folders = (process.env['PATH'] ?? '').split(delimiter);
+  const places = named ? [named] : folders.flatMap((folder) => NAMES.map((name) => join(folder, name)));
+  return places.find(isProgram) ?? null;
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+let launched: Promise<Browser> | undefined;
+
+/** One for all tests of a process. */
+export function browser(executablePath: string): Promise<Browser> {
+  launched ??= launch(executablePath);
+  return launched;
+}
+
+async function launch(executablePath: string): Promise<Browser> {
+  const { chromium } = await import('playwright-core');
+  // As root, as which containers run tests, Chromium can't make its sandbox; what it loads here is ours.
+  const started = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+  atEnd(() => started.close());
+  return started;
+}

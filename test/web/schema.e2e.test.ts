@@ -1,0 +1,163 @@
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { expectAccessible, expectFits, withApp } from '../support/app.js';
+import { json } from '../support/client.js';
+
+const field = (name: string, type = 'string') => ({ field: name, type, interface: 'input' });
+const HOSTILE = '<img src=x onerror=alert(1)>';
+
+const table = (collection: string, meta: Record<string, unknown>) => ({
+  collection,
+  schema: {},
+  meta,
+  fields: [field('title'), field('owner', 'integer')],
+});
+
+const COLLECTIONS = [
+  { collection: 'content', schema: null, meta: { sort: 1, icon: 'folder_special', collapse: 'closed' } },
+  table('articles', { group: 'content', sort: 2, icon: 'article', color: '#e11d48', note: HOSTILE }),
+  table('authors', { group: 'content', sort: 1, icon: 'no_such_icon_at_all' }),
+  table('settings', { sort: 2, singleton: true, translations: { 'de-DE': 'Einstellungen' } }),
+  table('internals', { hidden: true }),
+  table(HOSTILE, { sort: 4 }),
+  table('اختبار', { sort: 5 }),
+  table('ä'.repeat(31), { sort: 6, note: 'n'.repeat(200_000) }),
+];
+
+describe('the schema page of the admin app', () => {
+  const app = withApp();
+
+  before(async () => {
+    const made = await app.client('/collections', json(COLLECTIONS));
+    expect(made.status, made.text).to.equal(200);
+    const relation = { collection: 'articles', field: 'owner', related_collection: 'authors' };
+    const related = await app.client('/relations', json(relation));
+    expect(related.status, related.text).to.equal(200);
+  });
+
+  const names = (page: Page) => page.getByRole('treeitem').allInnerTexts();
+  const item = (page: Page, name: string) => page.getByRole('treeitem', { name, exact: true });
+
+  it('shows the tree as the metadata says: groups, order, collapse, hidden, languages', async () => {
+    const page = await app.visit();
+    await item(page, 'content').waitFor();
+    expect((await names(page)).slice(0, 2)).to.deep.equal(['content', 'settings']);
+    expect(await names(page))
+      .not.to.include('internals')
+      .and.not.to.include('articles');
+    await page.getByRole('switch', { name: 'Hidden ones' }).click();
+    await item(page, 'internals hidden').waitFor();
+    expect(new URL(page.url()).search).to.equal('?hidden=true');
+    await page.getByLabel('Language of the names').selectOption('de-DE');
+    await item(page, 'Einstellungen one item').waitFor();
+  });
+
+  it('is moved through with the arrow keys, and Enter chooses', async () => {
+    const page = await app.visit();
+    await item(page, 'content').focus();
+    await page.keyboard.press('ArrowRight');
+    await item(page, 'articles').waitFor();
+    expect((await names(page)).slice(0, 3)).to.deep.equal(['content', 'authors', 'articles']);
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.getByRole('treeitem', { name: 'articles', selected: true }).waitFor();
+    await page.getByRole('complementary', { name: 'About articles' }).getByText('3 fields').waitFor();
+    await page.keyboard.press('ArrowLeft');
+    await page.keyboard.press('ArrowLeft');
+    await item(page, 'articles').waitFor({ state: 'hidden' });
+  });
+
+  it('draws tables and relations, at three depths, and what is around one', async () => {
+    const page = await app.visit({ path: '?c=articles&depth=columns' });
+    const diagram = page.getByRole('region', { name: 'Diagram' });
+    await diagram.getByLabel('Table articles').getByText('title').waitFor();
+    await diagram
+      .getByRole('img', { name: 'articles.owner leads to authors' })
+      .or(diagram.getByLabel('articles.owner leads to authors'))
+      .first()
+      .waitFor({ state: 'attached' });
+    await page.getByText('Names', { exact: true }).click();
+    await diagram.getByLabel('Table articles').getByText('title').waitFor({ state: 'hidden' });
+    await page.getByText('1 step').click();
+    await diagram.getByLabel('Table settings').waitFor({ state: 'hidden' });
+    await diagram.getByLabel('Table authors').waitFor();
+    expect(new URL(page.url()).search).to.equal('?c=articles&depth=names&near=1');
+    await page.reload();
+    await diagram.getByLabel('Table authors').waitFor();
+    await page.getByRole('button', { name: 'Choose none' }).click();
+    await diagram.getByLabel('Table settings').waitFor();
+  });
+
+  it('finds collections and fields by a few letters, hidden ones as well', async () => {
+    const page = await app.visit();
+    await page.getByRole('tree').waitFor();
+    await page.keyboard.press('Control+k');
+    const dialog = page.getByRole('dialog', { name: 'Search' });
+    await dialog.getByRole('textbox').fill('authors.tit');
+    await dialog.getByText('authors.title').waitFor();
+    await expectAccessible(page);
+    await dialog.getByRole('textbox').fill('intern');
+    await dialog.getByText('internals', { exact: true }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('complementary', { name: 'About internals' }).waitFor();
+    await page.getByLabel('Table internals').waitFor();
+  });
+
+  it('shows names and notes as the text that they are', async () => {
+    const page = await app.visit({ path: `?c=${encodeURIComponent(HOSTILE)}&depth=columns` });
+    await page.getByLabel(`Table ${HOSTILE}`).waitFor();
+    expect(await page.title()).to.equal(`${HOSTILE} · Schema · Data Platform`);
+    expect(await page.locator('img').count()).to.equal(0);
+    await page.goto('/app?c=articles');
+    await page.getByRole('complementary').getByText(HOSTILE).waitFor();
+  });
+
+  it('follows what others change', async () => {
+    const page = await app.visit();
+    await page.getByRole('tree').waitFor();
+    await app.client('/collections', json({ collection: 'latecomer', schema: {} }));
+    await item(page, 'latecomer').waitFor();
+    await app.client('/collections/latecomer', { method: 'DELETE' });
+  });
+
+  it('is the same for a reader', async () => {
+    const page = await app.visit({ path: '?c=articles', as: await app.user('reader') });
+    await page.getByLabel('Table articles').waitFor();
+  });
+
+  for (const look of [{}, { dark: true }, { narrow: true }, { narrow: true, dark: true }]) {
+    it(`has nothing that axe finds, and fits: ${JSON.stringify(look)}`, async () => {
+      const page = await app.visit({ ...look, path: '?c=articles' });
+      await page.getByLabel('Table articles').waitFor();
+      await expectAccessible(page);
+      await expectFits(page);
+      await page.getByRole('button', { name: /menu$/ }).click();
+      await page.getByRole('menuitem', { name: 'Sign out' }).waitFor();
+      await expectAccessible(page);
+      await page.keyboard.press('Escape');
+      if (look.narrow !== true) return;
+      await page.getByText('Collections', { exact: true }).click();
+      await page.getByRole('tree').waitFor();
+      await expectAccessible(page);
+    });
+  }
+});
+
+describe('an empty service', () => {
+  const app = withApp();
+
+  it('says to its admin how to begin, and to others who can', async () => {
+    const page = await app.visit();
+    await page.getByRole('heading', { name: 'Nothing here yet' }).waitFor();
+    for (const name of ['Make a collection', 'Bring a snapshot', 'Adopt a database']) {
+      await page.getByRole('heading', { name }).waitFor();
+    }
+    await expectAccessible(page);
+    await app.client('/collections', json({ collection: 'first', schema: {} }));
+    await page.getByRole('treeitem', { name: 'first' }).waitFor();
+    await app.client('/collections/first', { method: 'DELETE' });
+    const reader = await app.visit({ as: await app.user('reader') });
+    await reader.getByText('An admin has to make the first collection.').waitFor();
+  });
+});

@@ -1,0 +1,105 @@
+import { expect } from 'chai';
+import pg from 'pg';
+import { expectAccessible, expectFits, withApp } from '../support/app.js';
+import { json } from '../support/client.js';
+
+describe('signing in to the admin app', () => {
+  const app = withApp();
+
+  before(async () => {
+    for (const collection of ['articles', 'authors']) {
+      const fields = [{ field: 'title', type: 'string', interface: 'input' }];
+      expect((await app.client('/collections', json({ collection, schema: {}, fields }))).status).to.equal(200);
+    }
+  });
+
+  it('goes by the keyboard alone, says what is wrong in the words of the service, and comes to where the address leads', async () => {
+    const page = await app.visit({ path: '?c=authors', as: null });
+    await page.locator('input[type=email]:focus').waitFor();
+    await page.keyboard.type(app.service.adminEmail);
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('not the password');
+    await page.keyboard.press('Enter');
+    await page.getByText('The e-mail address or the password is wrong.').waitFor();
+    expect(app.complaints().join()).to.contain('401');
+    await page.getByRole('textbox', { name: 'Password' }).fill(app.service.adminPassword);
+    await page.keyboard.press('Enter');
+    await page.getByRole('treeitem', { name: 'authors', selected: true }).waitFor();
+    expect(new URL(page.url()).search).to.equal('?c=authors');
+    expect(await page.title()).to.equal('authors · Schema · Data Platform');
+  });
+
+  it('lasts over a reload and in other tabs, until one of them signs out', async () => {
+    const page = await app.visit();
+    await page.getByRole('tree').waitFor();
+    await page.reload();
+    const other = await app.another(page, '');
+    await other.getByRole('tree').waitFor();
+    await page.getByRole('tree').waitFor();
+    await page.getByRole('button', { name: /menu$/ }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await page.getByRole('button', { name: 'Sign in' }).waitFor();
+    await other.getByRole('button', { name: 'Sign in' }).waitFor();
+    await other.reload();
+    await other.getByRole('button', { name: 'Sign in' }).waitFor();
+  });
+
+  it('takes a token as well, which it keeps nowhere', async () => {
+    const page = await app.visit({ as: null });
+    await page.getByText('Token', { exact: true }).click();
+    await page.getByRole('textbox', { name: 'Token' }).fill(app.service.adminToken);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('tree').waitFor();
+    const kept = await page.evaluate<string>(
+      'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])',
+    );
+    expect(kept).not.to.contain(app.service.adminToken);
+    await page.reload();
+    await page.getByRole('button', { name: 'Sign in' }).waitFor();
+  });
+
+  it('keeps no token where scripts can read it', async () => {
+    const page = await app.visit();
+    await page.getByRole('tree').waitFor();
+    const kept = await page.evaluate<string>(
+      'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])',
+    );
+    expect(kept).not.to.match(/eyJ|\w{8}-\w{4}-\w{4}/);
+    expect(page.url()).not.to.contain('token');
+  });
+
+  it('is asked for again when the session ends, and nothing typed is lost', async () => {
+    const page = await app.visit();
+    const filter = page.getByRole('textbox', { name: 'Filter the collections' });
+    await filter.fill('auth');
+    await endSessions(app.service.databaseUrl);
+    await page.getByRole('treeitem', { name: 'authors' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
+    await dialog.waitFor();
+    await dialog.getByRole('textbox', { name: 'Password' }).fill(app.service.adminPassword);
+    await dialog.getByRole('button', { name: 'Sign in' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    expect(await filter.inputValue()).to.equal('auth');
+    await page.getByText('2 fields').waitFor();
+    expect(app.complaints().every((each) => each.includes('401'))).to.equal(true);
+  });
+
+  for (const look of [{}, { dark: true }, { narrow: true }, { narrow: true, dark: true }]) {
+    it(`has a page that axe finds nothing at: ${JSON.stringify(look)}`, async () => {
+      const page = await app.visit({ ...look, as: null });
+      await page.getByRole('button', { name: 'Sign in' }).waitFor();
+      await expectAccessible(page);
+      await expectFits(page);
+    });
+  }
+});
+
+async function endSessions(databaseUrl: string): Promise<void> {
+  const database = new pg.Client({ connectionString: databaseUrl });
+  await database.connect();
+  try {
+    await database.query('delete from service.service_sessions');
+  } finally {
+    await database.end();
+  }
+}
