@@ -6,6 +6,7 @@ import { type Refused, offendingRowsOf, withCount } from '../projector/refusals/
 import { namingExtension } from '../projector/refusals/missing-extension.js';
 import { type Taken, takenParts, withTaken } from '../projector/refusals/taken-names.js';
 import type { Problem } from '../kernel/problem.js';
+import type { LogEvent } from '../schema/model/events.js';
 import type { State } from '../schema/model/state.js';
 import { SAVEPOINT } from './begin.js';
 
@@ -15,6 +16,7 @@ const LIMITS = sql`SELECT set_config('statement_timeout', '1500', true), set_con
 export interface Explained {
   before: State;
   after: State;
+  events: readonly LogEvent[];
   schema: string;
   /** The transaction goes on after the refusal, from its savepoint. */
   keeps: boolean;
@@ -23,7 +25,7 @@ export interface Explained {
 /** A failed transaction is rolled back here. It holds no lock on a table any more, and without `keeps` none at all. */
 export async function explained(client: pg.ClientBase, problem: Problem, how: Explained): Promise<Problem> {
   const named = namingExtension(problem, how.after);
-  const inquiry = inquiryOf({ ...how, problem: named });
+  const inquiry = inquiryOf({ ...how, problem: named, restored: restoredBy(how.events) });
   if (inquiry === null) return named;
   const back = how.keeps ? sql`ROLLBACK TO SAVEPOINT ${ident(SAVEPOINT)}` : sql`ROLLBACK`;
   const start = how.keeps ? back : sql`${back}; BEGIN READ ONLY`;
@@ -36,6 +38,15 @@ export async function explained(client: pg.ClientBase, problem: Problem, how: Ex
     return named;
   }
 }
+
+const restoredBy = (events: readonly LogEvent[]): NonNullable<Refused['restored']> =>
+  new Map(
+    events.flatMap((event) =>
+      event.type === 'collection.created' && event.data.restored !== undefined
+        ? [[event.collection, event.data.restored]]
+        : [],
+    ),
+  );
 
 interface Inquiry {
   question: Sql;

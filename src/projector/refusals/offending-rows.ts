@@ -1,11 +1,12 @@
 /** Which rows made PostgreSQL refuse a change: the question that counts them, and how the answer is told. */
 import type { ColumnSchema, Field } from '../../schema/model/model.js';
 import { columnType } from '../../schema/normal-form/index.js';
+import type { RestoredCollection } from '../../schema/model/events.js';
 import type { Problem } from '../../kernel/problem.js';
 import { type State, getField, getRelation } from '../../schema/model/state.js';
 import { type ColumnField, hasColumn } from '../ddl/column.js';
 import { type ForeignKeyRelation, hasForeignKey, referencedColumns } from '../ddl/create-table.js';
-import { type Sql, ident, integer, literal, qualified, sql, targetTable } from '../ddl/sql.js';
+import { type Sql, ident, integer, literal, qualified, sql, targetTable, trash } from '../ddl/sql.js';
 import { kindOf } from '../ddl/type-change.js';
 
 /** Where counting ends: a refusal must not read a large table to its last row. */
@@ -17,6 +18,8 @@ export interface Refused {
   before: State;
   after: State;
   schema: string;
+  /** Tables that the change brings back: until it is made, they are in the trash, by the names that they had. */
+  restored?: ReadonlyMap<string, Pick<RestoredCollection, 'position' | 'name'>>;
 }
 
 export interface OffendingRows {
@@ -29,18 +32,30 @@ export interface OffendingRows {
 }
 
 /** null: the refusal isn't about rows, or they can't be told apart any more. */
-export function offendingRowsOf({ problem, before, after, schema }: Refused): OffendingRows | null {
+export function offendingRowsOf(refused: Refused): OffendingRows | null {
+  const { problem, after } = refused;
   const ask = QUESTIONS.get(String(problem.details?.['sqlstate']));
   if (ask === undefined || problem.collection === undefined || problem.field === undefined) return null;
   const { collection, field } = problem;
-  if (!before.collections.get(collection)?.collection.schema) return null;
+  const held = stateOf(refused, collection);
+  if (!held.collections.get(collection)?.collection.schema) return null;
   return ask({
-    table: qualified(schema, collection),
+    table: tableNow(refused, collection),
     column: ident(field),
-    old: getField(before, collection, field),
+    old: getField(held, collection, field),
     now: getField(after, collection, field),
-    refused: { problem, before, after, schema },
+    refused,
   });
+}
+
+/** What the rows of a table are as: one that comes back from the trash has its columns already. */
+const stateOf = ({ before, after, restored }: Refused, collection: string): State =>
+  restored?.has(collection) === true ? after : before;
+
+/** Where a table is that others point at, or that is asked about. */
+function tableNow({ schema, restored }: Refused, collection: string): Sql {
+  const found = restored?.get(collection);
+  return found === undefined ? targetTable(schema, collection) : qualified(trash(found.position), found.name);
 }
 
 /** The problem with the count in its message and its details; as it is when there is nothing to tell. */
@@ -105,20 +120,20 @@ function repetitions({ table, column, old, now }: Asked): OffendingRows | null {
 }
 
 function orphans({ table, refused }: Asked): OffendingRows | null {
-  const { problem, before, after, schema } = refused;
+  const { problem, after } = refused;
   const relation = getRelation(after, problem.collection ?? '', problem.field ?? '');
-  if (!hasForeignKey(relation) || !isReadable(relation, before)) return null;
+  if (!hasForeignKey(relation) || !isReadable(relation, stateOf(refused, relation.many_collection))) return null;
   const [key] = referencedColumns(relation, after);
   if (key === undefined) return null;
   const many = ident(relation.many_field);
-  const one = sql`SELECT FROM ${targetTable(schema, relation.one_collection)} o WHERE o.${ident(key)} = m.${many}`;
+  const one = sql`SELECT FROM ${tableNow(refused, relation.one_collection)} o WHERE o.${ident(key)} = m.${many}`;
   const rows = sql`SELECT FROM ${table} m WHERE m.${many} IS NOT NULL AND NOT EXISTS (${one})`;
   const words = ['row points at nothing', 'rows point at nothing'] as const;
   return { question: counting(rows), kind: 'orphaned', words };
 }
 
-const isReadable = ({ many_collection, many_field }: ForeignKeyRelation, before: State): boolean =>
-  hasColumn(getField(before, many_collection, many_field));
+const isReadable = ({ many_collection, many_field }: ForeignKeyRelation, held: State): boolean =>
+  hasColumn(getField(held, many_collection, many_field));
 
 function tooLong(asked: Asked): OffendingRows | null {
   const { old, now, column } = asked;

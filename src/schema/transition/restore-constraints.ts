@@ -2,7 +2,7 @@
 import { constraintColumns } from '../sql-text/columns.js';
 import type { Collection } from '../model/model.js';
 import { byName, extrasOf, referencesTo } from '../model/state.js';
-import { AS_ASKED, type Restoring } from './restore-context.js';
+import { AS_ASKED, type Restoring, noCollection } from './restore-context.js';
 import { withExtras, withoutConstraints } from './table-extras.js';
 
 export function restoreConstraints(restoring: Restoring): void {
@@ -23,15 +23,14 @@ export function restoreConstraints(restoring: Restoring): void {
 type Constraint = NonNullable<ReturnType<typeof extrasOf>['constraints']>[number];
 
 /** Its own, where what they point at is there. */
-function keepOwn({ draft, name, isThere, isLeft, left }: Restoring): void {
+function keepOwn(restoring: Restoring): void {
+  const { draft, name, isThere, isLeft, left } = restoring;
   const own = draft.get(name)?.collection;
   if (!own?.schema) return;
   const isGone = ({ name: key, references }: Constraint): boolean =>
     references !== undefined && references !== name && (isLeft(key) || !isThere(references));
   for (const constraint of (own.schema.extras?.constraints ?? []).filter(isGone)) {
-    const reason = isLeft(constraint.name)
-      ? AS_ASKED
-      : `there is no collection ${JSON.stringify(constraint.references)} any more`;
+    const reason = isLeft(constraint.name) ? AS_ASKED : noCollection(restoring, constraint.references);
     left.push({ kind: 'constraint', collection: name, reason: `${JSON.stringify(constraint.name)}: ${reason}` });
   }
   const schema = withoutConstraints(own.schema, isGone);

@@ -31,5 +31,11 @@ export interface Restoring {
   brings(identity: Identity): void;
 }
 
+/** Why something stays away whose other side does. */
+export const noCollection = ({ state }: Restoring, name: string | null | undefined): string =>
+  name != null && state.collections.has(name)
+    ? `another collection is called ${JSON.stringify(name)} now`
+    : `there is no collection ${JSON.stringify(name)} any more`;
+
 /** Why something stays away that the caller named. */
 export const AS_ASKED = 'as it was asked for';

@@ -1,13 +1,13 @@
 /** Groups that a collection stood in, and those that stood in it. */
 import { type CollectionNode, type State, groupedIn } from '../model/state.js';
-import type { Restoring } from './restore-context.js';
+import { type Restoring, noCollection } from './restore-context.js';
 
 export function restoreGroups(restoring: Restoring): void {
   const { state, past, draft, name, node, isThere, left } = restoring;
   const above = nearestGroup(restoring);
   const { collection } = node;
   if (above !== collection.meta.group) {
-    const reason = `there is no collection ${JSON.stringify(collection.meta.group)} any more`;
+    const reason = noCollection(restoring, collection.meta.group);
     left.push({ kind: 'group', collection: name, reason });
     draft.putCollection({ ...collection, meta: { ...collection.meta, group: above } });
   }

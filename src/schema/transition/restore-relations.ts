@@ -4,7 +4,7 @@ import type { Field, NewRelation, Relation } from '../model/model.js';
 import { type CollectionNode, type Identity, relationsTo } from '../model/state.js';
 import { isSystemCollection } from '../model/system-collections.js';
 import { dropAlias } from './cascade.js';
-import { AS_ASKED, type Restoring } from './restore-context.js';
+import { AS_ASKED, type Restoring, noCollection } from './restore-context.js';
 
 export function* restoreRelations(restoring: Restoring): Resumable<void> {
   const { past, name, node } = restoring;
@@ -63,12 +63,13 @@ function restoreRelation(restoring: Restoring, relation: Relation): void {
   });
 }
 
-function obstacle({ draft, name, isThere, isThereField }: Restoring, relation: Relation): string | undefined {
+function obstacle(restoring: Restoring, relation: Relation): string | undefined {
+  const { draft, name, isThere, isThereField } = restoring;
   const { many_collection, many_field, one_collection } = relation;
   if (one_collection !== null && !isSystemCollection(one_collection) && !isThere(one_collection))
-    return `there is no collection ${JSON.stringify(one_collection)} any more`;
+    return noCollection(restoring, one_collection);
   if (many_collection === name) return undefined;
-  if (!isThere(many_collection)) return `there is no collection ${JSON.stringify(many_collection)} any more`;
+  if (!isThere(many_collection)) return noCollection(restoring, many_collection);
   if (!isThereField(many_collection, many_field)) return 'the field is gone';
   return draft.get(many_collection)?.relations.has(many_field) === true
     ? 'the field holds another relation now'
@@ -82,12 +83,13 @@ function keyOf({ isLeft, left }: Restoring, relation: Relation): NewRelation['sc
   return null;
 }
 
-function allowedOf({ isThere, left }: Restoring, relation: Relation): string[] | null {
+function allowedOf(restoring: Restoring, relation: Relation): string[] | null {
+  const { isThere, left } = restoring;
   const { one_allowed_collections: allowed, many_collection: collection, many_field: field } = relation;
   if (allowed === null) return null;
   const there = allowed.filter(isThere);
   for (const gone of allowed.filter((each) => !isThere(each)))
-    left.push({ kind: 'member', collection, field, reason: `there is no collection ${JSON.stringify(gone)} any more` });
+    left.push({ kind: 'member', collection, field, reason: noCollection(restoring, gone) });
   return there;
 }
 
