@@ -41,7 +41,7 @@ async function run({ options, job, ...at }: Attempt): Promise<Outcome> {
   });
   const earlier = idempotency && earlierAnswer(idempotency, found);
   if (earlier !== undefined) return rollback(client, earlier);
-  const decided = await decideEvents(client, { job, state: point.state, options });
+  const decided = await decideEvents(client, { job, state: point.state, options, waits: at });
   if (decided.kind === 'refused')
     return finishRefused(client, options, { request, outcome: decided, head: point.head });
   const { events } = decided;
@@ -51,7 +51,7 @@ async function run({ options, job, ...at }: Attempt): Promise<Outcome> {
   const keeps = idempotency !== undefined;
   const running = runStatements(
     client,
-    projectionOf(options, { before: point.state, after, events, statements, keeps }),
+    projectionOf(options, { before: point.state, after, events, statements, keeps, waits: at }),
   );
   const preparing = { options, request, backend, timeline, base, point, events, after };
   const projecting = isLarge(events) ? streamRows(client, { running, rows: () => metadataOf(preparing) }) : running;

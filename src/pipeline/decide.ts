@@ -6,7 +6,7 @@ import type { Warning } from '../kernel/warning.js';
 import type { LogEvent } from '../schema/model/events.js';
 import type { State } from '../schema/model/state.js';
 import { snapshotHash } from '../schema/snapshot/snapshot.js';
-import { keepDeleted } from './keep-deleted.js';
+import { type Keeping, keepDeleted } from './keep-deleted.js';
 import type { Job, PipelineOptions, Refusal } from './types.js';
 
 /** `warnings`: what the events can't say of themselves. */
@@ -14,7 +14,7 @@ export type Decided = { kind: 'decided'; events: LogEvent[]; warnings: Warning[]
 
 export async function decideEvents(
   client: pg.ClientBase,
-  { job, state, options }: { job: Job; state: State; options: PipelineOptions },
+  { job, state, options, waits }: { job: Job; state: State; options: PipelineOptions; waits: Keeping['waits'] },
 ): Promise<Decided> {
   const { release } = options;
   const { decide, request } = await preparedJob(client, job, state);
@@ -24,7 +24,7 @@ export async function decideEvents(
   }
   const result = await runYielding(decide(state));
   if (!result.ok) return { kind: 'refused', problems: result.problems };
-  const kept = await keepDeleted(client, { state, events: result.value, request, options });
+  const kept = await keepDeleted(client, { state, events: result.value, request, waits, options });
   return kept.kind === 'refused' ? kept : { ...kept, kind: 'decided' };
 }
 

@@ -20,11 +20,11 @@ import type { DryRun } from './types.js';
 export async function attemptDryRun({ options, job, ...at }: Attempt): Promise<DryRun> {
   const { client } = at;
   const { point } = await begin(client, options, at);
-  const decided = await decideEvents(client, { job, state: point.state, options });
+  const decided = await decideEvents(client, { job, state: point.state, options, waits: at });
   if (decided.kind === 'refused') return rollback(client, decided);
   const { events, warnings } = decided;
   const { statements, after } = await runYielding(planBatch(point.state, events, options.place.schema));
-  const batch = { before: point.state, after, events, statements, keeps: false };
+  const batch = { before: point.state, after, events, statements, keeps: false, waits: at };
   const problems = await runStatements(client, projectionOf(options, batch));
   const shown = statements.map((statement) => ({ ...statement, sql: asSent(client, statement.sql) }));
   return rollback(client, planned({ point, after, events, statements: shown, problems, warnings }));

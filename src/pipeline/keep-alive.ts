@@ -23,6 +23,8 @@ export interface Try {
   lockWait: number;
   /** Milliseconds to wait for each lock on a table. */
   tableWait: number;
+  /** Milliseconds to wait for an automatic VACUUM to cancel itself; undefined: none is in the way. */
+  vacuumWait?: number;
 }
 
 type Connected = pg.PoolClient & { readyForQuery: boolean };

@@ -8,13 +8,14 @@ import type { Warning } from '../kernel/warning.js';
 import { type TableFacts, type TrashFacts, readTrashFacts } from '../projector/trash/facts.js';
 import type { KeptTable, LogEvent } from '../schema/model/events.js';
 import { type CollectionNode, type State, extrasOf, isFolder } from '../schema/model/state.js';
-import { deletesField, keepValues } from './keep-values.js';
+import { type KeepValues, deletesField, keepValues } from './keep-values.js';
 import type { PipelineOptions, RequestContext } from './types.js';
 
 export interface Keeping {
   state: State;
   events: readonly LogEvent[];
   request: Pick<RequestContext, 'purge'>;
+  waits: KeepValues['waits'];
   options: Pick<PipelineOptions, 'keep' | 'place'>;
 }
 
@@ -30,7 +31,7 @@ export type Kept =
 
 /** No question is asked where nothing is deleted, or nothing is to be kept. */
 export async function keepDeleted(client: pg.ClientBase, keeping: Keeping): Promise<Kept> {
-  const { state, events, request, options } = keeping;
+  const { state, events, request, waits, options } = keeping;
   const tables = new Map(events.flatMap((event) => tableDeletedBy(state, event)));
   const isKept = options.keep.deleted > 0 && request.purge !== true;
   if (!isKept || (tables.size === 0 && !events.some(deletesField))) {
@@ -41,7 +42,7 @@ export async function keepDeleted(client: pg.ClientBase, keeping: Keeping): Prom
   if (!facts.mayCreateSchemas) return { kind: 'kept', events: [...events], warnings: [...tables.keys()].map(notKept) };
   const problems = [...tables.keys()].flatMap((name) => unkeepable(name, facts.tables.get(name)));
   if (problems.length > 0) return { kind: 'refused', problems };
-  const values = await keepValues(client, { state, events, schema, copyRows: options.keep.copyRows });
+  const values = await keepValues(client, { state, events, schema, waits, copyRows: options.keep.copyRows });
   if ('problems' in values) return { kind: 'refused', problems: values.problems };
   const kept_until = new Date(facts.now.getTime() + options.keep.deleted).toISOString();
   const told = events.map((event, index): LogEvent => {

@@ -14,12 +14,13 @@ import { startFolding } from '../schema/fold/evolve.js';
 import { formerNames } from '../schema/fold/former-names.js';
 import type { LogEvent } from '../schema/model/events.js';
 import { type CollectionNode, type State, getRelation } from '../schema/model/state.js';
-import { takeLocks } from './run-ddl.js';
+import { type Projection, takeLocks } from './run-ddl.js';
 
 export interface KeepValues {
   state: State;
   events: readonly LogEvent[];
   schema: string;
+  waits: Projection['waits'];
   /** Rows that a table may have at most. */
   copyRows: number;
 }
@@ -36,14 +37,14 @@ export const deletesField = (event: LogEvent): boolean => event.type === 'field.
 /** Or why the locks can't be had at all. */
 export async function keepValues(
   client: pg.ClientBase,
-  { state, events, schema, copyRows }: KeepValues,
+  { state, events, schema, waits, copyRows }: KeepValues,
 ): Promise<KeptValues | { problems: Problem[] }> {
   const deletions = await runYielding(deletionsIn(state, events));
   const candidates = deletions.filter(({ never }) => never === undefined);
   if (candidates.length === 0)
     return { kept: new Set(), warnings: deletions.flatMap(({ never, ...at }) => notKept(at, never)) };
   const { statements } = await runYielding(planBatch(state, events, schema));
-  const problems = await takeLocks(client, schema, statements);
+  const problems = await takeLocks(client, { schema, statements, waits });
   if (problems !== null) return { problems };
   const tables = [...new Set(candidates.map(({ table }) => table))];
   const facts = await readValuesFacts(client, { schema, tables, most: copyRows });

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { ExchangeError, driverError, isConnectionLoss, isLocked, sqlState } from '../postgres/errors.js';
 import { sendScript } from '../postgres/exchange.js';
 import { runScript } from '../postgres/script.js';
-import type { Sql } from '../projector/ddl/sql.js';
+import { type Sql, integer, sql } from '../projector/ddl/sql.js';
 import { ddlFailure } from '../projector/refusals/ddl-failure.js';
 import { type LockSettings, isLockTableFull, readLockSettings } from '../projector/refusals/too-few-locks.js';
 import type { LockedTable, Statement } from '../projector/ddl/statement.js';
@@ -13,6 +13,7 @@ import type { LogEvent } from '../schema/model/events.js';
 import type { Problem } from '../kernel/problem.js';
 import type { State } from '../schema/model/state.js';
 import { explained } from './explain.js';
+import type { Try } from './keep-alive.js';
 
 export interface Projection {
   pool: pg.Pool;
@@ -21,6 +22,8 @@ export interface Projection {
   events: readonly LogEvent[];
   statements: readonly Statement[];
   schema: string;
+  /** How long the transaction waits for locks, in milliseconds. */
+  waits: Pick<Try, 'tableWait' | 'vacuumWait'>;
   /** The transaction goes on after a refusal, from its savepoint. */
   keeps: boolean;
 }
@@ -56,13 +59,12 @@ export async function runStatements(client: pg.ClientBase, projection: Projectio
  */
 export async function takeLocks(
   client: pg.ClientBase,
-  schema: string,
-  statements: readonly Statement[],
+  { schema, statements, waits }: Pick<Projection, 'schema' | 'statements' | 'waits'>,
 ): Promise<Problem[] | null> {
   const locks = strongestLocks(statements);
   if (locks.length === 0) return null;
   try {
-    await runScript(client, [lockTables(schema, locks)]);
+    await runScript(client, lockScript(schema, locks, waits));
     return null;
   } catch (error) {
     if (!(error instanceof ExchangeError)) throw error;
@@ -73,9 +75,24 @@ export async function takeLocks(
 }
 
 /** What takes the locks. A statement that is alone does it by itself, before anything else. */
-function locking({ statements, schema }: Projection, locks: readonly LockedTable[]): Sql[] {
-  return locks.length > 0 && statements.length > 1 ? [lockTables(schema, locks)] : [];
+function locking({ statements, schema, waits }: Projection, locks: readonly LockedTable[]): Sql[] {
+  const byItself = statements.length < 2 && waits.vacuumWait === undefined;
+  return locks.length === 0 || byItself ? [] : lockScript(schema, locks, waits);
 }
+
+/**
+ * While an automatic VACUUM is in the way, its own lock is asked for first: that one is waited for until it has cancelled
+ * itself, and nobody who reads or writes waits behind it.
+ */
+function lockScript(schema: string, locks: readonly LockedTable[], waits: Projection['waits']): Sql[] {
+  const { tableWait, vacuumWait } = waits;
+  if (vacuumWait === undefined) return [lockTables(schema, locks)];
+  const weak = locks.map(({ table }) => ({ table, lock: 'SHARE UPDATE EXCLUSIVE' }) as const);
+  return [lockTimeout(vacuumWait), lockTables(schema, weak), lockTimeout(tableWait), lockTables(schema, locks)];
+}
+
+const lockTimeout = (milliseconds: number): Sql =>
+  sql`SET LOCAL lock_timeout = ${integer(String(Math.ceil(milliseconds)))}`;
 
 interface Refusing {
   error: ExchangeError;

@@ -52,10 +52,11 @@ export async function retryWhileLocked<T>(trying: Trying, work: (at: Try) => Pro
   const waited = new Set<string>();
   let stale = 0;
   let pause = PAUSES.first;
-  let tableWait = options.lockWait;
+  let vacuumWait: number | undefined;
   for (;;) {
     const left = deadline - performance.now();
-    const ended = await tryOnce(trying, { left, tableWait: Math.max(1, Math.min(tableWait, left)) }, work);
+    const tableWait = Math.max(1, Math.min(options.lockWait, left));
+    const ended = await tryOnce(trying, { left, tableWait, ...(vacuumWait && { vacuumWait }) }, work);
     if (ended.kind === 'done') return ended.value;
     if (ended.kind === 'stale') {
       await waitForServer(trying, ended.error, (stale += 1));
@@ -63,8 +64,8 @@ export async function retryWhileLocked<T>(trying: Trying, work: (at: Try) => Pro
     }
     const { conflict } = ended;
     report(options, conflict);
-    tableWait = options.lockWait;
-    if (willCancelItself(conflict.holders, waited)) tableWait = Math.max(tableWait, AUTOVACUUM_CANCEL);
+    vacuumWait = undefined;
+    if (willCancelItself(conflict.holders, waited)) vacuumWait = AUTOVACUUM_CANCEL;
     else if (!conflict.log) pause = await waitForHolders(trying, { conflict, pause });
     if (performance.now() >= deadline) throw new ProblemError(lockConflictProblem(conflict));
   }
@@ -129,7 +130,7 @@ type Ended<T> =
 
 async function tryOnce<T>(
   { semaphore, options, deadline }: Trying,
-  { left, tableWait }: { left: number; tableWait: number },
+  { left, ...waits }: { left: number } & Pick<Try, 'tableWait' | 'vacuumWait'>,
   work: (at: Try) => Promise<T>,
 ): Promise<Ended<T>> {
   const permit = await semaphore.acquire({ timeout: left, refusal: semaphoreTimeout });
@@ -140,7 +141,7 @@ async function tryOnce<T>(
       const lockWait = Math.max(1, Math.min(deadline - performance.now(), LOOK_AT_HOLDER));
       const attendance = keepAlive(client, deadline);
       try {
-        return { kind: 'done', value: await work({ client, attendance, lockWait, tableWait }) };
+        return { kind: 'done', value: await work({ client, attendance, lockWait, ...waits }) };
       } catch (error) {
         const isLockFailure = error instanceof LogBusyError || error instanceof LockedError || isLocked(error);
         if (!isLockFailure) throw error;

@@ -242,9 +242,21 @@ describe('a change and the transactions of applications', function () {
       const { rows } = await another.query<{ oid: number }>(`SELECT 'a'::regclass::oid AS oid`);
       const running = 'SELECT FROM pg_stat_progress_vacuum WHERE relid = $1';
       await until('it is vacuumed', async () => (await admin.query(running, [rows[0]?.oid])).rowCount === 1, 40_000);
+      let ended = false;
+      let longest = 0;
+      const reading = (async () => {
+        while (!ended) {
+          const [, waited] = await timed(application.query('SELECT count(*) FROM (SELECT FROM a LIMIT 1) x'));
+          longest = Math.max(longest, waited);
+        }
+      })();
       const [outcome, took] = await timed(tighten(one, 'a'));
+      ended = true;
+      await reading;
       done(outcome);
       expect(took).to.be.below(4_000 + SLACK);
+      // Less than deadlock_timeout: that is waited for behind a lock which no reader meets.
+      expect(longest).to.be.below(900);
     } finally {
       await admin.query('ALTER SYSTEM RESET autovacuum_naptime');
       await admin.query('SELECT pg_reload_conf()');
