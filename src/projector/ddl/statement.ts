@@ -31,7 +31,15 @@ export type Preparable =
   /** A primary key or a unique constraint, by its index; `after`: what follows the name of that. */
   | { kind: 'key'; name: string; type: 'PRIMARY KEY' | 'UNIQUE'; definition: Sql; after: Sql }
   /** `definition`: what follows the name of the constraint. `references`: the table that a foreign key points at. */
-  | { kind: 'constraint'; name: string; references: string | null; definition: Sql };
+  | { kind: 'constraint'; name: string; references: string | null; definition: Sql }
+  /** The values of a column that is dropped, with the primary key of their rows. `position`: where in the trash they go. */
+  | { kind: 'copy'; column: CopiedColumn; key: readonly CopiedColumn[]; position: number };
+
+/** A column of a table, and what it is called in the copy. */
+export interface CopiedColumn {
+  name: string;
+  identity: string;
+}
 
 export interface Statement {
   sql: Sql;

@@ -1,5 +1,6 @@
 /** Takes away what was made for a request: found in the catalog by its name, so that no crash can leave it behind. */
-import { type Sql, ident, qualified, sql } from '../ddl/sql.js';
+import { type Sql, block, ident, literal, qualified, sql } from '../ddl/sql.js';
+import { ROOM } from './copy.js';
 import { preparedNamesOf } from './names.js';
 import { type LockWaits, underStrongLocks } from './strong-locks.js';
 import type { StepContext } from './types.js';
@@ -9,6 +10,8 @@ type Cleaning = Pick<StepContext, 'id' | 'session' | 'schema' | 'signal'>;
 /** @see PreparationEngine.cleanUp */
 export async function cleanUp(context: Cleaning, waits: LockWaits): Promise<void> {
   await dropConstraints(context, waits);
+  await dropTriggers(context, waits);
+  await dropCopies(context);
   await dropIndexes(context);
 }
 
@@ -50,4 +53,41 @@ async function dropIndexes({ session, schema, id, signal }: Cleaning): Promise<v
     signal.throwIfAborted();
     await session.query(sql`DROP INDEX CONCURRENTLY IF EXISTS ${qualified(schema, name)}`);
   }
+}
+
+const TRIGGERS = sql`
+SELECT c.relname::text AS table, array_agg(t.tgname::text ORDER BY t.tgname) AS names
+FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid
+JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+WHERE n.nspname = $1 AND t.tgname ~ $2 AND NOT t.tgisinternal GROUP BY 1 ORDER BY 1`;
+
+async function dropTriggers(context: Cleaning, waits: LockWaits): Promise<void> {
+  const { session, schema, id } = context;
+  const { rows } = await session.query<{ table: string; names: string[] }>(TRIGGERS, [schema, preparedNamesOf(id)]);
+  for (const { table, names } of rows) {
+    await underStrongLocks(context, [{ table, lock: 'ACCESS EXCLUSIVE' }], waits, async () => {
+      for (const name of names)
+        await session.query(sql`DROP TRIGGER IF EXISTS ${ident(name)} ON ${qualified(schema, table)}`);
+    });
+  }
+}
+
+const IN_ROOM = sql`
+SELECT 'function' AS kind, proname::text AS name FROM pg_catalog.pg_proc
+ WHERE pronamespace = pg_catalog.to_regnamespace(${literal(ROOM)}) AND proname ~ $1
+UNION ALL
+SELECT 'table', relname::text FROM pg_catalog.pg_class
+ WHERE relnamespace = pg_catalog.to_regnamespace(${literal(ROOM)}) AND relname ~ $1 AND relkind = 'r'`;
+
+/** Nothing uses them without the triggers. The room goes with the last of them. */
+async function dropCopies({ session, id }: Cleaning): Promise<void> {
+  const { rows } = await session.query<{ kind: 'function' | 'table'; name: string }>(IN_ROOM, [preparedNamesOf(id)]);
+  for (const { kind, name } of rows) {
+    const place = sql`${ROOM}.${ident(name)}`;
+    await session.query(
+      kind === 'table' ? sql`DROP TABLE IF EXISTS ${place}` : sql`DROP FUNCTION IF EXISTS ${place}()`,
+    );
+  }
+  const body = sql`BEGIN DROP SCHEMA IF EXISTS ${ROOM}; EXCEPTION WHEN dependent_objects_still_exist THEN NULL; END`;
+  await session.query(sql`DO ${block(body)}`);
 }

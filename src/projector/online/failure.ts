@@ -10,6 +10,9 @@ import { PreparationRefused, type PreparationStep, type StepContext } from './ty
 /** Counting may take so long, in milliseconds: a refusal without the count is better than one that comes late. */
 const COUNTING = 10_000;
 
+/** invalid_schema_name: the clean-up of another request has just taken the empty room of copies away. */
+const ROOM_IS_GONE = '3F000';
+
 /** The error itself where it may pass: what it met is tried again later. */
 export async function stepFailure(
   context: StepContext,
@@ -18,7 +21,7 @@ export async function stepFailure(
   error: unknown,
 ): Promise<unknown> {
   const state = sqlState(error);
-  if (state === undefined || environmentProblem(error) !== undefined) return error;
+  if (state === undefined || state === ROOM_IS_GONE || environmentProblem(error) !== undefined) return error;
   const problem = problemOf(context, step, engineStep, error);
   return new PreparationRefused([await counted(context, engineStep, problem)], error);
 }
@@ -51,7 +54,7 @@ function inLastNames(problem: Problem, { prepared, notNullBy }: EngineStep, ours
     const said = `column "${what.column}" of relation "${table}" contains null values`;
     return replaced(problem, reason, said, '23502');
   }
-  return replaced(problem, reason, reason.replaceAll(ours, what.name), sqlstate);
+  return 'name' in what ? replaced(problem, reason, reason.replaceAll(ours, what.name), sqlstate) : problem;
 }
 
 function replaced(problem: Problem, from: string, to: string, sqlstate: string): Problem {

@@ -1,7 +1,9 @@
 /** The statements that use what was prepared, in place of one that would take long. */
 import { postgresName } from '../../schema/model/constraint-names.js';
-import { type Sql, block, ident, join, literal, qualified, sql } from '../ddl/sql.js';
+import { type Sql, block, ident, integer, join, literal, qualified, sql, trash } from '../ddl/sql.js';
 import type { Statement } from '../ddl/statement.js';
+import { copyTable, copyingOf, dropNotes, dropTriggers, followNotes, lostTable, notedTable } from './copy.js';
+import { PREPARATION_LOST } from './lost.js';
 import { preparedName } from './names.js';
 import type { Prepared } from './preparables.js';
 import type { EngineStep } from './steps.js';
@@ -36,6 +38,8 @@ export function inItsPlace(using: Using): Statement[] {
       const index = sql`USING INDEX ${ident(ours)}${what.after}`;
       return [quick(sql`ALTER TABLE ${table} ADD CONSTRAINT ${ident(what.name)} ${type} ${index}`)];
     }
+    case 'copy':
+      return takeCopy(using, what, quick);
     default:
       return [quick(sql`ALTER TABLE ${table} RENAME CONSTRAINT ${ident(ours)} TO ${ident(what.name)}`)];
   }
@@ -74,4 +78,34 @@ function renameNotNull({ table, schema, ours }: { table: Sql; schema: string; ou
     EXECUTE 'ALTER TABLE ' || ${literal(table)} || ' RENAME CONSTRAINT ' || ${literal(ours)} || ' TO ' || pg_catalog.quote_ident(free);
   END`;
   return sql`DO ${block(body)}`;
+}
+
+/** The name of a copy in the trash. */
+const COPY = 'values';
+
+/** Notes that are still followed under the lock. With more of them, they are followed outside first. */
+const FEW_NOTES = 20_000;
+
+/** The copy, brought up to the last write, is the trash's from here on. */
+function takeCopy(
+  { prepared, schema, id }: Using,
+  what: Extract<Prepared['what'], { kind: 'copy' }>,
+  quick: (text: Sql) => Statement,
+): Statement[] {
+  const copying = copyingOf({ id, schema }, { ...prepared, what });
+  const [noted, lost] = [notedTable(copying), lostTable(copying)];
+  const refuse = sql`BEGIN
+    IF EXISTS (SELECT FROM ${lost}) OR EXISTS (SELECT FROM ${noted} WHERE truncated)
+        OR (SELECT count(*) FROM (SELECT FROM ${noted} LIMIT ${integer(String(FEW_NOTES + 1))}) n) > ${integer(String(FEW_NOTES))} THEN
+      RAISE EXCEPTION USING MESSAGE = 'the copy is not in step with the table', ERRCODE = ${literal(PREPARATION_LOST)};
+    END IF; END`;
+  const moved = sql`${trash(what.position)}.${ident(copying.name)}`;
+  return [
+    sql`DO ${block(refuse)}`,
+    followNotes(copying, integer(String(FEW_NOTES))),
+    ...dropTriggers(copying),
+    ...dropNotes(copying),
+    sql`ALTER TABLE ${copyTable(copying)} SET SCHEMA ${trash(what.position)}`,
+    sql`ALTER TABLE ${moved} RENAME TO ${ident(COPY)}`,
+  ].map(quick);
 }

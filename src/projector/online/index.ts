@@ -5,20 +5,25 @@
 import { cleanUp } from './clean-up.js';
 import { stepFailure } from './failure.js';
 import { observeStep } from './observe.js';
+import { type Pace } from './pace.js';
 import { planPreparation } from './plan.js';
 import { addConstraint, validateConstraint } from './run-constraint.js';
+import { copyValues, noteWrites } from './run-copy.js';
 import { buildIndex } from './run-index.js';
-import { readStep } from './steps.js';
-import type { PreparationEngine, StepContext } from './types.js';
+import { type EngineStep, readStep } from './steps.js';
+import type { PreparationEngine, PreparationStep, StepContext } from './types.js';
 import { preparedStatements } from './use.js';
 
 export type * from './types.js';
 export { PreparationRefused } from './types.js';
-export { PREPARATION_LOST } from './check.js';
+export { PREPARATION_LOST } from './lost.js';
+
+type Run = (context: StepContext, own: EngineStep, step: PreparationStep) => Promise<void>;
 
 export interface EngineOptions {
   /** Milliseconds that a try waits for each strong lock; others queue behind it so long. */
   lockWait: number;
+  pace?: Partial<Pace>;
   /** Bytes of a table up to which nothing is prepared on it: it is read in a moment. */
   smallTable?: number;
 }
@@ -26,12 +31,19 @@ export interface EngineOptions {
 /** Read, and its index built, in some 20 ms. */
 const SMALL_TABLE = 8 * 1024 ** 2;
 
-export function createPreparationEngine({ lockWait, smallTable = SMALL_TABLE }: EngineOptions): PreparationEngine {
+/** Seconds. */
+const MAX_LAG = 10;
+
+export function createPreparationEngine(options: EngineOptions): PreparationEngine {
+  const { lockWait, smallTable = SMALL_TABLE } = options;
+  const pace: Pace = { rate: null, maxLag: MAX_LAG, ...options.pace };
   const waits = { strong: lockWait };
-  const RUN = {
-    add: (context: StepContext, step: ReturnType<typeof readStep>) => addConstraint(context, step, waits),
-    validate: (context: StepContext, step: ReturnType<typeof readStep>) => validateConstraint(context, step, waits),
+  const run: Readonly<Record<EngineStep['kind'], Run>> = {
+    add: (context, own) => addConstraint(context, own, waits),
+    validate: (context, own) => validateConstraint(context, own, waits),
     index: buildIndex,
+    note: (context, own) => noteWrites(context, own, waits),
+    copy: (context, own, { rows: total }) => copyValues(context, own, { pace, total }),
   };
   return {
     planPreparation: (client, change) => planPreparation(client, change, { smallTable }),
@@ -39,7 +51,7 @@ export function createPreparationEngine({ lockWait, smallTable = SMALL_TABLE }: 
       const own = readStep(step);
       try {
         context.signal.throwIfAborted();
-        await RUN[own.kind](context, own);
+        await run[own.kind](context, own, step);
       } catch (error) {
         context.signal.throwIfAborted();
         throw await stepFailure(context, step, own, error);

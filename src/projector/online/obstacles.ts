@@ -40,13 +40,23 @@ function reasonOf(judged: Judged, prepared: Prepared): string | null {
 }
 
 /** What PostgreSQL can't do with partitions. */
-function reasonOfTable({ facts, version }: Judged, { what }: Prepared): string | null {
+function reasonOfTable(judged: Judged, { what }: Prepared): string | null {
+  const { facts, version } = judged;
+  if (what.kind === 'copy') return reasonOfRows(facts);
   if (facts.kind === 'table') return null;
   if (what.kind === 'index' || what.kind === 'key')
     return 'PostgreSQL has no CREATE INDEX CONCURRENTLY for a partitioned table';
   if (what.kind === 'constraint' && what.references !== null && version < 180_000)
     return 'before release 18 PostgreSQL takes no NOT VALID foreign key of a partitioned table';
   return null;
+}
+
+/** Why what is written can't be noted, or read. */
+function reasonOfRows({ kind, related, subscribed, policed }: TableFacts): string | null {
+  if (kind === 'partitioned' || related)
+    return 'rows of the table come and go by statements on other tables, its partitions or those it inherits from';
+  if (subscribed) return 'rows of the table come by logical replication, where what is written can not be noted';
+  return policed ? "row level security is forced on the table's owner, so that not all rows can be read" : null;
 }
 
 /** What is made before must find the columns as it will find them. */
@@ -58,8 +68,8 @@ function reasonOfColumns({ change }: Judged, { table, what }: Prepared): string 
   );
   if (before === undefined || after === undefined || isRenamed)
     return 'the same change renames the table: send that first, as a change of its own';
-  const text = what.kind === 'not null' ? ident(what.column) : what.definition;
-  const moving = [...movingColumns(change, table, { before, after })].find((name) => mentions(text, name));
+  const names = [...movingColumns(change, table, { before, after })];
+  const moving = names.find((name) => needs(what, name));
   return moving === undefined
     ? null
     : `the same change makes, renames or alters the column ${JSON.stringify(moving)}: send that first, as a change of its own`;
@@ -67,6 +77,13 @@ function reasonOfColumns({ change }: Judged, { table, what }: Prepared): string 
 
 /** Quoted or not. Found where there is none, only more is refused. */
 const mentions = (text: string, name: string): boolean => text.includes(name) || text.includes(ident(name));
+
+function needs(what: Prepared['what'], name: string): boolean {
+  if (what.kind === 'not null') return what.column === name;
+  // Its own column is what goes.
+  if (what.kind === 'copy') return what.key.some((each) => each.name === name);
+  return mentions(what.definition, name);
+}
 
 interface Nodes {
   before: CollectionNode;

@@ -7,7 +7,7 @@ import type { Prepared } from './preparables.js';
 import type { DecidedChange } from './types.js';
 
 /** By what is made: how PostgreSQL refuses the rows that break the rule. */
-const STATES = { 'not null': '23502', key: '23505', index: '23505', constraint: '23503' } as const;
+const STATES = { 'not null': '23502', key: '23505', index: '23505', constraint: '23503', copy: '' } as const;
 
 /** Null where nothing more can be asked than PostgreSQL says by itself. */
 export function offendingOf(
@@ -25,5 +25,5 @@ export function offendingOf(
 /** Whether it is the rule of one field and no other. */
 function isOf(what: Prepared['what'], field: string): boolean {
   if (what.kind === 'key' || what.kind === 'index') return what.definition === columnList([field]);
-  return what.kind === 'not null' || what.references !== null;
+  return what.kind === 'not null' || (what.kind === 'constraint' && what.references !== null);
 }

@@ -21,7 +21,7 @@ export async function planPreparation(
   change: DecidedChange,
   { smallTable }: PlanOptions,
 ): Promise<Preparation> {
-  const lengthy = change.statements.filter((each) => each.rewrites_table || scansUnderLock(each));
+  const lengthy = change.statements.filter(takesLong);
   const facts = await readTableFacts(client, change.schema, [...new Set(lengthy.map(tableOf))]);
   const large = lengthy.flatMap((statement) => {
     const of = facts.get(tableOf(statement));
@@ -49,6 +49,9 @@ export async function planPreparation(
 
 const tablesOf = ({ table, what }: Prepared): string[] =>
   what.kind === 'constraint' && what.references !== null ? [table, what.references] : [table];
+
+const takesLong = (each: Statement): boolean =>
+  each.rewrites_table || scansUnderLock(each) || each.preparable?.kind === 'copy';
 
 /** The one whose rows it reads. */
 const tableOf = ({ object, source }: Statement): string => object.table ?? source.collection;

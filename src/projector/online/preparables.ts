@@ -19,10 +19,13 @@ export function preparedOf({ preparable: what, object }: Statement): Prepared | 
     : { table: object.table, what, key: keyOf(object.table, what) };
 }
 
-const keyOf = (table: string, what: Preparable): string =>
-  what.kind === 'not null'
-    ? `not null ${table}.${what.column}`
-    : `${wordOf(what)} ${table}.${what.name} ${hash('sha256', JSON.stringify(what)).slice(0, 8)}`;
+function keyOf(table: string, what: Preparable): string {
+  if (what.kind === 'not null') return `not null ${table}.${what.column}`;
+  if (what.kind === 'copy') return `copy ${table}.${what.column.name} ${hashOf([what.column, what.key])}`;
+  return `${wordOf(what)} ${table}.${what.name} ${hashOf(what)}`;
+}
+
+const hashOf = (what: unknown): string => hash('sha256', JSON.stringify(what)).slice(0, 8);
 
 /** `check`, `foreign key`, `index` … for people. */
 export function wordOf(what: Preparable): string {
@@ -39,13 +42,13 @@ export function wordOf(what: Preparable): string {
 }
 
 /** As JSON. */
-export function toStored(what: Preparable): Record<string, Json> {
+export function toStored(what: Preparable): Json {
   const { definition, after } = what as Partial<Extract<Preparable, { kind: 'key' }>>;
   return {
     ...what,
     ...(definition !== undefined && { definition: storedSql(definition) }),
     ...(after !== undefined && { after: storedSql(after) }),
-  };
+  } as unknown as Json;
 }
 
 export function fromStored(stored: Json): Preparable {

@@ -12,7 +12,7 @@ export type NotNullBy = 'constraint' | 'check';
 
 /** A step as this room reads it. */
 export interface EngineStep {
-  kind: 'add' | 'validate' | 'index';
+  kind: 'add' | 'validate' | 'index' | 'note' | 'copy';
   prepared: Prepared;
   notNullBy: NotNullBy;
   /** Which rows break the rule; null: PostgreSQL's own words have to do. */
@@ -34,6 +34,11 @@ export function stepsOf(stepping: Stepping): PreparationStep[] {
   const { what } = prepared;
   if (what.kind === 'index' || what.kind === 'key')
     return [toStep('index', `build the ${wordOf(what)} ${what.name} of ${prepared.table}`, stepping)];
+  if (what.kind === 'copy')
+    return [
+      toStep('note', `note which rows of ${prepared.table} are written`, stepping),
+      toStep('copy', `copy the values of ${prepared.table}.${what.column.name}`, stepping),
+    ];
   const label = what.kind === 'not null' ? `${prepared.table}.${what.column}` : `${what.name} of ${prepared.table}`;
   const rule = what.kind === 'not null' ? `that ${label} is never null` : `the ${wordOf(what)} ${label}`;
   return [
@@ -44,7 +49,7 @@ export function stepsOf(stepping: Stepping): PreparationStep[] {
 
 function toStep(kind: EngineStep['kind'], summary: string, stepping: Stepping): PreparationStep {
   const { prepared, statement, size, notNullBy, offending } = stepping;
-  const isScan = kind !== 'add';
+  const isScan = kind !== 'add' && kind !== 'note';
   return {
     key: `${kind} ${prepared.key}`,
     kind,

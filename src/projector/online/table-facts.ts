@@ -11,14 +11,19 @@ export interface TableFacts {
   rows: number | null;
   /** Seconds since they were gathered; null: never, what they say was counted on the way. */
   age: number | null;
-  /** Rows come by logical replication, which fires no statement triggers. */
+  /** Rows come by logical replication. */
   subscribed: boolean;
+  /** It is a partition, inherits, or is inherited from: rows come and go by statements on other tables. */
+  related: boolean;
+  /** Policies hold for its owner too. */
+  policed: boolean;
 }
 
 /** The size is the file's own, asked without reading it; the number of rows is an estimate. */
 const FACTS = sql`
 SELECT c.relname::text AS name, CASE c.relkind WHEN 'p' THEN 'partitioned' ELSE 'table' END AS kind, p.bytes, p.rows, p.age,
-  EXISTS (SELECT FROM pg_catalog.pg_subscription_rel s WHERE s.srrelid = c.oid) AS subscribed
+  EXISTS (SELECT FROM pg_catalog.pg_subscription_rel s WHERE s.srrelid = c.oid) AS subscribed,
+  EXISTS (SELECT FROM pg_catalog.pg_inherits i WHERE c.oid IN (i.inhrelid, i.inhparent)) AS related, c.relforcerowsecurity AS policed
 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace,
 LATERAL (
   SELECT coalesce(sum(pg_catalog.pg_relation_size(r.oid)), 0)::float8 AS bytes,

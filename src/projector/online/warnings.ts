@@ -21,6 +21,8 @@ function sentenceOf({ table, what }: Prepared): string {
       return what.unique
         ? `PostgreSQL refuses rows of ${table} that repeat a value of ${what.name} once it is being built`
         : `each write of ${table} keeps the index ${what.name} too once it is being built`;
+    case 'copy':
+      return `each statement that writes ${table} notes the keys of its rows ${from.split(',')[0]}, so that the values of ${what.column.name} can be kept`;
     default:
       return what.references === null
         ? `PostgreSQL refuses rows of ${table} that break ${what.name} ${from}`

@@ -1,0 +1,64 @@
+/** How fast a copy goes on: in batches that take about as long as is bearable, with pauses for all others. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Queryable } from '../../postgres/pool.js';
+import type { StepContext } from './types.js';
+
+export interface Pace {
+  /** Rows a second, at most; null: as fast as the batches allow. */
+  rate: number | null;
+  /** Seconds that a standby may be behind; further, the copy waits for it. */
+  maxLag: number;
+}
+
+/** Milliseconds that a batch is to take. */
+const TARGET = 100;
+const SIZE = { first: 1_000, least: 100, most: 100_000 };
+
+/** Of the time of a batch: so long the others have the disks for themselves. */
+const REST = 0.5;
+/** The same after a batch that took far longer than it should: the server has more than enough to do. */
+const LONG_REST = 3;
+
+/** Milliseconds between looks at standbys that are behind. */
+const LOOK = 1_000;
+
+export interface Batch {
+  /** That were asked for. */
+  rows: number;
+  /** That it took. */
+  milliseconds: number;
+}
+
+export const firstSize = SIZE.first;
+
+/** How many rows the next batch has. It grows slowly and shrinks at once. */
+export function nextSize({ rows, milliseconds }: Batch): number {
+  const fitting = rows * (TARGET / Math.max(1, milliseconds));
+  return Math.round(Math.min(SIZE.most, Math.max(SIZE.least, Math.min(fitting, rows * 1.5))));
+}
+
+/** Milliseconds to rest after a batch. */
+export function restAfter({ rows, milliseconds }: Batch, { rate }: Pick<Pace, 'rate'>): number {
+  const rest = milliseconds * (milliseconds > 2 * TARGET ? LONG_REST : REST);
+  return rate === null ? rest : Math.max(rest, (rows / rate) * 1_000 - milliseconds);
+}
+
+/** Seconds; those of standbys that the account may not look at are not known, and count as none. */
+const LAG = `
+SELECT coalesce(max(extract(epoch FROM replay_lag)), 0)::float8 AS seconds
+FROM pg_catalog.pg_stat_replication WHERE state IN ('streaming', 'catchup')`;
+
+/** Waits until no standby is too far behind. */
+export async function waitForStandbys(
+  db: Queryable,
+  { signal, progress }: Pick<StepContext, 'signal' | 'progress'>,
+  { maxLag }: Pick<Pace, 'maxLag'>,
+): Promise<void> {
+  for (;;) {
+    const { rows } = await db.query<{ seconds: number }>(LAG);
+    const behind = rows[0]?.seconds ?? 0;
+    if (behind <= maxLag) return;
+    progress({ phase: `waiting for a standby that is ${Math.round(behind)} s behind` });
+    await sleep(LOOK, undefined, { signal });
+  }
+}

@@ -1,0 +1,177 @@
+/** The copy of a column's values, batch by batch, while the table is used. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isObject } from '../../kernel/json.js';
+import { integer, join, literal, sql } from '../ddl/sql.js';
+import {
+  type Copying,
+  ROOM,
+  copyBatch,
+  copyTable,
+  copyingOf,
+  createCopy,
+  createTriggers,
+  dropNotes,
+  dropTriggers,
+  followNotes,
+  lostTable,
+  triggerNames,
+} from './copy.js';
+import { type Pace, firstSize, nextSize, restAfter, waitForStandbys } from './pace.js';
+import type { EngineStep } from './steps.js';
+import { type LockWaits, underStrongLocks } from './strong-locks.js';
+import { PreparationRefused, type StepContext } from './types.js';
+
+/** As it is kept between batches, and between processes. */
+interface Progress {
+  /** The key of the last row that was copied; null: none was yet. */
+  after: string[] | null;
+  copied: number;
+  /** All rows were: from here on only what is written is followed. */
+  done: boolean;
+}
+
+/** Notes that are left for the change itself: they are followed in a moment. */
+const FEW = 500;
+const NOTES = integer('10000');
+
+function copyingIn({ id, schema }: StepContext, { prepared }: EngineStep): Copying {
+  if (prepared.what.kind !== 'copy') throw new Error('not the step of a copy');
+  return copyingOf({ id, schema }, { ...prepared, what: prepared.what });
+}
+
+/** Makes the copy, empty, and the triggers that note what is written from then on. One without the other is begun anew. */
+export async function noteWrites(context: StepContext, step: EngineStep, waits: LockWaits): Promise<void> {
+  const { session } = context;
+  const copying = copyingIn(context, step);
+  if (await isWhole(context, copying)) return;
+  const script = [...dropNotes(copying), sql`DROP TABLE IF EXISTS ${copyTable(copying)}`, ...createCopy(copying)];
+  const { table } = step.prepared;
+  await underStrongLocks(context, [{ table, lock: 'SHARE ROW EXCLUSIVE' }], waits, async () => {
+    await ensureRoom(context);
+    for (const each of [...dropTriggers(copying), ...script, ...createTriggers(copying)]) await session.query(each);
+  });
+}
+
+/** They are made in one transaction: whoever has the triggers has the rest, unless it was dropped by hand. */
+async function isWhole({ session }: StepContext, copying: Copying): Promise<boolean> {
+  const names = triggerNames(copying);
+  const { rows } = await session.query<{ whole: boolean }>(sql`
+    SELECT pg_catalog.to_regclass(${literal(copyTable(copying))}) IS NOT NULL AND (
+      SELECT count(*) = ${integer(String(names.length))} FROM pg_catalog.pg_trigger
+       WHERE tgrelid = pg_catalog.to_regclass(${literal(copying.table)}) AND tgname IN (${join(names.map(literal), sql`, `)})
+    ) AS whole`);
+  return rows[0]?.whole === true;
+}
+
+/** IF NOT EXISTS alone would ask for the right to create schemas even where it is there. */
+async function ensureRoom({ session }: StepContext): Promise<void> {
+  const { rowCount } = await session.query(
+    sql`SELECT FROM pg_catalog.pg_namespace WHERE oid = pg_catalog.to_regnamespace(${literal(ROOM)})`,
+  );
+  if (rowCount === 0) await session.query(sql`CREATE SCHEMA IF NOT EXISTS ${ROOM}`);
+}
+
+/** Copies what is missing, then follows what was written until little of that is left. */
+export async function copyValues(
+  context: StepContext,
+  step: EngineStep,
+  { pace, total }: { pace: Pace; total: number | null },
+): Promise<void> {
+  const copying = copyingIn(context, step);
+  // Row security that would hide rows is an error instead.
+  await context.session.query('SET row_security = off');
+  try {
+    let progress = progressOf(context.checkpoint);
+    let size = firstSize;
+    while (!progress.done) {
+      await waitForStandbys(context.session, context, pace);
+      const started = performance.now();
+      progress = await nextBatch(context, copying, { progress, size });
+      const batch = { rows: size, milliseconds: performance.now() - started };
+      context.progress({ done: total ? Math.min(1, progress.copied / total) : null, phase: 'copying rows' });
+      if (await follow(context, copying)) progress = await beginAgain(context, copying);
+      size = nextSize(batch);
+      await sleep(restAfter(batch, pace), undefined, { signal: context.signal });
+    }
+    await followToTheEnd(context, copying);
+  } finally {
+    await context.session.query('RESET row_security').catch(() => undefined);
+  }
+}
+
+const progressOf = (checkpoint: StepContext['checkpoint']): Progress =>
+  isObject(checkpoint) ? (checkpoint as unknown as Progress) : { after: null, copied: 0, done: false };
+
+interface Next {
+  progress: Progress;
+  size: number;
+}
+
+async function nextBatch(context: StepContext, copying: Copying, { progress, size }: Next): Promise<Progress> {
+  const batch = copyBatch(copying, progress.after, integer(String(size)));
+  return inTransaction(context, async () => {
+    const { rows } = await context.session.query<{ rows: number; last: string[] | null }>(batch);
+    const { rows: count, last } = rows[0] ?? { rows: 0, last: null };
+    const next = { after: last ?? progress.after, copied: progress.copied + count, done: count < size };
+    await context.save({ ...next });
+    return next;
+  });
+}
+
+/** @returns whether the table was truncated meanwhile */
+async function follow(context: StepContext, copying: Copying): Promise<boolean> {
+  return (await followOnce(context, copying)).truncated;
+}
+
+async function followOnce({ session }: StepContext, copying: Copying): Promise<{ notes: number; truncated: boolean }> {
+  const { rows } = await session.query<{ notes: number; truncated: boolean }>(followNotes(copying, NOTES));
+  return rows[0] ?? { notes: 0, truncated: false };
+}
+
+/** Nothing of what was copied is there any more, and little of what will have to be. */
+async function beginAgain(context: StepContext, copying: Copying): Promise<Progress> {
+  const progress: Progress = { after: null, copied: 0, done: false };
+  await inTransaction(context, async () => {
+    await context.session.query(sql`TRUNCATE ${copyTable(copying)}`);
+    await context.save({ ...progress });
+  });
+  return progress;
+}
+
+async function followToTheEnd(context: StepContext, copying: Copying): Promise<void> {
+  const { signal, progress, session } = context;
+  progress({ done: 1, phase: 'following what is written' });
+  for (;;) {
+    signal.throwIfAborted();
+    const { notes, truncated } = await followOnce(context, copying);
+    if (truncated) {
+      await beginAgain(context, copying);
+      throw new Error('the table was truncated while its values were copied; the copy begins again');
+    }
+    if (notes < FEW) break;
+  }
+  await requireNothingLost(context, copying);
+  const { rows } = await session.query<{ count: string }>(sql`SELECT count(*) FROM ${copyTable(copying)}`);
+  await session.query(sql`COMMENT ON TABLE ${copyTable(copying)} IS ${literal(String(rows[0]?.count ?? 0))}`);
+}
+
+/** What a trigger could not note can't be kept. */
+async function requireNothingLost({ session }: StepContext, copying: Copying): Promise<void> {
+  const { rows } = await session.query<{ reason: string }>(sql`SELECT reason FROM ${lostTable(copying)} LIMIT 1`);
+  const [lost] = rows;
+  if (lost === undefined) return;
+  const message = `A write of ${copying.table} could not be noted while its values were copied: ${lost.reason}`;
+  throw new PreparationRefused([{ code: 'DATABASE_REFUSED', message, details: { reason: lost.reason } }]);
+}
+
+async function inTransaction<T>({ session }: StepContext, work: () => Promise<T>): Promise<T> {
+  await session.query('BEGIN');
+  try {
+    const result = await work();
+    await session.query('COMMIT');
+    return result;
+  } catch (error) {
+    await session.query('ROLLBACK').catch(() => undefined);
+    throw error;
+  }
+}

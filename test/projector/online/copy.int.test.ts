@@ -1,0 +1,276 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import type pg from 'pg';
+import { createPool } from '../../../src/postgres/pool.js';
+import { PREPARATION_LOST, createPreparationEngine } from '../../../src/projector/online/index.js';
+import type { DecidedChange, PreparationStep } from '../../../src/projector/online/index.js';
+import { sql } from '../../../src/projector/ddl/sql.js';
+import type { Statement } from '../../../src/projector/ddl/statement.js';
+import { initialState } from '../../../src/schema/model/state.js';
+import { silent } from '../../support/instance.js';
+import { type TestDatabase, createDatabase } from '../../support/postgres.js';
+import { catalogText } from '../../support/catalog-text.js';
+import { until } from '../../support/until.js';
+import { type Kept, applied, contextOf, engine, openSession } from './online.js';
+
+const POSITION = 7;
+
+/** As the planner of kept values says it. */
+const statement: Statement = {
+  sql: sql`SELECT`,
+  summary: 'keep the values of t.v in the trash',
+  object: { kind: 'column', name: 'v', table: 't' },
+  drops: [],
+  lock: 'ACCESS EXCLUSIVE',
+  locks: [{ table: 't', lock: 'ACCESS EXCLUSIVE' }],
+  loses_data: false,
+  rewrites_table: false,
+  may_fail: false,
+  lock_entries: 4,
+  preparable: {
+    kind: 'copy',
+    column: { name: 'v', identity: '1.3' },
+    key: [
+      { name: 'a', identity: '1.1' },
+      { name: 'B b', identity: '1.2' },
+    ],
+    position: POSITION,
+  },
+  source: { event: 0, type: 'field.deleted', collection: 't', field: 'v' },
+};
+
+/** A transaction each: its isolation, and its statements, `$` being the number of a row. */
+const WRITES: readonly (readonly string[])[] = [
+  ['READ COMMITTED', `INSERT INTO t VALUES ($, 'new' || random(), '{"new": 1}', 1)`],
+  ['READ COMMITTED', 'DELETE FROM t WHERE a = $'],
+  ['READ COMMITTED', `UPDATE t SET v = '{"x": $}' WHERE a BETWEEN $ AND $ + 30`],
+  ['READ COMMITTED', 'UPDATE t SET a = a + 100000 WHERE a = $'],
+  ['READ COMMITTED', 'UPDATE t SET other = other + 1 WHERE a = $'],
+  ['READ COMMITTED', 'UPDATE t SET v = NULL WHERE a = $'],
+  ['REPEATABLE READ', 'SELECT FROM t LIMIT 1', 'SELECT pg_sleep(0.02)', `UPDATE t SET v = '{"old": $}' WHERE a = $`],
+  ['REPEATABLE READ', 'SELECT FROM t LIMIT 1', 'SELECT pg_sleep(0.02)', 'DELETE FROM t WHERE a = $'],
+];
+
+describe('the copy of values', function () {
+  this.timeout(60_000);
+  let database: TestDatabase;
+  let session: pg.Client;
+  let application: pg.Pool;
+  const id = randomUUID();
+  const change: DecidedChange = {
+    id,
+    before: initialState(),
+    after: initialState(),
+    events: [],
+    statements: [statement],
+    schema: 'public',
+  };
+  let steps: PreparationStep[];
+
+  beforeEach(async () => {
+    database = await createDatabase('migrated');
+    session = await openSession(database.connectionString);
+    application = createPool({
+      connectionString: database.connectionString,
+      schema: 'public',
+      serviceSchema: 'service',
+      max: 6,
+      logger: silent,
+    });
+    await session.query(`CREATE TABLE t (a int, "B b" text, v json, other int, PRIMARY KEY ("B b", a))`);
+    await session.query(
+      `INSERT INTO t SELECT i, 'k' || i % 7, json_build_object('n', i), i FROM generate_series(1, 20000) i`,
+    );
+    const missing = engine.preparedStatements(change, await noted());
+    if (missing.kind !== 'prepared') throw new Error('the steps are not those of the change');
+    steps = await noted();
+  });
+  afterEach(async () => {
+    await session.end();
+    await application.end();
+    await database.drop();
+  });
+
+  /** The steps, of a state that knows the table no more than the statement does. */
+  async function noted(): Promise<PreparationStep[]> {
+    const { stepsOf } = await import('../../../src/projector/online/steps.js');
+    const { preparedOf } = await import('../../../src/projector/online/preparables.js');
+    const prepared = preparedOf(statement);
+    if (prepared === undefined) throw new Error('nothing to prepare');
+    const size = { rows: 20_000, bytes: 1 };
+    const planned = stepsOf({ prepared, statement, size, notNullBy: 'check', offending: null });
+    return JSON.parse(JSON.stringify(planned)) as PreparationStep[];
+  }
+
+  const take = async (): Promise<void> => {
+    await session.query(`CREATE SCHEMA service_trash_${POSITION}`);
+    await applied(session, change, steps);
+  };
+
+  /** Rows of the table that the copy has otherwise, and the other way round. */
+  const differences = async (): Promise<number> => {
+    const { rows } = await session.query<{ count: number }>(`
+      SELECT count(*)::int FROM (SELECT a, "B b", v::text FROM t) t
+        FULL JOIN (SELECT "1.1" AS a, "1.2" AS "B b", "1.3"::text AS v FROM service_trash_${POSITION}.values) c
+        USING (a, "B b") WHERE t.v IS DISTINCT FROM c.v OR t.a IS NULL OR c.a IS NULL`);
+    return rows[0]?.count ?? -1;
+  };
+
+  /** Applications that write: single rows, many at once, keys that change, transactions that see an old snapshot, and those that fail. */
+  function write(): () => Promise<number> {
+    let ended = false;
+    let written = 0;
+    const writeOnce = async (client: pg.PoolClient): Promise<void> => {
+      const i = Math.ceil(Math.random() * 21_000);
+      const [isolation, ...statements] = WRITES[i % WRITES.length] as readonly string[];
+      await client.query(`BEGIN ISOLATION LEVEL ${isolation}`);
+      for (const each of statements) await client.query(each.replaceAll('$', String(i)));
+      await client.query(Math.random() < 0.2 ? 'ROLLBACK' : 'COMMIT');
+    };
+    const one = async (): Promise<void> => {
+      while (!ended) {
+        const client = await application.connect();
+        try {
+          await writeOnce(client);
+          written += 1;
+        } catch (error) {
+          await client.query('ROLLBACK');
+          // Those that meet each other, as without a copy.
+          if (!['40001', '40P01', '23505'].includes((error as { code: string }).code)) throw error;
+        } finally {
+          client.release();
+        }
+      }
+    };
+    const all = Promise.all([one(), one(), one(), one()]);
+    return async () => {
+      ended = true;
+      await all;
+      return written;
+    };
+  }
+
+  it('is the table at the moment of the change, whatever is written meanwhile', async () => {
+    const before = await catalogText(session, 'public');
+    const stop = write();
+    for (const step of steps) await engine.runStep(contextOf(session, change, step), step);
+    await sleep(200);
+    await take();
+    expect(await stop()).to.be.above(50);
+    await session.query('DELETE FROM t WHERE false');
+    // What was written after the change isn't in it.
+    expect(await catalogText(session, 'public')).to.deep.equal(before);
+    const { rows } = await session.query(
+      `SELECT relname FROM pg_class WHERE relnamespace = 'service_trash_0'::regnamespace`,
+    );
+    expect(rows).to.deep.equal([]);
+  });
+
+  it('holds exactly the rows of the table', async () => {
+    const stop = write();
+    for (const step of steps) await engine.runStep(contextOf(session, change, step), step);
+    await stop();
+    await take();
+    expect(await differences()).to.equal(0);
+    const { rows } = await session.query<{ noted: string }>(
+      `SELECT obj_description('service_trash_${POSITION}.values'::regclass, 'pg_class') AS noted`,
+    );
+    expect(Number(rows[0]?.noted)).to.be.above(10_000);
+  });
+
+  it('goes on where it was killed', async () => {
+    const stop = write();
+    const kept: Kept = new Map();
+    let kills = 0;
+    const killer = (async () => {
+      while (kills < 5) {
+        await sleep(40 + Math.random() * 60);
+        const { rowCount } = await application.query(
+          `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'online' AND datname = current_database()`,
+        );
+        if ((rowCount ?? 0) > 0) kills += 1;
+      }
+    })();
+    /** One may be killed before it has said a word. */
+    const opened = (): Promise<pg.Client> => openSession(database.connectionString).catch(opened);
+    const slow = createPreparationEngine({ lockWait: 100, smallTable: -1, pace: { rate: 40_000 } });
+    for (const step of steps) {
+      for (let isDone = false; !isDone;) {
+        isDone = await slow
+          .runStep(contextOf(session, change, step, { kept, checkpoint: kept.get(step.key) ?? null }), step)
+          .then(
+            () => true,
+            (error: Error) => {
+              if (error.name === 'PreparationRefused') throw error;
+              return false;
+            },
+          );
+        if (!isDone) {
+          await session.end().catch(() => undefined);
+          session = await opened();
+        }
+      }
+    }
+    kills = 5;
+    await killer;
+    await stop();
+    await session.end().catch(() => undefined);
+    session = await openSession(database.connectionString);
+    await take();
+    expect(await differences()).to.equal(0);
+  });
+
+  it('begins again when the table is truncated', async () => {
+    const [note, copy] = steps as [PreparationStep, PreparationStep];
+    const kept: Kept = new Map();
+    await engine.runStep(contextOf(session, change, note), note);
+    await engine.runStep(contextOf(session, change, copy, { kept }), copy);
+    await application.query('TRUNCATE t');
+    await application.query(`INSERT INTO t VALUES (1, 'x', '{"after": true}', 1)`);
+    const error = await take().catch((thrown: unknown) => thrown);
+    expect((error as { cause: { code: string } }).cause.code).to.equal(PREPARATION_LOST);
+    const again = () => contextOf(session, change, copy, { kept });
+    await engine.runStep(again(), copy).catch(() => engine.runStep(again(), copy));
+    await session.query(`DROP SCHEMA service_trash_${POSITION}`);
+    await take();
+    expect(await differences()).to.equal(0);
+  });
+
+  it('never fails a write, and fails itself when it could not note one', async () => {
+    const [note, copy] = steps as [PreparationStep, PreparationStep];
+    await engine.runStep(contextOf(session, change, note), note);
+    const { rows } = await session.query<{ name: string }>(
+      `SELECT relname AS name FROM pg_class WHERE relnamespace = 'service_trash_0'::regnamespace AND relname ~ '_noted$'`,
+    );
+    await session.query(`ALTER TABLE service_trash_0."${rows[0]?.name}" ADD CHECK (false) NOT VALID`);
+    await application.query(`UPDATE t SET v = '{}' WHERE a = 1`);
+    const error = await engine.runStep(contextOf(session, change, copy), copy).catch((thrown: unknown) => thrown);
+    expect(error).to.have.property('name', 'PreparationRefused');
+    expect((error as Error).message).to.contain('could not be noted');
+  });
+
+  it('leaves nothing when it is taken back', async () => {
+    const before = await catalogText(session, 'public');
+    const [note] = steps as [PreparationStep];
+    await engine.runStep(contextOf(session, change, note), note);
+    const stop = write();
+    const signal = new AbortController();
+    const copying = engine.runStep(
+      contextOf(session, change, steps[1] as PreparationStep, { signal: signal.signal }),
+      steps[1] as PreparationStep,
+    );
+    await sleep(50);
+    signal.abort(new Error('withdrawn'));
+    expect(await copying.catch((thrown: unknown) => thrown)).to.be.an('error');
+    await engine.cleanUp({ id, session, schema: 'public', signal: new AbortController().signal });
+    await stop();
+    expect(await catalogText(session, 'public')).to.deep.equal(before);
+    await until('the room is gone', async () => {
+      const { rows } = await session.query(`SELECT FROM pg_namespace WHERE nspname = 'service_trash_0'`);
+      return rows.length === 0;
+    });
+    const triggers = await session.query(`SELECT FROM pg_trigger WHERE tgrelid = 't'::regclass AND NOT tgisinternal`);
+    expect(triggers.rowCount).to.equal(0);
+  });
+});
