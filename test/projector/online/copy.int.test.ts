@@ -8,6 +8,7 @@ import type { DecidedChange, PreparationStep } from '../../../src/projector/onli
 import { sql } from '../../../src/projector/ddl/sql.js';
 import type { Statement } from '../../../src/projector/ddl/statement.js';
 import { initialState } from '../../../src/schema/model/state.js';
+import type { Json } from '../../../src/kernel/json.js';
 import { silent } from '../../support/instance.js';
 import { type TestDatabase, createDatabase } from '../../support/postgres.js';
 import { catalogText } from '../../support/catalog-text.js';
@@ -180,8 +181,8 @@ describe('the copy of values', function () {
   });
 
   it('goes on where it was killed', async () => {
+    await session.query('CREATE TABLE kept (key text PRIMARY KEY, checkpoint jsonb)');
     const stop = write();
-    const kept: Kept = new Map();
     let kills = 0;
     const killer = (async () => {
       while (kills < 5) {
@@ -192,20 +193,29 @@ describe('the copy of values', function () {
         if ((rowCount ?? 0) > 0) kills += 1;
       }
     })();
+    /** A batch and its checkpoint are one transaction. */
+    const contextWithTable = async (step: PreparationStep) => {
+      const { rows } = await application.query<{ checkpoint: Json }>('SELECT checkpoint FROM kept WHERE key = $1', [
+        step.key,
+      ]);
+      const save = async (checkpoint: Json): Promise<void> => {
+        const text = `INSERT INTO kept VALUES ($1, $2) ON CONFLICT (key) DO UPDATE SET checkpoint = excluded.checkpoint`;
+        await session.query(text, [step.key, JSON.stringify(checkpoint)]);
+      };
+      return contextOf(session, change, step, { checkpoint: rows[0]?.checkpoint ?? null, save });
+    };
     /** One may be killed before it has said a word. */
     const opened = (): Promise<pg.Client> => openSession(database.connectionString).catch(opened);
     const slow = createPreparationEngine({ lockWait: 100, smallTable: -1, pace: { rate: 40_000 } });
     for (const step of steps) {
       for (let isDone = false; !isDone;) {
-        isDone = await slow
-          .runStep(contextOf(session, change, step, { kept, checkpoint: kept.get(step.key) ?? null }), step)
-          .then(
-            () => true,
-            (error: Error) => {
-              if (error.name === 'PreparationRefused') throw error;
-              return false;
-            },
-          );
+        isDone = await slow.runStep(await contextWithTable(step), step).then(
+          () => true,
+          (error: Error) => {
+            if (error.name === 'PreparationRefused') throw error;
+            return false;
+          },
+        );
         if (!isDone) {
           await session.end().catch(() => undefined);
           session = await opened();
