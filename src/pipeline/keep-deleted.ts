@@ -14,7 +14,7 @@ import type { PipelineOptions, RequestContext } from './types.js';
 export interface Keeping {
   state: State;
   events: readonly LogEvent[];
-  request: Pick<RequestContext, 'purge'>;
+  request: Pick<RequestContext, 'purge' | 'online'>;
   waits: KeepValues['waits'];
   options: Pick<PipelineOptions, 'keep' | 'place'>;
 }
@@ -42,7 +42,8 @@ export async function keepDeleted(client: pg.ClientBase, keeping: Keeping): Prom
   if (!facts.mayCreateSchemas) return { kind: 'kept', events: [...events], warnings: [...tables.keys()].map(notKept) };
   const problems = [...tables.keys()].flatMap((name) => unkeepable(name, facts.tables.get(name)));
   if (problems.length > 0) return { kind: 'refused', problems };
-  const values = await keepValues(client, { state, events, schema, waits, copyRows: options.keep.copyRows });
+  const copyRows = request.online === true ? null : options.keep.copyRows;
+  const values = await keepValues(client, { state, events, schema, waits, copyRows });
   if ('problems' in values) return { kind: 'refused', problems: values.problems };
   const kept_until = new Date(facts.now.getTime() + options.keep.deleted).toISOString();
   const told = events.map((event, index): LogEvent => {

@@ -21,8 +21,8 @@ export interface KeepValues {
   events: readonly LogEvent[];
   schema: string;
   waits: Projection['waits'];
-  /** Rows that a table may have at most. */
-  copyRows: number;
+  /** Rows that a table may have at most; null: of any number, because many are copied before. */
+  copyRows: number | null;
 }
 
 export interface KeptValues {
@@ -43,11 +43,11 @@ export async function keepValues(
   const candidates = deletions.filter(({ never }) => never === undefined);
   if (candidates.length === 0)
     return { kept: new Set(), warnings: deletions.flatMap(({ never, ...at }) => notKept(at, never)) };
-  const { statements } = await runYielding(planBatch(state, events, schema));
-  const problems = await takeLocks(client, { schema, statements, waits });
+  // What isn't counted needn't stand still.
+  const problems = copyRows === null ? null : await lockAll(client, { state, events, schema, waits });
   if (problems !== null) return { problems };
   const tables = [...new Set(candidates.map(({ table }) => table))];
-  const facts = await readValuesFacts(client, { schema, tables, most: copyRows });
+  const facts = await readValuesFacts(client, { schema, tables, most: copyRows ?? 0 });
   const kept = new Set<number>();
   const warnings: Warning[] = [];
   for (const at of deletions) {
@@ -57,6 +57,14 @@ export async function keepValues(
     else warnings.push(...notKept(at, why));
   }
   return { kept, warnings };
+}
+
+async function lockAll(
+  client: pg.ClientBase,
+  { state, events, schema, waits }: Omit<KeepValues, 'copyRows'>,
+): Promise<Problem[] | null> {
+  const { statements } = await runYielding(planBatch(state, events, schema));
+  return takeLocks(client, { schema, statements, waits });
 }
 
 interface Deletion {
@@ -121,12 +129,13 @@ function neverKept(node: CollectionNode, name: string): string | undefined {
 function reasonAgainst(
   { columns }: Deletion,
   facts: ValuesFacts | undefined,
-  copyRows: number,
+  copyRows: number | null,
 ): string | null | undefined {
   if (facts === undefined || !columns.every((each) => facts.columns.includes(each))) return null;
   if (!facts.readable) return "the service's account may not read the table";
   if (facts.heir !== null) return `the table ${facts.heir} inherits from it`;
-  if (facts.rows > copyRows) return `the table has more than ${copyRows.toLocaleString('en')} rows (KEEP_COPY_ROWS)`;
+  if (copyRows !== null && facts.rows > copyRows)
+    return `the table has more than ${copyRows.toLocaleString('en')} rows (KEEP_COPY_ROWS)`;
   return undefined;
 }
 

@@ -87,12 +87,12 @@ async function waitForServer(
 
 /**
  * An automatic VACUUM or ANALYZE ends for a lock that is waited for as long as deadlock_timeout, which only a superuser
- * may lower: once for each, that long is waited.
+ * may lower: once for each, that long is waited, behind a lock that nobody who reads or writes meets.
  */
 function willCancelItself(holders: readonly Holder[], waited: Set<string>): boolean {
-  const isNew = holders.some((holder) => !waited.has(nameOf(holder)));
-  for (const holder of holders) waited.add(nameOf(holder));
-  return isNew && holders.every(({ maintenance }) => maintenance);
+  const fresh = holders.filter((holder) => holder.maintenance && !waited.has(nameOf(holder)));
+  for (const holder of fresh) waited.add(nameOf(holder));
+  return fresh.length > 0;
 }
 
 /** Milliseconds: PostgreSQL's default of deadlock_timeout, and time for the other one to end. */

@@ -1,5 +1,6 @@
 /** The statements that use what was prepared, in place of one that would take long. */
 import { postgresName } from '../../schema/model/constraint-names.js';
+import { COPY, notePrivileges } from '../ddl/kept/values.js';
 import { type Sql, block, ident, integer, join, literal, qualified, sql, trash } from '../ddl/sql.js';
 import type { Statement } from '../ddl/statement.js';
 import { copyTable, copyingOf, dropNotes, dropTriggers, followNotes, lostTable, notedTable } from './copy.js';
@@ -80,9 +81,6 @@ function renameNotNull({ table, schema, ours }: { table: Sql; schema: string; ou
   return sql`DO ${block(body)}`;
 }
 
-/** The name of a copy in the trash. */
-const COPY = 'values';
-
 /** Notes that are still followed under the lock. With more of them, they are followed outside first. */
 const FEW_NOTES = 20_000;
 
@@ -100,6 +98,7 @@ function takeCopy(
       RAISE EXCEPTION USING MESSAGE = 'the copy is not in step with the table', ERRCODE = ${literal(PREPARATION_LOST)};
     END IF; END`;
   const moved = sql`${trash(what.position)}.${ident(copying.name)}`;
+  const copy = qualified(trash(what.position), COPY);
   return [
     sql`DO ${block(refuse)}`,
     followNotes(copying, integer(String(FEW_NOTES))),
@@ -107,5 +106,6 @@ function takeCopy(
     ...dropNotes(copying),
     sql`ALTER TABLE ${copyTable(copying)} SET SCHEMA ${trash(what.position)}`,
     sql`ALTER TABLE ${moved} RENAME TO ${ident(COPY)}`,
+    sql`DO ${block(sql`BEGIN ${notePrivileges({ ...copying, copy })} END`)}`,
   ].map(quick);
 }

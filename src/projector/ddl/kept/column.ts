@@ -7,7 +7,7 @@ import type { Change } from '../change.js';
 import type { ColumnField } from '../column.js';
 import { label, tableOf } from '../parts.js';
 import { ident, literal, qualified, sql, trash } from '../sql.js';
-import { type Step, step } from '../step.js';
+import { type Step, partOf, step } from '../step.js';
 import { createTrashSchema, dropTrashSchema } from '../trash.js';
 import { COPY, type Kept, copyValues, returnPrivileges, returnValues } from './values.js';
 
@@ -15,11 +15,15 @@ import { COPY, type Kept, copyValues, returnPrivileges, returnValues } from './v
 export function dropKeptColumn(change: Change<'field.deleted'>, field: ColumnField, kept_until: string): Step[] {
   const { position } = change;
   const dropped = dropColumn(change, field);
+  const kept = keptIn(change, position, field);
+  const { column, key } = kept;
   return [
     ...createTrashSchema(change, position),
-    step(copyValues(keptIn(change, position, field)), `keep the values of ${label(field)} in the trash`, {
+    step(copyValues(kept), `keep the values of ${label(field)} in the trash`, {
+      object: partOf(field.collection, 'column', field.field),
       lock: 'ACCESS EXCLUSIVE',
       lock_entries: 6,
+      preparable: { kind: 'copy', column, key, position },
     }),
     { ...dropped, costs: { ...dropped.costs, kept_until } },
   ];

@@ -2,8 +2,8 @@
  * The values of a column that is dropped, kept beside the table: with the primary key of their rows, by which they come
  * back. Names may change meanwhile, so the copy calls its columns by their identities.
  */
-import type { Identity } from '../../../schema/model/state.js';
 import { type Sql, block, ident, join, literal, sql } from '../sql.js';
+import type { CopiedColumn } from '../statement.js';
 import { asOwner } from './as-owner.js';
 
 /** The name of the copy in the trash. */
@@ -12,12 +12,7 @@ export const COPY = 'values';
 /** How many values a copy holds, by its oid. */
 export const copiedRows = (copy: Sql): Sql => sql`pg_catalog.obj_description(${copy}, 'pg_class')::bigint`;
 
-export interface Column {
-  /** In the table, at the moment. */
-  name: string;
-  /** In the copy. */
-  identity: Identity;
-}
+export type Column = CopiedColumn;
 
 export interface Kept {
   /** The table, qualified. */
@@ -40,12 +35,18 @@ export function copyValues({ table, key, column, copy }: Kept): Sql {
     sql`CREATE TABLE ${copy} AS SELECT ${columns} FROM ${table} t;
     GET DIAGNOSTICS counted = ROW_COUNT;
     EXECUTE format('COMMENT ON TABLE ${copy} IS %L', counted);
-    EXECUTE format('COMMENT ON COLUMN ${copy}.${ident(column.identity)} IS %L', (SELECT json_agg(json_build_object(
+    ${notePrivileges({ table, column, copy })}`,
+  );
+}
+
+/** PL/pgSQL that notes in a comment who has privileges on the column. */
+export function notePrivileges({ table, column, copy }: Omit<Kept, 'key'>): Sql {
+  return sql`EXECUTE format('COMMENT ON COLUMN ${copy}.${ident(column.identity)} IS %L', (SELECT json_agg(json_build_object(
         'to', coalesce(r.rolname, ''), 'privilege', p.privilege_type, 'grantable', p.is_grantable))
       FROM pg_catalog.pg_attribute a CROSS JOIN pg_catalog.aclexplode(a.attacl) p
       LEFT JOIN pg_catalog.pg_roles r ON r.oid = p.grantee
-      WHERE a.attrelid = kept AND a.attname = ${literal(column.name)} AND (r.oid IS NOT NULL OR p.grantee = 0))::text);`,
-  );
+      WHERE a.attrelid = ${literal(table)}::regclass AND a.attname = ${literal(column.name)}
+        AND (r.oid IS NOT NULL OR p.grantee = 0))::text);`;
 }
 
 const matches = (key: readonly Column[]): Sql =>
