@@ -1,0 +1,120 @@
+/** What has been kept for long enough is purged, once, by whichever process is alive; and what an account may not keep. */
+import { expect } from 'chai';
+import { type Api, createApi } from '../support/api.js';
+import { type TestDatabase, asSuperuser, createDatabase } from '../support/postgres.js';
+import { type TestService, startService } from '../support/service.js';
+import { until } from '../support/until.js';
+
+interface Warning {
+  code: string;
+  message: string;
+}
+
+describe('the trash, its end and its limits', function () {
+  this.timeout(60_000);
+  let database: TestDatabase;
+  const services: TestService[] = [];
+  const apis: Api[] = [];
+
+  beforeEach(async () => {
+    database = await createDatabase('migrated');
+  });
+  afterEach(async () => {
+    for (const api of apis.splice(0)) await api.stop();
+    for (const service of services.splice(0)) await service.stop();
+    await database.drop();
+  });
+
+  const start = async (settings: Record<string, string> = {}): Promise<Api> => {
+    const service = await startService({ DATABASE_URL: database.connectionString, ...settings });
+    services.push(service);
+    const api = createApi(service);
+    apis.push(api);
+    return api;
+  };
+  const make = (api: Api, collection: string) => api.ok('POST', '/collections', { collection, schema: {} });
+  const trash = async (api: Api): Promise<{ position: number; collection: string }[]> =>
+    (await api.ok<{ data: { position: number; collection: string }[] }>('GET', '/trash')).data;
+  const purges = (api: Api) =>
+    api.sql<{ collection: string; reason: string; data: object; actor: string }>(
+      `SELECT collection, reason, data, actor ->> 'id' AS actor FROM service.service_events WHERE type = 'trash.purged' ORDER BY position`,
+    );
+
+  it('is purged by one of several processes, when its time has come', async () => {
+    const api = await start({ KEEP_DELETED: '1s' });
+    await start({ KEEP_DELETED: '1s' });
+    await make(api, 'short');
+    await api.ok('DELETE', '/collections/short');
+    const [entry] = await trash(api);
+    await until('it is purged', async () => (await trash(api)).length === 0);
+    await make(api, 'later');
+    expect(await purges(api)).to.deep.equal([
+      {
+        collection: 'short',
+        reason: 'KEEP_DELETED',
+        data: { position: entry?.position, expired: true },
+        actor: 'service',
+      },
+    ]);
+    expect(await api.sql(`SELECT FROM pg_namespace WHERE nspname ~ '_trash_'`)).to.deep.equal([]);
+    const gone = await api.refused({ status: 404, code: 'NOT_FOUND' }, 'POST', `/trash/${entry?.position}/restore`);
+    expect(gone.extensions['purged_at']).to.match(/^20/);
+  });
+
+  it('goes on where one can not be purged, and does what was due while no process ran', async () => {
+    const api = await start();
+    for (const name of ['needed', 'expired', 'kept']) {
+      await make(api, name);
+      await api.ok('DELETE', `/collections/${name}`);
+    }
+    const needed = (await trash(api)).find(({ collection }) => collection === 'needed');
+    await api.sql(`CREATE VIEW odd AS SELECT id FROM service_trash_${needed?.position}.needed`);
+    await api.sql(`UPDATE service.service_trash SET kept_until = now() WHERE collection <> 'kept'`);
+    await apis.pop()?.stop();
+    await services.pop()?.stop();
+    const again = await start();
+    await until('the other one is purged', async () => (await purges(again)).length > 0);
+    expect((await purges(again)).map(({ collection }) => collection)).to.deep.equal(['expired']);
+    expect((await trash(again)).map(({ collection }) => collection)).to.deep.equal(['kept', 'needed']);
+    await until('it was told', () => services[0]?.log().includes('can not be purged') === true);
+    const refused = await again.refused({ status: 409, code: 'IN_USE' }, 'DELETE', `/trash/${needed?.position}`);
+    expect(refused.message).to.contain('view odd depends on table');
+  });
+
+  it('keeps nothing where KEEP_DELETED is 0', async () => {
+    const api = await start({ KEEP_DELETED: '0' });
+    await make(api, 'gone');
+    await api.ok('DELETE', '/collections/gone');
+    expect(await trash(api)).to.deep.equal([]);
+    expect(await api.sql(`SELECT data FROM service.service_events WHERE type = 'collection.deleted'`)).to.deep.equal([
+      { data: {} },
+    ]);
+  });
+
+  it('keeps nothing where the account may make no schemas, and says so', async () => {
+    const name = new URL(database.connectionString).pathname.slice(1);
+    const user = new URL(database.connectionString).username;
+    await asSuperuser(database.connectionString, `REVOKE CREATE ON DATABASE "${name}" FROM "${user}", PUBLIC`);
+    const api = await start();
+    await until('it was told', () => services[0]?.log().includes('nothing that is deleted is kept') === true);
+    await make(api, 'gone');
+    const snapshot = await api.ok<Record<string, unknown>>('GET', '/schema/snapshot');
+    const diff = await api.ok<object>('POST', '/schema/diff', { ...snapshot, collections: [], fields: [] });
+    const plan = await api.ok<{ warnings: Warning[] }>('POST', '/schema/apply?dry_run', diff);
+    expect(plan.warnings.map(({ code }) => code)).to.deep.equal(['LOSES_DATA', 'DATA_NOT_KEPT']);
+    expect(plan.warnings[0]?.message).to.contain('lost for good');
+    expect(plan.warnings[1]?.message).to.contain('GRANT CREATE ON DATABASE');
+    await api.ok('DELETE', '/collections/gone');
+    expect(await trash(api)).to.deep.equal([]);
+  });
+
+  it('refuses to delete what it may drop and not keep, and drops it when asked to', async () => {
+    const api = await start();
+    await make(api, 'foreign_news');
+    await asSuperuser(database.connectionString, 'CREATE PUBLICATION theirs FOR TABLE foreign_news');
+    const refused = await api.refused({ status: 409, code: 'IN_USE' }, 'DELETE', '/collections/foreign_news');
+    expect(refused.message).to.contain('publication "theirs", which the service\'s account does not own');
+    await api.ok('DELETE', '/collections/foreign_news?purge');
+    expect(await trash(api)).to.deep.equal([]);
+  });
+});
