@@ -11,21 +11,22 @@ import { restoration } from '../schema/transition/restore.js';
 import { type Answer, jsonBytesAnswer, unwrap } from './answer.js';
 import { change, dryRun } from './change.js';
 import type { CollectionTexts } from './collection-texts.js';
-import type { HttpDeps } from './deps.js';
 import { planAnswer } from './plan-answer.js';
-import type { Call } from './route.js';
+import { type RestoreCall, type RestoreDeps, restoreField } from './restore-field.js';
 
-type Deps = Pick<HttpDeps, 'pipeline' | 'pool' | 'history'> & { texts: CollectionTexts };
-type RestoreCall = Call<{ dry_run: boolean }>;
+type Deps = RestoreDeps & { texts: CollectionTexts };
 
-/** Answers what came back, as a collection; with `dry_run` the plan. What doesn't come back stands in warnings. */
+/** Answers what came back, as a collection or a field; with `dry_run` the plan. What doesn't come back stands in warnings. */
 export async function restore(deps: Deps, call: RestoreCall, position: number): Promise<Answer> {
-  const request = unwrap(readRestoreRequest(call.body));
   const entry = await findEntry(deps.pool, position);
+  const request = unwrap(readRestoreRequest(call.body, entry.kind));
+  if (entry.kind === 'field') return restoreField(deps, call, { entry, request });
   const { command, prepare } = await restoringCollection({ ...deps, at: deps.history.at }, entry, request);
   if (call.query.dry_run) {
     const run = await dryRun(deps.pipeline, call, { name: 'restore-collection', command: prepare });
-    return planAnswer(run, run.kind === 'planned' ? await leftBehind(run.before, command, entry) : []);
+    if (run.kind === 'refused') return planAnswer(run);
+    const returns = await deps.history.returns(run);
+    return planAnswer(run, [...returns, ...(await leftBehind(run.before, command, entry))]);
   }
   return change(deps.pipeline, call, {
     name: 'restore-collection',

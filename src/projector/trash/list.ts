@@ -2,6 +2,7 @@
 import type { Problem } from '../../kernel/problem.js';
 import { own, trashSchemaNameSql } from '../../postgres/own-tables.js';
 import type { Queryable } from '../../postgres/pool.js';
+import { COPY } from '../ddl/kept/values.js';
 
 /** What one deletion left. */
 export interface TrashEntry {
@@ -94,11 +95,11 @@ export async function notInTrash(db: Queryable, position: number): Promise<Probl
 }
 
 /** Whether what an entry stands for is there. */
-export async function isKept(db: Queryable, { position, collection }: TrashEntry): Promise<boolean> {
+export async function isKept(db: Queryable, { position, kind, collection }: TrashEntry): Promise<boolean> {
   const { rowCount } = await db.query(
     `SELECT FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
       WHERE n.nspname = ${trashSchemaNameSql('$1::text')} AND c.relname = $2`,
-    [String(position), collection],
+    [String(position), kind === 'field' ? COPY : collection],
   );
   return rowCount === 1;
 }

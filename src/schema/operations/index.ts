@@ -12,6 +12,7 @@ import { purgeTrash } from './purge-trash.js';
 import { renameCollection, renameField } from './rename.js';
 import { createRelation, deleteRelation, updateRelation } from './relations.js';
 import { restoreCollection } from './restore-collection.js';
+import { restoreField } from './restore-field.js';
 import { updateCollection } from './update-collection.js';
 
 export const operations = {
@@ -30,6 +31,7 @@ export const operations = {
   'delete-relation': deleteRelation,
   'purge-trash': purgeTrash,
   'restore-collection': restoreCollection,
+  'restore-field': restoreField,
   'apply-diff': applyDiff,
   'adopt-tables': adoptTables,
   'accept-drift': acceptDrift,

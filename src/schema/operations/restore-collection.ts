@@ -11,14 +11,14 @@ export type RestoreRequest = Pick<RestoreCollection, 'as' | 'without'>;
 const MEMBERS = new Set(['as', 'without']);
 
 /** Of the body; one that isn't there asks for nothing special. */
-export function readRestoreRequest(body: unknown): Result<RestoreRequest> {
+export function readRestoreRequest(body: unknown, kind: 'collection' | 'field'): Result<RestoreRequest> {
   if (body === undefined || body === null) return ok({ without: [] });
   if (!isObject(body)) return refuse(invalid([], 'the body is an object, which may have "as" and "without"'));
   const problems: Problem[] = unknownMembers(body, MEMBERS, []);
   const { as, without = [] } = body;
-  if (as !== undefined) problems.push(...checkName('collection', as, ['as']));
+  if (as !== undefined) problems.push(...checkName(kind, as, ['as']));
   const isList = Array.isArray(without) && without.every((each) => typeof each === 'string');
-  if (!isList) problems.push(invalid(['without'], 'without is an array of names of foreign keys'));
+  if (!isList) problems.push(invalid(['without'], 'without is an array of names'));
   return problems.length > 0 ? refuse(...problems) : ok({ as: as as string | undefined, without: without as string[] });
 }
 

@@ -7,7 +7,9 @@ import type { Field, NewRelation, Relation, TableSchema } from '../model/model.j
 import { REFERABLE_SYSTEM_COLLECTIONS } from '../model/system-collections.js';
 import { constraintColumns, indexColumns } from '../sql-text/columns.js';
 import { relationBody } from './context.js';
+import { indexNameOf, uniqueNameOf } from '../model/constraint-names.js';
 import type { Draft } from './draft.js';
+import { notNullName } from './not-null-name.js';
 import { withExtras } from './table-extras.js';
 
 /** Something that went with the field and doesn't come back, as half a sentence: `the relation articles.author: … is gone`. */
@@ -20,6 +22,10 @@ export interface PutBack {
   /** Names of today. */
   collection: string;
   field: string;
+  /** Whether a constraint or an index is to stay away. */
+  isLeft(name: string): boolean;
+  /** Told of each field that comes back. */
+  brings(identity: Identity): void;
 }
 
 const quoted = (name: string): string => JSON.stringify(name);
@@ -34,13 +40,32 @@ export function putBackField(at: PutBack): StaysAway[] {
 }
 
 /** The field with its identity, and in its place: its group, those in it as a group, and where the collection names it. */
-function putField({ draft, collection }: PutBack, before: CollectionNode, name: string): void {
-  const field = before.fields.get(name) as Field;
+function putField(at: PutBack, before: CollectionNode, name: string): void {
+  const { draft, collection } = at;
+  const field = asAsked(before.fields.get(name) as Field, at);
+  const identity = before.identities.fields.get(name) as Identity;
   const stays = sameField(draft.get(collection), before);
   const group = field.meta.group !== null && stays(field.meta.group) ? field.meta.group : null;
-  draft.restoreField({ ...field, meta: { ...field.meta, group } }, before.identities.fields.get(name) as Identity);
+  draft.restoreField({ ...field, meta: { ...field.meta, group } }, identity);
+  at.brings(identity);
   putBackChildren({ draft, collection }, before, field);
   putBackPointers({ draft, collection }, before, name);
+}
+
+/** Without what is to stay away. */
+function asAsked(field: Field, { isLeft }: PutBack): Field {
+  const { schema } = field;
+  if (schema === null) return field;
+  const column = { ...field, schema };
+  return {
+    ...field,
+    schema: {
+      ...schema,
+      is_nullable: schema.is_nullable || isLeft(notNullName(column)),
+      is_unique: schema.is_unique && !isLeft(uniqueNameOf(column)),
+      is_indexed: schema.is_indexed && !isLeft(indexNameOf(column)),
+    },
+  };
 }
 
 type Place = Pick<PutBack, 'draft' | 'collection'>;
@@ -105,6 +130,7 @@ function putBackDefinitions(at: PutBack, before: CollectionNode): StaysAway[] {
     items.filter((each) => {
       const columns = columnsOf(each.definition);
       if (!columns.has(field) || there.some(({ name }) => name === each.name)) return false;
+      if (at.isLeft(each.name)) return false;
       const gone = [...columns].find((column) => !stays(column));
       const lacks = gone === undefined ? lostTarget(at, each) : quoted(gone);
       if (lacks !== undefined) away.push(`${each.name}: ${lacks} is gone`);
@@ -155,6 +181,7 @@ function putBackRelation(at: PutBack, before: CollectionNode): StaysAway[] {
     ...relationBody(relation),
     ...ends,
     one_field,
+    schema: relation.schema !== null && at.isLeft(relation.schema.constraint_name) ? null : relation.schema,
     sort_field: unless(sort_field),
     junction_field: unless(junction_field),
   });

@@ -2,13 +2,16 @@
 import { z } from 'zod';
 import { trashEntry } from '../answers/trash.js';
 import { plan } from '../answers/operating.js';
-import { collection, warning } from '../answers/schema.js';
+import { collection, field, warning } from '../answers/schema.js';
 import { data, type OperationDocs } from '../operation-doc.js';
 
 const restoreRequest = z
   .strictObject({
     as: z.string().optional().describe('Another name than it had'),
-    without: z.array(z.string()).optional().describe('Foreign keys that stay away, by name'),
+    without: z
+      .array(z.string())
+      .optional()
+      .describe('What stays away, by name: foreign keys; of a field also its NOT NULL, unique, index and checks'),
   })
   .meta({ id: 'RestoreRequest' });
 
@@ -30,7 +33,10 @@ export const TRASH_OPERATIONS: OperationDocs = {
       'Relations, alias fields and memberships that went with it return where they can; warnings name the others.',
     changes: true,
     body: restoreRequest,
-    answer: z.union([z.strictObject({ data: collection, warnings: z.array(warning).optional() }), plan]),
+    answer: z.union([
+      z.strictObject({ data: z.union([collection, field]), warnings: z.array(warning).optional() }),
+      plan,
+    ]),
     refuses: ['IN_USE', 'ALREADY_EXISTS', 'DATABASE_REFUSED'],
   },
   'DELETE /trash/:position': {

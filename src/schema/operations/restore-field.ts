@@ -1,0 +1,17 @@
+/** restore-field: a field comes back from the trash with its values, and what went with it where it still can. */
+import { ok } from '../../kernel/problem.js';
+import { type RestoreField, fieldRestoration } from '../transition/restore-field.js';
+import { type Operation, decideDraft } from './operation.js';
+
+export const restoreField: Operation<'restore-field', RestoreField, RestoreField> = {
+  name: 'restore-field',
+
+  parse: (input) => ok(input),
+
+  *decide(state, command) {
+    const restored = yield* fieldRestoration(state, command);
+    if (!restored.ok) return restored;
+    const { draft, restores } = restored.value;
+    return yield* decideDraft(state, draft, { restores });
+  },
+};

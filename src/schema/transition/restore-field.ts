@@ -1,0 +1,140 @@
+/** A field comes back from the trash: what it was, by the names that things have now, with what went along with it. */
+import { type Problem, type Result, invalid, ok, refuse } from '../../kernel/problem.js';
+import type { Resumable } from '../../kernel/resumable.js';
+import { indexNameOf, uniqueNameOf } from '../model/constraint-names.js';
+import type { Field } from '../model/model.js';
+import { type CollectionNode, type Identity, type State, extrasOf } from '../model/state.js';
+import { constraintColumns, indexColumns } from '../sql-text/columns.js';
+import type { Restores } from './context.js';
+import { Draft } from './draft.js';
+import { keyChange } from './fitting.js';
+import { notNullName } from './not-null-name.js';
+import { type StaysAway, putBackField } from './put-back.js';
+import { renamesBetween, withRenames } from './renames.js';
+
+export interface RestoreField {
+  /** Of the event that deleted it. */
+  position: number;
+  identity: Identity;
+  /** What it and its collection were called then. */
+  name: string;
+  collection: string;
+  /** The schema before the batch that deleted it. */
+  past: State;
+  /** The collection just before it went. */
+  node: CollectionNode;
+  /** What it is called from now on; absent: as then. */
+  as?: string | undefined;
+  /** Constraints and indexes that stay away, by name. */
+  without: readonly string[];
+}
+
+export interface FieldRestoration {
+  draft: Draft;
+  restores: Map<Identity, Restores>;
+  left: StaysAway[];
+  /** The names of now. */
+  collection: string;
+  field: string;
+}
+
+/** The draft with the field in it, or why it can't come back. */
+export function* fieldRestoration(state: State, restore: RestoreField): Resumable<Result<FieldRestoration>> {
+  const { position, identity, name, node, as, without } = restore;
+  const collection = yield* nameOf(state, node.identities.collection);
+  const now = collection === undefined ? undefined : state.collections.get(collection);
+  if (collection === undefined || now === undefined) return refuse(withoutTable(restore));
+  const field = as ?? name;
+  const problems = [...takenName(now, restore), ...otherKey(node, now, restore)];
+  if (problems.length > 0) return refuse(...problems);
+  const past = yield* byNamesOfNow(state, restore, collection);
+  const before = past.collections.get(collection);
+  if (before?.identities.fields.get(field) !== identity)
+    throw new Error(`restore: ${JSON.stringify(name)} of position ${position} is not what it was`);
+  const known = keysOf(before, field);
+  const unknown = without.flatMap((each, index) => (known.includes(each) ? [] : [unknownKey(each, index, known)]));
+  if (unknown.length > 0) return refuse(...unknown);
+  const draft = new Draft(state);
+  const restores = new Map<Identity, Restores>();
+  const asked = new Set(without);
+  const left = putBackField({
+    draft,
+    past,
+    collection,
+    field,
+    isLeft: (key) => asked.has(key),
+    brings: (each) => restores.set(each, { position, name: restore.collection }),
+  });
+  return ok({ draft, restores, left, collection, field });
+}
+
+function* nameOf({ collections }: State, identity: Identity): Resumable<string | undefined> {
+  let count = 0;
+  for (const [name, node] of collections) {
+    if (node.identities.collection === identity) return name;
+    if (++count % 500 === 0) yield;
+  }
+  return undefined;
+}
+
+function withoutTable({ collection, name }: RestoreField): Problem {
+  const message = `the collection ${JSON.stringify(collection)} that the field was of is not there`;
+  return { code: 'IN_USE', message, collection, field: name };
+}
+
+function takenName({ fields, collection }: CollectionNode, { name, as }: RestoreField): Problem[] {
+  if (!fields.has(as ?? name)) return [];
+  const taken = `${JSON.stringify(collection.collection)} has a field ${JSON.stringify(as ?? name)} already`;
+  const place = { collection: collection.collection, field: as ?? name };
+  if (as !== undefined) return [{ code: 'ALREADY_EXISTS', message: taken, path: 'as', ...place }];
+  return [{ code: 'ALREADY_EXISTS', message: `${taken}: restore this one under another name, {"as": "…"}`, ...place }];
+}
+
+function otherKey(then: CollectionNode, now: CollectionNode, { name }: RestoreField): Problem[] {
+  const why = keyChange(then, now);
+  if (why === null) return [];
+  const message = `the values can't find their rows: ${why}`;
+  return [{ code: 'IN_USE', message, collection: now.collection.collection, field: name }];
+}
+
+function* byNamesOfNow(state: State, { past, identity, as }: RestoreField, collection: string): Resumable<State> {
+  const names = new Set([...past.collections.keys(), ...state.collections.keys()]);
+  const renames = yield* renamesBetween(past, state, names);
+  const fields = new Map(renames.fields);
+  const then = past.collections.find(
+    (node) => node.identities.collection === state.collections.get(collection)?.identities.collection,
+  );
+  const old = [...(then?.identities.fields ?? [])].find(([, each]) => each === identity)?.[0];
+  if (as !== undefined && old !== undefined && old !== as)
+    fields.set(collection, new Map([...(fields.get(collection) ?? []), [old, as]]));
+  if (renames.collections.size === 0 && fields.size === 0) return past;
+  return (yield* withRenames(past, { collections: renames.collections, fields })).state;
+}
+
+/** What is said of the column besides its type, and a caller may want to stay away: by name. */
+function keysOf(node: CollectionNode, name: string): string[] {
+  const field = node.fields.get(name) as Field;
+  const { constraints = [], indexes = [] } = extrasOf(node);
+  const key = node.relations.get(name)?.schema?.constraint_name;
+  return [
+    ...ownKeys(field),
+    ...(key === undefined ? [] : [key]),
+    ...constraints.flatMap((each) => (constraintColumns(each.definition).has(name) ? [each.name] : [])),
+    ...indexes.flatMap((each) => (indexColumns(each.definition).has(name) ? [each.name] : [])),
+  ];
+}
+
+function ownKeys({ collection, field, schema }: Field): string[] {
+  if (schema === null) return [];
+  const column = { collection, field, schema };
+  return [
+    ...(schema.is_nullable ? [] : [notNullName(column)]),
+    ...(schema.is_unique ? [uniqueNameOf(column)] : []),
+    ...(schema.is_indexed ? [indexNameOf(column)] : []),
+  ];
+}
+
+function unknownKey(name: string, index: number, known: readonly string[]): Problem {
+  const message = `no constraint and no index that comes back is called ${JSON.stringify(name)}`;
+  return invalid(['without', index], message, { known });
+}

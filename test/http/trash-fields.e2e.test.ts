@@ -1,0 +1,295 @@
+/** The trash of fields: a column is really dropped; its values come back by the primary key of their rows. */
+import { expect } from 'chai';
+import { withService } from '../support/with-service.js';
+import { json } from '../support/client.js';
+
+interface Entry {
+  position: number;
+  kind: string;
+  collection: string;
+  field: string | null;
+  rows: number | null;
+}
+
+interface Plan {
+  accepted: boolean;
+  warnings: { code: string; message: string }[];
+  statements: { summary: string }[];
+}
+
+interface Restored {
+  data: { field: string; schema: Record<string, unknown>; meta: Record<string, unknown> };
+  warnings?: { code: string; message: string }[];
+}
+
+const plain = (field: string, type = 'string', schema: object = {}, meta: object = {}) => ({
+  field,
+  type,
+  schema,
+  meta: { interface: 'input', ...meta },
+});
+
+describe('the trash of fields', function () {
+  this.timeout(60_000);
+  const { api, client } = withService({ each: true, consistent: true, settings: { KEEP_COPY_ROWS: '5' } });
+
+  const table = (collection: string, fields: object[] = [], more: object = {}) =>
+    api.ok('POST', '/collections', { collection, schema: {}, fields, ...more });
+  const trashed = async () => (await api.ok<{ data: Entry[] }>('GET', '/trash')).data;
+  const gone = async (path: string): Promise<number> => {
+    await api.ok('DELETE', path);
+    return (await trashed())[0]!.position;
+  };
+  const restore = (position: number, body: object = {}) => api.ok<Restored>('POST', `/trash/${position}/restore`, body);
+  const planned = (position: number, body: object = {}) =>
+    api.ok<Plan>('POST', `/trash/${position}/restore?dry_run`, body);
+  const said = ({ warnings = [] }: { warnings?: { code: string; message: string }[] }, code: string) =>
+    warnings.filter((each) => each.code === code).map(({ message }) => message);
+  it('keeps the values of a dropped column, and gives them back by primary key', async () => {
+    await table('articles', [plain('title'), plain('body')]);
+    await api.sql(`INSERT INTO articles (title) VALUES ('one'), (NULL), ('three')`);
+    const position = await gone('/fields/articles/title');
+    expect((await trashed())[0]).to.include({ kind: 'field', collection: 'articles', field: 'title', rows: 3 });
+    expect(await api.sql('SELECT * FROM articles WHERE id = 1')).to.deep.equal([{ id: 1, body: null }]);
+    await api.sql(`DELETE FROM articles WHERE id = 3; INSERT INTO articles (body) VALUES ('new'), ('newer')`);
+    const plan = await planned(position);
+    expect(said(plan, 'DATA_RESTORED')).to.deep.equal([
+      `restore column title of articles from the trash (position ${position}): 2 values come back, 2 rows written since have null, 1 value has no row any more`,
+    ]);
+    const { data, warnings } = await restore(position);
+    expect([data.field, warnings]).to.deep.equal(['title', undefined]);
+    expect(await api.sql('SELECT id, title FROM articles ORDER BY id')).to.deep.equal([
+      { id: 1, title: 'one' },
+      { id: 2, title: null },
+      { id: 4, title: null },
+      { id: 5, title: null },
+    ]);
+    expect(await trashed()).to.deep.equal([]);
+    const schemas = await api.sql(`SELECT nspname FROM pg_namespace WHERE nspname LIKE '%trash%'`);
+    expect(schemas).to.deep.equal([]);
+    const again = await client(`/trash/${position}/restore`, { method: 'POST' });
+    expect([again.status, again.text.includes('restored at')]).to.deep.equal([404, true]);
+  });
+
+  it('says of what it can not keep why, and drops it', async () => {
+    await table('large', [plain('a'), plain('twice', 'integer', { generation_expression: 'id * 2' })]);
+    await api.sql('INSERT INTO large SELECT FROM generate_series(1, 6)');
+    await api.sql(`CREATE TABLE keyless (a text, b text)`);
+    await api.ok('POST', '/schema/adopt', { tables: ['keyless'] });
+    const snapshot = await api.ok<{ fields: { collection: string; field: string }[] }>('GET', '/schema/snapshot');
+    const without = new Set(['large.a', 'large.twice', 'keyless.b']);
+    const fields = snapshot.fields.filter(({ collection, field }) => !without.has(`${collection}.${field}`));
+    const diff = await api.ok<object>('POST', '/schema/diff', { ...snapshot, fields });
+    const plan = await api.ok<Plan>('POST', '/schema/apply?dry_run', diff);
+    const start = 'its values are not kept in the trash, because';
+    expect(said(plan, 'DATA_NOT_KEPT')).to.deep.equal([
+      `delete field keyless.b: ${start} the table has no primary key by which they could come back`,
+      `delete field large.a: ${start} the table has more than 5 rows (KEEP_COPY_ROWS)`,
+      `delete field large.twice: ${start} its values are computed from others`,
+    ]);
+    await api.ok('POST', '/schema/apply', diff);
+    expect(await trashed()).to.deep.equal([]);
+    await table('small', [plain('a')]);
+    await api.sql('INSERT INTO small SELECT FROM generate_series(1, 5)');
+    await api.ok('DELETE', '/fields/small/a?purge');
+    expect(await trashed()).to.deep.equal([]);
+  });
+
+  it('brings back keys, index, checks, comment, privileges, and its place in the collection', async () => {
+    await api.sql(`CREATE TABLE things (id int PRIMARY KEY, a int NOT NULL DEFAULT 7, b int,
+      CONSTRAINT "a is small" CHECK (a < b + 100), CONSTRAINT things_a_key UNIQUE (a));
+      CREATE INDEX "by both" ON things (b, a DESC); COMMENT ON COLUMN things.a IS 'the a';
+      GRANT SELECT (a) ON things TO PUBLIC; INSERT INTO things VALUES (1, 10, 1), (2, 20, 2)`);
+    await api.ok('POST', '/schema/adopt', { tables: ['things'] });
+    await api.ok('PATCH', '/collections/things', { meta: { sort_field: 'a' } });
+    const before = await client('/schema/snapshot');
+    const position = await gone('/fields/things/a');
+    await restore(position);
+    expect((await client('/schema/snapshot')).text).to.equal(before.text);
+    expect(await api.sql('SELECT * FROM things ORDER BY id')).to.deep.equal([
+      { id: 1, b: 1, a: 10 },
+      { id: 2, b: 2, a: 20 },
+    ]);
+    const [acl] = await api.sql<{ acl: string }>(
+      `SELECT attacl::text AS acl FROM pg_attribute WHERE attrelid = 'things'::regclass AND attname = 'a'`,
+    );
+    expect(acl?.acl).to.match(/^\{=r\//);
+  });
+
+  it('brings back a column that counts, which goes on where it was', async () => {
+    await table('counted', [plain('n', 'integer', { has_auto_increment: true, is_nullable: false })]);
+    await api.sql(`CREATE TABLE old (id int PRIMARY KEY, n serial); INSERT INTO old VALUES (1), (2);
+      INSERT INTO counted SELECT FROM generate_series(1, 3)`);
+    await api.ok('POST', '/schema/adopt', { tables: ['old'] });
+    const [one, two] = [await gone('/fields/counted/n'), await gone('/fields/old/n')];
+    await restore(one);
+    await restore(two);
+    await api.sql(`INSERT INTO counted DEFAULT VALUES; INSERT INTO old VALUES (3)`);
+    expect(await api.sql('SELECT array_agg(n ORDER BY id) AS n FROM counted')).to.deep.equal([{ n: [1, 2, 3, 4] }]);
+    expect(await api.sql('SELECT array_agg(n ORDER BY id) AS n FROM old')).to.deep.equal([{ n: [1, 2, 3] }]);
+  });
+
+  it('brings back the relation that it held and the alias that showed it, where the other side is there', async () => {
+    await table('authors', [plain('name')]);
+    await table('articles', [plain('author', 'integer')]);
+    await api.ok('POST', '/fields/authors', {
+      field: 'articles',
+      type: 'alias',
+      schema: null,
+      meta: { special: ['o2m'], interface: 'list' },
+    });
+    const relation = {
+      many_collection: 'articles',
+      many_field: 'author',
+      one_collection: 'authors',
+      one_field: 'articles',
+    };
+    await api.ok('POST', '/relations', { ...relation, schema: { on_delete: 'SET NULL' } });
+    await api.sql(`INSERT INTO authors (name) VALUES ('a'), ('b'); INSERT INTO articles (author) VALUES (1), (2)`);
+    const before = await client('/schema/snapshot');
+    const first = await gone('/fields/articles/author');
+    await api.ok('POST', '/collections/articles/rename', { to: 'posts' });
+    await api.ok('POST', '/collections/authors/rename', { to: 'people' });
+    await api.ok('POST', '/collections/posts/rename', { to: 'articles' });
+    await api.ok('POST', '/collections/people/rename', { to: 'authors' });
+    await restore(first);
+    // A relation is called by the position of the event that made it.
+    const withoutIds = (text: string) => text.replaceAll(/\{"id":\d+,/g, '{');
+    expect(withoutIds((await client('/schema/snapshot')).text)).to.equal(withoutIds(before.text));
+    const second = await gone('/fields/articles/author');
+    await api.sql('DELETE FROM authors WHERE id = 2');
+    const refused = await api.refused(
+      { status: 422, code: 'DATABASE_REFUSED' },
+      'POST',
+      `/trash/${second}/restore`,
+      {},
+    );
+    expect(refused.message).to.contain('articles_author_foreign');
+    await restore(second, { without: ['articles_author_foreign'] });
+    expect(await api.sql('SELECT author FROM articles ORDER BY id')).to.deep.equal([{ author: 1 }, { author: 2 }]);
+    const third = await gone('/fields/articles/author');
+    await api.ok('DELETE', '/collections/authors');
+    const { warnings } = await restore(third);
+    expect(warnings?.map(({ code, message }) => [code, message])).to.deep.equal([
+      ['NOT_RESTORED', 'not restored: the relation articles.author: "authors" is gone'],
+    ]);
+  });
+
+  it('follows its collection, its key and other columns through renames, and may get another name', async () => {
+    await api.sql(`CREATE TABLE t (k text, l int, v text, w int, PRIMARY KEY (k, l), CONSTRAINT c CHECK (length(v) < w));
+      INSERT INTO t VALUES ('x', 1, 'vx', 10), ('y', 2, 'vy', 20)`);
+    await api.ok('POST', '/schema/adopt', { tables: ['t'] });
+    const position = await gone('/fields/t/v');
+    for (const [field, to] of [
+      ['k', 'key'],
+      ['l', 'k'],
+      ['w', 'most'],
+    ])
+      await api.ok('POST', `/fields/t/${field}/rename`, { to });
+    await api.ok('POST', '/collections/t/rename', { to: 'u' });
+    await api.ok('POST', '/fields/u', plain('v'));
+    await api.refused({ status: 409, code: 'ALREADY_EXISTS' }, 'POST', `/trash/${position}/restore`, {});
+    await api.refused({ status: 409, code: 'ALREADY_EXISTS', at: 'as' }, 'POST', `/trash/${position}/restore`, {
+      as: 'most',
+    });
+    const { data } = await restore(position, { as: 'was v' });
+    expect(data.field).to.equal('was v');
+    expect(await api.sql('SELECT k, "was v" AS v FROM u ORDER BY k')).to.deep.equal([
+      { k: 1, v: 'vx' },
+      { k: 2, v: 'vy' },
+    ]);
+    const [check] = await api.sql<{ text: string }>(
+      `SELECT pg_get_constraintdef(oid) AS text FROM pg_constraint WHERE conname = 'c'`,
+    );
+    expect(check?.text).to.equal('CHECK ((length("was v") < most))');
+  });
+
+  it('does not come back to rows that it can not find, nor to a table that is not there', async () => {
+    await api.sql(
+      `CREATE TABLE t (id int PRIMARY KEY, other int NOT NULL UNIQUE, v text, w text); INSERT INTO t VALUES (1, 10, 'v', 'w')`,
+    );
+    await api.ok('POST', '/schema/adopt', { tables: ['t'] });
+    const position = await gone('/fields/t/v');
+    const refused = async (status: number, code: string) =>
+      (await api.refused({ status, code }, 'POST', `/trash/${position}/restore`, {})).message;
+    await api.ok('PATCH', '/fields/t/id', { type: 'bigInteger', schema: { data_type: 'bigint' } });
+    expect(said(await planned(position), 'DATA_RESTORED')[0]).to.contain('1 value comes back');
+    await api.ok('PATCH', '/fields/t/id', { type: 'string', schema: { data_type: 'character varying' } });
+    expect(await refused(409, 'IN_USE')).to.contain('the type of the primary key "id" is another one now');
+    await api.ok('PATCH', '/fields/t', [
+      { field: 'id', schema: { is_primary_key: false } },
+      { field: 'other', schema: { is_primary_key: true } },
+    ]);
+    expect(await refused(409, 'IN_USE')).to.contain('the primary key is another one now');
+    const whole = await gone('/collections/t');
+    expect(await refused(409, 'IN_USE')).to.contain(`restore that first, by position ${whole}`);
+    await api.ok('DELETE', `/trash/${whole}`);
+    expect(await refused(409, 'IN_USE')).to.contain('gone for good');
+    await api.ok('DELETE', `/trash/${position}`);
+    expect(await refused(404, 'NOT_FOUND')).to.contain('it was purged at');
+  });
+
+  it('is refused as NOT NULL with the rows that have none, and comes back without that', async () => {
+    await table('t', [plain('a', 'string', { is_nullable: false }), plain('b')]);
+    await api.sql(`INSERT INTO t (a) VALUES ('x'), ('y')`);
+    const position = await gone('/fields/t/a');
+    await api.sql(`INSERT INTO t (b) VALUES ('1'), ('2'), ('3')`);
+    const { message, extensions } = await api.refused(
+      { status: 422, code: 'DATABASE_REFUSED' },
+      'POST',
+      `/trash/${position}/restore`,
+      {},
+    );
+    expect(message).to.match(/^3 rows were written since/);
+    expect(extensions['without']).to.deep.equal(['t_a_not_null']);
+    await api.refused(
+      { status: 400, code: 'INVALID_PAYLOAD', at: 'without[1]' },
+      'POST',
+      `/trash/${position}/restore`,
+      { without: ['t_a_not_null', 'other'] },
+    );
+    const { data } = await restore(position, { without: ['t_a_not_null'] });
+    expect(data.schema['is_nullable']).to.equal(true);
+    expect(await api.sql('SELECT count(a)::int AS n FROM t')).to.deep.equal([{ n: 2 }]);
+  });
+
+  it('comes back when going back, over renames, with what it held; a change of its type is no deletion', async () => {
+    await table('t', [plain('a'), plain('b', 'integer')]);
+    await api.sql(`INSERT INTO t (a, b) VALUES ('x', 1), ('y', 2)`);
+    const then = await api.head();
+    const before = await client('/schema/snapshot');
+    await api.ok('PATCH', '/fields/t/b', { type: 'text', schema: { data_type: 'text' } });
+    expect(await trashed()).to.deep.equal([]);
+    await api.ok('POST', '/fields/t/a/rename', { to: 'c' });
+    await gone('/fields/t/c');
+    await api.ok('POST', '/collections/t/rename', { to: 'u' });
+    await gone('/collections/u');
+    const diff = await api.ok<Plan>('GET', `/history/diff?to=${then}`);
+    const plan = await api.ok<Plan>('POST', '/schema/apply?dry_run', diff);
+    const restored = (each: Plan) => each.warnings.filter(({ code }) => code.startsWith('DATA_'));
+    expect(restored(plan)).to.deep.equal(restored(diff));
+    expect(restored(diff).map(({ code }) => code)).to.deep.equal(['DATA_RESTORED', 'DATA_RESTORED']);
+    await api.ok('POST', '/schema/apply', diff);
+    expect((await client('/schema/snapshot')).text).to.equal(before.text);
+    expect(await api.sql('SELECT a, b FROM t ORDER BY id')).to.deep.equal([
+      { a: 'x', b: 1 },
+      { a: 'y', b: 2 },
+    ]);
+    expect(await trashed()).to.deep.equal([]);
+  });
+
+  it('is made empty when going back to it after a purge; a diff from before the purge is refused', async () => {
+    await table('t', [plain('a')]);
+    await api.sql(`INSERT INTO t (a) VALUES ('x')`);
+    const then = await api.head();
+    const position = await gone('/fields/t/a');
+    const early = await api.ok<Plan>('GET', `/history/diff?to=${then}`);
+    await api.ok('DELETE', `/trash/${position}`);
+    const stale = await client('/schema/apply', json(early));
+    expect([stale.status, stale.codes]).to.deep.equal([409, ['SCHEMA_CHANGED']]);
+    const diff = await api.ok<Plan>('GET', `/history/diff?to=${then}`);
+    expect(diff.warnings.map(({ code }) => code)).to.deep.equal(['DATA_NOT_RESTORED']);
+    await api.ok('POST', '/schema/apply', diff);
+    expect(await api.sql('SELECT a FROM t')).to.deep.equal([{ a: null }]);
+  });
+});
