@@ -72,9 +72,10 @@ export function createPurger(options: PurgerOptions): Purger {
     try {
       if (!warned) await warnWhereNothingIsKept(options);
       warned = true;
-      while (!stopped && (await purgeOne()));
-      const wait = (await untilNextExpiry(pool, [...failed.keys()])) ?? PAUSES.longest;
-      later(Math.min(PAUSES.longest, Math.max(0, wait)));
+      // Looked for before the pipeline is asked: most of the time there is nothing, and no reason to take the log's lock.
+      let wait = await untilNext();
+      while (!stopped && wait <= 0 && (await purgeOne())) wait = await untilNext();
+      later(Math.min(PAUSES.longest, Math.max(PAUSES.gather, wait)));
     } catch (error) {
       if (stopped) return;
       logger.warn('the trash could not be looked through', { error });
@@ -82,9 +83,13 @@ export function createPurger(options: PurgerOptions): Purger {
     }
   };
 
+  const untilNext = async (): Promise<number> => {
+    for (const [position, until] of failed) if (until <= performance.now()) failed.delete(position);
+    return (await untilNextExpiry(pool, [...failed.keys()])) ?? Infinity;
+  };
+
   /** @returns whether there may be more */
   const purgeOne = async (): Promise<boolean> => {
-    for (const [position, until] of failed) if (until <= performance.now()) failed.delete(position);
     const look = purgingExpired([...failed.keys()]);
     let position: number | undefined;
     const outcome = await options.pipeline.execute(
