@@ -7,7 +7,7 @@ import { OperatorError } from '../kernel/operator-error.js';
 import { type Invocation, UsageError, text } from './command.js';
 
 export interface ServiceRequest {
-  method?: 'GET' | 'POST';
+  method?: 'GET' | 'POST' | 'DELETE';
   query?: Readonly<Record<string, string | undefined>>;
   /** With its content type. */
   body?: { type: string; content: Buffer };

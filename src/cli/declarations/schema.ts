@@ -65,7 +65,42 @@ No row is touched, and what names it in the schema follows. What can't follow is
     .addOption(reason());
   does(onService(rename), async () => (await import('../commands/rename.js')).rename);
 
+  declareTrash(program, does);
   declareHistory(program, does);
+}
+
+function declareTrash(program: Command, does: Does): void {
+  const trash = program
+    .command('trash')
+    .summary('what was deleted and can come back')
+    .description(
+      `The trash of a running service. Without a command: what is in it, newest first.
+
+Each deletion is named by its position in the log; "dps history" shows it too.`,
+    );
+  const load = () => import('../commands/trash.js');
+
+  const list = trash
+    .command('list', { isDefault: true })
+    .description('What was deleted and can come back, newest first.');
+  does(onService(list, 'an admin or auditor'), async () => (await load()).list);
+
+  const restore = trash
+    .command('restore')
+    .description('Restore what one deletion left, with its rows.')
+    .argument('<position>', 'of the deletion')
+    .option('--as <name>', 'another name than it had')
+    .addOption(repeatable('--without <name>', 'a constraint or an index that stays away; may be repeated'))
+    .option('--dry-run', 'only show what would happen')
+    .addOption(reason());
+  does(onService(restore), async () => (await load()).restore);
+
+  const purge = trash
+    .command('purge')
+    .description('Purge what one deletion left: it is gone for good.')
+    .argument('<position>', 'of the deletion')
+    .addOption(reason());
+  does(onService(purge), async () => (await load()).purge);
 }
 
 function declareHistory(program: Command, does: Does): void {

@@ -1,0 +1,90 @@
+import { type ExitCode, type Invocation, UsageError, text, texts } from '../command.js';
+import { type Warning, describeWarning } from '../diff-document.js';
+import { json, table } from '../output.js';
+import { ask, reasonHeader } from '../service.js';
+
+interface Entry {
+  position: number;
+  collection: string;
+  field: string | null;
+  deleted_at: string;
+  kept_until: string;
+  rows: number | null;
+  bytes: number | null;
+  deleted_by: { name: string } | null;
+}
+
+export async function list(invocation: Invocation): Promise<ExitCode> {
+  const { values, terminal } = invocation;
+  const { data } = JSON.parse(await ask(invocation, '/trash')) as { data: Entry[] };
+  if (values['json'] === true) terminal.print(json(data));
+  else if (data.length === 0) terminal.print('The trash is empty.');
+  else terminal.print(table(['position', 'what', 'rows', 'bytes', 'deleted', 'by', 'kept until'], data.map(row)));
+  return 0;
+}
+
+const row = ({ position, rows, bytes, deleted_at, deleted_by, kept_until, ...entry }: Entry): string[] => [
+  String(position),
+  nameOf(entry),
+  rows === null ? '?' : String(rows),
+  bytes === null ? '?' : String(bytes),
+  deleted_at,
+  deleted_by?.name ?? '?',
+  kept_until,
+];
+
+const nameOf = ({ collection, field }: Pick<Entry, 'collection' | 'field'>): string =>
+  field === null ? collection : `${collection}.${field}`;
+
+interface Restored {
+  data?: { collection: string; field?: string };
+  statements?: { summary: string }[];
+  warnings?: Warning[];
+}
+
+/** What a deletion left comes back; with --dry-run the plan of it. */
+export async function restore(invocation: Invocation): Promise<ExitCode> {
+  const { values, terminal } = invocation;
+  const position = positionIn(invocation);
+  const as = text(values, 'as');
+  const request = { ...(as !== undefined && { as }), without: texts(values, 'without') };
+  const answer = await ask(invocation, `/trash/${position}/restore`, {
+    method: 'POST',
+    query: { dry_run: values['dryRun'] === true ? 'true' : undefined },
+    body: { type: 'application/json', content: Buffer.from(JSON.stringify(request)) },
+    headers: reasonHeader(invocation),
+  });
+  if (values['json'] === true) {
+    terminal.print(answer.trimEnd());
+    return 0;
+  }
+  const { data, statements = [], warnings = [] } = JSON.parse(answer) as Restored;
+  if (data === undefined) terminal.print(statements.map(({ summary }) => summary).join('\n'));
+  else terminal.print(`${nameOf({ ...data, field: data.field ?? null })} is back.`);
+  const tell = data === undefined ? terminal.print : terminal.note;
+  for (const warning of warnings) tell(`! ${describeWarning(warning)}`);
+  return 0;
+}
+
+export async function purge(invocation: Invocation): Promise<ExitCode> {
+  const { terminal } = invocation;
+  const position = positionIn(invocation);
+  const { data } = JSON.parse(await ask(invocation, `/trash/${position}`)) as { data: Entry };
+  const question = `${nameOf(data)} will be gone for good. To go on, type "lose it": `;
+  if (terminal.ask !== undefined && (await terminal.ask(question)).trim() !== 'lose it') {
+    terminal.note('Nothing was changed.');
+    return 2;
+  }
+  await ask(invocation, `/trash/${position}`, { method: 'DELETE', headers: reasonHeader(invocation) });
+  terminal.print(
+    invocation.values['json'] === true
+      ? json({ purged: position })
+      : `${nameOf(data)} of position ${position} is gone.`,
+  );
+  return 0;
+}
+
+function positionIn({ positionals: [given = ''] }: Invocation): number {
+  if (!/^[1-9]\d{0,14}$/.test(given)) throw new UsageError('POSITION is a number from 1: "dps trash" lists them.');
+  return Number(given);
+}
