@@ -1,6 +1,6 @@
 /** What a database holds, as a backup looks at it: tables with their columns, sequences, and what it leaves out. */
 import type pg from 'pg';
-import { type Sql, ownSchemaOid, sql } from '../projector/ddl/sql.js';
+import { type Sql, own, ownSchemaOid, sql, trashSchemaName } from '../projector/ddl/sql.js';
 import { type State, byName } from '../schema/model/state.js';
 
 export interface TableRows {
@@ -71,6 +71,11 @@ SELECT kind, coalesce(json_agg(name ORDER BY name COLLATE "C"), '[]') AS names F
   UNION ALL
   SELECT 'schemas', n.nspname::text, n.oid FROM pg_catalog.pg_namespace n
    WHERE n.nspname NOT IN ($1, 'information_schema', 'public') AND NOT starts_with(n.nspname, 'pg_') AND n.oid IS DISTINCT FROM ${ownSchemaOid}
+     AND NOT EXISTS (SELECT FROM ${own.trash} t WHERE n.nspname = ${trashSchemaName(sql`t.position`)})
+  UNION ALL
+  SELECT 'trash', CASE t.kind WHEN 'field' THEN format('%s.%s (position %s)', t.collection, t.field, t.position)
+           ELSE format('%s (position %s)', t.collection, t.position) END, NULL::oid
+    FROM ${own.trash} t
   UNION ALL
   SELECT 'large objects', l.oid::text, l.oid FROM (SELECT oid FROM pg_catalog.pg_largeobject_metadata LIMIT 100) l
 ) found

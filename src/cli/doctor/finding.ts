@@ -97,6 +97,14 @@ export const FINDINGS = {
     severity: 'error',
     fix: 'The tables were changed past the service: "dps drift" names what, and how to take it over or take it back.',
   },
+  TRASH_DIFFERS: {
+    severity: 'warning',
+    fix: 'What was dropped by hand can not come back: "dps trash purge POSITION" takes it off the list.',
+  },
+  TRASH_STRANGE: {
+    severity: 'warning',
+    fix: 'Move what the message names elsewhere, or drop it (DROP SCHEMA … CASCADE where the whole schema is not ours): what is in the trash is purged only when nothing else depends on it or stands beside it.',
+  },
   PROJECTION_FAILED: { severity: 'error', fix: '"dps status" shows the event, the reason and the next step.' },
   PROJECTION_BEHIND: {
     severity: 'warning',

@@ -8,6 +8,7 @@ import { pooler } from './pooler.js';
 import { comparison, lag } from './projections.js';
 import { standby } from './standby.js';
 import { migrations, ownership, privileges, restoring } from './schema.js';
+import { trash } from './trash.js';
 import { clock, connections, database, locks, timeouts } from './server.js';
 
 export interface Examined {
@@ -35,6 +36,7 @@ const CHECKS: readonly Check[] = [
   readable,
   storedFolds,
   comparison,
+  trash,
   lag,
 ];
 

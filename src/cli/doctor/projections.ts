@@ -23,11 +23,18 @@ export const comparison: Check = {
         'tables',
         differences.filter(({ where }) => where === 'catalog'),
       ),
+      ...differing(
+        'TRASH_DIFFERS',
+        'things in the trash',
+        differences.filter(({ where }) => where === 'trash'),
+      ),
     ];
   },
 };
 
-function differing(code: 'ROWS_DIFFER' | 'TABLES_DIFFER', what: string, differences: readonly Difference[]): Finding[] {
+type Code = 'ROWS_DIFFER' | 'TABLES_DIFFER' | 'TRASH_DIFFERS';
+
+function differing(code: Code, what: string, differences: readonly Difference[]): Finding[] {
   if (differences.length === 0) return [];
   const more = differences.length > SHOWN ? [`  and ${differences.length - SHOWN} more: "dps verify" shows all`] : [];
   const lines = [...differences.slice(0, SHOWN).map(describeDifference), ...more];

@@ -12,7 +12,14 @@ import {
   checkPartitionKey,
   parseConstraint,
 } from '../../schema/sql-text/definitions.js';
-import { OWN_SCHEMA_OID, TRASH_MARKS, own as ownTables, ownTable, trashSchema } from '../../postgres/own-tables.js';
+import {
+  OWN_SCHEMA_OID,
+  TRASH_MARKS,
+  own as ownTables,
+  ownTable,
+  trashSchema,
+  trashSchemaNameSql,
+} from '../../postgres/own-tables.js';
 import { REFERABLE_SYSTEM_COLLECTIONS } from '../../schema/model/system-collections.js';
 import { isTypeName } from './type-name.js';
 
@@ -58,6 +65,9 @@ export const own = ownTables as Readonly<Record<keyof typeof ownTables, Sql>>;
 
 /** The schema that they are in, as an expression. */
 export const ownSchemaOid = OWN_SCHEMA_OID as Sql;
+
+/** What a schema of the trash is called, as an expression for a catalog query. @param position an expression too */
+export const trashSchemaName = (position: Sql): Sql => trashSchemaNameSql(position) as Sql;
 
 /** The table that a relation points at: in the managed schema, or one of the service's own. */
 export function targetTable(schema: string, collection: string): Sql {

@@ -2,8 +2,8 @@
 import type { Json } from '../../kernel/json.js';
 
 export interface Difference {
-  /** Which of the two disagrees with the fold. */
-  where: 'metadata' | 'catalog';
+  /** Which of them disagrees with the fold; `trash`: the list of what was deleted, with the log or the catalog. */
+  where: 'metadata' | 'catalog' | 'trash';
   collection: string;
   field?: string;
   /** What of it: `table`, `column`, `type`, `primary key`, `index articles_title_index`, `meta.note`. */

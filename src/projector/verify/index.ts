@@ -13,6 +13,7 @@ import type { Difference } from './difference.js';
 import { spelledColumns } from './column-spellings.js';
 import { pendingIndexes } from './pending-indexes.js';
 import { verifyMetadata } from './metadata.js';
+import { verifyTrash } from './trash.js';
 import { withoutEquivalent } from './equivalent-definitions.js';
 
 export type { Difference } from './difference.js';
@@ -32,7 +33,11 @@ export async function verify(client: pg.ClientBase, state: State, schema: string
   const own = client.getTransactionStatus() === 'I';
   if (own) await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
   try {
-    const found = [...(await verifyMetadata(client, state)), ...(await verifyCatalog(client, state, schema))];
+    const found = [
+      ...(await verifyMetadata(client, state)),
+      ...(await verifyCatalog(client, state, schema)),
+      ...(await verifyTrash(client)),
+    ];
     const differences = await runYielding(sortedInSteps(found, (a, b) => byName(a.collection, b.collection)));
     return { ok: differences.length === 0, differences };
   } finally {

@@ -56,7 +56,12 @@ const difference = {
 };
 
 const differences = z.array(
-  z.strictObject({ where: z.enum(['metadata', 'catalog']), collection: text, field: text.optional(), ...difference }),
+  z.strictObject({
+    where: z.enum(['metadata', 'catalog', 'trash']),
+    collection: text,
+    field: text.optional(),
+    ...difference,
+  }),
 );
 
 export const verification = z.strictObject({ ok: z.boolean(), position, differences }).meta({ id: 'Verification' });

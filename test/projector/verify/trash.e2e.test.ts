@@ -1,0 +1,120 @@
+/** Who knows the trash: verification, drift, adoption, doctor, backups and replays. */
+import { expect } from 'chai';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { withService } from '../../support/with-service.js';
+import { createDatabase } from '../../support/postgres.js';
+import { clientOf } from '../../support/client.js';
+import { dps } from '../../support/dps.js';
+import { startService } from '../../support/service.js';
+
+const field = (name: string) => ({ field: name, type: 'string', schema: {}, meta: { interface: 'input' } });
+
+describe('who knows the trash', function () {
+  this.timeout(120_000);
+  const { api, client, service } = withService({ each: true });
+
+  /** A field's values and a table, at their positions. */
+  const given = async (): Promise<[number, number]> => {
+    for (const collection of ['articles', 'authors'])
+      await api.ok('POST', '/collections', { collection, schema: {}, fields: [field('title'), field('body')] });
+    await api.sql(`INSERT INTO articles (title) VALUES ('one'); INSERT INTO authors (title) VALUES ('two')`);
+    await api.ok('DELETE', '/fields/articles/title');
+    await api.ok('DELETE', '/collections/authors');
+    const { data } = await api.ok<{ data: { position: number }[] }>('GET', '/trash');
+    return [data[1]!.position, data[0]!.position];
+  };
+
+  const verified = async () =>
+    (await api.ok<{ data: { ok: boolean; differences: object[] } }>('GET', '/projections/verify')).data;
+
+  const examined = async (): Promise<string[]> => {
+    const { out } = await dps(['doctor', '--json'], { DATABASE_URL: service.databaseUrl });
+    const { checks } = JSON.parse(out) as { checks: { findings: { code: string; message: string }[] }[] };
+    return checks
+      .flatMap(({ findings }) => findings)
+      .filter(({ code }) => code.startsWith('TRASH'))
+      .map(({ code, message }) => `${code} ${message}`);
+  };
+
+  it('verification and doctor say what is missing in it; purging takes it off the list', async () => {
+    const [values, table] = await given();
+    expect(await verified()).to.include({ ok: true });
+    expect(await examined()).to.deep.equal([]);
+    await api.sql(`DROP SCHEMA service_trash_${values} CASCADE; DROP TABLE service_trash_${table}.authors`);
+    const { ok, differences } = await verified();
+    expect(ok).to.equal(false);
+    expect(differences.map((each) => ({ ...each, expected: null }))).to.deep.equal([
+      {
+        where: 'trash',
+        collection: 'articles',
+        field: 'title',
+        member: `position ${values}`,
+        expected: null,
+        found: null,
+      },
+      { where: 'trash', collection: 'authors', member: `position ${table}`, expected: null, found: null },
+    ]);
+    expect(await examined()).to.have.length(1);
+    const gone = await client(`/trash/${values}/restore`, { method: 'POST' });
+    expect([gone.status, gone.text.includes('dropped by hand')]).to.deep.equal([404, true]);
+    for (const position of [values, table]) await api.ok('DELETE', `/trash/${position}`);
+    expect(await verified()).to.include({ ok: true });
+  });
+
+  it('doctor names what is in it and is not ours; adoption and drift see nothing of it', async () => {
+    const [values] = await given();
+    await api.sql(
+      `CREATE TABLE service_trash_${values}.by_hand (a int); CREATE SCHEMA service_trash_999; CREATE VIEW service_trash_999.v AS SELECT 1`,
+    );
+    expect(await examined()).to.deep.equal([
+      `TRASH_STRANGE There is something in the trash that the service did not put there: "service_trash_${values}.by_hand", "service_trash_999".`,
+    ]);
+    expect(await verified()).to.include({ ok: true });
+    const drift = await api.ok<{ data: { ok: boolean; tables: unknown[]; unmanaged: string[] } }>(
+      'GET',
+      '/schema/drift',
+    );
+    expect(drift).to.deep.include({ ok: true, tables: [], unmanaged: [] });
+    const adopted = await api.ok<Record<string, unknown>>('POST', '/schema/adopt', { all: true });
+    expect(JSON.stringify(adopted)).not.to.match(/by_hand|authors/);
+  });
+
+  it('a replay, an export and a backup have no trash: what comes back in them is made, and empty, and the schema is the same', async () => {
+    const [values, table] = await given();
+    await api.ok('POST', `/trash/${values}/restore`, {});
+    await api.ok('POST', `/trash/${table}/restore`, { as: 'people' });
+    await api.ok('DELETE', '/fields/articles/body');
+    const later = (await api.ok<{ data: { position: number }[] }>('GET', '/trash')).data[0]!.position;
+    const before = await client('/schema/snapshot');
+    const sql = await client('/history/snapshot?export=sql');
+    expect(sql.text).not.to.match(/_trash_/);
+    const directory = await mkdtemp(join(tmpdir(), 'trash-'));
+    const other = await createDatabase();
+    try {
+      const file = join(directory, 'backup.dps');
+      const taken = await dps(['backup', file], { DATABASE_URL: service.databaseUrl });
+      expect(taken.code, taken.err).to.equal(0);
+      expect(taken.out + taken.err).to.contain(`trash: articles.body (position ${later})`);
+      const restored = await dps(['restore', '--backup', file], { DATABASE_URL: other.connectionString });
+      expect(restored.code, restored.err).to.equal(0);
+      const second = await startService({ DATABASE_URL: other.connectionString });
+      try {
+        const ask = clientOf(second);
+        expect((await ask('/schema/snapshot')).text).to.equal(before.text);
+        expect((await ask('/trash')).json).to.deep.equal({ data: [] });
+        const check = (await ask('/projections/verify')).json as { data: object };
+        expect(check.data).to.include({ ok: true });
+        expect((await ask(`/trash/${later}/restore`, { method: 'POST' })).status).to.equal(404);
+        const back = await ask(`/history/diff?to=${later - 1}`);
+        expect(back.text).to.contain('DATA_NOT_RESTORED').and.not.to.contain('"restores"');
+      } finally {
+        await second.stop();
+      }
+    } finally {
+      await rm(directory, { recursive: true });
+      await other.drop();
+    }
+  });
+});
