@@ -251,4 +251,29 @@ describe('restoring tables', function () {
     expect(statuses.filter((status) => status !== 404)).to.have.length(1);
     for (const { status, text } of replies) if (status === 404) expect(text).to.match(/it was (purged|restored) at 20/);
   });
+
+  it('goes on with its life, under whichever name', async () => {
+    await make('lives', [plain('title', 'string')]);
+    const position = await remove('lives');
+    await make('lives');
+    await restore(position, { as: 'afterlives' });
+    await api.ok('PATCH', '/collections/afterlives', { meta: { note: 'again' } });
+    interface History {
+      data: { type: string; collection: string }[];
+      meta: { lives: { identity: string; names: { name: string }[] }[] };
+    }
+    const { data, meta } = await api.ok<History>('GET', '/history/collections/afterlives');
+    expect(data.map(({ type, collection }) => `${type} ${collection}`)).to.deep.equal([
+      'collection.created lives',
+      'collection.deleted lives',
+      'collection.created afterlives',
+      'collection.updated afterlives',
+    ]);
+    expect(meta.lives.map(({ names }) => names.map(({ name }) => name))).to.deep.equal([['lives', 'afterlives']]);
+    const old = await api.ok<History>('GET', '/history/collections/lives');
+    expect(old.meta.lives.map(({ names }) => names.map(({ name }) => name))).to.deep.equal([
+      ['lives', 'afterlives'],
+      ['lives'],
+    ]);
+  });
 });

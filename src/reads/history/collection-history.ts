@@ -71,8 +71,8 @@ function conditionOf(lives: readonly Life[], after: number): { where: string; va
   const place = (value: unknown): string => `$${values.push(value)}`;
   const parts = lives.flatMap(({ names }) =>
     names.map(({ name, from, to }, index) => {
-      // The rename that gave the name is told under the one before.
-      const begins = `e.position ${index === 0 ? '>=' : '>'} ${place(from)}`;
+      // The rename that gave the name is told under the one before; what came back from the trash had none before.
+      const begins = `e.position ${names[index - 1]?.to === from ? '>' : '>='} ${place(from)}`;
       const within = to === null ? begins : `${begins} AND e.position <= ${place(to)}`;
       const called = place(name);
       return `(e.collection = ${called} AND ${within})

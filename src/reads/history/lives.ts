@@ -1,4 +1,7 @@
-/** The lives of collections: from the event that made one to the one that deleted it, by all the names it had meanwhile. */
+/**
+ * The lives of collections: from the event that made one to the one that deleted it, by all the names it had meanwhile. What
+ * comes back from the trash goes on with its life; in between it had no name.
+ */
 import type { Queryable } from '../../postgres/pool.js';
 import { own } from '../../postgres/own-tables.js';
 import type { Identity } from '../../schema/model/state.js';
@@ -24,13 +27,19 @@ interface Row {
   type: 'collection.created' | 'collection.adopted' | 'collection.deleted' | 'collection.renamed';
   collection: string;
   to: string | null;
+  /** Of a collection that comes back from the trash. */
+  restored: { identity: Identity; name: string } | null;
   occurred_at: Date;
 }
 
-const COLUMNS = `position, type, collection, data ->> 'to' AS "to", occurred_at`;
+const COLUMNS = `position, type, collection, data ->> 'to' AS "to", data -> 'restored' AS restored, occurred_at`;
 
 /** Few, whatever the log holds. */
 const RENAMES = `SELECT ${COLUMNS} FROM ${own.events} WHERE type = 'collection.renamed' AND type IN ('collection.renamed', 'field.renamed') ORDER BY position`;
+
+/** Under another name than it had; few as well. */
+const RESTORED = `SELECT ${COLUMNS} FROM ${own.events}
+ WHERE subject IS NOT NULL AND subject ->> 'kind' = 'trash' AND type = 'collection.created' AND data #>> '{restored,name}' <> collection`;
 
 const ENDS = `SELECT ${COLUMNS} FROM ${own.events}
  WHERE type IN ('collection.created', 'collection.adopted', 'collection.deleted') AND collection = ANY ($1)
@@ -39,14 +48,21 @@ const ENDS = `SELECT ${COLUMNS} FROM ${own.events}
 /** Every life in which a collection had the name, in order; empty where none ever had it. */
 export async function livesOf(db: Queryable, name: string): Promise<Life[]> {
   const { rows: renames } = await db.query<Row>(RENAMES);
-  const { rows: ends } = await db.query<Row>(ENDS, [[...connected(name, renames)]]);
+  const { rows: restored } = await db.query<Row>(RESTORED);
+  const links = [...renames, ...restored].map(({ collection, to, restored: from }): [string, string] => [
+    from?.name ?? collection,
+    to ?? collection,
+  ]);
+  const { rows: ends } = await db.query<Row>(ENDS, [[...connected(name, links)]]);
   const lives: Life[] = [];
   const alive = new Map<string, Life>();
   for (const row of [...renames, ...ends].sort((a, b) => a.position - b.position)) {
     if (row.type === 'collection.created' || row.type === 'collection.adopted') {
-      const life: Life = { identity: String(row.position), names: [] };
+      const identity = row.restored?.identity ?? String(row.position);
+      // What comes back from the trash goes on with its life.
+      const life = lives.find((each) => each.identity === identity) ?? { identity, names: [] };
+      if (life.names.length === 0) lives.push(life);
       begin(life, row.collection, row);
-      lives.push(life);
       alive.set(row.collection, life);
     } else {
       const life = alive.get(row.collection);
@@ -64,14 +80,11 @@ export async function livesOf(db: Queryable, name: string): Promise<Life[]> {
 }
 
 /** All names that collections of the name had, and those that theirs had: too many do no harm. */
-function connected(name: string, renames: readonly Row[]): ReadonlySet<string> {
+function connected(name: string, links: readonly [string, string][]): ReadonlySet<string> {
   const names = new Set([name]);
   for (let before = 0; before < names.size;) {
     before = names.size;
-    for (const { collection, to } of renames) {
-      if (to === null || (!names.has(collection) && !names.has(to))) continue;
-      names.add(collection).add(to);
-    }
+    for (const [from, to] of links) if (names.has(from) || names.has(to)) names.add(from).add(to);
   }
   return names;
 }
