@@ -81,8 +81,7 @@ async function start(options: Starting, shutdown: Shutdown): Promise<Service> {
   const server = await listen(options.host, options.port);
   // A failed start gives it back; a stop closes it before, with the requests that run.
   shutdown.add('address', () => server.close(0));
-  const connections = options.poolSize + SPARE_CONNECTIONS;
-  const source = await openDatabase({ ...options, connections });
+  const source = await openDatabase({ ...options, connections: options.poolSize + SPARE_CONNECTIONS });
   shutdown.add('database server', () => source.stop());
 
   const { connectionString, pooler, direct } = source;
@@ -183,7 +182,7 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
   role.subscribe(() => checkpoints.publisher.wake());
   const projections = createProjections({ ...options, ...place, pool, connection, store, pipeline, indexes });
   const rendered = createRenderedCache();
-  const history = createHistory({ pool, store, folds, release, schema, serviceSchema });
+  const history = createHistory({ ...options, pool, store, folds, release, keepDeleted: options.keep.deleted });
   metrics.watch({
     release,
     databaseVersion: database.version,
@@ -233,6 +232,7 @@ function httpConfig(options: OnDatabase, { version }: Database, release: string)
     databaseVersion: version,
     schema,
     serviceSchema,
+    keepDeleted: options.keep.deleted,
     lockTimeout,
     maxBody,
     trustProxy,

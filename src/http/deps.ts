@@ -64,6 +64,8 @@ export interface HttpDeps {
     schema: string;
     /** The one that holds the service's own. */
     serviceSchema: string;
+    /** Milliseconds that what is deleted is kept; 0: it is dropped at once. */
+    keepDeleted: number;
     /** Milliseconds that a change waits for locks, and for a database that is away. */
     lockTimeout: number;
     /** Bytes of a request body: of schema documents, and of everything else. */

@@ -106,7 +106,8 @@ function filterOf(state: State, query: SnapshotQuery): (collection: string) => b
 const IN_PARTS =
   'Send a snapshot of some collections with mode=merge (/schema/snapshot?includeCollections=…), apply that, and go on with the others.';
 
-function diffRoute({ store, history, config: { release, schema, maxBody } }: HttpDeps): Route {
+function diffRoute({ store, history, config }: HttpDeps): Route {
+  const { release, schema, maxBody } = config;
   return route({
     method: 'post',
     path: '/schema/diff',
@@ -121,7 +122,7 @@ function diffRoute({ store, history, config: { release, schema, maxBody } }: Htt
       const { hash, diff } = comparison;
       const { state: after, touched } = comparison.desired;
       const mentions = await history.namesMentioned({ before: state, after, touched });
-      const warnings = [...comparison.warnings, ...mentions, ...(await costs(state, comparison, schema))];
+      const warnings = [...comparison.warnings, ...mentions, ...(await costs(state, comparison, config))];
       const answer = await largeJsonAnswer({ hash, diff, ...(warnings.length > 0 && { warnings }) });
       await expectTakeable(answer.body as Buffer, maxBody.schema, IN_PARTS);
       return { ...answer, position: state.position };
@@ -130,11 +131,15 @@ function diffRoute({ store, history, config: { release, schema, maxBody } }: Htt
 }
 
 /** What carrying out the diff would lose, rewrite or lock. */
-async function costs(state: State, { diff, desired }: Comparison, schema: string): Promise<Warning[]> {
+async function costs(
+  state: State,
+  { diff, desired }: Comparison,
+  { schema, keepDeleted }: HttpDeps['config'],
+): Promise<Warning[]> {
   if (isEmptyDiff(diff)) return [];
   const events = await runYielding(transition(state, desired.state, desired.touched));
   const { statements } = await runYielding(planBatch(state, events, schema));
-  return runYielding(warningsOf(statements));
+  return runYielding(warningsOf(statements, keepDeleted));
 }
 
 function applyRoute({ pipeline, history, config: { release, schema } }: HttpDeps): Route {

@@ -3,20 +3,15 @@ import type { Resumable } from '../../kernel/resumable.js';
 import type { Warning } from '../../kernel/warning.js';
 import type { Statement } from './statement.js';
 
-type Cost = {
+interface Cost {
   code: string;
   applies: (statement: Statement) => boolean;
-  sentence: string | ((statement: Statement) => string);
-};
+  sentence: string | ((statement: Statement, keep: number) => string);
+}
 
 /** In the order they are shown for one statement. The codes are part of the interface. */
 const COSTS: readonly Cost[] = [
-  {
-    code: 'LOSES_DATA',
-    applies: (each) => each.loses_data,
-    sentence: ({ kept_until: until }) =>
-      until === undefined ? 'data is lost for good' : `data can come back from the trash until ${until}`,
-  },
+  { code: 'LOSES_DATA', applies: (each) => each.loses_data, sentence: loss },
   {
     code: 'REWRITES_TABLE',
     applies: (each) => each.rewrites_table,
@@ -35,14 +30,36 @@ export function scansUnderLock({ lock, may_fail }: Statement): boolean {
   return lock === 'SHARE' || (may_fail && lock !== 'none' && lock !== 'SHARE UPDATE EXCLUSIVE');
 }
 
-/** One warning per cost and statement, in the order of the statements. */
-export function* warningsOf(statements: readonly Statement[]): Resumable<Warning[]> {
+/** Statements that say until when something is kept are of a plan that has looked into it. */
+function loss({ kept_until: until, drops }: Statement, keep: number): string {
+  if (until !== undefined) return `data can come back from the trash until ${until}`;
+  const mayBeKept = keep > 0 && drops.some(({ kind }) => kind === 'table' || kind === 'column');
+  if (!mayBeKept) return 'data is lost for good';
+  return `data goes, and can come back from the trash for ${durationText(keep)} where it can be kept there: a dry run says until when, or why not`;
+}
+
+const UNITS: readonly [string, number][] = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+];
+
+function durationText(milliseconds: number): string {
+  const [unit, size] = UNITS.find(([, each]) => milliseconds % each === 0) ?? ['s', 1_000];
+  return `${milliseconds / size}${unit}`;
+}
+
+/**
+ * One warning per cost and statement, in the order of the statements.
+ * @param keep milliseconds that what is deleted would be kept, where that was not looked into
+ */
+export function* warningsOf(statements: readonly Statement[], keep = 0): Resumable<Warning[]> {
   const warnings: Warning[] = [];
   for (const statement of statements) {
     yield;
     const { collection, field } = statement.source;
     for (const { code, sentence } of COSTS.filter((cost) => cost.applies(statement))) {
-      const said = typeof sentence === 'string' ? sentence : sentence(statement);
+      const said = typeof sentence === 'string' ? sentence : sentence(statement, keep);
       const message = `${statement.summary}: ${said}`;
       warnings.push({ code, collection, ...(field === null ? {} : { field }), message });
     }

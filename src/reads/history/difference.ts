@@ -33,6 +33,8 @@ export interface DifferenceOptions {
   /** The database schema that holds the managed tables. */
   schema: string;
   travel: TimeTravel;
+  /** Milliseconds that what is deleted is kept. */
+  keepDeleted: number;
 }
 
 export interface Moments {
@@ -45,7 +47,7 @@ export interface Moments {
 export async function differenceBetween(
   db: Queryable,
   { from, to, isFromNow }: Moments,
-  { release, schema, travel }: DifferenceOptions,
+  { release, schema, travel, keepDeleted }: DifferenceOptions,
 ): Promise<Difference> {
   const touched = await runYielding(namesThatDiffer(from, to));
   const way = { from, to, touched };
@@ -56,7 +58,7 @@ export async function differenceBetween(
   const events = await runYielding(restoringTransition(way, found));
   const { statements } = await runYielding(planBatch(from, events, schema));
   const warnings = [
-    ...(await runYielding(warningsOf(statements))),
+    ...(await runYielding(warningsOf(statements, keepDeleted))),
     ...(await returnsOf(db, schema, { before: from, events, again })),
     ...(await namesMentioned(db, { before: from, after: to, touched })),
   ];

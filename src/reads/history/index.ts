@@ -71,6 +71,8 @@ export interface HistoryOptions {
   schema: string;
   /** The one that holds the service's own. */
   serviceSchema: string;
+  /** Milliseconds that what is deleted is kept; 0: it is dropped at once. */
+  keepDeleted: number;
 }
 
 /** Nothing can be said of it yet. */

@@ -49,35 +49,49 @@ const ENDS = `SELECT ${COLUMNS} FROM ${own.events}
 export async function livesOf(db: Queryable, name: string): Promise<Life[]> {
   const { rows: renames } = await db.query<Row>(RENAMES);
   const { rows: restored } = await db.query<Row>(RESTORED);
-  const links = [...renames, ...restored].map(({ collection, to, restored: from }): [string, string] => [
-    from?.name ?? collection,
-    to ?? collection,
-  ]);
+  const links = [...renames, ...restored].map(linkOf);
   const { rows: ends } = await db.query<Row>(ENDS, [[...connected(name, links)]]);
-  const lives: Life[] = [];
-  const alive = new Map<string, Life>();
-  for (const row of [...renames, ...ends].sort((a, b) => a.position - b.position)) {
-    if (row.type === 'collection.created' || row.type === 'collection.adopted') {
-      const identity = row.restored?.identity ?? String(row.position);
-      // What comes back from the trash goes on with its life.
-      const life = lives.find((each) => each.identity === identity) ?? { identity, names: [] };
-      if (life.names.length === 0) lives.push(life);
-      begin(life, row.collection, row);
-      alive.set(row.collection, life);
-    } else {
-      const life = alive.get(row.collection);
-      // Of a collection that has nothing to do with the name.
-      if (life === undefined) continue;
-      end(life, row);
-      alive.delete(row.collection);
-      if (row.type === 'collection.renamed' && row.to !== null) {
-        begin(life, row.to, row);
-        alive.set(row.to, life);
-      }
-    }
-  }
+  const lives = livesIn([...renames, ...ends].sort((a, b) => a.position - b.position));
   return lives.filter(({ names }) => names.some((each) => each.name === name));
 }
+
+/** @param rows in order */
+function livesIn(rows: readonly Row[]): Life[] {
+  const lives: Life[] = [];
+  const alive = new Map<string, Life>();
+  for (const row of rows) {
+    if (row.type === 'collection.created' || row.type === 'collection.adopted') {
+      const life = beginLife(lives, row);
+      alive.set(row.collection, life);
+      continue;
+    }
+    const life = alive.get(row.collection);
+    // Of a collection that has nothing to do with the name.
+    if (life === undefined) continue;
+    end(life, row);
+    alive.delete(row.collection);
+    if (row.type === 'collection.renamed' && row.to !== null) {
+      begin(life, row.to, row);
+      alive.set(row.to, life);
+    }
+  }
+  return lives;
+}
+
+/** What comes back from the trash goes on with its life. */
+function beginLife(lives: Life[], row: Row): Life {
+  const identity = row.restored?.identity ?? String(row.position);
+  const life = lives.find((each) => each.identity === identity) ?? { identity, names: [] };
+  if (life.names.length === 0) lives.push(life);
+  begin(life, row.collection, row);
+  return life;
+}
+
+/** Two names of one collection. */
+const linkOf = ({ collection, to, restored }: Row): [string, string] => [
+  restored?.name ?? collection,
+  to ?? collection,
+];
 
 /** All names that collections of the name had, and those that theirs had: too many do no harm. */
 function connected(name: string, links: readonly [string, string][]): ReadonlySet<string> {

@@ -35,7 +35,15 @@ describe('a long log', () => {
     store = createStore({ pool, logger: silent, folds });
     await store.load();
     await folds.idle();
-    history = createHistory({ pool, store, folds, release: '1.2.3', schema: 'public', serviceSchema: 'service' });
+    history = createHistory({
+      pool,
+      store,
+      folds,
+      release: '1.2.3',
+      schema: 'public',
+      serviceSchema: 'service',
+      keepDeleted: 0,
+    });
   });
 
   after(async () => {
