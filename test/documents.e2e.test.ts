@@ -36,6 +36,7 @@ describe('the documents', () => {
 
     it(`${page}: every command works as printed`, async function () {
       if (!isThere('curl') || !isThere('bash')) this.skip();
+      if (steps.some(({ content }) => /^psql /m.test(content)) && !isThere('psql')) this.skip();
       this.timeout(120_000);
       await withSetting(readPage(page).includes('$PROD_URL'), async (setting) => {
         for (const [index, step] of steps.entries()) {
