@@ -100,7 +100,8 @@ describe('the schema page of the admin app', () => {
     await dialog.getByRole('textbox').fill('intern');
     await dialog.getByText('internals', { exact: true }).waitFor();
     await page.keyboard.press('Enter');
-    await page.getByRole('complementary', { name: 'About internals' }).waitFor();
+    await page.getByRole('heading', { name: 'internals' }).waitFor();
+    await page.getByRole('link', { name: 'In the diagram' }).click();
     await page.getByLabel('Table internals').waitFor();
   });
 

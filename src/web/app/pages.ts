@@ -1,9 +1,12 @@
 /** The pages that the rail leads to, and who may see them. */
 import schemaIcon from 'icon:account_tree';
+import timelineIcon from 'icon:history';
+import accountsIcon from 'icon:group';
+import referenceIcon from 'icon:api';
 import type { Role } from '../service/types.js';
 
 export interface PageEntry {
-  to: '/';
+  to: '/' | '/timeline' | '/accounts' | '/api';
   label: string;
   /** The path of its icon. */
   icon: string;
@@ -12,4 +15,11 @@ export interface PageEntry {
 
 const EVERYBODY: readonly Role[] = ['admin', 'auditor', 'reader'];
 
-export const PAGES: readonly PageEntry[] = [{ to: '/', label: 'Schema', icon: schemaIcon, roles: EVERYBODY }];
+const READERS_OF_HISTORY: readonly Role[] = ['admin', 'auditor'];
+
+export const PAGES: readonly PageEntry[] = [
+  { to: '/', label: 'Schema', icon: schemaIcon, roles: EVERYBODY },
+  { to: '/timeline', label: 'Timeline', icon: timelineIcon, roles: READERS_OF_HISTORY },
+  { to: '/accounts', label: 'Accounts', icon: accountsIcon, roles: ['admin'] },
+  { to: '/api', label: 'API', icon: referenceIcon, roles: EVERYBODY },
+];

@@ -1,5 +1,8 @@
 /** The addresses of the app. A page is loaded when it is first gone to, and told its part of the address. */
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
+import { readCollectionSearch } from '../pages/collection/search.js';
+import { readReferenceSearch } from '../pages/reference/search.js';
+import { readTimelineSearch } from '../pages/timeline/search.js';
 import { NotFound } from '../shared/not-found.js';
 import { readSchemaSearch } from '../pages/schema/search.js';
 import { Shell } from './shell.js';
@@ -13,8 +16,35 @@ const schema = createRoute({
   component: lazyRouteComponent(() => import('../pages/schema/page.js'), 'SchemaPage'),
 });
 
+const collection = createRoute({
+  getParentRoute: () => root,
+  path: '/collections/$name',
+  validateSearch: readCollectionSearch,
+  component: lazyRouteComponent(() => import('../pages/collection/page.js'), 'CollectionPage'),
+});
+
+const timeline = createRoute({
+  getParentRoute: () => root,
+  path: '/timeline',
+  validateSearch: readTimelineSearch,
+  component: lazyRouteComponent(() => import('../pages/timeline/page.js'), 'TimelinePage'),
+});
+
+const accounts = createRoute({
+  getParentRoute: () => root,
+  path: '/accounts',
+  component: lazyRouteComponent(() => import('../pages/accounts/page.js'), 'AccountsPage'),
+});
+
+const reference = createRoute({
+  getParentRoute: () => root,
+  path: '/api',
+  validateSearch: readReferenceSearch,
+  component: lazyRouteComponent(() => import('../pages/reference/page.js'), 'ReferencePage'),
+});
+
 export const router = createRouter({
-  routeTree: root.addChildren([schema]),
+  routeTree: root.addChildren([schema, collection, timeline, accounts, reference]),
   basepath: '/app',
   defaultPreload: 'intent',
   scrollRestoration: true,

@@ -66,7 +66,7 @@ const collectionFound = ({ collection, meta, schema }: ListedCollection): Found 
   label: collection,
   description: meta.note === null ? (schema === null ? 'Folder' : 'Collection') : brief(meta.note),
   icon: meta.icon,
-  to: { to: '/', search: { c: collection } },
+  to: { to: '/collections/$name', params: { name: collection } },
 });
 
 const fieldFound = ({ collection, field, type }: Searched['fields'][number]): Found => ({
@@ -75,5 +75,5 @@ const fieldFound = ({ collection, field, type }: Searched['fields'][number]): Fo
   label: `${collection}.${field}`,
   description: type,
   icon: null,
-  to: { to: '/', search: { c: collection } },
+  to: { to: '/collections/$name', params: { name: collection }, search: { field } },
 });

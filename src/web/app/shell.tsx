@@ -1,7 +1,7 @@
 /** The frame of every page: where one can go, search, and who is signed in. */
 import brand from 'icon:account_tree';
 import { Anchor } from '@mantine/core';
-import { Link, Outlet } from '@tanstack/react-router';
+import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { Suspense } from 'react';
 import { useRole } from '../service/use-session.js';
 import { Glyph } from '../shared/glyph.js';
@@ -13,6 +13,7 @@ import classes from './shell.module.css';
 
 export function Shell() {
   const role = useRole();
+  const pathname = useLocation({ select: (location) => location.pathname });
   const { info, isLost } = useLive();
   return (
     <div className={classes.shell}>
@@ -28,8 +29,8 @@ export function Shell() {
             key={to}
             to={to}
             className={classes.entry}
-            activeProps={{ className: classes.active ?? '', 'aria-current': 'page' }}
-            activeOptions={{ exact: to === '/', includeSearch: false }}
+            data-here={isAt(to, pathname) || undefined}
+            aria-current={isAt(to, pathname) ? 'page' : undefined}
           >
             <Glyph path={icon} size={22} />
             <span>{label}</span>
@@ -47,3 +48,7 @@ export function Shell() {
     </div>
   );
 }
+
+/** A collection is a part of the schema. */
+const isAt = (to: string, pathname: string): boolean =>
+  to === '/' ? pathname === '/' || pathname.startsWith('/collections/') : pathname.startsWith(to);

@@ -13,7 +13,7 @@ export function TopBar({ info, isLost }: { info: Info | undefined; isLost: boole
   const title = usePageTitle();
   useDocumentTitle(title === '' ? 'Data Platform' : `${title} · Data Platform`);
   return (
-    <header className={classes.bar}>
+    <section className={classes.bar} aria-label="Search and account">
       <UnstyledButton className={classes.search} onClick={openSearch} aria-keyshortcuts="Meta+K Control+K">
         <Glyph path={searchIcon} size={18} />
         <Text component="span" size="sm" className={classes.hint}>
@@ -28,7 +28,7 @@ export function TopBar({ info, isLost }: { info: Info | undefined; isLost: boole
         <UserMenu />
       </Group>
       <Search />
-    </header>
+    </section>
   );
 }
 

@@ -1,7 +1,14 @@
 /** What pages ask for, under one name each, so that pages that ask for the same share the answer. */
 import { queryOptions } from '@tanstack/react-query';
-import { request } from './request.js';
-import type { CollectionDocument, FieldDocument, Info, ListedCollection, RelationDocument } from './types.js';
+import { request, withQuery } from './request.js';
+import type {
+  CollectionDocument,
+  FieldDocument,
+  Info,
+  ListedCollection,
+  RelationDocument,
+  TableExtras,
+} from './types.js';
 
 /** The schema is asked for again only when the log has moved: see app/live.ts. */
 const UNTIL_TOLD = { staleTime: Infinity } as const;
@@ -58,4 +65,20 @@ export const relationsQuery = () =>
         '/relations?fields=collection,field,related_collection,meta,schema',
         signal,
       ),
+  });
+
+/** What a table has beyond its columns. For admins. */
+export const extrasQuery = (collection: string) =>
+  queryOptions({
+    ...UNTIL_TOLD,
+    queryKey: [SCHEMA, 'extras', collection],
+    queryFn: async ({ signal }) => {
+      // In double quotes a name may hold commas.
+      const name = `"${collection.replaceAll('"', '""')}"`;
+      const path = withQuery('/schema/snapshot', { includeCollections: name });
+      const { collections } = await request<{ collections: { schema: { extras?: TableExtras } | null }[] }>(path, {
+        signal,
+      });
+      return collections[0]?.schema?.extras ?? {};
+    },
   });

@@ -27,3 +27,9 @@ export type Problem = z.output<typeof errors>['errors'][number];
 export type ListedCollection = Pick<CollectionDocument, 'collection' | 'meta'> & {
   schema: { name: string } | null;
 };
+
+/** What differs between two moments. */
+export type SchemaDiff = CollectionEvent['diff'];
+export type Entry = SchemaDiff['collections'][number]['diff'][number];
+
+export type { TableExtras } from '../../schema/model/extras.js';

@@ -2,8 +2,9 @@
 import closeIcon from 'icon:close';
 import tableIcon from 'icon:table';
 import folderIcon from 'icon:folder';
-import { ActionIcon, Badge, Group, Text } from '@mantine/core';
+import { ActionIcon, Badge, Button, Group, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { fieldsQuery, relationsQuery } from '../../../service/queries.js';
 import type { ListedCollection } from '../../../service/types.js';
@@ -52,6 +53,16 @@ export function ChosenCard({ collections, search, onChange }: Props) {
         {meta.singleton && <Fact>one item</Fact>}
         {meta.hidden && <Fact>hidden</Fact>}
       </Group>
+      <Button
+        component={Link}
+        to="/collections/$name"
+        params={{ name: collection } as never}
+        size="xs"
+        fullWidth
+        mt="sm"
+      >
+        Open
+      </Button>
     </aside>
   );
 }

@@ -1,0 +1,83 @@
+/** Who may come in, as what, and with which tokens. */
+import addIcon from 'icon:person_add';
+import { Badge, Box, Button, Group, Text, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { usersQuery } from '../../service/account-queries.js';
+import type { User } from '../../service/types.js';
+import { Answered } from '../../shared/answered.js';
+import { Glyph } from '../../shared/glyph.js';
+import { useTitle } from '../../shared/page-title.js';
+import { Time } from '../../shared/time.js';
+import { TokensDialog } from './tokens-dialog.js';
+import { UserDialog } from './user-dialog.js';
+import classes from './page.module.css';
+
+type Open = { what: 'new' } | { what: 'user' | 'tokens'; user: User } | null;
+
+export function AccountsPage() {
+  useTitle('Accounts');
+  const users = useQuery(usersQuery());
+  const [open, setOpen] = useState<Open>(null);
+  const close = () => setOpen(null);
+  return (
+    <Box className={classes.page}>
+      <Group justify="space-between" mb="lg">
+        <Title order={1} size="h3">
+          Accounts
+        </Title>
+        <Button leftSection={<Glyph path={addIcon} />} onClick={() => setOpen({ what: 'new' })}>
+          New user
+        </Button>
+      </Group>
+      <Answered query={users} label="Reading the accounts">
+        {(found) => (
+          <ul className={classes.users}>
+            {found.map((user) => (
+              <UserLine key={user.id} user={user} onOpen={(what) => setOpen({ what, user })} />
+            ))}
+          </ul>
+        )}
+      </Answered>
+      {open?.what === 'new' && <UserDialog user={null} onClose={close} />}
+      {open?.what === 'user' && <UserDialog user={open.user} onClose={close} />}
+      {open?.what === 'tokens' && <TokensDialog user={open.user} onClose={close} />}
+    </Box>
+  );
+}
+
+function UserLine({ user, onOpen }: { user: User; onOpen: (what: 'user' | 'tokens') => void }) {
+  const { name, email, role, status, created_at: since } = user;
+  return (
+    <li className={classes.user}>
+      <div className={classes.who}>
+        <Text fw={600}>{name}</Text>
+        <Text size="sm" c="dimmed">
+          {name === email ? '' : `${email}, `}made <Time at={since} />
+        </Text>
+      </div>
+      <Group gap={6}>
+        <Badge variant="default" tt="none" fw={550}>
+          {role}
+        </Badge>
+        {status === 'suspended' && (
+          <Badge variant="outline" color="red" tt="none" fw={550} className={classes.suspended}>
+            suspended
+          </Badge>
+        )}
+      </Group>
+      <Group gap="xs">
+        <Button component={Link} to="/timeline" search={{ actor: user.id } as never} variant="subtle" size="xs">
+          What they did
+        </Button>
+        <Button variant="default" size="xs" onClick={() => onOpen('tokens')} aria-label={`Tokens of ${name}`}>
+          Tokens
+        </Button>
+        <Button variant="default" size="xs" onClick={() => onOpen('user')} aria-label={`Change ${name}`}>
+          Change
+        </Button>
+      </Group>
+    </li>
+  );
+}

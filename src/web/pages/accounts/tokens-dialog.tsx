@@ -1,0 +1,133 @@
+/** The tokens of a user. A new one is shown here, and never again. */
+import { Button, Code, Group, Modal, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { ACCOUNTS, createToken, removeToken, tokensQuery } from '../../service/account-queries.js';
+import type { Token, User } from '../../service/types.js';
+import { Answered } from '../../shared/answered.js';
+import { ConfirmButton } from '../../shared/confirm-button.js';
+import { CopyButton } from '../../shared/copy-button.js';
+import { ProblemAlert } from '../../shared/problem-alert.js';
+import { Time } from '../../shared/time.js';
+import classes from './page.module.css';
+
+const DAY = 24 * 60 * 60 * 1000;
+
+const LASTS = [
+  { value: '30', label: '30 days' },
+  { value: '90', label: '90 days' },
+  { value: '365', label: 'a year' },
+  { value: '', label: 'until it is revoked' },
+];
+
+export function TokensDialog({ user, onClose }: { user: User; onClose: () => void }) {
+  const tokens = useQuery(tokensQuery(user.id));
+  return (
+    <Modal opened onClose={onClose} title={`Tokens of ${user.name}`} closeButtonProps={{ 'aria-label': 'Close' }}>
+      <Stack>
+        <Answered query={tokens} label="Reading the tokens">
+          {(found) =>
+            found.length === 0 ? <None /> : found.map((each) => <TokenLine key={each.id} user={user} token={each} />)
+          }
+        </Answered>
+        <NewToken user={user} />
+      </Stack>
+    </Modal>
+  );
+}
+
+const None = () => (
+  <Text size="sm" c="dimmed">
+    None. A token lets a program come in as this user.
+  </Text>
+);
+
+function TokenLine({ user, token: { id, name, created_at: since, expires_at: until } }: { user: User; token: Token }) {
+  const client = useQueryClient();
+  const revoke = useMutation({
+    mutationFn: () => removeToken(user.id, id),
+    onSuccess: () => client.invalidateQueries({ queryKey: [ACCOUNTS] }),
+  });
+  return (
+    <div className={classes.token}>
+      <div>
+        <Text size="sm" fw={550}>
+          {name}
+        </Text>
+        <Text size="xs" c="dimmed">
+          made <Time at={since} />
+          {until !== null && (
+            <>
+              , ends <Time at={until} />
+            </>
+          )}
+        </Text>
+        {revoke.error !== null && <ProblemAlert error={revoke.error} />}
+      </div>
+      <ConfirmButton
+        size="xs"
+        label="Revoke"
+        sure="Yes, revoke"
+        about={name}
+        loading={revoke.isPending}
+        onConfirm={() => revoke.mutate()}
+      />
+    </div>
+  );
+}
+
+function NewToken({ user }: { user: User }) {
+  const [name, setName] = useState('');
+  const [days, setDays] = useState('90');
+  const client = useQueryClient();
+  const make = useMutation({
+    mutationFn: () =>
+      createToken(user.id, {
+        name,
+        expires_at: days === '' ? null : new Date(Date.now() + Number(days) * DAY).toISOString(),
+      }),
+    onSuccess: () => {
+      setName('');
+      return client.invalidateQueries({ queryKey: [ACCOUNTS] });
+    },
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    make.mutate();
+  };
+  return (
+    <form onSubmit={submit}>
+      <Group align="flex-end" gap="sm">
+        <TextInput
+          label="Name of a new token"
+          required
+          withAsterisk={false}
+          flex={1}
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value)}
+        />
+        <NativeSelect
+          label="It lasts"
+          data={LASTS}
+          value={days}
+          onChange={(event) => setDays(event.currentTarget.value)}
+        />
+      </Group>
+      <Button type="submit" mt="sm" fullWidth loading={make.isPending}>
+        Make a token
+      </Button>
+      {make.error !== null && <ProblemAlert error={make.error} />}
+      {make.data && (
+        <div role="status">
+          <Text size="sm" mt="md" mb={6}>
+            Copy it now: it is shown this once.
+          </Text>
+          <div className={classes.secret}>
+            <Code bg="transparent">{make.data.token}</Code>
+            <CopyButton text={make.data.token} label="Copy the token" />
+          </div>
+        </div>
+      )}
+    </form>
+  );
+}

@@ -1,0 +1,144 @@
+/** A user, new or as they are: what the service refuses stands at the box that it is about. */
+import { Button, Group, Modal, NativeSelect, PasswordInput, Stack, TextInput } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { ACCOUNTS, type UserInput, changeUser, createUser, removeUser } from '../../service/account-queries.js';
+import { RefusedError } from '../../service/errors.js';
+import type { Role, User } from '../../service/types.js';
+import { ConfirmButton } from '../../shared/confirm-button.js';
+import { ProblemAlert } from '../../shared/problem-alert.js';
+
+const ROLES = [
+  { value: 'admin', label: 'admin: everything' },
+  { value: 'auditor', label: 'auditor: reads everything, changes nothing' },
+  { value: 'reader', label: 'reader: reads the schema' },
+];
+
+const EMPTY: UserInput = { email: '', name: '', role: 'reader', status: 'active', password: '' };
+const SHOWN = ['email', 'name', 'role', 'status', 'password'];
+
+export function UserDialog({ user, onClose }: { user: User | null; onClose: () => void }) {
+  const client = useQueryClient();
+  const done = async () => {
+    await client.invalidateQueries({ queryKey: [ACCOUNTS] });
+    onClose();
+  };
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={user === null ? 'New user' : user.name}
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      <UserForm user={user} onDone={done} />
+    </Modal>
+  );
+}
+
+function UserForm({ user, onDone }: { user: User | null; onDone: () => Promise<void> }) {
+  const [input, setInput] = useState<UserInput>(user === null ? EMPTY : inputOf(user));
+  const save = useMutation({
+    mutationFn: () => (user === null ? createUser(input) : changeUser(user.id, input)),
+    onSuccess: onDone,
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    save.mutate();
+  };
+  return (
+    <form onSubmit={submit}>
+      <Stack>
+        <Boxes
+          input={input}
+          isNew={user === null}
+          error={save.error}
+          onChange={(changed) => setInput({ ...input, ...changed })}
+        />
+        {save.error !== null && !isSaidAtBoxes(save.error) && <ProblemAlert error={save.error} />}
+        <Group justify="space-between">
+          {user === null ? <span /> : <Remove user={user} onDone={onDone} />}
+          <Button type="submit" loading={save.isPending}>
+            {user === null ? 'Make the user' : 'Save'}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+const inputOf = ({ email, name, role, status }: User): UserInput => ({ email, name, role, status, password: '' });
+
+const isSaidAtBoxes = (error: Error): boolean =>
+  error instanceof RefusedError && error.problems.every(({ extensions }) => SHOWN.includes(extensions.path ?? ''));
+
+interface BoxesProps {
+  input: UserInput;
+  isNew: boolean;
+  error: Error | null;
+  onChange: (changed: Partial<UserInput>) => void;
+}
+
+function Boxes({ input: { email, name, role, status, password }, isNew, error, onChange }: BoxesProps) {
+  const at = (path: string) => (error instanceof RefusedError ? error.at(path) : undefined);
+  return (
+    <>
+      <TextInput
+        label="E-mail"
+        type="email"
+        required
+        withAsterisk={false}
+        data-autofocus
+        value={email}
+        error={at('email')}
+        onChange={(event) => onChange({ email: event.currentTarget.value })}
+      />
+      <TextInput
+        label="Name"
+        placeholder={email}
+        value={name}
+        error={at('name')}
+        onChange={(event) => onChange({ name: event.currentTarget.value })}
+      />
+      <NativeSelect
+        label="Role"
+        data={ROLES}
+        value={role}
+        error={at('role')}
+        onChange={(event) => onChange({ role: event.currentTarget.value as Role })}
+      />
+      <PasswordInput
+        label="Password"
+        description={
+          isNew ? 'Without one they come in by tokens alone.' : 'Left empty it stays; another one ends all sessions.'
+        }
+        autoComplete="new-password"
+        value={password}
+        error={at('password')}
+        aria-invalid={at('password') !== undefined}
+        onChange={(event) => onChange({ password: event.currentTarget.value })}
+      />
+      {!isNew && (
+        <NativeSelect
+          label="Status"
+          data={['active', 'suspended']}
+          value={status}
+          error={at('status')}
+          onChange={(event) => onChange({ status: event.currentTarget.value as User['status'] })}
+        />
+      )}
+    </>
+  );
+}
+
+function Remove({ user, onDone }: { user: User; onDone: () => Promise<void> }) {
+  const remove = useMutation({ mutationFn: () => removeUser(user.id), onSuccess: onDone });
+  if (remove.error !== null) return <ProblemAlert error={remove.error} />;
+  return (
+    <ConfirmButton
+      label="Remove"
+      sure="Yes, remove them"
+      loading={remove.isPending}
+      onConfirm={() => remove.mutate()}
+    />
+  );
+}

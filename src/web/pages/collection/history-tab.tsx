@@ -1,0 +1,60 @@
+/** Everything that happened to the collection, the newest first. */
+import { Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { lifeQuery } from '../../service/history-queries.js';
+import type { CollectionEvent } from '../../service/types.js';
+import { brief } from '../../shared/brief.js';
+import { ChangeList } from '../../shared/changes/change-list.js';
+import { changesOf } from '../../shared/changes/sentences.js';
+import { ProblemAlert } from '../../shared/problem-alert.js';
+import { Time } from '../../shared/time.js';
+import { Waiting } from '../../shared/waiting.js';
+import classes from './history-tab.module.css';
+
+export function HistoryTab({ collection }: { collection: string }) {
+  const { data: events, error, refetch } = useQuery(lifeQuery(collection));
+  if (error !== null) return <ProblemAlert error={error} retry={() => void refetch()} />;
+  if (events === undefined) return <Waiting label="Reading the history" height="200px" />;
+  if (events.length === 0) return <Text c="dimmed">The log holds nothing of it.</Text>;
+  return (
+    <ol className={classes.events}>
+      {batched(events).map((batch) => (
+        <li key={batch[0].batch} className={classes.event}>
+          <Head event={batch[0]} />
+          <Stack gap="xs">
+            <ChangeList changes={batch.flatMap(({ diff }) => changesOf(diff))} />
+          </Stack>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+/** Neighbours of one batch together. */
+function batched(events: readonly CollectionEvent[]): [CollectionEvent, ...CollectionEvent[]][] {
+  const found: [CollectionEvent, ...CollectionEvent[]][] = [];
+  for (const event of events) {
+    const last = found.at(-1);
+    if (last?.[0].batch === event.batch) last.push(event);
+    else found.push([event]);
+  }
+  return found;
+}
+
+function Head({ event: { batch, actor, occurred_at, reason } }: { event: CollectionEvent }) {
+  return (
+    <div className={classes.head}>
+      <Text component="span" fw={600} size="sm">
+        {actor.name}
+      </Text>
+      <Text component="span" size="sm" c="dimmed">
+        <Time at={occurred_at} />
+      </Text>
+      {reason !== null && <Text size="sm">{brief(reason, 300)}</Text>}
+      <Link to="/timeline" search={{ batch }} className={classes.all}>
+        The whole change
+      </Link>
+    </div>
+  );
+}

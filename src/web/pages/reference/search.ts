@@ -1,0 +1,8 @@
+/** What of the reference stands in its address. */
+export interface ReferenceSearch {
+  /** The operation that is looked at, by its id. */
+  op?: string;
+}
+
+export const readReferenceSearch = ({ op }: Record<string, unknown>): ReferenceSearch =>
+  typeof op === 'string' ? { op } : {};

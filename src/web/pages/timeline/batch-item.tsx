@@ -1,0 +1,71 @@
+/** One accepted command: a line, and what it changed when it is opened. */
+import openIcon from 'icon:expand_more';
+import { Badge, Group, Text, UnstyledButton } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useId } from 'react';
+import { differenceQuery } from '../../service/history-queries.js';
+import type { Batch } from '../../service/types.js';
+import { brief } from '../../shared/brief.js';
+import { ChangeList } from '../../shared/changes/change-list.js';
+import { changesOf } from '../../shared/changes/sentences.js';
+import { Glyph } from '../../shared/glyph.js';
+import { ProblemAlert } from '../../shared/problem-alert.js';
+import { Time } from '../../shared/time.js';
+import { Waiting } from '../../shared/waiting.js';
+import classes from './page.module.css';
+
+interface Props {
+  batch: Batch;
+  isOpen: boolean;
+  onToggle: () => void;
+}
+
+export function BatchItem({ batch, isOpen, onToggle }: Props) {
+  const { actor, summary, reason, occurred_at: at, events, last_position: position } = batch;
+  const details = useId();
+  return (
+    <li className={classes.batch} data-open={isOpen || undefined}>
+      <UnstyledButton className={classes.line} aria-expanded={isOpen} aria-controls={details} onClick={onToggle}>
+        <span className={classes.chevron} data-open={isOpen}>
+          <Glyph path={openIcon} />
+        </span>
+        <span className={classes.what}>
+          <Text component="span" size="sm" fw={550} className={classes.summary}>
+            {brief(summary, 240)}
+          </Text>
+          {reason !== null && (
+            <Text component="span" size="sm" className={classes.reason}>
+              {brief(reason, 300)}
+            </Text>
+          )}
+          <Text component="span" size="xs" c="dimmed">
+            {actor.name}, <Time at={at} as="clock" />,{' '}
+            {events === 1 ? `event ${position}` : `${events} events to ${position}`}
+          </Text>
+        </span>
+      </UnstyledButton>
+      <div id={details}>{isOpen && <Details batch={batch} />}</div>
+    </li>
+  );
+}
+
+function Details({ batch }: { batch: Batch }) {
+  const { first_position: first, last_position: last, command, ip, user_agent: agent, request_id: request } = batch;
+  const { data, error, refetch } = useQuery(differenceQuery(first - 1, last));
+  return (
+    <div className={classes.details}>
+      <Group gap={6} mb="md">
+        {[command, ip, agent, request && `request ${request}`].map((fact) =>
+          fact ? (
+            <Badge key={fact} variant="default" tt="none" fw={500} size="sm" maw="100%">
+              {brief(fact, 80)}
+            </Badge>
+          ) : null,
+        )}
+      </Group>
+      {error !== null && <ProblemAlert error={error} retry={() => void refetch()} />}
+      {data === undefined && error === null && <Waiting label="Reading what changed" height="100px" />}
+      {data && <ChangeList changes={changesOf(data)} />}
+    </div>
+  );
+}

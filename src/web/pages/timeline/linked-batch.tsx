@@ -1,0 +1,23 @@
+/** A change that a link leads to, which isn't among those that are listed. */
+import { Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { batchQuery } from '../../service/history-queries.js';
+import { ProblemAlert } from '../../shared/problem-alert.js';
+import { dayOf } from '../../shared/time.js';
+import { BatchItem } from './batch-item.js';
+import classes from './page.module.css';
+
+export function LinkedBatch({ id, onClose }: { id: string; onClose: () => void }) {
+  const { data: batch, error } = useQuery(batchQuery(id));
+  if (error !== null) return <ProblemAlert error={error} />;
+  if (batch === undefined) return null;
+  if (batch === null) return <Text c="dimmed">The log holds no change of this name.</Text>;
+  return (
+    <section aria-label="The change that was linked">
+      <h2 className={classes.day}>{dayOf(batch.occurred_at)}</h2>
+      <ol className={classes.batches}>
+        <BatchItem batch={batch} isOpen onToggle={onClose} />
+      </ol>
+    </section>
+  );
+}

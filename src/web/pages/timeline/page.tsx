@@ -1,0 +1,102 @@
+/** Every accepted change, the newest first: who, what, when and why. */
+import { Box, Button, Text, Title } from '@mantine/core';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import { batchesQuery } from '../../service/history-queries.js';
+import type { Batch } from '../../service/types.js';
+import { useTitle } from '../../shared/page-title.js';
+import { ProblemAlert } from '../../shared/problem-alert.js';
+import { dayOf } from '../../shared/time.js';
+import { Waiting } from '../../shared/waiting.js';
+import { BatchItem } from './batch-item.js';
+import { Filters } from './filters.js';
+import { LinkedBatch } from './linked-batch.js';
+import { type TimelineSearch, filterOf } from './search.js';
+import classes from './page.module.css';
+
+const route = getRouteApi('/timeline');
+
+export function TimelinePage() {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  useTitle('Timeline');
+  const filter = useMemo(() => filterOf(search), [search]);
+  const { data, error, refetch, ...older } = useInfiniteQuery(batchesQuery(filter));
+  const change = (changed: Partial<TimelineSearch>) =>
+    void navigate({ search: (before: TimelineSearch) => ({ ...before, ...changed }), replace: true });
+  return (
+    <Box className={classes.page}>
+      <Title order={1} size="h3">
+        Timeline
+      </Title>
+      <Filters search={search} onChange={change} />
+      {error !== null && <ProblemAlert error={error} retry={() => void refetch()} />}
+      {data === undefined && error === null && <Waiting label="Reading the history" height="200px" />}
+      {data && <Batches batches={data.pages.flatMap((page) => page.data)} search={search} onChange={change} />}
+      {older.hasNextPage && (
+        <Button
+          variant="default"
+          mt="md"
+          fullWidth
+          loading={older.isFetchingNextPage}
+          onClick={() => void older.fetchNextPage()}
+        >
+          Older changes
+        </Button>
+      )}
+    </Box>
+  );
+}
+
+interface BatchesProps {
+  batches: readonly Batch[];
+  search: TimelineSearch;
+  onChange: (changed: Partial<TimelineSearch>) => void;
+}
+
+function Batches({ batches, search, onChange }: BatchesProps) {
+  const open = search.batch;
+  const isElsewhere = open !== undefined && !batches.some(({ batch }) => batch === open);
+  return (
+    <>
+      {isElsewhere && <LinkedBatch id={open} onClose={() => onChange({ batch: undefined })} />}
+      {batches.length === 0 && <Nothing isFiltered={Object.keys(search).length > 0} />}
+      {byDay(batches).map(([day, items]) => (
+        <section key={day}>
+          <Title order={2} className={classes.day}>
+            {day}
+          </Title>
+          <ol className={classes.batches}>
+            {items.map((batch) => (
+              <BatchItem
+                key={batch.batch}
+                batch={batch}
+                isOpen={batch.batch === open}
+                onToggle={() => onChange({ batch: batch.batch === open ? undefined : batch.batch })}
+              />
+            ))}
+          </ol>
+        </section>
+      ))}
+    </>
+  );
+}
+
+function Nothing({ isFiltered }: { isFiltered: boolean }) {
+  return (
+    <Text c="dimmed" py="xl" ta="center">
+      {isFiltered ? 'No change fits all of this.' : 'Nothing has happened yet. The first change will stand here.'}
+    </Text>
+  );
+}
+
+/** In the order they come. */
+function byDay(batches: readonly Batch[]): [day: string, batches: Batch[]][] {
+  const days = new Map<string, Batch[]>();
+  for (const batch of batches) {
+    const day = dayOf(batch.occurred_at);
+    days.set(day, [...(days.get(day) ?? []), batch]);
+  }
+  return [...days];
+}

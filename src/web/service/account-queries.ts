@@ -1,0 +1,47 @@
+/** Users and their tokens. For admins. */
+import { queryOptions } from '@tanstack/react-query';
+import { request } from './request.js';
+import type { NewToken, Role, Token, User } from './types.js';
+
+/** Everything that a change of an account makes old begins with this. */
+export const ACCOUNTS = 'accounts';
+
+export const usersQuery = () =>
+  queryOptions({
+    queryKey: [ACCOUNTS, 'users'],
+    queryFn: async ({ signal }) => (await request<{ data: User[] }>('/users', { signal })).data,
+  });
+
+export const tokensQuery = (user: string) =>
+  queryOptions({
+    queryKey: [ACCOUNTS, 'tokens', user],
+    queryFn: async ({ signal }) => (await request<{ data: Token[] }>(`/users/${user}/tokens`, { signal })).data,
+  });
+
+export interface UserInput {
+  email: string;
+  name: string;
+  role: Role;
+  status: User['status'];
+  /** Empty: as it was; of a new user: none, who then comes in by tokens alone. */
+  password: string;
+}
+
+const bodyOf = ({ password, name, ...given }: UserInput) => ({
+  ...given,
+  ...(name !== '' && { name }),
+  ...(password !== '' && { password }),
+});
+
+export const createUser = (user: UserInput) => request('/users', { method: 'POST', json: bodyOf(user) });
+
+export const changeUser = (id: string, user: UserInput) =>
+  request(`/users/${id}`, { method: 'PATCH', json: bodyOf(user) });
+
+export const removeUser = (id: string) => request(`/users/${id}`, { method: 'DELETE' });
+
+/** @param expiresAt ISO 8601; null: never */
+export const createToken = async (user: string, given: { name: string; expires_at: string | null }) =>
+  (await request<{ data: NewToken }>(`/users/${user}/tokens`, { method: 'POST', json: given })).data;
+
+export const removeToken = (user: string, id: string) => request(`/users/${user}/tokens/${id}`, { method: 'DELETE' });

@@ -1,0 +1,81 @@
+/** What pages ask of the history. A past that was read is never asked for again: nothing in it changes. */
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import { SCHEMA } from './queries.js';
+import { request, withQuery } from './request.js';
+import type { Batch, CollectionEvent, Lives, SchemaDiff } from './types.js';
+
+interface Page<T, M> {
+  data: T[];
+  meta: M;
+}
+
+export interface BatchFilter {
+  collection?: string | undefined;
+  actor?: string | undefined;
+  command?: string | undefined;
+  since?: string | undefined;
+  until?: string | undefined;
+}
+
+const BATCHES = 50;
+
+/** Newest first; a page more at a time. */
+export const batchesQuery = (filter: BatchFilter) =>
+  infiniteQueryOptions({
+    queryKey: [SCHEMA, 'batches', filter],
+    initialPageParam: null as number | null,
+    queryFn: ({ pageParam, signal }) =>
+      request<Page<Batch, { next: number | null }>>(
+        withQuery('/history/batches', { ...filter, after: pageParam, limit: BATCHES }),
+        { signal },
+      ),
+    getNextPageParam: ({ meta }) => meta.next,
+  });
+
+/** What changed from after one position to after another. */
+export const differenceQuery = (from: number, to: number) =>
+  queryOptions({
+    queryKey: ['difference', from, to],
+    staleTime: Infinity,
+    queryFn: async ({ signal }) =>
+      (await request<{ diff: SchemaDiff }>(withQuery('/history/diff', { from, to }), { signal })).diff,
+  });
+
+const EVENTS = 500;
+/** Pages that are read of one collection: more than anybody has changed one. */
+const MOST_PAGES = 10;
+
+/** All events of a collection, the newest first, by every name it had. */
+export const lifeQuery = (collection: string) =>
+  queryOptions({
+    queryKey: [SCHEMA, 'life', collection],
+    queryFn: async ({ signal }) => {
+      const events: CollectionEvent[] = [];
+      let after: number | null = 0;
+      for (let page = 0; page < MOST_PAGES && after !== null; page++) {
+        const path = withQuery(`/history/collections/${encodeURIComponent(collection)}`, { after, limit: EVENTS });
+        const found: Page<CollectionEvent, Lives> = await request(path, { signal });
+        events.push(...found.data);
+        after = found.meta.next;
+      }
+      return events.reverse();
+    },
+  });
+
+/** One batch by its id; null when there is none. */
+export const batchQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['batch', id],
+    staleTime: Infinity,
+    queryFn: async ({ signal }) => {
+      const events: Page<{ position: number }, unknown> = await request(
+        withQuery('/history/events', { batch: id, order: 'desc', limit: 1 }),
+        { signal },
+      );
+      const last = events.data[0]?.position;
+      if (last === undefined) return null;
+      const path = withQuery('/history/batches', { after: last + 1, limit: 1 });
+      const batches: Page<Batch, unknown> = await request(path, { signal });
+      return batches.data[0] ?? null;
+    },
+  });

@@ -1,0 +1,75 @@
+/** Changes of a schema, each with what it was before and what it is now. */
+import { Badge, Button, Code, Group, Stack, Text } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { brief } from '../brief.js';
+import { type Change, titleOf, valueText } from './sentences.js';
+import classes from './change-list.module.css';
+
+const LOOKS = {
+  made: { color: 'teal', label: 'new' },
+  changed: { color: 'orange', label: 'changed' },
+  removed: { color: 'red', label: 'removed' },
+} as const;
+
+/** More of one change than this are counted instead. */
+const MOST_MEMBERS = 30;
+
+/** So many at first. */
+const MOST = 100;
+
+export function ChangeList({ changes }: { changes: readonly Change[] }) {
+  const [most, setMost] = useState(MOST);
+  if (changes.length === 0) {
+    return (
+      <Text size="sm" c="dimmed">
+        The schema is the same before and after.
+      </Text>
+    );
+  }
+  return (
+    <Stack gap="xs" component="ul" className={classes.list}>
+      {changes.slice(0, most).map((change) => (
+        <li key={`${change.part} ${titleOf(change)} ${change.how}`} className={classes.change} data-how={change.how}>
+          <Group gap="xs">
+            <Badge size="sm" variant="light" color={LOOKS[change.how].color} className={classes.badge}>
+              {LOOKS[change.how].label}
+            </Badge>
+            <Link to="/collections/$name" params={{ name: change.collection }} className={classes.title}>
+              {titleOf(change)}
+            </Link>
+          </Group>
+          {change.members.slice(0, MOST_MEMBERS).map((member) => (
+            <div key={member.path} className={classes.member}>
+              <Code className={classes.path}>{member.path}</Code>
+              <Value of={member.before} className={classes.before} label="before" />
+              <span aria-hidden="true">→</span>
+              <Value of={member.after} className={classes.after} label="after" />
+            </div>
+          ))}
+          {change.members.length > MOST_MEMBERS && (
+            <Text size="xs" c="dimmed" mt={4}>
+              and {change.members.length - MOST_MEMBERS} more members
+            </Text>
+          )}
+        </li>
+      ))}
+      {changes.length > most && (
+        <li>
+          <Button variant="default" size="xs" onClick={() => setMost(most * 10)}>
+            {(changes.length - most).toLocaleString()} more
+          </Button>
+        </li>
+      )}
+    </Stack>
+  );
+}
+
+function Value({ of, className, label }: { of: unknown; className: string | undefined; label: string }) {
+  const text = valueText(of);
+  return (
+    <span className={className} title={`${label}: ${brief(text, 400)}`}>
+      {brief(text, 120)}
+    </span>
+  );
+}

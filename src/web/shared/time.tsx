@@ -1,0 +1,32 @@
+/** A moment as people say it, with the exact time, in the viewer's zone, behind it. */
+const STEPS: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
+  ['year', 31_536_000],
+  ['month', 2_592_000],
+  ['week', 604_800],
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+];
+
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' });
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
+const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'full' });
+
+export function ago(time: Date, now = Date.now()): string {
+  const seconds = (time.getTime() - now) / 1000;
+  const [unit, length] = STEPS.find(([, each]) => Math.abs(seconds) >= each) ?? ['second', 1];
+  return Math.abs(seconds) < 45 ? 'just now' : relative.format(Math.round(seconds / length), unit);
+}
+
+export const dayOf = (time: string): string => day.format(new Date(time));
+
+/** @param props.at ISO 8601 */
+export function Time({ at, as = 'ago' }: { at: string; as?: 'ago' | 'clock' }) {
+  const time = new Date(at);
+  return (
+    <time dateTime={at} title={exact.format(time)}>
+      {as === 'ago' ? ago(time) : clock.format(time)}
+    </time>
+  );
+}

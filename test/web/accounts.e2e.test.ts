@@ -1,0 +1,67 @@
+import { expect } from 'chai';
+import { expectAccessible, expectFits, withApp } from '../support/app.js';
+
+describe('the accounts page of the admin app', () => {
+  const app = withApp();
+
+  it('makes a user, says at the box what the service refuses, and changes and removes them', async () => {
+    const page = await app.visit({ path: '/accounts' });
+    await page.getByRole('button', { name: 'New user' }).click();
+    const dialog = page.getByRole('dialog', { name: 'New user' });
+    await dialog.getByLabel('E-mail').fill('ada@example.com');
+    await dialog.getByLabel('Role').selectOption('auditor');
+    await dialog.getByRole('textbox', { name: 'Password' }).fill('short');
+    await dialog.getByRole('button', { name: 'Make the user' }).click();
+    await dialog.getByRole('textbox', { name: 'Password' }).and(page.locator('[aria-invalid=true]')).waitFor();
+    await dialog.getByText('expected string to have >=12 characters').waitFor();
+    expect(app.complaints().join()).to.contain('400');
+    await expectAccessible(page);
+    await dialog.getByRole('textbox', { name: 'Password' }).fill('long enough for it');
+    await page.keyboard.press('Enter');
+    await dialog.waitFor({ state: 'hidden' });
+    const line = page.getByRole('listitem').filter({ hasText: 'ada@example.com' });
+    await line.getByText('auditor').waitFor();
+
+    await page.getByRole('button', { name: 'Change ada@example.com' }).click();
+    await page.getByLabel('Status').selectOption('suspended');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await line.getByText('suspended').waitFor();
+    await page.getByRole('button', { name: 'Change ada@example.com' }).click();
+    await page.getByRole('button', { name: 'Remove' }).click();
+    await page.getByRole('button', { name: 'Yes, remove them' }).click();
+    await line.waitFor({ state: 'hidden' });
+  });
+
+  it('makes a token that works, shows it once, and revokes it', async () => {
+    const page = await app.visit({ path: '/accounts' });
+    await page.getByRole('button', { name: 'Tokens of Admin' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Tokens of Admin' });
+    await dialog.getByLabel('Name of a new token').fill('nightly');
+    await dialog.getByRole('button', { name: 'Make a token' }).click();
+    const token = await dialog.getByText(/^dps_/).innerText();
+    expect((await app.client('/users', { token })).status).to.equal(200);
+    await expectAccessible(page);
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Tokens of Admin' }).click();
+    expect(await dialog.getByText(/^dps_/).count()).to.equal(0);
+    await dialog.getByRole('button', { name: 'Revoke: nightly' }).click();
+    await dialog.getByRole('button', { name: 'Yes, revoke: nightly' }).click();
+    await dialog.getByText('nightly').waitFor({ state: 'hidden' });
+    expect((await app.client('/users', { token })).status).to.equal(401);
+  });
+
+  it('is for admins alone, who are told so', async () => {
+    const page = await app.visit({ path: '/accounts', as: await app.user('auditor') });
+    await page.getByRole('alert').getByText('This needs the role admin; yours is auditor.').waitFor();
+    expect(app.complaints().every((each) => each.includes('403'))).to.equal(true);
+  });
+
+  for (const look of [{}, { dark: true, narrow: true }]) {
+    it(`has nothing that axe finds, and fits: ${JSON.stringify(look)}`, async () => {
+      const page = await app.visit({ ...look, path: '/accounts' });
+      await page.getByRole('button', { name: 'Change Admin' }).waitFor();
+      await expectAccessible(page);
+      await expectFits(page);
+    });
+  }
+});

@@ -1,0 +1,112 @@
+import { expect } from 'chai';
+import { expectAccessible, expectFits, withApp } from '../support/app.js';
+import { json } from '../support/client.js';
+
+const HOSTILE = '<script>alert(1)</script>';
+
+describe('the page of a collection in the admin app', () => {
+  const app = withApp();
+
+  const change = async (path: string, body: unknown, method: string, reason: string) => {
+    const sent = json(body, method);
+    const { status, text } = await app.client(path, { ...sent, headers: { ...sent.headers, 'x-reason': reason } });
+    expect(status, text).to.equal(200);
+  };
+
+  before(async () => {
+    const field = (name: string, type: string, more: object = {}) => ({
+      field: name,
+      type,
+      interface: 'input',
+      ...more,
+    });
+    const people = {
+      collection: 'people',
+      schema: {},
+      fields: [field('name', 'string', { schema: { max_length: 80 } })],
+    };
+    const price = field('price', 'decimal', {
+      schema: { numeric_precision: 10, numeric_scale: 2, default_value: 0, is_nullable: false },
+      meta: { interface: 'input', note: HOSTILE },
+    });
+    const articles = {
+      collection: 'articles',
+      schema: {},
+      note: `What is written.\n${HOSTILE}`,
+      fields: [field('title', 'string'), price, field('author', 'integer')],
+    };
+    await change('/collections', [people, articles], 'POST', 'The beginning');
+    await change(
+      '/relations',
+      { collection: 'articles', field: 'author', related_collection: 'people' },
+      'POST',
+      'Who wrote it',
+    );
+    const required = { schema: { is_nullable: false }, meta: { required: true } };
+    await change('/fields/articles/title', required, 'PATCH', 'No article without a title');
+  });
+
+  it('shows each field with its column, and who made it so, and why', async () => {
+    const page = await app.visit({ path: '/collections/articles' });
+    const title = page.getByRole('row', { name: /^title/ });
+    await title.getByText('not null').waitFor();
+    await title.getByText('No article without a title').waitFor();
+    await page
+      .getByRole('row', { name: /^price/ })
+      .getByText('numeric(10, 2)')
+      .waitFor();
+    await page.getByRole('cell', { name: 'The beginning' }).first().waitFor();
+    expect(await page.getByText(HOSTILE).count()).to.equal(2);
+    await title.getByRole('link').click();
+    await page.getByRole('heading', { name: 'Timeline' }).waitFor();
+    await page.getByText('schema.is_nullable').waitFor();
+  });
+
+  it('shows relations from both sides, which lead on', async () => {
+    const page = await app.visit({ path: '/collections/people?tab=relations' });
+    await page.getByText('None of its fields leads to another collection.').waitFor();
+    await page.getByRole('link', { name: 'articles.author' }).click();
+    await page.getByRole('heading', { name: 'articles' }).waitFor();
+    expect(new URL(page.url()).search).to.equal('?field=author');
+    expect(await page.locator('tr[data-chosen]').innerText()).to.contain('author');
+  });
+
+  it('shows the statement, and the whole history by change', async () => {
+    const page = await app.visit({ path: '/collections/articles' });
+    await page.getByRole('tab', { name: 'SQL' }).click();
+    await page.getByText('CREATE TABLE "public"."articles"').waitFor();
+    await page.getByRole('tab', { name: 'History' }).click();
+    await page.getByText('meta.required').waitFor();
+    expect(await page.getByRole('listitem').filter({ hasText: 'Admin' }).count()).to.equal(3);
+    expect(new URL(page.url()).search).to.equal('?tab=history');
+  });
+
+  it('says in the words of the service what is not there', async () => {
+    const page = await app.visit({ path: `/collections/${encodeURIComponent('no such')}` });
+    await page.getByRole('alert').getByText('no such').waitFor();
+    expect(app.complaints().every((each) => each.includes('404'))).to.equal(true);
+    await page.goto('/app/nowhere');
+    await page.getByText('There is no such page').waitFor();
+  });
+
+  it('keeps history from readers', async () => {
+    const page = await app.visit({ path: '/collections/articles?tab=history', as: await app.user('reader') });
+    await page.getByRole('tab', { name: 'SQL' }).waitFor();
+    expect(await page.getByRole('tab', { name: 'History' }).count()).to.equal(0);
+    expect(await page.getByRole('link', { name: 'Timeline' }).count()).to.equal(0);
+    await page.getByRole('tab', { name: 'Fields' }).click();
+    await page.getByRole('row', { name: /^title/ }).waitFor();
+  });
+
+  for (const look of [{}, { dark: true, narrow: true }]) {
+    it(`has nothing that axe finds, and fits: ${JSON.stringify(look)}`, async () => {
+      const page = await app.visit({ ...look, path: '/collections/articles' });
+      for (const tab of ['Fields', 'Relations', 'SQL', 'History']) {
+        await page.getByRole('tab', { name: tab }).click();
+        await page.getByRole('tabpanel', { name: tab }).locator('table, pre, ol').first().waitFor();
+        await expectAccessible(page);
+        await expectFits(page);
+      }
+    });
+  }
+});

@@ -1,0 +1,53 @@
+import { expect } from 'chai';
+import { expectAccessible, expectFits, withApp } from '../support/app.js';
+
+describe('the reference in the admin app', () => {
+  const app = withApp();
+
+  it('lists what can be asked, finds it, and sends it as who looks at it', async () => {
+    const page = await app.visit({ path: '/api' });
+    await page.getByRole('textbox', { name: 'Filter the operations' }).fill('/collections');
+    await page.getByRole('button', { name: /^POST \/collections Create/ }).click();
+    const body = page.getByRole('textbox', { name: 'Body' });
+    await body.fill('{"collection": "by hand", "schema": {}}');
+    await page.getByRole('button', { name: /^Send/ }).click();
+    await page.getByRole('status').getByText('200', { exact: true }).waitFor();
+    expect(await page.getByLabel('The answer').innerText()).to.contain('"by hand"');
+    expect((await app.client('/collections/by%20hand')).status).to.equal(200);
+    await page.getByRole('button', { name: /^Send/ }).click();
+    await page.getByRole('status').getByText('409', { exact: true }).waitFor();
+    expect(app.complaints().join()).to.contain('409');
+    await body.fill('no json');
+    await page.getByRole('button', { name: /^Send/ }).click();
+    await page.getByRole('alert').waitFor();
+  });
+
+  it('fills paths and queries, and shows what of a stream has come', async () => {
+    const page = await app.visit({ path: '/api?op=getHistoryStream' });
+    const { json } = await app.client('/server/openapi.json');
+    const { paths } = json as { paths: Record<string, Record<string, { operationId: string }>> };
+    const [one, stream] = [
+      paths['/collections/{id}']?.['get']?.operationId,
+      paths['/history/stream']?.['get']?.operationId,
+    ];
+    await page.goto(`/app/api?op=${one}`);
+    await page.getByRole('textbox', { name: 'id', exact: true }).fill('by hand');
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
+    await page.getByLabel('The answer').getByText('"by hand"').first().waitFor();
+    await page.goto(`/app/api?op=${stream}`);
+    await page.getByRole('textbox', { name: /^after/ }).fill('0');
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
+    await page.getByLabel('The answer').getByText('collection.created').waitFor();
+  });
+
+  for (const look of [{}, { dark: true, narrow: true }]) {
+    it(`has nothing that axe finds, and fits: ${JSON.stringify(look)}`, async () => {
+      const page = await app.visit({ ...look, path: '/api', as: await app.user('reader') });
+      await page.getByRole('button', { name: /^POST \/collections Create/ }).click();
+      await page.getByRole('textbox', { name: 'Body' }).waitFor();
+      await page.getByText('NewCollection', { exact: true }).click();
+      await expectAccessible(page);
+      await expectFits(page);
+    });
+  }
+});
