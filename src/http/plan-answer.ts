@@ -1,14 +1,22 @@
 /** What a dry run answers: what would happen, what it would cost, and whether PostgreSQL took it. */
 import type { DryRun } from '../pipeline/types.js';
 import { warningsOf } from '../projector/ddl/cost-warnings.js';
+import type { Statement } from '../projector/ddl/statement.js';
 import { runYielding } from '../kernel/event-loop.js';
 import type { Warning } from '../kernel/warning.js';
 import { type Answer, refusal } from './answer.js';
 import { errorBody } from './errors.js';
 import { largeJsonAnswer } from './json-text.js';
 
-/** `further`: warnings beside those of the statements. */
-export async function planAnswer(run: DryRun, further: readonly Warning[] = []): Promise<Answer> {
+/**
+ * @param further warnings beside those of the statements
+ * @param costs the warnings of the statements: with the sizes of their tables, where those can be asked for
+ */
+export async function planAnswer(
+  run: DryRun,
+  further: readonly Warning[] = [],
+  costs: (statements: readonly Statement[]) => Promise<Warning[]> = (statements) => runYielding(warningsOf(statements)),
+): Promise<Answer> {
   if (run.kind === 'refused') return refusal(run.problems);
   const { accepted, refusal: problem, events, statements, before, warnings } = run;
   const plan = {
@@ -33,7 +41,7 @@ export async function planAnswer(run: DryRun, further: readonly Warning[] = []):
       collection: source.collection,
       field: source.field,
     })),
-    warnings: [...(await runYielding(warningsOf(statements))), ...warnings, ...further],
+    warnings: [...(await costs(statements)), ...warnings, ...further],
   };
   return { ...(await largeJsonAnswer(plan)), position: before.position };
 }

@@ -105,6 +105,10 @@ export const FINDINGS = {
     severity: 'warning',
     fix: 'Move what the message names elsewhere, or drop it (DROP SCHEMA … CASCADE where the whole schema is not ours): what is in the trash is purged only when nothing else depends on it or stands beside it.',
   },
+  PREPARATION_LEFT: {
+    severity: 'warning',
+    fix: 'Run what is named for each, in that order. It is left where a database was restored, or its rows were taken away.',
+  },
   PROJECTION_FAILED: { severity: 'error', fix: '"dps status" shows the event, the reason and the next step.' },
   PROJECTION_BEHIND: {
     severity: 'warning',

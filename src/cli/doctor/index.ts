@@ -6,6 +6,7 @@ import { listening } from './listening.js';
 import { chain, protection, readable, storedFolds } from './log.js';
 import { pooler } from './pooler.js';
 import { comparison, lag } from './projections.js';
+import { preparations } from './preparations.js';
 import { standby } from './standby.js';
 import { migrations, ownership, privileges, restoring } from './schema.js';
 import { trash } from './trash.js';
@@ -37,6 +38,7 @@ const CHECKS: readonly Check[] = [
   storedFolds,
   comparison,
   trash,
+  preparations,
   lag,
 ];
 
@@ -56,7 +58,11 @@ export async function examine(context: DoctorContext): Promise<Examined[]> {
 async function tried(check: Check, context: DoctorContext): Promise<Finding[]> {
   try {
     const findings = await check.run(context);
-    return findings.map((each) => ({ ...each, fix: nameOwnSchema(each.fix, context.config.serviceSchema) }));
+    return findings.map((each) => ({
+      ...each,
+      message: nameOwnSchema(each.message, context.config.serviceSchema),
+      fix: nameOwnSchema(each.fix, context.config.serviceSchema),
+    }));
   } catch (error) {
     return [finding('CHECK_FAILED', `The check "${check.name}" could not be made: ${(error as Error).message}.`)];
   }

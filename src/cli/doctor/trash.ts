@@ -4,11 +4,12 @@ import { COPY } from '../../projector/ddl/kept/values.js';
 import type { Check } from './check.js';
 import { finding } from './finding.js';
 
-/** A type for each table's rows, indexes, sequences and TOAST come with what is kept. */
+/** Position 0 is where copies are prepared (src/projector/online). A type for each table's rows, indexes, sequences and TOAST come with what is kept. */
 const STRANGERS = `
   WITH prefix AS (SELECT n.nspname || '_trash_' AS text FROM pg_catalog.pg_namespace n WHERE n.oid = ${OWN_SCHEMA_OID}),
   places AS (SELECT n.oid, n.nspname::text AS name, t.kind, t.collection FROM prefix
                JOIN pg_catalog.pg_namespace n ON starts_with(n.nspname, prefix.text)
+                AND n.nspname <> prefix.text || '0'
                LEFT JOIN ${own.trash} t ON n.nspname = prefix.text || t.position)
   SELECT p.name FROM places p WHERE p.kind IS NULL
   UNION ALL

@@ -1,7 +1,7 @@
 /** /schema: snapshot, diff, apply. */
 import { z } from 'zod';
 import { planBatch } from '../../projector/ddl/plan.js';
-import { warningsOf } from '../../projector/ddl/cost-warnings.js';
+import { costWarnings } from '../../projector/online/costs.js';
 import { bytes } from '../../kernel/bytes.js';
 import type { Rendered } from '../../reads/rendered.js';
 import { compareSnapshot, type Comparison } from '../../schema/compare/compare-snapshot.js';
@@ -106,7 +106,7 @@ function filterOf(state: State, query: SnapshotQuery): (collection: string) => b
 const IN_PARTS =
   'Send a snapshot of some collections with mode=merge (/schema/snapshot?includeCollections=…), apply that, and go on with the others.';
 
-function diffRoute({ store, history, config }: HttpDeps): Route {
+function diffRoute({ store, history, pool, config }: HttpDeps): Route {
   const { release, schema, maxBody } = config;
   return route({
     method: 'post',
@@ -122,7 +122,7 @@ function diffRoute({ store, history, config }: HttpDeps): Route {
       const { hash, diff } = comparison;
       const { state: after, touched } = comparison.desired;
       const mentions = await history.namesMentioned({ before: state, after, touched });
-      const warnings = [...comparison.warnings, ...mentions, ...(await costs(state, comparison, config))];
+      const warnings = [...comparison.warnings, ...mentions, ...(await costs({ pool, config }, state, comparison))];
       const answer = await largeJsonAnswer({ hash, diff, ...(warnings.length > 0 && { warnings }) });
       await expectTakeable(answer.body as Buffer, maxBody.schema, IN_PARTS);
       return { ...answer, position: state.position };
@@ -132,24 +132,26 @@ function diffRoute({ store, history, config }: HttpDeps): Route {
 
 /** What carrying out the diff would lose, rewrite or lock. */
 async function costs(
+  { pool, config: { schema, keepDeleted } }: Pick<HttpDeps, 'pool' | 'config'>,
   state: State,
   { diff, desired }: Comparison,
-  { schema, keepDeleted }: HttpDeps['config'],
 ): Promise<Warning[]> {
   if (isEmptyDiff(diff)) return [];
   const events = await runYielding(transition(state, desired.state, desired.touched));
   const { statements } = await runYielding(planBatch(state, events, schema));
-  return runYielding(warningsOf(statements, keepDeleted));
+  return costWarnings(pool, { schema, statements, keep: keepDeleted });
 }
 
-function applyRoute({ pipeline, history, config: { release, schema } }: HttpDeps): Route {
+function applyRoute({ pipeline, pool, history, config: { release, schema } }: HttpDeps): Route {
   type Apply = CommandOf<'apply-diff'>;
   const rehearsed = async (call: Call<unknown>, command: Command<Apply>, again: ComingAgain): Promise<Answer> => {
     const run = await dryRun(pipeline, call, { name: 'apply-diff', command });
     if (run.kind === 'refused') return planAnswer(run);
     const touched = collectionsChanged(run.events);
     const mentions = await history.namesMentioned({ before: run.before, after: run.after, touched });
-    return planAnswer(run, [...(await history.returns({ ...run, again })), ...mentions]);
+    return planAnswer(run, [...(await history.returns({ ...run, again })), ...mentions], (statements) =>
+      costWarnings(pool, { schema, statements }),
+    );
   };
   return route({
     method: 'post',

@@ -1,5 +1,6 @@
 /** Objects that depend on tables, or stand beside them, and that no snapshot can hold. They stay as they are, and are listed. */
-import { type Sql, sql } from '../ddl/sql.js';
+import { type Sql, literal, sql } from '../ddl/sql.js';
+import { PREPARED_NAME } from '../online/names.js';
 import { TABLES } from '../catalog/queries.js';
 import type { Reading } from '../catalog/reading.js';
 import type { Note } from './note.js';
@@ -7,7 +8,7 @@ import type { Note } from './note.js';
 /** One row each: table, kind, name. Objects that belong to an extension or to PostgreSQL itself are none of them. */
 const FOUND: Sql = sql`${TABLES}
 SELECT w.relname::text, 'trigger', t.tgname::text FROM requested w
-  JOIN pg_catalog.pg_trigger t ON t.tgrelid = w.oid AND NOT t.tgisinternal AND t.tgparentid = 0
+  JOIN pg_catalog.pg_trigger t ON t.tgrelid = w.oid AND NOT t.tgisinternal AND t.tgparentid = 0 AND t.tgname !~ ${literal(PREPARED_NAME)}
 UNION ALL
 SELECT w.relname::text, CASE v.relkind WHEN 'm' THEN 'materialized view' ELSE 'view' END, v.relname::text FROM requested w
   JOIN (SELECT DISTINCT d.refobjid, r.ev_class FROM pg_catalog.pg_depend d

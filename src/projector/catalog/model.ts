@@ -18,6 +18,15 @@ export interface CatalogTable {
   constraints: CatalogConstraint[];
   /** By name; those that serve a constraint included. */
   indexes: CatalogIndex[];
+  /** What was made for change requests (src/projector/online), which is in none of the others. */
+  prepared: CatalogPrepared[];
+}
+
+export interface CatalogPrepared {
+  kind: 'constraint' | 'index';
+  name: string;
+  /** The uuid of the change request. */
+  request: string;
 }
 
 export interface CatalogColumn {

@@ -11,7 +11,8 @@ import {
   type TableRow,
 } from './rows.js';
 import { createTimeSlice, mapYielding } from '../../kernel/event-loop.js';
-import type { CatalogTable } from './model.js';
+import { requestOf } from '../online/names.js';
+import type { CatalogPrepared, CatalogTable } from './model.js';
 import { COLUMNS_QUERY, CONSTRAINTS_QUERY, INDEXES_QUERY, TABLES_QUERY } from './queries.js';
 import { type Reading, readTogether } from './reading.js';
 
@@ -58,20 +59,31 @@ type Built = ReadonlyMap<number, Building>;
 
 const columnAdder = (built: Built) => (row: ColumnRow) => {
   const building = built.get(row[0]);
+  const notNull = row[16];
+  if (notNull !== null) notePrepared(building?.table, 'constraint', notNull);
   building?.table.columns.push(toColumn(row));
   building?.names.set(row[1], row[2]);
 };
 
 const constraintAdder = (built: Built) => (row: ConstraintRow) => {
   const building = built.get(row[0]);
+  if (notePrepared(building?.table, 'constraint', row[1])) return;
   building?.table.constraints.push(toConstraint(row, building.names));
 };
+
+/** What is prepared for a change request is no part of the table yet. @returns whether it is that */
+function notePrepared(table: CatalogTable | undefined, kind: CatalogPrepared['kind'], name: string): boolean {
+  const request = requestOf(name);
+  if (request !== null) table?.prepared.push({ kind, name, request });
+  return request !== null;
+}
 
 function indexAdder(built: Built, constraints: readonly ConstraintRow[]): (row: IndexRow) => void {
   // A foreign key names the index of the other table; it isn't served by one of its own.
   const serving = new Map(constraints.filter(([, , kind]) => kind !== 'f').map((row) => [row[9], row[1]]));
   return (row) => {
     const building = built.get(row[0]);
+    if (notePrepared(building?.table, 'index', row[2])) return;
     building?.table.indexes.push(toIndex(row, building.names, serving.get(row[1]) ?? null));
   };
 }

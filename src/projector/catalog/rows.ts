@@ -1,4 +1,5 @@
 /** Rows of the catalog queries, in the order of their columns, and what they become. */
+import { requestOf } from '../online/names.js';
 import type { CatalogColumn, CatalogConstraint, CatalogIndex, CatalogTable, ForeignKeyAction } from './model.js';
 
 interface TableName {
@@ -41,6 +42,7 @@ export function toTable([
     columns: [],
     constraints: [],
     indexes: [],
+    prepared: [],
   };
 }
 
@@ -70,13 +72,15 @@ const IDENTITIES = { '': null, a: 'always', d: 'by default' } as const;
 export function toColumn(row: ColumnRow): CatalogColumn {
   const [, , name, type, dimensions, typeKind, builtIn, notNull, identity, generated, expression] = row;
   const [, , , , , , , , , , , collation, comment, sequenceSchema, sequence, inherited, notNullName, more] = row;
+  // From PostgreSQL 18 on it is the constraint itself that is prepared: until the change, nothing says that it holds.
+  const isPrepared = notNullName !== null && requestOf(notNullName) !== null;
   return {
     name,
     type,
     dimensions,
     typeKind,
     builtIn,
-    nullable: !notNull,
+    nullable: !notNull || isPrepared,
     default: generated === '' ? expression : null,
     identity: IDENTITIES[identity],
     generated:
@@ -85,7 +89,7 @@ export function toColumn(row: ColumnRow): CatalogColumn {
     comment,
     sequence: sequenceSchema === null || sequence === null ? null : { schema: sequenceSchema, name: sequence },
     inherited,
-    notNull: notNullName === null ? null : { name: notNullName, more },
+    notNull: notNullName === null || isPrepared ? null : { name: notNullName, more },
   };
 }
 

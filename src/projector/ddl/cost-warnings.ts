@@ -7,6 +7,18 @@ interface Cost {
   code: string;
   applies: (statement: Statement) => boolean;
   sentence: string | ((statement: Statement, keep: number) => string);
+  /** It lasts as long as the table is large. */
+  lasts?: true;
+}
+
+/** A table as PostgreSQL's statistics have it. */
+export interface TableSize {
+  /** null: not known. */
+  bytes: number | null;
+  /** An estimate; null: there is none. */
+  rows: number | null;
+  /** Seconds since it was made; null: it was counted on the way. */
+  age: number | null;
 }
 
 /** In the order they are shown for one statement. The codes are part of the interface. */
@@ -16,11 +28,13 @@ const COSTS: readonly Cost[] = [
     code: 'REWRITES_TABLE',
     applies: (each) => each.rewrites_table,
     sentence: 'PostgreSQL rewrites the whole table, which no other session can use meanwhile',
+    lasts: true,
   },
   {
     code: 'LONG_LOCK',
     applies: (each) => !each.rewrites_table && scansUnderLock(each),
     sentence: 'the table is locked while PostgreSQL reads all of it',
+    lasts: true,
   },
   { code: 'MAY_FAIL', applies: (each) => each.may_fail, sentence: 'existing rows can make PostgreSQL refuse it' },
 ];
@@ -49,20 +63,49 @@ function durationText(milliseconds: number): string {
   return `${milliseconds / size}${unit}`;
 }
 
-/**
- * One warning per cost and statement, in the order of the statements.
- * @param keep milliseconds that what is deleted would be kept, where that was not looked into
- */
-export function* warningsOf(statements: readonly Statement[], keep = 0): Resumable<Warning[]> {
+/** Whether it takes the longer, the larger its table is. */
+export const takesLong = (statement: Statement): boolean =>
+  statement.rewrites_table || scansUnderLock(statement) || statement.preparable?.kind === 'copy';
+
+/** The table whose rows a statement reads. */
+export const tableOfRows = ({ object, source }: Statement): string => object.table ?? source.collection;
+
+export interface Known {
+  /** Milliseconds that what is deleted would be kept, where that was not looked into. */
+  keep?: number;
+  /** Of the tables that take long, by name. */
+  sizes?: ReadonlyMap<string, TableSize>;
+}
+
+/** One warning per cost and statement, in the order of the statements. */
+export function* warningsOf(statements: readonly Statement[], { keep = 0, sizes }: Known = {}): Resumable<Warning[]> {
   const warnings: Warning[] = [];
   for (const statement of statements) {
     yield;
     const { collection, field } = statement.source;
-    for (const { code, sentence } of COSTS.filter((cost) => cost.applies(statement))) {
+    for (const { code, sentence, lasts } of COSTS.filter((cost) => cost.applies(statement))) {
       const said = typeof sentence === 'string' ? sentence : sentence(statement, keep);
-      const message = `${statement.summary}: ${said}`;
+      const size = lasts === true ? sizes?.get(tableOfRows(statement)) : undefined;
+      const message = `${statement.summary}: ${said}${size === undefined ? '' : sizeSentence(statement, size)}`;
       warnings.push({ code, collection, ...(field === null ? {} : { field }), message });
     }
   }
   return warnings;
+}
+
+function sizeSentence({ preparable }: Statement, { bytes, rows, age }: TableSize): string {
+  const since = age === null ? 'counted since its statistics began' : `by statistics ${ageText(age)} old`;
+  const count = rows === null ? 'a number of rows that is not known yet' : `about ${rows.toLocaleString('en')} rows`;
+  const way = preparable === undefined ? 'online, it is not possible' : 'with "online", nobody waits for it';
+  const size = bytes === null ? '' : `, ${bytesText(bytes)}`;
+  return ` (${count}${size}; ${since}; ${way})`;
+}
+
+const bytesText = (bytes: number): string =>
+  bytes < 1024 ** 2 ? `${Math.ceil(bytes / 1024)} kB` : `${Math.round(bytes / 1024 ** 2).toLocaleString('en')} MB`;
+
+function ageText(seconds: number): string {
+  if (seconds < 120) return `${Math.round(seconds)} s`;
+  if (seconds < 7_200) return `${Math.round(seconds / 60)} min`;
+  return seconds < 172_800 ? `${Math.round(seconds / 3_600)} h` : `${Math.round(seconds / 86_400)} d`;
 }

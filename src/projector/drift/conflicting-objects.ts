@@ -3,6 +3,7 @@ import { isObject, jsonEqual } from '../../kernel/json.js';
 import type { TableSchema } from '../../schema/model/model.js';
 import type { CatalogColumn, CatalogTable } from '../catalog/model.js';
 import { type Sql, ident, qualified, sql } from '../ddl/sql.js';
+import { requestOf } from '../online/names.js';
 import type { Difference } from '../verify/index.js';
 import type { RepairPlan } from './model.js';
 
@@ -50,6 +51,7 @@ export function conflictingObjects(differences: readonly Difference[], place: Pl
   const going = differences.filter((each) => {
     const part = partOf(each);
     if (part === null || each.found === null || (part.kind === 'constraint' && keys.has(part.name))) return false;
+    if (requestOf(part.name) !== null) return true;
     return each.expected === null ? loose.has(each.member) : !isOnlyRenamed(each, place);
   });
   const gone = new Set(going.map(({ member }) => member));

@@ -1,7 +1,6 @@
 /** From a planned change to the steps that prepare it. */
 import type { Queryable } from '../../postgres/pool.js';
-import { scansUnderLock } from '../ddl/cost-warnings.js';
-import type { Statement } from '../ddl/statement.js';
+import { tableOfRows, takesLong } from '../ddl/cost-warnings.js';
 import { offendingOf } from './offending.js';
 import { obstacleTo } from './obstacles.js';
 import { type Prepared, preparedOf } from './preparables.js';
@@ -22,10 +21,16 @@ export async function planPreparation(
   { smallTable }: PlanOptions,
 ): Promise<Preparation> {
   const lengthy = change.statements.filter(takesLong);
-  const facts = await readTableFacts(client, change.schema, [...new Set(lengthy.map(tableOf))]);
+  const facts = await readTableFacts(client, {
+    schema: change.schema,
+    tables: [...new Set(lengthy.map(tableOfRows))],
+    exact: true,
+  });
   const large = lengthy.flatMap((statement) => {
-    const of = facts.get(tableOf(statement));
-    return of !== undefined && of.bytes > smallTable ? [{ statement, facts: of, prepared: preparedOf(statement) }] : [];
+    const of = facts.get(tableOfRows(statement));
+    return of !== undefined && (of.bytes ?? 0) > smallTable
+      ? [{ statement, facts: of, prepared: preparedOf(statement) }]
+      : [];
   });
   if (large.length === 0) return { kind: 'nothing' };
   const version = await serverVersion(client);
@@ -49,12 +54,6 @@ export async function planPreparation(
 
 const tablesOf = ({ table, what }: Prepared): string[] =>
   what.kind === 'constraint' && what.references !== null ? [table, what.references] : [table];
-
-const takesLong = (each: Statement): boolean =>
-  each.rewrites_table || scansUnderLock(each) || each.preparable?.kind === 'copy';
-
-/** The one whose rows it reads. */
-const tableOf = ({ object, source }: Statement): string => object.table ?? source.collection;
 
 async function serverVersion(client: Queryable): Promise<number> {
   const { rows } = await client.query<{ version: number }>(

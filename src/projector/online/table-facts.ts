@@ -5,8 +5,8 @@ import { sql } from '../ddl/sql.js';
 export interface TableFacts {
   name: string;
   kind: 'table' | 'partitioned';
-  /** Of the heap, with its partitions. */
-  bytes: number;
+  /** Of the heap, with its partitions; null: the statistics don't know the table yet. */
+  bytes: number | null;
   /** As PostgreSQL's statistics estimate it; null: they don't know the table yet. */
   rows: number | null;
   /** Seconds since they were gathered; null: never, what they say was counted on the way. */
@@ -19,14 +19,15 @@ export interface TableFacts {
   policed: boolean;
 }
 
-/** The size is the file's own, asked without reading it; the number of rows is an estimate. */
+/** What the files have now is asked under a lock that waits for ACCESS EXCLUSIVE; the statistics are there for everybody. */
 const FACTS = sql`
 SELECT c.relname::text AS name, CASE c.relkind WHEN 'p' THEN 'partitioned' ELSE 'table' END AS kind, p.bytes, p.rows, p.age,
   EXISTS (SELECT FROM pg_catalog.pg_subscription_rel s WHERE s.srrelid = c.oid) AS subscribed,
   EXISTS (SELECT FROM pg_catalog.pg_inherits i WHERE c.oid IN (i.inhrelid, i.inhparent)) AS related, c.relforcerowsecurity AS policed
 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace,
 LATERAL (
-  SELECT coalesce(sum(pg_catalog.pg_relation_size(r.oid)), 0)::float8 AS bytes,
+  SELECT sum(CASE WHEN $3 THEN pg_catalog.pg_relation_size(r.oid)
+      WHEN r.reltuples >= 0 THEN r.relpages * current_setting('block_size')::bigint END)::float8 AS bytes,
     sum(coalesce(nullif(r.reltuples, -1), nullif(pg_catalog.pg_stat_get_live_tuples(r.oid), 0)))::float8 AS rows,
     extract(epoch FROM now() - min(greatest(pg_catalog.pg_stat_get_last_analyze_time(r.oid),
       pg_catalog.pg_stat_get_last_autoanalyze_time(r.oid))))::float8 AS age
@@ -35,13 +36,19 @@ LATERAL (
 ) p
 WHERE n.nspname = $1 AND c.relname = ANY ($2::text[]) AND c.relkind IN ('r', 'p')`;
 
+export interface Asked {
+  schema: string;
+  tables: readonly string[];
+  /** The bytes that there are, not those of the statistics. */
+  exact: boolean;
+}
+
 /** By name. Tables that aren't there are left out. */
 export async function readTableFacts(
   client: Queryable,
-  schema: string,
-  tables: readonly string[],
+  { schema, tables, exact }: Asked,
 ): Promise<ReadonlyMap<string, TableFacts>> {
   if (tables.length === 0) return new Map();
-  const { rows } = await client.query<TableFacts>(FACTS, [schema, tables]);
+  const { rows } = await client.query<TableFacts>(FACTS, [schema, tables, exact]);
   return new Map(rows.map((row) => [row.name, row]));
 }

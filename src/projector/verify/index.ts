@@ -11,6 +11,7 @@ import { compareTable } from './compare-table.js';
 import { type ColumnField, hasColumn } from '../ddl/column.js';
 import type { Difference } from './difference.js';
 import { spelledColumns } from './column-spellings.js';
+import { requestsInPreparation } from '../online/orphans.js';
 import { pendingIndexes } from './pending-indexes.js';
 import { verifyMetadata } from './metadata.js';
 import { verifyTrash } from './trash.js';
@@ -52,6 +53,7 @@ export async function verifyCatalog(client: pg.ClientBase, state: State, schema:
   const isPending = await pendingIndexes(client);
   const spelled = await spelledColumns(client, schema, await otherwiseSpelled(state, tables));
   const objects = await readObjects(client, schema, names);
+  const living = await requestsInPreparation(client);
   const differences: Difference[] = [];
   const slice = createTimeSlice();
   for (const [name, node] of state.collections) {
@@ -60,10 +62,25 @@ export async function verifyCatalog(client: pg.ClientBase, state: State, schema:
     const presence = comparePresence(node, table);
     if (presence !== null) differences.push(presence);
     else if (table !== undefined)
-      differences.push(...compareTable(node, table, { state, schema, isPending, spelled, objects }));
+      differences.push(
+        ...compareTable(node, table, { state, schema, isPending, spelled, objects }),
+        ...orphans(table, living),
+      );
   }
   return withoutEquivalent(client, schema, differences);
 }
+
+/** What was made for a change request of which nothing is to be done any more, and nobody takes away. */
+const orphans = ({ name: collection, prepared }: CatalogTable, living: ReadonlySet<string>): Difference[] =>
+  prepared
+    .filter(({ request }) => !living.has(request))
+    .map(({ kind, name, request }) => ({
+      where: 'catalog',
+      collection,
+      member: `${kind} ${name}`,
+      expected: null,
+      found: { prepared_for: request },
+    }));
 
 /** A table for each collection that isn't a folder, and none for a folder. */
 function comparePresence({ collection }: CollectionNode, table: CatalogTable | undefined): Difference | null {

@@ -1,7 +1,7 @@
 /** What changed between two moments, in the diff's form: what leads from one to the other, and what that would cost. */
 import type { Queryable } from '../../postgres/pool.js';
 import { planBatch } from '../../projector/ddl/plan.js';
-import { warningsOf } from '../../projector/ddl/cost-warnings.js';
+import { costWarnings } from '../../projector/online/costs.js';
 import { type SchemaDiff, diffStates } from '../../schema/diff/diff.js';
 import { withOrigins } from '../../schema/diff/origins.js';
 import { changeProblems } from '../../schema/invariants/index.js';
@@ -58,7 +58,7 @@ export async function differenceBetween(
   const events = await runYielding(restoringTransition(way, found));
   const { statements } = await runYielding(planBatch(from, events, schema));
   const warnings = [
-    ...(await runYielding(warningsOf(statements, keepDeleted))),
+    ...(await costWarnings(db, { schema, statements, keep: keepDeleted })),
     ...(await returnsOf(db, schema, { before: from, events, again })),
     ...(await namesMentioned(db, { before: from, after: to, touched })),
   ];

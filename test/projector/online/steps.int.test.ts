@@ -1,5 +1,7 @@
 import { expect } from 'chai';
 import type pg from 'pg';
+import { findDrift } from '../../../src/projector/drift/find.js';
+import { findOrphans } from '../../../src/projector/online/orphans.js';
 import { PREPARATION_LOST } from '../../../src/projector/online/index.js';
 import { verifyCatalog } from '../../../src/projector/verify/index.js';
 import type { CommandOf, OperationName } from '../../../src/schema/operations/index.js';
@@ -95,6 +97,36 @@ describe('steps that prepare a change', () => {
       await session.query('BEGIN');
       expect(await verifyCatalog(session, online.after, 'public')).to.deep.equal([]);
       await session.query('ROLLBACK');
+    });
+
+    it(`are no drift while their request lives, and one with its repair afterwards: ${what}`, async () => {
+      const [name, body] = change();
+      const online = decided(instance, name, body as never);
+      const steps = await stepsOf(instance, online);
+      await runSteps(session, online, steps);
+      const found = async () => {
+        await session.query('BEGIN');
+        const { tables } = await findDrift(session, online.before, 'public');
+        await session.query('ROLLBACK');
+        return tables.flatMap(({ differences }) => differences);
+      };
+      await session.query(`INSERT INTO service.service_preparations (request, number, step) VALUES ($1, 1, '{}')`, [
+        online.id,
+      ]);
+      expect(await found()).to.deep.equal([]);
+      expect(await findOrphans(session, 'public')).to.deep.equal([]);
+      await session.query('DELETE FROM service.service_preparations');
+      const differences = await found();
+      expect(differences).to.have.length(1);
+      expect(differences[0]?.expected).to.equal(null);
+      const orphans = await findOrphans(session, 'public');
+      expect(orphans.map(({ request }) => request)).to.deep.equal([online.id]);
+      await session.query('BEGIN');
+      for (const { sql } of differences[0]?.repair.database ?? []) await session.query(sql);
+      expect(await verifyCatalog(session, online.before, 'public')).to.deep.equal([]);
+      await session.query('ROLLBACK');
+      for (const { repair } of orphans) await session.query(repair);
+      expect(await found()).to.deep.equal([]);
     });
 
     it(`leave nothing of ${what} when they are taken back`, async () => {

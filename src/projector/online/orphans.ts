@@ -1,0 +1,79 @@
+/** What was made for change requests of which nothing is known any more: by a restored database, or by hand. */
+import type { Queryable } from '../../postgres/pool.js';
+import { ownTable } from '../../postgres/own-tables.js';
+import { type Sql, ident, literal, qualified, sql } from '../ddl/sql.js';
+import { ROOM } from './copy.js';
+import { PREPARED_NAME, requestOf } from './names.js';
+
+/** Requests of which something may be in the database: its steps are kept until it is gone. */
+export async function requestsInPreparation(db: Queryable): Promise<ReadonlySet<string>> {
+  const { rows: kept } = await db.query<{ there: boolean }>(
+    `SELECT pg_catalog.to_regclass('${ownTable('service_preparations')}') IS NOT NULL AS there`,
+  );
+  if (kept[0]?.there !== true) return new Set();
+  const { rows } = await db.query<{ request: string }>(
+    `SELECT DISTINCT request::text AS request FROM ${ownTable('service_preparations')}`,
+  );
+  return new Set(rows.map(({ request }) => request));
+}
+
+export interface Orphan {
+  /** The uuid of the request that it was made for. */
+  request: string;
+  kind: 'constraint' | 'index' | 'trigger' | 'table' | 'function';
+  name: string;
+  /** What takes it away. */
+  repair: Sql;
+}
+
+interface Found extends Pick<Orphan, 'kind' | 'name'> {
+  /** Its table, or null. */
+  table: string | null;
+}
+
+/** In the order in which they can be dropped. */
+const FOUND = sql`
+SELECT 'trigger' AS kind, t.tgname::text AS name, c.relname::text AS table
+  FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid
+  JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+ WHERE n.nspname = $1 AND NOT t.tgisinternal AND t.tgname ~ $2
+UNION ALL
+SELECT 'constraint', k.conname::text, c.relname::text
+  FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_class c ON c.oid = k.conrelid
+  JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+ WHERE n.nspname = $1 AND k.coninhcount = 0 AND k.contype <> 't' AND k.conname ~ $2
+UNION ALL
+SELECT 'index', c.relname::text, NULL
+  FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+ WHERE n.nspname = $1 AND c.relkind IN ('i', 'I') AND c.relname ~ $2
+UNION ALL
+SELECT 'function', proname::text, NULL FROM pg_catalog.pg_proc
+ WHERE pronamespace = pg_catalog.to_regnamespace(${literal(ROOM)}) AND proname ~ $2
+UNION ALL
+SELECT 'table', relname::text, NULL FROM pg_catalog.pg_class
+ WHERE relnamespace = pg_catalog.to_regnamespace(${literal(ROOM)}) AND relkind = 'r' AND relname ~ $2`;
+
+export async function findOrphans(db: Queryable, schema: string): Promise<Orphan[]> {
+  const living = await requestsInPreparation(db);
+  const { rows } = await db.query<Found>(FOUND, [schema, PREPARED_NAME]);
+  return rows.flatMap(({ kind, name, table }) => {
+    const request = requestOf(name);
+    if (request === null || living.has(request)) return [];
+    return [{ request, kind, name, repair: dropping({ kind, name, table }, schema) }];
+  });
+}
+
+function dropping({ kind, name, table }: Found, schema: string): Sql {
+  switch (kind) {
+    case 'constraint':
+      return sql`ALTER TABLE ${qualified(schema, table ?? '')} DROP CONSTRAINT ${ident(name)}`;
+    case 'trigger':
+      return sql`DROP TRIGGER ${ident(name)} ON ${qualified(schema, table ?? '')}`;
+    case 'index':
+      return sql`DROP INDEX CONCURRENTLY ${qualified(schema, name)}`;
+    case 'table':
+      return sql`DROP TABLE ${ROOM}.${ident(name)}`;
+    default:
+      return sql`DROP FUNCTION ${ROOM}.${ident(name)}()`;
+  }
+}
