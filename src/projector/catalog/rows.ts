@@ -69,18 +69,26 @@ export type ColumnRow = [
 
 const IDENTITIES = { '': null, a: 'always', d: 'by default' } as const;
 
+/** From PostgreSQL 18 on it is the constraint itself that is prepared: until the change, nothing says that it holds. */
+function notNullOf(
+  notNull: boolean,
+  name: string | null,
+  more: string | null,
+): Pick<CatalogColumn, 'nullable' | 'notNull'> {
+  if (name === null) return { nullable: !notNull, notNull: null };
+  return requestOf(name) === null ? { nullable: !notNull, notNull: { name, more } } : { nullable: true, notNull: null };
+}
+
 export function toColumn(row: ColumnRow): CatalogColumn {
   const [, , name, type, dimensions, typeKind, builtIn, notNull, identity, generated, expression] = row;
   const [, , , , , , , , , , , collation, comment, sequenceSchema, sequence, inherited, notNullName, more] = row;
-  // From PostgreSQL 18 on it is the constraint itself that is prepared: until the change, nothing says that it holds.
-  const isPrepared = notNullName !== null && requestOf(notNullName) !== null;
   return {
     name,
     type,
     dimensions,
     typeKind,
     builtIn,
-    nullable: !notNull || isPrepared,
+    ...notNullOf(notNull, notNullName, more),
     default: generated === '' ? expression : null,
     identity: IDENTITIES[identity],
     generated:
@@ -89,7 +97,6 @@ export function toColumn(row: ColumnRow): CatalogColumn {
     comment,
     sequence: sequenceSchema === null || sequence === null ? null : { schema: sequenceSchema, name: sequence },
     inherited,
-    notNull: notNullName === null || isPrepared ? null : { name: notNullName, more },
   };
 }
 

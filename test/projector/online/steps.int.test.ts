@@ -110,6 +110,9 @@ describe('steps that prepare a change', () => {
         await session.query('ROLLBACK');
         return tables.flatMap(({ differences }) => differences);
       };
+      await session.query(
+        `CREATE TABLE IF NOT EXISTS service.service_preparations (request uuid, number int, step jsonb)`,
+      );
       await session.query(`INSERT INTO service.service_preparations (request, number, step) VALUES ($1, 1, '{}')`, [
         online.id,
       ]);
