@@ -21,6 +21,11 @@ const FIELDS = [
   column('at', 'timestamp'),
 ];
 
+const BOTH: [string, string][] = [
+  ['keep', ''],
+  ['drop', '?purge'],
+];
+
 type Times = Record<string, number[]>;
 
 const server = await startServer();
@@ -87,11 +92,6 @@ async function drops({ call }: Service): Promise<Times> {
   }
   return times;
 }
-
-const BOTH: [string, string][] = [
-  ['keep', ''],
-  ['drop', '?purge'],
-];
 
 function print(bySize: Times, byWay: Times): void {
   const of = (times: Times, what: string): string => {

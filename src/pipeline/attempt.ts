@@ -98,7 +98,7 @@ async function prepare(preparing: Preparing): Promise<Batch> {
   const statements = [
     ...prepared.statements,
     ...(isLarge(events) ? [] : metadataOf(preparing)),
-    ...trashStatements({ before: point.state, events: prepared.events }),
+    ...(await runYielding(trashStatements({ before: point.state, events: prepared.events }))),
     ...checkpoints(prepared.head, options),
     ...(request.idempotency ? await storeAnswerStatements(request, done, prepared.head) : []),
   ];

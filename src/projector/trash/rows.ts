@@ -1,6 +1,7 @@
 /** The list of what is in the trash: service_trash, written in the transaction of the events that it comes from. */
 import type { Parameterised } from '../../postgres/exchange.js';
 import { own, trashSchemaNameSql } from '../../postgres/own-tables.js';
+import type { Resumable } from '../../kernel/resumable.js';
 import { type Folding, startFolding } from '../../schema/fold/evolve.js';
 import type { LogEvent, StoredEvent } from '../../schema/model/events.js';
 import type { State } from '../../schema/model/state.js';
@@ -40,11 +41,13 @@ SELECT t.position, t.kind, t.collection, t.field, t.identity, t.batch, t.deleted
 const REMOVE = `DELETE FROM ${own.trash} t USING jsonb_array_elements_text($1::jsonb) AS gone (position) WHERE t.position = gone.position::bigint`;
 
 /** What a batch puts in and takes out; run after its DDL. */
-export function* trashStatements({ before, events }: TrashBatch): Generator<Parameterised> {
-  const rows = events.some(isKept) ? rowsOf(before, events) : [];
-  if (rows.length > 0) yield { text: INSERT, values: [JSON.stringify(rows)] };
+export function* trashStatements({ before, events }: TrashBatch): Resumable<Parameterised[]> {
+  const rows = events.some(isKept) ? yield* rowsOf(before, events) : [];
   const gone = events.flatMap(positionsLeft);
-  if (gone.length > 0) yield { text: REMOVE, values: [JSON.stringify(gone)] };
+  return [
+    ...(rows.length > 0 ? [{ text: INSERT, values: [JSON.stringify(rows)] }] : []),
+    ...(gone.length > 0 ? [{ text: REMOVE, values: [JSON.stringify(gone)] }] : []),
+  ];
 }
 
 type Deletion = Extract<StoredEvent, { type: 'collection.deleted' | 'field.deleted' }>;
@@ -53,12 +56,13 @@ const isKept = (event: StoredEvent): event is Deletion =>
   (event.type === 'collection.deleted' || event.type === 'field.deleted') && event.data.kept_until !== undefined;
 
 /** What goes may have come, or got its name, in the same batch. */
-function rowsOf(before: State, events: readonly StoredEvent[]): Row[] {
+function* rowsOf(before: State, events: readonly StoredEvent[]): Resumable<Row[]> {
   const rows: Row[] = [];
   const folding = startFolding(before);
   for (const event of events) {
     if (isKept(event)) rows.push(rowOf(event, folding));
     folding.add(event);
+    yield;
   }
   return rows;
 }
