@@ -41,6 +41,9 @@ describe('readConfig', () => {
       expect(refusal({ SERVICE_SCHEMA: name }), name).to.match(/^The setting SERVICE_SCHEMA must be the name/);
     }
     expect(refusal({ DB_SCHEMA: 'x'.repeat(60) })).to.match(/SERVICE_SCHEMA is needed/);
+    // Its name begins those of the trash.
+    expect(readConfig({ SERVICE_SCHEMA: 'x'.repeat(40) }).serviceSchema).to.have.length(40);
+    expect(refusal({ SERVICE_SCHEMA: 'x'.repeat(41) })).to.match(/SERVICE_SCHEMA must be another: .* 40 bytes/);
   });
 
   it('takes an empty setting for an absent one', () => {
@@ -51,6 +54,17 @@ describe('readConfig', () => {
     const config = readConfig({ MAX_BODY: '512 kb', LOCK_TIMEOUT: '1500', STATEMENT_TIMEOUT: '2min' });
     expect(config.maxBody).to.deep.equal({ schema: 524_288, other: 524_288 });
     expect([config.lockTimeout, config.statementTimeout]).to.deep.equal([1500, 120_000]);
+  });
+
+  it('reads for how long what is deleted is kept', () => {
+    expect(readConfig({}).keep).to.deep.equal({ deleted: 7 * 86_400_000, copyRows: 100_000 });
+    const kept = (value: string): number => readConfig({ KEEP_DELETED: value }).keep.deleted;
+    expect(['0', '0d', '45s', '30 min', '12H', '3650d'].map(kept)).to.deep.equal([
+      0, 0, 45_000, 1_800_000, 43_200_000, 315_360_000_000,
+    ]);
+    for (const value of ['7', '-1d', '1w', 'd', '3651d', '1.5d', '7d ago'])
+      expect(refusal({ KEEP_DELETED: value }), value).to.match(/^The setting KEEP_DELETED must be 0, or a time/);
+    expect(readConfig({ KEEP_COPY_ROWS: '0' }).keep.copyRows).to.equal(0);
   });
 
   for (const [name, value] of [

@@ -62,6 +62,24 @@ describe('identities', () => {
     expect(identityOf(node(more, 'articles'), 'nothing')).to.equal(undefined);
   });
 
+  it('come back with what comes back from the trash, under whichever name, and are stored', async () => {
+    const gone = accepted(made, 'delete-collection', { collection: 'articles' });
+    const other = accepted(gone, 'create-collection', table('articles', 'title'));
+    const back = accepted(other, 'restore-collection', {
+      position: gone.position,
+      identity: '1',
+      name: 'articles',
+      past: made,
+      as: 'posts',
+      without: [],
+    });
+    expect(node(back, 'posts').identities).to.deep.equal(node(made, 'articles').identities);
+    expect(node(back, 'articles').identities.collection).to.equal('3');
+    all(back);
+    const stored = await readState(await writeState(back), back.position);
+    expect(node(stored, 'posts').identities).to.deep.equal(node(back, 'posts').identities);
+  });
+
   it('stay when what they name changes, and end with it', () => {
     const changed = accepted(made, 'update-fields', {
       collection: 'articles',
