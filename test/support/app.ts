@@ -82,7 +82,7 @@ export function withApp(serving: Serving = {}): App {
         reducedMotion: 'reduce',
       });
       // Sooner than the test's own limit, so that a failure says what was waited for.
-      context.setDefaultTimeout(12_000);
+      context.setDefaultTimeout(20_000);
       contexts.push(context);
       const page = listen(await context.newPage());
       await page.goto(`/app${path}`);

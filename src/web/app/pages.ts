@@ -3,10 +3,11 @@ import schemaIcon from 'icon:account_tree';
 import timelineIcon from 'icon:history';
 import accountsIcon from 'icon:group';
 import referenceIcon from 'icon:api';
+import operationsIcon from 'icon:monitor_heart';
 import type { Role } from '../service/types.js';
 
 export interface PageEntry {
-  to: '/' | '/timeline' | '/accounts' | '/api';
+  to: '/' | '/timeline' | '/operations' | '/accounts' | '/api';
   label: string;
   /** The path of its icon. */
   icon: string;
@@ -20,6 +21,7 @@ const READERS_OF_HISTORY: readonly Role[] = ['admin', 'auditor'];
 export const PAGES: readonly PageEntry[] = [
   { to: '/', label: 'Schema', icon: schemaIcon, roles: EVERYBODY },
   { to: '/timeline', label: 'Timeline', icon: timelineIcon, roles: READERS_OF_HISTORY },
+  { to: '/operations', label: 'Operations', icon: operationsIcon, roles: READERS_OF_HISTORY },
   { to: '/accounts', label: 'Accounts', icon: accountsIcon, roles: ['admin'] },
   { to: '/api', label: 'API', icon: referenceIcon, roles: EVERYBODY },
 ];

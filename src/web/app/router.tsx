@@ -43,8 +43,14 @@ const reference = createRoute({
   component: lazyRouteComponent(() => import('../pages/reference/page.js'), 'ReferencePage'),
 });
 
+const operations = createRoute({
+  getParentRoute: () => root,
+  path: '/operations',
+  component: lazyRouteComponent(() => import('../pages/operations/page.js'), 'OperationsPage'),
+});
+
 export const router = createRouter({
-  routeTree: root.addChildren([schema, collection, timeline, accounts, reference]),
+  routeTree: root.addChildren([schema, collection, timeline, operations, accounts, reference]),
   basepath: '/app',
   defaultPreload: 'intent',
   scrollRestoration: true,

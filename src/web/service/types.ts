@@ -33,3 +33,9 @@ export type SchemaDiff = CollectionEvent['diff'];
 export type Entry = SchemaDiff['collections'][number]['diff'][number];
 
 export type { TableExtras } from '../../schema/model/extras.js';
+
+export type Health = z.output<typeof operating.health>;
+export type Projection = z.output<typeof operating.projection>;
+export type Drift = z.output<typeof operating.drift>;
+export type Verification = z.output<typeof operating.verification>;
+export type LogVerification = z.output<typeof history.verification>;

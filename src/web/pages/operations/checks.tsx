@@ -1,0 +1,92 @@
+/** Two questions that read everything there is: asked when somebody wants to know. */
+import { Button, Code, Text } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { chainCheck, comparison } from '../../service/operations-queries.js';
+import type { LogVerification, Verification } from '../../service/types.js';
+import { brief } from '../../shared/brief.js';
+import { valueText } from '../../shared/changes/sentences.js';
+import { ProblemAlert } from '../../shared/problem-alert.js';
+import { Part, State } from './part.js';
+import classes from './page.module.css';
+
+export function Checks() {
+  const chain = useMutation({ mutationFn: chainCheck });
+  const compared = useMutation({ mutationFn: comparison });
+  return (
+    <>
+      <Part
+        title="The log"
+        about="Every event is hashed again, by the service: the chain holds, or breaks at a position."
+        action={<Ask label="Verify the log" isAsking={chain.isPending} onAsk={() => chain.mutate()} />}
+      >
+        {chain.error !== null && <ProblemAlert error={chain.error} />}
+        {chain.data && <Chain found={chain.data} />}
+      </Part>
+      <Part
+        title="The projections against the log"
+        about="The schema as the log says, the metadata rows and PostgreSQL's catalog, compared."
+        action={<Ask label="Compare" isAsking={compared.isPending} onAsk={() => compared.mutate()} />}
+      >
+        {compared.error !== null && <ProblemAlert error={compared.error} />}
+        {compared.data && <Comparison found={compared.data} />}
+      </Part>
+    </>
+  );
+}
+
+interface AskProps {
+  label: string;
+  isAsking: boolean;
+  onAsk: () => void;
+}
+
+export function Ask({ label, isAsking, onAsk }: AskProps) {
+  return (
+    <Button variant="default" size="xs" loading={isAsking} onClick={onAsk}>
+      {label}
+    </Button>
+  );
+}
+
+function Chain({ found: { ok, checked, head, broken, unprotected } }: { found: LogVerification }) {
+  return (
+    <div role="status">
+      <State ok={ok}>{ok ? `${checked.toLocaleString()} events, unbroken` : 'Not as it was written'}</State>
+      {broken !== null && (
+        <Text size="sm">
+          Broken at event {broken.position}: {broken.reason}
+        </Text>
+      )}
+      {unprotected.map((each) => (
+        <Text size="sm" key={each}>
+          {each}
+        </Text>
+      ))}
+      <Text size="sm" c="dimmed">
+        The last one, {head.position}, has the hash <Code>{head.hash}</Code>
+      </Text>
+    </div>
+  );
+}
+
+function Comparison({ found: { ok, position, differences } }: { found: Verification }) {
+  return (
+    <div role="status">
+      <State ok={ok}>{ok ? `All the same at event ${position}` : counted(differences.length)}</State>
+      <ul className={classes.lines}>
+        {differences.map(({ where, collection, field, member, expected, found }) => (
+          <li key={JSON.stringify([where, collection, field, member])} className={classes.difference}>
+            <Text size="sm" fw={550}>
+              {[collection, field].filter((part) => part !== undefined).join('.')} in the {where}
+            </Text>
+            <Text size="sm">
+              {member}: {brief(valueText(expected), 120)} in the log, {brief(valueText(found), 120)} there
+            </Text>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+const counted = (differences: number): string => `${differences} difference${differences === 1 ? '' : 's'}`;

@@ -1,0 +1,122 @@
+/** What was changed in the database past the service, with both ways out. */
+import { Badge, Code, Group, Text, TextInput } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { acceptDrift, driftCheck } from '../../service/operations-queries.js';
+import { SCHEMA } from '../../service/queries.js';
+import { useRole } from '../../service/use-session.js';
+import type { Drift } from '../../service/types.js';
+import { brief } from '../../shared/brief.js';
+import { valueText } from '../../shared/changes/sentences.js';
+import { ConfirmButton } from '../../shared/confirm-button.js';
+import { ProblemAlert } from '../../shared/problem-alert.js';
+import { Ask } from './checks.js';
+import { Part, State } from './part.js';
+import classes from './page.module.css';
+
+type DriftTable = Drift['tables'][number];
+
+export function DriftPart() {
+  const drift = useMutation({ mutationFn: driftCheck });
+  return (
+    <Part
+      title="Drift"
+      about="What somebody changed in the database by hand. Make it as the log says, or take it into the log as it is."
+      action={<Ask label="Look for drift" isAsking={drift.isPending} onAsk={() => drift.mutate()} />}
+    >
+      {drift.error !== null && <ProblemAlert error={drift.error} />}
+      {drift.data && <Found drift={drift.data} onChanged={() => drift.mutate()} />}
+    </Part>
+  );
+}
+
+function Found({ drift: { ok, tables, unmanaged }, onChanged }: { drift: Drift; onChanged: () => void }) {
+  return (
+    <div role="status">
+      <State ok={ok}>
+        {ok
+          ? 'The database is as the log says'
+          : `${tables.length} ${tables.length === 1 ? 'table differs' : 'tables differ'}`}
+      </State>
+      <ul className={classes.lines}>
+        {tables.map((table) => (
+          <TableDrift key={table.table} table={table} onChanged={onChanged} />
+        ))}
+      </ul>
+      {unmanaged.length > 0 && (
+        <Text size="sm" c="dimmed" mt="xs">
+          Unmanaged tables, which are no drift: {brief(unmanaged.join(', '), 400)}
+        </Text>
+      )}
+    </div>
+  );
+}
+
+function TableDrift({ table, onChanged }: { table: DriftTable; onChanged: () => void }) {
+  const isAdmin = useRole() === 'admin';
+  return (
+    <li className={classes.difference}>
+      <Text fw={600}>
+        {table.table}{' '}
+        <Badge variant="default" tt="none" fw={500} size="sm">
+          {table.kind}
+        </Badge>
+      </Text>
+      {table.differences.map(({ field, member, expected, found, repair }) => (
+        <div key={JSON.stringify([field, member])} className={classes.detail}>
+          <Text size="sm">
+            {field === undefined ? '' : `${field}, `}
+            {member}: {brief(valueText(expected), 120)} in the log, {brief(valueText(found), 120)} in the database
+          </Text>
+          {repair.database.map(({ sql, summary, drops }) => (
+            <div key={sql}>
+              <Text size="xs" c="dimmed">
+                To make it as the log says: {summary}
+                {drops ? ' (this drops something)' : ''}
+              </Text>
+              <Code block tabIndex={0} aria-label={summary}>
+                {sql}
+              </Code>
+            </div>
+          ))}
+        </div>
+      ))}
+      {isAdmin && <Accept table={table.table} onChanged={onChanged} />}
+    </li>
+  );
+}
+
+function Accept({ table, onChanged }: { table: string; onChanged: () => void }) {
+  const [reason, setReason] = useState('');
+  const client = useQueryClient();
+  const accept = useMutation({
+    mutationFn: () => acceptDrift(table, reason),
+    onSuccess: async () => {
+      await client.invalidateQueries({ queryKey: [SCHEMA] });
+      onChanged();
+    },
+  });
+  return (
+    <>
+      <Group gap="sm" mt="sm" align="flex-end">
+        <TextInput
+          size="xs"
+          label={`Why ${table} is as it is`}
+          placeholder="kept with the events"
+          flex={1}
+          value={reason}
+          onChange={(event) => setReason(event.currentTarget.value)}
+        />
+        <ConfirmButton
+          size="xs"
+          label="Take it into the log"
+          sure="Yes, take it as it is"
+          about={table}
+          loading={accept.isPending}
+          onConfirm={() => accept.mutate()}
+        />
+      </Group>
+      {accept.error !== null && <ProblemAlert error={accept.error} />}
+    </>
+  );
+}

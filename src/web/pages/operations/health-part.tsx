@@ -1,0 +1,28 @@
+/** Database, log and projections, as the service sees itself. */
+import { Group, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { healthQuery } from '../../service/operations-queries.js';
+import { Answered } from '../../shared/answered.js';
+import { Part, State } from './part.js';
+
+export function HealthPart() {
+  const health = useQuery(healthQuery());
+  return (
+    <Part title="Health" about="As the service sees itself, asked every few seconds.">
+      <Answered query={health} label="Asking for the health">
+        {({ checks }) => (
+          <Group gap="xl">
+            {Object.entries(checks).map(([name, { ok, message }]) => (
+              <div key={name}>
+                <State ok={ok}>
+                  {name}: {ok ? 'well' : 'not well'}
+                </State>
+                {message !== undefined && <Text size="sm">{message}</Text>}
+              </div>
+            ))}
+          </Group>
+        )}
+      </Answered>
+    </Part>
+  );
+}

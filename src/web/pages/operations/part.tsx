@@ -1,0 +1,40 @@
+/** A part of the page: what it is about, and what can be done. */
+import { Group, Text, Title } from '@mantine/core';
+import { type ReactNode, useId } from 'react';
+import classes from './page.module.css';
+
+interface Props {
+  title: string;
+  about: string;
+  action?: ReactNode;
+  children: ReactNode;
+}
+
+export function Part({ title, about, action, children }: Props) {
+  const id = useId();
+  return (
+    <section className={classes.part} aria-labelledby={id}>
+      <Group justify="space-between" align="flex-start" mb="sm">
+        <div className={classes.words}>
+          <Title order={2} size="h5" id={id}>
+            {title}
+          </Title>
+          <Text size="sm" c="dimmed">
+            {about}
+          </Text>
+        </div>
+        {action}
+      </Group>
+      {children}
+    </section>
+  );
+}
+
+/** Green or red, and the word for it. */
+export function State({ ok, children }: { ok: boolean; children: ReactNode }) {
+  return (
+    <span className={classes.state} data-ok={ok}>
+      {children}
+    </span>
+  );
+}

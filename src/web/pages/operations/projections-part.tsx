@@ -1,0 +1,69 @@
+/** What is computed from the log: how far each has come, and what stopped it. */
+import { Alert, Code, Text } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { projectionsQuery, rebuild } from '../../service/operations-queries.js';
+import { SCHEMA } from '../../service/queries.js';
+import { useRole } from '../../service/use-session.js';
+import type { Projection } from '../../service/types.js';
+import { Answered } from '../../shared/answered.js';
+import { ConfirmButton } from '../../shared/confirm-button.js';
+import { ProblemAlert } from '../../shared/problem-alert.js';
+import { Part, State } from './part.js';
+import classes from './page.module.css';
+
+export function ProjectionsPart() {
+  const projections = useQuery(projectionsQuery());
+  return (
+    <Part title="Projections" about="Tables, metadata rows and indexes follow the log. Each can be made again from it.">
+      <Answered query={projections} label="Reading the projections">
+        {(found) => (
+          <ul className={classes.lines}>
+            {found.map((projection) => (
+              <Line key={projection.name} projection={projection} />
+            ))}
+          </ul>
+        )}
+      </Answered>
+    </Part>
+  );
+}
+
+function Line({ projection: { name, position, lag, status, last_error: failure } }: { projection: Projection }) {
+  const isAdmin = useRole() === 'admin';
+  const client = useQueryClient();
+  const again = useMutation({
+    mutationFn: () => rebuild(name),
+    onSettled: () => client.invalidateQueries({ queryKey: [SCHEMA] }),
+  });
+  return (
+    <li className={classes.line}>
+      <div className={classes.words}>
+        <State ok={status === 'running'}>{name}</State>
+        <Text size="sm" c="dimmed">
+          {lag === 0 ? `at the head, event ${position}` : `${lag} behind, at event ${position}`}
+        </Text>
+        {again.isSuccess && <Text size="sm">Made again from the log.</Text>}
+        {again.error !== null && <ProblemAlert error={again.error} />}
+        {failure !== null && (
+          <Alert color="red" mt="xs" title={`It stopped before event ${failure.position}`}>
+            <Text size="sm">{failure.message}</Text>
+            <Text size="sm" mt={4}>
+              {failure.next}
+            </Text>
+            {failure.sqlstate !== null && <Code>{failure.sqlstate}</Code>}
+          </Alert>
+        )}
+      </div>
+      {isAdmin && (
+        <ConfirmButton
+          size="xs"
+          label="Rebuild"
+          sure="Yes, rebuild"
+          about={name}
+          loading={again.isPending}
+          onConfirm={() => again.mutate()}
+        />
+      )}
+    </li>
+  );
+}
