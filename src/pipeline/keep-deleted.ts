@@ -39,7 +39,12 @@ export async function keepDeleted(client: pg.ClientBase, keeping: Keeping): Prom
   }
   const { schema } = options.place;
   const facts = await readTrashFacts(client, { schema, tables: [...tables.keys()] });
-  if (!facts.mayCreateSchemas) return { kind: 'kept', events: [...events], warnings: [...tables.keys()].map(notKept) };
+  if (!facts.mayCreateSchemas)
+    return {
+      kind: 'kept',
+      events: [...events],
+      warnings: [...[...tables.keys()].map(notKept), ...fieldsNotKept(events)],
+    };
   const problems = [...tables.keys()].flatMap((name) => unkeepable(name, facts.tables.get(name)));
   if (problems.length > 0) return { kind: 'refused', problems };
   const copyRows = request.online === true ? null : options.keep.copyRows;
@@ -96,10 +101,23 @@ function unkeepable(collection: string, facts: TableFacts | undefined): Problem[
   return [{ code: 'IN_USE', message, collection }];
 }
 
-function notKept(collection: string): Warning {
-  const message = `drop table ${collection}: nothing is kept, because the service's account may not create schemas in this database (GRANT CREATE ON DATABASE)`;
-  return { code: 'DATA_NOT_KEPT', collection, message };
-}
+const NO_SCHEMAS =
+  "nothing is kept, because the service's account may not create schemas in this database (GRANT CREATE ON DATABASE)";
+
+const notKept = (collection: string): Warning => ({
+  code: 'DATA_NOT_KEPT',
+  collection,
+  message: `drop table ${collection}: ${NO_SCHEMAS}`,
+});
+
+const fieldsNotKept = (events: readonly LogEvent[]): Warning[] =>
+  events.flatMap((event) => {
+    const { collection, field } = event;
+    if (!deletesField(event) || collection === null || field === null) return [];
+    return [
+      { code: 'DATA_NOT_KEPT', collection, field, message: `delete field ${collection}.${field}: ${NO_SCHEMAS}` },
+    ];
+  });
 
 function leavingWarnings(names: Iterable<string>, { tables }: TrashFacts): Warning[] {
   return [...names].flatMap((collection) =>

@@ -9,7 +9,7 @@ import type { Resumable } from '../kernel/resumable.js';
 import type { Warning } from '../kernel/warning.js';
 import { primaryKeyColumns } from '../projector/ddl/create-table.js';
 import { planBatch } from '../projector/ddl/plan.js';
-import { type ValuesFacts, readValuesFacts } from '../projector/trash/values-facts.js';
+import { type Place, type ValuesFacts, readValuesFacts } from '../projector/trash/values-facts.js';
 import { startFolding } from '../schema/fold/evolve.js';
 import { formerNames } from '../schema/fold/former-names.js';
 import type { LogEvent } from '../schema/model/events.js';
@@ -46,12 +46,13 @@ export async function keepValues(
   // What isn't counted needn't stand still.
   const problems = copyRows === null ? null : await lockAll(client, { state, events, schema, waits });
   if (problems !== null) return { problems };
-  const tables = [...new Set(candidates.map(({ table }) => table))];
-  const facts = await readValuesFacts(client, { schema, tables, most: copyRows ?? 0 });
+  const places = [...new Map(candidates.map(({ table }) => [keyOf(table), table])).values()];
+  const facts = await readValuesFacts(client, { schema, places, most: copyRows ?? 0 });
+  const factsOf = new Map(places.map((place, index) => [keyOf(place), facts.get(index)]));
   const kept = new Set<number>();
   const warnings: Warning[] = [];
   for (const at of deletions) {
-    const why = at.never ?? reasonAgainst(at, facts.get(at.table), copyRows);
+    const why = at.never ?? reasonAgainst(at, factsOf.get(keyOf(at.table)), copyRows);
     if (why === null) continue;
     if (why === undefined) kept.add(at.index);
     else warnings.push(...notKept(at, why));
@@ -72,18 +73,21 @@ interface Deletion {
   index: number;
   collection: string;
   field: string;
-  /** What the table, its key and the column are called before the batch. */
-  table: string;
+  /** Where the table is, and what its key and the column are called, before the batch. */
+  table: Place;
   columns: string[];
   /** Why its values are not kept, whatever the table holds. */
   never: string | undefined;
 }
+
+const keyOf = ({ name, position = 0 }: Place): string => `${position} ${name}`;
 
 function* deletionsIn(state: State, events: readonly LogEvent[]): Resumable<Deletion[]> {
   if (!events.some(deletesField)) return [];
   const folding = startFolding(state);
   const former = formerNames();
   const hidden = aliasesGoingAlong(state, events);
+  const restored = new Map<string, Place>();
   const found: Deletion[] = [];
   for (const [index, event] of events.entries()) {
     const { collection, field } = event;
@@ -94,16 +98,24 @@ function* deletionsIn(state: State, events: readonly LogEvent[]): Resumable<Dele
         index,
         collection,
         field,
-        table: former.collection(collection),
+        table: restored.get(former.collection(collection)) ?? { name: former.collection(collection) },
         columns,
         never: neverKept(node, field),
       });
     }
+    noteRestored(restored, event);
     folding.add({ ...event, position: state.position + 1 + index });
     former.add(event);
     yield;
   }
   return found;
+}
+
+/** A table that comes back in the batch lies in the trash before it. */
+function noteRestored(places: Map<string, Place>, event: LogEvent): void {
+  if (event.type !== 'collection.created' || event.data.restored === undefined) return;
+  const { name, position } = event.data.restored;
+  places.set(event.collection, { name, position });
 }
 
 /** Aliases that go with the relation that they showed: the relation's own story. */
@@ -135,7 +147,7 @@ function reasonAgainst(
   if (!facts.readable) return "the service's account may not read the table";
   if (facts.heir !== null) return `the table ${facts.heir} inherits from it`;
   if (copyRows !== null && facts.rows > copyRows)
-    return `the table has more than ${copyRows.toLocaleString('en')} rows (KEEP_COPY_ROWS)`;
+    return `the table has more than ${copyRows.toLocaleString('en')} rows (KEEP_COPY_ROWS); deleted online, they are kept`;
   return undefined;
 }
 

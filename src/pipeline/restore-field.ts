@@ -6,7 +6,7 @@ import { integer, qualified, trash } from '../projector/ddl/sql.js';
 import { type TrashEntry, findIdentities } from '../projector/trash/list.js';
 import type { RestoreRequest } from '../schema/operations/restore-collection.js';
 import type { CommandOf } from '../schema/operations/index.js';
-import { type CollectionNode, primaryKeyOf } from '../schema/model/state.js';
+import { type CollectionNode, type Identity, type State, primaryKeyOf } from '../schema/model/state.js';
 import { keyChange } from '../schema/transition/fitting.js';
 import { notNullName } from '../schema/transition/not-null-name.js';
 import { type RestoreOptions, schemaBefore, stillThere } from './restore.js';
@@ -25,9 +25,11 @@ export async function restoringField(
   request: RestoreRequest,
 ): Promise<RestoringField> {
   const { position, identity, collection, field } = entry;
-  const { state: past } = await schemaBefore(options, entry);
+  const { state: before } = await schemaBefore(options, entry);
   const { state: then } = await options.at(position - 1);
   const node = then.collections.get(collection) as CollectionNode;
+  // It may have come back, and gone again, in one batch.
+  const past = holds(before, node.identities.collection) ? before : then;
   const command = { position, identity, collection, name: field ?? '', past, node, ...request };
   const prepare: Prepare<Command> = async (client, state) => {
     await stillThere(entry, command)(client, state);
@@ -38,6 +40,9 @@ export async function restoringField(
   };
   return { command, prepare };
 }
+
+const holds = ({ collections }: State, identity: Identity): boolean =>
+  collections.some(({ identities }) => identities.collection === identity);
 
 /** @throws ProblemError */
 async function refuseWithoutTable(client: pg.ClientBase, entry: TrashEntry, node: CollectionNode): Promise<void> {

@@ -84,7 +84,7 @@ describe('the trash of fields', function () {
     const start = 'its values are not kept in the trash, because';
     expect(said(plan, 'DATA_NOT_KEPT')).to.deep.equal([
       `delete field keyless.b: ${start} the table has no primary key by which they could come back`,
-      `delete field large.a: ${start} the table has more than 5 rows (KEEP_COPY_ROWS)`,
+      `delete field large.a: ${start} the table has more than 5 rows (KEEP_COPY_ROWS); deleted online, they are kept`,
       `delete field large.twice: ${start} its values are computed from others`,
     ]);
     await api.ok('POST', '/schema/apply', diff);
@@ -276,6 +276,33 @@ describe('the trash of fields', function () {
       { a: 'y', b: 2 },
     ]);
     expect(await trashed()).to.deep.equal([]);
+  });
+
+  it('goes into the trash beside renames in the same batch, and with a table that comes back only to lose it', async () => {
+    await table('t', [plain('a'), plain('b')]);
+    await table('s', [plain('c')]);
+    const [early] = [
+      await api.head(),
+      await api.sql(`INSERT INTO t (a, b) VALUES ('x', 'y'); INSERT INTO s (c) VALUES ('z')`),
+    ];
+    await api.ok('POST', '/fields/t', plain('later'));
+    await api.sql(`UPDATE t SET later = 'kept'`);
+    await api.ok('POST', '/collections/t/rename', { to: 'old' });
+    await api.ok('POST', '/collections/s/rename', { to: 't' });
+    await api.ok('POST', '/collections/old/rename', { to: 's' });
+    await api.ok('POST', '/fields/s/a/rename', { to: 'a2' });
+    await api.ok('POST', '/fields/s/b/rename', { to: 'a' });
+    // Both change places again, and the later field goes.
+    await api.ok('POST', '/schema/apply', await api.ok('GET', `/history/diff?to=${early}`));
+    expect((await trashed()).map(({ field, rows }) => [field, rows])).to.deep.equal([['later', 1]]);
+    await restore((await trashed())[0]!.position);
+    expect(await api.sql('SELECT a, b, later FROM t')).to.deep.equal([{ a: 'x', b: 'y', later: 'kept' }]);
+    // Now the whole table comes back, and loses that field again on the way.
+    await gone('/collections/t');
+    await api.ok('POST', '/schema/apply', await api.ok('GET', `/history/diff?to=${early}`));
+    expect((await trashed()).map(({ field, rows }) => [field, rows])).to.deep.equal([['later', 1]]);
+    await restore((await trashed())[0]!.position, { as: 'latest' });
+    expect(await api.sql('SELECT a, b, latest FROM t')).to.deep.equal([{ a: 'x', b: 'y', latest: 'kept' }]);
   });
 
   it('is made empty when going back to it after a purge; a diff from before the purge is refused', async () => {

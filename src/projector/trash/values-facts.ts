@@ -1,6 +1,6 @@
 /** What has to be known of a table before values of it are copied: asked while nobody else can change it. */
 import type pg from 'pg';
-import { type Sql, integer, join, literal, qualified, sql } from '../ddl/sql.js';
+import { type Sql, integer, join, literal, qualified, sql, trash, trashSchemaName } from '../ddl/sql.js';
 
 export interface ValuesFacts {
   /** The account may read it. */
@@ -13,38 +13,55 @@ export interface ValuesFacts {
   rows: number;
 }
 
-type Found = Omit<ValuesFacts, 'rows'> & { name: string };
-
-const TABLES = `
-SELECT c.relname::text AS name, pg_catalog.has_table_privilege(c.oid, 'SELECT') AS readable,
-  (SELECT min(i.inhrelid::regclass::text) FROM pg_catalog.pg_inherits i WHERE i.inhparent = c.oid) AS heir,
-  ARRAY(SELECT a.attname::text FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped) AS columns
-  FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
- WHERE n.nspname = $1 AND c.relname = ANY ($2) AND c.relkind = 'r'`;
+/** A table where it is before the batch: in the managed schema, or in the trash, which it comes back from in the batch. */
+export interface Place {
+  name: string;
+  /** Of the deletion that put it into the trash. */
+  position?: number | undefined;
+}
 
 export interface Asked {
   schema: string;
-  tables: readonly string[];
+  places: readonly Place[];
   /** Where counting ends. */
   most: number;
 }
 
-/** By name; one that was dropped by hand is missing. Call it with the tables locked. */
+type Found = Omit<ValuesFacts, 'rows'> & { place: number };
+
+const tablesAt = (places: Sql): Sql => sql`
+SELECT w.place, pg_catalog.has_table_privilege(c.oid, 'SELECT') AS readable,
+  (SELECT min(i.inhrelid::regclass::text) FROM pg_catalog.pg_inherits i WHERE i.inhparent = c.oid) AS heir,
+  ARRAY(SELECT a.attname::text FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped) AS columns
+  FROM (VALUES ${places}) AS w (place, schema, name) JOIN pg_catalog.pg_namespace n ON n.nspname = w.schema
+  JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid AND c.relname = w.name AND c.relkind = 'r'`;
+
+/** By the index of its place; one that was dropped by hand is missing. Call it with the tables locked. */
 export async function readValuesFacts(
   client: pg.ClientBase,
-  { schema, tables, most }: Asked,
-): Promise<ReadonlyMap<string, ValuesFacts>> {
-  const { rows: found } = await client.query<Found>(TABLES, [schema, tables]);
-  const counted = found.filter(({ readable, heir }) => readable && heir === null);
-  const counts = new Map<string, number>();
+  { schema, places, most }: Asked,
+): Promise<ReadonlyMap<number, ValuesFacts>> {
+  if (places.length === 0) return new Map();
+  const values = places.map(({ name, position }, index) => {
+    const at = position === undefined ? literal(schema) : trashSchemaName(integer(String(position)));
+    return sql`(${integer(String(index))}, ${at}::text, ${literal(name)})`;
+  });
+  const { rows: found } = await client.query<Found>(tablesAt(join(values, sql`, `)));
+  const counts = new Map<number, number>();
+  const counted = found.flatMap(({ place, readable, heir }) => {
+    const at = places[place];
+    return readable && heir === null && at !== undefined ? [countOf(schema, at, { place, most })] : [];
+  });
   if (counted.length > 0) {
-    const questions = counted.map(({ name }) => countOf(qualified(schema, name), name, most));
-    const { rows } = await client.query<{ name: string; rows: number }>(join(questions, sql` UNION ALL `));
-    for (const { name, rows: count } of rows) counts.set(name, count);
+    const { rows } = await client.query<{ place: number; rows: number }>(join(counted, sql` UNION ALL `));
+    for (const { place, rows: count } of rows) counts.set(place, count);
   }
-  return new Map(found.map(({ name, ...facts }) => [name, { ...facts, rows: counts.get(name) ?? 0 }]));
+  return new Map(found.map(({ place, ...facts }) => [place, { ...facts, rows: counts.get(place) ?? 0 }]));
 }
 
 /** A table that is too large is read no further than it has to be. */
-const countOf = (table: Sql, name: string, most: number): Sql =>
-  sql`SELECT ${literal(name)} AS name, count(*)::int AS rows FROM (SELECT FROM ${table} LIMIT ${integer(String(most + 1))}) AS counted`;
+function countOf(schema: string, { name, position }: Place, { place, most }: { place: number; most: number }): Sql {
+  const table = position === undefined ? qualified(schema, name) : qualified(trash(position), name);
+  const rows = sql`SELECT FROM ${table} LIMIT ${integer(String(most + 1))}`;
+  return sql`SELECT ${integer(String(place))} AS place, count(*)::int AS rows FROM (${rows}) AS counted`;
+}
