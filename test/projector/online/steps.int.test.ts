@@ -2,13 +2,20 @@ import { expect } from 'chai';
 import type pg from 'pg';
 import { findDrift } from '../../../src/projector/drift/find.js';
 import { findOrphans } from '../../../src/projector/online/orphans.js';
-import { PREPARATION_LOST } from '../../../src/projector/online/index.js';
+import {
+  PREPARATION_LOST,
+  PreparationRefused,
+  type PreparationStep,
+  type StepProgress,
+  createPreparationEngine,
+} from '../../../src/projector/online/index.js';
 import { verifyCatalog } from '../../../src/projector/verify/index.js';
 import type { CommandOf, OperationName } from '../../../src/schema/operations/index.js';
 import { catalogText } from '../../support/catalog-text.js';
 import { CAUSE, type Instance, command, done, field, startInstance, table } from '../../support/instance.js';
 import { type TestDatabase, createDatabase } from '../../support/postgres.js';
-import { applied, decided, engine, openSession, runSteps, stepsOf } from './online.js';
+import { until } from '../../support/until.js';
+import { applied, contextOf, decided, engine, openSession, runSteps, stepsOf } from './online.js';
 
 const request = { cause: CAUSE };
 
@@ -24,6 +31,16 @@ const related = (on_delete: string): Named => [
   'create-relation',
   command('create-relation', {
     body: { collection: 'books', field: 'author', related_collection: 'authors', schema: { on_delete } },
+  }),
+];
+
+const retyped = (): Named => [
+  'update-fields',
+  command('update-fields', {
+    collection: 'books',
+    field: 'author',
+    body: { type: 'bigInteger' },
+    concurrentIndexes: false,
   }),
 ];
 
@@ -153,4 +170,74 @@ describe('steps that prepare a change', () => {
       expect((error as { cause: { code: string } }).cause.code).to.equal(PREPARATION_LOST);
     });
   }
+
+  /** By the change, how PostgreSQL refuses it and what is told of the rows. */
+  const REFUSALS: [string, () => Named, string, RegExp][] = [
+    [
+      'NOT NULL',
+      () => updated('books', 'title', { is_nullable: false }),
+      'UPDATE books SET title = NULL WHERE id < 4',
+      /contains null values \(3 rows are null\)/,
+    ],
+    [
+      'unique',
+      () => updated('books', 'isbn', { is_unique: true }),
+      `UPDATE books SET isbn = 'x' WHERE id < 4`,
+      /books_isbn_unique.*1 value is there more than once/,
+    ],
+    [
+      'a foreign key',
+      () => related('CASCADE'),
+      'UPDATE books SET author = 99 WHERE id < 4',
+      /books_author_foreign.*3 rows point at nothing/,
+    ],
+  ];
+
+  for (const [what, change, rows, message] of REFUSALS) {
+    it(`refuse ${what} with the rows in the way, and leave nothing`, async () => {
+      await instance.pool.query(rows);
+      const before = await lines();
+      const [name, body] = change();
+      const online = decided(instance, name, body as never);
+      const steps = await stepsOf(instance, online);
+      const error = await runSteps(session, online, steps).catch((thrown: unknown) => thrown);
+      expect(error).to.be.instanceOf(PreparationRefused);
+      expect((error as PreparationRefused).problems[0]?.message).to.match(message);
+      await engine.cleanUp({ id: online.id, session, schema: 'public', signal: new AbortController().signal });
+      expect(await lines()).to.deep.equal(before);
+    });
+  }
+
+  it('wait for a transaction that never ends, tell whose it is, and let everybody else by', async () => {
+    const application = await openSession(database.connectionString);
+    await application.query(`SET application_name = 'shop'; BEGIN; SELECT FROM books LIMIT 1`);
+    const [name, body] = updated('books', 'title', { is_nullable: false });
+    const online = decided(instance, name, body as never);
+    const [add] = (await stepsOf(instance, online)) as [PreparationStep];
+    const told: string[] = [];
+    const progress = ({ waiting_for = [] }: Partial<StepProgress>): void => {
+      told.push(...waiting_for.map((each) => each.application));
+    };
+    const running = engine.runStep(contextOf(session, online, add, { progress }), add);
+    await until('it is told who is in the way', () => Promise.resolve(told.includes('shop')));
+    await instance.pool.query('SELECT FROM books LIMIT 1');
+    await application.query('COMMIT');
+    await application.end();
+    await running;
+  });
+
+  it('are refused for what PostgreSQL has no way to do before', async () => {
+    const type = decided(instance, ...(retyped() as ['update-fields', never]));
+    const preparation = await engine.planPreparation(instance.pool, type);
+    expect(preparation).to.have.property('kind', 'not possible');
+    if (preparation.kind === 'not possible') expect(preparation.problems[0]?.code).to.equal('ONLINE_NOT_POSSIBLE');
+  });
+
+  it('are none where the table is small', async () => {
+    const usual = createPreparationEngine({ lockWait: 100 });
+    const [name, body] = updated('books', 'title', { is_nullable: false });
+    expect(await usual.planPreparation(instance.pool, decided(instance, name, body as never))).to.deep.equal({
+      kind: 'nothing',
+    });
+  });
 });
