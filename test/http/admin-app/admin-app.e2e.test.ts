@@ -24,8 +24,13 @@ describe('the admin app', () => {
   });
   const { service } = withService();
 
-  const get = (path: string, headers: Record<string, string> = {}) =>
-    fetch(service.url + path, { headers, redirect: 'manual' });
+  /** The whole answer: one that isn't read to its end would keep the service from stopping. */
+  const ask = async (url: string, init: RequestInit = {}) => {
+    const answer = await fetch(url, { redirect: 'manual', ...init });
+    const text = await answer.text();
+    return { status: answer.status, headers: answer.headers, text: () => text };
+  };
+  const get = (path: string, headers: Record<string, string> = {}) => ask(service.url + path, { headers });
   const page = async () => (await get('/app')).text();
 
   it('is where a browser is led to, and nobody else', async () => {
@@ -40,9 +45,7 @@ describe('the admin app', () => {
       expect(answer.status, path).to.equal(200);
       expect(answer.headers.get('content-type')).to.equal('text/html; charset=utf-8');
       expect(answer.headers.get('cache-control')).to.equal('no-store');
-      expect(await answer.text())
-        .to.contain('<div id="app">')
-        .and.not.to.contain('%CSP_NONCE%');
+      expect(answer.text()).to.contain('<div id="app">').and.not.to.contain('%CSP_NONCE%');
     }
   });
 
@@ -51,7 +54,7 @@ describe('the admin app', () => {
     const policy = one.headers.get('content-security-policy') ?? '';
     const nonce = /'nonce-([^']+)'/.exec(policy)?.[1] ?? '';
     expect(nonce).to.have.length.greaterThan(20);
-    expect(await one.text()).to.contain(`nonce="${nonce}"`);
+    expect(one.text()).to.contain(`nonce="${nonce}"`);
     expect(other.headers.get('content-security-policy')).not.to.contain(nonce);
     expect(policy)
       .to.contain("default-src 'none'")
@@ -78,9 +81,9 @@ describe('the admin app', () => {
     }
     const plain = await get(script, { 'accept-encoding': 'identity' });
     expect(plain.headers.get('content-encoding')).to.equal(null);
-    expect(await plain.text()).to.equal(readFileSync(join(BUILT, script.replace('/app/', '')), 'utf8'));
-    expect((await fetch(service.url + script, { method: 'HEAD' })).status).to.equal(200);
-    expect((await fetch(service.url + script, { method: 'POST' })).status).to.equal(404);
+    expect(plain.text()).to.equal(readFileSync(join(BUILT, script.replace('/app/', '')), 'utf8'));
+    expect((await ask(service.url + script, { method: 'HEAD' })).status).to.equal(200);
+    expect((await ask(service.url + script, { method: 'POST' })).status).to.equal(404);
   });
 
   it('gives nothing away that it was not built with', async () => {
@@ -90,7 +93,7 @@ describe('the admin app', () => {
       '/app/assets/x.js',
       '/app/assets/.made-of.json',
     ]) {
-      const text = await (await get(path)).text();
+      const text = (await get(path)).text();
       expect(text, path).not.to.contain('src/web').and.not.to.contain('"home":');
     }
     expect((await get('/app/assets/x.js')).status).to.equal(404);
@@ -100,7 +103,7 @@ describe('the admin app', () => {
     for (const name of ['home', 'import_export', 'insert_link', 'warning_amber']) {
       const icon = await get(`/app/icons/x/${name}.svg`);
       expect(icon.headers.get('content-type'), name).to.equal('image/svg+xml');
-      expect(await icon.text()).to.match(/^<svg [^>]+><path/);
+      expect(icon.text()).to.match(/^<svg [^>]+><path/);
     }
     expect((await get('/app/icons/x/constructor.svg')).status).to.equal(204);
   });
@@ -143,10 +146,10 @@ describe('the admin app', () => {
     const without = await startService({ APP: 'off' });
     try {
       for (const path of ['/app', '/app/assets/x.js', '/']) {
-        const answer = await fetch(without.url + path, { headers: { accept: 'text/html' }, redirect: 'manual' });
+        const answer = await ask(without.url + path, { headers: { accept: 'text/html' } });
         expect(answer.status, path).to.equal(404);
       }
-      expect((await fetch(`${without.url}/server/ping`)).status).to.equal(200);
+      expect((await ask(`${without.url}/server/ping`)).status).to.equal(200);
     } finally {
       await without.stop();
     }
