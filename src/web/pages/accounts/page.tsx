@@ -1,6 +1,6 @@
 /** Who may come in, as what, and with which tokens. */
 import addIcon from 'icon:person_add';
-import { Badge, Box, Button, Group, Text, Title } from '@mantine/core';
+import { Badge, Button, Group, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -8,6 +8,7 @@ import { usersQuery } from '../../service/account-queries.js';
 import type { User } from '../../service/types.js';
 import { Answered } from '../../shared/answered.js';
 import { Glyph } from '../../shared/glyph.js';
+import { Page } from '../../shared/page.js';
 import { useTitle } from '../../shared/page-title.js';
 import { Time } from '../../shared/time.js';
 import { TokensDialog } from './tokens-dialog.js';
@@ -22,7 +23,7 @@ export function AccountsPage() {
   const [open, setOpen] = useState<Open>(null);
   const close = () => setOpen(null);
   return (
-    <Box className={classes.page}>
+    <Page>
       <Group justify="space-between" mb="lg">
         <Title order={1} size="h3">
           Accounts
@@ -43,7 +44,7 @@ export function AccountsPage() {
       {open?.what === 'new' && <UserDialog user={null} onClose={close} />}
       {open?.what === 'user' && <UserDialog user={open.user} onClose={close} />}
       {open?.what === 'tokens' && <TokensDialog user={open.user} onClose={close} />}
-    </Box>
+    </Page>
   );
 }
 

@@ -2,7 +2,7 @@
 import diagramIcon from 'icon:hub';
 import folderIcon from 'icon:folder';
 import tableIcon from 'icon:table';
-import { Badge, Box, Button, Group, Tabs, Text, Title } from '@mantine/core';
+import { Badge, Button, Group, Tabs, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, getRouteApi } from '@tanstack/react-router';
 import { collectionQuery } from '../../service/queries.js';
@@ -10,6 +10,7 @@ import { useRole } from '../../service/use-session.js';
 import type { CollectionDocument } from '../../service/types.js';
 import { Glyph } from '../../shared/glyph.js';
 import { MaterialIcon } from '../../shared/material-icon.js';
+import { Page } from '../../shared/page.js';
 import { useTitle } from '../../shared/page-title.js';
 import { ProblemAlert } from '../../shared/problem-alert.js';
 import { Waiting } from '../../shared/waiting.js';
@@ -30,12 +31,12 @@ export function CollectionPage() {
   if (collection !== undefined) return <Whole key={name} collection={collection} />;
   if (error === null) return <Waiting label={`Reading ${name}`} />;
   return (
-    <Box className={classes.page}>
+    <Page wide>
       <Title order={1} size="h3" mb="md">
         {name}
       </Title>
       <ProblemAlert error={error} retry={() => void refetch()} />
-    </Box>
+    </Page>
   );
 }
 
@@ -45,7 +46,7 @@ function Whole({ collection: { collection, meta, schema } }: { collection: Colle
   const mayReadHistory = useRole() !== 'reader';
   const choose = (next: string | null) => void navigate({ search: { tab: next as Tab }, replace: true });
   return (
-    <Box className={classes.page}>
+    <Page wide>
       <Group gap="sm" wrap="nowrap" align="flex-start">
         <span className={classes.icon} style={{ color: colorOf(meta.color) }}>
           <MaterialIcon name={meta.icon} otherwise={schema === null ? folderIcon : tableIcon} size={26} />
@@ -88,7 +89,7 @@ function Whole({ collection: { collection, meta, schema } }: { collection: Colle
           {mayReadHistory && <HistoryTab collection={collection} />}
         </Tabs.Panel>
       </Tabs>
-    </Box>
+    </Page>
   );
 }
 

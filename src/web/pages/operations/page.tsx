@@ -1,16 +1,16 @@
 /** Whether everything is as it should be, and what to do where it isn't. */
-import { Box, Stack, Title } from '@mantine/core';
+import { Stack, Title } from '@mantine/core';
+import { Page } from '../../shared/page.js';
 import { useTitle } from '../../shared/page-title.js';
 import { Checks } from './checks.js';
 import { DriftPart } from './drift-part.js';
 import { HealthPart } from './health-part.js';
 import { ProjectionsPart } from './projections-part.js';
-import classes from './page.module.css';
 
 export function OperationsPage() {
   useTitle('Operations');
   return (
-    <Box className={classes.page}>
+    <Page>
       <Title order={1} size="h3" mb="lg">
         Operations
       </Title>
@@ -20,6 +20,6 @@ export function OperationsPage() {
         <Checks />
         <DriftPart />
       </Stack>
-    </Box>
+    </Page>
   );
 }

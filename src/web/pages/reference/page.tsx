@@ -1,6 +1,6 @@
 /** The interface: what can be asked, and a try-out with the session of who looks at it. */
 import searchIcon from 'icon:search';
-import { Anchor, Box, Text, TextInput, Title } from '@mantine/core';
+import { Anchor, Text, TextInput, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -9,6 +9,7 @@ import type { OpenApiDocument } from '../../../http/openapi/document.js';
 import { request } from '../../service/request.js';
 import { Answered } from '../../shared/answered.js';
 import { Glyph } from '../../shared/glyph.js';
+import { Page } from '../../shared/page.js';
 import { useTitle } from '../../shared/page-title.js';
 import { Operation } from './operation.js';
 import { Shape } from './shape.js';
@@ -25,7 +26,7 @@ export function ReferencePage() {
     queryFn: async ({ signal }) => outlineOf(await request<OpenApiDocument>('/server/openapi.json', { signal })),
   });
   return (
-    <Box className={classes.page}>
+    <Page wide>
       <Title order={1} size="h3">
         API
       </Title>
@@ -39,7 +40,7 @@ export function ReferencePage() {
       <Answered query={outline} label="Reading the interface">
         {(found) => <Operations outline={found} />}
       </Answered>
-    </Box>
+    </Page>
   );
 }
 

@@ -1,10 +1,11 @@
 /** Every accepted change, the newest first: who, what, when and why. */
-import { Box, Button, Text, Title } from '@mantine/core';
+import { Button, Text, Title } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { batchesQuery } from '../../service/history-queries.js';
 import type { Batch } from '../../service/types.js';
+import { Page } from '../../shared/page.js';
 import { useTitle } from '../../shared/page-title.js';
 import { ProblemAlert } from '../../shared/problem-alert.js';
 import { dayOf } from '../../shared/time.js';
@@ -26,7 +27,7 @@ export function TimelinePage() {
   const change = (changed: Partial<TimelineSearch>) =>
     void navigate({ search: (before: TimelineSearch) => ({ ...before, ...changed }), replace: true });
   return (
-    <Box className={classes.page}>
+    <Page>
       <Title order={1} size="h3">
         Timeline
       </Title>
@@ -45,7 +46,7 @@ export function TimelinePage() {
           Older changes
         </Button>
       )}
-    </Box>
+    </Page>
   );
 }
 
