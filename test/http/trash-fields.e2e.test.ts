@@ -305,6 +305,50 @@ describe('the trash of fields', function () {
     expect(await api.sql('SELECT a, b, latest FROM t')).to.deep.equal([{ a: 'x', b: 'y', latest: 'kept' }]);
   });
 
+  it('takes nothing from the trash for a diff that says of other things that they are those in it', async () => {
+    await table('t', [plain('a')]);
+    await table('s', [plain('c')]);
+    await api.sql(`INSERT INTO t (a) VALUES ('x')`);
+    const then = await api.head();
+    const value = await gone('/fields/t/a');
+    const whole = await gone('/collections/t');
+    type Item = {
+      collection: string;
+      field?: string;
+      identity?: string;
+      restores?: number;
+      diff: { kind: string; rhs: { schema: unknown } }[];
+    };
+    type Diff = { hash: string; diff: { collections: Item[]; fields: Item[]; relations: Item[] } };
+    const forged = async (change: (diff: Diff['diff']) => void) => {
+      const back = await api.ok<Diff>('GET', `/history/diff?to=${then}`);
+      change(back.diff);
+      return client('/schema/apply', json(back));
+    };
+    const itemOf = (diff: Diff['diff'], field: string) => diff.fields.find((each) => each.field === field)!;
+    const folder = await forged((diff) => {
+      diff.fields = [];
+      diff.collections[0]!.diff[0]!.rhs.schema = null;
+    });
+    expect([folder.status, folder.codes]).to.deep.equal([409, ['SCHEMA_CHANGED']]);
+    const another = await forged((diff) => {
+      Object.assign(itemOf(diff, 'a'), { identity: diff.collections[0]!.identity });
+    });
+    expect([another.status, another.codes]).to.deep.equal([400, ['INVALID_PAYLOAD']]);
+    const alive = await forged((diff) => {
+      itemOf(diff, 'a').identity = '2.1';
+    });
+    expect([alive.status, alive.codes]).to.deep.equal([409, ['SCHEMA_CHANGED']]);
+    const odd = await forged((diff) => {
+      Object.assign(diff.collections[0]!, { identity: 7, restores: -1 });
+    });
+    expect(odd.codes).to.deep.equal(['INVALID_PAYLOAD', 'INVALID_PAYLOAD']);
+    expect((await trashed()).map(({ position }) => position)).to.deep.equal([whole, value]);
+    const honest = await forged(() => undefined);
+    expect(honest.status, honest.text).to.equal(204);
+    expect(await api.sql('SELECT a FROM t')).to.deep.equal([{ a: 'x' }]);
+  });
+
   it('is made empty when going back to it after a purge; a diff from before the purge is refused', async () => {
     await table('t', [plain('a')]);
     await api.sql(`INSERT INTO t (a) VALUES ('x')`);

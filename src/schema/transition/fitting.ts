@@ -2,7 +2,7 @@
 import { jsonEqual } from '../../kernel/json.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import type { ColumnSchema, Field } from '../model/model.js';
-import { type CollectionNode, type Identity, type State, extrasOf, primaryKeyOf } from '../model/state.js';
+import { type CollectionNode, type Identity, type State, extrasOf, isFolder, primaryKeyOf } from '../model/state.js';
 import { type InTrash, type Way, withTables } from './restoring.js';
 
 /** Those that fit: tables first, because fields may come back into them. */
@@ -30,7 +30,7 @@ function byIdentity({ collections }: State, { identities, collection }: Collecti
 }
 
 function unfitTable(before: CollectionNode, after: CollectionNode | undefined): string | null {
-  if (after === undefined) return 'it is not asked for';
+  if (after === undefined || isFolder(after)) return 'it is not asked for';
   const parts = ['partition_by', 'partition_of'] as const;
   const [old, now] = [extrasOf(before), extrasOf(after)];
   if (parts.some((part) => !jsonEqual(old[part], now[part]))) return 'it is partitioned otherwise';
