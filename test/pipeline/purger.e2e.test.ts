@@ -117,4 +117,27 @@ describe('the trash, its end and its limits', function () {
     await api.ok('DELETE', '/collections/foreign_news?purge');
     expect(await trash(api)).to.deep.equal([]);
   });
+
+  it('stands beside the schema that is managed, whatever that is called', async () => {
+    const api = await start({ DB_SCHEMA: 'Other places' });
+    await make(api, 'moved');
+    await api.ok('POST', '/fields/moved', {
+      field: 'n',
+      type: 'integer',
+      interface: 'input',
+      schema: { is_unique: true },
+    });
+    await api.sql('INSERT INTO "Other places".moved (n) VALUES (7)');
+    await api.ok('DELETE', '/collections/moved');
+    const [entry] = await trash(api);
+    const kept = await api.sql(`SELECT n FROM "service_Other places_trash_${entry?.position}".moved`);
+    expect(kept).to.deep.equal([{ n: 7 }]);
+    await api.ok('POST', `/trash/${entry?.position}/restore`, { as: 'back' });
+    expect(await api.sql('SELECT n FROM "Other places".back')).to.deep.equal([{ n: 7 }]);
+    const verified = await api.ok<{ data: { ok: boolean } }>('GET', '/projections/verify');
+    expect(verified.data.ok).to.equal(true);
+    await api.ok('DELETE', '/collections/back');
+    const [again] = await trash(api);
+    await api.ok('DELETE', `/trash/${again?.position}`);
+  });
 });

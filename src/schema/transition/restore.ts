@@ -51,7 +51,9 @@ export function* restoration(state: State, restore: RestoreCollection): Resumabl
   const name = as ?? former;
   const problems = nameProblems(state, restore);
   if (problems.length > 0) return refuse(...problems);
+  yield* lookUp(restore.past);
   const { past, unwritten } = yield* byNamesOfNow(state, restore);
+  yield* lookUp(past);
   const node = past.collections.get(name);
   if (node?.identities.collection !== identity)
     throw new Error(`restore: ${JSON.stringify(former)} of position ${position} is not what it was`);
@@ -83,6 +85,12 @@ export function* restoration(state: State, restore: RestoreCollection): Resumabl
   yield;
   yield* restoreRelations(restoring);
   return ok({ draft, restores, left, unwritten: unwritten.filter((each) => each.collection === name) });
+}
+
+/** What is looked up of a state, in steps: in one go it takes 12 ms each of ten thousand collections. */
+function* lookUp(state: State): Resumable<void> {
+  yield* groupedIn.inSteps(state);
+  yield* referencesTo.inSteps(state);
 }
 
 function nameProblems(state: State, { name, as }: RestoreCollection): Problem[] {
