@@ -179,6 +179,49 @@ CREATE TABLE :"service".service_checkpoints (
 CREATE INDEX service_checkpoints_waiting ON :"service".service_checkpoints (target, id)
   WHERE published_at IS NULL AND refused_at IS NULL;
 
+-- What change requests ask for, and why they failed: canonical JSON, each once by its hash, which their events carry. One
+-- that had to be erased leaves its hash.
+CREATE TABLE :"service".service_documents (
+  hash       text           PRIMARY KEY CHECK (hash ~ '^[0-9a-f]{64}$'),
+  content    text,
+  kept_at    timestamptz(3) NOT NULL DEFAULT now(),
+  erased_at  timestamptz(3),
+  CHECK ((content IS NULL) = (erased_at IS NOT NULL))
+);
+
+-- Change requests, folded from their events, in whose transaction they are written.
+CREATE TABLE :"service".service_change_requests (
+  id              uuid   PRIMARY KEY,
+  state           text   NOT NULL,
+  -- What it changes.
+  collections     text[] NOT NULL,
+  -- Whose tables nothing else may change now.
+  held            text[] NOT NULL,
+  opened_position bigint NOT NULL,
+  request         jsonb  NOT NULL CHECK (jsonb_typeof(request) = 'object')
+);
+
+CREATE INDEX service_change_requests_opened ON :"service".service_change_requests (opened_position);
+CREATE INDEX service_change_requests_state ON :"service".service_change_requests (state, opened_position);
+CREATE INDEX service_change_requests_held ON :"service".service_change_requests (opened_position) WHERE held <> '{}';
+
+-- What is prepared for them outside their transaction, and how far that is. Rows are here as long as something of it may
+-- be in the database.
+CREATE TABLE :"service".service_preparations (
+  request      uuid    NOT NULL,
+  number       integer NOT NULL,
+  -- What is to be done, as it was planned.
+  step         jsonb   NOT NULL CHECK (jsonb_typeof(step) = 'object'),
+  -- How far the step is, in its own words; for whoever goes on with it.
+  checkpoint   jsonb,
+  -- The same for people.
+  progress     jsonb,
+  started_at   timestamptz(3),
+  -- What it has taken; null: it is not done.
+  milliseconds double precision,
+  PRIMARY KEY (request, number)
+);
+
 -- Accounts.
 CREATE TABLE :"service".service_users (
   id            uuid        PRIMARY KEY,
@@ -299,6 +342,11 @@ CREATE VIEW :"service".service_v_relations AS
 SELECT r.id, r.many_collection, r.many_field, r.one_collection, r.one_field, r.one_collection_field,
        r.one_allowed_collections, r.junction_field, r.sort_field, r.one_deselect_action, r.schema
   FROM :"service".service_relations r;
+
+CREATE VIEW :"service".service_v_changes AS
+SELECT c.id, c.state, c.collections, c.request ->> 'operation' AS operation, c.request -> 'author' ->> 'name' AS author,
+       c.request ->> 'reason' AS reason, c.opened_position, (c.request ->> 'opened_at')::timestamptz AS opened_at
+  FROM :"service".service_change_requests c;
 
 -- Who changed what, when and why, one row an event.
 CREATE VIEW :"service".service_v_history AS

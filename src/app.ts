@@ -7,7 +7,7 @@ import type { Config } from './config.js';
 import { followLog } from './follow-log.js';
 import { createHealth } from './health.js';
 import { createHttp } from './http/app.js';
-import type { HttpDeps } from './http/deps.js';
+import { httpConfig } from './http-config.js';
 import { type ListeningServer, listen } from './http/server.js';
 import { readKeyFile } from './log/signed-checkpoints/key-file.js';
 import { startCheckpoints } from './log/signed-checkpoints/start.js';
@@ -16,7 +16,7 @@ import { OperatorError } from './kernel/operator-error.js';
 import { autoAcknowledge } from './pipeline/auto-acknowledge.js';
 import { createPipeline } from './pipeline/index.js';
 import { createPurger } from './pipeline/purger.js';
-import { type Database, readDatabase } from './postgres/database.js';
+import { readDatabase } from './postgres/database.js';
 import { SQLSTATE, sqlState } from './postgres/errors.js';
 import type { Logger } from './postgres/logger.js';
 import { type ConnectionOptions, createPool, directly, withSessions } from './postgres/pool.js';
@@ -24,6 +24,7 @@ import { isStartupRefused, unexpectedPooler } from './postgres/pooler.js';
 import { createServerRole } from './postgres/server-role.js';
 import { openDatabase } from './postgres/open-database.js';
 import { createMetrics } from './metrics/index.js';
+import { countChanges } from './projector/change-requests/rows.js';
 import { createIndexProjection } from './projector/indexes/index.js';
 import { createProjections } from './projector/projections/index.js';
 import { createFreshness } from './reads/freshness.js';
@@ -37,6 +38,7 @@ import { readSystemCollections } from './reads/system-collections.js';
 import { readRelease } from './release.js';
 import { setUp } from './set-up.js';
 import { type Shutdown, createShutdown } from './shutdown.js';
+import { startChanges } from './start-changes.js';
 
 export interface Service {
   /** `http://127.0.0.1:8055` */
@@ -183,6 +185,19 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
   const projections = createProjections({ ...options, ...place, pool, connection, store, pipeline, indexes });
   const rendered = createRenderedCache();
   const history = createHistory({ ...options, pool, store, folds, release, keepDeleted: options.keep.deleted });
+  const changes = startChanges({
+    ...options,
+    ...place,
+    pool,
+    connection,
+    pipeline,
+    release,
+    store,
+    role,
+    shutdown,
+    metrics: metrics.changes,
+    inTrash: history.inTrash,
+  });
   metrics.watch({
     release,
     databaseVersion: database.version,
@@ -193,28 +208,29 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
     listening: () => following.listening(),
     server: () => role.current(),
     divergences: watch.count,
+    changes: () => countChanges(pool),
     checkpoints: checkpoints.publisher.status,
   });
   const health = createHealth({ freshness, store, pool, watch });
   const positions = createPositions({ check: () => freshness.check(), timeout: options.positionTimeout });
-  const systemCollections = await readSystemCollections(pool, serviceSchema);
   const http = createHttp({
     pipeline,
     pool,
     store,
     freshness,
     positions,
+    changes,
     rendered,
     history,
     checkpoints: checkpoints.service,
     auth,
-    systemCollections,
+    systemCollections: await readSystemCollections(pool, serviceSchema),
     health,
     projections,
     metrics,
     watch,
     logger,
-    config: httpConfig(options, database, release),
+    config: httpConfig(options, { databaseVersion: database.version, release }),
   });
   // Late: what is generated here is shown once, by a start that nothing ends any more.
   const admin = await auth.ensureAdmin(options.admin);
@@ -223,24 +239,6 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
   shutdown.add('http', () => server.close(GRACE));
   shutdown.add('history streams', () => history.tail.close());
   return admin;
-}
-
-function httpConfig(options: OnDatabase, { version }: Database, release: string): HttpDeps['config'] {
-  const { schema, serviceSchema, lockTimeout, maxBody, trustProxy, corsOrigins, app, primaryUrl, log } = options;
-  return {
-    release,
-    databaseVersion: version,
-    schema,
-    serviceSchema,
-    keepDeleted: options.keep.deleted,
-    lockTimeout,
-    maxBody,
-    trustProxy,
-    corsOrigins,
-    app,
-    primaryUrl,
-    logReads: log.level === 'debug',
-  };
 }
 
 /** Who asks meanwhile is told what is waited for, like the reader of the log. */

@@ -23,6 +23,7 @@ export async function live(living: Living): Promise<void> {
   await rename(living);
   await remove(living);
   await trash(living);
+  await online(living);
   await loseTheEnd(living);
 }
 
@@ -171,6 +172,37 @@ async function trash({ api }: Living): Promise<void> {
   await api.sql('UPDATE service.service_trash SET kept_until = now() WHERE position = $1', [kept]);
   await api.ok('POST', '/collections', { collection: 'notices', schema: {} });
   await until('it is purged', async () => (await api.client(`/trash/${kept}`)).status === 404);
+}
+
+/** Changes of a table that is large enough for it: applied, failed, and withdrawn before its turn came. */
+async function online({ api }: Living): Promise<void> {
+  const column = (field: string, type: string) => ({ field, type, interface: 'input' });
+  await api.ok('POST', '/collections', {
+    collection: 'Große',
+    schema: {},
+    fields: [column('text', 'string'), column('number', 'integer')],
+  });
+  await api.sql(`INSERT INTO "Große" (text, number) SELECT repeat('x', 220), i / 2 FROM generate_series(1, 50000) i`);
+  await api.sql('ANALYZE "Große"');
+  const path = (field: string): string => `/fields/${encodeURIComponent('Große')}/${field}?online`;
+  const ask = async (to: string, body: object, method = 'PATCH'): Promise<string> =>
+    (await api.ok<{ data: { id: string } }>(method, to, body)).data.id;
+  const end = (id: string): Promise<void> =>
+    until('it has ended', async () => {
+      const { data } = await api.ok<{ data: { state: string; cleaning: boolean } }>('GET', `/changes/${id}`);
+      return ['applied', 'failed', 'withdrawn'].includes(data.state) && !data.cleaning;
+    });
+  const applied = await ask(path('text'), { schema: { is_nullable: false } });
+  await api.ok('POST', `/changes/${await ask(path('number'), { schema: { is_nullable: false } })}/withdraw`);
+  await end(applied);
+  await end(await ask(path('number'), { schema: { is_unique: true } }));
+  const indexes = [{ name: 'both', definition: 'USING btree (text, number)' }];
+  const snapshot = await api.ok<{ collections: { collection: string; schema: object }[] }>('GET', '/schema/snapshot');
+  const found = snapshot.collections.find(({ collection }) => collection === 'Große');
+  Object.assign(found?.schema ?? {}, { extras: { indexes } });
+  const diff = await api.ok<object>('POST', '/schema/diff', snapshot);
+  await end(await ask('/schema/apply?online', diff, 'POST'));
+  await api.ok('DELETE', `/collections/${encodeURIComponent('Große')}?purge`);
 }
 
 /** As after a failover that lost the last event: it changed metadata alone, so the tables are what they were. */

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
+import { type Document, gatherDocuments } from '../log/documents.js';
 import { readLines } from '../log/lines.js';
 import { readNdjsonPages } from '../log/ndjson.js';
 import type { EventRecord } from '../log/read.js';
@@ -18,19 +19,29 @@ type Sections = ReturnType<OpenedBackup['sections']>;
 export interface RestoredBackup {
   /** The log, for a replay. */
   pages: AsyncIterable<EventRecord[]>;
+  /** Those that were read with the log so far, each once. */
+  documents: () => Document[];
   /** Rows, accounts and sequences, into the tables that the replay has made. */
   fill(client: pg.ClientBase, schema: string): Promise<void>;
 }
 
 export function restoreFrom(backup: OpenedBackup): RestoredBackup {
   const sections = backup.sections();
-  return { pages: eventPages(sections), fill: (client, schema) => fill(client, schema, sections) };
+  const documents = gatherDocuments();
+  return {
+    pages: eventPages(sections, documents.add),
+    documents: documents.take,
+    fill: (client, schema) => fill(client, schema, sections),
+  };
 }
 
-async function* eventPages(sections: Sections): AsyncGenerator<EventRecord[], void, undefined> {
+async function* eventPages(
+  sections: Sections,
+  onDocument: (document: Document) => void,
+): AsyncGenerator<EventRecord[], void, undefined> {
   const { value } = await sections.next();
   if (!value || value.section.section !== 'events') throw new OperatorError('The backup does not begin with the log.');
-  yield* readNdjsonPages(Readable.from(value.content, { objectMode: false }));
+  yield* readNdjsonPages(Readable.from(value.content, { objectMode: false }), onDocument);
 }
 
 async function fill(client: pg.ClientBase, schema: string, sections: Sections): Promise<void> {

@@ -1,6 +1,7 @@
 /** Taking a backup: what one moment held, while the service goes on. */
 import pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
+import { exportedLines } from '../log/documents.js';
 import { readEventTexts } from '../log/event-text.js';
 import { OperatorError } from '../kernel/operator-error.js';
 import { isLockTableFull } from '../projector/refusals/too-few-locks.js';
@@ -112,7 +113,7 @@ async function* eventsOf(client: pg.ClientBase, upTo: number): AsyncGenerator<Bu
     const last = page.at(-1);
     if (last === undefined)
       throw new OperatorError(`The log has no event after position ${after}: "dps verify" says more.`);
-    yield Buffer.from(page.map(({ text }) => `${text}\n`).join(''));
+    yield Buffer.from((await exportedLines(client, page)).map((line) => `${line}\n`).join(''));
     after = last.position;
   }
 }

@@ -39,7 +39,7 @@ export function createProgress(
   };
 }
 
-function bar(done: number, total: number): string {
+export function bar(done: number, total: number): string {
   const filled = total === 0 ? WIDTH : Math.min(WIDTH, Math.floor((done / total) * WIDTH));
   return `[${'#'.repeat(filled)}${'.'.repeat(WIDTH - filled)}]`;
 }

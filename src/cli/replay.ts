@@ -7,7 +7,7 @@ import { countDifferences, describeDifference } from './differences.js';
 import { json } from './output.js';
 import { silentLogger } from './silent-logger.js';
 
-export interface ReplayInto extends Pick<ReplayOptions, 'tables' | 'onReplayed' | 'onTables' | 'fill'> {
+export interface ReplayInto extends Pick<ReplayOptions, 'tables' | 'documents' | 'onReplayed' | 'onTables' | 'fill'> {
   connectionString: string;
   schema: string;
   serviceSchema: string;

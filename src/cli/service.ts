@@ -15,6 +15,7 @@ export interface ServiceRequest {
 }
 
 export interface Answered {
+  status: number;
   text: string;
   headers: IncomingMessage['headers'];
 }
@@ -41,7 +42,7 @@ export async function askFully(invocation: Invocation, path: string, request: Se
     throw new OperatorError(`The answer of the service broke off (${cause.message}).`, { cause });
   });
   if (status < 200 || status > 299) throw new OperatorError(refusal(status, content));
-  return { text: content, headers: answer.headers };
+  return { status, text: content, headers: answer.headers };
 }
 
 /** Sends one request and returns its answer, whatever it is. It may take its time. @throws OperatorError when there is none */

@@ -10,7 +10,7 @@ import { jsonTextsAnswer } from './json-text.js';
 import { inManagedSchema } from './managed-schema.js';
 import { type Call, type Method, route, type Route } from './route.js';
 
-type Deps = Pick<HttpDeps, 'pipeline' | 'config'>;
+type Deps = Pick<HttpDeps, 'pipeline' | 'changes' | 'config'>;
 
 interface Change<N extends OperationName, Query> {
   name: N;
@@ -48,7 +48,7 @@ interface SeveralChangesRoute<Query> {
 
 /** The same where the body says which operation it is. */
 export function severalChangesRoute<Query>(deps: Deps, { choose, ...spec }: SeveralChangesRoute<Query>): Route {
-  const { pipeline, config } = deps;
+  const { config } = deps;
   return route({
     ...spec,
     access: 'admin',
@@ -56,13 +56,17 @@ export function severalChangesRoute<Query>(deps: Deps, { choose, ...spec }: Seve
     async handle(given) {
       const call = { ...given, body: await inManagedSchema(given.body, config.schema) };
       const { name, input, shows } = choose(call);
-      const command = await commandOf(name, input(call));
+      const wanted = input(call);
+      const command = await commandOf(name, wanted);
       const render = ({ state, position }: { state: State; position: number }) =>
         shows === undefined ? noContent(position) : dataAnswer(shows(state, command, call), position);
-      return change(pipeline, call, { name, command, render });
+      return change(deps, call, { name, command, render, online: isOnline(call.query) ? wanted : undefined });
     },
   });
 }
+
+/** Whether the query asks for it: see `onlineQuery`. */
+const isOnline = (query: unknown): boolean => (query as { online?: boolean }).online === true;
 
 async function dataAnswer(texts: Texts, position: number): Promise<Answer> {
   return { ...(await jsonTextsAnswer(inData(texts))), position };

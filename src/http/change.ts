@@ -1,12 +1,27 @@
 /** Routes that change the schema: from a command through the pipeline to an answer. */
 import { createHash } from 'node:crypto';
-import type { Command, Done, DryRun, Outcome, Refusal, RequestContext, StoredAnswer } from '../pipeline/types.js';
+import type {
+  Command,
+  Done,
+  DryRun,
+  Foresee,
+  Outcome,
+  Refusal,
+  RequestContext,
+  StoredAnswer,
+} from '../pipeline/types.js';
 import type { Cause } from '../schema/model/events.js';
 import { type CommandOf, type InputOf, type OperationName, operations } from '../schema/operations/index.js';
 import type { Operation } from '../schema/operations/operation.js';
 import { stepsTo } from '../kernel/resumable.js';
 import { type Answer, noContent, refusal, unwrap } from './answer.js';
 import type { HttpDeps } from './deps.js';
+import { errorBody } from './errors.js';
+import { flag } from './query.js';
+import type { Document } from '../log/documents.js';
+import { openedBy } from '../pipeline/change-requests/index.js';
+import { type ChangeView, showChange } from '../reads/changes.js';
+import type { ChangeRequest } from '../schema/change-requests/model.js';
 import { jsonChunks, largeJsonAnswer } from './json-text.js';
 import { addressOf, idempotencyKeyOf, ifMatchOf, reasonOf, traceparentOf, userAgentOf } from './request-headers.js';
 import type { Call } from './route.js';
@@ -18,19 +33,65 @@ export async function commandOf<N extends OperationName>(name: N, input: InputOf
   return unwrap(await runYielding(stepsTo(parse(input))));
 }
 
+/** Of every route that changes the schema. */
+export const onlineQuery = {
+  online: flag.describe(
+    'What takes long is prepared first, while the tables are used: answers 202 and a change request. What gains nothing by it is done at once',
+  ),
+};
+
+interface Changing<N extends OperationName> {
+  name: N;
+  command: Command<CommandOf<N>>;
+  render: (done: Done) => Answer | Promise<Answer>;
+  /** What the command was read from, where it is to be prepared online. */
+  online?: InputOf<N> | undefined;
+}
+
 /** Runs `command` and answers with what `render` makes of the outcome. */
 export async function change<N extends OperationName>(
-  pipeline: HttpDeps['pipeline'],
+  { pipeline, changes }: Pick<HttpDeps, 'pipeline' | 'changes'>,
   call: Call<unknown>,
+  { name, command, render, online }: Changing<N>,
+): Promise<Answer> {
+  const opening =
+    online === undefined ? undefined : await changes.opening(name, online as object, { purge: purges(call) });
+  const answerTo = async (outcome: Done | Refusal): Promise<Answer> => {
+    if (outcome.kind === 'refused') return refusal(outcome.problems);
+    const opened = opening && openedBy(outcome);
+    return opened === undefined
+      ? withBatch(await render(outcome), outcome)
+      : withBatch(await accepted(opened, opening?.document, outcome), outcome);
+  };
+  const context = { ...(await contextOf(name, call, answerTo)), ...(opening && { revise: opening.revise }) };
+  const outcome: Outcome = await pipeline.execute(name, command, context);
+  return outcome.kind === 'replayed' ? replayed(outcome) : answerTo(outcome);
+}
+
+/** 202 with the request that the change became. */
+async function accepted(request: ChangeRequest, document: Document | undefined, { position }: Done): Promise<Answer> {
+  const documents = new Map(document && [[document.hash, document]]);
+  const answer = await largeJsonAnswer({ data: changeBody(showChange(request, { documents, kept: [], ahead: [] })) });
+  return { ...answer, status: 202, headers: [...answer.headers, 'Location', `/changes/${request.id}`], position };
+}
+
+/** As the interface shows a request: with its errors like those of an answer. */
+export function changeBody({ problems, ...shown }: ChangeView): object {
+  return { ...shown, errors: problems === null ? null : errorBody(problems).errors };
+}
+
+/** Runs a command that isn't a change of the schema, and answers its outcome. */
+export async function recorded(
+  call: Call<unknown>,
+  command: string,
   {
-    name,
-    command,
+    run,
     render,
-  }: { name: N; command: Command<CommandOf<N>>; render: (done: Done) => Answer | Promise<Answer> },
+  }: { run: (context: RequestContext) => Promise<Outcome>; render: (done: Done) => Answer | Promise<Answer> },
 ): Promise<Answer> {
   const answerTo = async (outcome: Done | Refusal): Promise<Answer> =>
-    outcome.kind === 'refused' ? refusal(outcome.problems) : withBatch(await render(outcome), outcome);
-  const outcome: Outcome = await pipeline.execute(name, command, await contextOf(name, call, answerTo));
+    outcome.kind === 'refused' ? refusal(outcome.problems) : render(outcome);
+  const outcome = await run(await contextOf(command, call, answerTo));
   return outcome.kind === 'replayed' ? replayed(outcome) : answerTo(outcome);
 }
 
@@ -38,10 +99,10 @@ export async function change<N extends OperationName>(
 export async function dryRun<N extends OperationName>(
   pipeline: HttpDeps['pipeline'],
   call: Call<unknown>,
-  { name, command }: { name: N; command: Command<CommandOf<N>> },
+  { name, command, foresee }: { name: N; command: Command<CommandOf<N>>; foresee?: Foresee | undefined },
 ): Promise<DryRun> {
   const { idempotency: _, ...context } = await contextOf(name, call, () => Promise.resolve(noContent()));
-  return pipeline.dryRun(name, command, context);
+  return pipeline.dryRun(name, command, { ...context, ...(foresee && { foresee }) });
 }
 
 /** What `command` would do, as it reports it, with the events that would say so. */
@@ -71,7 +132,7 @@ function withBatch(answer: Answer, { events }: Done): Answer {
 
 /** Who, why and from where, with the conditions of the request's headers. Throws `Refused` for malformed ones. */
 async function contextOf(
-  command: OperationName,
+  command: string,
   call: Call<unknown>,
   answerTo: (outcome: Done | Refusal) => Promise<Answer>,
 ): Promise<RequestContext> {

@@ -3,6 +3,8 @@ import type { Auth } from '../auth/index.js';
 import type { CheckpointService } from '../log/signed-checkpoints/start.js';
 import type { LogWatch } from '../log/watch.js';
 import type { Queryable } from '../postgres/pool.js';
+import type { ChangeRequests } from '../pipeline/change-requests/index.js';
+import type { Changes } from '../reads/changes.js';
 import type { Pipeline } from '../pipeline/types.js';
 import type { Logger } from '../postgres/logger.js';
 import type { Projections } from '../projector/projections/index.js';
@@ -37,6 +39,8 @@ export type HealthReport = Record<'database' | 'log' | 'projections', HealthChec
 
 export interface HttpDeps {
   pipeline: Pick<Pipeline, 'execute' | 'dryRun' | 'underLock' | 'acknowledge'>;
+  /** Change requests: opened, withdrawn, shown. */
+  changes: ChangeRequests & Changes;
   store: Pick<Store, 'atHead'>;
   /** For what is no part of the state: the list of the trash. */
   pool: Queryable;

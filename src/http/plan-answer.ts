@@ -1,5 +1,5 @@
 /** What a dry run answers: what would happen, what it would cost, and whether PostgreSQL took it. */
-import type { DryRun } from '../pipeline/types.js';
+import type { DryRun, Plan } from '../pipeline/types.js';
 import { warningsOf } from '../projector/ddl/cost-warnings.js';
 import type { Statement } from '../projector/ddl/statement.js';
 import { runYielding } from '../kernel/event-loop.js';
@@ -18,7 +18,7 @@ export async function planAnswer(
   costs: (statements: readonly Statement[]) => Promise<Warning[]> = (statements) => runYielding(warningsOf(statements)),
 ): Promise<Answer> {
   if (run.kind === 'refused') return refusal(run.problems);
-  const { accepted, refusal: problem, events, statements, before, warnings } = run;
+  const { accepted, refusal: problem, events, statements, before, warnings, preparation } = run;
   const plan = {
     accepted,
     ...(problem !== undefined && errorBody([problem])),
@@ -41,7 +41,23 @@ export async function planAnswer(
       collection: source.collection,
       field: source.field,
     })),
-    warnings: [...(await costs(statements)), ...warnings, ...further],
+    warnings: [...(await costs(statements)), ...warnings, ...(preparation?.warnings ?? []), ...further],
+    ...(preparation && { online: preparedFirst(preparation) }),
   };
   return { ...(await largeJsonAnswer(plan)), position: before.position };
+}
+
+/** What takes long, and is done before the change while the tables are used. */
+function preparedFirst({ collections, steps }: NonNullable<Plan['preparation']>): object {
+  return {
+    collections,
+    steps: steps.map(({ kind, collection, field, summary, rows, bytes }) => ({
+      kind,
+      collection,
+      field,
+      summary,
+      rows,
+      bytes,
+    })),
+  };
 }

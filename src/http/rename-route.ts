@@ -27,7 +27,7 @@ interface RenameRoute<N extends Name, Query> {
 }
 
 export function renameRoute<N extends Name, Query>(
-  { pipeline }: Pick<HttpDeps, 'pipeline'>,
+  deps: Pick<HttpDeps, 'pipeline' | 'changes'>,
   { path, query, name, input, shows }: RenameRoute<N, Query>,
 ): Route {
   return route({
@@ -49,7 +49,7 @@ export function renameRoute<N extends Name, Query>(
         const body = Buffer.from(`{"data":${shows(done.state, command, call)}${told}}`);
         return { ...jsonBytesAnswer(200, body), position: done.position };
       };
-      return change(pipeline, call, { name, command: looked, render });
+      return change(deps, call, { name, command: looked, render });
     },
   });
 }

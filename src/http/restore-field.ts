@@ -14,7 +14,7 @@ import { planAnswer } from './plan-answer.js';
 import type { HttpDeps } from './deps.js';
 import type { Call } from './route.js';
 
-export type RestoreDeps = Pick<HttpDeps, 'pipeline' | 'pool' | 'history' | 'config'>;
+export type RestoreDeps = Pick<HttpDeps, 'pipeline' | 'changes' | 'pool' | 'history' | 'config'>;
 export type RestoreCall = Call<{ dry_run: boolean }>;
 
 export async function restoreField(
@@ -31,7 +31,7 @@ export async function restoreField(
     const returns = await history.returns(run);
     return planAnswer(run, [...returns, ...leftWarnings(await restoredIn(run.before, command))]);
   }
-  return change(pipeline, call, {
+  return change(deps, call, {
     name: 'restore-field',
     command: prepare,
     render: async ({ before, state, position }) => {

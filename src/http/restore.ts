@@ -28,7 +28,7 @@ export async function restore(deps: Deps, call: RestoreCall, position: number): 
     const returns = await deps.history.returns(run);
     return planAnswer(run, [...returns, ...(await leftBehind(run.before, command, entry))]);
   }
-  return change(deps.pipeline, call, {
+  return change(deps, call, {
     name: 'restore-collection',
     command: prepare,
     render: async ({ before, state, position: head }) => {

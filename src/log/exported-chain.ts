@@ -1,4 +1,6 @@
 /** An exported log, checked line by line without a database. */
+import { documentsOf } from '../schema/change-requests/fold.js';
+import { type Document, documentFault, readDocumentLine } from './documents.js';
 import { createChain } from './hash-chain.js';
 import type { LogHead } from './head.js';
 import { RECORD } from './ndjson.js';
@@ -23,13 +25,21 @@ export async function checkExportedLog(
   const chain = createChain();
   const add = (event: EventRecord): string | null => {
     const reason = chain.add(event);
-    if (reason === null) onEvent(event);
-    return reason;
+    if (reason !== null) return reason;
+    awaited.after(event);
+    onEvent(event);
+    return null;
   };
+  const awaited = awaitedDocuments();
   let fault: Fault | undefined;
   let line = 0;
   for await (const text of lines) {
     line += 1;
+    const document = readDocumentLine(text);
+    if (document !== null) {
+      awaited.found(document);
+      continue;
+    }
     const expected = chain.head().position + 1;
     if (fault === undefined) {
       fault = faultOf(text, { line, expected, add });
@@ -41,8 +51,31 @@ export async function checkExportedLog(
     }
   }
   const head = chain.head();
+  fault ??= awaited.fault();
   if (fault === undefined) return { ok: true, head };
   return { ok: false, head, broken: fault };
+}
+
+/** Documents that events name, each in a line behind its event. The first that isn't is a fault. */
+function awaitedDocuments() {
+  const missing = new Map<string, number>();
+  let damaged: Fault | undefined;
+  return {
+    after: (event: EventRecord): void => {
+      for (const hash of documentsOf(event)) if (!missing.has(hash)) missing.set(hash, event.position);
+    },
+    found: (document: Document): void => {
+      const reason = documentFault(document, document.hash);
+      const position = missing.get(document.hash);
+      if (reason !== null && position !== undefined) damaged ??= { position, reason };
+      missing.delete(document.hash);
+    },
+    fault: (): Fault | undefined => {
+      const [first] = missing;
+      if (damaged !== undefined || first === undefined) return damaged;
+      return { position: first[1], reason: documentFault(undefined, first[0]) ?? '' };
+    },
+  };
 }
 
 const MISSING = 'it is missing';

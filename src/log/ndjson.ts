@@ -2,6 +2,7 @@
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import { OperatorError } from '../kernel/operator-error.js';
+import { type Document, documentFault, readDocumentLine } from './documents.js';
 import { readLines } from './lines.js';
 import type { EventRecord } from './read.js';
 
@@ -35,20 +36,35 @@ const PAGE = 1_000;
 
 /**
  * Events of an export in pages, in the order of the lines; the chain is not checked here.
+ * @param onDocument told of the documents that events name, each before the page that ends behind it is given
  * @throws OperatorError naming the line that is none
  */
-export async function* readNdjsonPages(stream: Readable): AsyncGenerator<EventRecord[], void, undefined> {
+export async function* readNdjsonPages(
+  stream: Readable,
+  onDocument: (document: Document) => void = () => undefined,
+): AsyncGenerator<EventRecord[], void, undefined> {
   let page: EventRecord[] = [];
   let number = 0;
   for await (const line of readLines(stream)) {
     number += 1;
     if (line.trim() === '') continue;
+    const document = readDocumentLine(line);
+    if (document !== null) {
+      onDocument(requireWhole(document, number));
+      continue;
+    }
     page.push(readLine(line, number));
     if (page.length < PAGE) continue;
     yield page;
     page = [];
   }
   if (page.length > 0) yield page;
+}
+
+function requireWhole(document: Document, number: number): Document {
+  const fault = documentFault(document, document.hash);
+  if (fault !== null) throw new OperatorError(`Line ${number} is damaged: ${fault}.`);
+  return document;
 }
 
 function readLine(line: string, number: number): EventRecord {

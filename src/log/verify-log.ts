@@ -2,6 +2,7 @@
 import type { Queryable } from '../postgres/pool.js';
 import type { Divergence, LogPlace } from '../schema/model/events.js';
 import { checkHead, isInLog, readAcknowledgements, toDivergence } from './divergence.js';
+import { findDamagedDocument } from './documents.js';
 import { findUnprotected } from './protection.js';
 import { type Verification, type VerifyOptions, verifyChain } from './hash-chain.js';
 
@@ -35,6 +36,8 @@ export async function verifyLog(db: Queryable, seen: LogPlace, options: VerifyOp
     divergences: [...(await readAcknowledged(db)), ...noted],
   };
   if (!chain.ok) return verified;
+  const damaged = await findDamagedDocument(db, chain.head.position);
+  if (damaged !== null) return { ...verified, ok: false, broken: damaged };
   for (const place of [forgotten, seen, ...noted.map((each) => each.seen)]) {
     if (place === null || (await isInLog(db, { position: place.position, hash: place.hash ?? '' }))) continue;
     return { ...verified, ok: false, broken: gone(place, chain.head.position) };

@@ -50,6 +50,11 @@ export function createCommandMetrics(registry: Registry): CommandMetrics {
   return {
     counted: (pipeline) => ({
       ...pipeline,
+      async record(revise, request) {
+        const outcome = await pipeline.record(revise, request);
+        count(request.cause.command, outcome);
+        return outcome;
+      },
       async execute(name, command, request) {
         const stop = seconds.startTimer({ command: name });
         try {

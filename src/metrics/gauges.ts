@@ -4,6 +4,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import type { ProjectionStatus } from '../projector/projections/index.js';
 import type { ServerState } from '../postgres/server-role.js';
 import { createTimeSlice, mapYielding } from '../kernel/event-loop.js';
+import { CHANGE_STATES } from '../schema/change-requests/model.js';
 import type { CollectionNode, State } from '../schema/model/state.js';
 
 export interface Sources {
@@ -20,6 +21,8 @@ export interface Sources {
   server(): ServerState;
   /** Divergences of the log since the start. */
   divergences(): number;
+  /** Change requests by state. */
+  changes(): Promise<ReadonlyMap<string, number>>;
   /** Of publishing checkpoints, since the start. */
   checkpoints(): { position: number; failures: number };
 }
@@ -82,6 +85,7 @@ export function addGauges(registry: Registry, sources: Sources): void {
     () => sources.checkpoints().failures,
   );
   addProjections(registry, sources);
+  addChanges(registry, sources);
 }
 
 function addInfo(registry: Registry, { release, databaseVersion }: Sources): void {
@@ -142,6 +146,21 @@ function addProjections(registry: Registry, sources: Sources): void {
   labelled('dps_projection_failed', '1 while the projection is stopped by an error.', ({ status }) =>
     status === 'failed' ? 1 : 0,
   );
+}
+
+/** All states, so that a graph of one begins at nothing. */
+function addChanges(registry: Registry, sources: Sources): void {
+  void new Gauge({
+    name: 'dps_change_requests',
+    help: 'Change requests by state.',
+    labelNames: ['state'] as const,
+    registers: [registry],
+    async collect() {
+      this.reset();
+      const counts = await inTime(sources.changes(), ANSWER_LIMIT).catch(() => null);
+      if (counts !== null) for (const state of CHANGE_STATES) this.set({ state }, counts.get(state) ?? 0);
+    },
+  });
 }
 
 function addState(registry: Registry, sources: Sources): void {

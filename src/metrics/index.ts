@@ -1,6 +1,7 @@
 /** What Prometheus is told. Names and units as in https://prometheus.io/docs/practices/naming/. */
 import { Registry, collectDefaultMetrics } from 'prom-client';
 import type { Handled } from '../http/request-log.js';
+import { type ChangeMetrics, createChangeMetrics } from './changes.js';
 import { type CommandMetrics, createCommandMetrics } from './commands.js';
 import { createRequestMetrics } from './requests.js';
 import { type Sources, addGauges } from './gauges.js';
@@ -8,6 +9,8 @@ import { type Sources, addGauges } from './gauges.js';
 export interface Metrics {
   /** A request was answered. */
   request(handled: Handled): void;
+  /** What was prepared for change requests. */
+  changes: ChangeMetrics;
   /** Counts what goes through the pipeline. */
   commands: CommandMetrics;
   contentType: string;
@@ -22,6 +25,7 @@ export function createMetrics(): Metrics {
   collectDefaultMetrics({ register: registry });
   return {
     request: createRequestMetrics(registry),
+    changes: createChangeMetrics(registry),
     commands: createCommandMetrics(registry),
     contentType: registry.contentType,
     text: () => registry.metrics(),

@@ -2,19 +2,17 @@
 import { randomUUID } from 'node:crypto';
 import { runYielding } from '../kernel/event-loop.js';
 import { prepareEvents } from '../log/append.js';
-import type { Point } from '../log/fold.js';
-import type { Backend } from '../postgres/backend.js';
 import type { Parameterised } from '../postgres/exchange.js';
-import { planBatch } from '../projector/ddl/plan.js';
+import { changesBefore, changeStatements } from '../projector/change-requests/rows.js';
 import { metadataStatements } from '../projector/metadata/rows.js';
 import { trashStatements } from '../projector/trash/rows.js';
 import { collectionsChanged } from '../schema/fold/event-schemas.js';
-import type { LogEvent } from '../schema/model/events.js';
-import type { State } from '../schema/model/state.js';
+import type { ChangeRequest } from '../schema/change-requests/model.js';
+import type pg from 'pg';
 import type { Try } from './keep-alive.js';
-import { begin, notCommitted } from './begin.js';
+import { type Begun, begin, notCommitted } from './begin.js';
 import { checkpoints } from './checkpoints.js';
-import { decideEvents } from './decide.js';
+import { type DecidedBatch, decideBatch } from './decide.js';
 import { type Batch, finishDone, finishRefused, finishUnchanged, rollback } from './finish.js';
 import { earlierAnswer, findAnswer, storeAnswerStatements } from './idempotency.js';
 import { type Projection, runStatements } from './run-ddl.js';
@@ -35,25 +33,31 @@ async function run({ options, job, ...at }: Attempt): Promise<Outcome> {
   const { client } = at;
   const { request } = job;
   const { idempotency, cause } = request;
-  const { point, base, found, backend, timeline } = await begin(client, options, {
+  const begun = await begin(client, options, {
     ...at,
     ...(idempotency && { question: findAnswer(idempotency, cause), savepoint: true }),
   });
+  const { point, found } = begun;
   const earlier = idempotency && earlierAnswer(idempotency, found);
   if (earlier !== undefined) return rollback(client, earlier);
-  const decided = await decideEvents(client, { job, state: point.state, options, waits: at });
+  const decided = await decideBatch(client, { options, job, begun, waits: at });
   if (decided.kind === 'refused')
     return finishRefused(client, options, { request, outcome: decided, head: point.head });
-  const { events } = decided;
-  if (events.length === 0) return finishUnchanged(client, options, { request, point });
-  const { statements, after } = await runYielding(planBatch(point.state, events, options.place.schema));
+  if (decided.events.length === 0) return finishUnchanged(client, options, { request, point });
+  return carryOut(client, { options, request, begun, waits: at, ...decided });
+}
+
+/** The rest of an attempt, from the DDL to the commit. */
+async function carryOut(client: pg.ClientBase, deciding: Omit<Preparing, 'changes'>): Promise<Outcome> {
+  const { options, request, begun, waits, events, after, statements } = deciding;
+  const { point } = begun;
+  const preparing = { ...deciding, changes: await changesBefore(client, events) };
   // PostgreSQL works on the DDL while rows and hashes are computed here; the rest follows in one flight.
-  const keeps = idempotency !== undefined;
+  const keeps = request.idempotency !== undefined;
   const running = runStatements(
     client,
-    projectionOf(options, { before: point.state, after, events, statements, keeps, waits: at }),
+    projectionOf(options, { before: point.state, after, events, statements, keeps, waits }),
   );
-  const preparing = { options, request, backend, timeline, base, point, events, after };
   const projecting = isLarge(events) ? streamRows(client, { running, rows: () => metadataOf(preparing) }) : running;
   const [problems, batch] = await Promise.all([projecting, prepare(preparing)]);
   if (problems !== null) {
@@ -67,24 +71,23 @@ export function projectionOf({ pool, place }: PipelineOptions, batch: Omit<Proje
   return { ...batch, pool, schema: place.schema };
 }
 
-interface Preparing {
+interface Preparing extends DecidedBatch {
   options: PipelineOptions;
   request: RequestContext;
-  backend: Backend;
-  timeline: number | null;
-  base: Point;
-  point: Point;
-  events: readonly LogEvent[];
-  after: State;
+  begun: Begun;
+  waits: Projection['waits'];
+  /** The change requests that the events are about, before them. */
+  changes: ReadonlyMap<string, ChangeRequest>;
 }
 
-function metadataOf({ point, events, after }: Preparing): Iterable<Parameterised> {
+function metadataOf({ begun: { point }, events, after }: Preparing): Iterable<Parameterised> {
   return metadataStatements(point.state, after, collectionsChanged(events));
 }
 
 /** Everything of a batch but what is streamed. */
 async function prepare(preparing: Preparing): Promise<Batch> {
-  const { options, request, backend, timeline, base, point, events, after } = preparing;
+  const { options, request, begun, events, after, also, changes } = preparing;
+  const { backend, timeline, base, point } = begun;
   const id = randomUUID();
   const now = options.clock?.() ?? new Date();
   const prepared = await prepareEvents({ head: point.head, events, cause: request.cause, batch: id, now });
@@ -99,6 +102,8 @@ async function prepare(preparing: Preparing): Promise<Batch> {
     ...prepared.statements,
     ...(isLarge(events) ? [] : metadataOf(preparing)),
     ...(await runYielding(trashStatements({ before: point.state, events: prepared.events }))),
+    ...changeStatements(prepared.events, changes),
+    ...also,
     ...checkpoints(prepared.head, options),
     ...(request.idempotency ? await storeAnswerStatements(request, done, prepared.head) : []),
   ];

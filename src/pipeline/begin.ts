@@ -18,6 +18,7 @@ import { type Parameterised, sendBatch } from '../postgres/exchange.js';
 import { REFUSE_OLDER_RELEASE } from '../postgres/release-guard.js';
 import { writeLimits } from '../postgres/write-limits.js';
 import { LogDivergedError, type Point, foldLog, foldPage } from '../log/fold.js';
+import { HELD, type Held } from '../projector/change-requests/rows.js';
 import type { Store } from '../reads/store.js';
 import { readEvent } from '../schema/fold/upcasting.js';
 import type { Try } from './keep-alive.js';
@@ -37,6 +38,8 @@ export interface Begun {
   base: Point;
   /** Exactly the log's head, as long as the transaction holds its lock. */
   point: Point;
+  /** Whose tables nothing but their change request may change. */
+  held: Held[];
   /** The rows of the caller's own question. */
   found: Record<string, unknown>[];
 }
@@ -74,10 +77,11 @@ export async function begin(client: pg.ClientBase, options: PipelineOptions, how
       text: `SELECT ${EVENT_COLUMNS} FROM ${own.events} WHERE position > $1 ORDER BY position LIMIT ${FIRST_PAGE}`,
       values: [from.head.position],
     },
+    { text: HELD },
     how.question ?? NOTHING,
     ...(how.savepoint === true ? [{ text: `SAVEPOINT ${SAVEPOINT}` }] : []),
   ]).catch(notBegun);
-  const [, , , limited, , checked, events, found] = results.map(({ rows }) => rows);
+  const [, , , limited, , checked, events, held, found] = results.map(({ rows }) => rows);
   const backend = backendOf(client, limited?.[0]);
   how.attendance.began(backend);
   const check = checked?.[0] as unknown as CheckRow;
@@ -88,7 +92,14 @@ export async function begin(client: pg.ClientBase, options: PipelineOptions, how
   const point = await catchUp(client, store, { from, rows, head: toHead(check) }).catch((error: unknown) => {
     throw error instanceof LogDivergedError ? new DivergedError(from) : error;
   });
-  return { point, base: from, backend, timeline: check.timeline, found: found ?? [] };
+  return {
+    point,
+    base: from,
+    backend,
+    timeline: check.timeline,
+    held: (held ?? []) as unknown as Held[],
+    found: found ?? [],
+  };
 }
 
 /**

@@ -3,16 +3,69 @@ import type pg from 'pg';
 import { runYielding } from '../kernel/event-loop.js';
 import type { Problem } from '../kernel/problem.js';
 import type { Warning } from '../kernel/warning.js';
+import type { Parameterised } from '../postgres/exchange.js';
+import { planBatch } from '../projector/ddl/plan.js';
+import type { Statement } from '../projector/ddl/statement.js';
 import type { LogEvent } from '../schema/model/events.js';
 import type { State } from '../schema/model/state.js';
 import { snapshotHash } from '../schema/snapshot/snapshot.js';
+import type { Begun } from './begin.js';
 import { type Keeping, keepDeleted } from './keep-deleted.js';
+import { heldProblems } from './held.js';
 import type { Job, PipelineOptions, Refusal } from './types.js';
 
-/** `warnings`: what the events can't say of themselves. */
-export type Decided = { kind: 'decided'; events: LogEvent[]; warnings: Warning[] } | Refusal;
+/** A batch as it is carried out. */
+export interface DecidedBatch {
+  kind: 'decided';
+  /** None: nothing is to be done. */
+  events: LogEvent[];
+  statements: Statement[];
+  /** The state that they lead to. */
+  after: State;
+  /** What else is written. */
+  also: readonly Parameterised[];
+  /** What the events can't say of themselves. */
+  warnings: Warning[];
+}
 
-export async function decideEvents(
+interface Deciding {
+  options: PipelineOptions;
+  job: Job;
+  begun: Pick<Begun, 'point' | 'held'>;
+  waits: Keeping['waits'];
+}
+
+/** Decides, plans, and hears what a change request makes of it. */
+export async function decideBatch(
+  client: pg.ClientBase,
+  { options, job, begun, waits }: Deciding,
+): Promise<DecidedBatch | Refusal> {
+  const { point, held } = begun;
+  const decided = await decideEvents(client, { job, state: point.state, options, waits });
+  if (decided.kind === 'refused') return decided;
+  const { schema } = options.place;
+  const { events, warnings } = decided;
+  const { statements, after } = await runYielding(planBatch(point.state, events, schema));
+  const planned = { before: point, after, events, statements, schema, held };
+  const { request } = job;
+  const revised = (await request.revise?.(client, planned)) ?? { ...planned, kind: 'revised', also: [] };
+  if (revised.kind === 'refused') return revised;
+  const problems = request.foresee === undefined ? heldProblems(revised, held) : [];
+  if (problems.length > 0) return { kind: 'refused', problems };
+  const position = point.state.position + revised.events.length;
+  return {
+    kind: 'decided',
+    events: revised.events,
+    statements: revised.statements,
+    after: { ...revised.after, position },
+    also: revised.also,
+    warnings,
+  };
+}
+
+type Decided = { kind: 'decided'; events: LogEvent[]; warnings: Warning[] } | Refusal;
+
+async function decideEvents(
   client: pg.ClientBase,
   { job, state, options, waits }: { job: Job; state: State; options: PipelineOptions; waits: Keeping['waits'] },
 ): Promise<Decided> {

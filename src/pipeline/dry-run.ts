@@ -1,16 +1,14 @@
 /** A command without its effect: the same transaction up to the DDL, rolled back. */
-import { runYielding } from '../kernel/event-loop.js';
 import type { Problem } from '../kernel/problem.js';
 import type { Warning } from '../kernel/warning.js';
 import { asSent } from '../postgres/client.js';
-import { planBatch } from '../projector/ddl/plan.js';
 import type { Statement } from '../projector/ddl/statement.js';
 import type { Point } from '../log/fold.js';
 import type { State } from '../schema/model/state.js';
 import type { LogEvent } from '../schema/model/events.js';
 import { type Attempt, projectionOf } from './attempt.js';
 import { begin } from './begin.js';
-import { decideEvents } from './decide.js';
+import { decideBatch } from './decide.js';
 import { rollback } from './finish.js';
 import { isStorable } from './idempotency.js';
 import { runStatements } from './run-ddl.js';
@@ -19,15 +17,23 @@ import type { DryRun } from './types.js';
 /** The same up to the DDL; everything is rolled back. */
 export async function attemptDryRun({ options, job, ...at }: Attempt): Promise<DryRun> {
   const { client } = at;
-  const { point } = await begin(client, options, at);
-  const decided = await decideEvents(client, { job, state: point.state, options, waits: at });
+  const begun = await begin(client, options, at);
+  const { point } = begun;
+  const decided = await decideBatch(client, { options, job, begun, waits: at });
   if (decided.kind === 'refused') return rollback(client, decided);
-  const { events, warnings } = decided;
-  const { statements, after } = await runYielding(planBatch(point.state, events, options.place.schema));
+  const { events, statements, after, warnings } = decided;
+  const { schema } = options.place;
+  const planning = { before: point, after, events, statements, schema, held: begun.held };
+  const preparation = await job.request.foresee?.(client, planning);
+  if (preparation?.kind === 'not possible')
+    return rollback(client, { kind: 'refused', problems: preparation.problems });
   const batch = { before: point.state, after, events, statements, keeps: false, waits: at };
-  const problems = await runStatements(client, projectionOf(options, batch));
+  // What is to be prepared would take long, and lock for as long.
+  const isPrepared = preparation?.kind === 'steps';
+  const problems = isPrepared ? null : await runStatements(client, projectionOf(options, batch));
   const shown = statements.map((statement) => ({ ...statement, sql: asSent(client, statement.sql) }));
-  return rollback(client, planned({ point, after, events, statements: shown, problems, warnings }));
+  const plan = planned({ point, after, events, statements: shown, problems, warnings });
+  return rollback(client, isPrepared && plan.kind === 'planned' ? { ...plan, preparation } : plan);
 }
 
 interface PlannedBatch {

@@ -5,7 +5,7 @@ import { environmentProblem, unavailable } from '../postgres/errors.js';
 import { commitSurely } from '../postgres/transaction.js';
 import { UnreadableEventError } from '../schema/fold/upcasting.js';
 import { operations } from '../schema/operations/index.js';
-import { type Problem, ProblemError } from '../kernel/problem.js';
+import { type Problem, ProblemError, ok } from '../kernel/problem.js';
 import type { State } from '../schema/model/state.js';
 import { BY_ITSELF, acknowledge } from './acknowledge.js';
 import type { Try } from './keep-alive.js';
@@ -37,6 +37,7 @@ export function createPipeline(given: PipelineOptions): Pipeline {
       if (outcome.kind === 'done' || outcome.kind === 'replayed') throw new Error('a dry run is never done');
       return outcome;
     },
+    record: (revise, request) => run({ decide: undecided, request: { ...request, revise } }, attempt),
     underLock: (work, how) => {
       const evenDiverged = how?.readOnly === true;
       return inTransaction(writer, { deadline: deadlineFrom(options), evenDiverged }, async (at) => {
@@ -65,6 +66,11 @@ function toJob(name: keyof typeof operations, command: unknown, request: Request
     return (at) => decide(at, prepared);
   };
   return { prepare, decide: unprepared, request };
+}
+
+// eslint-disable-next-line require-yield
+function* undecided(): ReturnType<Job['decide']> {
+  return ok([]);
 }
 
 function unprepared(): never {

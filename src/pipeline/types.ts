@@ -3,6 +3,9 @@ import type pg from 'pg';
 import type { LogWatch } from '../log/watch.js';
 import type { Logger } from '../postgres/logger.js';
 import type { Statement } from '../projector/ddl/statement.js';
+import type { Held } from '../projector/change-requests/rows.js';
+import type { Preparation } from '../projector/online/types.js';
+import type { Parameterised } from '../postgres/exchange.js';
 import type { Point, Store } from '../reads/store.js';
 import type { Cause, Divergence, LogEvent, StoredEvent } from '../schema/model/events.js';
 import type { CommandOf, OperationName } from '../schema/operations/index.js';
@@ -18,6 +21,8 @@ export interface Pipeline {
   execute<N extends OperationName>(name: N, command: Command<CommandOf<N>>, request: RequestContext): Promise<Outcome>;
   /** The same up to the commit, then takes everything back. */
   dryRun<N extends OperationName>(name: N, command: Command<CommandOf<N>>, request: RequestContext): Promise<DryRun>;
+  /** Appends events that change no schema: those that `revise` makes of an empty batch. */
+  record(revise: Revise, request: Omit<RequestContext, 'revise'>): Promise<Outcome>;
   /**
    * Runs `work` in a transaction that holds the log's lock, with the state at the head: for what must see the log and
    * the projections stand still. Committed when `work` returns.
@@ -86,7 +91,43 @@ export interface RequestContext {
   waited?: number;
   /** Whether the caller has gone: a command that waits for a lock is given up then. */
   abandoned?: () => boolean;
+  /** What a change request makes of the batch. */
+  revise?: Revise;
+  /** Of a dry run: what would be prepared first. Then nothing is run. */
+  foresee?: Foresee;
 }
+
+export type Foresee = (client: pg.ClientBase, batch: PlannedBatch) => Promise<Preparation>;
+
+/** A batch that was decided and planned, before anything of it is done. */
+export interface PlannedBatch {
+  before: Point;
+  after: State;
+  /** May be none. */
+  events: LogEvent[];
+  statements: Statement[];
+  /** The schema that is managed. */
+  schema: string;
+  /** Whose tables nothing but their change request may change, oldest first. */
+  held: readonly Held[];
+}
+
+/** What is done in place of a planned batch. */
+export interface RevisedBatch {
+  kind: 'revised';
+  /** Those that change the schema are all of the planned batch's, in their order, or none. */
+  events: LogEvent[];
+  statements: Statement[];
+  /** The state that the events lead to; its position doesn't matter. */
+  after: State;
+  /** What else is written in the transaction. */
+  also: readonly Parameterised[];
+  /** The change request that may change the tables which it holds. */
+  change?: string;
+}
+
+/** In the command's transaction, under the log's lock. Called again when the transaction is repeated. */
+export type Revise = (client: pg.ClientBase, batch: PlannedBatch) => Promise<RevisedBatch | Refusal>;
 
 export interface Idempotency {
   key: string;
@@ -127,6 +168,8 @@ export type Outcome = Done | Refusal | Replay;
 
 export interface Plan {
   kind: 'planned';
+  /** What is prepared first; absent: nothing is, or it wasn't asked for. Then PostgreSQL hasn't run anything. */
+  preparation?: Extract<Preparation, { kind: 'steps' }>;
   events: LogEvent[];
   statements: Statement[];
   /** Whether PostgreSQL ran all statements. */

@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto';
 
 /** What a lock is for. Each has its own key in every database and schema. */
-export type LockPurpose = 'schemas' | 'migrations' | 'log' | 'concurrent-indexes' | 'rebuild-metadata' | 'checkpoints';
+export type LockPurpose =
+  'schemas' | 'migrations' | 'log' | 'concurrent-indexes' | 'rebuild-metadata' | 'checkpoints' | `change ${string}`;
 
 /**
  * The key of a lock: 64 bits of a hash, so that services in other schemas, and other programs, don't meet it by

@@ -12,15 +12,18 @@ export const ownTable = (name: string): string => `${MARK}${name}`;
 /** By what they hold: `SELECT … FROM ${own.events}`. */
 export const own = {
   authEpoch: ownTable('service_auth_epoch'),
+  changeRequests: ownTable('service_change_requests'),
   checkpoints: ownTable('service_checkpoints'),
   collections: ownTable('service_collections'),
   divergences: ownTable('service_divergences'),
+  documents: ownTable('service_documents'),
   events: ownTable('service_events'),
   fields: ownTable('service_fields'),
   folds: ownTable('service_folds'),
   idempotency: ownTable('service_idempotency'),
   keys: ownTable('service_keys'),
   migrations: ownTable('service_migrations'),
+  preparations: ownTable('service_preparations'),
   projections: ownTable('service_projections'),
   relations: ownTable('service_relations'),
   sessions: ownTable('service_sessions'),

@@ -10,6 +10,7 @@ import { expect } from 'chai';
 import { replayInto } from '../../src/cli/replay.js';
 import { runToEnd } from '../../src/kernel/resumable.js';
 import { checkExportedLog } from '../../src/log/exported-chain.js';
+import { gatherDocuments } from '../../src/log/documents.js';
 import { readNdjsonPages } from '../../src/log/ndjson.js';
 import type { EventRecord } from '../../src/log/read.js';
 import { readRelease } from '../../src/release.js';
@@ -92,12 +93,14 @@ for (const release of releasesWithLogs()) {
     it('is replayed event by event, with the tables going through all of it', async function () {
       if ((await testServer()).majorVersion < NEWEST) this.skip();
       const database = await createDatabase();
+      const documents = gatherDocuments();
       try {
         const { head, verification } = await replayInto({
           connectionString: database.connectionString,
           schema: 'public',
           serviceSchema: 'service',
-          pages: readNdjsonPages(createReadStream(file)),
+          pages: readNdjsonPages(createReadStream(file), documents.add),
+          documents: documents.take,
           tables: 'every-event',
         });
         expect(verification.differences).to.deep.equal([]);

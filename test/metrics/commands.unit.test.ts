@@ -91,6 +91,7 @@ describe('metrics of the service', () => {
   const SOURCES: Sources = {
     release: '1.2.3',
     databaseVersion: '18.4',
+    changes: () => Promise.resolve(new Map([['preparing', 2]])),
     projections: () =>
       Promise.resolve({
         head: 9,

@@ -1,5 +1,6 @@
 /** The logs of releases that are checked in, and what each release said of its own. */
 import { readFileSync, readdirSync } from 'node:fs';
+import { readDocumentLine } from '../../src/log/documents.js';
 import type { EventRecord } from '../../src/log/read.js';
 import type { Snapshot } from '../../src/schema/snapshot/snapshot.js';
 
@@ -33,10 +34,11 @@ export function readReleaseLog(release: string): ReleaseLog {
   return JSON.parse(readFileSync(fileOf(release, 'json'), 'utf8')) as ReleaseLog;
 }
 
-/** The events of an export. */
+/** The events of an export, without the documents that they name. */
 export function parseLog(text: string): EventRecord[] {
   return text
     .trimEnd()
     .split('\n')
+    .filter((line) => readDocumentLine(line) === null)
     .map((line) => JSON.parse(line) as EventRecord);
 }

@@ -36,7 +36,10 @@ const FIELDS: Rules = {
     weight: 10,
     make: (context) => ({
       path: at`/fields/${tableName(context)}`,
-      query: maybe(context.random, { concurrentIndexCreation: [0.1, flag(context.random)] }),
+      query: maybe(context.random, {
+        concurrentIndexCreation: [0.1, flag(context.random)],
+        online: [0.1, flag(context.random)],
+      }),
       body: json(withInterface(newField(context))),
     }),
   },

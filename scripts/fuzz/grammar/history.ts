@@ -33,6 +33,7 @@ const TYPES = [
   'relation.deleted',
   'log.acknowledged',
   'trash.purged',
+  'change.opened',
   'nothing.happened',
 ];
 
@@ -46,7 +47,7 @@ function filters(context: Context): [string, string][] {
     until: [0.15, moment(random, world)],
     after: [0.2, moment(random, world)],
     limit: [0.4, () => String(random.below(30))],
-    subject: [0.05, () => random.pick(['log', 'log:7', ':', 'x'])],
+    subject: [0.05, () => random.pick(['log', 'log:7', 'change', ':', 'x'])],
   });
 }
 

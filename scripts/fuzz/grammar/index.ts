@@ -1,6 +1,7 @@
 /** Valid requests, or nearly so, to every route of the OpenAPI document. */
 import type { FuzzRequest } from '../request.js';
 import { ACCOUNTS_AND_SERVER } from './accounts.js';
+import { CHANGES } from './changes.js';
 import { COLLECTIONS } from './collections.js';
 import type { Context, Rules } from './context.js';
 import { FIELDS_AND_RELATIONS } from './fields.js';
@@ -12,6 +13,7 @@ export const GRAMMAR: Rules = {
   ...COLLECTIONS,
   ...FIELDS_AND_RELATIONS,
   ...SCHEMA,
+  ...CHANGES,
   ...TRASH,
   ...HISTORY_AND_PROJECTIONS,
   ...ACCOUNTS_AND_SERVER,

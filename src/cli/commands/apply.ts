@@ -3,7 +3,8 @@ import { type ExitCode, type Invocation, UsageError, text, texts } from '../comm
 import { type DiffDocument, type Warning, describeWarning, isEmpty } from '../diff-document.js';
 import { type DocumentBody, parseDocument, readDocument } from '../document.js';
 import { json } from '../output.js';
-import { ask, askFully, reasonHeader } from '../service.js';
+import { type Answered, ask, askFully, reasonHeader } from '../service.js';
+import { type ShownChange, followChange } from '../follow-change.js';
 
 /** What a dry run answers. */
 interface Plan {
@@ -11,6 +12,8 @@ interface Plan {
   events: unknown[];
   statements: PlannedStatement[];
   warnings?: Warning[];
+  /** What is prepared first, while the tables are used. */
+  online?: { steps: { summary: string }[] };
   /** Why PostgreSQL did not take it. */
   errors?: { message: string; extensions?: { collection?: string; field?: string } }[];
 }
@@ -33,9 +36,10 @@ export async function apply(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
   const headers = reasonHeader(invocation);
   const body = await readDiff(invocation);
+  const online = values['online'] === true ? { online: 'true' } : {};
   if (body === null) return nothingToDo(invocation);
   const plan = JSON.parse(
-    await ask(invocation, '/schema/apply', { method: 'POST', query: { dry_run: 'true' }, body }),
+    await ask(invocation, '/schema/apply', { method: 'POST', query: { dry_run: 'true', ...online }, body }),
   ) as Plan;
   const asJson = values['json'] === true;
   if (plan.accepted === false || values['dryRun'] === true) {
@@ -47,7 +51,9 @@ export async function apply(invocation: Invocation): Promise<ExitCode> {
     terminal.note('Nothing was changed.');
     return 2;
   }
-  const applied = await carryOut(invocation, { body, plan, headers });
+  const answer = await askFully(invocation, '/schema/apply', { method: 'POST', query: online, body, headers });
+  if (answer.status === 202) return followChange(invocation, JSON.parse(answer.text) as { data: ShownChange });
+  const applied = appliedBy(answer, plan);
   terminal.print(asJson ? json({ applied: true, ...applied }) : describeApplied(applied));
   return 0;
 }
@@ -111,18 +117,7 @@ function lossRefused(lost: readonly string[]): string {
 
 const quote = (name: string): string => `'${name.replaceAll("'", String.raw`'\''`)}'`;
 
-interface Work {
-  body: DocumentBody;
-  plan: Plan;
-  headers: Readonly<Record<string, string>>;
-}
-
-async function carryOut(invocation: Invocation, { body, plan, headers }: Work): Promise<Applied> {
-  const answer = await askFully(invocation, '/schema/apply', {
-    method: 'POST',
-    body,
-    headers,
-  });
+function appliedBy(answer: Answered, plan: Plan): Applied {
   const batch = answer.headers['x-batch-id'];
   return {
     batch: typeof batch === 'string' ? batch : null,
@@ -138,11 +133,13 @@ function describeApplied({ batch, position, events, statements }: Applied): stri
 
 const count = (number: number, what: string): string => `${number} ${what}${number === 1 ? '' : 's'}`;
 
-function describePlan({ events, statements, warnings = [], accepted, errors = [] }: Plan): string {
+function describePlan({ events, statements, warnings = [], accepted, errors = [], online }: Plan): string {
   const lines = statements.map(({ summary }) => summary);
   for (const warning of warnings) lines.push(`! ${describeWarning(warning)}`);
-  const verdict = accepted === false ? 'PostgreSQL refuses it:' : 'PostgreSQL accepts it.';
-  lines.push(`Plan: ${count(events.length, 'event')}, ${count(statements.length, 'statement')}. ${verdict}`);
+  if (online !== undefined)
+    lines.push('Prepared first, while the tables are used:', ...online.steps.map(({ summary }) => `  ${summary}`));
+  const verdict = accepted === false ? 'PostgreSQL refuses it:' : online === undefined ? 'PostgreSQL accepts it.' : '';
+  lines.push(`Plan: ${count(events.length, 'event')}, ${count(statements.length, 'statement')}. ${verdict}`.trimEnd());
   if (accepted === false) lines.push(...errors.map(({ message }) => `  ${message}`));
   return lines.join('\n');
 }

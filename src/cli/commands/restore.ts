@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import { type Document, gatherDocuments } from '../../log/documents.js';
 import type { EventRecord } from '../../log/read.js';
 import { readBackupFile } from '../../backup/file.js';
 import { openBackup } from '../../backup/format.js';
@@ -45,8 +46,16 @@ async function restoreBackup(invocation: Invocation, file: string, connectionStr
   const size = await sizeOf(file);
   const reading = createProgress(terminal, 'restoring');
   const opened = await openBackup(readBackupFile(file, (read) => reading.at(read, size)));
-  const { pages, fill } = restoreFrom(opened);
-  const replayed = await replayInto({ connectionString, schema, serviceSchema, pages, tables: 'end-state', fill });
+  const { pages, documents, fill } = restoreFrom(opened);
+  const replayed = await replayInto({
+    connectionString,
+    schema,
+    serviceSchema,
+    pages,
+    documents,
+    tables: 'end-state',
+    fill,
+  });
   reading.end();
   const left = Object.entries(opened.header.not_included).map(([kind, names]) => `${kind}: ${names.join(', ')}`);
   if (left.length > 0) terminal.note(`Not in the backup: ${left.join('; ')}.`);
@@ -58,12 +67,14 @@ async function restoreFile(invocation: Invocation, file: string, connectionStrin
   const { schema, serviceSchema } = invocation.config();
   const reading = createProgress(terminal, 'reading');
   const making = createProgress(terminal, 'tables');
-  const pages = await open(file, reading);
+  const documents = gatherDocuments();
+  const pages = await open(file, reading, documents.add);
   const replayed = await replayInto({
     connectionString,
     schema,
     serviceSchema,
     pages,
+    documents: documents.take,
     tables: 'end-state',
     onTables: making.at,
   });
@@ -72,8 +83,12 @@ async function restoreFile(invocation: Invocation, file: string, connectionStrin
 }
 
 /** Pages of the file; how far they are is told in bytes. */
-async function open(file: string, progress: Progress): Promise<AsyncIterable<EventRecord[]>> {
-  return readThrough(file, await sizeOf(file), progress);
+async function open(
+  file: string,
+  progress: Progress,
+  onDocument: (document: Document) => void,
+): Promise<AsyncIterable<EventRecord[]>> {
+  return readThrough(file, { size: await sizeOf(file), progress, onDocument });
 }
 
 /** In bytes. @throws OperatorError when there is no such file */
@@ -85,9 +100,16 @@ async function sizeOf(file: string): Promise<number> {
   return found.size;
 }
 
-async function* readThrough(file: string, size: number, progress: Progress): AsyncGenerator<EventRecord[]> {
+interface Through {
+  /** Bytes. */
+  size: number;
+  progress: Progress;
+  onDocument: (document: Document) => void;
+}
+
+async function* readThrough(file: string, { size, progress, onDocument }: Through): AsyncGenerator<EventRecord[]> {
   const stream = createReadStream(file);
-  for await (const page of readNdjsonPages(stream)) {
+  for await (const page of readNdjsonPages(stream, onDocument)) {
     yield page;
     progress.at(stream.bytesRead, size);
   }

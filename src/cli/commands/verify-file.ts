@@ -104,10 +104,10 @@ async function firstDifference(
   try {
     for await (const line of ours) {
       const { value: there, done } = await theirs.next();
-      const position = last + 1;
+      const position = positionOf(line) ?? last;
       if (done === true) return { position, reason: `the log of the service ends at position ${last}` };
       if (there !== line) return { position: positionOf(there) ?? position, reason: 'the service says something else' };
-      last = position;
+      last = Math.max(last, position);
     }
     return last === 0 ? { position: 1, reason: 'the file holds no event' } : null;
   } finally {

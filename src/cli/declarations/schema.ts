@@ -6,6 +6,7 @@ const FORMATS = ['json', 'yaml', 'csv', 'csv_utf8', 'xml'];
 const MODES = ['mirror', 'merge'];
 const MODE = 'mirror (also remove what the snapshot lacks), merge (never remove); mirror by default';
 const FORCE = 'accept the snapshot of another release, another database or another vendor';
+const STATES = ['queued', 'preparing', 'prepared', 'applied', 'failed', 'withdrawn'];
 const MOMENT = 'a position (42), a time (2026-11-21T08:00:00Z, 2026-11-21) or now';
 
 export function declareSchema(program: Command, does: Does): void {
@@ -43,6 +44,7 @@ what would be lost is refused unless --allow-drop names it.`,
     )
     .argument('<file>', 'a snapshot, or what "dps diff --output" wrote, as JSON or YAML; - for stdin')
     .option('--dry-run', 'run it, roll it back, and print the plan; exit code 2 when it would be refused')
+    .option('--online', 'prepare what takes long first, while the tables are used, and wait for it with a progress bar')
     .option('-y, --yes', 'answer every question but that for losses')
     .addOption(
       repeatable('--allow-drop <name>', 'this collection, or this field (posts.title), may lose its data; repeatable'),
@@ -66,6 +68,7 @@ No row is touched, and what names it in the schema follows. What can't follow is
   does(onService(rename), async () => (await import('../commands/rename.js')).rename);
 
   declareTrash(program, does);
+  declareChanges(program, does);
   declareHistory(program, does);
 }
 
@@ -101,6 +104,36 @@ Each deletion is named by its position in the log; "dps history" shows it too.`,
     .argument('<position>', 'of the deletion')
     .addOption(reason());
   does(onService(purge), async () => (await load()).purge);
+}
+
+function declareChanges(program: Command, does: Does): void {
+  const changes = program
+    .command('changes')
+    .summary('changes that are prepared while their tables are used')
+    .description('Change requests of a running service. Without a command: all of them, newest first.');
+  const load = () => import('../commands/changes.js');
+
+  const list = changes
+    .command('list', { isDefault: true })
+    .description('Change requests, newest first.')
+    .option('--collection <name>', 'only those that change this collection')
+    .addOption(oneOf('--state <state>', 'only those in this state', STATES))
+    .option('--limit <n>', 'so many; 20 by default');
+  does(onService(list, 'an admin or auditor'), async () => (await load()).list);
+
+  const show = changes
+    .command('show')
+    .description('How far a request is, who is in its way, and what became of it.')
+    .argument('<id>', 'as "dps changes" shows it')
+    .option('--wait', 'until it has ended, with a progress bar; exit code 2 when it was not applied');
+  does(onService(show, 'an admin or auditor'), async () => (await load()).show);
+
+  const withdraw = changes
+    .command('withdraw')
+    .description('Gives a request up: what was prepared is taken away.')
+    .argument('<id>', 'as "dps changes" shows it')
+    .addOption(reason());
+  does(onService(withdraw), async () => (await load()).withdraw);
 }
 
 function declareHistory(program: Command, does: Does): void {

@@ -1,12 +1,13 @@
 /** The answers of an operation: what it does, and every status that it may be refused with. */
 import { STATUS_CODES } from 'node:http';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { type ErrorCode, STATUS } from '../errors.js';
 import type { Route } from '../route.js';
+import { changeRequest } from './answers/changes.js';
 import { errors } from './answers/errors.js';
 import { answerHeaders } from './headers.js';
 import type { Components, JsonSchema } from './json-schema.js';
-import type { OperationDoc } from './operation-doc.js';
+import { data, type OperationDoc } from './operation-doc.js';
 
 type Responses = Record<string, JsonSchema>;
 
@@ -29,13 +30,23 @@ function successes(route: Route, doc: OperationDoc, components: Components): Res
   return {
     ...(hasContent && { 200: { description: 'Done', headers, content } }),
     ...((!hasContent || orNothing) && { 204: { description: 'Done', headers } }),
+    ...(takesOnline(route) && { 202: accepted(headers, components) }),
     ...(validated && { 304: { description: 'What If-None-Match names is still right', headers } }),
   };
 }
 
+const accepted = (headers: JsonSchema, components: Components) => ({
+  description: 'Asked for online: it is prepared first, and this is the change request',
+  headers: { ...headers, Location: { description: 'Of the change request', schema: { type: 'string' } } },
+  content: json(data(changeRequest), components),
+});
+
 const json = (shape: z.ZodType, components: Components) => ({
   'application/json': { schema: components.schemaOf(shape, 'output') },
 });
+
+/** Whether the change may be asked for online. */
+const takesOnline = ({ query }: Route): boolean => query instanceof z.ZodObject && 'online' in query.shape;
 
 function refusals(route: Route, { refuses = [], changes }: OperationDoc): Responses {
   const codes = new Set<ErrorCode>([...codesOf(route), ...(changes ? CHANGE_CODES : []), ...refuses]);
@@ -48,6 +59,8 @@ const CHANGE_CODES: readonly ErrorCode[] = [
   'PRECONDITION_FAILED',
   'DATABASE_REFUSED',
   'LOCK_TIMEOUT',
+  'IN_USE',
+  'ONLINE_NOT_POSSIBLE',
 ];
 
 /** What every route of its kind may answer. */

@@ -7,6 +7,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   relations: 'Foreign keys, and what else ties collections together; named by their many side',
   schema: 'The schema as a whole: snapshot, diff, apply, adopt, drift',
   trash: 'What was deleted and can come back',
+  changes: 'Change requests: changes that are prepared while their tables are used',
   auth: 'Sessions',
   users: 'Users and their tokens',
   history: 'The log: what changed, when, by whom and why; the schema at any moment',

@@ -9,7 +9,11 @@ import { type Route, route } from '../route.js';
 
 const query = z.strictObject({ dry_run: flag.describe('Answers what would happen, and keeps nothing') });
 
-export function adoptRoutes({ pipeline, config: { schema } }: HttpDeps): Route[] {
+export function adoptRoutes(deps: HttpDeps): Route[] {
+  const {
+    pipeline,
+    config: { schema },
+  } = deps;
   return [
     route({
       method: 'post',
@@ -21,7 +25,7 @@ export function adoptRoutes({ pipeline, config: { schema } }: HttpDeps): Route[]
         const { request } = await commandOf('adopt-tables', { body: call.body });
         const work = adopting(request, schema);
         if (call.query.dry_run) return rehearse(pipeline, call, { name: 'adopt-tables', ...work });
-        return change(pipeline, call, {
+        return change(deps, call, {
           name: 'adopt-tables',
           command: work.command,
           render: ({ position }) => ({ ...jsonAnswer(200, work.report()), position }),

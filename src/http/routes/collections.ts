@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { missingCollection } from '../../schema/operations/refusals.js';
 import type { State } from '../../schema/model/state.js';
+import { onlineQuery } from '../change.js';
 import { changeOf, changeRoute, severalChangesRoute } from '../change-route.js';
 import { type CollectionTexts, createCollectionTexts } from '../collection-texts.js';
 import type { HttpDeps } from '../deps.js';
@@ -22,10 +23,12 @@ const listQuery = listQueryOf(COLLECTION_MEMBERS);
 const createQuery = z.strictObject({
   concurrentIndexCreation: flag.describe('Indexes are built after the commit'),
   ...shownQuery,
+  ...onlineQuery,
 });
-const severalQuery = z.strictObject(shownQuery);
+const severalQuery = z.strictObject({ ...shownQuery, ...onlineQuery });
 const oneQuery = z.strictObject({ ...shownQuery, id: z.string().optional() });
-const deleteQuery = oneQuery.pick({ id: true }).extend({ purge });
+const changeQuery = oneQuery.extend(onlineQuery);
+const deleteQuery = changeQuery.pick({ id: true, online: true }).extend({ purge });
 
 type OneQuery = z.output<typeof oneQuery>;
 type CreateQuery = z.output<typeof createQuery>;
@@ -101,14 +104,14 @@ function changingRoutes(deps: HttpDeps, texts: CollectionTexts): Route[] {
     changeRoute(deps, {
       method: 'patch',
       path: ONE,
-      query: oneQuery,
+      query: changeQuery,
       name: 'update-collection',
       input: (call) => ({ collection: idOf(call), body: call.body }),
       shows: (state, { collection }, call) => [textOf(state, collection, call)],
     }),
     renameRoute(deps, {
       path: `${ONE}/rename`,
-      query: oneQuery,
+      query: changeQuery,
       name: 'rename-collection',
       input: (call) => ({ collection: idOf(call), body: call.body }),
       shows: (state, { to }, call) => textOf(state, to, call),

@@ -14,7 +14,11 @@ import { type Route, route } from '../route.js';
 const noQuery = z.strictObject({});
 const acceptQuery = z.strictObject({ dry_run: flag });
 
-export function driftRoutes({ pipeline, config: { schema } }: HttpDeps): Route[] {
+export function driftRoutes(deps: HttpDeps): Route[] {
+  const {
+    pipeline,
+    config: { schema },
+  } = deps;
   return [
     route({
       method: 'get',
@@ -41,7 +45,7 @@ export function driftRoutes({ pipeline, config: { schema } }: HttpDeps): Route[]
         const { request } = await commandOf('accept-drift', { body: call.body });
         const work = accepting(request, schema);
         if (call.query.dry_run) return rehearse(pipeline, call, { name: 'accept-drift', ...work });
-        return change(pipeline, call, {
+        return change(deps, call, {
           name: 'accept-drift',
           command: work.command,
           render: ({ position }) => ({ ...jsonAnswer(200, work.report()), position }),

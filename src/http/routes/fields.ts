@@ -7,6 +7,7 @@ import { collectionsInOrder } from '../../schema/model/order.js';
 import type { FieldDocument } from '../../schema/snapshot/documents.js';
 import { fieldDocumentOf, fieldDocumentsOf } from '../../schema/snapshot/snapshot.js';
 import type { CollectionNode, State } from '../../schema/model/state.js';
+import { onlineQuery } from '../change.js';
 import { changeRoute } from '../change-route.js';
 import type { HttpDeps } from '../deps.js';
 import { Refused } from '../errors.js';
@@ -21,14 +22,16 @@ const ALL = '/fields';
 const OF = '/fields/:collection';
 const ONE = '/fields/:collection/:field';
 
-const deleteQuery = z.strictObject({ purge });
 const shownQuery = { fields: membersOf(FIELD_MEMBERS).optional() };
 const listQuery = listQueryOf(FIELD_MEMBERS);
 const oneQuery = z.strictObject(shownQuery);
 const changeQuery = z.strictObject({
   concurrentIndexCreation: flag.describe('Indexes are built after the commit'),
   ...shownQuery,
+  ...onlineQuery,
 });
+const renameQuery = oneQuery.extend(onlineQuery);
+const deleteQuery = z.strictObject({ purge, ...onlineQuery });
 
 export function fieldRoutes(deps: HttpDeps): Route[] {
   const textsOf = createFieldTexts();
@@ -136,7 +139,7 @@ function changingRoutes(deps: HttpDeps): Route[] {
     }),
     renameRoute(deps, {
       path: `${ONE}/rename`,
-      query: oneQuery,
+      query: renameQuery,
       name: 'rename-field',
       input: (call) => ({ ...namesOf(call), body: call.body }),
       shows: (state, { collection, to }, { query }) => textOf(state, { collection, field: to }, query.fields),

@@ -229,8 +229,8 @@ function exportRoute({ history }: HttpDeps): Route {
         'application/x-ndjson; charset=utf-8',
         async (res) => {
           const signal = goneSignal(res);
-          for await (const events of history.pages(head)) {
-            await write(res, events.map(({ text }) => `${text}\n`).join(''), { signal });
+          for await (const lines of history.exported(head)) {
+            await write(res, lines.map((line) => `${line}\n`).join(''), { signal });
           }
         },
         disposition,

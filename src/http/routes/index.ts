@@ -3,6 +3,7 @@ import type { HttpDeps } from '../deps.js';
 import type { Route } from '../route.js';
 import { adoptRoutes } from './adopt.js';
 import { authRoutes } from './auth.js';
+import { changesRoutes } from './changes.js';
 import { collectionRoutes } from './collections.js';
 import { driftRoutes } from './drift.js';
 import { fieldRoutes } from './fields.js';
@@ -22,6 +23,7 @@ export function createRoutes(deps: HttpDeps): Route[] {
     ...fieldRoutes(deps),
     ...relationRoutes(deps),
     ...schemaRoutes(deps),
+    ...changesRoutes(deps),
     ...adoptRoutes(deps),
     ...driftRoutes(deps),
     ...trashRoutes(deps),

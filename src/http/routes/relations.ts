@@ -7,6 +7,7 @@ import { collectionsInOrder, relationsInOrder } from '../../schema/model/order.j
 import { keyTarget, relationDocument, type RelationDocument } from '../../schema/snapshot/documents.js';
 import type { CollectionNode, State } from '../../schema/model/state.js';
 import { unwrap } from '../answer.js';
+import { onlineQuery } from '../change.js';
 import { changeRoute } from '../change-route.js';
 import type { HttpDeps } from '../deps.js';
 import { Refused } from '../errors.js';
@@ -19,9 +20,10 @@ const ALL = '/relations';
 const OF = '/relations/:collection';
 const ONE = '/relations/:collection/:field';
 
-const noQuery = z.strictObject({});
 const listQuery = listQueryOf(RELATION_MEMBERS);
 const oneQuery = z.strictObject({ fields: membersOf(RELATION_MEMBERS).optional() });
+const changeQuery = oneQuery.extend(onlineQuery);
+const deleteQuery = z.strictObject(onlineQuery);
 
 export function relationRoutes(deps: HttpDeps): Route[] {
   return [...readingRoutes(deps), ...changingRoutes(deps)];
@@ -106,22 +108,22 @@ function changingRoutes(deps: HttpDeps): Route[] {
     changeRoute(deps, {
       method: 'post',
       path: ALL,
-      query: oneQuery,
+      query: changeQuery,
       name: 'create-relation',
       input: ({ body }) => ({ body }),
       shows: (state, { relation: { many_collection: collection, many_field: field } }, { query }) => [
-        textOf(state, { collection, field, ...query }),
+        textOf(state, { collection, field, fields: query.fields }),
       ],
     }),
     changeRoute(deps, {
       method: 'patch',
       path: ONE,
-      query: oneQuery,
+      query: changeQuery,
       name: 'update-relation',
       input: (call) => ({ ...namesOf(call), body: call.body }),
-      shows: (state, _, call) => [textOf(state, { ...namesOf(call), ...call.query })],
+      shows: (state, _, call) => [textOf(state, { ...namesOf(call), fields: call.query.fields })],
     }),
-    changeRoute(deps, { method: 'delete', path: ONE, query: noQuery, name: 'delete-relation', input: namesOf }),
+    changeRoute(deps, { method: 'delete', path: ONE, query: deleteQuery, name: 'delete-relation', input: namesOf }),
   ];
 }
 

@@ -17,7 +17,7 @@ import type { State } from '../../schema/model/state.js';
 import { transition } from '../../schema/transition/transition.js';
 import type { Warning } from '../../kernel/warning.js';
 import { type Answer, JSON_TYPE, noContent, unwrap } from '../answer.js';
-import { change, dryRun, commandOf } from '../change.js';
+import { change, dryRun, commandOf, onlineQuery } from '../change.js';
 import type { HttpDeps } from '../deps.js';
 import { invalidQuery } from '../errors.js';
 import { attachment, EXPORTS, exportFile, FORMATS } from '../formats/export.js';
@@ -49,6 +49,7 @@ const diffQuery = z.strictObject({
 const applyQuery = z.strictObject({
   dry_run: flag.describe('Answers what would happen, and keeps nothing'),
   purge,
+  ...onlineQuery,
 });
 
 type SnapshotQuery = z.output<typeof snapshotQuery>;
@@ -142,10 +143,18 @@ async function costs(
   return costWarnings(pool, { schema, statements, keep: keepDeleted });
 }
 
-function applyRoute({ pipeline, pool, history, config: { release, schema } }: HttpDeps): Route {
+function applyRoute(deps: HttpDeps): Route {
+  const {
+    pipeline,
+    pool,
+    history,
+    config: { release, schema },
+  } = deps;
   type Apply = CommandOf<'apply-diff'>;
-  const rehearsed = async (call: Call<unknown>, command: Command<Apply>, again: ComingAgain): Promise<Answer> => {
-    const run = await dryRun(pipeline, call, { name: 'apply-diff', command });
+  type Asked = Call<{ online: boolean }>;
+  const rehearsed = async (call: Asked, command: Command<Apply>, again: ComingAgain): Promise<Answer> => {
+    const foresee = call.query.online ? deps.changes.foresee : undefined;
+    const run = await dryRun(pipeline, call, { name: 'apply-diff', command, foresee });
     if (run.kind === 'refused') return planAnswer(run);
     const touched = collectionsChanged(run.events);
     const mentions = await history.namesMentioned({ before: run.before, after: run.after, touched });
@@ -161,12 +170,14 @@ function applyRoute({ pipeline, pool, history, config: { release, schema } }: Ht
     body: 'document',
     async handle(call) {
       const body = await inManagedSchema(call.body, schema);
-      const read = await commandOf('apply-diff', { release, body });
+      const wanted = { release, body };
+      const read = await commandOf('apply-diff', wanted);
       const again = originsIn(read.diff);
       const command = applying(read, await history.inTrash([...again.values()]));
       if (call.query.dry_run) return rehearsed(call, command, again);
       const render = ({ position }: { position: number }) => noContent(position);
-      return change(pipeline, call, { name: 'apply-diff', command, render });
+      const online = call.query.online ? wanted : undefined;
+      return change(deps, call, { name: 'apply-diff', command, render, online });
     },
   });
 }

@@ -19,7 +19,7 @@ const noQuery = z.strictObject({});
 const restoreQuery = z.strictObject({ dry_run: flag.describe('Answers what would happen, and keeps nothing') });
 
 export function trashRoutes(deps: HttpDeps): Route[] {
-  const { pipeline, pool } = deps;
+  const { pool } = deps;
   const texts = createCollectionTexts(deps.config, deps.systemCollections);
   return [
     route({
@@ -56,7 +56,7 @@ export function trashRoutes(deps: HttpDeps): Route[] {
       access: 'admin',
       query: noQuery,
       handle: (call) =>
-        change(pipeline, call, {
+        change(deps, call, {
           name: 'purge-trash',
           command: purging(positionOf(call)),
           render: ({ position }) => noContent(position),

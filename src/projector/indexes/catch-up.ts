@@ -5,14 +5,14 @@ import { REFUSE_OLDER_RELEASE } from '../../postgres/release-guard.js';
 import type { Logger } from '../../postgres/logger.js';
 import { advanceCheckpoint, loadCheckpoint } from './checkpoint.js';
 import { readIndexEvents } from './events.js';
-import type { BuildSession } from './session.js';
+import type { LockedSession } from '../../postgres/locked-session.js';
 import { type Reconciling, reconcileIndex } from './build-concurrently.js';
 import { type IndexTarget, indexTargets } from './targets.js';
 
 export interface CatchingUp extends Omit<Reconciling, 'client'> {
   pool: Queryable;
   /** Null: another process builds. */
-  openSession: () => Promise<BuildSession | null>;
+  openSession: () => Promise<LockedSession | null>;
   logger: Logger;
   stopping: () => boolean;
 }
@@ -87,7 +87,7 @@ async function inSession(work: CatchingUp): Promise<CaughtUp> {
 
 async function reconcile(
   work: CatchingUp,
-  { client }: BuildSession,
+  { client }: LockedSession,
   { position, target }: { position: number; target: IndexTarget },
 ): Promise<void> {
   const started = performance.now();

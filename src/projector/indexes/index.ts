@@ -5,13 +5,13 @@
  * projection, visibly, and nothing else; it is tried again with growing pauses, and at once when an event gives it up.
  */
 import type pg from 'pg';
+import { type LockedSession, cancelUntil, openLockedSession } from '../../postgres/locked-session.js';
 import { isConnectionLoss, sqlState } from '../../postgres/errors.js';
 import type { Logger } from '../../postgres/logger.js';
 import type { ConnectionOptions } from '../../postgres/pool.js';
 import type { State } from '../../schema/model/state.js';
 import { IndexBuildError, catchUp } from './catch-up.js';
 import { type IndexFailure, loadCheckpoint, recordFailure } from './checkpoint.js';
-import { type BuildSession, openBuildSession } from './session.js';
 import { isDesired } from './build-concurrently.js';
 
 export interface IndexProjection {
@@ -58,22 +58,26 @@ interface Pauses {
 }
 
 const PAUSES: Pauses = { gather: 100, busy: 1_000, retry: 1_000, maximum: 300_000 };
-const CANCEL_EVERY = 200;
 
 export function createIndexProjection(options: IndexProjectionOptions): IndexProjection {
   const { pool, logger, readOnly = () => false } = options;
   const pauses = { ...PAUSES, ...options.pauses };
   const name = options.connection.schema;
   let running: Promise<void> | undefined;
-  let session: BuildSession | undefined;
+  let session: LockedSession | undefined;
   let timer: NodeJS.Timeout | undefined;
   let woken = false;
   let stopped = false;
   let attempts = 0;
   let failure: IndexFailure | null = null;
 
-  const openSession = async (): Promise<BuildSession | null> => {
-    const opened = await openBuildSession(options.connection, options.database, logger);
+  const openSession = async (): Promise<LockedSession | null> => {
+    const opened = await openLockedSession({
+      connection: { ...options.connection, applicationName: 'data-platform-service indexes' },
+      database: options.database,
+      purpose: 'concurrent-indexes',
+      logger,
+    });
     session = opened ?? undefined;
     return opened;
   };
@@ -170,10 +174,7 @@ export function createIndexProjection(options: IndexProjectionOptions): IndexPro
     async stop() {
       stopped = true;
       clearTimeout(timer);
-      while (running !== undefined) {
-        await cancel(pool, session);
-        await Promise.race([running, new Promise((resolve) => setTimeout(resolve, CANCEL_EVERY).unref())]);
-      }
+      if (running !== undefined) await cancelUntil(pool, () => session, running);
     },
     status() {
       if (stopped) return { status: 'stopped', lastError: failure };
@@ -181,10 +182,4 @@ export function createIndexProjection(options: IndexProjectionOptions): IndexPro
       return { status: running === undefined ? 'idle' : 'running', lastError: null };
     },
   };
-}
-
-/** Again and again until the run has ended: a cancel that comes between two statements cancels nothing. */
-async function cancel(pool: pg.Pool, session: BuildSession | undefined): Promise<void> {
-  if (session === undefined) return;
-  await pool.query('SELECT pg_cancel_backend($1)', [session.pid]).catch(() => undefined);
 }

@@ -1,11 +1,12 @@
 /** How far each projection has come, what stopped it, and what to do about it. */
 import { headPosition } from '../../log/read.js';
 import type { Queryable } from '../../postgres/pool.js';
+import { CHANGES_PROJECTION } from '../change-requests/rebuild.js';
 import { type Sql, sql, own } from '../ddl/sql.js';
 import { INDEX_PROJECTION } from '../verify/pending-indexes.js';
 import { nextStep } from './next-step.js';
 
-export const PROJECTION_NAMES = ['tables', 'metadata', INDEX_PROJECTION] as const;
+export const PROJECTION_NAMES = ['tables', 'metadata', CHANGES_PROJECTION, INDEX_PROJECTION] as const;
 export type ProjectionName = (typeof PROJECTION_NAMES)[number];
 
 /** `transactional`: written in the transaction of its events. `after-commit`: follows from its own checkpoint. */
@@ -44,6 +45,7 @@ export interface ProjectionError {
 const KINDS: Record<ProjectionName, ProjectionKind> = {
   tables: 'transactional',
   metadata: 'transactional',
+  [CHANGES_PROJECTION]: 'transactional',
   [INDEX_PROJECTION]: 'after-commit',
 };
 

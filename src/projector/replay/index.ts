@@ -7,6 +7,7 @@ import type pg from 'pg';
 import { sendBatch } from '../../postgres/exchange.js';
 import { ExchangeError } from '../../postgres/errors.js';
 import { OperatorError } from '../../kernel/operator-error.js';
+import { type Document, keepDocuments } from '../../log/documents.js';
 import { createChain } from '../../log/hash-chain.js';
 import type { LogHead } from '../../log/head.js';
 import type { EventRecord } from '../../log/read.js';
@@ -22,6 +23,7 @@ import { readEvent } from '../../schema/fold/upcasting.js';
 import { ddlFailure } from '../refusals/ddl-failure.js';
 import { readLockSettings } from '../refusals/too-few-locks.js';
 import { rebuildMetadata } from '../metadata/rows.js';
+import { foldChangesOf, replaceChanges } from '../change-requests/rebuild.js';
 import { PROJECTION_NAMES } from '../projections/list.js';
 import { type Verification, verify } from '../verify/index.js';
 import { INDEX_PROJECTION } from '../verify/pending-indexes.js';
@@ -39,6 +41,8 @@ export interface ReplayOptions {
    * which is quicker after a long history.
    */
   tables: 'every-event' | 'end-state';
+  /** Documents that were read with the events so far, each once. */
+  documents?: () => Document[];
   /** Told of the last event that was replayed with its tables. */
   onReplayed?: (position: number) => void;
   /** Told of tables made at the end. */
@@ -63,7 +67,9 @@ export async function replay(options: ReplayOptions): Promise<Replayed> {
     for (const event of page) check(run, event);
     if (tables === 'every-event') await replayPage(run, page);
     else await keepPage(run, page);
+    await keepRead(run);
   }
+  await keepRead(run);
   if (tables === 'end-state') await makeTables(run);
   await options.fill?.(target.client, target.schema);
   const head = run.chain.head();
@@ -103,6 +109,11 @@ async function replayPage(run: Run, page: readonly EventRecord[]): Promise<void>
 async function keepPage(run: Run, page: readonly EventRecord[]): Promise<void> {
   for (const event of page) run.state = evolve(run.state, readEvent(event));
   await restoreEvents(run.target.client, page);
+}
+
+async function keepRead({ target: { client }, documents }: Run): Promise<void> {
+  const read = documents?.() ?? [];
+  if (read.length > 0) await sendBatch(client, keepDocuments(read));
 }
 
 async function makeTables(run: Run): Promise<void> {
@@ -150,6 +161,7 @@ async function finish(run: Run, head: LogHead): Promise<void> {
   const { client, schema } = run.target;
   await inTransaction(run, async () => {
     await rebuildMetadata(client, run.state);
+    await replaceChanges(client, await foldChangesOf(client, { after: 0, upTo: head.position }));
     await sendBatch(client, [
       ...PROJECTION_NAMES.map((name) => ({
         text: `INSERT INTO ${own.projections} (name, kind, position, hash) VALUES ($1, $2, $3, $4)

@@ -2,8 +2,11 @@
 import type { Json } from '../../kernel/json.js';
 
 export interface Difference {
-  /** Which of them disagrees with the fold; `trash`: the list of what was deleted, with the log or the catalog. */
-  where: 'metadata' | 'catalog' | 'trash';
+  /**
+   * Which of them disagrees with the fold; `trash`: the list of what was deleted, with the log or the catalog; `changes`:
+   * the rows of change requests, with their states.
+   */
+  where: 'metadata' | 'catalog' | 'trash' | 'changes';
   collection: string;
   field?: string;
   /** What of it: `table`, `column`, `type`, `primary key`, `index articles_title_index`, `meta.note`. */

@@ -9,6 +9,7 @@ import { readCatalog } from '../catalog/read.js';
 import { mayBeSpelled } from './compare-column.js';
 import { compareTable } from './compare-table.js';
 import { type ColumnField, hasColumn } from '../ddl/column.js';
+import { verifyChanges } from '../change-requests/rebuild.js';
 import type { Difference } from './difference.js';
 import { spelledColumns } from './column-spellings.js';
 import { requestsInPreparation } from '../online/orphans.js';
@@ -38,6 +39,7 @@ export async function verify(client: pg.ClientBase, state: State, schema: string
       ...(await verifyMetadata(client, state)),
       ...(await verifyCatalog(client, state, schema)),
       ...(await verifyTrash(client)),
+      ...(await verifyChanges(client, state.position)),
     ];
     const differences = await runYielding(sortedInSteps(found, (a, b) => byName(a.collection, b.collection)));
     return { ok: differences.length === 0, differences };

@@ -1,5 +1,6 @@
 /** What auditors ask: the log itself, and the schema as it was. */
 import { isInLog } from '../../log/divergence.js';
+import { exportedLines } from '../../log/documents.js';
 import { type EventText, readEventTexts, selectEventTexts } from '../../log/event-text.js';
 import type { Queryable } from '../../postgres/pool.js';
 import type { Identity } from '../../schema/model/state.js';
@@ -57,8 +58,8 @@ export interface History {
   /** Where names that a plan changes are still said. */
   namesMentioned(changed: NamesChanged): Promise<Warning[]>;
   verify(): Promise<LogVerification>;
-  /** The log up to a position, in pages, as long as the next one is asked for. */
-  pages(upTo: number): AsyncGenerator<readonly EventText[], void, undefined>;
+  /** The lines of the exported log up to a position, in pages, as long as the next one is asked for. */
+  exported(upTo: number): AsyncGenerator<readonly string[], void, undefined>;
   tail: Tail;
 }
 
@@ -109,7 +110,7 @@ export function createHistory(options: HistoryOptions): History {
     namesMentioned: (changed) => namesMentioned(pool, changed),
     // It takes the whole log: concurrent requests share it.
     verify: shareNext(() => verifyLog(pool, options.store.point().head)),
-    pages: (upTo) => pagesOf(pool, upTo),
+    exported: (upTo) => exportedOf(pool, upTo),
     tail: createTail(options),
   };
 }
@@ -123,6 +124,10 @@ async function resolve(pool: Queryable, moment: Moment, head: number): Promise<n
     throw new FutureMomentError(`${time.toISOString()} is in the future`);
   }
   return positionAt(pool, time, head);
+}
+
+async function* exportedOf(pool: Queryable, upTo: number): AsyncGenerator<readonly string[], void, undefined> {
+  for await (const events of pagesOf(pool, upTo)) yield await exportedLines(pool, events);
 }
 
 async function* pagesOf(pool: Queryable, upTo: number): AsyncGenerator<readonly EventText[], void, undefined> {

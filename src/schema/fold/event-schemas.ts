@@ -124,6 +124,24 @@ const renamedV1 = z.strictObject({
   adopted,
 });
 
+const noData = z.strictObject({});
+const changeOpenedV1 = z.strictObject({
+  operation: text,
+  document: text,
+  online: z.boolean(),
+  collections: z.array(text),
+});
+const changePreparingV1 = z.strictObject({
+  collections: z.array(text),
+  steps: z.array(z.strictObject({ key: text, kind: text, collection: text, field: textOrNull, summary: text })),
+  warnings: z
+    .array(z.strictObject({ code: text, collection: text.optional(), field: text.optional(), message: text }))
+    .optional(),
+});
+const changePreparedV1 = z.strictObject({
+  steps: z.array(z.strictObject({ key: text, milliseconds: z.number().nonnegative() })),
+});
+
 function logPlace() {
   return z.strictObject({ position: z.int().nonnegative(), hash: textOrNull });
 }
@@ -178,6 +196,12 @@ export const EVENT_KINDS: { readonly [T in EventType]: EventKind<T> } = {
     z.strictObject({ divergences: z.array(divergence), previous_origin: text.optional() }),
   ),
   'trash.purged': otherEvent(z.strictObject({ position: z.int().positive(), expired: z.boolean().optional() })),
+  'change.opened': otherEvent(changeOpenedV1),
+  'change.preparing': otherEvent(changePreparingV1),
+  'change.prepared': otherEvent(changePreparedV1),
+  'change.applied': otherEvent(noData),
+  'change.failed': otherEvent(z.strictObject({ code: text, document: text })),
+  'change.withdrawn': otherEvent(noData),
 };
 
 /** Whether the schema's fold looks at an event. */

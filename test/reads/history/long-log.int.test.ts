@@ -1,3 +1,4 @@
+import { positionOf } from '../../../src/log/exported-chain.js';
 import { expect } from 'chai';
 import type pg from 'pg';
 import { writeLog } from '../../../scripts/bench-history/generated-log.js';
@@ -54,7 +55,7 @@ describe('a long log', () => {
   it('is exported no faster than it is taken', async () => {
     queries = 0;
     let events = 0;
-    for await (const page of history.pages(EVENTS)) {
+    for await (const page of history.exported(EVENTS)) {
       events += page.length;
       if (events > page.length * 3) break;
       await new Promise((resolve) => setTimeout(resolve, 30));
@@ -66,8 +67,8 @@ describe('a long log', () => {
 
   it('is exported whole, up to where it was', async () => {
     let expected = 1;
-    for await (const page of history.pages(EVENTS - 7)) {
-      for (const { position } of page) expect(position).to.equal(expected++);
+    for await (const page of history.exported(EVENTS - 7)) {
+      for (const line of page) expect(positionOf(line)).to.equal(expected++);
     }
     expect(expected).to.equal(EVENTS - 6);
   });

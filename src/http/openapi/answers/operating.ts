@@ -57,7 +57,7 @@ const difference = {
 
 const differences = z.array(
   z.strictObject({
-    where: z.enum(['metadata', 'catalog', 'trash']),
+    where: z.enum(['metadata', 'catalog', 'trash', 'changes']),
     collection: text,
     field: text.optional(),
     ...difference,
@@ -76,6 +76,7 @@ export const rebuilt = z
     collections: count,
     fields: count,
     relations: count,
+    changes: count,
     replaced: count,
     milliseconds: z.number().optional(),
     locked_milliseconds: z.number().optional(),
@@ -159,5 +160,21 @@ export const plan = z
       }),
     ),
     warnings: z.array(warning),
+    online: z
+      .strictObject({
+        collections: z.array(text).describe('Whose tables change in no other way meanwhile'),
+        steps: z.array(
+          z.strictObject({
+            kind: text,
+            collection: text,
+            field: textOrNull,
+            summary: text,
+            rows: z.number().nullable(),
+            bytes: z.number().nullable(),
+          }),
+        ),
+      })
+      .optional()
+      .describe('What is prepared first, while the tables are used; then PostgreSQL has not run anything yet'),
   })
   .meta({ id: 'Plan' });

@@ -1,7 +1,13 @@
 /** What the document says of every route, by method and path as the routes name them. */
 import type { OperationDocs } from '../operation-doc.js';
+import { CHANGE_OPERATIONS } from './changes.js';
 import { SCHEMA_OPERATIONS } from './schema.js';
 import { TRASH_OPERATIONS } from './trash.js';
 import { SERVICE_OPERATIONS } from './service.js';
 
-export const OPERATIONS: OperationDocs = { ...SCHEMA_OPERATIONS, ...TRASH_OPERATIONS, ...SERVICE_OPERATIONS };
+export const OPERATIONS: OperationDocs = {
+  ...SCHEMA_OPERATIONS,
+  ...TRASH_OPERATIONS,
+  ...CHANGE_OPERATIONS,
+  ...SERVICE_OPERATIONS,
+};

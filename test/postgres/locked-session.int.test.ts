@@ -1,13 +1,13 @@
 /** The connection that indexes are built on: one process has it at a time. */
 import { expect } from 'chai';
-import { type BuildSession, openBuildSession } from '../../../src/projector/indexes/session.js';
-import { silent } from '../../support/instance.js';
-import { type TestDatabase, createDatabase } from '../../support/postgres.js';
-import { until } from '../../support/until.js';
+import { type LockedSession, openLockedSession } from '../../src/postgres/locked-session.js';
+import { silent } from '../support/instance.js';
+import { type TestDatabase, createDatabase } from '../support/postgres.js';
+import { until } from '../support/until.js';
 
 describe('the session of the index builder', () => {
   let database: TestDatabase;
-  const open: BuildSession[] = [];
+  const open: LockedSession[] = [];
 
   before(async () => {
     database = await createDatabase('migrated');
@@ -18,11 +18,16 @@ describe('the session of the index builder', () => {
   after(() => database.drop());
 
   const session = async (schema = 'public', connectionString = database.connectionString) => {
-    const made = await openBuildSession({ connectionString, schema, serviceSchema: 'service' }, 'd', silent);
+    const made = await openLockedSession({
+      connection: { connectionString, schema, serviceSchema: 'service' },
+      database: 'd',
+      purpose: 'concurrent-indexes',
+      logger: silent,
+    });
     if (made !== null) open.push(made);
     return made;
   };
-  const value = async (made: BuildSession | null | undefined, expression: string): Promise<unknown> => {
+  const value = async (made: LockedSession | null | undefined, expression: string): Promise<unknown> => {
     const { rows } = await made!.client.query<{ value: unknown }>(`SELECT ${expression} AS value`);
     return rows[0]?.value;
   };

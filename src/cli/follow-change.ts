@@ -1,0 +1,109 @@
+/** Waiting for a change request: a bar on a terminal, a line for each thing that changes elsewhere. Both on stderr. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ExitCode, Invocation } from './command.js';
+import { json } from './output.js';
+import { bar } from './progress.js';
+import { ask } from './service.js';
+
+/** A request as the service answers it. */
+export interface ShownChange {
+  id: string;
+  state: string;
+  operation: string;
+  collections: string[];
+  author: { name: string };
+  reason: string | null;
+  opened_at: string;
+  result: { batch: string; position: number } | null;
+  steps: ShownStep[];
+  queued_behind: string[];
+  waiting_for: { pid: number | null; application_name: string; age_seconds: number | null }[];
+  cleaning: boolean;
+  warnings: { message: string }[];
+  errors: { message: string }[] | null;
+}
+
+interface ShownStep {
+  summary: string;
+  state: 'waiting' | 'running' | 'done';
+  done: number | null;
+  phase: string | null;
+  bytes: number | null;
+}
+
+const ENDS = ['applied', 'failed', 'withdrawn'];
+
+/** Milliseconds between two looks. */
+const LOOK = 500;
+
+export const readChange = async (invocation: Invocation, id: string): Promise<ShownChange> =>
+  (JSON.parse(await ask(invocation, `/changes/${encodeURIComponent(id)}`)) as { data: ShownChange }).data;
+
+/** Waits for the end of a request, and says what it was. @returns 0 when it was applied, else 2 */
+export async function followChange(invocation: Invocation, { data }: { data: ShownChange }): Promise<ExitCode> {
+  const { terminal, values } = invocation;
+  const tell = createTeller(invocation);
+  terminal.note(`Change request ${data.id}: it goes on without this command ("dps changes withdraw" gives it up).`);
+  for (const { message } of data.warnings) terminal.note(`! ${message}`);
+  let change = data;
+  while (!ENDS.includes(change.state) || change.cleaning) {
+    tell(change);
+    await sleep(LOOK);
+    change = await readChange(invocation, data.id);
+  }
+  terminal.rewrite?.('');
+  terminal.print(values['json'] === true ? json(change) : describeEnd(change));
+  return change.state === 'applied' ? 0 : 2;
+}
+
+function createTeller({ terminal }: Invocation): (change: ShownChange) => void {
+  let last = '';
+  return (change) => {
+    const done = doneOf(change);
+    const what = describeNow(change);
+    if (terminal.rewrite) {
+      terminal.rewrite(`${bar(done * 1_000, 1_000)} ${Math.floor(done * 100)} %  ${what}`);
+      return;
+    }
+    if (what !== last) terminal.note(`${Math.floor(done * 100)} %: ${what}`);
+    last = what;
+  };
+}
+
+/** 0 to 1. Steps count by what they work through. */
+function doneOf({ steps, state }: ShownChange): number {
+  if (state === 'applied') return 1;
+  const weight = ({ bytes }: ShownStep): number => Math.max(1, bytes ?? 1);
+  const all = steps.reduce((sum, step) => sum + weight(step), 0);
+  const done = steps.reduce((sum, step) => sum + weight(step) * (step.state === 'done' ? 1 : (step.done ?? 0)), 0);
+  // What is left of a request whose steps are done is short, and something.
+  return all === 0 ? 0 : Math.min(0.99, done / all);
+}
+
+/** What happens now, and who is in the way. */
+export function describeNow(change: ShownChange): string {
+  const { state, steps, queued_behind: ahead, waiting_for: holders, cleaning } = change;
+  const step = steps.findIndex((each) => each.state !== 'done');
+  const what = cleaning
+    ? 'what was prepared is taken away'
+    : state === 'queued'
+      ? `waits for ${ahead.join(', ') || 'its turn'}`
+      : step < 0
+        ? 'applied in one short transaction'
+        : `${step + 1} of ${steps.length}: ${steps[step]?.summary ?? ''}`;
+  return holders.length === 0 ? what : `${what} (waits for ${holders.map(named).join(', ')})`;
+}
+
+function named({ pid, application_name: name }: ShownChange['waiting_for'][number]): string {
+  const who = name === '' ? 'an application without a name' : JSON.stringify(name);
+  return pid === null ? 'a prepared transaction' : `${who}, process ${pid}`;
+}
+
+function describeEnd({ state, result, errors, id }: ShownChange): string {
+  if (state === 'applied') return `Applied: position ${result?.position}, batch ${result?.batch}.`;
+  const why = (errors ?? []).map(({ message }) => `  ${message}`);
+  return [
+    `The change request ${id} was ${state === 'failed' ? 'given up' : state}; nothing is left of it.`,
+    ...why,
+  ].join('\n');
+}

@@ -1,0 +1,24 @@
+/** Of the settings, what the HTTP edge needs. */
+import type { Config } from './config.js';
+import type { HttpDeps } from './http/deps.js';
+import type { ConnectionOptions } from './postgres/pool.js';
+
+export function httpConfig(
+  options: Config & Pick<ConnectionOptions, 'serviceSchema'>,
+  about: Pick<HttpDeps['config'], 'databaseVersion' | 'release'>,
+): HttpDeps['config'] {
+  const { schema, serviceSchema, lockTimeout, maxBody, trustProxy, corsOrigins, app, primaryUrl, log } = options;
+  return {
+    ...about,
+    schema,
+    serviceSchema,
+    keepDeleted: options.keep.deleted,
+    lockTimeout,
+    maxBody,
+    trustProxy,
+    corsOrigins,
+    app,
+    primaryUrl,
+    logReads: log.level === 'debug',
+  };
+}

@@ -1,0 +1,116 @@
+/** Documents beside the log: kept once by the hash that events carry, so that what they say can be erased and the log not. */
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { documentsOf } from '../schema/change-requests/fold.js';
+import type { StoredEvent } from '../schema/model/events.js';
+import { runYielding } from '../kernel/event-loop.js';
+import { canonicalPieces, createCanonicalWriter } from '../kernel/canonical-writer.js';
+import type { Parameterised } from '../postgres/exchange.js';
+import { own } from '../postgres/own-tables.js';
+import type { Queryable } from '../postgres/pool.js';
+
+export interface Document {
+  /** sha256 of the content, hex. */
+  hash: string;
+  /** Canonical JSON; null: it was erased. */
+  content: string | null;
+}
+
+export async function toDocument(value: object): Promise<Document & { content: string }> {
+  const pieces = await runYielding(canonicalPieces(value, createCanonicalWriter()));
+  const content = pieces.join('');
+  return { hash: hashOf(content), content };
+}
+
+/** The hash that a document of this content has. */
+export const hashOf = (content: string): string => createHash('sha256').update(content).digest('hex');
+
+const KEEP = `
+  INSERT INTO ${own.documents} AS d (hash, content, erased_at) VALUES ($1, $2::text, CASE WHEN $2::text IS NULL THEN now() END)
+  ON CONFLICT (hash) DO UPDATE SET content = excluded.content, erased_at = NULL
+    WHERE d.content IS NULL AND excluded.content IS NOT NULL`;
+
+/** Keeps documents, to be sent in the transaction of the events that carry their hashes. What was erased and is said again is kept again. */
+export const keepDocuments = (documents: readonly Document[]): Parameterised[] =>
+  documents.map(({ hash, content }) => ({ text: KEEP, values: [hash, content] }));
+
+/** Those of the hashes that are there; of the erased ones the content is null. */
+export async function readDocuments(db: Queryable, hashes: readonly string[]): Promise<Map<string, Document>> {
+  if (hashes.length === 0) return new Map();
+  const { rows } = await db.query<Document>(
+    `SELECT hash, content FROM ${own.documents} WHERE hash = ANY ($1::text[])`,
+    [hashes],
+  );
+  return new Map(rows.map((row) => [row.hash, row]));
+}
+
+/** Why the documents that an event names aren't what it says, or null. */
+export function documentFault(found: Document | undefined, hash: string): string | null {
+  if (found === undefined) return missing(hash);
+  if (found.content === null || hashOf(found.content) === hash) return null;
+  return changed(hash);
+}
+
+/** The documents that events name, in order of position; those that were erased are what they should be. */
+const DAMAGED = `
+  SELECT e.position, e.data ->> 'document' AS hash, d.hash IS NULL AS missing
+    FROM ${own.events} e LEFT JOIN ${own.documents} d ON d.hash = e.data ->> 'document'
+   WHERE e.subject ->> 'kind' = 'change' AND e.data ? 'document' AND e.position <= $1
+     AND (d.hash IS NULL OR encode(sha256(convert_to(d.content, 'UTF8')), 'hex') <> d.hash)
+   ORDER BY e.position LIMIT 1`;
+
+/** The first event whose document isn't what its hash says. */
+export async function findDamagedDocument(
+  db: Queryable,
+  upTo: number,
+): Promise<{ position: number; reason: string } | null> {
+  const { rows } = await db.query<{ position: number; hash: string; missing: boolean }>(DAMAGED, [upTo]);
+  const [first] = rows;
+  if (first === undefined) return null;
+  return { position: first.position, reason: first.missing ? missing(first.hash) : changed(first.hash) };
+}
+
+const missing = (hash: string): string => `its document ${hash} is missing`;
+const changed = (hash: string): string => `its document ${hash} is not what its hash says: it was changed`;
+
+/** A document as a line of an exported log: behind the event that names it. */
+export const documentLine = ({ hash, content }: Document): string => JSON.stringify({ document: hash, content });
+
+/** What a line of an exported log holds, if it is a document. */
+export function readDocumentLine(line: string): Document | null {
+  if (!line.startsWith('{"document":')) return null;
+  try {
+    const parsed = LINE.safeParse(JSON.parse(line));
+    return parsed.success ? { hash: parsed.data.document, content: parsed.data.content } : null;
+  } catch {
+    return null;
+  }
+}
+
+const LINE = z.strictObject({ document: z.string().regex(/^[0-9a-f]{64}$/), content: z.string().nullable() });
+
+/** The lines of an exported log: events, and the documents that they name. One that is missing is left out. */
+export async function exportedLines(db: Queryable, events: readonly { text: string }[]): Promise<string[]> {
+  const named = events.map(({ text }) => (MAY_NAME.test(text) ? documentsOf(JSON.parse(text) as StoredEvent) : []));
+  const documents = await readDocuments(db, named.flat());
+  return events.flatMap(({ text }, index) => {
+    const found = (named[index] ?? []).flatMap((hash) => documents.get(hash) ?? []);
+    return [text, ...found.map(documentLine)];
+  });
+}
+
+/** Of an event's text: most events can't, and needn't be parsed. */
+const MAY_NAME = /"type":"change\./;
+
+/** Documents as they are read, until somebody takes them. */
+export function gatherDocuments(): { add(document: Document): void; take(): Document[] } {
+  let gathered: Document[] = [];
+  return {
+    add: (document) => void gathered.push(document),
+    take: () => {
+      const taken = gathered;
+      gathered = [];
+      return taken;
+    },
+  };
+}

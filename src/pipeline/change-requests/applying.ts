@@ -1,0 +1,58 @@
+/** The short transaction of a change that was prepared: decided anew, with what was prepared in place of what takes long. */
+import { readSteps } from '../../projector/change-requests/preparations.js';
+import { readChange } from '../../projector/change-requests/rows.js';
+import type { PreparationEngine } from '../../projector/online/types.js';
+import { allowedIn, mayFollow } from '../../schema/change-requests/fold.js';
+import type { ChangeEvent, ChangeRequest } from '../../schema/change-requests/model.js';
+import type { Problem } from '../../kernel/problem.js';
+import type { Revise } from '../types.js';
+import { changeEvent } from './events.js';
+import { instead, prepare, withApplied } from './planning.js';
+
+/** Where the change needs something else by now, that is prepared first: the outcome has no change of the schema then. */
+export const applyingOf =
+  (engine: Pick<PreparationEngine, 'preparedStatements'>, id: string): Revise =>
+  async (client, batch) => {
+    const request = await readChange(client, id);
+    if (request?.state !== 'prepared') return { kind: 'refused', problems: [wrongState(id, request)] };
+    if (batch.events.length === 0) return withApplied(batch, id);
+    const steps = (await readSteps(client, id)).map(({ step }) => step);
+    const { before, after, events, statements, schema } = batch;
+    const change = { id, before: before.state, after, events, statements, schema };
+    const prepared = engine.preparedStatements(change, steps);
+    if (prepared.kind === 'prepared') return withApplied({ ...batch, statements: prepared.statements }, id);
+    const collections = new Set([
+      ...(request.preparation?.collections ?? []),
+      ...prepared.steps.map(({ collection }) => collection),
+    ]);
+    return instead(batch, prepare(id, { steps: [...steps, ...prepared.steps], collections: [...collections] }));
+  };
+
+/** Appends an event about a request, if its state lets it. */
+export const recordingOf =
+  <T extends ChangeEvent['type']>(
+    id: string,
+    type: T,
+    data: Parameters<typeof changeEvent<T>>[2],
+    also: Parameters<typeof instead>[1]['also'] = [],
+  ): Revise =>
+  async (client, batch) => {
+    const request = await readChange(client, id);
+    if (request === undefined || !mayFollow(request.state, type))
+      return { kind: 'refused', problems: [wrongState(id, request)] };
+    return instead(batch, { events: [changeEvent(type, id, data)], also });
+  };
+
+/** Why it can't be done in the state that the request has. */
+export function wrongState(id: string, request: ChangeRequest | undefined): Problem {
+  if (request === undefined) return { code: 'NOT_FOUND', message: `There is no change request ${id}.` };
+  const { state } = request;
+  const allowed = allowedIn(state);
+  const rest =
+    allowed.length === 0 ? 'nothing can be done with it any more' : `what can be done is: ${allowed.join(', ')}`;
+  return {
+    code: 'INVALID_STATE',
+    message: `The change request ${id} is ${state}; ${rest}.`,
+    details: { change: id, state, allowed },
+  };
+}

@@ -1,0 +1,67 @@
+/** What a request wants, read back from its document as a command. */
+import { documentFault, readDocuments } from '../../log/documents.js';
+import { runYielding } from '../../kernel/event-loop.js';
+import { type Problem, type Result, ok, refuse } from '../../kernel/problem.js';
+import { stepsTo } from '../../kernel/resumable.js';
+import type { Queryable } from '../../postgres/pool.js';
+import type { ChangeRequest } from '../../schema/change-requests/model.js';
+import { type CommandOf, type OperationName, operations } from '../../schema/operations/index.js';
+import { originsIn } from '../../schema/diff/origins.js';
+import type { ApplyDiff } from '../../schema/operations/apply-diff.js';
+import type { Operation } from '../../schema/operations/operation.js';
+import { snapshotHash } from '../../schema/snapshot/snapshot.js';
+import type { Identity } from '../../schema/model/state.js';
+import type { InTrash } from '../../schema/transition/restoring.js';
+import { applying } from '../restoring.js';
+import type { Command, Prepare } from '../types.js';
+
+/** The content of a request's document. */
+export interface Wanted {
+  operation: OperationName;
+  /** What the operation reads: names, body, options. */
+  input: object;
+  /** What it deletes is dropped at once. */
+  purge?: true;
+}
+
+export interface NamedCommand {
+  name: OperationName;
+  command: Command<CommandOf<OperationName>>;
+  purge?: true;
+}
+
+export interface Reading {
+  pool: Queryable;
+  /** Of this service. */
+  release: string;
+  /** What the trash holds of things that are asked for by identity. */
+  inTrash(identities: readonly Identity[]): Promise<InTrash[]>;
+}
+
+/** The command anew, to be decided against whatever the schema is by then. */
+export async function commandOf(reading: Reading, request: ChangeRequest): Promise<Result<NamedCommand>> {
+  const found = (await readDocuments(reading.pool, [request.document])).get(request.document);
+  const fault = documentFault(found, request.document);
+  if (fault !== null || found?.content == null) return refuse(lost(fault ?? 'its document was erased'));
+  const { operation, input, purge } = JSON.parse(found.content) as Wanted;
+  const { parse } = operations[operation] as unknown as Operation<string, object, object>;
+  const parsed = await runYielding(stepsTo(parse(input)));
+  if (!parsed.ok) return parsed;
+  const command = operation === 'apply-diff' ? await onAnySchema(reading, parsed.value as ApplyDiff) : parsed.value;
+  return ok({ name: operation, command: command as NamedCommand['command'], ...(purge && { purge }) });
+}
+
+/** Its hash was right when the request was opened; since then the entries have to fit, and nothing else. */
+async function onAnySchema({ release, inTrash }: Reading, read: ApplyDiff): Promise<Prepare<ApplyDiff>> {
+  const again = applying(read, await inTrash([...originsIn(read.diff).values()]));
+  return async (client, state) => ({
+    ...(typeof again === 'function' ? await again(client, state) : again),
+    release,
+    hash: await runYielding(snapshotHash(state, release)),
+  });
+}
+
+const lost = (why: string): Problem => ({
+  code: 'NOT_FOUND',
+  message: `What the change request asks for is not known any more: ${why}.`,
+});

@@ -1,0 +1,52 @@
+/** Change requests for whoever takes them up: opening, withdrawing, and the work on them. */
+import { randomUUID } from 'node:crypto';
+import { type Document, toDocument } from '../../log/documents.js';
+import type { OperationName } from '../../schema/operations/index.js';
+import { foldChanges } from '../../schema/change-requests/fold.js';
+import type { ChangeRequest } from '../../schema/change-requests/model.js';
+import type { Done, Foresee, Outcome, Pipeline, RequestContext, Revise } from '../types.js';
+import type { PreparationEngine } from '../../projector/online/types.js';
+import { recordingOf } from './applying.js';
+import type { Wanted } from './command.js';
+import { foreseeing, openingOf } from './planning.js';
+
+export { type ChangeRunner, createChangeRunner } from './runner.js';
+
+/** The name of the command, in the log. */
+export const WITHDRAW = 'withdraw-change';
+
+export interface ChangeRequests {
+  /**
+   * What makes a request of a change, where something has to be prepared for it.
+   * @param input what the operation reads
+   */
+  opening(
+    operation: OperationName,
+    input: object,
+    how?: { purge?: boolean },
+  ): Promise<{ revise: Revise; document: Document }>;
+  /** Of a dry run: what would be prepared. */
+  foresee: Foresee;
+  /** Nothing is left of it. Refuses with INVALID_STATE, NOT_FOUND. */
+  withdraw(id: string, request: RequestContext): Promise<Outcome>;
+}
+
+export function createChangeRequests(
+  engine: Pick<PreparationEngine, 'planPreparation'>,
+  pipeline: Pick<Pipeline, 'record'>,
+): ChangeRequests {
+  return {
+    async opening(operation, input, { purge } = {}) {
+      const wanted: Wanted = { operation, input, ...(purge === true && { purge }) };
+      const document = await toDocument(wanted);
+      return { revise: openingOf(engine, { id: randomUUID(), operation, document }), document };
+    },
+    foresee: foreseeing(engine),
+    withdraw: (id, request) => pipeline.record(recordingOf(id, 'change.withdrawn', {}), request),
+  };
+}
+
+/** The request that a batch opened; undefined: it changed the schema. */
+export function openedBy({ events }: Pick<Done, 'events'>): ChangeRequest | undefined {
+  return events[0]?.type === 'change.opened' ? [...foldChanges(events).values()][0] : undefined;
+}

@@ -1,0 +1,118 @@
+/**
+ * What becomes of a change that may be prepared: applied at once where that gains nothing, refused where it can't be, and
+ * otherwise a request, whose preparation begins as soon as nobody else has its tables.
+ */
+import type pg from 'pg';
+import { keepDocuments, type Document } from '../../log/documents.js';
+import type { Warning } from '../../kernel/warning.js';
+import type { Parameterised } from '../../postgres/exchange.js';
+import { keepSteps } from '../../projector/change-requests/preparations.js';
+import type { Preparation, PreparationEngine, PreparationStep } from '../../projector/online/types.js';
+import { collectionsChanged } from '../../schema/fold/event-schemas.js';
+import type { ChangeStep, LogEvent } from '../../schema/model/events.js';
+import { byName } from '../../schema/model/state.js';
+import type { Foresee, PlannedBatch, Refusal, Revise, RevisedBatch } from '../types.js';
+import { changeEvent } from './events.js';
+
+export interface Opening {
+  id: string;
+  operation: string;
+  document: Document;
+}
+
+type Planner = Pick<PreparationEngine, 'planPreparation'>;
+
+/** Of a change that asks for `online`: opens a request where something is to be prepared. */
+export const openingOf =
+  (engine: Planner, { id, operation, document }: Opening): Revise =>
+  async (client, batch) => {
+    const preparation = await planned(engine, client, { id, batch });
+    if (preparation.kind === 'not possible') return refusal(preparation);
+    if (preparation.kind === 'nothing') return asPlanned(batch);
+    const collections = [...collectionsChanged(batch.events)].sort(byName);
+    const opened = changeEvent('change.opened', id, { operation, document: document.hash, online: true, collections });
+    const next = isFree(batch, id, preparation.collections) ? prepare(id, preparation) : { events: [], also: [] };
+    return instead(batch, { events: [opened, ...next.events], also: [...keepDocuments([document]), ...next.also] });
+  };
+
+/** What would be prepared of a change. */
+export const foreseeing =
+  (engine: Planner): Foresee =>
+  (client, batch) =>
+    planned(engine, client, { id: NO_ID, batch });
+
+/** Nothing is made under it. */
+const NO_ID = '00000000-0000-4000-8000-000000000000';
+
+/** Of a request that waited for others: begins its preparation; nothing is done while they go on. */
+export const startingOf =
+  (engine: Planner, id: string): Revise =>
+  async (client, batch) => {
+    const preparation = await planned(engine, client, { id, batch });
+    if (preparation.kind === 'not possible') return refusal(preparation);
+    if (preparation.kind === 'nothing') return withApplied(batch, id);
+    if (!isFree(batch, id, preparation.collections)) return instead(batch, { events: [], also: [] });
+    return instead(batch, prepare(id, preparation));
+  };
+
+/** The batch, with the event that says whose it is as its last. */
+export function withApplied({ events, statements, after }: PlannedBatch, id: string): RevisedBatch {
+  const all = [...events, changeEvent('change.applied', id, {})];
+  return { kind: 'revised', events: all, statements, after, also: [], change: id };
+}
+
+interface Preparable {
+  steps: readonly PreparationStep[];
+  collections: string[];
+  warnings?: Warning[];
+}
+
+/** Begins, or begins again with what has turned out to be missing. */
+export function prepare(
+  id: string,
+  { steps, collections, warnings = [] }: Preparable,
+): { events: LogEvent[]; also: Parameterised[] } {
+  const shown = steps.map(({ key, kind, collection, field, summary }): ChangeStep => ({
+    key,
+    kind,
+    collection,
+    field,
+    summary,
+  }));
+  return {
+    events: [
+      changeEvent('change.preparing', id, { collections, steps: shown, ...(warnings.length > 0 && { warnings }) }),
+    ],
+    also: keepSteps(id, steps),
+  };
+}
+
+/** Events about a request in place of the change. */
+export function instead(
+  { before }: PlannedBatch,
+  { events, also }: { events: LogEvent[]; also: readonly Parameterised[] },
+): RevisedBatch {
+  return { kind: 'revised', events, statements: [], after: before.state, also };
+}
+
+async function planned(
+  engine: Planner,
+  client: pg.ClientBase,
+  { id, batch }: { id: string; batch: PlannedBatch },
+): Promise<Preparation> {
+  const { before, after, events, statements, schema } = batch;
+  if (events.length === 0) return { kind: 'nothing' };
+  return engine.planPreparation(client, { id, before: before.state, after, events, statements, schema });
+}
+
+function asPlanned({ events, statements, after }: PlannedBatch): RevisedBatch {
+  return { kind: 'revised', events, statements, after, also: [] };
+}
+
+const refusal = ({ problems }: Extract<Preparation, { kind: 'not possible' }>): Refusal => ({
+  kind: 'refused',
+  problems,
+});
+
+const isFree = ({ held }: PlannedBatch, id: string, collections: readonly string[]): boolean =>
+  !held.some((each) => each.id !== id && each.collections.some((name) => collections.includes(name)));

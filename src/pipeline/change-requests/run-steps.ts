@@ -1,0 +1,105 @@
+/** The steps of a preparation, one after the other: each is begun where whoever had it before has stopped. */
+import type pg from 'pg';
+import type { LockedSession } from '../../postgres/locked-session.js';
+import {
+  type KeptStep,
+  beginStep,
+  endStep,
+  keepCheckpoint,
+  keepProgress,
+  readSteps,
+} from '../../projector/change-requests/preparations.js';
+import type { PreparationEngine, StepProgress } from '../../projector/online/types.js';
+
+export interface RunningSteps {
+  engine: PreparationEngine;
+  /** Of the change request. */
+  id: string;
+  session: LockedSession;
+  pool: pg.Pool;
+  schema: string;
+  /** Aborted when the request is withdrawn or this process stops. */
+  signal: AbortSignal;
+  /** Told of each step that is done. */
+  onStep?: (kind: string, milliseconds: number) => void;
+}
+
+/** The request is prepared no longer: it was withdrawn, or another process has it. */
+export class NotOursError extends Error {
+  override readonly name = 'NotOursError';
+}
+
+/** @throws PreparationRefused; what a step throws; the signal's reason */
+export async function runSteps(running: RunningSteps): Promise<KeptStep[]> {
+  const { pool, id, signal, session } = running;
+  for (const kept of await readSteps(pool, id)) {
+    if (kept.milliseconds !== null) continue;
+    signal.throwIfAborted();
+    await beginStep(session.client, id, kept.number);
+    await observed(running, kept);
+    await endStep(session.client, id, kept.number);
+    const done = (await readSteps(pool, id)).find(({ number }) => number === kept.number);
+    running.onStep?.(kept.step.kind, done?.milliseconds ?? 0);
+  }
+  return readSteps(pool, id);
+}
+
+/** Milliseconds between two looks at a step that runs. */
+const LOOK = 1_000;
+
+const NOTHING: StepProgress = { done: null, phase: null, waiting_for: [] };
+
+async function observed(running: RunningSteps, { number, step, checkpoint }: KeptStep): Promise<void> {
+  const { engine, id, session, pool, schema, signal } = running;
+  const place = { request: id, number };
+  let told: Partial<StepProgress> = {};
+  let shown = '';
+  const look = async (): Promise<void> => {
+    const seen = await engine.observeStep(pool, session.pid, step);
+    const progress = { ...NOTHING, ...told, ...seen };
+    const text = JSON.stringify(progress);
+    if (text === shown) return;
+    shown = text;
+    await keepProgress(pool, place, progress);
+  };
+  const attending = attend(look);
+  try {
+    await engine.runStep(
+      {
+        id,
+        session: session.client,
+        schema,
+        signal,
+        checkpoint,
+        save: async (saved) => {
+          signal.throwIfAborted();
+          if (!(await keepCheckpoint(session.client, place, saved))) throw new NotOursError('the request is not ours');
+        },
+        progress: (progress) => (told = { ...told, ...progress }),
+      },
+      step,
+    );
+  } finally {
+    await attending.end();
+  }
+}
+
+/** Looks again and again, one look at a time. What can't be seen now is seen the next time. */
+function attend(look: () => Promise<void>): { end(): Promise<void> } {
+  let running: Promise<void> = Promise.resolve();
+  let busy = false;
+  const timer = setInterval(() => {
+    if (busy) return;
+    busy = true;
+    running = look()
+      .catch(() => undefined)
+      .finally(() => (busy = false));
+  }, LOOK);
+  timer.unref();
+  return {
+    end: async () => {
+      clearInterval(timer);
+      await running;
+    },
+  };
+}

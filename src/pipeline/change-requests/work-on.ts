@@ -1,0 +1,158 @@
+/** One request, from where it is as far as it goes: under its lock, so that one process at a time works on it. */
+import type pg from 'pg';
+import { keepDocuments, toDocument } from '../../log/documents.js';
+import type { LockedSession } from '../../postgres/locked-session.js';
+import { forgetSteps, keepProgress, readSteps } from '../../projector/change-requests/preparations.js';
+import { readChange } from '../../projector/change-requests/rows.js';
+import { PreparationRefused, type StepProgress } from '../../projector/online/types.js';
+import type { Holder } from '../../projector/ddl/table-locks.js';
+import { type ChangeRequest, isEnded } from '../../schema/change-requests/model.js';
+import type { Problem } from '../../kernel/problem.js';
+import { isStorable } from '../idempotency.js';
+import type { Done, Outcome, Pipeline, Revise } from '../types.js';
+import { applyingOf, recordingOf } from './applying.js';
+import { type Reading, commandOf } from './command.js';
+import { authorsCause, ownCause } from './events.js';
+import { startingOf } from './planning.js';
+import { NotOursError, type RunningSteps, runSteps } from './run-steps.js';
+
+export interface Work extends Pick<RunningSteps, 'engine' | 'onStep'>, Reading {
+  pool: pg.Pool;
+  pipeline: Pick<Pipeline, 'execute' | 'record'>;
+  schema: string;
+}
+
+export interface OnRequest extends Work {
+  id: string;
+  session: LockedSession;
+  /** Aborted when it is withdrawn or this process stops. */
+  signal: AbortSignal;
+  /** Told when nothing is done any more but taking away what was prepared. */
+  onCleaning: () => void;
+}
+
+/** `waits`: for requests that have its tables. */
+export type Worked = 'ended' | 'waits';
+
+/** The moment refuses it: it is tried again. */
+export class NotNowError extends Error {
+  override readonly name = 'NotNowError';
+}
+
+/** @throws NotNowError, the signal's reason, and what a step throws for now */
+export async function workOn(work: OnRequest): Promise<Worked> {
+  for (;;) {
+    const request = await readChange(work.pool, work.id);
+    if (request === undefined || isEnded(request)) return cleanUp(work);
+    work.signal.throwIfAborted();
+    const waits = await advance(work, request);
+    if (waits) return 'waits';
+  }
+}
+
+/** @returns whether nothing can be done before another request is over */
+async function advance(work: OnRequest, request: ChangeRequest): Promise<boolean> {
+  if (request.state === 'prepared') {
+    await change(work, request, applyingOf(work.engine, request.id));
+    return false;
+  }
+  if (request.state === 'preparing' && (await readSteps(work.pool, request.id)).length > 0) {
+    await prepare(work, request);
+    return false;
+  }
+  // Queued; or its steps aren't known here: the log came from another database.
+  const done = await change(work, request, startingOf(work.engine, request.id));
+  return done?.events.length === 0;
+}
+
+/** Decides the change that the request wants, anew. @returns undefined: the request failed */
+async function change(work: OnRequest, request: ChangeRequest, revise: Revise): Promise<Done | undefined> {
+  const wanted = await commandOf(work, request);
+  if (!wanted.ok) return fail(work, request, wanted.problems);
+  const { name, command, purge } = wanted.value;
+  const context = { cause: authorsCause(request), revise, ...(purge && { purge }) };
+  const outcome = await work.pipeline.execute(name, command, context);
+  return settled(work, request, outcome);
+}
+
+async function settled(work: OnRequest, request: ChangeRequest, outcome: Outcome): Promise<Done | undefined> {
+  if (outcome.kind === 'done') return outcome;
+  const problems = outcome.kind === 'refused' ? outcome.problems : [];
+  const [first] = problems;
+  // It is looked at again, as it is by now.
+  if (first?.code === 'INVALID_STATE') return undefined;
+  if (outcome.kind !== 'refused' || !isStorable(outcome) || isOfTheMoment(first)) {
+    await showWaiting(work, first);
+    throw new NotNowError(first?.message ?? 'refused');
+  }
+  return fail(work, request, problems);
+}
+
+const isOfTheMoment = (problem: Problem | undefined): boolean =>
+  problem !== undefined &&
+  (['LOG_DIVERGED', 'LOG_UNREADABLE', 'READ_ONLY'].includes(problem.code) || problem.details?.['change'] !== undefined);
+
+/** Whose transactions keep it from being applied. */
+function showWaiting({ pool, id }: OnRequest, problem: Problem | undefined): Promise<void> {
+  return showPhase(pool, id, { phase: problem?.message ?? null, waiting_for: holdersIn(problem) });
+}
+
+/** Shows it with the step that is not done, or with the last one. */
+export async function showPhase(
+  pool: pg.Pool,
+  id: string,
+  { phase, waiting_for = [] }: Pick<StepProgress, 'phase'> & Partial<StepProgress>,
+): Promise<void> {
+  const steps = await readSteps(pool, id);
+  const step = steps.find(({ milliseconds }) => milliseconds === null) ?? steps.at(-1);
+  if (step === undefined) return;
+  await keepProgress(pool, { request: id, number: step.number }, { done: null, phase, waiting_for });
+}
+
+interface BlockedBy {
+  pid: number | null;
+  application_name: string;
+  age_seconds: number | null;
+  collection?: string;
+}
+
+function holdersIn(problem: Problem | undefined): Holder[] {
+  const blocked = (problem?.details?.['blocked_by'] ?? []) as BlockedBy[];
+  return blocked.map(({ pid, application_name, age_seconds, collection = '' }) => {
+    const named = { application: application_name, age: age_seconds, table: collection };
+    return { pid, ...named, transaction: '', maintenance: false };
+  });
+}
+
+async function prepare(work: OnRequest, request: ChangeRequest): Promise<void> {
+  const { id, pipeline } = work;
+  try {
+    const steps = await runSteps(work);
+    const times = steps.map(({ step: { key }, milliseconds }) => ({ key, milliseconds: milliseconds ?? 0 }));
+    const revise = recordingOf(id, 'change.prepared', { steps: times });
+    await settled(work, request, await pipeline.record(revise, { cause: ownCause('prepare-change') }));
+  } catch (error) {
+    if (error instanceof NotOursError) return;
+    if (!(error instanceof PreparationRefused)) throw error;
+    await fail(work, request, error.problems);
+  }
+}
+
+/** What was prepared is taken away afterwards. */
+async function fail(work: OnRequest, request: ChangeRequest, problems: readonly Problem[]): Promise<undefined> {
+  const document = await toDocument({ problems });
+  const data = { code: problems[0]?.code ?? 'DATABASE_REFUSED', document: document.hash };
+  const revise = recordingOf(request.id, 'change.failed', data, keepDocuments([document]));
+  const outcome = await work.pipeline.record(revise, { cause: ownCause('prepare-change') });
+  if (outcome.kind === 'refused' && outcome.problems[0]?.code !== 'INVALID_STATE')
+    throw new NotNowError(outcome.problems[0]?.message ?? 'refused');
+  return undefined;
+}
+
+/** Whatever is still there goes; then nobody has to know of the request any more. */
+async function cleanUp({ engine, pool, id, session, schema, signal, onCleaning }: OnRequest): Promise<Worked> {
+  onCleaning();
+  await engine.cleanUp({ id, session: session.client, schema, signal });
+  await forgetSteps(pool, id);
+  return 'ended';
+}

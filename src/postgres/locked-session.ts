@@ -1,0 +1,71 @@
+/** A session of its own on the server itself, with a lock that one process at a time can have. */
+import type pg from 'pg';
+import { type LockPurpose, advisoryKey } from './advisory.js';
+import type { Logger } from './logger.js';
+import { ServiceClient } from './client.js';
+import { type ConnectionOptions, connectionConfig } from './pool.js';
+import { watchOwnClient } from './silent-connections.js';
+
+export interface LockedSession {
+  client: pg.Client;
+  /** Of the server process, to cancel what it does. */
+  pid: number;
+  close(): Promise<void>;
+}
+
+export interface OpenSession {
+  connection: ConnectionOptions;
+  /** The name of the database. */
+  database: string;
+  purpose: LockPurpose;
+  logger: Logger;
+}
+
+/**
+ * Null when another process has the lock. Only ever tried, never waited for: a waiting session is what CREATE INDEX
+ * CONCURRENTLY itself waits for. Statements may take as long as they take, and wait for locks as long.
+ */
+export async function openLockedSession(options: OpenSession): Promise<LockedSession | null> {
+  const { connection, database, purpose, logger } = options;
+  const config = connectionConfig(connection);
+  const client = new ServiceClient(config);
+  watchOwnClient(client, config, logger);
+  // A lost connection reaches the query that runs on it; this keeps the event from ending the process.
+  client.on('error', () => undefined);
+  const close = (): Promise<void> => client.end().catch(() => undefined);
+  try {
+    await client.connect();
+    await client.query(`SET statement_timeout = 0; SET lock_timeout = 0`);
+    const { rows } = await client.query<{ pid: number; locked: boolean }>(
+      `SELECT pg_backend_pid() AS pid, pg_try_advisory_lock($1) AS locked`,
+      [advisoryKey({ database, schema: connection.schema }, purpose)],
+    );
+    const [row] = rows;
+    if (row?.locked === true) return { client, pid: row.pid, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  await close();
+  return null;
+}
+
+const CANCEL_EVERY = 200;
+
+/** Cancels what a session does until `ended`, again and again: a cancel that comes between two statements cancels nothing. */
+export async function cancelUntil(
+  pool: pg.Pool,
+  session: () => { pid: number } | undefined,
+  ended: Promise<unknown>,
+): Promise<void> {
+  let over = false;
+  const end = ended.then(
+    () => (over = true),
+    () => (over = true),
+  );
+  while (!over) {
+    const pid = session()?.pid;
+    if (pid !== undefined) await pool.query('SELECT pg_cancel_backend($1)', [pid]).catch(() => undefined);
+    await Promise.race([end, new Promise((resolve) => setTimeout(resolve, CANCEL_EVERY).unref())]);
+  }
+}

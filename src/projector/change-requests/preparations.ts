@@ -1,0 +1,81 @@
+/** What is prepared for change requests: its steps, beside the log. Whoever holds a request's lock writes them. */
+import type { Json } from '../../kernel/json.js';
+import type { Parameterised } from '../../postgres/exchange.js';
+import { own } from '../../postgres/own-tables.js';
+import type { Queryable } from '../../postgres/pool.js';
+import type { PreparationStep, StepProgress } from '../online/types.js';
+
+/** A step as it is kept. */
+export interface KeptStep {
+  number: number;
+  step: PreparationStep;
+  checkpoint: Json;
+  progress: StepProgress | null;
+  started_at: Date | null;
+  /** What it has taken, by the database's clock; null: it is not done. */
+  milliseconds: number | null;
+}
+
+/** Steps in the place of those that were planned before; one that is planned again stays as far as it is. */
+export function keepSteps(request: string, steps: readonly PreparationStep[]): Parameterised[] {
+  return [
+    {
+      text: `WITH planned AS (
+               SELECT number::integer AS number, step FROM jsonb_array_elements($2::jsonb) WITH ORDINALITY AS s (step, number)
+             ), before AS (SELECT * FROM ${own.preparations} WHERE request = $1),
+             gone AS (DELETE FROM ${own.preparations} WHERE request = $1 AND number > $3)
+             INSERT INTO ${own.preparations} (request, number, step, checkpoint, started_at, milliseconds)
+             SELECT $1, p.number, p.step, b.checkpoint, b.started_at, b.milliseconds
+               FROM planned p LEFT JOIN before b ON b.step ->> 'key' = p.step ->> 'key'
+             ON CONFLICT (request, number) DO UPDATE SET step = excluded.step, checkpoint = excluded.checkpoint,
+               progress = NULL, started_at = excluded.started_at, milliseconds = excluded.milliseconds`,
+      values: [request, JSON.stringify(steps), steps.length],
+    },
+  ];
+}
+
+export async function readSteps(db: Queryable, request: string): Promise<KeptStep[]> {
+  const text = `SELECT number, step, checkpoint, progress, started_at, milliseconds
+                  FROM ${own.preparations} WHERE request = $1 ORDER BY number`;
+  const { rows } = await db.query<KeptStep>(text, [request]);
+  return rows;
+}
+
+/** Of the step that is under way, or of the last one while the change waits to be applied; for people. */
+export async function keepProgress(
+  db: Queryable,
+  { request, number }: { request: string; number: number },
+  progress: StepProgress,
+): Promise<void> {
+  const text = `UPDATE ${own.preparations} SET progress = $3 WHERE request = $1 AND number = $2`;
+  await db.query(text, [request, number, JSON.stringify(progress)]);
+}
+
+export async function beginStep(db: Queryable, request: string, number: number): Promise<void> {
+  const text = `UPDATE ${own.preparations} SET started_at = coalesce(started_at, now()) WHERE request = $1 AND number = $2`;
+  await db.query(text, [request, number]);
+}
+
+export async function endStep(db: Queryable, request: string, number: number): Promise<void> {
+  const text = `UPDATE ${own.preparations} SET progress = NULL, checkpoint = NULL,
+                  milliseconds = round(extract(epoch FROM clock_timestamp() - started_at) * 1000)
+                 WHERE request = $1 AND number = $2`;
+  await db.query(text, [request, number]);
+}
+
+/** @returns false: the request is prepared no longer, whatever the reason */
+export async function keepCheckpoint(
+  db: Queryable,
+  { request, number }: { request: string; number: number },
+  checkpoint: Json,
+): Promise<boolean> {
+  const text = `UPDATE ${own.preparations} p SET checkpoint = $3 WHERE request = $1 AND number = $2
+                 AND EXISTS (SELECT FROM ${own.changeRequests} c WHERE c.id = $1 AND c.state = 'preparing')`;
+  const { rowCount } = await db.query(text, [request, number, JSON.stringify(checkpoint)]);
+  return rowCount === 1;
+}
+
+/** Nothing of it is in the database any more. */
+export async function forgetSteps(db: Queryable, request: string): Promise<void> {
+  await db.query(`DELETE FROM ${own.preparations} WHERE request = $1`, [request]);
+}

@@ -1,0 +1,86 @@
+/** The rows of change requests from the log, and whether they are what it says. */
+import type pg from 'pg';
+import { EVENT_COLUMNS, type EventRow, headPosition, toEventRecord } from '../../log/read.js';
+import { own } from '../../postgres/own-tables.js';
+import type { Queryable } from '../../postgres/pool.js';
+import { createTimeSlice, mapYielding } from '../../kernel/event-loop.js';
+import { jsonEqual } from '../../kernel/json.js';
+import { sendBatch } from '../../postgres/exchange.js';
+import { foldChanges } from '../../schema/change-requests/fold.js';
+import { CHANGE, type ChangeRequest } from '../../schema/change-requests/model.js';
+import { readEvent } from '../../schema/fold/upcasting.js';
+import type { LogLock } from '../projections/log-lock.js';
+import type { Difference } from '../verify/difference.js';
+import { writeChanges } from './rows.js';
+
+export const CHANGES_PROJECTION = 'change-requests';
+
+const PAGE = 5_000;
+
+const QUERY = `SELECT ${EVENT_COLUMNS} FROM ${own.events}
+ WHERE subject ->> 'kind' = '${CHANGE}' AND position > $1 AND position <= $2 ORDER BY position LIMIT ${PAGE}`;
+
+type Requests = Map<string, ChangeRequest>;
+
+/** Folds the events after a position, and up to another one, into `from`. */
+export async function foldChangesOf(
+  db: Queryable,
+  { after, upTo }: { after: number; upTo: number },
+  from: Requests = new Map(),
+): Promise<Requests> {
+  let requests = from;
+  for (let last: number | undefined = after; last !== undefined;) {
+    const { rows }: { rows: EventRow[] } = await db.query<EventRow>(QUERY, [last, upTo]);
+    const events = await mapYielding(rows, (row) => readEvent(toEventRecord(row)), createTimeSlice());
+    requests = foldChanges(events, requests);
+    last = rows.length < PAGE ? undefined : rows.at(-1)?.position;
+  }
+  return requests;
+}
+
+/** So many in one statement. */
+const WRITTEN = 1_000;
+
+/** All rows anew, in the client's transaction, which holds the log's lock. */
+export async function replaceChanges(client: pg.ClientBase, requests: Requests): Promise<void> {
+  await client.query(`DELETE FROM ${own.changeRequests}`);
+  const all = [...requests.values()];
+  for (let at = 0; at < all.length; at += WRITTEN) await sendBatch(client, writeChanges(all.slice(at, at + WRITTEN)));
+}
+
+export interface RebuiltChanges {
+  position: number;
+  changes: number;
+}
+
+/** Folded beside the log; its lock is taken for the last events and the rows. */
+export async function rebuildChanges(pool: pg.Pool, lock: LogLock): Promise<RebuiltChanges> {
+  const head = await headPosition(pool);
+  const folded = await foldChangesOf(pool, { after: 0, upTo: head });
+  return lock.underLock(async (client, { head: { position } }) => {
+    const requests = await foldChangesOf(client, { after: head, upTo: position }, folded);
+    await replaceChanges(client, requests);
+    return { position, changes: requests.size };
+  });
+}
+
+/** Where the rows are not what the log says up to a position. */
+export async function verifyChanges(db: Queryable, position: number): Promise<Difference[]> {
+  const expected = await foldChangesOf(db, { after: 0, upTo: position });
+  const { rows } = await db.query<{ request: ChangeRequest }>(`SELECT request FROM ${own.changeRequests}`);
+  const found = new Map(rows.map(({ request }) => [request.id, request]));
+  const ids = new Set([...expected.keys(), ...found.keys()]);
+  return [...ids].flatMap((id) => {
+    const [one, other] = [expected.get(id), found.get(id)];
+    if (jsonEqual(one ?? null, other ?? null)) return [];
+    return [
+      {
+        where: 'changes' as const,
+        collection: (one ?? other)?.collections[0] ?? '',
+        member: `change request ${id}`,
+        expected: one?.state ?? null,
+        found: other?.state ?? null,
+      },
+    ];
+  });
+}

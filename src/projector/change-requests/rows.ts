@@ -1,0 +1,110 @@
+/** Change requests as rows: read, and written in the transaction of their events. */
+import type { Parameterised } from '../../postgres/exchange.js';
+import { own } from '../../postgres/own-tables.js';
+import type { Queryable } from '../../postgres/pool.js';
+import { changeIdOf, evolveChange, isChangeEvent } from '../../schema/change-requests/fold.js';
+import { type ChangeRequest, type ChangeState, heldBy } from '../../schema/change-requests/model.js';
+import type { LogEvent, StoredEvent } from '../../schema/model/events.js';
+
+export async function readChange(db: Queryable, id: string): Promise<ChangeRequest | undefined> {
+  return (await readChanges(db, [id])).get(id);
+}
+
+async function readChanges(db: Queryable, ids: readonly string[]): Promise<Map<string, ChangeRequest>> {
+  const text = `SELECT request FROM ${own.changeRequests} WHERE id = ANY ($1::uuid[])`;
+  const { rows } = await db.query<{ request: ChangeRequest }>(text, [ids]);
+  return new Map(rows.map(({ request }) => [request.id, request]));
+}
+
+/** The requests that the events are about, before them. */
+export async function changesBefore(
+  db: Queryable,
+  events: readonly LogEvent[],
+): Promise<ReadonlyMap<string, ChangeRequest>> {
+  const ids = new Set(events.flatMap((event) => (isChangeEvent(event) ? [changeIdOf(event)] : [])));
+  return ids.size === 0 ? new Map() : readChanges(db, [...ids]);
+}
+
+const WRITE = `
+INSERT INTO ${own.changeRequests} (id, state, collections, held, opened_position, request)
+SELECT r.id, r.state, r.collections, r.held, r.opened_position, r.request
+  FROM jsonb_to_recordset($1) AS r (id uuid, state text, collections text[], held text[], opened_position bigint, request jsonb)
+ON CONFLICT (id) DO UPDATE SET state = excluded.state, collections = excluded.collections, held = excluded.held,
+  opened_position = excluded.opened_position, request = excluded.request`;
+
+/** What writes the requests as they are after the events. @param before see `changesBefore` */
+export function changeStatements(
+  events: readonly StoredEvent[],
+  before: ReadonlyMap<string, ChangeRequest>,
+): Parameterised[] {
+  const after = new Map<string, ChangeRequest>();
+  for (const event of events) {
+    if (!isChangeEvent(event)) continue;
+    const id = changeIdOf(event);
+    after.set(id, evolveChange(after.get(id) ?? before.get(id), event));
+  }
+  return writeChanges([...after.values()]);
+}
+
+export function writeChanges(requests: readonly ChangeRequest[]): Parameterised[] {
+  if (requests.length === 0) return [];
+  const rows = requests.map((request) => {
+    const { id, state, collections, opened_position } = request;
+    return { id, state, collections, held: heldBy(request), opened_position, request };
+  });
+  return [{ text: WRITE, values: [JSON.stringify(rows)] }];
+}
+
+/** Collections whose tables a request has for itself. */
+export interface Held {
+  id: string;
+  collections: string[];
+}
+
+/** Oldest first. Asked in the first flight of each change. */
+export const HELD = `SELECT id, held AS collections FROM ${own.changeRequests} WHERE held <> '{}' ORDER BY opened_position`;
+
+export interface ChangeFilter {
+  state?: ChangeState | undefined;
+  collection?: string | undefined;
+}
+
+/** Newest first, and how many there are of all and of those that fit. */
+export async function listChanges(
+  db: Queryable,
+  { state, collection }: ChangeFilter,
+  page: { offset: number; limit?: number | undefined },
+): Promise<{ requests: ChangeRequest[]; total: number; filtered: number }> {
+  const fits = `($1::text IS NULL OR state = $1) AND ($2::text IS NULL OR $2 = ANY (collections))`;
+  const values = [state ?? null, collection ?? null];
+  const { rows } = await db.query<{ request: ChangeRequest }>(
+    `SELECT request FROM ${own.changeRequests} WHERE ${fits} ORDER BY opened_position DESC LIMIT $3 OFFSET $4`,
+    [...values, page.limit ?? null, page.offset],
+  );
+  const counted = await db.query<{ total: number; filtered: number }>(
+    `SELECT count(*) AS total, count(*) FILTER (WHERE ${fits}) AS filtered FROM ${own.changeRequests}`,
+    values,
+  );
+  const { total = 0, filtered = 0 } = counted.rows[0] ?? {};
+  return { requests: rows.map(({ request }) => request), total, filtered };
+}
+
+/** How many there are in each state. */
+export async function countChanges(db: Queryable): Promise<ReadonlyMap<string, number>> {
+  const text = `SELECT state, count(*) AS count FROM ${own.changeRequests} GROUP BY state`;
+  const { rows } = await db.query<{ state: string; count: number }>(text);
+  return new Map(rows.map(({ state, count }) => [state, count]));
+}
+
+/** Requests that somebody has to work on, oldest first: those that wait for nobody, and those that left something behind. */
+export async function unfinishedChanges(db: Queryable): Promise<string[]> {
+  const text = `
+    SELECT id FROM (
+      SELECT id, opened_position FROM ${own.changeRequests} WHERE state IN ('queued', 'preparing', 'prepared')
+      UNION
+      SELECT p.request, coalesce(c.opened_position, 0)
+        FROM ${own.preparations} p LEFT JOIN ${own.changeRequests} c ON c.id = p.request
+    ) open ORDER BY opened_position, id`;
+  const { rows } = await db.query<{ id: string }>(text);
+  return rows.map(({ id }) => id);
+}

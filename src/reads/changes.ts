@@ -1,0 +1,178 @@
+/** Change requests as people see them: what their events say, and how far the work on them is. */
+import { type Document, readDocuments } from '../log/documents.js';
+import type { Json } from '../kernel/json.js';
+import type { Problem } from '../kernel/problem.js';
+import type { Warning } from '../kernel/warning.js';
+import type { Queryable } from '../postgres/pool.js';
+import { type KeptStep, readSteps } from '../projector/change-requests/preparations.js';
+import { type ChangeFilter, type Held, HELD, listChanges, readChange } from '../projector/change-requests/rows.js';
+import type { Holder } from '../projector/ddl/table-locks.js';
+import { type ChangeAction, allowedIn } from '../schema/change-requests/fold.js';
+import { type ChangeRequest, heldBy, isEnded } from '../schema/change-requests/model.js';
+import type { ChangeStep } from '../schema/model/events.js';
+
+/** A request in a list. */
+export interface ChangeSummary extends Pick<
+  ChangeRequest,
+  | 'id'
+  | 'state'
+  | 'operation'
+  | 'collections'
+  | 'author'
+  | 'reason'
+  | 'opened_at'
+  | 'opened_position'
+  | 'changed_at'
+  | 'result'
+> {
+  /** The code of the first problem; null: it didn't fail. */
+  error: string | null;
+}
+
+export interface ChangeView extends ChangeSummary {
+  /** What it asks for; the content is null where it was erased. */
+  document: { hash: string; content: Json };
+  steps: ShownStep[];
+  /** Collections whose tables nothing else may change now. */
+  holds: readonly string[];
+  /** Requests that have the tables it needs, oldest first. */
+  queued_behind: string[];
+  /** Whose transactions it waits for now. */
+  waiting_for: ShownHolder[];
+  /** It has ended, and something of what was prepared may still be there. */
+  cleaning: boolean;
+  warnings: readonly Warning[];
+  /** Why it failed; null: it didn't, or the document that says so was erased. */
+  problems: Problem[] | null;
+  /** What can be done with it now. */
+  allowed: ChangeAction[];
+}
+
+export interface ShownStep extends ChangeStep {
+  state: 'waiting' | 'running' | 'done';
+  /** 0 to 1; null: not known. */
+  done: number | null;
+  /** What of it runs now. */
+  phase: string | null;
+  /** Estimates of what it works through. */
+  rows: number | null;
+  bytes: number | null;
+  /** ISO 8601 */
+  started_at: string | null;
+  /** What it has taken, with all that it waited for; null: it is not done. */
+  milliseconds: number | null;
+}
+
+export interface ShownHolder {
+  pid: number | null;
+  application_name: string;
+  age_seconds: number | null;
+  collection: string;
+}
+
+export interface Changes {
+  /** Newest first. */
+  list(
+    filter: ChangeFilter,
+    page: { offset: number; limit?: number | undefined },
+  ): Promise<{ changes: ChangeSummary[]; total: number; filtered: number }>;
+  retrieve(id: string): Promise<ChangeView | undefined>;
+}
+
+export function createChanges(pool: Queryable): Changes {
+  return {
+    async list(filter, page) {
+      const { requests, ...counts } = await listChanges(pool, filter, page);
+      return { changes: requests.map(summaryOf), ...counts };
+    },
+    async retrieve(id) {
+      const request = await readChange(pool, id);
+      return request && view(pool, request);
+    },
+  };
+}
+
+function summaryOf(request: ChangeRequest): ChangeSummary {
+  const { id, state, operation, collections, author, reason, opened_at, opened_position, changed_at, result } = request;
+  const error = request.failure?.code ?? null;
+  return { id, state, operation, collections, author, reason, opened_at, opened_position, changed_at, result, error };
+}
+
+async function view(pool: Queryable, request: ChangeRequest): Promise<ChangeView> {
+  const { id, document, failure } = request;
+  const documents = await readDocuments(pool, failure === null ? [document] : [document, failure.document]);
+  const kept = await readSteps(pool, id);
+  const ahead = request.state === 'queued' ? await aheadOf(pool, request) : [];
+  return showChange(request, { documents, kept, ahead });
+}
+
+interface About {
+  /** Of the request, by hash. */
+  documents: ReadonlyMap<string, Document>;
+  /** What is known of its steps. */
+  kept: readonly KeptStep[];
+  /** Requests that have the tables it needs. */
+  ahead: string[];
+}
+
+/** A request with what else is known of it. */
+export function showChange(request: ChangeRequest, { documents, kept, ahead }: About): ChangeView {
+  const { preparation, document, failure } = request;
+  const ended = isEnded(request);
+  return {
+    ...summaryOf(request),
+    document: { hash: document, content: contentOf(documents.get(document)) },
+    steps: stepsOf(preparation?.steps ?? [], kept, ended),
+    holds: heldBy(request),
+    queued_behind: ahead,
+    waiting_for: ended ? [] : kept.flatMap(({ progress }) => (progress?.waiting_for ?? []).map(toHolder)),
+    cleaning: ended && kept.length > 0,
+    warnings: preparation?.warnings ?? [],
+    problems: failure === null ? null : problemsIn(contentOf(documents.get(failure.document))),
+    allowed: allowedIn(request.state),
+  };
+}
+
+const contentOf = (document: Document | undefined): Json =>
+  document?.content == null ? null : (JSON.parse(document.content) as Json);
+
+const problemsIn = (content: Json): Problem[] | null =>
+  content === null ? null : (content as unknown as { problems: Problem[] }).problems;
+
+/** Those of the event, as far as whoever works on them has come. */
+function stepsOf(
+  planned: readonly (ChangeStep & { milliseconds?: number })[],
+  kept: readonly KeptStep[],
+  ended: boolean,
+): ShownStep[] {
+  const found = new Map(kept.map((each) => [each.step.key, each]));
+  return planned.map(({ milliseconds: total = null, ...step }) => {
+    const { milliseconds = total, started_at = null, progress = null, step: own } = found.get(step.key) ?? {};
+    const isDone = milliseconds !== null;
+    return {
+      ...step,
+      state: isDone ? 'done' : started_at === null || ended ? 'waiting' : 'running',
+      done: isDone ? 1 : (progress?.done ?? null),
+      phase: ended ? null : (progress?.phase ?? null),
+      rows: own?.rows ?? null,
+      bytes: own?.bytes ?? null,
+      started_at: started_at?.toISOString() ?? null,
+      milliseconds,
+    };
+  });
+}
+
+const toHolder = ({ pid, application, age, table }: Holder): ShownHolder => ({
+  pid,
+  application_name: application,
+  age_seconds: age === null ? null : Math.max(0, Math.round(age)),
+  collection: table,
+});
+
+/** Those that hold something of what it changes; it isn't known yet whether it needs all of that. */
+async function aheadOf(pool: Queryable, request: ChangeRequest): Promise<string[]> {
+  const { rows } = await pool.query<Held>(HELD);
+  return rows
+    .filter(({ collections }) => collections.some((name) => request.collections.includes(name)))
+    .map(({ id }) => id);
+}

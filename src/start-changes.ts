@@ -1,0 +1,31 @@
+/** Change requests of a service: what takes them up, and the work on them. */
+import type { Logger } from './postgres/logger.js';
+import { type ChangeRequests, createChangeRequests, createChangeRunner } from './pipeline/change-requests/index.js';
+import type { ChangeRunnerOptions } from './pipeline/change-requests/runner.js';
+import { createPreparationEngine } from './projector/online/index.js';
+import { type Changes, createChanges } from './reads/changes.js';
+import type { Store } from './reads/store.js';
+import type { ServerRole } from './postgres/server-role.js';
+import type { Shutdown } from './shutdown.js';
+
+interface Starting extends Omit<ChangeRunnerOptions, 'engine' | 'readOnly' | 'onStep'> {
+  logger: Logger;
+  /** Milliseconds that a try waits for each lock on a table. */
+  lockWait: number;
+  store: Pick<Store, 'subscribe'>;
+  role: Pick<ServerRole, 'current' | 'subscribe'>;
+  metrics: { step(kind: string, milliseconds: number): void };
+  shutdown: Shutdown;
+}
+
+export function startChanges(options: Starting): ChangeRequests & Changes {
+  const { pool, pipeline, store, role, metrics, shutdown } = options;
+  const engine = createPreparationEngine(options);
+  const readOnly = (): boolean => role.current().standby;
+  const runner = createChangeRunner({ ...options, engine, readOnly, onStep: metrics.step });
+  shutdown.add('change requests', () => runner.stop());
+  store.subscribe(() => runner.wake());
+  role.subscribe(() => runner.wake());
+  runner.wake();
+  return { ...createChangeRequests(engine, pipeline), ...createChanges(pool) };
+}

@@ -1,0 +1,232 @@
+/** Changes that are prepared while their tables are used, over HTTP: from the request to its end. */
+import { expect } from 'chai';
+import pg from 'pg';
+import { json } from '../support/client.js';
+import { until } from '../support/until.js';
+import { withService } from '../support/with-service.js';
+
+interface Change {
+  id: string;
+  state: string;
+  operation: string;
+  collections: string[];
+  steps: {
+    key: string;
+    kind: string;
+    state: string;
+    summary: string;
+    milliseconds: number | null;
+    done: number | null;
+  }[];
+  holds: string[];
+  queued_behind: string[];
+  waiting_for: { pid: number; application_name: string }[];
+  cleaning: boolean;
+  warnings: { code: string }[];
+  result: { batch: string; position: number } | null;
+  errors: { message: string; extensions: { code: string; [more: string]: unknown } }[] | null;
+  error: string | null;
+  allowed: string[];
+  document: { hash: string; content: { operation: string; input: unknown } | null };
+}
+
+const FIELDS = [
+  { field: 'title', type: 'string', interface: 'input', schema: {} },
+  { field: 'code', type: 'integer', interface: 'input', schema: {} },
+  { field: 'parent', type: 'integer', interface: 'input', schema: {} },
+];
+
+describe('online changes over HTTP', () => {
+  const { service, client: send } = withService({ atEnd: () => db.end() });
+  let db: pg.Client;
+
+  before(async () => {
+    db = new pg.Client(service.databaseUrl);
+    await db.connect();
+    for (const collection of ['small', 'large', 'other']) {
+      const made = await send('/collections', json({ collection, schema: {}, fields: FIELDS }));
+      expect(made.status, made.text).to.equal(200);
+    }
+    for (const table of ['large', 'other'])
+      await db.query(
+        `INSERT INTO ${table} (title, code, parent) SELECT repeat('x', 200) || i, i, i FROM generate_series(1, 60000) i`,
+      );
+    await db.query('ANALYZE');
+  });
+
+  const retrieve = async (id: string): Promise<Change> =>
+    ((await send(`/changes/${id}`)).json as { data: Change }).data;
+  const ended = async (id: string, state: string): Promise<Change> => {
+    await until('the request ends', async () => {
+      const { state: now, cleaning } = await retrieve(id);
+      return ['applied', 'failed', 'withdrawn'].includes(now) && !cleaning;
+    });
+    const change = await retrieve(id);
+    expect(change.state, JSON.stringify(change.errors)).to.equal(state);
+    return change;
+  };
+  const online = async (path: string, body: object, method = 'PATCH'): Promise<Change> => {
+    const answer = await send(path, json(body, method));
+    expect(answer.status, answer.text).to.equal(202);
+    const { data } = answer.json as { data: Change };
+    expect(answer.headers.get('location')).to.equal(`/changes/${data.id}`);
+    return data;
+  };
+  const events = async (query: string): Promise<{ type: string; batch: string; data: object }[]> =>
+    ((await send(`/history/events?${query}`)).json as { data: never[] }).data;
+  const leftovers = async (): Promise<unknown[]> =>
+    (
+      await db.query(
+        `SELECT conname FROM pg_constraint WHERE NOT convalidated
+         UNION SELECT indexrelid::regclass::text FROM pg_index WHERE NOT indisvalid
+         UNION SELECT id::text FROM (SELECT request AS id FROM service.service_preparations) p`,
+      )
+    ).rows;
+
+  it('are done at once, with the same answer, where nothing is gained', async () => {
+    const plain = await send('/fields/small/title', json({ schema: { is_nullable: false } }, 'PATCH'));
+    const body = json({ schema: { is_nullable: false } }, 'PATCH');
+    const answer = await send('/fields/small/code?online', body);
+    expect(answer.status).to.equal(200);
+    expect(Object.keys((answer.json as { data: object }).data)).to.deep.equal(
+      Object.keys((plain.json as { data: object }).data),
+    );
+    expect(await events('subject=change')).to.have.length(0);
+  });
+
+  it('answer 202 with the request, are prepared and applied', async () => {
+    const tag = (await send('/relations')).headers.get('etag');
+    const opened = await online('/fields/large/title?online', { schema: { is_nullable: false } });
+    expect(opened).to.deep.include({ state: 'preparing', operation: 'update-fields', collections: ['large'] });
+    expect(opened.steps.length).to.be.greaterThan(0);
+    expect(opened.document.content?.operation).to.equal('update-fields');
+    const done = await ended(opened.id, 'applied');
+    expect(done.steps.every(({ state, milliseconds }) => state === 'done' && milliseconds !== null)).to.equal(true);
+    expect(done).to.deep.include({ holds: [], allowed: [], errors: null });
+    const batch = await events(`batch=${done.result?.batch}`);
+    expect(batch.map(({ type }) => type)).to.deep.equal(['field.updated', 'change.applied']);
+    const all = await events(`subject=change:${opened.id}`);
+    expect(all.map(({ type }) => type)).to.deep.equal([
+      'change.opened',
+      'change.preparing',
+      'change.prepared',
+      'change.applied',
+    ]);
+    const { rows } = await db.query(
+      `SELECT is_nullable FROM information_schema.columns WHERE table_name = 'large' AND column_name = 'title'`,
+    );
+    expect(rows[0]).to.deep.equal({ is_nullable: 'NO' });
+    expect(await leftovers()).to.deep.equal([]);
+    expect((await send('/projections/verify')).json).to.have.nested.property('data.ok', true);
+    expect((await send('/relations')).headers.get('etag')).to.equal(tag);
+  });
+
+  it('fail with the rows that are in the way, and leave nothing', async () => {
+    await db.query('UPDATE other SET code = 7 WHERE id <= 3');
+    const { id } = await online('/fields/other/code?online', { schema: { is_unique: true } });
+    const failed = await ended(id, 'failed');
+    expect(failed.errors?.[0]?.extensions.code).to.equal('DATABASE_REFUSED');
+    expect(failed.error).to.equal('DATABASE_REFUSED');
+    expect(failed.errors?.[0]?.message).to.match(/code/);
+    expect(await leftovers()).to.deep.equal([]);
+    expect((await send('/projections/verify')).json).to.have.nested.property('data.ok', true);
+  });
+
+  it('keep others from changing the table, but not what stands beside it; a second one is queued', async () => {
+    await db.query('UPDATE other SET code = id');
+    const blocker = new pg.Client(service.databaseUrl);
+    await blocker.connect();
+    await blocker.query('BEGIN');
+    await blocker.query('LOCK TABLE other IN ROW EXCLUSIVE MODE');
+    const first = await online('/fields/other/code?online', { schema: { is_nullable: false } });
+    const second = await online('/fields/other/title?online', { schema: { is_nullable: false } });
+    expect([first.state, second.state]).to.deep.equal(['preparing', 'queued']);
+    expect((await retrieve(second.id)).queued_behind).to.deep.equal([first.id]);
+    const refused = await send('/fields/other/parent', json({ schema: { is_nullable: false } }, 'PATCH'));
+    expect(refused.status).to.equal(409);
+    expect(refused.json).to.have.nested.property('errors[0].extensions.code', 'IN_USE');
+    expect(refused.json).to.have.nested.property('errors[0].extensions.change', first.id);
+    expect((await send('/collections/other', { method: 'DELETE' })).status).to.equal(409);
+    expect((await send('/collections/other/rename', json({ to: 'another' }))).status).to.equal(409);
+    expect((await send('/fields/other/parent', json({ meta: { note: 'n' } }, 'PATCH'))).status).to.equal(200);
+    await until('it says who is in the way', async () => (await retrieve(first.id)).waiting_for.length > 0);
+    await blocker.query('ROLLBACK');
+    await blocker.end();
+    await ended(first.id, 'applied');
+    await ended(second.id, 'applied');
+    expect(await leftovers()).to.deep.equal([]);
+  });
+
+  it('are withdrawn while they are prepared, and leave nothing', async () => {
+    const blocker = new pg.Client(service.databaseUrl);
+    await blocker.connect();
+    await blocker.query('BEGIN');
+    await blocker.query('LOCK TABLE other IN ROW EXCLUSIVE MODE');
+    const { id } = await online('/fields/other/parent?online', { schema: { is_unique: true } });
+    const queued = await online('/fields/other/parent?online', { schema: { is_nullable: false } });
+    for (const each of [queued.id, id]) {
+      const withdrawn = await send(`/changes/${each}/withdraw`, { method: 'POST' });
+      expect(withdrawn.status, withdrawn.text).to.equal(200);
+      expect((await send(`/changes/${each}/withdraw`, { method: 'POST' })).status).to.equal(409);
+    }
+    await blocker.query('ROLLBACK');
+    await blocker.end();
+    await ended(id, 'withdrawn');
+    expect(await leftovers()).to.deep.equal([]);
+    expect((await send('/projections/verify')).json).to.have.nested.property('data.ok', true);
+  });
+
+  it('a diff in which one entry is large and the others are small is one request', async () => {
+    const snapshot = (await send('/schema/snapshot')).json as {
+      fields: { collection: string; field: string; schema: { is_nullable: boolean } }[];
+    };
+    for (const field of snapshot.fields) {
+      if (field.collection === 'large' && field.field === 'code') field.schema.is_nullable = false;
+      if (field.collection === 'small' && field.field === 'parent') field.schema.is_nullable = false;
+    }
+    const diff = await send('/schema/diff', json(snapshot));
+    const answer = await send('/schema/apply?online', json(diff.json as object));
+    expect(answer.status, answer.text).to.equal(202);
+    const { id, collections } = (answer.json as { data: Change }).data;
+    expect(collections).to.deep.equal(['large', 'small']);
+    // Something else changes meanwhile, of a table that isn't prepared.
+    expect((await send('/collections/small', json({ meta: { note: 'meanwhile' } }, 'PATCH'))).status).to.equal(200);
+    await ended(id, 'applied');
+    expect((await send('/schema/diff', json(snapshot))).status).to.equal(200);
+  });
+
+  it('are listed by state and collection, with counts and pages', async () => {
+    const list = async (query: string) => (await send(`/changes?${query}`)).json as { data: Change[]; meta?: object };
+    const all = await list('meta=*');
+    expect(all.meta).to.deep.equal({ total_count: all.data.length, filter_count: all.data.length });
+    const applied = await list('state=applied&meta=*&limit=1');
+    expect(applied.data).to.have.length(1);
+    expect(applied.data[0]?.state).to.equal('applied');
+    expect((await list('collection=small')).data.every(({ collections }) => collections.includes('small'))).to.equal(
+      true,
+    );
+    expect((await list('offset=1')).data[0]?.id).to.equal(all.data[1]?.id);
+    expect((await send('/changes?state=open')).status).to.equal(400);
+    expect((await send('/changes/nothing')).status).to.equal(404);
+    expect((await send('/changes/7b0b6c6e-0000-4000-8000-000000000000')).status).to.equal(404);
+    expect((await send('/changes/7b0b6c6e-0000-4000-8000-000000000000/withdraw', { method: 'POST' })).status).to.equal(
+      404,
+    );
+  });
+
+  it('are folded again from the log: the same rows', async () => {
+    const rows = async () => (await db.query('SELECT * FROM service.service_change_requests ORDER BY id')).rows;
+    const before = await rows();
+    await db.query(
+      `UPDATE service.service_change_requests SET state = 'queued', request = request || '{"state":"queued"}' WHERE state = 'failed'`,
+    );
+    const verified = (await send('/projections/verify')).json as {
+      data: { ok: boolean; differences: { where: string }[] };
+    };
+    expect(verified.data.ok).to.equal(false);
+    expect(verified.data.differences.map(({ where }) => where)).to.deep.equal(['changes']);
+    expect((await send('/projections/change-requests/rebuild', { method: 'POST' })).status).to.equal(200);
+    expect(await rows()).to.deep.equal(before);
+    expect((await send('/projections/verify')).json).to.have.nested.property('data.ok', true);
+  });
+});
