@@ -190,7 +190,7 @@ CREATE TABLE :"service".service_documents (
 );
 
 -- Change requests, folded from their events, in whose transaction they are written.
-CREATE TABLE :"service".service_change_requests (
+CREATE TABLE :"service".service_changes (
   id              uuid   PRIMARY KEY,
   state           text   NOT NULL,
   -- What it changes.
@@ -201,9 +201,9 @@ CREATE TABLE :"service".service_change_requests (
   request         jsonb  NOT NULL CHECK (jsonb_typeof(request) = 'object')
 );
 
-CREATE INDEX service_change_requests_opened ON :"service".service_change_requests (opened_position);
-CREATE INDEX service_change_requests_state ON :"service".service_change_requests (state, opened_position);
-CREATE INDEX service_change_requests_held ON :"service".service_change_requests (opened_position) WHERE held <> '{}';
+CREATE INDEX service_changes_opened ON :"service".service_changes (opened_position);
+CREATE INDEX service_changes_state ON :"service".service_changes (state, opened_position);
+CREATE INDEX service_changes_held ON :"service".service_changes (opened_position) WHERE held <> '{}';
 
 -- What is prepared for them outside their transaction, and how far that is. Rows are here as long as something of it may
 -- be in the database.
@@ -346,7 +346,7 @@ SELECT r.id, r.many_collection, r.many_field, r.one_collection, r.one_field, r.o
 CREATE VIEW :"service".service_v_changes AS
 SELECT c.id, c.state, c.collections, c.request ->> 'operation' AS operation, c.request -> 'author' ->> 'name' AS author,
        c.request ->> 'reason' AS reason, c.opened_position, (c.request ->> 'opened_at')::timestamptz AS opened_at
-  FROM :"service".service_change_requests c;
+  FROM :"service".service_changes c;
 
 -- Who changed what, when and why, one row an event.
 CREATE VIEW :"service".service_v_history AS

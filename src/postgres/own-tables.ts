@@ -12,7 +12,7 @@ export const ownTable = (name: string): string => `${MARK}${name}`;
 /** By what they hold: `SELECT … FROM ${own.events}`. */
 export const own = {
   authEpoch: ownTable('service_auth_epoch'),
-  changeRequests: ownTable('service_change_requests'),
+  changes: ownTable('service_changes'),
   checkpoints: ownTable('service_checkpoints'),
   collections: ownTable('service_collections'),
   divergences: ownTable('service_divergences'),

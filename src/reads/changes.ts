@@ -147,20 +147,36 @@ function stepsOf(
 ): ShownStep[] {
   const found = new Map(kept.map((each) => [each.step.key, each]));
   return planned.map(({ milliseconds: total = null, ...step }) => {
-    const { milliseconds = total, started_at = null, progress = null, step: own } = found.get(step.key) ?? {};
-    const isDone = milliseconds !== null;
+    const {
+      milliseconds,
+      started_at,
+      progress,
+      step: own,
+    } = found.get(step.key) ?? { ...UNKNOWN, milliseconds: total };
+    const isRunning = milliseconds === null && started_at !== null && !ended;
     return {
       ...step,
-      state: isDone ? 'done' : started_at === null || ended ? 'waiting' : 'running',
-      done: isDone ? 1 : (progress?.done ?? null),
-      phase: ended ? null : (progress?.phase ?? null),
-      rows: own?.rows ?? null,
-      bytes: own?.bytes ?? null,
+      ...progressOf(isRunning ? progress : null),
+      ...(milliseconds !== null && { done: 1 }),
+      state: milliseconds !== null ? 'done' : isRunning ? 'running' : 'waiting',
+      ...sizeOf(own),
       started_at: started_at?.toISOString() ?? null,
       milliseconds,
     };
   });
 }
+
+const UNKNOWN = { started_at: null, progress: null, step: null };
+
+const sizeOf = (own: KeptStep['step'] | null): Pick<ShownStep, 'rows' | 'bytes'> => ({
+  rows: own?.rows ?? null,
+  bytes: own?.bytes ?? null,
+});
+
+const progressOf = (progress: KeptStep['progress']): Pick<ShownStep, 'done' | 'phase'> => ({
+  done: progress?.done ?? null,
+  phase: progress?.phase ?? null,
+});
 
 const toHolder = ({ pid, application, age, table }: Holder): ShownHolder => ({
   pid,

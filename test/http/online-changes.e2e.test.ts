@@ -185,7 +185,7 @@ describe('online changes over HTTP', () => {
       if (field.collection === 'small' && field.field === 'parent') field.schema.is_nullable = false;
     }
     const diff = await send('/schema/diff', json(snapshot));
-    const answer = await send('/schema/apply?online', json(diff.json as object));
+    const answer = await send('/schema/apply?online', json(diff.json));
     expect(answer.status, answer.text).to.equal(202);
     const { id, collections } = (answer.json as { data: Change }).data;
     expect(collections).to.deep.equal(['large', 'small']);
@@ -215,10 +215,10 @@ describe('online changes over HTTP', () => {
   });
 
   it('are folded again from the log: the same rows', async () => {
-    const rows = async () => (await db.query('SELECT * FROM service.service_change_requests ORDER BY id')).rows;
+    const rows = async () => (await db.query('SELECT * FROM service.service_changes ORDER BY id')).rows;
     const before = await rows();
     await db.query(
-      `UPDATE service.service_change_requests SET state = 'queued', request = request || '{"state":"queued"}' WHERE state = 'failed'`,
+      `UPDATE service.service_changes SET state = 'queued', request = request || '{"state":"queued"}' WHERE state = 'failed'`,
     );
     const verified = (await send('/projections/verify')).json as {
       data: { ok: boolean; differences: { where: string }[] };

@@ -75,6 +75,7 @@ for (const schema of ['public', 'other "schema"']) {
         { field: 'title' },
       ]);
       expect(await query(`SELECT name, position FROM ${ours}.service_projections ORDER BY 1`)).to.deep.equal([
+        { name: 'change-requests', position: 1 },
         { name: 'metadata', position: 1 },
         { name: 'tables', position: 1 },
       ]);

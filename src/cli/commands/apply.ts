@@ -52,9 +52,15 @@ export async function apply(invocation: Invocation): Promise<ExitCode> {
     return 2;
   }
   const answer = await askFully(invocation, '/schema/apply', { method: 'POST', query: online, body, headers });
+  return told(invocation, answer, plan);
+}
+
+/** Waits, where what was asked for is prepared first. */
+function told(invocation: Invocation, answer: Answered, plan: Plan): ExitCode | Promise<ExitCode> {
   if (answer.status === 202) return followChange(invocation, JSON.parse(answer.text) as { data: ShownChange });
   const applied = appliedBy(answer, plan);
-  terminal.print(asJson ? json({ applied: true, ...applied }) : describeApplied(applied));
+  const asJson = invocation.values['json'] === true;
+  invocation.terminal.print(asJson ? json({ applied: true, ...applied }) : describeApplied(applied));
   return 0;
 }
 

@@ -101,14 +101,15 @@ export function createChangeRunner(options: ChangeRunnerOptions): ChangeRunner {
     await Promise.all([...running].map(([id, run]) => interruptIfEnded(id, run)));
     const ids = await unfinishedChanges(pool);
     for (const id of failed.keys()) if (!ids.includes(id)) failed.delete(id);
-    for (const id of ids) {
-      if (stopped || running.size >= AT_ONCE) break;
-      const wait = (failed.get(id)?.until ?? 0) - performance.now();
-      if (running.has(id)) continue;
-      if (wait > 0) later(wait);
-      else begin(id);
-    }
+    for (const id of ids) if (!running.has(id)) beginInTime(id);
     if (ids.length > 0) later(pauses.look);
+  };
+
+  /** Not before its pause is over. Those that find no place are looked at again when one is free. */
+  const beginInTime = (id: string): void => {
+    const wait = (failed.get(id)?.until ?? 0) - performance.now();
+    if (wait > 0) later(wait);
+    else if (!stopped && running.size < AT_ONCE) begin(id);
   };
 
   /** It was withdrawn, here or by another process. */

@@ -70,7 +70,7 @@ export async function keepCheckpoint(
   checkpoint: Json,
 ): Promise<boolean> {
   const text = `UPDATE ${own.preparations} p SET checkpoint = $3 WHERE request = $1 AND number = $2
-                 AND EXISTS (SELECT FROM ${own.changeRequests} c WHERE c.id = $1 AND c.state = 'preparing')`;
+                 AND EXISTS (SELECT FROM ${own.changes} c WHERE c.id = $1 AND c.state = 'preparing')`;
   const { rowCount } = await db.query(text, [request, number, JSON.stringify(checkpoint)]);
   return rowCount === 1;
 }

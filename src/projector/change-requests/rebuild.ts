@@ -43,7 +43,7 @@ const WRITTEN = 1_000;
 
 /** All rows anew, in the client's transaction, which holds the log's lock. */
 export async function replaceChanges(client: pg.ClientBase, requests: Requests): Promise<void> {
-  await client.query(`DELETE FROM ${own.changeRequests}`);
+  await client.query(`DELETE FROM ${own.changes}`);
   const all = [...requests.values()];
   for (let at = 0; at < all.length; at += WRITTEN) await sendBatch(client, writeChanges(all.slice(at, at + WRITTEN)));
 }
@@ -67,20 +67,17 @@ export async function rebuildChanges(pool: pg.Pool, lock: LogLock): Promise<Rebu
 /** Where the rows are not what the log says up to a position. */
 export async function verifyChanges(db: Queryable, position: number): Promise<Difference[]> {
   const expected = await foldChangesOf(db, { after: 0, upTo: position });
-  const { rows } = await db.query<{ request: ChangeRequest }>(`SELECT request FROM ${own.changeRequests}`);
+  const { rows } = await db.query<{ request: ChangeRequest }>(`SELECT request FROM ${own.changes}`);
   const found = new Map(rows.map(({ request }) => [request.id, request]));
   const ids = new Set([...expected.keys(), ...found.keys()]);
   return [...ids].flatMap((id) => {
     const [one, other] = [expected.get(id), found.get(id)];
-    if (jsonEqual(one ?? null, other ?? null)) return [];
-    return [
-      {
-        where: 'changes' as const,
-        collection: (one ?? other)?.collections[0] ?? '',
-        member: `change request ${id}`,
-        expected: one?.state ?? null,
-        found: other?.state ?? null,
-      },
-    ];
+    return jsonEqual(one ?? null, other ?? null) ? [] : [differenceOf(id, one, other)];
   });
+}
+
+function differenceOf(id: string, one: ChangeRequest | undefined, other: ChangeRequest | undefined): Difference {
+  const [collection = ''] = (one ?? other)?.collections ?? [];
+  const states = { expected: one?.state ?? null, found: other?.state ?? null };
+  return { where: 'changes', collection, member: `change request ${id}`, ...states };
 }

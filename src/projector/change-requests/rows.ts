@@ -11,7 +11,7 @@ export async function readChange(db: Queryable, id: string): Promise<ChangeReque
 }
 
 async function readChanges(db: Queryable, ids: readonly string[]): Promise<Map<string, ChangeRequest>> {
-  const text = `SELECT request FROM ${own.changeRequests} WHERE id = ANY ($1::uuid[])`;
+  const text = `SELECT request FROM ${own.changes} WHERE id = ANY ($1::uuid[])`;
   const { rows } = await db.query<{ request: ChangeRequest }>(text, [ids]);
   return new Map(rows.map(({ request }) => [request.id, request]));
 }
@@ -26,7 +26,7 @@ export async function changesBefore(
 }
 
 const WRITE = `
-INSERT INTO ${own.changeRequests} (id, state, collections, held, opened_position, request)
+INSERT INTO ${own.changes} (id, state, collections, held, opened_position, request)
 SELECT r.id, r.state, r.collections, r.held, r.opened_position, r.request
   FROM jsonb_to_recordset($1) AS r (id uuid, state text, collections text[], held text[], opened_position bigint, request jsonb)
 ON CONFLICT (id) DO UPDATE SET state = excluded.state, collections = excluded.collections, held = excluded.held,
@@ -62,7 +62,7 @@ export interface Held {
 }
 
 /** Oldest first. Asked in the first flight of each change. */
-export const HELD = `SELECT id, held AS collections FROM ${own.changeRequests} WHERE held <> '{}' ORDER BY opened_position`;
+export const HELD = `SELECT id, held AS collections FROM ${own.changes} WHERE held <> '{}' ORDER BY opened_position`;
 
 export interface ChangeFilter {
   state?: ChangeState | undefined;
@@ -78,11 +78,11 @@ export async function listChanges(
   const fits = `($1::text IS NULL OR state = $1) AND ($2::text IS NULL OR $2 = ANY (collections))`;
   const values = [state ?? null, collection ?? null];
   const { rows } = await db.query<{ request: ChangeRequest }>(
-    `SELECT request FROM ${own.changeRequests} WHERE ${fits} ORDER BY opened_position DESC LIMIT $3 OFFSET $4`,
+    `SELECT request FROM ${own.changes} WHERE ${fits} ORDER BY opened_position DESC LIMIT $3 OFFSET $4`,
     [...values, page.limit ?? null, page.offset],
   );
   const counted = await db.query<{ total: number; filtered: number }>(
-    `SELECT count(*) AS total, count(*) FILTER (WHERE ${fits}) AS filtered FROM ${own.changeRequests}`,
+    `SELECT count(*) AS total, count(*) FILTER (WHERE ${fits}) AS filtered FROM ${own.changes}`,
     values,
   );
   const { total = 0, filtered = 0 } = counted.rows[0] ?? {};
@@ -91,19 +91,25 @@ export async function listChanges(
 
 /** How many there are in each state. */
 export async function countChanges(db: Queryable): Promise<ReadonlyMap<string, number>> {
-  const text = `SELECT state, count(*) AS count FROM ${own.changeRequests} GROUP BY state`;
+  const text = `SELECT state, count(*) AS count FROM ${own.changes} GROUP BY state`;
   const { rows } = await db.query<{ state: string; count: number }>(text);
   return new Map(rows.map(({ state, count }) => [state, count]));
 }
 
-/** Requests that somebody has to work on, oldest first: those that wait for nobody, and those that left something behind. */
+/**
+ * Requests that somebody has to work on, oldest first: those that wait for nobody, and those that left something behind.
+ * One that is queued waits for all who have a table that it changes.
+ */
 export async function unfinishedChanges(db: Queryable): Promise<string[]> {
   const text = `
     SELECT id FROM (
-      SELECT id, opened_position FROM ${own.changeRequests} WHERE state IN ('queued', 'preparing', 'prepared')
+      SELECT id, opened_position FROM ${own.changes} WHERE state IN ('preparing', 'prepared')
+      UNION
+      SELECT q.id, q.opened_position FROM ${own.changes} q WHERE q.state = 'queued' AND NOT EXISTS (
+        SELECT FROM ${own.changes} h WHERE h.held <> '{}' AND h.held && q.collections)
       UNION
       SELECT p.request, coalesce(c.opened_position, 0)
-        FROM ${own.preparations} p LEFT JOIN ${own.changeRequests} c ON c.id = p.request
+        FROM ${own.preparations} p LEFT JOIN ${own.changes} c ON c.id = p.request
     ) open ORDER BY opened_position, id`;
   const { rows } = await db.query<{ id: string }>(text);
   return rows.map(({ id }) => id);
