@@ -153,17 +153,22 @@ function stepsOf(
       progress,
       step: own,
     } = found.get(step.key) ?? { ...UNKNOWN, milliseconds: total };
-    const isRunning = milliseconds === null && started_at !== null && !ended;
+    const state = stateOf(milliseconds, started_at, ended);
     return {
       ...step,
-      ...progressOf(isRunning ? progress : null),
-      ...(milliseconds !== null && { done: 1 }),
-      state: milliseconds !== null ? 'done' : isRunning ? 'running' : 'waiting',
+      ...progressOf(state === 'running' ? progress : null),
+      ...(state === 'done' && { done: 1 }),
+      state,
       ...sizeOf(own),
       started_at: started_at?.toISOString() ?? null,
       milliseconds,
     };
   });
+}
+
+function stateOf(milliseconds: number | null, started_at: Date | null, ended: boolean): ShownStep['state'] {
+  if (milliseconds !== null) return 'done';
+  return started_at === null || ended ? 'waiting' : 'running';
 }
 
 const UNKNOWN = { started_at: null, progress: null, step: null };

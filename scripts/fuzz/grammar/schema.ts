@@ -149,7 +149,11 @@ export const SCHEMA: Rules = {
     weight: 5,
     make({ random, world }) {
       const value = random.some(world.diffs) ?? { hash: 'x', diff: { collections: [], fields: [], relations: [] } };
-      return { path: '/schema/apply', query: maybe(random, { dry_run: [0.4, flag(random)], online: [0.1, flag(random)] }), body: json(value) };
+      return {
+        path: '/schema/apply',
+        query: maybe(random, { dry_run: [0.4, flag(random)], online: [0.1, flag(random)] }),
+        body: json(value),
+      };
     },
   },
   'GET /schema/drift': { weight: 1, make: () => ({ path: '/schema/drift' }) },
