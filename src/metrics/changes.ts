@@ -5,6 +5,9 @@ export interface ChangeMetrics {
   step(kind: string, milliseconds: number): void;
 }
 
+/** What there is to prepare. */
+const KINDS = ['add', 'validate', 'index', 'copy'] as const;
+
 /** Seconds: from a table that is small to one of terabytes. */
 const BUCKETS = [0.1, 1, 5, 15, 60, 300, 900, 3_600, 14_400, 86_400];
 
@@ -16,5 +19,7 @@ export function createChangeMetrics(registry: Registry): ChangeMetrics {
     buckets: BUCKETS,
     registers: [registry],
   });
+  // Known from the beginning, so that a graph of them begins at nothing.
+  for (const kind of KINDS) seconds.zero({ kind });
   return { step: (kind, milliseconds) => seconds.observe({ kind }, milliseconds / 1000) };
 }
