@@ -25,6 +25,7 @@ export interface Explained {
 /** A failed transaction is rolled back here. It holds no lock on a table any more, and without `keeps` none at all. */
 export async function explained(client: pg.ClientBase, problem: Problem, how: Explained): Promise<Problem> {
   const named = namingExtension(problem, how.after);
+  if (isOfReturningValues(named, how.events)) return named;
   const inquiry = inquiryOf({ ...how, problem: named, restored: restoredBy(how.events) });
   if (inquiry === null) return named;
   const back = how.keeps ? sql`ROLLBACK TO SAVEPOINT ${ident(SAVEPOINT)}` : sql`ROLLBACK`;
@@ -37,6 +38,13 @@ export async function explained(client: pg.ClientBase, problem: Problem, how: Ex
     await sendScript(client, back).catch(() => undefined);
     return named;
   }
+}
+
+/** Rows that break a rule with values which were in the trash: afterwards nothing can count them. */
+function isOfReturningValues({ details }: Problem, events: readonly LogEvent[]): boolean {
+  const event = events[Number(details?.['event'])];
+  const isBroken = String(details?.['sqlstate']).startsWith('23');
+  return isBroken && event?.type === 'field.created' && event.data.restored !== undefined;
 }
 
 const restoredBy = (events: readonly LogEvent[]): NonNullable<Refused['restored']> =>

@@ -248,6 +248,8 @@ describe('the trash of fields', function () {
       `/trash/${position}/restore`,
       { without: ['t_a_not_null', 'other'] },
     );
+    const back = await client('/schema/apply', json(await api.ok('GET', `/history/diff?to=${position - 1}`)));
+    expect([back.status, back.text.includes('no value')]).to.deep.equal([422, false]);
     const { data } = await restore(position, { without: ['t_a_not_null'] });
     expect(data.schema['is_nullable']).to.equal(true);
     expect(await api.sql('SELECT count(a)::int AS n FROM t')).to.deep.equal([{ n: 2 }]);
