@@ -82,8 +82,6 @@ export interface RequestContext {
   cause: Cause;
   /** What is deleted is dropped at once, and not kept. */
   purge?: boolean;
-  /** What takes long of it is prepared before: the values of deleted fields are kept, however many they are. */
-  online?: boolean;
   /** The snapshot hash that the caller believes to be current. */
   ifMatch?: string;
   idempotency?: Idempotency;
