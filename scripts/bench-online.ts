@@ -23,7 +23,7 @@ const KILLS = Number(process.env['BENCH_KILLS'] ?? 20);
 const WORK = process.env['BENCH_WORK'] ?? '';
 
 /** A field's values are kept in the change itself too, so that both ways do the same. */
-const SETTINGS = { KEEP_COPY_ROWS: '1000000000', LOG_LEVEL: 'error' };
+const SETTINGS = { KEEP_COPY_ROWS: '100000000', LOG_LEVEL: 'error' };
 
 const server = await startServer();
 const url = await server.createDatabase();
