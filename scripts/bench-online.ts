@@ -47,8 +47,8 @@ try {
 }
 
 async function fill(): Promise<void> {
-  const text = (field: string): object => ({ field, type: 'string', schema: {} });
-  const number = (field: string, schema: object = {}): object => ({ field, type: 'integer', schema });
+  const text = (field: string): object => ({ field, type: 'string', interface: 'input', schema: {} });
+  const number = (field: string, schema: object = {}): object => ({ field, type: 'integer', interface: 'input', schema });
   await service.call('POST', '/collections', { collection: 'owners', schema: {}, fields: [text('name')] });
   const fields = [
     text('title'),
