@@ -48,7 +48,12 @@ try {
 
 async function fill(): Promise<void> {
   const text = (field: string): object => ({ field, type: 'string', interface: 'input', schema: {} });
-  const number = (field: string, schema: object = {}): object => ({ field, type: 'integer', interface: 'input', schema });
+  const number = (field: string, schema: object = {}): object => ({
+    field,
+    type: 'integer',
+    interface: 'input',
+    schema,
+  });
   await service.call('POST', '/collections', { collection: 'owners', schema: {}, fields: [text('name')] });
   const fields = [
     text('title'),
@@ -112,7 +117,9 @@ async function transaction(statements: readonly string[]): Promise<void> {
   await client.query('COMMIT');
 }
 
-const send = ({ method, path, body }: Request): Promise<unknown> => service.call(method, path, body);
+function send({ method, path, body }: Request): Promise<unknown> {
+  return service.call(method, path, body);
+}
 
 interface Shown {
   data: { id: string; state: string; errors?: unknown };
