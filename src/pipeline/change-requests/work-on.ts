@@ -2,8 +2,15 @@
 import type pg from 'pg';
 import { keepDocuments, toDocument } from '../../log/documents.js';
 import type { LockedSession } from '../../postgres/locked-session.js';
-import { forgetSteps, keepProgress, readSteps } from '../../projector/change-requests/preparations.js';
+import {
+  type KeptStep,
+  forgetSteps,
+  keepProgress,
+  readSteps,
+  reopenSteps,
+} from '../../projector/change-requests/preparations.js';
 import { readChange } from '../../projector/change-requests/rows.js';
+import { PREPARATION_LOST } from '../../projector/online/lost.js';
 import { PreparationRefused, type StepProgress } from '../../projector/online/types.js';
 import type { Holder } from '../../projector/ddl/table-locks.js';
 import { type ChangeRequest, isEnded } from '../../schema/change-requests/model.js';
@@ -52,12 +59,11 @@ export async function workOn(work: OnRequest): Promise<Worked> {
 
 /** @returns whether nothing can be done before another request is over */
 async function advance(work: OnRequest, request: ChangeRequest): Promise<boolean> {
-  if (request.state === 'prepared') {
-    await change(work, request, applyingOf(work.engine, request.id));
-    return false;
-  }
-  if (request.state === 'preparing' && (await readSteps(work.pool, request.id)).length > 0) {
-    await prepare(work, request);
+  const { state, id } = request;
+  if (state !== 'queued' && (await readSteps(work.pool, id)).length > 0) {
+    const steps = await prepare(work, request);
+    if (steps !== undefined && state === 'preparing') await notePrepared(work, request, steps);
+    if (steps !== undefined && state === 'prepared') await change(work, request, applyingOf(work.engine, id));
     return false;
   }
   // Queued; or its steps aren't known here: the log came from another database.
@@ -81,6 +87,7 @@ async function settled(work: OnRequest, request: ChangeRequest, outcome: Outcome
   const [first] = problems;
   // It is looked at again, as it is by now.
   if (first?.code === 'INVALID_STATE') return undefined;
+  if (first?.details?.['sqlstate'] === PREPARATION_LOST) await reopenSteps(work.pool, work.id);
   if (outcome.kind !== 'refused' || !isStorable(outcome) || isOfTheMoment(first)) {
     await showWaiting(work, first);
     throw new NotNowError(first?.message ?? 'refused');
@@ -90,7 +97,10 @@ async function settled(work: OnRequest, request: ChangeRequest, outcome: Outcome
 
 const isOfTheMoment = (problem: Problem | undefined): boolean =>
   problem !== undefined &&
-  (['LOG_DIVERGED', 'LOG_UNREADABLE', 'READ_ONLY'].includes(problem.code) || problem.details?.['change'] !== undefined);
+  (['LOG_DIVERGED', 'LOG_UNREADABLE', 'READ_ONLY'].includes(problem.code) ||
+    problem.details?.['change'] !== undefined ||
+    // What is missing of it is prepared again.
+    problem.details?.['sqlstate'] === PREPARATION_LOST);
 
 /** Whose transactions keep it from being applied. */
 function showWaiting({ pool, id }: OnRequest, problem: Problem | undefined): Promise<void> {
@@ -124,18 +134,21 @@ function holdersIn(problem: Problem | undefined): Holder[] {
   });
 }
 
-async function prepare(work: OnRequest, request: ChangeRequest): Promise<void> {
-  const { id, pipeline } = work;
+/** Does what is not done of the steps. @returns undefined: it is not to be applied */
+async function prepare(work: OnRequest, request: ChangeRequest): Promise<KeptStep[] | undefined> {
   try {
-    const steps = await runSteps(work);
-    const times = steps.map(({ step: { key }, milliseconds }) => ({ key, milliseconds: milliseconds ?? 0 }));
-    const revise = recordingOf(id, 'change.prepared', { steps: times });
-    await settled(work, request, await pipeline.record(revise, { cause: ownCause('prepare-change') }));
+    return await runSteps(work);
   } catch (error) {
-    if (error instanceof NotOursError) return;
+    if (error instanceof NotOursError) return undefined;
     if (!(error instanceof PreparationRefused)) throw error;
-    await fail(work, request, error.problems);
+    return fail(work, request, error.problems);
   }
+}
+
+async function notePrepared(work: OnRequest, request: ChangeRequest, steps: readonly KeptStep[]): Promise<void> {
+  const times = steps.map(({ step: { key }, milliseconds }) => ({ key, milliseconds: milliseconds ?? 0 }));
+  const revise = recordingOf(request.id, 'change.prepared', { steps: times });
+  await settled(work, request, await work.pipeline.record(revise, { cause: ownCause('prepare-change') }));
 }
 
 /** What was prepared is taken away afterwards. */

@@ -57,10 +57,16 @@ export async function beginStep(db: Queryable, request: string, number: number):
 }
 
 export async function endStep(db: Queryable, request: string, number: number): Promise<void> {
-  const text = `UPDATE ${own.preparations} SET progress = NULL, checkpoint = NULL,
+  const text = `UPDATE ${own.preparations} SET progress = NULL,
                   milliseconds = round(extract(epoch FROM clock_timestamp() - started_at) * 1000)
                  WHERE request = $1 AND number = $2`;
   await db.query(text, [request, number]);
+}
+
+/** All of them are done again, as far as that is still needed: each from its checkpoint. */
+export async function reopenSteps(db: Queryable, request: string): Promise<void> {
+  const text = `UPDATE ${own.preparations} SET progress = NULL, started_at = NULL, milliseconds = NULL WHERE request = $1`;
+  await db.query(text, [request]);
 }
 
 /** @returns false: the request is prepared no longer, whatever the reason */
@@ -70,7 +76,7 @@ export async function keepCheckpoint(
   checkpoint: Json,
 ): Promise<boolean> {
   const text = `UPDATE ${own.preparations} p SET checkpoint = $3 WHERE request = $1 AND number = $2
-                 AND EXISTS (SELECT FROM ${own.changes} c WHERE c.id = $1 AND c.state = 'preparing')`;
+                 AND EXISTS (SELECT FROM ${own.changes} c WHERE c.id = $1 AND c.state IN ('preparing', 'prepared'))`;
   const { rowCount } = await db.query(text, [request, number, JSON.stringify(checkpoint)]);
   return rowCount === 1;
 }

@@ -23,6 +23,8 @@ import { PreparationRefused, type StepContext } from './types.js';
 
 /** As it is kept between batches, and between processes. */
 interface Progress {
+  /** The oid of the copy that it is about. */
+  copy: string;
   /** The key of the last row that was copied; null: none was yet. */
   after: string[] | null;
   copied: number;
@@ -81,7 +83,7 @@ export async function copyValues(
   // Row security that would hide rows is an error instead.
   await context.session.query('SET row_security = off');
   try {
-    let progress = progressOf(context.checkpoint);
+    let progress = progressOf(context.checkpoint, await oidOf(context, copying));
     let size = firstSize;
     while (!progress.done) {
       await waitForStandbys(context.session, context, pace);
@@ -99,8 +101,20 @@ export async function copyValues(
   }
 }
 
-const progressOf = (checkpoint: StepContext['checkpoint']): Progress =>
-  isObject(checkpoint) ? (checkpoint as unknown as Progress) : { after: null, copied: 0, done: false };
+/** A copy that was made anew is empty, whatever was kept of the one before. */
+function progressOf(checkpoint: StepContext['checkpoint'], copy: string): Progress {
+  const isOfCopy = isObject(checkpoint) && checkpoint['copy'] === copy;
+  return isOfCopy ? (checkpoint as unknown as Progress) : nothingOf(copy);
+}
+
+const nothingOf = (copy: string): Progress => ({ copy, after: null, copied: 0, done: false });
+
+async function oidOf({ session }: StepContext, copying: Copying): Promise<string> {
+  const { rows } = await session.query<{ oid: string }>(
+    sql`SELECT ${literal(copyTable(copying))}::regclass::oid::text AS oid`,
+  );
+  return rows[0]?.oid ?? '';
+}
 
 interface Next {
   progress: Progress;
@@ -112,7 +126,12 @@ async function nextBatch(context: StepContext, copying: Copying, { progress, siz
   return inTransaction(context, async () => {
     const { rows } = await context.session.query<{ rows: number; last: string[] | null }>(batch);
     const { rows: count, last } = rows[0] ?? { rows: 0, last: null };
-    const next = { after: last ?? progress.after, copied: progress.copied + count, done: count < size };
+    const next = {
+      copy: progress.copy,
+      after: last ?? progress.after,
+      copied: progress.copied + count,
+      done: count < size,
+    };
     await context.save({ ...next });
     return next;
   });
@@ -130,7 +149,7 @@ async function followOnce({ session }: StepContext, copying: Copying): Promise<{
 
 /** Nothing of what was copied is there any more, and little of what will have to be. */
 async function beginAgain(context: StepContext, copying: Copying): Promise<Progress> {
-  const progress: Progress = { after: null, copied: 0, done: false };
+  const progress = nothingOf(await oidOf(context, copying));
   await inTransaction(context, async () => {
     await context.session.query(sql`TRUNCATE ${copyTable(copying)}`);
     await context.save({ ...progress });

@@ -1,0 +1,284 @@
+/** An online change whose process is killed, or whose connections are cut, at each step: it goes on, and is made once. */
+import { expect } from 'chai';
+import pg from 'pg';
+import { expectConsistent } from '../support/consistent.js';
+import { type Gates, makeGates } from '../support/gates.js';
+import { type TestDatabase, createDatabase } from '../support/postgres.js';
+import { type ServiceProcess, spawnService } from '../support/process.js';
+import { until } from '../support/until.js';
+
+const TOKEN = 'test-admin-token-0123456789abcdef';
+const ROWS = 4_000;
+
+interface Change {
+  id: string;
+  state: string;
+  steps: { kind: string }[];
+  cleaning: boolean;
+  result: { batch: string } | null;
+  errors: unknown;
+}
+
+interface Snapshot {
+  fields: { collection: string; field: string; schema: { is_nullable: boolean; is_unique: boolean } }[];
+  relations: object[];
+}
+
+const plain = (field: string, type: string) => ({ field, type, interface: 'input', schema: {} });
+
+describe('an online change', function () {
+  this.timeout(120_000);
+  let database: TestDatabase;
+  let db: pg.Client;
+  let gates: Gates;
+  let processes: ServiceProcess[];
+  let url: string;
+
+  const start = async (): Promise<ServiceProcess> => {
+    const service = spawnService({
+      DATABASE_URL: database.connectionString,
+      ADMIN_TOKEN: TOKEN,
+      ADMIN_PASSWORD: 'correct horse',
+      KEEP_COPY_ROWS: '5',
+    });
+    processes.push(service);
+    ({ url } = await service.ready());
+    return service;
+  };
+  const call = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
+    const answer = await fetch(url + path, {
+      method,
+      headers: { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const text = await answer.text();
+    expect(answer.ok, `${method} ${path}: ${answer.status} ${text}`).to.equal(true);
+    return (text === '' ? undefined : JSON.parse(text)) as T;
+  };
+
+  beforeEach(async () => {
+    processes = [];
+    database = await createDatabase('migrated');
+    await start();
+    await call('POST', '/collections', { collection: 'customers', schema: {}, fields: [] });
+    const fields = [
+      plain('title', 'string'),
+      plain('code', 'integer'),
+      plain('customer', 'integer'),
+      plain('note', 'string'),
+    ];
+    await call('POST', '/collections', { collection: 'orders', schema: {}, fields });
+    db = new pg.Client({ connectionString: database.connectionString });
+    await db.connect();
+    // Pages that are nearly empty: large, and quickly read.
+    await db.query(`
+      INSERT INTO customers SELECT FROM generate_series(1, 10);
+      ALTER TABLE orders SET (fillfactor = 10);
+      INSERT INTO orders (title, code, customer, note)
+        SELECT repeat('x', 250), i, i % 10 + 1, 'note ' || i FROM generate_series(1, ${ROWS}) i;
+      ALTER TABLE orders RESET (fillfactor); ANALYZE`);
+    gates = await makeGates(database.connectionString);
+  });
+  afterEach(async () => {
+    await Promise.all(processes.map((service) => service.end('SIGKILL')));
+    await db.end();
+    await gates.end();
+    await database.drop();
+  });
+
+  /** NOT NULL, a unique index, a foreign key and a deleted field of one large table, as one request. */
+  async function opened(): Promise<Change> {
+    const snapshot = await call<Snapshot>('GET', '/schema/snapshot');
+    snapshot.fields = snapshot.fields.filter(({ field }) => field !== 'note');
+    for (const { collection, field, schema } of snapshot.fields) {
+      if (collection === 'orders' && field === 'title') schema.is_nullable = false;
+      if (collection === 'orders' && field === 'code') schema.is_unique = true;
+    }
+    snapshot.relations = [{ collection: 'orders', field: 'customer', related_collection: 'customers', schema: {} }];
+    const { data } = await call<{ data: Change }>(
+      'POST',
+      '/schema/apply?online',
+      await call('POST', '/schema/diff', snapshot),
+    );
+    return data;
+  }
+
+  const retrieve = async (id: string): Promise<Change> => (await call<{ data: Change }>('GET', `/changes/${id}`)).data;
+
+  async function ended(id: string, state: string): Promise<Change> {
+    let change = await retrieve(id);
+    const isOver = async () => {
+      change = await retrieve(id);
+      return ['applied', 'failed', 'withdrawn'].includes(change.state) && !change.cleaning;
+    };
+    await until('the request ends', isOver, 30_000);
+    expect(change.state, JSON.stringify(change.errors)).to.equal(state);
+    return change;
+  }
+
+  const sessionsEnd = () =>
+    db.query(`SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+               WHERE datname = current_database() AND application_name LIKE 'data-platform-service%'`);
+  const current = (): ServiceProcess => processes.at(-1) as ServiceProcess;
+
+  /** What applications do meanwhile: one row of each kind. */
+  const write = (turn: number) =>
+    db.query(`UPDATE orders SET note = 'changed at ${turn}' WHERE id IN (${10 + turn}, ${ROWS - turn});
+              DELETE FROM orders WHERE id IN (${100 + turn}, ${ROWS - 100 - turn});
+              INSERT INTO orders (title, code, customer, note) VALUES ('new', ${ROWS + 1 + turn}, 1, 'new at ${turn}')`);
+  const rowsOf = async (columns: string) =>
+    (
+      await db.query<{ hash: string }>(
+        `SELECT md5(string_agg((${columns})::text, ',' ORDER BY id)) AS hash FROM orders`,
+      )
+    ).rows[0]?.hash;
+
+  /** PostgreSQL builds an index, and waits for a transaction of an application while it is not valid. */
+  async function building(during: () => Promise<void>): Promise<void> {
+    const blocker = new pg.Client({ connectionString: database.connectionString });
+    await blocker.connect();
+    await blocker.query('BEGIN; UPDATE customers SET id = id WHERE id = 1; UPDATE orders SET code = code WHERE id = 1');
+    await gates.open('begin 3');
+    const isInvalid = async () => (await db.query('SELECT FROM pg_index WHERE NOT indisvalid')).rowCount === 1;
+    await until('the index is being built', isInvalid);
+    await during();
+    await blocker.query('ROLLBACK');
+    await blocker.end();
+  }
+
+  /** Opens the request, and does something at each point. */
+  async function disturbed(
+    points: readonly string[],
+    disturb: (at: { id: string; turn: number; proceed: () => Promise<void> }) => Promise<void>,
+  ) {
+    await gates.close(points[0] as string);
+    const { id } = await opened();
+    let rows: string | undefined;
+    for (const [turn, point] of points.entries()) {
+      await gates.reached(point);
+      // From here on the table is locked, or the field gone.
+      if (!['applied', 'forget'].includes(point)) {
+        await write(turn);
+        rows = await rowsOf('id, note');
+      }
+      const next = points[turn + 1];
+      if (next !== undefined) await gates.close(next);
+      if (point === 'begin 3') await building(() => disturb({ id, turn, proceed: () => Promise.resolve() }));
+      else await disturb({ id, turn, proceed: () => gates.open(point) });
+    }
+    return { id, rows };
+  }
+
+  async function expectNothingLeft(): Promise<void> {
+    const left = await db.query(`
+      SELECT conname AS name FROM pg_constraint WHERE conname LIKE 'dps_online%' OR NOT convalidated
+      UNION ALL SELECT relname FROM pg_class WHERE relname LIKE 'dps_online%'
+      UNION ALL SELECT tgname FROM pg_trigger WHERE tgname LIKE 'dps_online%'
+      UNION ALL SELECT proname FROM pg_proc WHERE proname LIKE 'dps_online%'
+      UNION ALL SELECT indexrelid::regclass::text FROM pg_index WHERE NOT indisvalid
+      UNION ALL SELECT step ->> 'key' FROM service.service_preparations`);
+    expect(left.rows).to.deep.equal([]);
+    expect(await call('GET', '/projections/verify')).to.have.nested.property('data.ok', true);
+    await expectConsistent(database.connectionString);
+  }
+
+  /** Once, with all the rows, and all the values of the field that it deletes. */
+  async function expectApplied({ id, rows }: { id: string; rows: string | undefined }): Promise<void> {
+    const { result } = await ended(id, 'applied');
+    const { rows: events } = await db.query<{ type: string; batch: string }>(
+      `SELECT type, batch FROM service.service_events WHERE type LIKE 'change.%' OR batch = $1 ORDER BY position`,
+      [result?.batch],
+    );
+    expect(events.map(({ type }) => type)).to.deep.equal([
+      'change.opened',
+      'change.preparing',
+      'change.prepared',
+      'field.deleted',
+      'field.updated',
+      'field.updated',
+      'relation.created',
+      'change.applied',
+    ]);
+    await expectNothingLeft();
+    const [entry] = (await call<{ data: { position: number }[] }>('GET', '/trash')).data;
+    await call('POST', `/trash/${entry?.position}/restore`, {});
+    expect(await rowsOf('id, note')).to.equal(rows);
+  }
+
+  const POINTS = [
+    'end 1',
+    'checkpoint 2',
+    'end 2',
+    'begin 3',
+    'end 3',
+    'end 4',
+    'end 5',
+    'end 6',
+    'end 7',
+    'prepared',
+    'applied',
+    'forget',
+  ];
+
+  it('whose process is killed at each step is taken up by the next, and made once', async () => {
+    const change = await disturbed(POINTS, async ({ turn, proceed }) => {
+      await current().end('SIGKILL');
+      // What PostgreSQL had been told to do is done, or it is not.
+      if (turn % 2 === 0) await sessionsEnd();
+      await proceed();
+      await start();
+    });
+    await expectApplied(change);
+  });
+
+  it('whose connections are cut at each step goes on in the same process, and is made once', async () => {
+    const change = await disturbed(POINTS, async ({ proceed }) => {
+      await sessionsEnd();
+      await proceed();
+    });
+    await expectApplied(change);
+    expect(processes).to.have.length(1);
+    expect(current().child.exitCode).to.equal(null);
+  });
+
+  it('goes on in another process, which lives when the one that prepares it is killed', async () => {
+    const change = await disturbed(['checkpoint 2', 'begin 3', 'applied'], async ({ turn, proceed }) => {
+      const preparing = current();
+      await start();
+      await preparing.end('SIGKILL');
+      if (turn !== 1) await sessionsEnd();
+      await proceed();
+    });
+    await expectApplied(change);
+  });
+
+  it('is prepared again where something of it is lost before it is applied, or more was written than is followed then', async () => {
+    let rows: string | undefined;
+    const { id } = await disturbed(['prepared'], async ({ proceed }) => {
+      for (let i = 0; i < 6; i++) await db.query(`UPDATE orders SET note = note || '.'`);
+      rows = await rowsOf('id, note');
+      const { rows: indexes } = await db.query<{ name: string }>(
+        `SELECT relname AS name FROM pg_class WHERE relname LIKE 'dps_online%' AND relkind = 'i' AND relnamespace = 'public'::regnamespace`,
+      );
+      expect(indexes).to.have.length(1);
+      await db.query(`DROP INDEX ${indexes[0]?.name}`);
+      await proceed();
+    });
+    await expectApplied({ id, rows });
+  });
+
+  for (const point of ['checkpoint 2', 'begin 3', 'end 6'])
+    it(`leaves nothing behind when it is withdrawn after its process was killed at ${point}`, async () => {
+      const change = await disturbed([point], async ({ id, proceed }) => {
+        await current().end('SIGKILL');
+        await sessionsEnd();
+        await proceed();
+        await gates.close('end 7');
+        await start();
+        await call('POST', `/changes/${id}/withdraw`);
+      });
+      await ended(change.id, 'withdrawn');
+      await expectNothingLeft();
+      expect(await rowsOf('id, note')).to.equal(change.rows);
+    });
+});

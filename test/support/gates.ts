@@ -1,0 +1,75 @@
+/**
+ * Gates in the way of an online change: what is written down of it waits at a closed one, so that a test can do something
+ * at exactly that point. `begin 3` and `end 3`: of the third step, `checkpoint 3`: in the middle
+ * of it, when something of it is kept already, `prepared`,
+ * `applied` …: the states, `forget`: what was left is taken away.
+ */
+import pg from 'pg';
+import { until } from './until.js';
+
+export interface Gates {
+  /** Before anything can come to it. */
+  close(gate: string): Promise<void>;
+  /** Resolves when somebody waits at it. */
+  reached(gate: string): Promise<void>;
+  /** Whoever waits at it goes on. */
+  open(gate: string): Promise<void>;
+  end(): Promise<void>;
+}
+
+/** For `pg_advisory_lock`, beside those of the service, which have one number. */
+const LOCK = 4711;
+
+const MAKE = `
+CREATE SCHEMA gates;
+CREATE TABLE gates.closed (gate text PRIMARY KEY);
+CREATE FUNCTION gates.pass(name text) RETURNS void LANGUAGE plpgsql AS $$ BEGIN
+  IF EXISTS (SELECT FROM gates.closed WHERE gate = name) THEN
+    PERFORM pg_advisory_xact_lock_shared(${LOCK}, hashtext(name));
+  END IF; END $$;
+CREATE FUNCTION gates.step() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+  IF TG_OP = 'DELETE' THEN
+    PERFORM gates.pass('forget');
+    RETURN OLD;
+  END IF;
+  IF OLD.started_at IS NULL AND NEW.started_at IS NOT NULL THEN PERFORM gates.pass('begin ' || NEW.number); END IF;
+  IF NEW.milliseconds IS NOT NULL THEN PERFORM gates.pass('end ' || NEW.number);
+  ELSIF OLD.checkpoint IS NOT NULL AND NEW.checkpoint IS DISTINCT FROM OLD.checkpoint THEN PERFORM gates.pass('checkpoint ' || NEW.number); END IF;
+  RETURN NEW; END $$;
+CREATE FUNCTION gates.state() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+  IF NEW.state <> OLD.state THEN PERFORM gates.pass(NEW.state); END IF;
+  RETURN NEW; END $$;
+CREATE TRIGGER gate BEFORE UPDATE OR DELETE ON service.service_preparations FOR EACH ROW EXECUTE FUNCTION gates.step();
+CREATE TRIGGER gate BEFORE UPDATE ON service.service_changes FOR EACH ROW EXECUTE FUNCTION gates.state();`;
+
+const REMOVE = `
+DROP TRIGGER gate ON service.service_preparations;
+DROP TRIGGER gate ON service.service_changes;
+DROP SCHEMA gates CASCADE`;
+
+const WAITING = `
+SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND classid = ${LOCK}
+   AND objid::bigint = hashtext($1)::bigint & 4294967295
+   AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+
+/** In the database of a service, whose tables are there. */
+export async function makeGates(databaseUrl: string): Promise<Gates> {
+  const db = new pg.Client({ connectionString: databaseUrl });
+  await db.connect();
+  await db.query(MAKE);
+  return {
+    async close(gate) {
+      await db.query(`SELECT pg_advisory_lock(${LOCK}, hashtext($1))`, [gate]);
+      await db.query('INSERT INTO gates.closed VALUES ($1)', [gate]);
+    },
+    reached: (gate) => until(`the gate ${gate}`, async () => (await db.query(WAITING, [gate])).rowCount !== 0, 20_000),
+    async open(gate) {
+      await db.query('DELETE FROM gates.closed WHERE gate = $1', [gate]);
+      await db.query(`SELECT pg_advisory_unlock(${LOCK}, hashtext($1))`, [gate]);
+    },
+    async end() {
+      await db.query(REMOVE);
+      await db.end();
+    },
+  };
+}
