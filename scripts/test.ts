@@ -83,7 +83,7 @@ const bundled = process.env['NODE_V8_COVERAGE'] === undefined ? await bundle([..
 const server = unitsOnly ? null : await start();
 const directory = await mkdtemp(join(tmpdir(), 'dps-totals-'));
 try {
-  const alone = unitsOnly ? [] : files.filter((file) => ALONE.includes(file));
+  const alone = unitsOnly ? [] : files.filter(isAlone);
   const shared = files.filter((file) => !alone.includes(file));
   const totals = [
     ...(shared.length > 0 ? [await run(shared, ['--parallel', '--jobs', jobs()])] : []),
@@ -120,6 +120,11 @@ function asExpression(pattern: string): RegExp {
     part === '**/' ? '(?:.*/)?' : part === '*' ? '[^/]*' : part.replaceAll('.', '\\.'),
   );
   return new RegExp(`^${written.join('')}$`);
+}
+
+/** A browser that waits for its turn on the cores is no browser as people have it. */
+function isAlone(file: string): boolean {
+  return ALONE.includes(file) || file.startsWith('test/web/');
 }
 
 function rank(file: string): number {

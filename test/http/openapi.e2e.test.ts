@@ -38,7 +38,8 @@ describe('the OpenAPI document, served', () => {
     const { paths } = documentOfRoutes() as unknown as { paths: Record<string, Record<string, Operation>> };
     for (const [path, methods] of Object.entries(paths)) {
       for (const [method, { parameters, responses }] of Object.entries(methods)) {
-        const isChange = method !== 'get' && /^\/(collections|fields|relations|schema\/(apply|adopt|drift))/.test(path);
+        const isChange =
+          method !== 'get' && /^\/(collections|fields|relations|trash|schema\/(apply|adopt|drift))/.test(path);
         const headers = Object.keys((responses['200'] ?? responses['204'])?.headers ?? {});
         expect(headers.includes('X-Batch-Id'), `${method} ${path}`).equal(isChange);
         const names = parameters.map(({ name }) => name);

@@ -1,4 +1,4 @@
-/** The connection that indexes are built on: one process has it at a time. */
+/** The connection that indexes are built on, and changes prepared: one process has it at a time. */
 import { expect } from 'chai';
 import { type LockedSession, openLockedSession } from '../../src/postgres/locked-session.js';
 import { silent } from '../support/instance.js';
@@ -19,7 +19,12 @@ describe('the session of the index builder', () => {
 
   const session = async (schema = 'public', connectionString = database.connectionString) => {
     const made = await openLockedSession({
-      connection: { connectionString, schema, serviceSchema: 'service' },
+      connection: {
+        connectionString,
+        schema,
+        serviceSchema: 'service',
+        applicationName: 'data-platform-service indexes',
+      },
       database: 'd',
       purpose: 'concurrent-indexes',
       logger: silent,

@@ -28,7 +28,7 @@ function isProgram(path: string): boolean {
 
 let launched: Promise<Browser> | undefined;
 
-/** One for all tests of a process. */
+/** One for all tests of a file: a process that runs several files ends it after each. */
 export function browser(executablePath: string): Promise<Browser> {
   launched ??= launch(executablePath);
   return launched;
@@ -38,6 +38,9 @@ async function launch(executablePath: string): Promise<Browser> {
   const { chromium } = await import('playwright-core');
   // As root, as which containers run tests, Chromium can't make its sandbox; what it loads here is ours.
   const started = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
-  atEnd(() => started.close());
+  atEnd(async () => {
+    launched = undefined;
+    await started.close();
+  });
   return started;
 }
