@@ -87,20 +87,25 @@ async function settled(work: OnRequest, request: ChangeRequest, outcome: Outcome
   const [first] = problems;
   // It is looked at again, as it is by now.
   if (first?.code === 'INVALID_STATE') return undefined;
-  if (first?.details?.['sqlstate'] === PREPARATION_LOST) await reopenSteps(work.pool, work.id);
-  if (outcome.kind !== 'refused' || !isStorable(outcome) || isOfTheMoment(first)) {
-    await showWaiting(work, first);
-    throw new NotNowError(first?.message ?? 'refused');
-  }
+  if (outcome.kind !== 'refused' || !isStorable(outcome) || isOfTheMoment(first)) return notNow(work, first);
   return fail(work, request, problems);
 }
+
+/** @throws NotNowError always */
+async function notNow(work: OnRequest, problem: Problem | undefined): Promise<never> {
+  if (isLost(problem)) await reopenSteps(work.pool, work.id);
+  await showWaiting(work, problem);
+  throw new NotNowError(problem?.message ?? 'refused');
+}
+
+/** Something of what was prepared, which is prepared again then. */
+const isLost = (problem: Problem | undefined): boolean => problem?.details?.['sqlstate'] === PREPARATION_LOST;
 
 const isOfTheMoment = (problem: Problem | undefined): boolean =>
   problem !== undefined &&
   (['LOG_DIVERGED', 'LOG_UNREADABLE', 'READ_ONLY'].includes(problem.code) ||
     problem.details?.['change'] !== undefined ||
-    // What is missing of it is prepared again.
-    problem.details?.['sqlstate'] === PREPARATION_LOST);
+    isLost(problem));
 
 /** Whose transactions keep it from being applied. */
 function showWaiting({ pool, id }: OnRequest, problem: Problem | undefined): Promise<void> {
