@@ -1,0 +1,164 @@
+/** Change requests folded from their events: what each event makes of a request in each state, and where it can't come. */
+import { expect } from 'chai';
+import { UnreadableEventError } from '../../../src/schema/fold/upcasting.js';
+import {
+  type StoredChangeEvent,
+  allowedIn,
+  documentsOf,
+  evolveChange,
+  foldChanges,
+  mayFollow,
+} from '../../../src/schema/change-requests/fold.js';
+import {
+  CHANGE_STATES,
+  type ChangeEvent,
+  type ChangeRequest,
+  type ChangeState,
+  heldBy,
+} from '../../../src/schema/change-requests/model.js';
+import type { StoredEvent } from '../../../src/schema/model/events.js';
+
+type Type = ChangeEvent['type'];
+
+const ID = '7b0b6c6e-0000-4000-8000-000000000001';
+const OTHER = '7b0b6c6e-0000-4000-8000-000000000002';
+const AUTHOR = { id: 'a', name: 'Ada' };
+const STEP = { key: 'validate orders.title', kind: 'validate', collection: 'orders', field: 'title', summary: 'v' };
+
+const DATA: { readonly [T in Type]: Extract<ChangeEvent, { type: T }>['data'] } = {
+  'change.opened': { operation: 'update-fields', document: 'wanted', online: true, collections: ['orders'] },
+  'change.preparing': { collections: ['orders', 'customers'], steps: [STEP] },
+  'change.prepared': { steps: [{ key: STEP.key, milliseconds: 7 }] },
+  'change.applied': {},
+  'change.failed': { code: 'DATABASE_REFUSED', document: 'why' },
+  'change.withdrawn': {},
+};
+
+/** At the second that is its position. */
+function eventOf(type: Type, position: number, id = ID): StoredChangeEvent & StoredEvent {
+  const at = { position, batch: `batch ${position}`, occurred_at: timeAt(position), actor: AUTHOR, reason: 'because' };
+  const event = { type, version: 1, collection: null, field: null, subject: { kind: 'change', id }, data: DATA[type] };
+  return { ...event, ...at } as unknown as StoredChangeEvent & StoredEvent;
+}
+
+const timeAt = (position: number): string => `2026-01-01T00:00:0${position}.000Z`;
+
+/** What leads to each state. */
+const HISTORIES: Readonly<Record<ChangeState, readonly Type[]>> = {
+  queued: ['change.opened'],
+  preparing: ['change.opened', 'change.preparing'],
+  prepared: ['change.opened', 'change.preparing', 'change.prepared'],
+  applied: ['change.opened', 'change.preparing', 'change.prepared', 'change.applied'],
+  failed: ['change.opened', 'change.preparing', 'change.failed'],
+  withdrawn: ['change.opened', 'change.withdrawn'],
+};
+
+const OPEN = ['queued', 'preparing', 'prepared'] as const;
+
+/** The whole of it, in this test's own words: where each event may come, and what the request is then. */
+const ALLOWED: Readonly<Record<Type, { in: readonly (ChangeState | 'none')[]; then: ChangeState }>> = {
+  'change.opened': { in: ['none'], then: 'queued' },
+  'change.preparing': { in: OPEN, then: 'preparing' },
+  'change.prepared': { in: ['preparing'], then: 'prepared' },
+  'change.applied': { in: OPEN, then: 'applied' },
+  'change.failed': { in: OPEN, then: 'failed' },
+  'change.withdrawn': { in: OPEN, then: 'withdrawn' },
+};
+
+function given(state: ChangeState | 'none'): ChangeRequest | undefined {
+  const types = state === 'none' ? [] : HISTORIES[state];
+  return foldChanges(types.map((type, index) => eventOf(type, index + 1))).get(ID);
+}
+
+describe('the fold of change requests', () => {
+  for (const type of Object.keys(ALLOWED) as Type[])
+    for (const state of ['none', ...CHANGE_STATES] as const) {
+      const { in: states, then } = ALLOWED[type];
+      if (states.includes(state))
+        it(`given ${state}, when ${type}, then ${then}`, () => {
+          const before = given(state);
+          const kept = structuredClone(before);
+          const after = evolveChange(before, eventOf(type, 9));
+          expect(after).to.include({ id: ID, state: then, position: 9, changed_at: timeAt(9) });
+          expect(before, 'the request before was changed').to.deep.equal(kept);
+          if (state !== 'none') expect(mayFollow(state, type)).to.equal(true);
+        });
+      else
+        it(`given ${state}, when ${type}, then it is refused`, () => {
+          expect(() => evolveChange(given(state), eventOf(type, 9)))
+            .to.throw(UnreadableEventError)
+            .with.property('message')
+            .that.includes(state === 'none' ? 'no such request' : `the request is ${state}`);
+          if (state !== 'none') expect(mayFollow(state, type)).to.equal(false);
+        });
+    }
+
+  it('given nothing, when opened, then it is what was asked for, and holds nothing', () => {
+    const request = given('queued');
+    expect(request).to.deep.equal({
+      id: ID,
+      state: 'queued',
+      operation: 'update-fields',
+      document: 'wanted',
+      online: true,
+      collections: ['orders'],
+      author: AUTHOR,
+      reason: 'because',
+      opened_at: timeAt(1),
+      opened_position: 1,
+      changed_at: timeAt(1),
+      position: 1,
+      preparation: null,
+      result: null,
+      failure: null,
+    });
+    expect(heldBy(request as ChangeRequest)).to.deep.equal([]);
+  });
+
+  it('given a preparation, when it is prepared, then each step has its time, and its tables are held', () => {
+    const request = given('prepared') as ChangeRequest;
+    expect(request.preparation?.steps).to.deep.equal([{ ...STEP, milliseconds: 7 }]);
+    expect(heldBy(request)).to.deep.equal(['orders', 'customers']);
+  });
+
+  it('given a prepared one, when it is prepared again, then the new steps are its steps, without times', () => {
+    const request = evolveChange(given('prepared'), eventOf('change.preparing', 4));
+    expect(request.preparation).to.deep.equal(DATA['change.preparing']);
+  });
+
+  it('given an end, then it says what came of it, holds nothing, and nothing can be done with it', () => {
+    expect(given('applied')).to.deep.include({ result: { batch: 'batch 4', position: 4 }, failure: null });
+    expect(given('failed')).to.deep.include({ result: null, failure: DATA['change.failed'] });
+    expect(given('withdrawn')).to.deep.include({ result: null, failure: null });
+    for (const state of ['applied', 'failed', 'withdrawn'] as const) {
+      expect(heldBy(given(state) as ChangeRequest)).to.deep.equal([]);
+      expect(allowedIn(state)).to.deep.equal([]);
+    }
+    for (const state of OPEN) expect(allowedIn(state)).to.deep.equal(['withdraw']);
+  });
+
+  it('given several requests in one log, when folded in two parts, then they are as folded in one', () => {
+    const types = HISTORIES.applied;
+    const log = types.flatMap((type, index) => [eventOf(type, 2 * index + 1), eventOf(type, 2 * index + 2, OTHER)]);
+    const unrelated = { ...log[0], type: 'collection.deleted', subject: null } as unknown as StoredEvent;
+    const whole = foldChanges([unrelated, ...log]);
+    expect([...whole.keys()]).to.deep.equal([ID, OTHER]);
+    const begun = foldChanges(log.slice(0, 3));
+    const states = [...begun.values()].map(({ state }) => state);
+    expect(foldChanges(log.slice(3), begun)).to.deep.equal(whole);
+    expect([...begun.values()].map(({ state }) => state)).to.deep.equal(states);
+  });
+
+  it('given an event of another request, or of none, then it is refused', () => {
+    expect(() => evolveChange(given('queued'), eventOf('change.withdrawn', 2, OTHER))).to.throw(UnreadableEventError);
+    const nameless = { ...eventOf('change.opened', 1), subject: null } as unknown as StoredChangeEvent;
+    expect(() => evolveChange(undefined, nameless)).to.throw(UnreadableEventError, 'names no change request');
+  });
+
+  it('the documents of its events are those that they name', () => {
+    expect(documentsOf(eventOf('change.opened', 1))).to.deep.equal(['wanted']);
+    expect(documentsOf(eventOf('change.failed', 1))).to.deep.equal(['why']);
+    expect(documentsOf(eventOf('change.applied', 1))).to.deep.equal([]);
+    expect(documentsOf({ type: 'collection.deleted', data: { document: 'no' } })).to.deep.equal([]);
+  });
+});
