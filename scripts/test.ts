@@ -31,6 +31,7 @@ const FIRST = [
   'test/documents.e2e.test.ts',
   'test/faults/silence.e2e.test.ts',
   'test/faults/kill.e2e.test.ts',
+  'test/faults/online-changes.e2e.test.ts',
   'test/pipeline/silence.int.test.ts',
   'test/main.e2e.test.ts',
   'test/faults/patience.e2e.test.ts',
