@@ -166,6 +166,13 @@ describe('checkpoints that go to an address', () => {
     expect(await failure(deliver(`${url}/`))).to.be.instanceOf(RefusedError);
   });
 
+  it('wait where it can not be seen what is there', async () => {
+    answer = (req, res) => res.writeHead(req.method === 'PUT' ? 412 : 500).end();
+    const error = await failure(deliver(`${url}/`));
+    expect(error).not.to.be.instanceOf(RefusedError);
+    expect(error.message).to.equal('answered 500');
+  });
+
   it('go nowhere else', async () => {
     for (const code of [301, 302, 303, 307, 308]) {
       answer = status(code, { location: `${url}/elsewhere` });

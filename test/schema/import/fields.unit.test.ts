@@ -46,6 +46,14 @@ describe('imported fields', () => {
     });
   }
 
+  it('count up where they are whole numbers, and nowhere else', () => {
+    const counts = (type: string, data_type: string) =>
+      one(type, { data_type, has_auto_increment: true }).schema['has_auto_increment'];
+    expect(counts('integer', 'int')).to.equal(true);
+    expect(counts('bigInteger', 'bigint')).to.equal(true);
+    expect(counts('string', 'varchar')).to.equal(false);
+  });
+
   it('keep lengths that have a meaning, and drop the others', () => {
     expect(one('string', { data_type: 'varchar', max_length: 127 }).schema).to.include({ max_length: 127 });
     expect(one('string', { data_type: 'varchar(31)' }).schema).to.include({ max_length: 31 });

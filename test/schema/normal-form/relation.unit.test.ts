@@ -70,7 +70,10 @@ describe('relations', () => {
     expect(faultsOf(relation({ ...ANY, one_collection_field: null })).join()).to.include(
       'one_collection must name a collection',
     );
-    expect(faultsOf(relation({ ...ANY, one_collection: 'authors' })).join()).to.include('one_collection must be null');
+    for (const member of [{}, { one_collection_field: null }, { one_allowed_collections: null }]) {
+      const both = { ...ANY, one_collection: 'authors', ...member };
+      expect(faultsOf(relation(both)).join()).to.include('one_collection must be null');
+    }
   });
 
   const refused: [Record<string, unknown>, string][] = [
