@@ -102,7 +102,8 @@ describe('a request whose connection to the database goes silent', function () {
   it('at a login, when its session is written: 503, and there is none', async () => {
     const count = () => rowsOf('SELECT FROM service.service_sessions', []);
     const before = await count();
-    expectAway(await noticed(login(), when(['delete from service.service_sessions'], 'fall silent')));
+    // Its user is named there for the first time; the text is not sent where the connection knows the statement already.
+    expectAway(await noticed(login(), when([admin], 'fall silent')));
     expect(await count()).to.equal(before);
   });
 
