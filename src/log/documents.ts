@@ -1,9 +1,10 @@
 /** Documents beside the log: kept once by the hash that events carry, so that what they say can be erased and the log not. */
-import { createHash } from 'node:crypto';
+import { type Hash, createHash } from 'node:crypto';
 import { z } from 'zod';
 import { documentsOf } from '../schema/change-requests/fold.js';
 import type { StoredEvent } from '../schema/model/events.js';
 import { runYielding } from '../kernel/event-loop.js';
+import type { Resumable } from '../kernel/resumable.js';
 import { canonicalPieces, createCanonicalWriter } from '../kernel/canonical-writer.js';
 import type { Parameterised } from '../postgres/exchange.js';
 import { own } from '../postgres/own-tables.js';
@@ -18,8 +19,16 @@ export interface Document {
 
 export async function toDocument(value: object): Promise<Document & { content: string }> {
   const pieces = await runYielding(canonicalPieces(value, createCanonicalWriter()));
-  const content = pieces.join('');
-  return { hash: hashOf(content), content };
+  const digest = createHash('sha256');
+  await runYielding(hashing(pieces, digest));
+  return { hash: digest.digest('hex'), content: pieces.join('') };
+}
+
+function* hashing(pieces: readonly string[], digest: Hash): Resumable<void> {
+  for (const piece of pieces) {
+    digest.update(piece);
+    yield;
+  }
 }
 
 /** The hash that a document of this content has. */

@@ -229,4 +229,19 @@ describe('online changes over HTTP', () => {
     expect(await rows()).to.deep.equal(before);
     expect((await send('/projections/verify')).json).to.have.nested.property('data.ok', true);
   });
+
+  it('are refused where what they ask for is too large to be parsed in one go, and leave nothing', async () => {
+    const snapshot = (await send('/schema/snapshot')).json as {
+      fields: { collection: string; field: string; meta: { note: string | null }; schema: { is_unique: boolean } }[];
+    };
+    const code = snapshot.fields.find(({ collection, field }) => collection === 'other' && field === 'code');
+    if (code === undefined) throw new Error('there is no other.code');
+    [code.schema.is_unique, code.meta.note] = [!code.schema.is_unique, 'n'.repeat(1_100_000)];
+    const diff = await send('/schema/diff', json(snapshot));
+    const before = (await send('/collections')).headers.get('x-log-position');
+    const answer = await send('/schema/apply?online', json(diff.json));
+    expect(answer.status, answer.text.slice(0, 200)).to.equal(422);
+    expect(answer.text).to.contain('ONLINE_NOT_POSSIBLE').and.to.contain('1,048,576');
+    expect((await send('/collections')).headers.get('x-log-position')).to.equal(before);
+  });
 });

@@ -4,6 +4,7 @@
  */
 import type pg from 'pg';
 import { keepDocuments, type Document } from '../../log/documents.js';
+import type { Problem } from '../../kernel/problem.js';
 import type { Warning } from '../../kernel/warning.js';
 import type { Parameterised } from '../../postgres/exchange.js';
 import { keepSteps } from '../../projector/change-requests/preparations.js';
@@ -29,11 +30,20 @@ export const openingOf =
     const preparation = await planned(engine, client, { id, batch });
     if (preparation.kind === 'not possible') return refusal(preparation);
     if (preparation.kind === 'nothing') return asPlanned(batch);
+    if ((document.content?.length ?? 0) > MOST) return { kind: 'refused', problems: [tooLarge()] };
     const collections = [...collectionsChanged(batch.events)].sort(byName);
     const opened = changeEvent('change.opened', id, { operation, document: document.hash, online: true, collections });
     const next = isFree(batch, id, preparation.collections) ? prepare(id, preparation) : { events: [], also: [] };
     return instead(batch, { events: [opened, ...next.events], also: [...keepDocuments([document]), ...next.also] });
   };
+
+/** Characters of what a request asks for: it is parsed in one go, each time that somebody takes it up or looks at it. */
+const MOST = 1024 ** 2;
+
+const tooLarge = (): Problem => ({
+  code: 'ONLINE_NOT_POSSIBLE',
+  message: `A change that is prepared online may be described in ${MOST.toLocaleString('en')} characters at most: send what is large apart, and the rest without online.`,
+});
 
 /** What would be prepared of a change. */
 export const foreseeing =
