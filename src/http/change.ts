@@ -95,14 +95,22 @@ export async function recorded(
   return outcome.kind === 'replayed' ? replayed(outcome) : answerTo(outcome);
 }
 
+interface Rehearsing<N extends OperationName> {
+  name: N;
+  command: Command<CommandOf<N>>;
+  foresee?: Foresee | undefined;
+  /** Nothing is run. */
+  plansOnly?: boolean;
+}
+
 /** Runs `command` and takes it back. Nothing is kept: neither the change nor, under its key, the answer. */
 export async function dryRun<N extends OperationName>(
   pipeline: HttpDeps['pipeline'],
   call: Call<unknown>,
-  { name, command, foresee }: { name: N; command: Command<CommandOf<N>>; foresee?: Foresee | undefined },
+  { name, command, foresee, plansOnly = false }: Rehearsing<N>,
 ): Promise<DryRun> {
   const { idempotency: _, ...context } = await contextOf(name, call, () => Promise.resolve(noContent()));
-  return pipeline.dryRun(name, command, { ...context, ...(foresee && { foresee }) });
+  return pipeline.dryRun(name, command, { ...context, ...(foresee && { foresee }), plansOnly });
 }
 
 /** What `command` would do, as it reports it, with the events that would say so. */

@@ -2,20 +2,27 @@
 import type { DryRun, Plan } from '../pipeline/types.js';
 import { warningsOf } from '../projector/ddl/cost-warnings.js';
 import type { Statement } from '../projector/ddl/statement.js';
+import type { LockedTableFacts } from '../projector/online/locked-tables.js';
 import { runYielding } from '../kernel/event-loop.js';
 import type { Warning } from '../kernel/warning.js';
 import { type Answer, refusal } from './answer.js';
 import { errorBody } from './errors.js';
 import { largeJsonAnswer } from './json-text.js';
 
-/**
- * @param further warnings beside those of the statements
- * @param costs the warnings of the statements: with the sizes of their tables, where those can be asked for
- */
+interface Beside {
+  /** Warnings beside those of the statements. */
+  further?: readonly Warning[];
+  /** The warnings of the statements: with the sizes of their tables, where those can be asked for. */
+  costs?: (statements: readonly Statement[]) => Promise<Warning[]>;
+  /** What is locked, where its size was asked for. */
+  tables?: readonly LockedTableFacts[];
+}
+
+const withoutSizes = (statements: readonly Statement[]): Promise<Warning[]> => runYielding(warningsOf(statements));
+
 export async function planAnswer(
   run: DryRun,
-  further: readonly Warning[] = [],
-  costs: (statements: readonly Statement[]) => Promise<Warning[]> = (statements) => runYielding(warningsOf(statements)),
+  { further = [], costs = withoutSizes, tables }: Beside = {},
 ): Promise<Answer> {
   if (run.kind === 'refused') return refusal(run.problems);
   const { accepted, refusal: problem, events, statements, before, warnings, preparation } = run;
@@ -42,6 +49,7 @@ export async function planAnswer(
       field: source.field,
     })),
     warnings: [...(await costs(statements)), ...warnings, ...(preparation?.warnings ?? []), ...further],
+    ...(tables && { tables }),
     ...(preparation && { online: preparedFirst(preparation) }),
   };
   return { ...(await largeJsonAnswer(plan)), position: before.position };

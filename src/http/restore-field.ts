@@ -29,7 +29,7 @@ export async function restoreField(
     const run = await dryRun(pipeline, call, { name: 'restore-field', command: prepare });
     if (run.kind === 'refused') return planAnswer(run);
     const returns = await history.returns(run);
-    return planAnswer(run, [...returns, ...leftWarnings(await restoredIn(run.before, command))]);
+    return planAnswer(run, { further: [...returns, ...leftWarnings(await restoredIn(run.before, command))] });
   }
   return change(deps, call, {
     name: 'restore-field',

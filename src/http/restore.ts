@@ -26,7 +26,7 @@ export async function restore(deps: Deps, call: RestoreCall, position: number): 
     const run = await dryRun(deps.pipeline, call, { name: 'restore-collection', command: prepare });
     if (run.kind === 'refused') return planAnswer(run);
     const returns = await deps.history.returns(run);
-    return planAnswer(run, [...returns, ...(await leftBehind(run.before, command, entry))]);
+    return planAnswer(run, { further: [...returns, ...(await leftBehind(run.before, command, entry))] });
   }
   return change(deps, call, {
     name: 'restore-collection',

@@ -77,6 +77,7 @@ async function decideEvents(
   }
   const result = await runYielding(decide(state));
   if (!result.ok) return { kind: 'refused', problems: result.problems };
+  if (request.plansOnly === true) return { kind: 'decided', events: result.value, warnings: [] };
   const kept = await keepDeleted(client, { state, events: result.value, request, waits, options });
   return kept.kind === 'refused' ? kept : { ...kept, kind: 'decided' };
 }

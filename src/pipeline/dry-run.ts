@@ -30,10 +30,13 @@ export async function attemptDryRun({ options, job, ...at }: Attempt): Promise<D
   const batch = { before: point.state, after, events, statements, keeps: false, waits: at };
   // What is to be prepared would take long, and lock for as long.
   const isPrepared = preparation?.kind === 'steps';
-  const problems = isPrepared ? null : await runStatements(client, projectionOf(options, batch));
+  const isRun = !isPrepared && job.request.plansOnly !== true;
+  const problems = !isRun ? null : await runStatements(client, projectionOf(options, batch));
   const shown = statements.map((statement) => ({ ...statement, sql: asSent(client, statement.sql) }));
   const plan = planned({ point, after, events, statements: shown, problems, warnings });
-  return rollback(client, isPrepared && plan.kind === 'planned' ? { ...plan, preparation } : plan);
+  if (plan.kind === 'refused') return rollback(client, plan);
+  const asked = job.request.plansOnly === true ? { accepted: null } : {};
+  return rollback(client, { ...plan, ...asked, ...(isPrepared && { preparation }) });
 }
 
 interface PlannedBatch {

@@ -93,6 +93,8 @@ export interface RequestContext {
   revise?: Revise;
   /** Of a dry run: what would be prepared first. Then nothing is run. */
   foresee?: Foresee;
+  /** Of a dry run: the plan alone. No table is locked or read, and nothing is run. */
+  plansOnly?: boolean;
 }
 
 export type Foresee = (client: pg.ClientBase, batch: PlannedBatch) => Promise<Preparation>;
@@ -170,8 +172,8 @@ export interface Plan {
   preparation?: Extract<Preparation, { kind: 'steps' }>;
   events: LogEvent[];
   statements: Statement[];
-  /** Whether PostgreSQL ran all statements. */
-  accepted: boolean;
+  /** Whether PostgreSQL ran all statements; null: it wasn't asked. */
+  accepted: boolean | null;
   /** Why it didn't. */
   refusal?: Problem;
   /** The state that the plan starts from. */

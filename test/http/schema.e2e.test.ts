@@ -159,6 +159,29 @@ describe('collections and schema over HTTP', () => {
       expect([again.status, again.codes[0]]).deep.equal([409, 'SCHEMA_CHANGED']);
     });
 
+    it('is explained without a lock: the plan, whom it locks and how large that is', async () => {
+      const holder = new pg.Client({ connectionString: service.databaseUrl });
+      await holder.connect();
+      await holder.query('begin; lock table books in access exclusive mode');
+      try {
+        const snapshot = await snapshotOf();
+        const title = snapshot.fields.find(({ collection, field }) => collection === 'books' && field === 'title');
+        Object.assign(title?.schema ?? {}, { is_nullable: false });
+        const diff = await diffOf(snapshot);
+        const { status, text, json: plan } = await send('/schema/apply?explain', json(diff));
+        expect(status, text).equal(200);
+        expect(plan).include({ accepted: null }).not.have.property('errors');
+        expect(plan).nested.include({ 'statements[0].lock': 'ACCESS EXCLUSIVE', 'statements[0].field': 'title' });
+        expect(plan)
+          .have.property('tables')
+          .deep.equal([{ table: 'books', lock: 'ACCESS EXCLUSIVE', rows: null, bytes: null }]);
+        const stale = await send('/schema/apply?explain', json({ ...diff, hash: 'x' }));
+        expect([stale.status, ...stale.codes]).deep.equal([409, 'SCHEMA_CHANGED']);
+      } finally {
+        await holder.end();
+      }
+    });
+
     it('of a stale hash is refused, in a dry run too', async () => {
       const stale = { hash: 'x', diff: { collections: [], fields: [], relations: [] } };
       for (const query of ['', '?dry_run']) {

@@ -151,7 +151,11 @@ export const SCHEMA: Rules = {
       const value = random.some(world.diffs) ?? { hash: 'x', diff: { collections: [], fields: [], relations: [] } };
       return {
         path: '/schema/apply',
-        query: maybe(random, { dry_run: [0.4, flag(random)], online: [0.1, flag(random)] }),
+        query: maybe(random, {
+          dry_run: [0.4, flag(random)],
+          explain: [0.1, flag(random)],
+          online: [0.1, flag(random)],
+        }),
         body: json(value),
       };
     },

@@ -8,7 +8,7 @@ import { type ShownChange, followChange } from '../follow-change.js';
 
 /** What a dry run answers. */
 interface Plan {
-  accepted?: boolean;
+  accepted?: boolean | null;
   events: unknown[];
   statements: PlannedStatement[];
   warnings?: Warning[];

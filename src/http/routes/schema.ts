@@ -1,7 +1,9 @@
 /** /schema: snapshot, diff, apply. */
 import { z } from 'zod';
 import { planBatch } from '../../projector/ddl/plan.js';
+import { lockedTables } from '../../projector/online/locked-tables.js';
 import { costWarnings } from '../../projector/online/costs.js';
+import type { Statement } from '../../projector/ddl/statement.js';
 import { bytes } from '../../kernel/bytes.js';
 import type { Rendered } from '../../reads/rendered.js';
 import { compareSnapshot, type Comparison } from '../../schema/compare/compare-snapshot.js';
@@ -48,6 +50,9 @@ const diffQuery = z.strictObject({
 });
 const applyQuery = z.strictObject({
   dry_run: flag.describe('Answers what would happen, and keeps nothing'),
+  explain: flag.describe(
+    'Answers the plan and runs nothing: no table is locked or read, and PostgreSQL is not asked whether it takes it',
+  ),
   purge,
   ...onlineQuery,
 });
@@ -148,19 +153,23 @@ function applyRoute(deps: HttpDeps): Route {
     pipeline,
     pool,
     history,
-    config: { release, schema },
+    config: { release, schema, keepDeleted },
   } = deps;
   type Apply = CommandOf<'apply-diff'>;
-  type Asked = Call<{ online: boolean }>;
+  type Asked = Call<{ online: boolean; explain: boolean }>;
   const rehearsed = async (call: Asked, command: Command<Apply>, again: ComingAgain): Promise<Answer> => {
     const foresee = call.query.online ? deps.changes.foresee : undefined;
-    const run = await dryRun(pipeline, call, { name: 'apply-diff', command, foresee });
+    const { explain: plansOnly } = call.query;
+    const run = await dryRun(pipeline, call, { name: 'apply-diff', command, foresee, plansOnly });
     if (run.kind === 'refused') return planAnswer(run);
+    const tables = await lockedTables(pool, { schema, statements: run.statements });
+    // Until when something is kept is looked into by what runs.
+    const keep = plansOnly ? keepDeleted : 0;
     const touched = collectionsChanged(run.events);
     const mentions = await history.namesMentioned({ before: run.before, after: run.after, touched });
-    return planAnswer(run, [...(await history.returns({ ...run, again })), ...mentions], (statements) =>
-      costWarnings(pool, { schema, statements }),
-    );
+    const further = [...(await history.returns({ ...run, again })), ...mentions];
+    const costs = (statements: readonly Statement[]) => costWarnings(pool, { schema, statements, keep });
+    return planAnswer(run, { further, costs, tables });
   };
   return route({
     method: 'post',
@@ -174,7 +183,7 @@ function applyRoute(deps: HttpDeps): Route {
       const read = await commandOf('apply-diff', wanted);
       const again = originsIn(read.diff);
       const command = applying(read, await history.inTrash([...again.values()]));
-      if (call.query.dry_run) return rehearsed(call, command, again);
+      if (call.query.dry_run || call.query.explain) return rehearsed(call, command, again);
       const render = ({ position }: { position: number }) => noContent(position);
       const online = call.query.online ? wanted : undefined;
       return change(deps, call, { name: 'apply-diff', command, render, online });

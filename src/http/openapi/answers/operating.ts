@@ -143,7 +143,7 @@ export const adoption = z
 
 export const plan = z
   .strictObject({
-    accepted: z.boolean().describe('Whether PostgreSQL took it'),
+    accepted: z.boolean().nullable().describe("Whether PostgreSQL took it; null: it wasn't asked"),
     errors: errors.shape.errors.optional(),
     events: z.array(plannedEvent),
     statements: z.array(
@@ -160,6 +160,17 @@ export const plan = z
       }),
     ),
     warnings: z.array(warning),
+    tables: z
+      .array(
+        z.strictObject({
+          table: text,
+          lock: text.describe("PostgreSQL's name of the strongest lock on it"),
+          rows: z.number().nullable().describe("As PostgreSQL's statistics estimate it; null: they don't know it yet"),
+          bytes: z.number().nullable().describe('By the same statistics, without its indexes'),
+        }),
+      )
+      .optional()
+      .describe('The tables that were there before and are locked; of an apply'),
     online: z
       .strictObject({
         collections: z.array(text).describe('Whose tables change in no other way meanwhile'),

@@ -171,7 +171,8 @@ const WHOLE: OperationDocs = {
   'POST /schema/apply': {
     id: 'applyDiff',
     summary: 'Carry out a diff, all or nothing',
-    description: '204 without a body. With `dry_run`: 200 and the plan, and nothing is kept.',
+    description:
+      '204 without a body. With `dry_run`: 200 and the plan, and nothing is kept. With `explain`: the plan, and nothing is run.',
     changes: true,
     body: wrapped(taken.diff),
     example: {
