@@ -30,13 +30,12 @@ export async function attemptDryRun({ options, job, ...at }: Attempt): Promise<D
   const batch = { before: point.state, after, events, statements, keeps: false, waits: at };
   // What is to be prepared would take long, and lock for as long.
   const isPrepared = preparation?.kind === 'steps';
-  const isRun = !isPrepared && job.request.plansOnly !== true;
-  const problems = !isRun ? null : await runStatements(client, projectionOf(options, batch));
+  const { plansOnly = false } = job.request;
+  const isRun = !isPrepared && !plansOnly;
+  const problems = isRun ? await runStatements(client, projectionOf(options, batch)) : null;
   const shown = statements.map((statement) => ({ ...statement, sql: asSent(client, statement.sql) }));
-  const plan = planned({ point, after, events, statements: shown, problems, warnings });
-  if (plan.kind === 'refused') return rollback(client, plan);
-  const asked = job.request.plansOnly === true ? { accepted: null } : {};
-  return rollback(client, { ...plan, ...asked, ...(isPrepared && { preparation }) });
+  const plan = planned({ point, after, events, statements: shown, problems, warnings, plansOnly });
+  return rollback(client, isPrepared && plan.kind === 'planned' ? { ...plan, preparation } : plan);
 }
 
 interface PlannedBatch {
@@ -45,13 +44,14 @@ interface PlannedBatch {
   events: LogEvent[];
   statements: Statement[];
   problems: Problem[] | null;
+  plansOnly: boolean;
   warnings: Warning[];
 }
 
 /** What PostgreSQL says of the statements belongs into the plan; what it says of the moment refuses the dry run. */
-function planned({ point, after, events, statements, problems, warnings }: PlannedBatch): DryRun {
+function planned({ point, problems, plansOnly, ...batch }: PlannedBatch): DryRun {
   const refusal = problems?.[0];
   if (problems !== null && !isStorable({ kind: 'refused', problems })) return { kind: 'refused', problems };
-  const plan = { events, statements, before: point.state, after, warnings };
-  return { kind: 'planned', accepted: refusal === undefined, ...(refusal && { refusal }), ...plan };
+  const accepted = plansOnly ? null : refusal === undefined;
+  return { kind: 'planned', accepted, ...(refusal && { refusal }), before: point.state, ...batch };
 }
