@@ -30,9 +30,9 @@ export async function attemptDryRun({ options, job, ...at }: Attempt): Promise<D
   const batch = { before: point.state, after, events, statements, keeps: false, waits: at };
   // What is to be prepared would take long, and lock for as long.
   const isPrepared = preparation?.kind === 'steps';
-  const { plansOnly = false } = job.request;
-  const isRun = !isPrepared && !plansOnly;
-  const problems = isRun ? await runStatements(client, projectionOf(options, batch)) : null;
+  const plansOnly = job.request.plansOnly === true;
+  const run = () => runStatements(client, projectionOf(options, batch));
+  const problems = isPrepared || plansOnly ? null : await run();
   const shown = statements.map((statement) => ({ ...statement, sql: asSent(client, statement.sql) }));
   const plan = planned({ point, after, events, statements: shown, problems, warnings, plansOnly });
   return rollback(client, isPrepared && plan.kind === 'planned' ? { ...plan, preparation } : plan);
