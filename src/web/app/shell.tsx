@@ -3,6 +3,7 @@ import brand from 'icon:account_tree';
 import { Anchor } from '@mantine/core';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { Suspense } from 'react';
+import { DraftBar } from '../draft/draft-bar.js';
 import { useRole } from '../service/use-session.js';
 import { Glyph } from '../shared/glyph.js';
 import { PageBoundary } from '../shared/page-boundary.js';
@@ -45,6 +46,7 @@ export function Shell() {
           </Suspense>
         </PageBoundary>
       </main>
+      {role === 'admin' && <DraftBar />}
     </div>
   );
 }

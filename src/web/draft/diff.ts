@@ -1,0 +1,141 @@
+/** A draft as what POST /schema/apply takes, on the head as it is now, and what somebody else changed underneath. */
+import { type Json, jsonEqual } from '../../kernel/json.js';
+import type { CollectionDiff, FieldDiff, RelationDiff, SchemaDiff } from '../../schema/diff/diff.js';
+import { type Entry, entriesBetween } from '../../schema/diff/entries.js';
+import type { Collection, Field, NewRelation } from '../../schema/model/model.js';
+import { type Difference, merged, overlaid } from './merge.js';
+import { type Documents, type Draft, type Edit, type Part, PARTS, formerName, keyOf } from './model.js';
+import { type Names, renamer } from './rename.js';
+
+/** The collections that a draft is about as they are now, with their fields and the relations they hold. */
+export interface Head {
+  position: number;
+  /** Of the whole schema: what `hash` and `If-Match` take. */
+  hash: string;
+  collections: readonly Collection[];
+  fields: readonly Field[];
+  relations: readonly NewRelation[];
+}
+
+/** Somebody else changed what the draft changes. */
+export interface Conflict extends Difference {
+  part: Part;
+  /** By the names of the draft. */
+  collection: string;
+  field: string | null;
+}
+
+export interface DraftDiff {
+  hash: string;
+  diff: SchemaDiff;
+  /** In `diff`, mine wins. */
+  conflicts: Conflict[];
+}
+
+export function draftDiff(draft: Draft, head: Head): DraftDiff {
+  const now = byDraftNames(draft, head);
+  const diff: SchemaDiff = { collections: [], fields: [], relations: [] };
+  const conflicts: Conflict[] = [];
+  for (const part of PARTS) {
+    const keys = new Set([...draft[part].keys(), ...renamedKeys(draft, part)]);
+    for (const key of [...keys].sort()) {
+      const [collection = '', field = null] = key.split('\0');
+      const edit = draft[part].get(key) as Edit<object> | undefined;
+      const theirs = (now[part].get(key) ?? null) as object | null;
+      const found = entriesOf({ draft, part, key }, theirs, (each) =>
+        conflicts.push({ part, collection, field, ...each }),
+      );
+      const named = itemOf(part, key, (edit?.after ?? theirs) as NewRelation | null);
+      diff[part].push(...(found.map((entries) => ({ ...named, diff: entries })) as never[]));
+    }
+  }
+  return { hash: head.hash, diff, conflicts };
+}
+
+interface Place {
+  draft: Draft;
+  part: Part;
+  key: string;
+}
+
+type Report = (found: Difference) => void;
+
+/** One list of entries for each item of the diff. */
+function entriesOf({ draft, part, key }: Place, theirs: object | null, report: Report): Entry<unknown>[][] {
+  const edit = draft[part].get(key) as Edit<object> | undefined;
+  const lists = edit === undefined ? [] : outcome(edit, theirs, report);
+  const former = formerName(draft, part, key);
+  // What is renamed is there, so its own entries are those of members, or there are none.
+  const renamed = former === undefined ? lists : [[renameEntry(part, key, former), ...lists.flat()]];
+  return renamed.filter((entries) => entries.length > 0);
+}
+
+/** Two lists where something goes and another takes its name. */
+function outcome(edit: Edit<object>, theirs: object | null, report: Report): Entry<unknown>[][] {
+  const { before, after, anew } = edit;
+  if (isWholeConflict(edit, theirs))
+    report({ path: [], base: before ?? undefined, mine: after ?? undefined, theirs: theirs ?? undefined });
+  const gone: Entry<unknown>[] = theirs === null ? [] : [{ kind: 'D', lhs: theirs }];
+  if (after === null) return [gone];
+  const made: Entry<unknown>[] = [{ kind: 'N', rhs: after }];
+  if (anew === true) return [gone, made];
+  if (theirs === null) return [made];
+  const result = before === null ? overlaid(theirs, after) : merged({ was: before, mine: after, now: theirs }, report);
+  return [entriesBetween(asJson(theirs), asJson(result))];
+}
+
+/** Whether what was made, changed or removed isn't there as it was. */
+function isWholeConflict({ before, after, anew }: Edit<object>, theirs: object | null): boolean {
+  if (theirs === null) return before !== null && after !== null && anew !== true;
+  if (before === null) return after !== null && !saysTheSame(theirs, after);
+  return (after === null || anew === true) && !saysTheSame(theirs, before);
+}
+
+const asJson = (document: object): Json => document as unknown as Json;
+
+/** Lists don't have all that a snapshot has: what `known` doesn't say is no difference. */
+const saysTheSame = (theirs: object, known: object): boolean => jsonEqual(overlaid(theirs, known), theirs);
+
+type HeadByKey = { [P in Part]: ReadonlyMap<string, Documents[P]> };
+
+/** The head by the names that the draft gives. */
+export function byDraftNames(draft: Draft, head: Pick<Head, Part>): HeadByKey {
+  const rename = renamer({
+    collections: inverse(draft.names.collections),
+    fields: new Map([...draft.names.fields].map(([name, former]) => [name, inverse(former)])),
+  });
+  const keyed = <P extends Part>(part: P) =>
+    new Map(
+      (head[part] as readonly Documents[P][]).map((document) => {
+        const changed = (rename[part] as unknown as (each: Documents[P]) => Documents[P])(document);
+        return [keyOf[part](changed), changed];
+      }),
+    );
+  return { collections: keyed('collections'), fields: keyed('fields'), relations: keyed('relations') };
+}
+
+const inverse = (names: Names): Names => new Map([...names].map(([to, from]) => [from, to]));
+
+function renamedKeys({ names }: Draft, part: Part): string[] {
+  if (part === 'collections') return [...names.collections.keys()];
+  if (part === 'relations') return [];
+  return [...names.fields].flatMap(([collection, former]) =>
+    [...former.keys()].map((each) => `${collection}\0${each}`),
+  );
+}
+
+function renameEntry(part: Part, key: string, lhs: string): Entry<never> {
+  const [collection = '', field = ''] = key.split('\0');
+  return part === 'collections'
+    ? { kind: 'E', path: ['collection'], lhs, rhs: collection }
+    : { kind: 'E', path: ['field'], lhs, rhs: field };
+}
+
+type Item = Omit<CollectionDiff, 'diff'> | Omit<FieldDiff, 'diff'> | Omit<RelationDiff, 'diff'>;
+
+function itemOf(part: Part, key: string, relation: NewRelation | null): Item {
+  const [collection = '', field = ''] = key.split('\0');
+  if (part === 'collections') return { collection };
+  if (part === 'fields') return { collection, field };
+  return { collection, field, related_collection: relation?.one_collection ?? null };
+}

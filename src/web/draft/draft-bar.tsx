@@ -1,0 +1,58 @@
+/** At the foot of every page while there is a draft: how much it is, and where to go with it. */
+import draftIcon from 'icon:edit_note';
+import undoIcon from 'icon:undo';
+import { Button, Text } from '@mantine/core';
+import { Link, useLocation } from '@tanstack/react-router';
+import { ConfirmButton } from '../shared/confirm-button.js';
+import { Glyph } from '../shared/glyph.js';
+import { type Draft, changesIn, isEmpty } from './model.js';
+import { discardDraft, undoEdit } from './store.js';
+import { useDraft } from './use-draft.js';
+import classes from './draft-bar.module.css';
+
+export function DraftBar() {
+  const { draft, isKept, canUndo } = useDraft();
+  const isReviewed = useLocation({ select: ({ pathname }) => pathname === '/review' });
+  if (isEmpty(draft)) return null;
+  return (
+    <section className={classes.bar} aria-label="Draft">
+      <Glyph path={draftIcon} size={22} />
+      <div className={classes.text}>
+        <Text size="sm" fw={600} role="status">
+          {summaryOf(draft)}
+        </Text>
+        <Text size="xs" className={classes.quiet}>
+          {isKept
+            ? 'Nothing is applied before you have reviewed it.'
+            : 'Too large for this browser to keep: a reload loses it.'}
+        </Text>
+      </div>
+      {canUndo && (
+        <Button
+          variant="subtle"
+          color="gray"
+          size="sm"
+          leftSection={<Glyph path={undoIcon} size={18} />}
+          onClick={undoEdit}
+          className={classes.quiet}
+        >
+          Undo
+        </Button>
+      )}
+      <ConfirmButton label="Discard" sure="Discard all?" size="sm" onConfirm={discardDraft} />
+      {!isReviewed && (
+        <Button component={Link} to={'/review'} size="sm">
+          Review
+        </Button>
+      )}
+    </section>
+  );
+}
+
+function summaryOf(draft: Draft): string {
+  const changes = changesIn(draft);
+  const collections = new Set(changes.map(({ collection }) => collection)).size;
+  return `${counted(changes.length, 'change')} in ${counted(collections, 'collection')}`;
+}
+
+const counted = (count: number, what: string): string => `${count.toLocaleString()} ${what}${count === 1 ? '' : 's'}`;

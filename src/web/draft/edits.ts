@@ -1,0 +1,138 @@
+/** What can be done to a draft. Each answers another draft; what ends up as it was is no change. */
+import { jsonEqual } from '../../kernel/json.js';
+import {
+  type Documents,
+  type Draft,
+  EMPTY,
+  type Edit,
+  type Part,
+  PARTS,
+  collectionOfKey,
+  formerName,
+  isEmpty,
+  keyOf,
+  memberKey,
+} from './model.js';
+import { type Renaming, renamer } from './rename.js';
+
+type Edits<P extends Part> = ReadonlyMap<string, Edit<Documents[P]>>;
+
+const withEdits = <P extends Part>(draft: Draft, part: P, edits: Edits<P>): Draft => ({ ...draft, [part]: edits });
+
+/**
+ * @param before as it stands at the head, by the names of the draft; null: there is none. Only looked at when the draft
+ * doesn't know it yet
+ */
+export function put<P extends Part>(
+  draft: Draft,
+  part: P,
+  { before, after }: { before: Documents[P] | null; after: Documents[P] },
+): Draft {
+  const key = keyOf[part](after);
+  const known = (draft[part] as Edits<P>).get(key);
+  // It went, and comes again: another one of that name.
+  const anew = known?.anew === true || (known !== undefined && known.after === null && before === null);
+  const was = known === undefined ? before : known.before;
+  return withEdit(draft, part, key, { before: was, after, ...(anew && { anew }) });
+}
+
+/** A collection takes along what belongs to it. */
+export function remove<P extends Part>(draft: Draft, part: P, document: Documents[P]): Draft {
+  const key = keyOf[part](document);
+  const known = (draft[part] as Edits<P>).get(key);
+  const before = known === undefined ? document : known.before;
+  if (part === 'collections') return removeCollection(draft, key, before as Documents['collections'] | null);
+  if (part !== 'fields') return withEdit(draft, part, key, { before, after: null });
+  // It goes by the name that it has at the head.
+  const { collection, field } = document as Documents['fields'];
+  const former = draft.names.fields.get(collection)?.get(field) ?? field;
+  const named = former === field ? draft : renameField(draft, collection, field, former);
+  const gone = before && { ...(before as Documents['fields']), field: former };
+  return withEdit(named, 'fields', memberKey(collection, former), { before: gone, after: null });
+}
+
+function removeCollection(draft: Draft, name: string, before: Documents['collections'] | null): Draft {
+  const former = draft.names.collections.get(name);
+  const named = former === undefined ? draft : renameCollection(draft, name, former);
+  const key = former ?? name;
+  const next = withoutMembers(named, key);
+  return withEdit(next, 'collections', key, { before: before && { ...before, collection: key }, after: null });
+}
+
+/** As it was before the draft. Of a collection that was made in the draft, with all that belongs to it. */
+export function discard(draft: Draft, part: Part, key: string): Draft {
+  const [collection = '', field = ''] = key.split('\0');
+  const isMade = part === 'collections' && draft.collections.get(key)?.before === null;
+  const whole = isMade ? withoutMembers(draft, key) : draft;
+  const next = ended({ ...whole, [part]: without<unknown>(whole[part], key) });
+  const former = formerName(draft, part, key);
+  if (former === undefined) return next;
+  return part === 'collections' ? renameCollection(next, key, former) : renameField(next, collection, field, former);
+}
+
+/** Without what it says of fields and relations of a collection. */
+function withoutMembers(draft: Draft, collection: string): Draft {
+  const others = <T>(edits: ReadonlyMap<string, T>) =>
+    new Map([...edits].filter(([key]) => collectionOfKey(key) !== collection));
+  const names = { ...draft.names, fields: without(draft.names.fields, collection) };
+  return { ...draft, names, fields: others(draft.fields), relations: others(draft.relations) };
+}
+
+function withEdit<P extends Part>(draft: Draft, part: P, key: string, edit: Edit<Documents[P]>): Draft {
+  const edits = new Map(draft[part] as Edits<P>);
+  const isSame = edit.anew !== true && jsonEqual(edit.before, edit.after);
+  if (isSame) edits.delete(key);
+  else edits.set(key, edit);
+  return ended(withEdits(draft, part, edits));
+}
+
+/** An empty draft stands on no position. */
+const ended = (draft: Draft): Draft => (isEmpty(draft) ? EMPTY : draft);
+
+function without<T>(map: ReadonlyMap<string, T>, key: string): Map<string, T> {
+  const next = new Map(map);
+  next.delete(key);
+  return next;
+}
+
+/** @param from its name in the draft */
+export function renameCollection(draft: Draft, from: string, to: string): Draft {
+  const isMade = draft.collections.get(from)?.before === null;
+  const former = draft.names.collections.get(from) ?? from;
+  const names = without(draft.names.collections, from);
+  if (!isMade && former !== to) names.set(to, former);
+  const fields = new Map([...draft.names.fields].map(([name, each]) => [name === from ? to : name, each]));
+  const next = renamedDraft(draft, { collections: new Map([[from, to]]), fields: new Map() });
+  return ended({ ...next, names: { collections: names, fields } });
+}
+
+/** @param from its name in the draft */
+export function renameField(draft: Draft, collection: string, from: string, to: string): Draft {
+  const edit = draft.fields.get(`${collection}\0${from}`);
+  const isMade = edit?.before === null || edit?.anew === true;
+  const own = draft.names.fields.get(collection) ?? new Map<string, string>();
+  const former = own.get(from) ?? from;
+  const names = without(own, from);
+  if (!isMade && former !== to) names.set(to, former);
+  const fields = without(draft.names.fields, collection);
+  if (names.size > 0) fields.set(collection, names);
+  const renaming = { collections: new Map(), fields: new Map([[collection, new Map([[from, to]])]]) };
+  return ended({ ...renamedDraft(draft, renaming), names: { ...draft.names, fields } });
+}
+
+/** Every document of the draft by other names. What replaces something of its name leaves that where it is. */
+function renamedDraft(draft: Draft, renaming: Renaming): Draft {
+  const rename = renamer(renaming);
+  let next = draft;
+  for (const part of PARTS) {
+    const change = rename[part] as (document: object) => object;
+    const edits = new Map<string, Edit<never>>();
+    for (const edit of draft[part].values()) {
+      const before = edit.before && (change(edit.before) as never);
+      const after = edit.after && (change(edit.after) as never);
+      edits.set(keyOf[part]((after ?? before) as never), { ...edit, before, after });
+    }
+    next = { ...next, [part]: edits };
+  }
+  return next;
+}

@@ -1,0 +1,58 @@
+/** Reads what a draft is about as it is now: one moment of the schema, and only the collections that matter. */
+import { request, requestAnswer, withQuery } from '../service/request.js';
+import type { CollectionDocument, FieldDocument, Info } from '../service/types.js';
+import type { NewRelation } from '../../schema/model/model.js';
+import type { Head } from './diff.js';
+import { collectionOf, fieldOf, relationOf } from './documents.js';
+import { type Draft, touchedAtHead } from './model.js';
+
+interface Snapshot {
+  collections: CollectionDocument[];
+  fields: FieldDocument[];
+  relations: NewRelation[];
+}
+
+/** The schema may move between two requests. */
+const TRIES = 5;
+/** Characters of an address that every proxy takes. */
+const LONGEST = 4_000;
+
+/** @throws RefusedError, UnreachableError */
+export async function readHead(draft: Draft, signal?: AbortSignal): Promise<Head> {
+  const sending = signal === undefined ? {} : { signal };
+  for (let tried = 1; ; tried++) {
+    const { data: info } = await request<{ data: Info }>('/server/info', sending);
+    const names = await existing(touchedAtHead(draft), sending);
+    const answer = await requestAnswer(pathOf(names), sending).catch((error: unknown) => {
+      // One of them may have gone in between.
+      if (tried >= TRIES) throw error;
+      return null;
+    });
+    if (answer === null) continue;
+    const position = Number(answer.headers.get('x-log-position'));
+    if (position !== info.position && tried < TRIES) continue;
+    const { collections, fields, relations } = (await answer.json()) as Snapshot;
+    return {
+      position,
+      hash: info.hash,
+      collections: collections.map(collectionOf),
+      fields: fields.map(fieldOf),
+      relations: relations.map(relationOf),
+    };
+  }
+}
+
+async function existing(names: readonly string[], sending: { signal?: AbortSignal }): Promise<string[]> {
+  if (names.length === 0) return [];
+  const { data } = await request<{ data: { collection: string }[] }>('/collections?fields=collection', sending);
+  const there = new Set(data.map(({ collection }) => collection));
+  return names.filter((name) => there.has(name));
+}
+
+/** Without any, the smallest answer there is; with too many for an address, all. */
+function pathOf(names: readonly string[]): string {
+  // In double quotes a name may hold commas.
+  const list = names.map((name) => `"${name.replaceAll('"', '""')}"`).join(',');
+  const path = withQuery('/schema/snapshot', { includeCollections: list });
+  return path.length > LONGEST ? '/schema/snapshot' : path;
+}

@@ -1,0 +1,60 @@
+/** Three documents made one: what was, mine and theirs, member by member. */
+import { isObject, jsonEqual } from '../../kernel/json.js';
+
+/** One member that both changed. `undefined` in a value: there is nothing. */
+export interface Difference {
+  /** Empty: the whole document came or went. */
+  path: string[];
+  base: unknown;
+  mine: unknown;
+  theirs: unknown;
+}
+
+interface Sides {
+  was: Members;
+  mine: Members;
+  now: Members;
+}
+
+type Members = { [member: string]: unknown };
+
+const STRUCTURED = ['meta', 'schema'];
+
+/** `now` with what `mine` has otherwise than `was`, member by member of meta and schema. What both changed is reported. */
+export function merged(sides: { was: object; mine: object; now: object }, report: (found: Difference) => void): object {
+  const { was, mine, now } = sides as Sides;
+  const [result, deep] = [{ ...now }, STRUCTURED.filter((member) => isDeep(sides as Sides, member))];
+  for (const member of deep) {
+    const inner = { was: was[member], mine: mine[member], now: now[member] } as Sides;
+    result[member] = mergedMembers(inner, (found) => report({ ...found, path: [member, ...found.path] }));
+  }
+  const others = (document: Members) =>
+    Object.fromEntries(Object.entries(document).filter(([member]) => !deep.includes(member)));
+  const flat = mergedMembers({ was: others(was), mine: others(mine), now: others(now) }, report);
+  return { ...flat, ...Object.fromEntries(deep.map((member) => [member, result[member]])) };
+}
+
+const isDeep = ({ was, mine, now }: Sides, member: string): boolean =>
+  [was, mine, now].every((document) => isObject(document[member]));
+
+function mergedMembers({ was, mine, now }: Sides, report: (found: Difference) => void): Members {
+  const result = { ...now };
+  for (const member of new Set([...Object.keys(was), ...Object.keys(mine)])) {
+    const [base, own, theirs] = [was[member], mine[member], now[member]];
+    if (jsonEqual(base, own)) continue;
+    if (!jsonEqual(base, theirs) && !jsonEqual(own, theirs)) report({ path: [member], base, mine: own, theirs });
+    if (own === undefined) delete result[member];
+    else result[member] = own;
+  }
+  return result;
+}
+
+/** `now` with what a document says that doesn't say all. */
+export function overlaid(now: object, known: object): object {
+  const said = (from: unknown, what: unknown) => (isObject(from) && isObject(what) ? { ...from, ...what } : what);
+  const members = Object.entries(known).map(([member, value]) => [
+    member,
+    STRUCTURED.includes(member) ? said((now as Members)[member], value) : value,
+  ]);
+  return { ...now, ...(Object.fromEntries(members) as object) };
+}

@@ -1,0 +1,85 @@
+/** Other names in documents: every member that is exactly such a name follows, as it does in the service. */
+import type { Collection, Field, NewRelation } from '../../schema/model/model.js';
+
+/** New names by those that things have. */
+export type Names = ReadonlyMap<string, string>;
+
+export interface Renaming {
+  collections: Names;
+  /** Per collection, by its new name. */
+  fields: ReadonlyMap<string, Names>;
+}
+
+type Own = <T extends string | null>(name: T) => T;
+
+const ownOf =
+  (names: Names | undefined): Own =>
+  (name) =>
+    (name === null ? name : (names?.get(name) ?? name)) as typeof name;
+
+export const renamer = (renaming: Renaming) => ({
+  collections: (document: Collection): Collection => renamedCollection(document, renaming),
+  fields: (document: Field): Field => renamedField(document, renaming),
+  relations: (document: NewRelation): NewRelation => renamedRelation(document, renaming),
+});
+
+function renamedCollection(document: Collection, { collections, fields }: Renaming): Collection {
+  const table = ownOf(collections);
+  const collection = table(document.collection);
+  const own = ownOf(fields.get(collection));
+  const { meta } = document;
+  const copied = meta.item_duplication_fields;
+  return {
+    ...document,
+    collection,
+    schema: document.schema && pointingAt(document.schema, table),
+    meta: {
+      ...meta,
+      group: table(meta.group),
+      archive_field: own(meta.archive_field),
+      sort_field: own(meta.sort_field),
+      item_duplication_fields: Array.isArray(copied)
+        ? copied.map((each) => (typeof each === 'string' ? own(each) : each))
+        : copied,
+    },
+  };
+}
+
+function pointingAt(schema: NonNullable<Collection['schema']>, table: Own): NonNullable<Collection['schema']> {
+  const { extras } = schema;
+  if (extras?.constraints === undefined && extras?.partition_of === undefined) return schema;
+  const constraints = extras.constraints?.map((each) =>
+    each.references === undefined ? each : { ...each, references: table(each.references) },
+  );
+  const parent = extras.partition_of && { ...extras.partition_of, table: table(extras.partition_of.table) };
+  return {
+    ...schema,
+    extras: { ...extras, ...(constraints && { constraints }), ...(parent && { partition_of: parent }) },
+  };
+}
+
+function renamedField(document: Field, { collections, fields }: Renaming): Field {
+  const collection = ownOf(collections)(document.collection);
+  const own = ownOf(fields.get(collection));
+  const { meta } = document;
+  return { ...document, collection, field: own(document.field), meta: { ...meta, group: own(meta.group) } };
+}
+
+function renamedRelation(document: NewRelation, { collections, fields }: Renaming): NewRelation {
+  const table = ownOf(collections);
+  const many_collection = table(document.many_collection);
+  const one_collection = table(document.one_collection);
+  const own = ownOf(fields.get(many_collection));
+  const there = ownOf(one_collection === null ? undefined : fields.get(one_collection));
+  return {
+    ...document,
+    many_collection,
+    many_field: own(document.many_field),
+    one_collection,
+    one_field: there(document.one_field),
+    one_collection_field: own(document.one_collection_field),
+    one_allowed_collections: document.one_allowed_collections?.map((each) => table(each)) ?? null,
+    junction_field: own(document.junction_field),
+    sort_field: own(document.sort_field),
+  };
+}

@@ -1,0 +1,235 @@
+import { expect } from 'chai';
+import { runToEnd } from '../../src/kernel/resumable.js';
+import type { NewRelation } from '../../src/schema/model/model.js';
+import type { State } from '../../src/schema/model/state.js';
+import { snapshotHash, snapshotOf } from '../../src/schema/snapshot/snapshot.js';
+import { type Head, draftDiff } from '../../src/web/draft/diff.js';
+import { collectionOf, fieldOf, relationOf } from '../../src/web/draft/documents.js';
+import { discard, put, remove, renameCollection, renameField } from '../../src/web/draft/edits.js';
+import { draftText, readDraft } from '../../src/web/draft/kept.js';
+import { type Draft, EMPTY, changesIn, isEmpty, memberKey, touchedAtHead } from '../../src/web/draft/model.js';
+import { settled } from '../../src/web/draft/settle.js';
+import { accepted, follow, given } from '../support/given.js';
+import { withRelations } from '../support/library.js';
+
+const release = '0.0.0';
+const start = accepted(withRelations(), 'create-field', {
+  collection: 'articles',
+  body: { field: 'title', type: 'string' },
+} as never);
+
+/** As the app reads it: of the collections that the draft is about alone. */
+function headOf(state: State, draft: Draft): Head {
+  const names = new Set(touchedAtHead(draft));
+  const { collections, fields, relations } = runToEnd(snapshotOf(state, release, (name) => names.has(name)));
+  return {
+    position: state.position,
+    hash: runToEnd(snapshotHash(state, release)),
+    collections: collections.map((each) => collectionOf(each as never)),
+    fields: fields.map(fieldOf),
+    relations: relations.map((each) => relationOf(each as unknown as NewRelation)),
+  };
+}
+
+const collectionAt = (state: State, name: string) => {
+  const found = state.collections.get(name)?.collection;
+  if (found === undefined) throw new Error(`no ${name}`);
+  return found;
+};
+const fieldAt = (state: State, collection: string, field: string) => {
+  const found = state.collections.get(collection)?.fields.get(field);
+  if (found === undefined) throw new Error(`no ${collection}.${field}`);
+  return found;
+};
+const relationAt = (state: State, collection: string, field: string) => {
+  const found = state.collections.get(collection)?.relations.get(field);
+  if (found === undefined) throw new Error(`no relation ${collection}.${field}`);
+  const { id: _, ...relation } = found;
+  return relation;
+};
+
+/** An edit of members of meta. */
+const withMeta = (draft: Draft, state: State, name: string, meta: object): Draft => {
+  const before = collectionAt(state, name);
+  return put(draft, 'collections', { before, after: { ...before, meta: { ...before.meta, ...meta } } });
+};
+const withFieldMeta = (draft: Draft, [collection, field]: [string, string], meta: object, state = start): Draft => {
+  const before = fieldAt(state, collection, field);
+  return put(draft, 'fields', { before, after: { ...before, meta: { ...before.meta, ...meta } } });
+};
+
+const appliedTo = (state: State, draft: Draft) => {
+  const { hash, diff, conflicts } = draftDiff(draft, headOf(state, draft));
+  return { diff, conflicts, when: given(state).when('apply-diff', { release, body: { hash, diff } }) };
+};
+
+describe('a draft of the admin app', () => {
+  it('becomes the entries of what was edited, which an apply takes', () => {
+    const draft = withFieldMeta(withMeta(EMPTY, start, 'articles', { note: 'Long reads' }), ['articles', 'title'], {
+      required: true,
+    });
+    const { diff, when } = appliedTo(start, draft);
+    expect(diff).to.deep.equal({
+      collections: [
+        { collection: 'articles', diff: [{ kind: 'E', path: ['meta', 'note'], lhs: null, rhs: 'Long reads' }] },
+      ],
+      fields: [
+        {
+          collection: 'articles',
+          field: 'title',
+          diff: [{ kind: 'E', path: ['meta', 'required'], lhs: false, rhs: true }],
+        },
+      ],
+      relations: [],
+    });
+    when.then('field.updated articles.title', 'collection.updated articles');
+  });
+
+  it('knows no change that ends where it began, and is empty then', () => {
+    const draft = withMeta(withMeta(EMPTY, start, 'articles', { note: 'x' }), start, 'articles', {});
+    expect(isEmpty(draft)).to.equal(true);
+    expect(draft).to.equal(EMPTY);
+  });
+
+  it('makes a collection with fields and a relation, and counts them as one', () => {
+    const topic = { ...collectionAt(start, 'articles'), collection: 'topics' };
+    const id = { ...fieldAt(start, 'articles', 'id'), collection: 'topics' };
+    const author = { ...fieldAt(start, 'articles', 'author'), collection: 'topics' };
+    const relation = relationAt(start, 'articles', 'author');
+    let draft = put(EMPTY, 'collections', { before: null, after: { ...topic, schema: { comment: null } } });
+    draft = put(draft, 'fields', { before: null, after: id });
+    draft = put(draft, 'fields', { before: null, after: author });
+    draft = put(draft, 'relations', {
+      before: null,
+      after: {
+        ...relation,
+        many_collection: 'topics',
+        one_field: null,
+        schema: { constraint_name: 'topics_author_foreign', on_update: 'NO ACTION', on_delete: 'SET NULL' },
+      },
+    });
+    expect(changesIn(draft)).to.deep.equal([{ part: 'collections', collection: 'topics', field: null, how: 'made' }]);
+    appliedTo(start, draft).when.then('collection.created topics', 'relation.created topics.author');
+    expect(discard(draft, 'collections', 'topics')).to.equal(EMPTY);
+  });
+
+  it('removes by what is there, whatever the draft made of it before', () => {
+    const author = fieldAt(start, 'articles', 'author');
+    let draft = withFieldMeta(EMPTY, ['articles', 'author'], { note: 'x' });
+    draft = remove(draft, 'relations', relationAt(start, 'articles', 'author'));
+    draft = remove(draft, 'fields', { ...author, meta: { ...author.meta, note: 'x' } });
+    draft = remove(draft, 'fields', fieldAt(start, 'authors', 'articles'));
+    const { conflicts, when } = appliedTo(start, draft);
+    expect(conflicts).to.deep.equal([]);
+    when.then('relation.deleted articles.author', 'field.deleted articles.author', 'field.deleted authors.articles');
+  });
+
+  it('removes a collection with its fields, which are no entries of their own', () => {
+    let draft = withFieldMeta(EMPTY, ['comments', 'item'], { note: 'x' });
+    draft = remove(draft, 'collections', collectionAt(start, 'comments'));
+    const { diff, when } = appliedTo(start, draft);
+    expect(diff.fields).to.deep.equal([]);
+    when.then('relation.deleted comments.item', 'collection.deleted comments');
+  });
+
+  it('renames first, and says everything else by the new names', () => {
+    let draft = renameCollection(withFieldMeta(EMPTY, ['articles', 'title'], { note: 'x' }), 'articles', 'posts');
+    draft = renameField(draft, 'posts', 'title', 'headline');
+    const { diff, when } = appliedTo(start, draft);
+    expect(diff.collections).to.deep.equal([
+      { collection: 'posts', diff: [{ kind: 'E', path: ['collection'], lhs: 'articles', rhs: 'posts' }] },
+    ]);
+    expect(diff.fields).to.deep.equal([
+      {
+        collection: 'posts',
+        field: 'headline',
+        diff: [
+          { kind: 'E', path: ['field'], lhs: 'title', rhs: 'headline' },
+          { kind: 'E', path: ['meta', 'note'], lhs: null, rhs: 'x' },
+        ],
+      },
+    ]);
+    const state = follow(
+      start,
+      when.then('collection.renamed articles', 'field.renamed posts.title', 'field.updated posts.headline'),
+    );
+    expect(fieldAt(state, 'posts', 'headline').meta.note).to.equal('x');
+    expect(touchedAtHead(draft)).to.deep.equal(['articles']);
+    expect(isEmpty(discard(discard(draft, 'fields', memberKey('posts', 'headline')), 'collections', 'posts'))).to.equal(
+      true,
+    );
+  });
+
+  it('removes a renamed thing by the name that it has', () => {
+    const draft = remove(renameField(EMPTY, 'articles', 'title', 'headline'), 'fields', {
+      ...fieldAt(start, 'articles', 'title'),
+      field: 'headline',
+    });
+    expect(changesIn(draft)).to.deep.equal([
+      { part: 'fields', collection: 'articles', field: 'title', how: 'removed' },
+    ]);
+    appliedTo(start, draft).when.then('field.deleted articles.title');
+  });
+
+  it('puts another thing in the place of one that goes', () => {
+    const title = fieldAt(start, 'articles', 'title');
+    let draft = remove(EMPTY, 'fields', title);
+    draft = put(draft, 'fields', { before: null, after: { ...title, type: 'alias', schema: null } });
+    appliedTo(start, draft).when.then('field.deleted articles.title', 'field.created articles.title');
+  });
+
+  it('keeps what somebody else changed beside it', () => {
+    const draft = withMeta(EMPTY, start, 'articles', { note: 'mine' });
+    const meta = { icon: 'article' };
+    const head = accepted(start, 'update-collection', { collection: 'articles', body: { meta } });
+    const { conflicts, when } = appliedTo(head, draft);
+    expect(conflicts).to.deep.equal([]);
+    const after = follow(head, when.then('collection.updated articles'));
+    expect(collectionAt(after, 'articles').meta).to.include({ icon: 'article', note: 'mine' });
+  });
+
+  it('shows three values where somebody else changed the same, and settles for either', () => {
+    const draft = withMeta(EMPTY, start, 'articles', { note: 'mine' });
+    const body = { meta: { note: 'theirs' } };
+    const state = accepted(start, 'update-collection', { collection: 'articles', body });
+    const head = headOf(state, draft);
+    const [conflict] = draftDiff(draft, head).conflicts;
+    expect(conflict).to.deep.equal({
+      part: 'collections',
+      collection: 'articles',
+      field: null,
+      path: ['meta', 'note'],
+      base: null,
+      mine: 'mine',
+      theirs: 'theirs',
+    });
+    if (conflict === undefined) throw new Error('no conflict');
+    const mine = appliedTo(state, settled(draft, head, conflict, 'mine'));
+    expect(mine.conflicts).to.deep.equal([]);
+    expect(collectionAt(follow(state, mine.when.then('collection.updated articles')), 'articles').meta.note).to.equal(
+      'mine',
+    );
+    const theirs = appliedTo(state, settled(draft, head, conflict, 'theirs'));
+    expect(theirs.conflicts).to.deep.equal([]);
+    theirs.when.then();
+  });
+
+  it('tells where the thing itself went or came', () => {
+    const draft = withFieldMeta(EMPTY, ['articles', 'title'], { note: 'mine' });
+    const gone = accepted(start, 'delete-field', { collection: 'articles', field: 'title' });
+    const [conflict] = draftDiff(draft, headOf(gone, draft)).conflicts;
+    expect(conflict?.path).to.deep.equal([]);
+    expect(conflict?.theirs).to.equal(undefined);
+    if (conflict === undefined) throw new Error('no conflict');
+    expect(settled(draft, headOf(gone, draft), conflict, 'theirs')).to.equal(EMPTY);
+    const mine = settled(draft, headOf(gone, draft), conflict, 'mine');
+    appliedTo(gone, mine).when.then('field.created articles.title');
+  });
+
+  it('survives as text, with names of any kind', () => {
+    let draft = withFieldMeta(EMPTY, ['articles', 'title'], { note: '<img onerror>' });
+    draft = renameField({ ...draft, position: 7 }, 'articles', 'title', '__proto__');
+    expect(readDraft(draftText(draft))).to.deep.equal(draft);
+    for (const text of [null, '', '{}', 'null', '{"version":1}']) expect(readDraft(text)).to.equal(EMPTY);
+  });
+});
