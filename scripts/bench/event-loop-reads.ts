@@ -71,6 +71,11 @@ export function readsOfMany(): Work[] {
     got('one field of 10,000 collections', '/fields/collection_000001/field_1'),
     got('a page of 1,000 events', '/history/events?limit=1000'),
     got('a page of 1,000 batches', '/history/batches?limit=1000'),
+    got('a page of 1,000 batches, looked for by a text', '/history/batches?limit=1000&q=field_1'),
+    got('what 100 batches changed', '/history/changes?limit=100'),
+    got('what the last 100 batches changed', '/history/changes?limit=100&order=desc'),
+    got('the collections of 10,000 as they were', '/history/schema?at=9999&parts=collections,relations'),
+    got('the fields of 10,000 collections as they were', '/history/schema?at=9999&parts=fields'),
     got('the export of the log', '/history/export'),
     got('the verification of the log', '/history/verify'),
     {

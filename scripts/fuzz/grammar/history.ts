@@ -25,6 +25,7 @@ function moment(random: Random, { head }: World): () => string {
     random.chance(0.8) ? String(Math.max(0, head - random.below(Math.min(head, 30) + 1))) : random.pick(TIMES);
 }
 
+const ORDERS = ['asc', 'desc', 'sideways'];
 const EXPORTS = ['json', 'yaml', 'csv', 'csv_utf8', 'xml', 'sql', 'pdf'];
 const COMMANDS = ['create-collection', 'update-fields', 'apply-diff', 'adopt-tables'];
 const TYPES = [
@@ -60,7 +61,7 @@ const HISTORY: Rules = {
         field: [0.1, () => someField(context).field],
         type: [0.1, () => random.pick(TYPES)],
         batch: [0.1, () => random.some(world.batches) ?? 'no uuid'],
-        order: [0.2, () => random.pick(['asc', 'desc', 'sideways'])],
+        order: [0.2, () => random.pick(ORDERS)],
       });
       return { path: '/history/events', query: [...filters(context), ...more] };
     },
@@ -69,7 +70,41 @@ const HISTORY: Rules = {
     weight: 1,
     make: ({ random, world }) => ({ path: at`/history/events/${moment(random, world)()}` }),
   },
-  'GET /history/batches': { weight: 3, make: (context) => ({ path: '/history/batches', query: filters(context) }) },
+  'GET /history/batches': {
+    weight: 3,
+    make(context) {
+      const { random } = context;
+      const more = maybe(random, {
+        field: [0.1, () => someField(context).field],
+        type: [0.1, () => random.pick(TYPES)],
+        order: [0.3, () => random.pick(ORDERS)],
+        q: [0.2, () => random.pick([...HOSTILE_TEXTS, collectionName(context), '%', '_'])],
+      });
+      return { path: '/history/batches', query: [...filters(context), ...more] };
+    },
+  },
+  'GET /history/changes': {
+    weight: 3,
+    make: ({ random, world }) => ({
+      path: '/history/changes',
+      query: maybe(random, {
+        after: [0.7, moment(random, world)],
+        order: [0.5, () => random.pick(ORDERS)],
+        limit: [0.5, () => String(random.below(120))],
+      }),
+    }),
+  },
+  'GET /history/schema': {
+    weight: 2,
+    make: (context) => ({
+      path: '/history/schema',
+      query: maybe(context.random, {
+        at: [0.8, moment(context.random, context.world)],
+        parts: [0.4, () => context.random.pick(['collections', 'fields,relations', 'fields', '', 'tables'])],
+        collections: [0.3, () => collectionName(context)],
+      }),
+    }),
+  },
   'GET /history/collections/{id}': {
     weight: 2,
     make: (context) => ({

@@ -1,22 +1,22 @@
 /** /history/snapshot and /history/diff: the schema as it was, and what changed. */
 import { z } from 'zod';
-import { FutureMomentError } from '../../reads/history/index.js';
-import { NOW, type Moment } from '../../reads/history/moment.js';
+import { NOW } from '../../reads/history/moment.js';
 import type { Point } from '../../log/fold.js';
 import { bytes } from '../../kernel/bytes.js';
 import { snapshotHash, snapshotOf } from '../../schema/snapshot/snapshot.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { runYielding } from '../../kernel/event-loop.js';
-import { UnreadableEventError } from '../../schema/fold/upcasting.js';
 import { JSON_TYPE } from '../answer.js';
 import type { HttpDeps } from '../deps.js';
-import { invalidQuery, Refused, refused } from '../errors.js';
+import { Refused } from '../errors.js';
 import type { Problem } from '../../kernel/problem.js';
 import { attachment, EXPORTS, exportFile, FORMATS, stampOf } from '../formats/export.js';
+import { createPointAt, type PointAt } from '../history-point.js';
 import { moment } from '../history-query.js';
 import { largeJsonAnswer } from '../json-text.js';
 import { representationAnswer } from '../representation.js';
-import { type Call, type Route, route } from '../route.js';
+import { type Route, route } from '../route.js';
+import { documentsRoute } from './history-documents.js';
 import { createSnapshotTexts } from '../snapshot-text.js';
 import { expectTakeable } from '../answer-limits.js';
 
@@ -30,25 +30,7 @@ const diffQuery = z.strictObject({ from: moment.default(NOW), to: moment.default
 
 export function historySchemaRoutes(deps: HttpDeps): Route[] {
   const pointAt = createPointAt(deps);
-  return [snapshotRoute(deps, pointAt), diffRoute(deps, pointAt)];
-}
-
-type PointAt = (given: Moment, parameter: string, call: Call<unknown>) => Promise<Point>;
-
-function createPointAt({ history, store }: Pick<HttpDeps, 'history' | 'store'>): PointAt {
-  return async (given, parameter, { head }) => {
-    // What is at hand is as far as the log was when the request came in.
-    await store.atHead(head).catch((error: unknown) => {
-      // What was before the event that can't be read can be shown all the same.
-      if (!(error instanceof UnreadableEventError)) throw error;
-    });
-    const position = await history.resolve(given, head).catch((error: unknown) => {
-      if (error instanceof FutureMomentError) throw invalidQuery(parameter, `${error.message}.`);
-      throw error;
-    });
-    if (position !== null) return history.at(position);
-    throw refused('NOT_FOUND', `There is no such position: the log ends at ${head}.`, { path: parameter });
-  };
+  return [snapshotRoute(deps, pointAt), diffRoute(deps, pointAt), documentsRoute(pointAt)];
 }
 
 function snapshotRoute({ history, rendered, config: { release } }: HttpDeps, pointAt: PointAt): Route {

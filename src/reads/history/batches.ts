@@ -14,30 +14,46 @@ export interface Batch extends Cause {
   events: number;
   /** One line: `created collection articles`. */
   summary: string;
+  /** How many events of each type. */
+  types: Record<string, number>;
 }
 
-type Row = Omit<Batch, 'occurred_at' | 'events' | 'summary'> & { occurred_at: Date };
+export interface BatchSelection {
+  filter: EventFilter;
+  /** `asc`: of the batches behind `filter.after`, the oldest first; `desc`: of those before `filter.before`, the newest. */
+  order: 'asc' | 'desc';
+  limit: number;
+}
+
+type Row = Omit<Batch, 'occurred_at' | 'events' | 'summary' | 'types'> & { occurred_at: Date };
+
+/** Where a step begins, and how it goes on from a batch. */
+const STEPS = {
+  asc: { from: 'after', beyond: '>', end: 'last_position', start: 0 },
+  desc: { from: 'before', beyond: '<', end: 'first_position', start: Number.MAX_SAFE_INTEGER },
+} as const;
 
 /**
- * Batches with at least one event that fits the filter, newest first. The events of a batch stand side by side, so each
- * step goes from the first event of one batch to the last one before it that fits.
+ * Batches with at least one event that fits the filter. The events of a batch stand side by side, so each step goes from
+ * one end of a batch to the next event beyond it that fits.
  */
-export async function readBatches(db: Queryable, filter: EventFilter, limit: number): Promise<Batch[]> {
+export async function readBatches(db: Queryable, { filter, order, limit }: BatchSelection): Promise<Batch[]> {
   const values: unknown[] = [limit];
-  const { before, ...rest } = filter;
+  const { from, beyond, end, start } = STEPS[order];
+  const { [from]: bound, ...rest } = filter;
   const condition = conditionOf(rest, values);
-  values.push(before ?? Number.MAX_SAFE_INTEGER);
+  values.push(bound ?? start);
   const step = (bound: string): string => `
     SELECT e.batch,
            (SELECT min(b.position) FROM ${own.events} b WHERE b.batch = e.batch) AS first_position,
            (SELECT max(b.position) FROM ${own.events} b WHERE b.batch = e.batch) AS last_position
-      FROM ${own.events} e WHERE e.position < ${bound} AND ${condition}
-     ORDER BY e.position DESC LIMIT 1`;
+      FROM ${own.events} e WHERE e.position ${beyond} ${bound} AND ${condition}
+     ORDER BY e.position ${order} LIMIT 1`;
   const { rows } = await db.query<Row>(
     `WITH RECURSIVE found AS (
        SELECT 1 AS number, s.* FROM (${step(`$${values.length}::bigint`)}) s
        UNION ALL
-       SELECT f.number + 1, s.* FROM found f CROSS JOIN LATERAL (${step('f.first_position')}) s WHERE f.number < $1
+       SELECT f.number + 1, s.* FROM found f CROSS JOIN LATERAL (${step(`f.${end}`)}) s WHERE f.number < $1
      )
      SELECT f.batch, e.occurred_at, e.actor, e.command, e.reason, e.request_id, e.ip, e.user_agent,
             f.first_position, f.last_position
@@ -45,16 +61,21 @@ export async function readBatches(db: Queryable, filter: EventFilter, limit: num
       ORDER BY f.number`,
     values,
   );
-  const summaries = await readSummaries(db, rows);
+  const counts = await readCounts(db, rows);
   return rows.map((row) => ({
     ...row,
     occurred_at: row.occurred_at.toISOString(),
     events: row.last_position - row.first_position + 1,
-    summary: summaries.get(row.batch) ?? '',
+    ...toldOf(counts.get(row.batch) ?? []),
   }));
 }
 
-async function readSummaries(db: Queryable, batches: readonly Row[]): Promise<Map<string, string>> {
+const toldOf = (counts: readonly TypeCount[]): Pick<Batch, 'summary' | 'types'> => ({
+  summary: summarise(counts),
+  types: Object.fromEntries(counts.map(({ type, count }) => [type, count])),
+});
+
+async function readCounts(db: Queryable, batches: readonly Row[]): Promise<Map<string, TypeCount[]>> {
   const { rows } = await db.query<TypeCount & { batch: string; type: EventType }>(
     `SELECT batch, type, count(*)::int AS count, min(collection) AS collection, min(field) AS field
        FROM ${own.events} WHERE batch = ANY ($1) GROUP BY batch, type`,
@@ -62,5 +83,5 @@ async function readSummaries(db: Queryable, batches: readonly Row[]): Promise<Ma
   );
   const counts = new Map<string, TypeCount[]>();
   for (const row of rows) counts.set(row.batch, [...(counts.get(row.batch) ?? []), row]);
-  return new Map([...counts].map(([batch, each]) => [batch, summarise(each)]));
+  return counts;
 }

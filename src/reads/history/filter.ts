@@ -11,6 +11,8 @@ export interface EventFilter {
   subjectKind?: string | undefined;
   subjectId?: string | undefined;
   command?: string | undefined;
+  /** A part of a reason, or of a name of what it is about, in any case. */
+  text?: string | undefined;
   /** Events after this position. */
   after?: number | undefined;
   /** Events before this position. */
@@ -30,6 +32,9 @@ const CONDITIONS: Record<keyof EventFilter, Condition> = {
   subjectId: (place) => `e.subject ->> 'id' = ${place}`,
   batch: (place) => `e.batch = ${place}`,
   command: (place) => `e.command = ${place}`,
+  text: (place) =>
+    `strpos(lower(concat_ws(E'\\n', e.reason, e.collection, e.field, e.collection || '.' || e.field,
+       CASE WHEN e.type IN ('collection.renamed', 'field.renamed') THEN e.data ->> 'to' END)), lower(${place})) > 0`,
   after: (place) => `e.position > ${place}`,
   before: (place) => `e.position < ${place}`,
 };

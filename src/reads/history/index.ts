@@ -9,7 +9,8 @@ import type { Warning } from '../../kernel/warning.js';
 import type { Point } from '../../log/fold.js';
 import type { Store } from '../store.js';
 import type { StoredFolds } from '../stored-folds/index.js';
-import { type Batch, readBatches } from './batches.js';
+import { type Batch, type BatchSelection, readBatches } from './batches.js';
+import { type ChangedBatches, readChanges } from './changes.js';
 import type { Problem } from '../../kernel/problem.js';
 import { type Difference, differenceBetween, obstaclesBetween } from './difference.js';
 import { type EventFilter, conditionOf } from './filter.js';
@@ -32,8 +33,10 @@ export interface History {
   event(position: number): Promise<EventText | undefined>;
   /** Whether a position holds the event with this hash, or with one that begins so. */
   holds(place: { position: number; hash: string }): Promise<boolean>;
-  /** Newest first. */
-  batches(filter: EventFilter, limit: number): Promise<Batch[]>;
+  /** One batch more than `limit` when there are more. */
+  batches(selection: BatchSelection): Promise<Batch[]>;
+  /** The same, each with the documents that it changed; fewer where they are many. */
+  changes(selection: BatchSelection): Promise<ChangedBatches>;
   /** One event more than `limit` when there are more. Undefined: there never was a collection of this name. */
   collection(options: CollectionHistoryOptions): Promise<CollectionHistory | undefined>;
   /**
@@ -96,7 +99,8 @@ export function createHistory(options: HistoryOptions): History {
     },
     event: async (position) => (await readEventTexts(pool, { after: position - 1, upTo: position, limit: 1 }))[0],
     holds: (place) => isInLog(pool, place),
-    batches: (filter, limit) => readBatches(pool, filter, limit + 1),
+    batches: (selection) => readBatches(pool, { ...selection, limit: selection.limit + 1 }),
+    changes: (selection) => readChanges(pool, travel, selection),
     collection: (options) => readCollectionHistory(pool, travel, { ...options, limit: options.limit + 1 }),
     resolve: (moment, head) => resolve(pool, moment, head),
     positionBefore: (time) => positionBefore(pool, time),

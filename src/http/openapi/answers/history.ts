@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { EVENT_KINDS } from '../../../schema/fold/event-schemas.js';
 import type { EventType } from '../../../schema/model/events.js';
+import { relation, snapshot } from './schema.js';
 import { schemaChanges } from '../../../schema/normal-form/shapes.js';
 
 const text = z.string();
@@ -93,8 +94,40 @@ export const batch = z
     last_position: z.int().min(1),
     events: z.int().min(1),
     summary: text,
+    types: z.record(text, z.int().min(1)).describe('How many events of each type'),
   })
   .meta({ id: 'Batch' });
+
+const changed = <S extends z.ZodType>(shape: S) =>
+  z.strictObject({
+    before: shape.nullable().describe('null: it is made'),
+    after: shape.nullable().describe('null: it is removed'),
+  });
+
+/** Of two moments next to each other, or of many that follow. */
+export const documentChanges = z
+  .strictObject({
+    collections: z.array(changed(snapshot.shape.collections.element)),
+    fields: z.array(changed(snapshot.shape.fields.element)),
+    relations: z.array(changed(relation)),
+  })
+  .meta({ id: 'DocumentChanges' });
+
+export const changedBatch = batch
+  .extend({ changes: documentChanges.nullable().describe('null: too many to be listed') })
+  .meta({ id: 'ChangedBatch' });
+
+/** The schema of a moment, as lists show it. */
+export const pastDocuments = z.strictObject({
+  data: z
+    .strictObject({
+      collections: snapshot.shape.collections.optional(),
+      fields: snapshot.shape.fields.optional(),
+      relations: z.array(relation).optional(),
+    })
+    .meta({ id: 'PastDocuments' }),
+  meta: z.strictObject({ position, occurred_at: time.nullable() }),
+});
 
 const place = z.strictObject({ position, hash: hash.nullable() });
 const divergence = z.strictObject({ seen: place, found: place, fork: z.int().nullable().optional(), noticed_at: text });

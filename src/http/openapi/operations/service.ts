@@ -86,9 +86,21 @@ const HISTORY: OperationDocs = {
   'GET /history/events/:position': { id: 'getEvent', summary: 'Retrieve one event', answer: data(history.event) },
   'GET /history/batches': {
     id: 'listBatches',
-    summary: 'List accepted commands, newest first',
+    summary: 'List accepted commands',
     answer: logPage(history.batch),
     refuses: ['DIVERGED'],
+  },
+  'GET /history/changes': {
+    id: 'listBatchChanges',
+    summary: 'Accepted commands, each with the documents that it changed, before and after',
+    answer: logPage(history.changedBatch),
+    refuses: ['DIVERGED'],
+  },
+  'GET /history/schema': {
+    id: 'getPastDocuments',
+    summary: 'Collections, fields and relations as they were at a moment, or some of them',
+    answer: history.pastDocuments,
+    refuses: ['NOT_FOUND'],
   },
   'GET /history/collections/:id': {
     id: 'getCollectionHistory',

@@ -1,0 +1,95 @@
+/** /history/batches and /history/changes: accepted commands, and the documents that each changed. */
+import { z } from 'zod';
+import type { Batch } from '../../reads/history/batches.js';
+import type { ChangedBatch } from '../../reads/history/changes.js';
+import { jsonAnswer } from '../answer.js';
+import type { HttpDeps } from '../deps.js';
+import { beyond, filterOf, filters, type Order, order, positionOf, type } from '../history-filter.js';
+import { cursor, pageSize } from '../history-query.js';
+import { jsonTextsAnswer } from '../json-text.js';
+import { listed } from '../list.js';
+import { type Route, route } from '../route.js';
+
+const batchesQuery = z.strictObject({
+  ...filters,
+  after: cursor.optional(),
+  limit: pageSize,
+  order: order.default('desc'),
+  field: z.string().optional(),
+  type,
+  q: z
+    .string()
+    .max(200, { error: 'must have at most 200 characters.' })
+    .optional()
+    .describe('A part of a reason or of a name'),
+});
+
+/** Batches of one page: some seconds of a film. */
+const MOST_BATCHES = 100;
+
+const changesQuery = z.strictObject({
+  after: cursor.optional(),
+  order: order.default('asc'),
+  limit: z
+    .string()
+    .regex(/^(?:[1-9]\d?|100)$/, { error: `must be an integer from 1 to ${MOST_BATCHES}.` })
+    .transform(Number)
+    .pipe(z.int().min(1).max(MOST_BATCHES))
+    .default(20)
+    .describe('How many batches at most'),
+});
+
+export const historyBatchRoutes = (deps: HttpDeps): Route[] => [batchesRoute(deps), changesRoute(deps)];
+
+function batchesRoute({ history }: HttpDeps): Route {
+  return route({
+    method: 'get',
+    path: '/history/batches',
+    access: 'auditor',
+    query: batchesQuery,
+    async handle({ query: { after: place, limit, order, q, ...rest } }) {
+      const after = await positionOf(place, history);
+      const filter = { ...(await filterOf(history, rest)), text: q || undefined };
+      const found = await history.batches({ filter: beyond(filter, order, after), order, limit });
+      const page = found.slice(0, limit);
+      const next = found.length > limit ? endOf(page, order) : null;
+      return jsonAnswer(200, { data: page, meta: { next } });
+    },
+  });
+}
+
+/** Where the next page begins. */
+const endOf = (page: readonly Batch[], order: Order): number | null =>
+  page.at(-1)?.[order === 'asc' ? 'last_position' : 'first_position'] ?? null;
+
+function changesRoute({ history }: HttpDeps): Route {
+  return route({
+    method: 'get',
+    path: '/history/changes',
+    access: 'auditor',
+    query: changesQuery,
+    async handle({ query: { after: place, limit, order } }) {
+      const filter = beyond({}, order, await positionOf(place, history));
+      const { batches, more } = await history.changes({ filter, order, limit });
+      return jsonTextsAnswer(changesTexts(batches, more ? endOf(batches, order) : null));
+    },
+  });
+}
+
+function* changesTexts(batches: readonly ChangedBatch[], next: number | null): Generator<string, void, void> {
+  yield '{"data":[';
+  for (const [index, { changes, ...batch }] of batches.entries()) {
+    yield `${index > 0 ? ',' : ''}${JSON.stringify(batch).slice(0, -1)},"changes":`;
+    if (changes === null) yield 'null}';
+    else yield* documentTexts(changes);
+  }
+  yield `],"meta":${JSON.stringify({ next })}}`;
+}
+
+function* documentTexts({ collections, fields, relations }: NonNullable<ChangedBatch['changes']>) {
+  for (const [part, changed] of Object.entries({ collections, fields, relations })) {
+    yield `${part === 'collections' ? '{' : ','}"${part}":`;
+    yield* listed<object>(changed, (each) => JSON.stringify(each));
+  }
+  yield '}}';
+}

@@ -1,0 +1,86 @@
+/** /history/schema: documents of a moment, as lists show those of now. */
+import { z } from 'zod';
+import { emptyTexts, type Texts, withCommas } from '../../kernel/bytes.js';
+import { NOW } from '../../reads/history/moment.js';
+import { collectionsInOrder, relationsInOrder } from '../../schema/model/order.js';
+import type { CollectionNode, State } from '../../schema/model/state.js';
+import { keyTarget, relationDocument } from '../../schema/snapshot/documents.js';
+import { collectionDocumentOf, fieldDocumentsOf } from '../../schema/snapshot/snapshot.js';
+import type { PointAt } from '../history-point.js';
+import { moment } from '../history-query.js';
+import { jsonTextsAnswer } from '../json-text.js';
+import { nameList } from '../query.js';
+import { type Route, route } from '../route.js';
+
+const PARTS = ['collections', 'fields', 'relations'] as const;
+type Part = (typeof PARTS)[number];
+
+const query = z.strictObject({
+  at: moment.default(NOW),
+  parts: z
+    .string()
+    .transform((text, context): readonly Part[] => {
+      const names = text.split(',');
+      if (names.every((name) => PARTS.some((part) => part === name)))
+        return PARTS.filter((part) => names.includes(part));
+      context.addIssue(`must be some of ${PARTS.join(', ')}, with commas between them.`);
+      return z.NEVER;
+    })
+    .pipe(z.array(z.enum(PARTS)).readonly())
+    .default(PARTS)
+    .describe('Which documents, with commas between them: `collections`, `fields`, `relations`'),
+  collections: nameList.optional(),
+});
+
+/** A name that there was none of at the moment stands for nothing: who looks at many moments asks by names of another one. */
+export function documentsRoute(pointAt: PointAt): Route {
+  return route({
+    method: 'get',
+    path: '/history/schema',
+    access: 'auditor',
+    query,
+    async handle(call) {
+      const { at, parts, collections } = call.query;
+      const { state, head } = await pointAt(at, 'at', call);
+      const { position, occurred_at } = head;
+      const names = collections && new Set(collections);
+      const texts = documentsTexts(state, { parts, names, meta: { position, occurred_at } });
+      return { ...(await jsonTextsAnswer(texts)), position };
+    },
+  });
+}
+
+interface Shown {
+  parts: readonly Part[];
+  /** Of these collections; undefined: of all. */
+  names: ReadonlySet<string> | undefined;
+  meta: object;
+}
+
+function* documentsTexts(state: State, { parts, names, meta }: Shown): Generator<string, void, void> {
+  const nodes = names === undefined ? yield* emptyTexts(collectionsInOrder(state)) : nodesOf(state, names);
+  yield '{"data":{';
+  for (const part of parts) {
+    yield `${part === parts[0] ? '' : ','}"${part}":[`;
+    yield* withCommas(textsOf(part, state, nodes));
+    yield ']';
+  }
+  yield `},"meta":${JSON.stringify(meta)}}`;
+}
+
+const nodesOf = ({ collections }: State, names: ReadonlySet<string>): CollectionNode[] =>
+  [...names].flatMap((name) => collections.get(name) ?? []);
+
+function* textsOf(part: Part, state: State, nodes: readonly CollectionNode[]): Texts & Generator<string, void, void> {
+  for (const node of nodes) {
+    yield '';
+    if (part === 'collections') yield JSON.stringify(collectionDocumentOf(state, node));
+    else if (part === 'fields') {
+      for (const field of yield* emptyTexts(fieldDocumentsOf(state, node))) yield JSON.stringify(field);
+    } else {
+      for (const relation of relationsInOrder(node)) {
+        yield JSON.stringify(relationDocument(relation, keyTarget(state, node, relation.many_field)));
+      }
+    }
+  }
+}
