@@ -256,6 +256,9 @@ CREATE TABLE :"service".service_sessions (
   family_hash  bytea       NOT NULL,
   -- When the token was last replaced: for a moment the one before is still answered. Null: it never was.
   rotated_at   timestamptz,
+  -- Where it was begun, and by what: so that its owner knows it again.
+  network      text,
+  user_agent   text,
   created_at   timestamptz NOT NULL DEFAULT now(),
   expires_at   timestamptz NOT NULL
 );

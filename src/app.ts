@@ -4,6 +4,7 @@ import type pg from 'pg';
 import { createAuth } from './auth/index.js';
 import type { FirstAdmin } from './auth/first-admin.js';
 import type { Config } from './config.js';
+import { createDoctor } from './doctor.js';
 import { followLog } from './follow-log.js';
 import { createHealth } from './health.js';
 import { createHttp } from './http/app.js';
@@ -226,6 +227,7 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
     auth,
     systemCollections: await readSystemCollections(pool, serviceSchema),
     health,
+    doctor: createDoctor({ ...options, pool }),
     projections,
     metrics,
     watch,

@@ -3,6 +3,7 @@ import type { Pool } from 'pg';
 import { createAccessTokens } from './access-tokens.js';
 import { ensureAdmin, type FirstAdmin, type FirstAdminSettings } from './first-admin.js';
 import { createIdentify, type Identify } from './identify.js';
+import { createLiveSessions, type LiveSessions } from './live-sessions.js';
 import { createLoginLimit, type LoginLimit } from './login-limit.js';
 import { createPasswords } from './passwords.js';
 import { createSessions, type Sessions } from './sessions.js';
@@ -14,6 +15,7 @@ export interface Auth {
   users: Users;
   tokens: Tokens;
   sessions: Sessions;
+  liveSessions: LiveSessions;
   loginLimit: LoginLimit;
   identify: Identify;
   /** See first-admin.ts. */
@@ -40,6 +42,7 @@ export async function createAuth({ pool, secret, clock = Date.now }: AuthDeps): 
     users: createUsers({ pool, passwords }),
     tokens: createTokens({ pool }),
     sessions: createSessions({ pool, passwords, accessTokens, secret: key, clock }),
+    liveSessions: createLiveSessions({ pool, clock }),
     loginLimit,
     identify: createIdentify({ pool, accessTokens, clock }),
     ensureAdmin: (settings) => ensureAdmin({ pool, passwords }, settings),

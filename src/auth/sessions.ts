@@ -22,12 +22,20 @@ export interface Grant {
   refresh_token: string;
 }
 
+export interface Login {
+  email: string;
+  password: string;
+  network: string;
+  userAgent?: string | null;
+}
+
 export interface Sessions {
   /**
    * null: unknown address, wrong password, or a user who may not log in; the time taken tells nothing.
-   * @param network where it comes from, kept as the last that succeeded
+   * @param login.network where it comes from, kept as the last that succeeded
+   * @param login.userAgent what says that it asks; kept with the session
    */
-  login(credentials: { email: string; password: string; network: string }): Promise<Grant | null>;
+  login(login: Login): Promise<Grant | null>;
   /** The network of the user's last login; null when there was none, or no such user. */
   lastNetwork(email: string): Promise<string | null>;
   /**
@@ -71,7 +79,7 @@ export function createSessions({ pool, passwords, accessTokens, secret: key, clo
     };
   }
 
-  async function begin(userId: string, network: string): Promise<Grant> {
+  async function begin(userId: string, { network, userAgent }: Login): Promise<Grant> {
     const token = { sessionId: randomUUID(), family: randomSecret(), secret: randomSecret() };
     await write(pool, `delete from ${own.sessions} where user_id = $1 and expires_at <= $2`, [
       userId,
@@ -80,8 +88,9 @@ export function createSessions({ pool, passwords, accessTokens, secret: key, clo
     await write(
       pool,
       `with here as (update ${own.users} set login_network = $6 where id = $2 and login_network is distinct from $6)
-       insert into ${own.sessions} (id, user_id, refresh_hash, family_hash, expires_at) values ($1, $2, $3, $4, $5)`,
-      [token.sessionId, userId, secretHash(token.secret), secretHash(token.family), expiry(), network],
+       insert into ${own.sessions} (id, user_id, refresh_hash, family_hash, expires_at, network, user_agent)
+         values ($1, $2, $3, $4, $5, $6, $7)`,
+      [token.sessionId, userId, secretHash(token.secret), secretHash(token.family), expiry(), network, userAgent],
     );
     return grant(userId, token);
   }
@@ -130,14 +139,15 @@ export function createSessions({ pool, passwords, accessTokens, secret: key, clo
       return rows[0]?.login_network ?? null;
     },
 
-    async login({ email, password, network }) {
+    async login(login) {
+      const { email, password } = login;
       const { rows } = await pool.query<{ id: string; password_hash: string | null; status: string }>(
         `select id, password_hash, status from ${own.users} where lower(email) = lower($1)`,
         [email],
       );
       const user = rows[0];
       const right = await passwords.matches(password, user?.password_hash ?? null);
-      return user && right && user.status === 'active' ? begin(user.id, network) : null;
+      return user && right && user.status === 'active' ? begin(user.id, login) : null;
     },
 
     async refresh(refreshToken, { shared } = { shared: false }) {

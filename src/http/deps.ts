@@ -37,6 +37,13 @@ export interface HealthCheck {
 
 export type HealthReport = Record<'database' | 'log' | 'projections', HealthCheck>;
 
+/** One thing that was looked at; `skipped` where an earlier finding prevents it, or it needs a primary. */
+export interface DoctorCheck {
+  name: string;
+  result: 'ok' | 'warning' | 'error' | 'skipped';
+  findings: { code: string; severity: 'error' | 'warning'; message: string; fix: string }[];
+}
+
 export interface HttpDeps {
   pipeline: Pick<Pipeline, 'execute' | 'dryRun' | 'underLock' | 'acknowledge'>;
   /** Change requests: opened, withdrawn, shown. */
@@ -50,10 +57,12 @@ export interface HttpDeps {
   history: History;
   /** Signed, for auditors. */
   checkpoints: CheckpointService;
-  auth: Pick<Auth, 'identify' | 'users' | 'tokens' | 'sessions' | 'loginLimit'>;
+  auth: Pick<Auth, 'identify' | 'users' | 'tokens' | 'sessions' | 'liveSessions' | 'loginLimit'>;
   /** Our own tables, as documents with `meta.system`. */
   systemCollections: readonly CollectionDocument[];
   health: () => Promise<HealthReport>;
+  /** All that `dps doctor` looks at, now. */
+  doctor: () => Promise<DoctorCheck[]>;
   projections: Projections;
   /** Tells of a log that is not the one that was seen. */
   watch: Pick<LogWatch, 'subscribe'>;

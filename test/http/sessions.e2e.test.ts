@@ -145,4 +145,36 @@ describe('sessions over HTTP', () => {
     const { json: body } = await send('/history/events?collection=seen');
     expect((body as { data: { ip: string }[] }).data[0]!.ip).to.equal('198.51.100.23');
   });
+
+  it('are listed for admins with whose, since when and from where, and ended one by one or all of a user', async () => {
+    const headers = { 'x-forwarded-for': '203.0.113.9', 'user-agent': 'a browser' };
+    const [one, other] = [grantOf(await login(undefined, headers)), grantOf(await login(undefined, headers))];
+    interface Listed {
+      data: { id: string; user: { id: string; email: string }; network: string; user_agent: string; used_at: string }[];
+      meta: unknown;
+    }
+    const listed = async (query = '') => (await send(`/sessions${query}`)).json as Listed;
+    const found = await listed('?meta=*');
+    expect(found.data.map(({ id }) => id)).to.have.members(
+      [one, other].map((each) => each.refresh_token.split('.')[0]),
+    );
+    expect(found.data[0]).to.include({ network: '203.0.113.9', user_agent: 'a browser' });
+    expect(found.data[0]?.user.email).to.equal(service.adminEmail);
+    expect(found.meta).to.deep.equal({ total_count: 2, filter_count: 2 });
+    expect(JSON.stringify(found)).not.to.contain(one.refresh_token.split('.')[1]);
+    expect((await listed('?user=nobody&meta=*')).meta).to.deep.equal({ total_count: 2, filter_count: 0 });
+    expect((await send('/sessions', { token: one.access_token })).status).to.equal(200);
+
+    const ended = await send(`/sessions/${one.refresh_token.split('.')[0]}`, { method: 'DELETE' });
+    expect(ended.status).to.equal(204);
+    expect([await isAlive(one.access_token), await isAlive(other.access_token)]).to.deep.equal([false, true]);
+    expect((await post('/auth/refresh', { refresh_token: one.refresh_token })).status).to.equal(401);
+    expect((await send(`/sessions/${one.refresh_token.split('.')[0]}`, { method: 'DELETE' })).status).to.equal(404);
+    const user = found.data[0]?.user.id;
+    expect((await send(`/users/${user}/sessions`, { method: 'DELETE' })).json).to.deep.equal({ data: { ended: 1 } });
+    expect(await isAlive(other.access_token)).to.equal(false);
+    for (const path of ['/sessions/x', '/users/x/sessions', `/users/${one.refresh_token.split('.')[0]}/sessions`]) {
+      expect((await send(path, { method: 'DELETE' })).status, path).to.equal(404);
+    }
+  });
 });

@@ -90,6 +90,25 @@ const USERS: Rules = {
       return { path: at`/users/${user}/tokens/${token}` };
     },
   },
+  'DELETE /users/{id}/sessions': {
+    weight: 0.2,
+    make: (context) => ({ path: at`/users/${userId(context)}/sessions` }),
+  },
+  'GET /sessions': {
+    weight: 0.3,
+    make: (context) => ({
+      path: '/sessions',
+      query: maybe(context.random, {
+        user: [0.4, () => userId(context)],
+        limit: [0.3, () => '3'],
+        meta: [0.2, () => '*'],
+      }),
+    }),
+  },
+  'DELETE /sessions/{id}': {
+    weight: 0.2,
+    make: (context) => ({ path: at`/sessions/${refreshToken(context).split('.')[0] ?? UNKNOWN}` }),
+  },
 };
 
 const SERVER: Rules = {
@@ -97,6 +116,7 @@ const SERVER: Rules = {
   'GET /server/live': { weight: 0.1, make: () => ({ path: '/server/live', caller: 'nobody' }) },
   'GET /server/ready': { weight: 0.1, make: () => ({ path: '/server/ready', caller: 'nobody' }) },
   'GET /server/health': { weight: 0.3, make: () => ({ path: '/server/health', caller: 'nobody' }) },
+  'GET /server/doctor': { weight: 0.05, make: () => ({ path: '/server/doctor' }) },
   'GET /server/info': { weight: 0.5, make: () => ({ path: '/server/info' }) },
   'GET /server/openapi.json': { weight: 0.2, make: () => ({ path: '/server/openapi.json' }) },
   'GET /server/specs/oas': { weight: 0.2, make: () => ({ path: '/server/specs/oas' }) },

@@ -84,6 +84,10 @@ export const COLLECTIONS: Rules = {
     },
   },
   'GET /collections/{id}': { weight: 3, make: (context) => ({ path: at`/collections/${collectionName(context)}` }) },
+  'GET /collections/{id}/table': {
+    weight: 0.5,
+    make: (context) => ({ path: at`/collections/${collectionName(context)}/table` }),
+  },
   'PATCH /collections/{id}': {
     weight: 6,
     make(context) {

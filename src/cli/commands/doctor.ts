@@ -8,6 +8,7 @@ import { openPool, withServer } from '../database.js';
 import { type Finding, finding } from '../doctor/finding.js';
 import { type Examined, examine } from '../doctor/index.js';
 import { json } from '../output.js';
+import { createProgress } from '../progress.js';
 import { openProjectionTools } from '../projections.js';
 
 export async function doctor(invocation: Invocation): Promise<ExitCode> {
@@ -37,17 +38,19 @@ async function examineOn(invocation: Invocation, addresses: Addresses): Promise<
   const { connectionString } = directly(addresses);
   const pool = openPool(connectionString, config);
   const tools = await openProjectionTools({ config, pool, connectionString });
+  const progress = createProgress(invocation.terminal, 'hash chain');
   try {
     return await examine({
       config,
       addresses,
       pool,
       tools,
-      terminal: invocation.terminal,
+      onVerified: progress.at,
       server: await readServerState(pool),
       now: () => Date.now(),
     });
   } finally {
+    progress.end();
     await tools.close();
     await pool.end();
   }

@@ -3,7 +3,6 @@ import type pg from 'pg';
 import type { Config } from '../../config.js';
 import type { Addresses } from '../../postgres/pool.js';
 import type { ProjectionTools } from '../projections.js';
-import type { Terminal } from '../command.js';
 import type { ServerState } from '../../postgres/server-role.js';
 import type { Finding } from './finding.js';
 
@@ -13,8 +12,11 @@ export interface DoctorContext {
   addresses: Addresses;
   /** On the server itself. */
   pool: pg.Pool;
-  tools: ProjectionTools;
-  terminal: Terminal;
+  tools: Pick<ProjectionTools, 'projections' | 'load'>;
+  /** Told how many of how many events are verified. */
+  onVerified?: (done: number, total: number) => void;
+  /** Why a check could not be made; without it, the error's own message. */
+  explain?: (error: unknown, check: string) => string;
   /** Of the server at the start of the examination. */
   server: ServerState;
   /** Milliseconds since 1970, by this machine. */

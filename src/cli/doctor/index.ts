@@ -64,7 +64,8 @@ async function tried(check: Check, context: DoctorContext): Promise<Finding[]> {
       fix: nameOwnSchema(each.fix, context.config.serviceSchema),
     }));
   } catch (error) {
-    return [finding('CHECK_FAILED', `The check "${check.name}" could not be made: ${(error as Error).message}.`)];
+    const why = context.explain?.(error, check.name) ?? (error as Error).message;
+    return [finding('CHECK_FAILED', `The check "${check.name}" could not be made: ${why}.`)];
   }
 }
 

@@ -5,7 +5,6 @@ import { findUnprotected } from '../../log/protection.js';
 import { verifyLog } from '../../log/verify-log.js';
 import { foldPositions, readFold } from '../../reads/stored-folds/table.js';
 import { describeDivergence } from '../differences.js';
-import { createProgress } from '../progress.js';
 import type { Check } from './check.js';
 import { type Finding, finding } from './finding.js';
 
@@ -19,13 +18,11 @@ export const protection: Check = {
 
 export const chain: Check = {
   name: 'hash chain',
-  async run({ pool, tools, terminal }) {
+  async run({ pool, tools, onVerified }) {
     const { head } = await tools.projections.list();
-    const progress = createProgress(terminal, 'hash chain');
     const { broken, divergences } = await verifyLog(pool, emptyHead(), {
-      onProgress: (done) => progress.at(done, Math.max(head, done)),
+      onProgress: (done) => onVerified?.(done, Math.max(head, done)),
     });
-    progress.end();
     const found =
       broken === undefined ? [] : [finding('CHAIN_BROKEN', `Position ${broken.position}: ${broken.reason}.`)];
     const pending = divergences.filter(({ acknowledged }) => acknowledged === null);

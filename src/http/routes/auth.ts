@@ -10,7 +10,7 @@ import { readShape } from '../body/shape.js';
 import type { HttpDeps } from '../deps.js';
 import { Refused, refused } from '../errors.js';
 import { cookieToken, requireOwnPage, setCookie } from '../refresh-cookie.js';
-import { addressOf } from '../request-headers.js';
+import { addressOf, userAgentOf } from '../request-headers.js';
 import { openRoute, type Route } from '../route.js';
 
 const noQuery = z.strictObject({});
@@ -29,7 +29,7 @@ export function authRoutes({ auth: { sessions, loginLimit }, config }: HttpDeps)
     const network = networkOf(attempt.address);
     const wait = await loginLimit.begin(attempt, async () => (await sessions.lastNetwork(given.email)) === network);
     if (wait !== null) throw tooManyLogins(wait);
-    const grant = await sessions.login({ ...given, network });
+    const grant = await sessions.login({ ...given, network, userAgent: userAgentOf(req) });
     if (grant === null) throw unauthenticated('The e-mail address or the password is wrong.');
     await loginLimit.succeeded(attempt);
     return granted(req, grant, given.mode === 'cookie');

@@ -6,7 +6,9 @@ import { onlineQuery } from '../change.js';
 import { changeOf, changeRoute, severalChangesRoute } from '../change-route.js';
 import { type CollectionTexts, createCollectionTexts } from '../collection-texts.js';
 import type { HttpDeps } from '../deps.js';
-import { invalidQuery, Refused } from '../errors.js';
+import { invalidQuery, refused, Refused } from '../errors.js';
+import { largeJsonAnswer } from '../json-text.js';
+import { readDatabaseTable } from '../../projector/catalog/table-facts.js';
 import { listed, listQueryOf, listTexts, pageKey } from '../list.js';
 import { COLLECTION_MEMBERS, membersOf, pickText } from '../members.js';
 import { flag, metaMembers, purge } from '../query.js';
@@ -64,7 +66,29 @@ function readingRoutes(deps: HttpDeps, texts: CollectionTexts): Route[] {
         });
       },
     }),
+    route({
+      method: 'get',
+      path: `${ONE}/table`,
+      access: 'auditor',
+      query: z.strictObject({}),
+      handle: (call) => tableAnswer(deps, call),
+    }),
   ];
+}
+
+/** @throws Refused NOT_FOUND, also for folders and for tables that were dropped by hand */
+async function tableAnswer({ store, pool, config: { schema } }: HttpDeps, { params, head }: Call<unknown>) {
+  const name = params['id'] ?? '';
+  const node = (await store.atHead(head)).collections.get(name);
+  if (node === undefined) throw new Refused([missingCollection(name)]);
+  if (node.collection.schema === null) {
+    throw refused('NOT_FOUND', `The collection ${JSON.stringify(name)} is a folder: it has no table.`);
+  }
+  const data = await readDatabaseTable(pool, { schema, table: name });
+  if (data === undefined) {
+    throw refused('NOT_FOUND', `The table of ${JSON.stringify(name)} is missing in the database: look for drift.`);
+  }
+  return largeJsonAnswer({ data });
 }
 
 /** What the answer to a change shows: which members of collections. */

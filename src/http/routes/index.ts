@@ -14,6 +14,7 @@ import { relationRoutes } from './relations.js';
 import { schemaRoutes } from './schema.js';
 import { openApiRoutes } from './openapi.js';
 import { serverRoutes } from './server.js';
+import { sessionRoutes } from './sessions.js';
 import { trashRoutes } from './trash.js';
 import { userRoutes } from './users.js';
 
@@ -29,6 +30,7 @@ export function createRoutes(deps: HttpDeps): Route[] {
     ...trashRoutes(deps),
     ...authRoutes(deps),
     ...userRoutes(deps),
+    ...sessionRoutes(deps),
     ...serverRoutes(deps),
     ...historyRoutes(deps),
     ...projectionRoutes(deps),

@@ -3,13 +3,14 @@ import { z } from 'zod';
 import { snapshotHash, VENDOR } from '../../schema/snapshot/snapshot.js';
 import { jsonAnswer, textAnswer } from '../answer.js';
 import type { HttpDeps } from '../deps.js';
+import { largeJsonAnswer } from '../json-text.js';
 import { LIVE, LIVE_PATH } from '../live.js';
 import { openRoute, route, type Route } from '../route.js';
 import { runYielding } from '../../kernel/event-loop.js';
 
 const noQuery = z.strictObject({});
 
-export function serverRoutes({ health, store, config }: HttpDeps): Route[] {
+export function serverRoutes({ health, doctor, store, config }: HttpDeps): Route[] {
   const { release, databaseVersion } = config;
   return [
     openRoute({
@@ -31,6 +32,16 @@ export function serverRoutes({ health, store, config }: HttpDeps): Route[] {
         },
       }),
     ),
+    route({
+      method: 'get',
+      path: '/server/doctor',
+      access: 'auditor',
+      query: noQuery,
+      async handle() {
+        const checks = await doctor();
+        return largeJsonAnswer({ data: { ok: checks.every(({ result }) => result !== 'error'), checks } });
+      },
+    }),
     route({
       method: 'get',
       path: '/server/info',

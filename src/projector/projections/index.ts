@@ -20,7 +20,7 @@ export type { Progress } from '../metadata/rebuild.js';
 export { PROJECTION_NAMES, type ProjectionName, type ProjectionStatus, type ProjectionError } from './list.js';
 
 export interface Projections {
-  list(): Promise<{ head: number; projections: ProjectionStatus[] }>;
+  list(): Promise<{ head: number; projections: ListedProjection[] }>;
   /** Fold, metadata rows and catalog at one moment. */
   verify(): Promise<Verified>;
   /**
@@ -29,6 +29,18 @@ export interface Projections {
    * @throws ProblemError IN_USE, DATABASE_REFUSED, LOCK_TIMEOUT
    */
   rebuild(name: ProjectionName, onProgress?: Progress): Promise<Rebuilt>;
+}
+
+export interface ListedProjection extends ProjectionStatus {
+  /** A rebuild that runs in this process; null: there is none. */
+  rebuilding: Rebuilding | null;
+}
+
+export interface Rebuilding {
+  /** ISO 8601. */
+  since: string;
+  /** 0 to 1; null: not known. */
+  done: number | null;
 }
 
 export interface Verified extends Verification {
@@ -60,19 +72,40 @@ export function isProjectionName(name: string): name is ProjectionName {
 }
 
 export function createProjections(options: ProjectionsOptions): Projections {
-  const rebuilders: Record<ProjectionName, (onProgress?: Progress) => Promise<Omit<Rebuilt, 'name'>>> = {
+  const rebuilders: Record<ProjectionName, (onProgress: Progress) => Promise<Omit<Rebuilt, 'name'>>> = {
     metadata: async (onProgress) => ({
-      ...(await rebuildMetadataRows({ ...options, ...(onProgress && { onProgress }) })),
+      ...(await rebuildMetadataRows({ ...options, onProgress })),
     }),
     [CHANGES_PROJECTION]: async () => ({ ...(await rebuildChanges(options.pool, options.pipeline)) }),
     tables: () => rebuildTables(options.pipeline, options.connection.schema),
     [INDEX_PROJECTION]: () => retryIndexes(options),
   };
+  const running = new Map<ProjectionName, Rebuilding>();
+  const rebuild = async (name: ProjectionName, onProgress?: Progress): Promise<Rebuilt> => {
+    const rebuilding: Rebuilding = { since: new Date().toISOString(), done: null };
+    // A second one is refused, and is not the one that is shown.
+    if (!running.has(name)) running.set(name, rebuilding);
+    try {
+      const told: Progress = (done, total) => {
+        rebuilding.done = total === 0 ? 1 : done / total;
+        onProgress?.(done, total);
+      };
+      return { name, ...(await rebuilders[name](told)) };
+    } finally {
+      if (running.get(name) === rebuilding) running.delete(name);
+    }
+  };
   return {
-    list: () => listProjections(options.pool),
+    async list() {
+      const { head, projections } = await listProjections(options.pool);
+      return {
+        head,
+        projections: projections.map((each) => ({ ...each, rebuilding: running.get(each.name) ?? null })),
+      };
+    },
     // One at a time: each sits on a connection of the pool, and may need another one to catch up.
     verify: shareNext(async () => (await verifyBeside(options)) ?? verifyUnderLock(options)),
-    rebuild: async (name, onProgress) => ({ name, ...(await rebuilders[name](onProgress)) }),
+    rebuild,
   };
 }
 

@@ -30,3 +30,15 @@ export const grant = z
     refresh_token: z.string().optional().describe('For one use; absent where it is a cookie'),
   })
   .meta({ id: 'Grant' });
+
+export const session = z
+  .strictObject({
+    id: z.uuid(),
+    user: z.strictObject({ id: z.uuid(), name: z.string(), email: z.string() }),
+    created_at: time,
+    used_at: time.describe('When it was last continued, or begun'),
+    expires_at: time,
+    network: z.string().nullable().describe('Where it was begun: an IPv4 address, or a network of IPv6 addresses'),
+    user_agent: z.string().nullable().describe('What the client said it is'),
+  })
+  .meta({ id: 'Session' });

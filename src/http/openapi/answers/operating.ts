@@ -26,6 +26,23 @@ export const health = z
   })
   .meta({ id: 'Health' });
 
+export const examination = z
+  .strictObject({
+    ok: z.boolean().describe('No error was found; warnings may be'),
+    checks: z.array(
+      z.strictObject({
+        name: text,
+        result: z
+          .enum(['ok', 'warning', 'error', 'skipped'])
+          .describe('`skipped`: an earlier finding prevents it, or it needs a primary'),
+        findings: z.array(
+          z.strictObject({ code: text, severity: z.enum(['error', 'warning']), message: text, fix: text }),
+        ),
+      }),
+    ),
+  })
+  .meta({ id: 'Examination' });
+
 export const projection = z
   .strictObject({
     name: projectionName,
@@ -46,6 +63,13 @@ export const projection = z
       })
       .nullable(),
     updated_at: z.iso.datetime().nullable(),
+    rebuilding: z
+      .strictObject({
+        since: z.iso.datetime(),
+        done: z.number().min(0).max(1).nullable().describe('How much of it; null: not known'),
+      })
+      .nullable()
+      .describe('A rebuild that runs in the process that answers'),
   })
   .meta({ id: 'Projection' });
 
@@ -189,3 +213,41 @@ export const plan = z
       .describe('What is prepared first, while the tables are used; then PostgreSQL has not run anything yet'),
   })
   .meta({ id: 'Plan' });
+
+const bytes = z.int().min(0);
+
+export const databaseTable = z
+  .strictObject({
+    rows: z.number().nullable().describe("As PostgreSQL's statistics have them; null: there are none yet"),
+    bytes: z.strictObject({ table: bytes, indexes: bytes, total: bytes }).describe('On disk, with all partitions'),
+    analyzed_at: z.iso.datetime().nullable().describe('When the statistics were made'),
+    indexes: z.array(
+      z.strictObject({
+        name: text,
+        definition: text,
+        bytes: bytes.nullable(),
+        scans: z.int().min(0).nullable().describe('How often it was used since the statistics were last reset'),
+        primary: z.boolean(),
+        unique: z.boolean(),
+        valid: z.boolean().describe('Whether it is complete and used'),
+      }),
+    ),
+    constraints: z.array(
+      z.strictObject({
+        name: text,
+        kind: z.enum(['primary key', 'unique', 'foreign key', 'check', 'exclusion', 'not null', 'trigger']),
+        definition: text,
+        valid: z.boolean().describe('False: rows from before it were not checked'),
+      }),
+    ),
+    dependents: z
+      .array(
+        z.strictObject({
+          kind: text.describe('`view`, `function`, `trigger`, `policy`, `foreign key` of an unmanaged table …'),
+          name: text,
+          by: z.enum(['catalog', 'text']).describe('`text`: a function whose body mentions the name'),
+        }),
+      )
+      .describe('What others made on it or of it, and no snapshot holds'),
+  })
+  .meta({ id: 'DatabaseTable' });

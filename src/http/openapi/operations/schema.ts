@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import * as taken from '../../../schema/normal-form/shapes.js';
 import { EXPORTS, FORMATS } from '../../formats/export.js';
-import { acceptance, adoption, drift, plan } from '../answers/operating.js';
+import { acceptance, adoption, databaseTable, drift, plan } from '../answers/operating.js';
 import * as shown from '../answers/schema.js';
 import { data, oneOrMany, type OperationDocs, page } from '../operation-doc.js';
 
@@ -49,6 +49,11 @@ const COLLECTIONS: OperationDocs = {
     summary: 'Retrieve a collection',
     answer: data(shown.collection),
     validated: true,
+  },
+  'GET /collections/:id/table': {
+    id: 'getTable',
+    summary: 'What PostgreSQL knows of its table: rows, bytes, indexes, constraints, what depends on it',
+    answer: data(databaseTable),
   },
   'PATCH /collections/:id': {
     id: 'updateCollection',

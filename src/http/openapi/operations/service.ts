@@ -74,6 +74,17 @@ const USERS: OperationDocs = {
     answer: data(accounts.newToken),
   },
   'DELETE /users/:id/tokens/:token': { id: 'revokeToken', summary: 'Revoke a static token' },
+  'DELETE /users/:id/sessions': {
+    id: 'endSessions',
+    summary: 'End all sessions of a user; static tokens stay',
+    answer: data(z.strictObject({ ended: z.int().min(0) })),
+  },
+  'GET /sessions': {
+    id: 'listSessions',
+    summary: 'List the sessions that are alive, those used last first',
+    answer: page(accounts.session),
+  },
+  'DELETE /sessions/:id': { id: 'endSession', summary: 'End a session; its access tokens end with it' },
 };
 
 const HISTORY: OperationDocs = {
@@ -203,6 +214,12 @@ const SERVER: OperationDocs = {
     summary: 'The same as /server/ready',
     answer: operating.health,
     also: { 503: operating.health },
+  },
+  'GET /server/doctor': {
+    id: 'examine',
+    summary: 'What `dps doctor` finds: settings, rights, the log, the projections, each finding with how to mend it',
+    description: 'It reads the whole log. Findings are the same as on the command line; nothing is changed.',
+    answer: data(operating.examination),
   },
   'GET /server/info': {
     id: 'getInfo',

@@ -1,0 +1,51 @@
+/** /sessions: who is signed in, and ending that (admins). */
+import { z } from 'zod';
+import { jsonAnswer, noContent, unwrap } from '../answer.js';
+import type { HttpDeps } from '../deps.js';
+import { largeJsonAnswer } from '../json-text.js';
+import { count, metaMembers } from '../query.js';
+import { route, type Route } from '../route.js';
+
+const noQuery = z.strictObject({});
+const listQuery = z.strictObject({
+  user: z.string().optional().describe('Only those of this user, by id'),
+  offset: count.default(0).describe('How many items to skip'),
+  limit: count.optional().describe('How many items at most'),
+  meta: metaMembers.optional(),
+});
+
+export function sessionRoutes({ auth: { liveSessions } }: HttpDeps): Route[] {
+  return [
+    route({
+      method: 'get',
+      path: '/sessions',
+      access: 'admin',
+      query: listQuery,
+      async handle({ query: { user, offset, limit, meta } }) {
+        const { sessions: data, total, filtered } = await liveSessions.list({ user, offset, limit: limit ?? null });
+        const counts = { total_count: total, filter_count: filtered };
+        const wanted = meta && Object.fromEntries(meta.map((member) => [member, counts[member]]));
+        return largeJsonAnswer({ data, ...(wanted && { meta: wanted }) });
+      },
+    }),
+    route({
+      method: 'delete',
+      path: '/sessions/:id',
+      access: 'admin',
+      query: noQuery,
+      async handle({ params: { id = '' } }) {
+        unwrap(await liveSessions.end(id));
+        return noContent();
+      },
+    }),
+    route({
+      method: 'delete',
+      path: '/users/:id/sessions',
+      access: 'admin',
+      query: noQuery,
+      async handle({ params: { id = '' } }) {
+        return jsonAnswer(200, { data: { ended: unwrap(await liveSessions.endAll(id)) } });
+      },
+    }),
+  ];
+}

@@ -1,0 +1,128 @@
+/** What PostgreSQL knows of one table: how large it is, what belongs to it, what depends on it. */
+import { own } from '../../postgres/own-tables.js';
+import type { Queryable } from '../../postgres/pool.js';
+import { PREPARED_NAME } from '../online/names.js';
+import { functionsNaming } from './functions-naming.js';
+
+export interface DatabaseTable {
+  /** As PostgreSQL's statistics have them, of all partitions; null: there are none yet. */
+  rows: number | null;
+  /** On disk. `total` has the values that are kept beside the rows (TOAST) too. */
+  bytes: { table: number; indexes: number; total: number };
+  /** ISO 8601; null: never, as far as the statistics go back. */
+  analyzed_at: string | null;
+  indexes: TableIndex[];
+  constraints: TableConstraint[];
+  /** What others made on it or of it, and no snapshot holds. */
+  dependents: Dependent[];
+}
+
+export interface TableIndex {
+  name: string;
+  /** By pg_get_indexdef. */
+  definition: string;
+  /** null: of a partitioned table, whose partitions have them. */
+  bytes: number | null;
+  /** How often it was used since the statistics were last reset. */
+  scans: number | null;
+  primary: boolean;
+  unique: boolean;
+  /** Whether it is complete and used. */
+  valid: boolean;
+}
+
+export interface TableConstraint {
+  name: string;
+  kind: 'primary key' | 'unique' | 'foreign key' | 'check' | 'exclusion' | 'not null' | 'trigger';
+  /** By pg_get_constraintdef. */
+  definition: string;
+  /** False: rows from before it were not checked. */
+  valid: boolean;
+}
+
+export interface Dependent {
+  kind:
+    | 'view'
+    | 'materialized view'
+    | 'function'
+    | 'trigger'
+    | 'policy'
+    | 'rule'
+    | 'foreign key'
+    | 'partition'
+    | 'child'
+    | 'publication';
+  /** With its schema where it has one of its own. */
+  name: string;
+  /** `text`: a function's body mentions the name, which may be by chance; PostgreSQL doesn't know of it. */
+  by: 'catalog' | 'text';
+}
+
+const KINDS = `CASE k.contype WHEN 'p' THEN 'primary key' WHEN 'u' THEN 'unique' WHEN 'f' THEN 'foreign key' WHEN 'c' THEN 'check'
+  WHEN 'x' THEN 'exclusion' WHEN 'n' THEN 'not null' ELSE 'trigger' END`;
+
+const FACTS = `
+WITH the AS (SELECT c.oid, c.reltype, c.relname::text AS name FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+              WHERE n.nspname = $1 AND c.relname = $2 AND c.relkind IN ('r', 'p')),
+parts AS (SELECT c.oid, CASE WHEN c.reltuples < 0 THEN nullif(pg_catalog.pg_stat_get_live_tuples(c.oid), 0) ELSE c.reltuples END AS rows,
+                 greatest(pg_catalog.pg_stat_get_last_analyze_time(c.oid), pg_catalog.pg_stat_get_last_autoanalyze_time(c.oid)) AS analyzed
+            FROM the CROSS JOIN LATERAL (SELECT relid FROM pg_catalog.pg_partition_tree(the.oid) WHERE isleaf UNION SELECT the.oid) p
+            JOIN pg_catalog.pg_class c ON c.oid = p.relid AND c.relkind = 'r')
+SELECT (SELECT sum(rows)::float8 FROM parts) AS rows,
+  (SELECT json_build_object('table', coalesce(sum(pg_catalog.pg_relation_size(oid)), 0), 'indexes', coalesce(sum(pg_catalog.pg_indexes_size(oid)), 0),
+                            'total', coalesce(sum(pg_catalog.pg_total_relation_size(oid)), 0)) FROM parts) AS bytes,
+  (SELECT to_char(max(analyzed) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') FROM parts) AS analyzed_at,
+  (SELECT coalesce(json_agg(json_build_object('name', c.relname, 'definition', pg_catalog.pg_get_indexdef(c.oid),
+            'bytes', CASE c.relkind WHEN 'i' THEN pg_catalog.pg_relation_size(c.oid) END,
+            'scans', CASE c.relkind WHEN 'i' THEN pg_catalog.pg_stat_get_numscans(c.oid) END,
+            'primary', i.indisprimary, 'unique', i.indisunique, 'valid', i.indisvalid) ORDER BY i.indisprimary DESC, c.relname), '[]')
+     FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid WHERE i.indrelid = the.oid) AS indexes,
+  (SELECT coalesce(json_agg(json_build_object('name', k.conname, 'kind', ${KINDS}, 'definition', pg_catalog.pg_get_constraintdef(k.oid),
+            'valid', k.convalidated) ORDER BY k.contype = 'n', k.conname), '[]')
+     FROM pg_catalog.pg_constraint k WHERE k.conrelid = the.oid) AS constraints
+FROM the`;
+
+/** Managed tables that refer to it are relations, which the schema itself tells of. */
+const DEPENDENTS = `
+WITH the AS (SELECT c.oid, c.reltype FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+              WHERE n.nspname = $1 AND c.relname = $2 AND c.relkind IN ('r', 'p')),
+found AS (
+SELECT CASE v.relkind WHEN 'm' THEN 'materialized view' ELSE 'view' END AS kind, format('%I.%I', n.nspname, v.relname) AS name
+  FROM the JOIN pg_catalog.pg_depend d ON d.refclassid = 'pg_catalog.pg_class'::regclass AND d.refobjid = the.oid
+  JOIN pg_catalog.pg_rewrite r ON r.oid = d.objid AND d.classid = 'pg_catalog.pg_rewrite'::regclass
+  JOIN pg_catalog.pg_class v ON v.oid = r.ev_class AND v.relkind IN ('v', 'm') JOIN pg_catalog.pg_namespace n ON n.oid = v.relnamespace
+UNION SELECT 'function', format('%I.%I', n.nspname, p.proname)
+  FROM the JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_proc'::regclass
+    AND (d.refclassid = 'pg_catalog.pg_class'::regclass AND d.refobjid = the.oid
+      OR d.refclassid = 'pg_catalog.pg_type'::regclass AND d.refobjid = the.reltype)
+  JOIN pg_catalog.pg_proc p ON p.oid = d.objid JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
+UNION SELECT 'trigger', t.tgname::text FROM the JOIN pg_catalog.pg_trigger t
+    ON t.tgrelid = the.oid AND NOT t.tgisinternal AND t.tgname !~ '${PREPARED_NAME}'
+UNION SELECT 'policy', p.polname::text FROM the JOIN pg_catalog.pg_policy p ON p.polrelid = the.oid
+UNION SELECT 'rule', r.rulename::text FROM the JOIN pg_catalog.pg_rewrite r ON r.ev_class = the.oid
+UNION SELECT 'foreign key', format('%I.%I, %I', n.nspname, c.relname, k.conname)
+  FROM the JOIN pg_catalog.pg_constraint k ON k.confrelid = the.oid AND k.contype = 'f' AND k.conparentid = 0
+  JOIN pg_catalog.pg_class c ON c.oid = k.conrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+ WHERE NOT (n.nspname = $1 AND EXISTS (SELECT FROM ${own.collections} s WHERE s.collection = c.relname AND s.schema IS NOT NULL))
+UNION SELECT CASE WHEN c.relispartition THEN 'partition' ELSE 'child' END, format('%I.%I', n.nspname, c.relname)
+  FROM the JOIN pg_catalog.pg_inherits i ON i.inhparent = the.oid
+  JOIN pg_catalog.pg_class c ON c.oid = i.inhrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+UNION SELECT 'publication', p.pubname::text FROM the JOIN pg_catalog.pg_publication_rel r ON r.prrelid = the.oid
+  JOIN pg_catalog.pg_publication p ON p.oid = r.prpubid)
+SELECT kind, name, 'catalog' AS by FROM found ORDER BY kind, name LIMIT 200`;
+
+/** Undefined: there is no such table. At most 200 dependents, and 50 functions by their text. */
+export async function readDatabaseTable(
+  db: Queryable,
+  { schema, table }: { schema: string; table: string },
+): Promise<DatabaseTable | undefined> {
+  const { rows } = await db.query<Omit<DatabaseTable, 'dependents'>>(FACTS, [schema, table]);
+  const [facts] = rows;
+  if (facts === undefined) return undefined;
+  const known = await db.query<Dependent>(DEPENDENTS, [schema, table]);
+  const named = new Set(known.rows.filter(({ kind }) => kind === 'function').map(({ name }) => name));
+  const mentioned = (await functionsNaming(db, [table]))
+    .filter(({ name }) => !named.has(name))
+    .map(({ name }): Dependent => ({ kind: 'function', name, by: 'text' }));
+  return { ...facts, dependents: [...known.rows, ...mentioned] };
+}

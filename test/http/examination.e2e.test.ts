@@ -1,0 +1,52 @@
+import { expect } from 'chai';
+import { json } from '../support/client.js';
+import { withService } from '../support/with-service.js';
+
+interface Check {
+  name: string;
+  result: string;
+  findings: { code: string; message: string; fix: string }[];
+}
+
+describe('GET /server/doctor', () => {
+  const { api, client } = withService();
+
+  const examined = async (token?: string) => {
+    const reply = await client('/server/doctor', token === undefined ? {} : { token });
+    return { ...reply, data: (reply.json as { data: { ok: boolean; checks: Check[] } }).data };
+  };
+
+  it('answers what dps doctor finds, to all who ask at once', async () => {
+    const collection = {
+      collection: 'articles',
+      schema: {},
+      fields: [{ field: 'title', type: 'string', interface: 'input' }],
+    };
+    expect((await client('/collections', json(collection))).status).to.equal(200);
+    const all = await Promise.all([examined(), examined(), examined()]);
+    for (const { status, data, text } of all) {
+      expect(status).to.equal(200);
+      expect(data.ok, text).to.equal(true);
+      expect(data.checks.map(({ name }) => name)).to.include.members(['hash chain', 'migrations', 'notifications']);
+    }
+    await api.sql('alter table articles alter column title set not null');
+    const { data } = await examined();
+    expect(data.ok).to.equal(false);
+    const [found] = data.checks.flatMap(({ findings }) => findings);
+    expect(found).to.include({ code: 'TABLES_DIFFER' });
+    expect(found?.message).to.contain('articles.title');
+    expect(found?.fix).to.contain('dps drift');
+  });
+
+  it('is for auditors, and not for readers', async () => {
+    for (const [role, status] of [
+      ['auditor', 200],
+      ['reader', 403],
+    ] as const) {
+      const { json: user } = await client('/users', json({ email: `${role}@example.com`, role }));
+      const { id } = (user as { data: { id: string } }).data;
+      const { json: made } = await client(`/users/${id}/tokens`, json({}));
+      expect((await examined((made as { data: { token: string } }).data.token)).status).to.equal(status);
+    }
+  });
+});

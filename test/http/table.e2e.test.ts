@@ -1,0 +1,88 @@
+import { expect } from 'chai';
+import { json } from '../support/client.js';
+import { withService } from '../support/with-service.js';
+
+describe('GET /collections/{id}/table', () => {
+  const { api, client } = withService();
+
+  const made = async (collection: string, more: object = {}) => {
+    const fields = [{ field: 'title', type: 'string', interface: 'input', schema: { is_unique: true } }];
+    const { status, text } = await client('/collections', json({ collection, schema: {}, fields, ...more }));
+    expect(status, text).to.equal(200);
+  };
+  const table = async (name: string, token?: string) => {
+    const reply = await client(`/collections/${encodeURIComponent(name)}/table`, token === undefined ? {} : { token });
+    return { ...reply, data: (reply.json as { data: Record<string, unknown> }).data };
+  };
+
+  it('says how large it is, and what belongs to it', async () => {
+    await made('it\'s "large"');
+    await api.sql(`insert into "it's ""large""" (title) select g::text from generate_series(1, 5000) g`);
+    await api.sql(`analyze "it's ""large"""`);
+    const { status, data } = await table('it\'s "large"');
+    expect(status).to.equal(200);
+    expect(data).to.have.property('rows', 5000);
+    expect(data['bytes']).to.have.property('table').above(100_000);
+    expect(data['analyzed_at']).to.be.a('string');
+    const indexes = data['indexes'] as { primary: boolean; definition: string; bytes: number }[];
+    expect(indexes).to.have.length(2);
+    expect(indexes[0]).to.include({ primary: true, valid: true });
+    expect(indexes[1]?.definition).to.contain('UNIQUE');
+    expect(indexes[1]?.bytes).to.be.above(0);
+    const kinds = (data['constraints'] as { kind: string }[]).map(({ kind }) => kind);
+    expect(kinds).to.include.members(['primary key', 'unique']);
+  });
+
+  it('names views, functions, triggers and foreign keys of others, and none of the managed tables', async () => {
+    await made('articles');
+    await made('comments');
+    const relation = { collection: 'comments', field: 'title', related_collection: 'articles' };
+    expect(
+      (await client('/fields/comments', json({ field: 'article', type: 'integer', interface: 'input' }))).status,
+    ).to.equal(200);
+    const related = await client('/relations', json({ ...relation, field: 'article' }));
+    expect(related.status, related.text).to.equal(200);
+    await api.sql('create view of_articles as select title from articles');
+    await api.sql('create table beside (article integer references articles (id))');
+    await api.sql(`create function asks() returns bigint language sql as 'select count(*) from articles'`);
+    await api.sql(`create function takes(articles) returns text language sql as 'select $1.title'`);
+    await api.sql(
+      `create function noted() returns trigger language plpgsql as 'begin return new; end'; create trigger notes after insert on articles for each row execute function noted()`,
+    );
+    const { data } = await table('articles');
+    expect(data['dependents']).to.deep.equal([
+      { kind: 'foreign key', name: 'public.beside, beside_article_fkey', by: 'catalog' },
+      { kind: 'function', name: 'public.takes', by: 'catalog' },
+      { kind: 'trigger', name: 'notes', by: 'catalog' },
+      { kind: 'view', name: 'public.of_articles', by: 'catalog' },
+      { kind: 'function', name: 'public.asks', by: 'text' },
+    ]);
+  });
+
+  it('counts the partitions of an adopted table', async () => {
+    await api.sql(
+      `create table parted (id integer primary key) partition by range (id); create table parted_1 partition of parted for values from (0) to (1000); insert into parted select g from generate_series(0, 899) g; analyze parted`,
+    );
+    expect((await client('/schema/adopt', json({ tables: ['parted'] }))).status).to.equal(200);
+    const { data } = await table('parted');
+    expect(data).to.have.property('rows', 900);
+    expect(data['bytes']).to.have.property('table').above(0);
+    expect(data['dependents']).to.deep.include({ kind: 'partition', name: 'public.parted_1', by: 'catalog' });
+  });
+
+  it('is refused where there is no table, and to readers', async () => {
+    expect((await table('nobody')).status).to.equal(404);
+    expect((await client('/collections', json({ collection: 'folder', schema: null }))).status).to.equal(200);
+    const folder = await table('folder');
+    expect([folder.status, folder.text])
+      .to.deep.equal([404, folder.text])
+      .and.to.match(/is a folder/);
+    await api.sql('drop table comments cascade');
+    expect((await table('comments')).text).to.contain('is missing in the database');
+    const { text } = await client('/users', json({ email: 'r@example.com', role: 'reader' }));
+    const { id } = (JSON.parse(text) as { data: { id: string } }).data;
+    const { json: made } = await client(`/users/${id}/tokens`, json({}));
+    const { token } = (made as { data: { token: string } }).data;
+    expect((await table('articles', token)).status).to.equal(403);
+  });
+});
