@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { createAuth } from './auth/index.js';
 import type { FirstAdmin } from './auth/first-admin.js';
 import type { Config } from './config.js';
-import { createDoctor } from './doctor.js';
+import { createDoctor } from './examine.js';
 import { followLog } from './follow-log.js';
 import { createHealth } from './health.js';
 import { createHttp } from './http/app.js';
@@ -227,7 +227,7 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
     auth,
     systemCollections: await readSystemCollections(pool, serviceSchema),
     health,
-    doctor: createDoctor({ ...options, pool }),
+    doctor: createDoctor({ ...options, pool, projections }),
     projections,
     metrics,
     watch,

@@ -3,7 +3,7 @@ import type { EventRecord } from '../log/read.js';
 import { type ReplayOptions, type Replayed, replay } from '../projector/replay/index.js';
 import { openTarget } from '../projector/replay/target.js';
 import type { ExitCode, Invocation } from './command.js';
-import { countDifferences, describeDifference } from './differences.js';
+import { countDifferences, describeDifference } from '../doctor/differences.js';
 import { json } from './output.js';
 import { silentLogger } from './silent-logger.js';
 

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import pg from 'pg';
-import { FINDINGS, type FindingCode } from '../../src/cli/doctor/finding.js';
-import { clock, lockFindings } from '../../src/cli/doctor/server.js';
+import { FINDINGS, type FindingCode } from '../../src/doctor/finding.js';
+import { clock, lockFindings } from '../../src/doctor/server.js';
 import { FOLD_FORMAT } from '../../src/reads/stored-folds/document.js';
-import type { DoctorContext } from '../../src/cli/doctor/check.js';
-import type { Examined } from '../../src/cli/doctor/index.js';
+import type { DoctorContext } from '../../src/doctor/check.js';
+import type { Examined } from '../../src/doctor/index.js';
 import { clientOf, json } from '../support/client.js';
 import { until } from '../support/until.js';
 import { dps } from '../support/dps.js';

@@ -1,6 +1,6 @@
 import { ACKNOWLEDGE } from '../../pipeline/acknowledge.js';
 import type { ExitCode, Invocation } from '../command.js';
-import { describeDivergence } from '../differences.js';
+import { describeDivergence } from '../../doctor/differences.js';
 import { json } from '../output.js';
 import { operatorsRequest, withPipeline } from '../pipeline.js';
 

@@ -10,7 +10,7 @@ import { withClient } from '../../postgres/pool.js';
 import { verify } from '../../projector/verify/index.js';
 import { readRelease } from '../../release.js';
 import type { ExitCode, Invocation } from '../command.js';
-import { describeDifference } from '../differences.js';
+import { describeDifference } from '../../doctor/differences.js';
 import { json } from '../output.js';
 import { type Workplace, withPipeline } from '../pipeline.js';
 import { createProgress } from '../progress.js';

@@ -7,7 +7,7 @@ import {
   isProjectionName,
 } from '../../projector/projections/index.js';
 import { type ExitCode, type Invocation, UsageError, text } from '../command.js';
-import { countDifferences, describeDifference } from '../differences.js';
+import { countDifferences, describeDifference } from '../../doctor/differences.js';
 import { json } from '../output.js';
 import { withServerAt } from '../database.js';
 import { createProgress } from '../progress.js';

@@ -6,7 +6,7 @@ import { type Held, databaseView, holdAgainst } from '../../log/signed-checkpoin
 import { UnreadableEventError } from '../../schema/fold/upcasting.js';
 import { type ExitCode, type Invocation } from '../command.js';
 import { type GivenCheckpoints, describeHeld, readCheckpoints } from '../checkpoint-files.js';
-import { countDifferences, describeDifference, describeDivergence } from '../differences.js';
+import { countDifferences, describeDifference, describeDivergence } from '../../doctor/differences.js';
 import { json } from '../output.js';
 import { createProgress } from '../progress.js';
 import { type ProjectionTools, withProjections } from '../projections.js';

@@ -2,8 +2,9 @@
 import { z } from 'zod';
 import * as taken from '../../../schema/normal-form/shapes.js';
 import { EXPORTS, FORMATS } from '../../formats/export.js';
-import { acceptance, adoption, databaseTable, drift, plan } from '../answers/operating.js';
+import { acceptance, adoption, drift, plan } from '../answers/operating.js';
 import * as shown from '../answers/schema.js';
+import { databaseTable } from '../answers/table.js';
 import { data, oneOrMany, type OperationDocs, page } from '../operation-doc.js';
 
 /** The media types of files that a snapshot can be saved as. */

@@ -1,9 +1,9 @@
 /** Fold, rows and tables; and how far each projection is. */
-import type { Difference } from '../../projector/verify/index.js';
-import type { ProjectionStatus } from '../../projector/projections/index.js';
-import { describeDifference } from '../differences.js';
+import type { Difference } from '../projector/verify/index.js';
+import type { ProjectionStatus } from '../projector/projections/index.js';
+import { describeDifference } from './differences.js';
 import type { Check } from './check.js';
-import { own } from '../../postgres/own-tables.js';
+import { own } from '../postgres/own-tables.js';
 import { type Finding, finding } from './finding.js';
 
 const SHOWN = 5;

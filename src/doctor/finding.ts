@@ -1,6 +1,6 @@
 /** What `dps doctor` can find, and how each is mended. docs/doctor.md has a row for each code. */
 
-import { own } from '../../postgres/own-tables.js';
+import { own } from '../postgres/own-tables.js';
 
 export type Severity = 'error' | 'warning';
 

@@ -1,9 +1,9 @@
 /** Our place in the database: may we work in the schema, and are our tables those of this release? */
-import { missingRight } from '../../postgres/schemas.js';
-import { holdsService, migrationsOf } from '../../postgres/migrate.js';
-import { isRestoring } from '../../postgres/restoring.js';
+import { missingRight } from '../postgres/schemas.js';
+import { holdsService, migrationsOf } from '../postgres/migrate.js';
+import { isRestoring } from '../postgres/restoring.js';
 import type { Check } from './check.js';
-import { own } from '../../postgres/own-tables.js';
+import { own } from '../postgres/own-tables.js';
 import { finding } from './finding.js';
 
 export const privileges: Check = {

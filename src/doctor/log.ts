@@ -1,10 +1,10 @@
 /** The log: protected, unbroken, readable; and the states that are kept along it. */
-import { storedSecret } from '../../auth/token-secret.js';
-import { emptyHead } from '../../log/head.js';
-import { findUnprotected } from '../../log/protection.js';
-import { verifyLog } from '../../log/verify-log.js';
-import { foldPositions, readFold } from '../../reads/stored-folds/table.js';
-import { describeDivergence } from '../differences.js';
+import { storedSecret } from '../auth/token-secret.js';
+import { emptyHead } from '../log/head.js';
+import { findUnprotected } from '../log/protection.js';
+import { verifyLog } from '../log/verify-log.js';
+import { foldPositions, readFold } from '../reads/stored-folds/table.js';
+import { describeDivergence } from './differences.js';
 import type { Check } from './check.js';
 import { type Finding, finding } from './finding.js';
 

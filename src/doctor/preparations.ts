@@ -1,5 +1,5 @@
 /** What was made in the database for change requests that nobody works on any more. */
-import { findOrphans } from '../../projector/online/orphans.js';
+import { findOrphans } from '../projector/online/orphans.js';
 import type { Check } from './check.js';
 import { finding } from './finding.js';
 

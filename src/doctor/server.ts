@@ -1,7 +1,7 @@
 /** The database server: is it one we can work on, and has it the room and the settings we need? */
-import { locksPerTransaction, readLockSettings } from '../../projector/refusals/too-few-locks.js';
+import { locksPerTransaction, readLockSettings } from '../projector/refusals/too-few-locks.js';
 import type { Check, DoctorContext } from './check.js';
-import { own } from '../../postgres/own-tables.js';
+import { own } from '../postgres/own-tables.js';
 import { type Finding, finding } from './finding.js';
 
 interface Server {

@@ -1,18 +1,31 @@
 /** What a check gets, and what it answers. */
 import type pg from 'pg';
-import type { Config } from '../../config.js';
-import type { Addresses } from '../../postgres/pool.js';
-import type { ProjectionTools } from '../projections.js';
-import type { ServerState } from '../../postgres/server-role.js';
+import type { Addresses } from '../postgres/pool.js';
+import type { Projections } from '../projector/projections/index.js';
+import type { ServerState } from '../postgres/server-role.js';
 import type { Finding } from './finding.js';
 
+/** Of the service's settings. */
+export interface DoctorSettings {
+  schema: string;
+  serviceSchema: string;
+  databaseUrl: string | null;
+  databasePooler: 'none' | 'transaction' | null;
+  poolSize: number;
+  tokenSecret: string | null;
+}
+
 export interface DoctorContext {
-  config: Config;
+  config: DoctorSettings;
   /** The ways to the database. */
   addresses: Addresses;
   /** On the server itself. */
   pool: pg.Pool;
-  tools: Pick<ProjectionTools, 'projections' | 'load'>;
+  tools: {
+    projections: Pick<Projections, 'list' | 'verify'>;
+    /** Folds the whole log. */
+    load(): Promise<void>;
+  };
   /** Told how many of how many events are verified. */
   onVerified?: (done: number, total: number) => void;
   /** Why a check could not be made; without it, the error's own message. */

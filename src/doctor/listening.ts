@@ -1,7 +1,7 @@
 /** Whether news of changes would reach an instance: said on the one connection, heard on the other. */
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { createClient, directly } from '../../postgres/pool.js';
+import { createClient, directly } from '../postgres/pool.js';
 import type { Check } from './check.js';
 import { finding } from './finding.js';
 

@@ -1,6 +1,6 @@
 /** Whether DB_POOLER says what is there. */
-import { createClient } from '../../postgres/pool.js';
-import { isStartupRefused, isThroughPooler, unexpectedPooler } from '../../postgres/pooler.js';
+import { createClient } from '../postgres/pool.js';
+import { isStartupRefused, isThroughPooler, unexpectedPooler } from '../postgres/pooler.js';
 import type { Check } from './check.js';
 import { finding } from './finding.js';
 

@@ -1,7 +1,7 @@
 /** All checks in order. What a check can't do because of an earlier finding is not tried. */
 import type { Check, DoctorContext } from './check.js';
 import { type Finding, finding } from './finding.js';
-import { nameOwnSchema } from '../../postgres/own-tables.js';
+import { nameOwnSchema } from '../postgres/own-tables.js';
 import { listening } from './listening.js';
 import { chain, protection, readable, storedFolds } from './log.js';
 import { pooler } from './pooler.js';
