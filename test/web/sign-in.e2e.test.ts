@@ -72,14 +72,21 @@ describe('signing in to the admin app', () => {
     const page = await app.visit();
     const filter = page.getByRole('textbox', { name: 'Filter the collections' });
     await filter.fill('auth');
+    const authors = page.getByRole('treeitem', { name: 'authors' });
+    await authors.waitFor();
     await endSessions(app.service.databaseUrl);
-    await page.getByRole('treeitem', { name: 'authors' }).click();
+    // What the page asks for of itself may be refused first: then the dialog is in the way.
+    const chosen = authors.click({ timeout: 5_000 }).then(
+      () => true,
+      () => false,
+    );
     const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
     await dialog.waitFor();
     await dialog.getByRole('textbox', { name: 'Password' }).fill(app.service.adminPassword);
     await dialog.getByRole('button', { name: 'Sign in' }).click();
     await dialog.waitFor({ state: 'hidden' });
     expect(await filter.inputValue()).to.equal('auth');
+    if (!(await chosen)) await authors.click();
     await page.getByText('2 fields').waitFor();
     expect(app.complaints().every((each) => each.includes('401'))).to.equal(true);
   });
