@@ -219,6 +219,8 @@ CREATE TABLE :"service".service_preparations (
   started_at   timestamptz(3),
   -- What it has taken; null: it is not done.
   milliseconds double precision,
+  -- How often what it had made was not there, or not enough, when it was to be used.
+  lost         integer NOT NULL DEFAULT 0,
   PRIMARY KEY (request, number)
 );
 

@@ -47,6 +47,8 @@ const settings = z.object({
   STATEMENT_TIMEOUT: duration.default(600_000),
   KEEP_DELETED: keeping.default(7 * 86_400_000),
   KEEP_COPY_ROWS: wholeNumber('a number of rows', 0, 100_000_000).default(100_000),
+  ONLINE_ROWS_PER_SECOND: wholeNumber('a number of rows', 0, 100_000_000).default(0),
+  ONLINE_MAX_LAG: duration.default(10_000),
   PRIMARY_URL: serviceUrl.optional(),
   POSITION_TIMEOUT: duration.default(5_000),
   CHECKPOINT_TO: place.optional(),
@@ -111,6 +113,13 @@ export interface Config {
     deleted: number;
     /** Rows that a table may have, at most, where a deleted field's values are copied in its transaction. */
     copyRows: number;
+  };
+  /** What is prepared of changes while their tables are used. */
+  pace: {
+    /** Rows a second, at most; null: as fast as the batches allow. */
+    rate: number | null;
+    /** Milliseconds that a standby may be behind. */
+    maxLag: number;
   };
   /** Where a service is that takes changes, while this one reads from a standby; null: nobody has said. */
   primaryUrl: string | null;
@@ -212,6 +221,7 @@ function toConfig(given: z.output<typeof settings>): Config {
     lockWait: given.LOCK_WAIT,
     statementTimeout: given.STATEMENT_TIMEOUT,
     keep: { deleted: given.KEEP_DELETED, copyRows: given.KEEP_COPY_ROWS },
+    pace: { rate: given.ONLINE_ROWS_PER_SECOND || null, maxLag: given.ONLINE_MAX_LAG },
     primaryUrl: given.PRIMARY_URL ?? null,
     positionTimeout: given.POSITION_TIMEOUT,
     checkpoints: checkpointsOf(given),

@@ -57,6 +57,11 @@ describe('readConfig', () => {
   });
 
   it('reads for how long what is deleted is kept', () => {
+    expect(readConfig({}).pace).to.deep.equal({ rate: null, maxLag: 10_000 });
+    expect(readConfig({ ONLINE_ROWS_PER_SECOND: '5000', ONLINE_MAX_LAG: '2s' }).pace).to.deep.equal({
+      rate: 5_000,
+      maxLag: 2_000,
+    });
     expect(readConfig({}).keep).to.deep.equal({ deleted: 7 * 86_400_000, copyRows: 100_000 });
     const kept = (value: string): number => readConfig({ KEEP_DELETED: value }).keep.deleted;
     expect(['0', '0d', '45s', '30 min', '12H', '3650d'].map(kept)).to.deep.equal([

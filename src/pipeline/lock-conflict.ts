@@ -101,14 +101,16 @@ export function lockConflictProblem({ holders, log }: LockConflict): Problem {
   };
 }
 
-function described({ pid, application, age }: Holder): string {
+/** A holder in words: `by "shop" (process 41 of the database server)`. */
+export function described({ pid, application, age }: Holder): string {
   if (pid === null) return 'by a prepared transaction';
   const name = application === '' ? 'an application without a name' : JSON.stringify(application);
   const since = age === null ? '' : `, its transaction began ${Math.max(0, Math.round(age))} s ago`;
   return `by ${name} (process ${pid} of the database server${since})`;
 }
 
-function holderDetails({ pid, application, age, table }: Holder, log: boolean): Record<string, unknown> {
+/** A holder as a problem shows it. */
+export function holderDetails({ pid, application, age, table }: Holder, log = false): Record<string, unknown> {
   return {
     pid,
     application_name: application,

@@ -8,7 +8,7 @@ import type { Logger } from '../../postgres/logger.js';
 import type { ConnectionOptions } from '../../postgres/pool.js';
 import { readChange, unfinishedChanges } from '../../projector/change-requests/rows.js';
 import { isEnded } from '../../schema/change-requests/model.js';
-import { NotNowError, type Work, showPhase, workOn } from './work-on.js';
+import { LostError, NotNowError, type Work, showPhase, workOn } from './work-on.js';
 
 export interface ChangeRunner {
   /** There may be something new in the log. Cheap; call it after every commit. */
@@ -25,6 +25,8 @@ export interface ChangeRunnerOptions extends Work {
   logger: Logger;
   /** The database takes no changes now. */
   readOnly?: () => boolean;
+  /** See `OnRequest`. */
+  tries?: number;
   /** Milliseconds. */
   pauses?: Partial<Pauses>;
 }
@@ -156,7 +158,7 @@ export function createChangeRunner(options: ChangeRunnerOptions): ChangeRunner {
   };
 
   const noteFailure = async (id: string, error: unknown): Promise<void> => {
-    const isQuick = error instanceof NotNowError || isConnectionLoss(error);
+    const isQuick = (error instanceof NotNowError && !(error instanceof LostError)) || isConnectionLoss(error);
     const count = (failed.get(id)?.count ?? 0) + 1;
     const pause = isQuick ? pauses.retry : Math.min(pauses.maximum, pauses.retry * 2 ** (count - 1));
     failed.set(id, { count, until: performance.now() + pause });

@@ -16,6 +16,7 @@ import type { Holder } from '../../projector/ddl/table-locks.js';
 import { type ChangeRequest, isEnded } from '../../schema/change-requests/model.js';
 import type { Problem } from '../../kernel/problem.js';
 import { isStorable } from '../idempotency.js';
+import { described, holderDetails } from '../lock-conflict.js';
 import type { Done, Outcome, Pipeline, Revise } from '../types.js';
 import { applyingOf, recordingOf } from './applying.js';
 import { type Reading, commandOf } from './command.js';
@@ -34,6 +35,8 @@ export interface OnRequest extends Work {
   session: LockedSession;
   /** Aborted when it is withdrawn or this process stops. */
   signal: AbortSignal;
+  /** How often what was prepared may turn out not to be usable before the request fails. */
+  tries?: number;
   /** Told when nothing is done any more but taking away what was prepared. */
   onCleaning: () => void;
 }
@@ -43,8 +46,16 @@ export type Worked = 'ended' | 'waits';
 
 /** The moment refuses it: it is tried again. */
 export class NotNowError extends Error {
-  override readonly name = 'NotNowError';
+  override readonly name: string = 'NotNowError';
 }
+
+/** What was prepared could not be used: it is tried again with growing pauses. */
+export class LostError extends NotNowError {
+  override readonly name = 'LostError';
+}
+
+/** Some eight minutes of pauses, and the work between them. */
+const TRIES = 20;
 
 /** @throws NotNowError, the signal's reason, and what a step throws for now */
 export async function workOn(work: OnRequest): Promise<Worked> {
@@ -87,25 +98,47 @@ async function settled(work: OnRequest, request: ChangeRequest, outcome: Outcome
   const [first] = problems;
   // It is looked at again, as it is by now.
   if (first?.code === 'INVALID_STATE') return undefined;
+  if (isLost(first)) return prepareAgain(work, request, first);
   if (outcome.kind !== 'refused' || !isStorable(outcome) || isOfTheMoment(first)) return notNow(work, first);
   return fail(work, request, problems);
 }
 
 /** @throws NotNowError always */
 async function notNow(work: OnRequest, problem: Problem | undefined): Promise<never> {
-  if (isLost(problem)) await reopenSteps(work.pool, work.id);
   await showWaiting(work, problem);
   throw new NotNowError(problem?.message ?? 'refused');
 }
 
-/** Something of what was prepared, which is prepared again then. */
-const isLost = (problem: Problem | undefined): boolean => problem?.details?.['sqlstate'] === PREPARATION_LOST;
+/** Something of what was prepared. */
+const isLost = (problem: Problem | undefined): problem is Problem =>
+  problem?.details?.['sqlstate'] === PREPARATION_LOST;
+
+/** It is prepared again, as often as that helps. @throws LostError @returns undefined: the request failed */
+async function prepareAgain(work: OnRequest, request: ChangeRequest, problem: Problem): Promise<undefined> {
+  const { engine, pool, schema, id, tries = TRIES } = work;
+  const { collection: table } = problem;
+  const writers = table === undefined ? [] : await engine.writersOf(pool, { schema, table });
+  const reason = String(problem.details?.['reason']);
+  const lost = await reopenSteps(pool, id);
+  if (lost >= tries) return fail(work, request, [givenUp(problem, lost, writers)]);
+  await showPhase(pool, id, { phase: `try ${lost} of ${tries}: ${reason}`, waiting_for: writers });
+  throw new LostError(reason);
+}
+
+function givenUp(problem: Problem, tries: number, writers: readonly Holder[]): Problem {
+  const [first] = writers;
+  const others = writers.length > 1 ? ` and ${writers.length - 1} more` : '';
+  const who = first === undefined ? '' : ` It is being written ${described(first)}${others}.`;
+  return {
+    ...problem,
+    message: `What was prepared could not be used in ${tries} tries, the last time because ${String(problem.details?.['reason'])}.${who}`,
+    details: { ...problem.details, tries, blocked_by: writers.map((holder) => holderDetails(holder)) },
+  };
+}
 
 const isOfTheMoment = (problem: Problem | undefined): boolean =>
   problem !== undefined &&
-  (['LOG_DIVERGED', 'LOG_UNREADABLE', 'READ_ONLY'].includes(problem.code) ||
-    problem.details?.['change'] !== undefined ||
-    isLost(problem));
+  (['LOG_DIVERGED', 'LOG_UNREADABLE', 'READ_ONLY'].includes(problem.code) || problem.details?.['change'] !== undefined);
 
 /** Whose transactions keep it from being applied. */
 function showWaiting({ pool, id }: OnRequest, problem: Problem | undefined): Promise<void> {

@@ -63,10 +63,15 @@ export async function endStep(db: Queryable, request: string, number: number): P
   await db.query(text, [request, number]);
 }
 
-/** All of them are done again, as far as that is still needed: each from its checkpoint. */
-export async function reopenSteps(db: Queryable, request: string): Promise<void> {
-  const text = `UPDATE ${own.preparations} SET progress = NULL, started_at = NULL, milliseconds = NULL WHERE request = $1`;
-  await db.query(text, [request]);
+/**
+ * All of them are done again, as far as that is still needed: each from its checkpoint.
+ * @returns how often that was so by now
+ */
+export async function reopenSteps(db: Queryable, request: string): Promise<number> {
+  const text = `UPDATE ${own.preparations} SET progress = NULL, started_at = NULL, milliseconds = NULL, lost = lost + 1
+                 WHERE request = $1 RETURNING lost`;
+  const { rows } = await db.query<{ lost: number }>(text, [request]);
+  return Math.max(0, ...rows.map(({ lost }) => lost));
 }
 
 /** @returns false: the request is prepared no longer, whatever the reason */

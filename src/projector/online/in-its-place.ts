@@ -92,11 +92,13 @@ function takeCopy(
 ): Statement[] {
   const copying = copyingOf({ id, schema }, { ...prepared, what });
   const [noted, lost] = [notedTable(copying), lostTable(copying)];
-  const refuse = sql`BEGIN
-    IF EXISTS (SELECT FROM ${lost}) OR EXISTS (SELECT FROM ${noted} WHERE truncated)
-        OR (SELECT count(*) FROM (SELECT FROM ${noted} LIMIT ${integer(String(FEW_NOTES + 1))}) n) > ${integer(String(FEW_NOTES))} THEN
-      RAISE EXCEPTION USING MESSAGE = 'the copy is not in step with the table', ERRCODE = ${literal(PREPARATION_LOST)};
-    END IF; END`;
+  const few = FEW_NOTES.toLocaleString('en');
+  const refuse = sql`DECLARE why text; BEGIN
+    why := CASE WHEN EXISTS (SELECT FROM ${lost}) THEN 'a write of ' || ${literal(prepared.table)} || ' could not be noted'
+      WHEN EXISTS (SELECT FROM ${noted} WHERE truncated) THEN ${literal(prepared.table)} || ' was truncated since its values were copied'
+      WHEN (SELECT count(*) FROM (SELECT FROM ${noted} LIMIT ${integer(String(FEW_NOTES + 1))}) n) > ${integer(String(FEW_NOTES))}
+        THEN 'more than ' || ${literal(few)} || ' rows of ' || ${literal(prepared.table)} || ' were written since its values were copied' END;
+    IF why IS NOT NULL THEN RAISE EXCEPTION USING MESSAGE = why, ERRCODE = ${literal(PREPARATION_LOST)}; END IF; END`;
   const moved = sql`${trash(what.position)}.${ident(copying.name)}`;
   const copy = qualified(trash(what.position), COPY);
   return [

@@ -4,7 +4,7 @@
  */
 import { cleanUp } from './clean-up.js';
 import { stepFailure } from './failure.js';
-import { observeStep } from './observe.js';
+import { observeStep, writersOf } from './observe.js';
 import { type Pace } from './pace.js';
 import { planPreparation } from './plan.js';
 import { addConstraint, validateConstraint } from './run-constraint.js';
@@ -31,8 +31,8 @@ export interface EngineOptions {
 /** Read, and its index built, in some 20 ms. */
 const SMALL_TABLE = 8 * 1024 ** 2;
 
-/** Seconds. */
-const MAX_LAG = 10;
+/** Milliseconds. */
+const MAX_LAG = 10_000;
 
 export function createPreparationEngine(options: EngineOptions): PreparationEngine {
   const { lockWait, smallTable = SMALL_TABLE } = options;
@@ -41,7 +41,7 @@ export function createPreparationEngine(options: EngineOptions): PreparationEngi
   const run: Readonly<Record<EngineStep['kind'], Run>> = {
     add: (context, own) => addConstraint(context, own, waits),
     validate: (context, own) => validateConstraint(context, own, waits),
-    index: buildIndex,
+    index: (context, own) => buildIndex(context, own, pace),
     note: (context, own) => noteWrites(context, own, waits),
     copy: (context, own, { rows: total }) => copyValues(context, own, { pace, total }),
   };
@@ -58,6 +58,7 @@ export function createPreparationEngine(options: EngineOptions): PreparationEngi
       }
     },
     observeStep: (db, pid, step) => observeStep(db, pid, step.collection),
+    writersOf,
     preparedStatements,
     cleanUp: (context) => cleanUp(context, waits),
   };

@@ -1,6 +1,6 @@
 /** How far a step has come, asked on another connection. */
 import type { Queryable } from '../../postgres/pool.js';
-import type { Holder } from '../ddl/table-locks.js';
+import { HOLDERS, type Holder, conflictsOf, readHolders } from '../ddl/table-locks.js';
 import type { StepProgress } from './types.js';
 
 interface Building {
@@ -50,6 +50,14 @@ export async function observeStep(db: Queryable, pid: number, table: string): Pr
   const [row] = building.rows;
   const waiting = { waiting_for: blockers.rows };
   return row === undefined ? (blockers.rows.length > 0 ? waiting : {}) : { ...waiting, ...progressOf(row) };
+}
+
+/** @see PreparationEngine.writersOf */
+export async function writersOf(
+  db: Queryable,
+  { schema, table }: { schema: string; table: string },
+): Promise<Holder[]> {
+  return readHolders((await db.query(HOLDERS, conflictsOf(schema, [{ table, lock: 'SHARE' }]))).rows);
 }
 
 function progressOf({ phase, ...counts }: Building): Pick<StepProgress, 'done' | 'phase'> {

@@ -6,7 +6,7 @@ import type { StepContext } from './types.js';
 export interface Pace {
   /** Rows a second, at most; null: as fast as the batches allow. */
   rate: number | null;
-  /** Seconds that a standby may be behind; further, the copy waits for it. */
+  /** Milliseconds that a standby may be behind; further, the preparation waits for it. */
   maxLag: number;
 }
 
@@ -43,9 +43,9 @@ export function restAfter({ rows, milliseconds }: Batch, { rate }: Pick<Pace, 'r
   return rate === null ? rest : Math.max(rest, (rows / rate) * 1_000 - milliseconds);
 }
 
-/** Seconds; those of standbys that the account may not look at are not known, and count as none. */
+/** Milliseconds; those of standbys that the account may not look at are not known, and count as none. */
 const LAG = `
-SELECT coalesce(max(extract(epoch FROM replay_lag)), 0)::float8 AS seconds
+SELECT coalesce(max(1000 * extract(epoch FROM replay_lag)), 0)::float8 AS behind
 FROM pg_catalog.pg_stat_replication WHERE state IN ('streaming', 'catchup')`;
 
 /** Waits until no standby is too far behind. */
@@ -55,10 +55,10 @@ export async function waitForStandbys(
   { maxLag }: Pick<Pace, 'maxLag'>,
 ): Promise<void> {
   for (;;) {
-    const { rows } = await db.query<{ seconds: number }>(LAG);
-    const behind = rows[0]?.seconds ?? 0;
+    const { rows } = await db.query<{ behind: number }>(LAG);
+    const behind = rows[0]?.behind ?? 0;
     if (behind <= maxLag) return;
-    progress({ phase: `waiting for a standby that is ${Math.round(behind)} s behind` });
+    progress({ phase: `waiting for a standby that is ${(behind / 1_000).toFixed(1)} s behind` });
     await sleep(LOOK, undefined, { signal });
   }
 }

@@ -14,6 +14,7 @@ import {
   dropTriggers,
   followNotes,
   lostTable,
+  notedTable,
   triggerNames,
 } from './copy.js';
 import { type Pace, firstSize, nextSize, restAfter, waitForStandbys } from './pace.js';
@@ -34,7 +35,8 @@ interface Progress {
 
 /** Notes that are left for the change itself: they are followed in a moment. */
 const FEW = 500;
-const NOTES = integer('10000');
+/** That are followed in one go. */
+const NOTES = 10_000;
 
 function copyingIn({ id, schema }: StepContext, { prepared }: EngineStep): Copying {
   if (prepared.what.kind !== 'copy') throw new Error('not the step of a copy');
@@ -54,13 +56,16 @@ export async function noteWrites(context: StepContext, step: EngineStep, waits: 
   });
 }
 
-/** They are made in one transaction: whoever has the triggers has the rest, unless it was dropped by hand. */
+/** They are made in one transaction: whoever has the triggers has the rest, unless something was dropped or disabled by hand. */
 async function isWhole({ session }: StepContext, copying: Copying): Promise<boolean> {
   const names = triggerNames(copying);
+  const tables = [copyTable, notedTable, lostTable].map(
+    (of) => sql`pg_catalog.to_regclass(${literal(of(copying))}) IS NOT NULL`,
+  );
   const { rows } = await session.query<{ whole: boolean }>(sql`
-    SELECT pg_catalog.to_regclass(${literal(copyTable(copying))}) IS NOT NULL AND (
+    SELECT ${join(tables, sql` AND `)} AND (
       SELECT count(*) = ${integer(String(names.length))} FROM pg_catalog.pg_trigger
-       WHERE tgrelid = pg_catalog.to_regclass(${literal(copying.table)}) AND tgname IN (${join(names.map(literal), sql`, `)})
+       WHERE tgrelid = pg_catalog.to_regclass(${literal(copying.table)}) AND tgenabled = 'A' AND tgname IN (${join(names.map(literal), sql`, `)})
     ) AS whole`);
   return rows[0]?.whole === true;
 }
@@ -95,7 +100,7 @@ export async function copyValues(
       size = nextSize(batch);
       await sleep(restAfter(batch, pace), undefined, { signal: context.signal });
     }
-    await followToTheEnd(context, copying);
+    await followToTheEnd(context, copying, pace);
   } finally {
     await context.session.query('RESET row_security').catch(() => undefined);
   }
@@ -143,7 +148,9 @@ async function follow(context: StepContext, copying: Copying): Promise<boolean> 
 }
 
 async function followOnce({ session }: StepContext, copying: Copying): Promise<{ notes: number; truncated: boolean }> {
-  const { rows } = await session.query<{ notes: number; truncated: boolean }>(followNotes(copying, NOTES));
+  const { rows } = await session.query<{ notes: number; truncated: boolean }>(
+    followNotes(copying, integer(String(NOTES))),
+  );
   return rows[0] ?? { notes: 0, truncated: false };
 }
 
@@ -157,21 +164,49 @@ async function beginAgain(context: StepContext, copying: Copying): Promise<Progr
   return progress;
 }
 
-async function followToTheEnd(context: StepContext, copying: Copying): Promise<void> {
+/** Looks at what is left, with this many times `NOTES` followed in between; and so many that find no less end it. */
+const LOOKS = { every: 20, most: 5 };
+
+/** Until little is left; or until all that was there was followed again and again: the change itself follows the rest. */
+async function followToTheEnd(context: StepContext, copying: Copying, pace: Pace): Promise<void> {
   const { signal, progress, session } = context;
   progress({ done: 1, phase: 'following what is written' });
+  let [full, short, vain] = [0, 0, 0];
+  let least = Infinity;
   for (;;) {
     signal.throwIfAborted();
+    await waitForStandbys(session, context, pace);
     const { notes, truncated } = await followOnce(context, copying);
     if (truncated) {
       await beginAgain(context, copying);
       throw new Error('the table was truncated while its values were copied; the copy begins again');
     }
-    if (notes < FEW) break;
+    if (notes < NOTES) short += 1;
+    else full += 1;
+    if (notes < FEW || short > LOOKS.most) break;
+    if (notes === NOTES && full % LOOKS.every === 0) {
+      const left = await notesLeft(context, copying);
+      progress({ phase: `following what is written: ${left.toLocaleString('en')} rows are left` });
+      vain = left < least ? 0 : vain + 1;
+      least = Math.min(least, left);
+      if (vain === LOOKS.most) throw tooFast(copying, left);
+    }
   }
   await requireNothingLost(context, copying);
   const { rows } = await session.query<{ count: string }>(sql`SELECT count(*) FROM ${copyTable(copying)}`);
   await session.query(sql`COMMENT ON TABLE ${copyTable(copying)} IS ${literal(String(rows[0]?.count ?? 0))}`);
+}
+
+async function notesLeft({ session }: StepContext, copying: Copying): Promise<number> {
+  const { rows } = await session.query<{ left: string }>(sql`SELECT count(*) AS left FROM ${notedTable(copying)}`);
+  return Number(rows[0]?.left ?? 0);
+}
+
+function tooFast({ table }: Copying, left: number): PreparationRefused {
+  const reason = `rows of ${table} are written faster than their values can be copied: ${left.toLocaleString('en')} of them are left, and no fewer`;
+  return new PreparationRefused([
+    { code: 'DATABASE_REFUSED', message: `It was given up: ${reason}.`, details: { reason } },
+  ]);
 }
 
 /** What a trigger could not note can't be kept. */

@@ -1,11 +1,16 @@
 /** Indexes, and those of keys: built concurrently under a name of ours. */
 import { ident, literal, qualified, sql } from '../ddl/sql.js';
 import { preparedName } from './names.js';
+import { type Pace, waitForStandbys } from './pace.js';
 import type { EngineStep } from './steps.js';
 import type { StepContext } from './types.js';
 
-/** A valid one stays; an invalid one is the rest of a build that failed, and goes. */
-export async function buildIndex(context: StepContext, { prepared }: EngineStep): Promise<void> {
+/**
+ * A valid one stays; an invalid one is the rest of a build that failed, and goes. By one process of the server: parallel
+ * workers would be sooner done and take the processors of those who use the table. A build can't be made to pause, so that
+ * standbys catch up before it begins.
+ */
+export async function buildIndex(context: StepContext, { prepared }: EngineStep, pace: Pace): Promise<void> {
   const { table, what, key } = prepared;
   if (what.kind !== 'index' && what.kind !== 'key') return;
   const { session, schema, id, signal } = context;
@@ -13,6 +18,8 @@ export async function buildIndex(context: StepContext, { prepared }: EngineStep)
   const valid = await findIndex(context, table, name);
   if (valid === true) return;
   if (valid === false) await session.query(sql`DROP INDEX CONCURRENTLY IF EXISTS ${qualified(schema, name)}`);
+  await waitForStandbys(session, context, pace);
+  await session.query('SET max_parallel_maintenance_workers = 0');
   signal.throwIfAborted();
   const kind = what.kind === 'key' || what.unique ? sql`UNIQUE INDEX` : sql`INDEX`;
   const on = qualified(schema, table);

@@ -135,6 +135,8 @@ export interface PreparationEngine {
    * @param pid of the session's server process
    */
   observeStep(db: Queryable, pid: number, step: PreparationStep): Promise<Partial<StepProgress>>;
+  /** Who writes a table now: whose transactions have locks of writers on it. */
+  writersOf(db: Queryable, place: { schema: string; table: string }): Promise<Holder[]>;
   /** The statements of the short transaction. Pure. `steps`: what was prepared. */
   preparedStatements(change: DecidedChange, steps: readonly PreparationStep[]): PreparedStatements;
   /**

@@ -1,4 +1,4 @@
-/** request × event → request. Pure. A new kind of event is a line in `STATES` and, where it says more, one in `evolved`. */
+/** request × event → request. Pure. A new kind of event is an entry of `TRANSITIONS`, and one that people bring about also of `EVENTS_OF`. */
 import { UnreadableEventError } from '../fold/upcasting.js';
 import type { StoredEvent } from '../model/events.js';
 import { CHANGE, type ChangeEvent, type ChangeRequest, type ChangeState } from './model.js';
@@ -7,14 +7,37 @@ import { CHANGE, type ChangeEvent, type ChangeRequest, type ChangeState } from '
 export type StoredChangeEvent = ChangeEvent &
   Pick<StoredEvent, 'position' | 'batch' | 'occurred_at' | 'actor' | 'reason'>;
 
-/** The states that an event may meet, and the one that it leads to. What isn't there yet has the state null. */
-const STATES: { readonly [T in ChangeEvent['type']]: { from: readonly (ChangeState | null)[]; to: ChangeState } } = {
-  'change.opened': { from: [null], to: 'queued' },
-  'change.preparing': { from: ['queued', 'preparing', 'prepared'], to: 'preparing' },
-  'change.prepared': { from: ['preparing'], to: 'prepared' },
-  'change.applied': { from: ['queued', 'preparing', 'prepared'], to: 'applied' },
-  'change.failed': { from: ['queued', 'preparing', 'prepared'], to: 'failed' },
-  'change.withdrawn': { from: ['queued', 'preparing', 'prepared'], to: 'withdrawn' },
+type Type = ChangeEvent['type'];
+type Of<T extends Type> = Extract<StoredChangeEvent, { type: T }>;
+
+/** What an event does. What isn't there yet has the state null. */
+type Transition<T extends Type> = { to: ChangeState } & (
+  | { from: readonly [null]; opens: (event: Of<T>) => Omit<ChangeRequest, 'state' | 'changed_at' | 'position'> }
+  | {
+      from: readonly ChangeState[];
+      /** What else it says of the request; absent: its state is all. */
+      says?: (event: Of<T>, before: ChangeRequest) => Partial<ChangeRequest>;
+    }
+);
+
+const OPEN = ['queued', 'preparing', 'prepared'] as const;
+
+/** Where each event may come, and what the request is then. */
+const TRANSITIONS: { readonly [T in Type]: Transition<T> } = {
+  'change.opened': { from: [null], to: 'queued', opens: opened },
+  'change.preparing': { from: OPEN, to: 'preparing', says: ({ data }) => ({ preparation: data }) },
+  'change.prepared': {
+    from: ['preparing'],
+    to: 'prepared',
+    says: ({ data }, { preparation }) => ({ preparation: withTimes(preparation, data.steps) }),
+  },
+  'change.applied': {
+    from: OPEN,
+    to: 'applied',
+    says: ({ batch, position }) => ({ result: { batch, position } }),
+  },
+  'change.failed': { from: OPEN, to: 'failed', says: ({ data }) => ({ failure: data }) },
+  'change.withdrawn': { from: OPEN, to: 'withdrawn' },
 };
 
 /** What people can do with a request. */
@@ -28,11 +51,11 @@ export function allowedIn(state: ChangeState): ChangeAction[] {
 }
 
 /** Whether an event of this type may come in this state. */
-export const mayFollow = (state: ChangeState, type: ChangeEvent['type']): boolean => STATES[type].from.includes(state);
+export const mayFollow = (state: ChangeState, type: ChangeEvent['type']): boolean => isFrom(TRANSITIONS[type], state);
 
 /** Whether an event is about a change request. */
 export const isChangeEvent = <E extends { type: string }>(event: E): event is E & ChangeEvent =>
-  Object.hasOwn(STATES, event.type);
+  Object.hasOwn(TRANSITIONS, event.type);
 
 /** The request that an event is about. @throws UnreadableEventError where it names none */
 export function changeIdOf({ subject, position, type }: ChangeEvent & { position?: number }): string {
@@ -47,42 +70,36 @@ export function changeIdOf({ subject, position, type }: ChangeEvent & { position
  */
 export function evolveChange(before: ChangeRequest | undefined, event: StoredChangeEvent): ChangeRequest {
   const id = changeIdOf(event);
-  const { from, to } = STATES[event.type];
-  if (!from.includes(before?.state ?? null) || (before !== undefined && before.id !== id))
+  // TypeScript can't follow that an event and its transition belong together.
+  const transition = TRANSITIONS[event.type] as Transition<Type>;
+  if (!isFrom(transition, before?.state ?? null) || (before !== undefined && before.id !== id))
     throw impossible(event, before);
   const { position, occurred_at } = event;
-  return { ...evolved(before, event), state: to, changed_at: occurred_at, position };
+  return { ...evolved(before, event, transition), state: transition.to, changed_at: occurred_at, position };
 }
 
-function evolved(before: ChangeRequest | undefined, event: StoredChangeEvent): ChangeRequest {
-  if (event.type === 'change.opened') return opened(event);
+const isFrom = ({ from }: { from: readonly (ChangeState | null)[] }, state: ChangeState | null): boolean =>
+  from.includes(state);
+
+function evolved(
+  before: ChangeRequest | undefined,
+  event: StoredChangeEvent,
+  transition: Transition<Type>,
+): Omit<ChangeRequest, 'state' | 'changed_at' | 'position'> {
+  if ('opens' in transition) return transition.opens(event as never);
   if (before === undefined) throw impossible(event, before);
-  switch (event.type) {
-    case 'change.preparing':
-      return { ...before, preparation: event.data };
-    case 'change.prepared':
-      return { ...before, preparation: withTimes(before.preparation, event.data.steps) };
-    case 'change.applied':
-      return { ...before, result: { batch: event.batch, position: event.position } };
-    case 'change.failed':
-      return { ...before, failure: event.data };
-    default:
-      return before;
-  }
+  return { ...before, ...transition.says?.(event as never, before) };
 }
 
-function opened(event: Extract<StoredChangeEvent, { type: 'change.opened' }>): ChangeRequest {
+function opened(event: Of<'change.opened'>): Omit<ChangeRequest, 'state' | 'changed_at' | 'position'> {
   const { position, occurred_at, actor, reason } = event;
   return {
     id: changeIdOf(event),
-    state: 'queued',
     ...event.data,
     author: actor,
     reason,
     opened_at: occurred_at,
     opened_position: position,
-    changed_at: occurred_at,
-    position,
     preparation: null,
     result: null,
     failure: null,
