@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { PASSWORD_LENGTH } from './auth/user.js';
 import { OperatorError } from './kernel/operator-error.js';
-import { LONGEST_SERVICE_SCHEMA, defaultServiceSchema } from './postgres/own-tables.js';
 import { type Environment, withSecretFiles } from './secret-files.js';
+import { directUrlOf, requireAddress, serviceSchemaOf } from './setting-rules.js';
 import {
   KIB,
   databaseUrl,
@@ -159,42 +159,6 @@ export function readConfig(environment: Environment): Config {
   return toConfig(parsed.data);
 }
 
-function serviceSchemaOf({ DB_SCHEMA: schema, SERVICE_SCHEMA: given }: z.output<typeof settings>): string {
-  const name = given ?? defaultServiceSchema(schema);
-  if (Buffer.byteLength(name) > LONGEST_SERVICE_SCHEMA) {
-    const problem = `"${name}" is too long: the names of the trash's schemas begin with it, which leaves it ${LONGEST_SERVICE_SCHEMA} bytes`;
-    throw new OperatorError(
-      `The setting SERVICE_SCHEMA ${given === undefined ? 'is needed' : 'must be another'}: ${problem}.`,
-    );
-  }
-  if (name === 'public') {
-    throw new OperatorError('The setting SERVICE_SCHEMA must not be public: every connection searches that schema.');
-  }
-  if (name !== schema) return name;
-  throw new OperatorError(
-    "The setting SERVICE_SCHEMA must not be DB_SCHEMA's: the service's own tables live apart from those it manages.",
-  );
-}
-
-/** LISTEN_DATABASE_URL is its old name. */
-function directUrlOf(given: z.output<typeof settings>): string | null {
-  const { DIRECT_DATABASE_URL: direct, LISTEN_DATABASE_URL: listen } = given;
-  if (direct === undefined || listen === undefined || direct === listen) return direct ?? listen ?? null;
-  throw new OperatorError(
-    'The settings DIRECT_DATABASE_URL and LISTEN_DATABASE_URL differ: the second is the old name of the first, take it away.',
-  );
-}
-
-/** An embedded server has no other way to it: what is set for one must not be passed over. */
-const WAYS = ['DIRECT_DATABASE_URL', 'LISTEN_DATABASE_URL', 'DB_POOLER'] as const;
-
-function requireAddress(given: z.output<typeof settings>): void {
-  if (given.DATABASE_URL !== undefined) return;
-  const name = WAYS.find((way) => given[way] !== undefined);
-  if (name === undefined) return;
-  throw new OperatorError(`The setting ${name} needs DATABASE_URL: without it the service starts a server of its own.`);
-}
-
 function toConfig(given: z.output<typeof settings>): Config {
   return {
     host: given.HOST,
@@ -221,13 +185,21 @@ function toConfig(given: z.output<typeof settings>): Config {
     lockWait: given.LOCK_WAIT,
     statementTimeout: given.STATEMENT_TIMEOUT,
     keep: { deleted: given.KEEP_DELETED, copyRows: given.KEEP_COPY_ROWS },
-    pace: { rate: given.ONLINE_ROWS_PER_SECOND || null, maxLag: given.ONLINE_MAX_LAG },
+    pace: paceOf(given),
     primaryUrl: given.PRIMARY_URL ?? null,
     positionTimeout: given.POSITION_TIMEOUT,
     checkpoints: checkpointsOf(given),
     onLogDivergence: given.ON_LOG_DIVERGENCE,
   };
 }
+
+const paceOf = ({
+  ONLINE_ROWS_PER_SECOND: rate,
+  ONLINE_MAX_LAG: maxLag,
+}: z.output<typeof settings>): Config['pace'] => ({
+  rate: rate === 0 ? null : rate,
+  maxLag,
+});
 
 const checkpointsOf = (given: z.output<typeof settings>): Config['checkpoints'] => ({
   to: given.CHECKPOINT_TO ?? null,

@@ -17,6 +17,7 @@ import {
   notedTable,
   triggerNames,
 } from './copy.js';
+import { NOTES_AT_ONCE, Pursuit } from './pursuit.js';
 import { type Pace, firstSize, nextSize, restAfter, waitForStandbys } from './pace.js';
 import type { EngineStep } from './steps.js';
 import { type LockWaits, underStrongLocks } from './strong-locks.js';
@@ -32,11 +33,6 @@ interface Progress {
   /** All rows were: from here on only what is written is followed. */
   done: boolean;
 }
-
-/** Notes that are left for the change itself: they are followed in a moment. */
-const FEW = 500;
-/** That are followed in one go. */
-const NOTES = 10_000;
 
 function copyingIn({ id, schema }: StepContext, { prepared }: EngineStep): Copying {
   if (prepared.what.kind !== 'copy') throw new Error('not the step of a copy');
@@ -149,7 +145,7 @@ async function follow(context: StepContext, copying: Copying): Promise<boolean> 
 
 async function followOnce({ session }: StepContext, copying: Copying): Promise<{ notes: number; truncated: boolean }> {
   const { rows } = await session.query<{ notes: number; truncated: boolean }>(
-    followNotes(copying, integer(String(NOTES))),
+    followNotes(copying, integer(String(NOTES_AT_ONCE))),
   );
   return rows[0] ?? { notes: 0, truncated: false };
 }
@@ -164,16 +160,12 @@ async function beginAgain(context: StepContext, copying: Copying): Promise<Progr
   return progress;
 }
 
-/** Looks at what is left, with this many times `NOTES` followed in between; and so many that find no less end it. */
-const LOOKS = { every: 20, most: 5 };
-
-/** Until little is left; or until all that was there was followed again and again: the change itself follows the rest. */
+/** Until the change itself can follow the rest. */
 async function followToTheEnd(context: StepContext, copying: Copying, pace: Pace): Promise<void> {
   const { signal, progress, session } = context;
   progress({ done: 1, phase: 'following what is written' });
-  let [full, short, vain] = [0, 0, 0];
-  let least = Infinity;
-  for (;;) {
+  const pursuit = new Pursuit();
+  for (let isNear = false; !isNear;) {
     signal.throwIfAborted();
     await waitForStandbys(session, context, pace);
     const { notes, truncated } = await followOnce(context, copying);
@@ -181,20 +173,19 @@ async function followToTheEnd(context: StepContext, copying: Copying, pace: Pace
       await beginAgain(context, copying);
       throw new Error('the table was truncated while its values were copied; the copy begins again');
     }
-    if (notes < NOTES) short += 1;
-    else full += 1;
-    if (notes < FEW || short > LOOKS.most) break;
-    if (notes === NOTES && full % LOOKS.every === 0) {
-      const left = await notesLeft(context, copying);
-      progress({ phase: `following what is written: ${left.toLocaleString('en')} rows are left` });
-      vain = left < least ? 0 : vain + 1;
-      least = Math.min(least, left);
-      if (vain === LOOKS.most) throw tooFast(copying, left);
-    }
+    isNear = pursuit.isNear(notes);
+    if (pursuit.isTimeToLook()) await look(context, copying, pursuit);
   }
   await requireNothingLost(context, copying);
   const { rows } = await session.query<{ count: string }>(sql`SELECT count(*) FROM ${copyTable(copying)}`);
   await session.query(sql`COMMENT ON TABLE ${copyTable(copying)} IS ${literal(String(rows[0]?.count ?? 0))}`);
+}
+
+/** @throws PreparationRefused where it is hopeless */
+async function look(context: StepContext, copying: Copying, pursuit: Pursuit): Promise<void> {
+  const left = await notesLeft(context, copying);
+  context.progress({ phase: `following what is written: ${left.toLocaleString('en')} rows are left` });
+  if (pursuit.isHopeless(left)) throw tooFast(copying, left);
 }
 
 async function notesLeft({ session }: StepContext, copying: Copying): Promise<number> {

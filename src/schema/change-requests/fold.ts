@@ -86,9 +86,9 @@ function evolved(
   event: StoredChangeEvent,
   transition: Transition<Type>,
 ): Omit<ChangeRequest, 'state' | 'changed_at' | 'position'> {
-  if ('opens' in transition) return transition.opens(event as never);
+  if ('opens' in transition) return transition.opens(event);
   if (before === undefined) throw impossible(event, before);
-  return { ...before, ...transition.says?.(event as never, before) };
+  return { ...before, ...transition.says?.(event, before) };
 }
 
 function opened(event: Of<'change.opened'>): Omit<ChangeRequest, 'state' | 'changed_at' | 'position'> {
