@@ -1,31 +1,30 @@
 /** What a dry run answers: what would happen, what it would cost, and whether PostgreSQL took it. */
-import type { DryRun, Plan } from '../pipeline/types.js';
-import { warningsOf } from '../projector/ddl/cost-warnings.js';
-import type { Statement } from '../projector/ddl/statement.js';
+import type { Plan } from '../pipeline/types.js';
+import { planFindings } from '../projector/findings/index.js';
+import { findingOf } from '../schema/findings/index.js';
 import type { LockedTableFacts } from '../projector/online/locked-tables.js';
-import { runYielding } from '../kernel/event-loop.js';
 import type { Warning } from '../kernel/warning.js';
-import { type Answer, refusal } from './answer.js';
+import type { Answer } from './answer.js';
+import type { HttpDeps } from './deps.js';
 import { errorBody } from './errors.js';
 import { largeJsonAnswer } from './json-text.js';
 
 interface Beside {
-  /** Warnings beside those of the statements. */
+  /** What was noticed beside the rules. */
   further?: readonly Warning[];
-  /** The warnings of the statements: with the sizes of their tables, where those can be asked for. */
-  costs?: (statements: readonly Statement[]) => Promise<Warning[]>;
   /** What is locked, where its size was asked for. */
   tables?: readonly LockedTableFacts[];
+  /** Milliseconds that what is deleted would be kept, where that was not looked into. */
+  keep?: number;
 }
 
-const withoutSizes = (statements: readonly Statement[]): Promise<Warning[]> => runYielding(warningsOf(statements));
-
 export async function planAnswer(
-  run: DryRun,
-  { further = [], costs = withoutSizes, tables }: Beside = {},
+  { pool, config: { schema } }: Pick<HttpDeps, 'pool' | 'config'>,
+  run: Plan,
+  { further = [], tables, keep = 0 }: Beside = {},
 ): Promise<Answer> {
-  if (run.kind === 'refused') return refusal(run.problems);
   const { accepted, refusal: problem, events, statements, before, warnings, preparation } = run;
+  const noticed = [...warnings, ...(preparation?.warnings ?? []), ...further];
   const plan = {
     accepted,
     ...(problem !== undefined && errorBody([problem])),
@@ -48,7 +47,7 @@ export async function planAnswer(
       collection: source.collection,
       field: source.field,
     })),
-    warnings: [...(await costs(statements)), ...warnings, ...(preparation?.warnings ?? []), ...further],
+    warnings: [...(await planFindings(pool, schema, { ...run, keep })), ...noticed.map(findingOf)],
     ...(tables && { tables }),
     ...(preparation && { online: preparedFirst(preparation) }),
   };

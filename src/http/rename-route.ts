@@ -5,6 +5,7 @@ import { runYielding } from '../kernel/event-loop.js';
 import { collectionsChanged } from '../schema/fold/event-schemas.js';
 import type { CommandOf, InputOf } from '../schema/operations/index.js';
 import type { RenameCollection, RenameField } from '../schema/operations/rename.js';
+import { findingOf } from '../schema/findings/index.js';
 import type { State } from '../schema/model/state.js';
 import { renamesBetween } from '../schema/transition/renames.js';
 import { stillUsed } from '../schema/transition/still-used.js';
@@ -44,7 +45,8 @@ export function renameRoute<N extends Name, Query>(
         return command;
       };
       const render = async (done: Done): Promise<Answer> => {
-        const warnings = [...(await mentions(done)), ...(done.events.length === 0 ? [] : functionWarnings(functions))];
+        const inFunctions = done.events.length === 0 ? [] : functionWarnings(functions);
+        const warnings = [...(await mentions(done)), ...inFunctions].map(findingOf);
         const told = warnings.length === 0 ? '' : `,"warnings":${JSON.stringify(warnings)}`;
         const body = Buffer.from(`{"data":${shows(done.state, command, call)}${told}}`);
         return { ...jsonBytesAnswer(200, body), position: done.position };

@@ -5,10 +5,11 @@ import { restoringField } from '../pipeline/restore-field.js';
 import type { TrashEntry } from '../projector/trash/list.js';
 import type { RestoreRequest } from '../schema/operations/restore-collection.js';
 import type { CommandOf } from '../schema/operations/index.js';
+import { findingOf } from '../schema/findings/index.js';
 import type { CollectionNode, State } from '../schema/model/state.js';
 import { fieldDocumentOf } from '../schema/snapshot/snapshot.js';
 import { type FieldRestoration, fieldRestoration } from '../schema/transition/restore-field.js';
-import { type Answer, jsonAnswer, unwrap } from './answer.js';
+import { type Answer, jsonAnswer, refusal, unwrap } from './answer.js';
 import { change, dryRun } from './change.js';
 import { planAnswer } from './plan-answer.js';
 import type { HttpDeps } from './deps.js';
@@ -27,9 +28,9 @@ export async function restoreField(
   const { command, prepare } = await restoringField(options, entry, request);
   if (call.query.dry_run) {
     const run = await dryRun(pipeline, call, { name: 'restore-field', command: prepare });
-    if (run.kind === 'refused') return planAnswer(run);
+    if (run.kind === 'refused') return refusal(run.problems);
     const returns = await history.returns(run);
-    return planAnswer(run, { further: [...returns, ...leftWarnings(await restoredIn(run.before, command))] });
+    return planAnswer(deps, run, { further: [...returns, ...leftWarnings(await restoredIn(run.before, command))] });
   }
   return change(deps, call, {
     name: 'restore-field',
@@ -39,7 +40,7 @@ export async function restoreField(
       const node = state.collections.get(restored.collection) as CollectionNode;
       const field = node.fields.get(restored.field);
       const data = field === undefined ? null : fieldDocumentOf(state, node, field);
-      const warnings = leftWarnings(restored);
+      const warnings = leftWarnings(restored).map(findingOf);
       return { ...jsonAnswer(200, { data, ...(warnings.length > 0 && { warnings }) }), position };
     },
   });

@@ -5,10 +5,11 @@ import { findEntry, restoringCollection } from '../pipeline/restore.js';
 import type { TrashEntry } from '../projector/trash/list.js';
 import type { CommandOf } from '../schema/operations/index.js';
 import { readRestoreRequest } from '../schema/operations/restore-collection.js';
+import { findingOf } from '../schema/findings/index.js';
 import type { State } from '../schema/model/state.js';
 import type { LeftOut } from '../schema/transition/restore-context.js';
 import { restoration } from '../schema/transition/restore.js';
-import { type Answer, jsonBytesAnswer, unwrap } from './answer.js';
+import { type Answer, jsonBytesAnswer, refusal, unwrap } from './answer.js';
 import { change, dryRun } from './change.js';
 import type { CollectionTexts } from './collection-texts.js';
 import { planAnswer } from './plan-answer.js';
@@ -24,15 +25,15 @@ export async function restore(deps: Deps, call: RestoreCall, position: number): 
   const { command, prepare } = await restoringCollection({ ...deps, at: deps.history.at }, entry, request);
   if (call.query.dry_run) {
     const run = await dryRun(deps.pipeline, call, { name: 'restore-collection', command: prepare });
-    if (run.kind === 'refused') return planAnswer(run);
+    if (run.kind === 'refused') return refusal(run.problems);
     const returns = await deps.history.returns(run);
-    return planAnswer(run, { further: [...returns, ...(await leftBehind(run.before, command, entry))] });
+    return planAnswer(deps, run, { further: [...returns, ...(await leftBehind(run.before, command, entry))] });
   }
   return change(deps, call, {
     name: 'restore-collection',
     command: prepare,
     render: async ({ before, state, position: head }) => {
-      const warnings = await leftBehind(before, command, entry);
+      const warnings = (await leftBehind(before, command, entry)).map(findingOf);
       const text = deps.texts.one(state, command.as ?? command.name) ?? 'null';
       const told = warnings.length === 0 ? '' : `,"warnings":${JSON.stringify(warnings)}`;
       return { ...jsonBytesAnswer(200, Buffer.from(`{"data":${text}${told}}`)), position: head };

@@ -2,11 +2,11 @@
 import { type Document, readDocuments } from '../log/documents.js';
 import type { Json } from '../kernel/json.js';
 import type { Problem } from '../kernel/problem.js';
-import type { Warning } from '../kernel/warning.js';
 import type { Queryable } from '../postgres/pool.js';
 import { type KeptStep, readSteps } from '../projector/change-requests/preparations.js';
 import { type ChangeFilter, type Held, HELD, listChanges, readChange } from '../projector/change-requests/rows.js';
 import type { Holder } from '../projector/ddl/table-locks.js';
+import { type Finding, findingOf } from '../schema/findings/index.js';
 import { type ChangeAction, allowedIn } from '../schema/change-requests/fold.js';
 import { type ChangeRequest, heldBy, isEnded } from '../schema/change-requests/model.js';
 import type { ChangeStep } from '../schema/model/events.js';
@@ -41,7 +41,7 @@ export interface ChangeView extends ChangeSummary {
   waiting_for: ShownHolder[];
   /** It has ended, and something of what was prepared may still be there. */
   cleaning: boolean;
-  warnings: readonly Warning[];
+  warnings: readonly Finding[];
   /** Why it failed; null: it didn't, or the document that says so was erased. */
   problems: Problem[] | null;
   /** What can be done with it now. */
@@ -127,7 +127,7 @@ export function showChange(request: ChangeRequest, { documents, kept, ahead }: A
     queued_behind: ahead,
     waiting_for: ended ? [] : kept.flatMap(({ progress }) => (progress?.waiting_for ?? []).map(toHolder)),
     cleaning: ended && kept.length > 0,
-    warnings: preparation?.warnings ?? [],
+    warnings: (preparation?.warnings ?? []).map(findingOf),
     problems: failure === null ? null : problemsIn(contentOf(documents.get(failure.document))),
     allowed: allowedIn(request.state),
   };

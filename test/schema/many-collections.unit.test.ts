@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { runToEnd } from '../../src/kernel/resumable.js';
 import { foldPage, startPoint } from '../../src/log/fold.js';
 import type { CatalogTable } from '../../src/projector/catalog/model.js';
-import { warningsOf } from '../../src/projector/ddl/cost-warnings.js';
+import { findingsOf } from '../../src/schema/findings/index.js';
 import { planBatch } from '../../src/projector/ddl/plan.js';
 import { renamedTables } from '../../src/projector/drift/renames.js';
 import { looksRenamed } from '../../src/schema/compare/looks-renamed.js';
@@ -100,10 +100,11 @@ describe('a schema of 1,200 collections', () => {
     expect(runToEnd(new Draft(state).toStateInSteps()).indexNames).to.equal(state.indexNames);
   });
 
-  it('has warnings of its statements in steps', () => {
-    const { statements } = runToEnd(planBatch(state, runToEnd(transition(state, initialState(), names)), 'public'));
-    expect(stepsOf(warningsOf(statements))).to.be.at.least(COUNT);
-    expect(runToEnd(warningsOf(statements)).map(({ code }) => code)).to.contain('LOSES_DATA');
+  it('has findings of its statements in steps', () => {
+    const events = runToEnd(transition(state, initialState(), names));
+    const plan = { before: state, events, ...runToEnd(planBatch(state, events, 'public')) };
+    expect(stepsOf(findingsOf(plan))).to.be.at.least(COUNT);
+    expect(runToEnd(findingsOf(plan)).map(({ code }) => code)).to.contain('LOSES_DATA');
   });
 
   it('is looked for under other names with one look at each table', () => {

@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { planBatch } from '../../projector/ddl/plan.js';
 import { lockedTables } from '../../projector/online/locked-tables.js';
-import { costWarnings } from '../../projector/online/costs.js';
-import type { Statement } from '../../projector/ddl/statement.js';
+import { planFindings } from '../../projector/findings/index.js';
+import { type Finding, findingOf } from '../../schema/findings/index.js';
 import { bytes } from '../../kernel/bytes.js';
 import type { Rendered } from '../../reads/rendered.js';
 import { compareSnapshot, type Comparison } from '../../schema/compare/compare-snapshot.js';
@@ -17,8 +17,7 @@ import { applying } from '../../pipeline/restoring.js';
 import type { ComingAgain } from '../../schema/transition/coming.js';
 import type { State } from '../../schema/model/state.js';
 import { transition } from '../../schema/transition/transition.js';
-import type { Warning } from '../../kernel/warning.js';
-import { type Answer, JSON_TYPE, noContent, unwrap } from '../answer.js';
+import { type Answer, JSON_TYPE, noContent, refusal, unwrap } from '../answer.js';
 import { change, dryRun, commandOf, onlineQuery } from '../change.js';
 import type { HttpDeps } from '../deps.js';
 import { invalidQuery } from '../errors.js';
@@ -128,7 +127,8 @@ function diffRoute({ store, history, pool, config }: HttpDeps): Route {
       const { hash, diff } = comparison;
       const { state: after, touched } = comparison.desired;
       const mentions = await history.namesMentioned({ before: state, after, touched });
-      const warnings = [...comparison.warnings, ...mentions, ...(await costs({ pool, config }, state, comparison))];
+      const noticed = [...comparison.warnings, ...mentions].map(findingOf);
+      const warnings = [...noticed, ...(await findings({ pool, config }, state, comparison))];
       const answer = await largeJsonAnswer({ hash, diff, ...(warnings.length > 0 && { warnings }) });
       await expectTakeable(answer.body as Buffer, maxBody.schema, IN_PARTS);
       return { ...answer, position: state.position };
@@ -136,16 +136,17 @@ function diffRoute({ store, history, pool, config }: HttpDeps): Route {
   });
 }
 
-/** What carrying out the diff would lose, rewrite or lock. */
-async function costs(
+/** What there is to know of carrying it out. */
+async function findings(
   { pool, config: { schema, keepDeleted } }: Pick<HttpDeps, 'pool' | 'config'>,
   state: State,
   { diff, desired }: Comparison,
-): Promise<Warning[]> {
+): Promise<Finding[]> {
   if (isEmptyDiff(diff)) return [];
   const events = await runYielding(transition(state, desired.state, desired.touched));
   const { statements } = await runYielding(planBatch(state, events, schema));
-  return costWarnings(pool, { schema, statements, keep: keepDeleted });
+  const plan = { before: state, after: desired.state, events, statements, keep: keepDeleted };
+  return planFindings(pool, schema, plan);
 }
 
 function applyRoute(deps: HttpDeps): Route {
@@ -161,15 +162,14 @@ function applyRoute(deps: HttpDeps): Route {
     const foresee = call.query.online ? deps.changes.foresee : undefined;
     const { explain: plansOnly } = call.query;
     const run = await dryRun(pipeline, call, { name: 'apply-diff', command, foresee, plansOnly });
-    if (run.kind === 'refused') return planAnswer(run);
+    if (run.kind === 'refused') return refusal(run.problems);
     const tables = await lockedTables(pool, { schema, statements: run.statements });
     // Until when something is kept is looked into by what runs.
     const keep = plansOnly ? keepDeleted : 0;
     const touched = collectionsChanged(run.events);
     const mentions = await history.namesMentioned({ before: run.before, after: run.after, touched });
     const further = [...(await history.returns({ ...run, again })), ...mentions];
-    const costs = (statements: readonly Statement[]) => costWarnings(pool, { schema, statements, keep });
-    return planAnswer(run, { further, costs, tables });
+    return planAnswer(deps, run, { further, tables, keep });
   };
   return route({
     method: 'post',

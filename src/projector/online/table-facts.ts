@@ -11,6 +11,8 @@ export interface TableFacts {
   rows: number | null;
   /** Seconds since they were gathered; null: never, what they say was counted on the way. */
   age: number | null;
+  /** Scans and rows written, as far as they are counted. */
+  uses: number | null;
   /** Rows come by logical replication. */
   subscribed: boolean;
   /** It is a partition, inherits, or is inherited from: rows come and go by statements on other tables. */
@@ -21,7 +23,7 @@ export interface TableFacts {
 
 /** What the files have now is asked under a lock that waits for ACCESS EXCLUSIVE; the statistics are there for everybody. */
 const FACTS = sql`
-SELECT c.relname::text AS name, CASE c.relkind WHEN 'p' THEN 'partitioned' ELSE 'table' END AS kind, p.bytes, p.rows, p.age,
+SELECT c.relname::text AS name, CASE c.relkind WHEN 'p' THEN 'partitioned' ELSE 'table' END AS kind, p.bytes, p.rows, p.age, p.uses,
   EXISTS (SELECT FROM pg_catalog.pg_subscription_rel s WHERE s.srrelid = c.oid) AS subscribed,
   EXISTS (SELECT FROM pg_catalog.pg_inherits i WHERE c.oid IN (i.inhrelid, i.inhparent)) AS related, c.relforcerowsecurity AS policed
 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace,
@@ -30,7 +32,11 @@ LATERAL (
       WHEN r.reltuples >= 0 THEN r.relpages * current_setting('block_size')::bigint END)::float8 AS bytes,
     sum(coalesce(nullif(r.reltuples, -1), nullif(pg_catalog.pg_stat_get_live_tuples(r.oid), 0)))::float8 AS rows,
     extract(epoch FROM now() - min(greatest(pg_catalog.pg_stat_get_last_analyze_time(r.oid),
-      pg_catalog.pg_stat_get_last_autoanalyze_time(r.oid))))::float8 AS age
+      pg_catalog.pg_stat_get_last_autoanalyze_time(r.oid))))::float8 AS age,
+    sum(pg_catalog.pg_stat_get_numscans(r.oid) + pg_catalog.pg_stat_get_tuples_inserted(r.oid)
+      + pg_catalog.pg_stat_get_tuples_updated(r.oid) + pg_catalog.pg_stat_get_tuples_deleted(r.oid)
+      + (SELECT coalesce(sum(pg_catalog.pg_stat_get_numscans(i.indexrelid)), 0)
+           FROM pg_catalog.pg_index i WHERE i.indrelid = r.oid))::float8 AS uses
   FROM (SELECT c.oid UNION SELECT relid::oid FROM pg_catalog.pg_partition_tree(c.oid)) AS t (oid)
   JOIN pg_catalog.pg_class r ON r.oid = t.oid AND r.relkind = 'r'
 ) p

@@ -1,7 +1,7 @@
 /** What changed between two moments, in the diff's form: what leads from one to the other, and what that would cost. */
 import type { Queryable } from '../../postgres/pool.js';
 import { planBatch } from '../../projector/ddl/plan.js';
-import { costWarnings } from '../../projector/online/costs.js';
+import { planFindings } from '../../projector/findings/index.js';
 import { type SchemaDiff, diffStates } from '../../schema/diff/diff.js';
 import { withOrigins } from '../../schema/diff/origins.js';
 import { changeProblems } from '../../schema/invariants/index.js';
@@ -12,7 +12,7 @@ import { type State, getField } from '../../schema/model/state.js';
 import { comingAgain } from '../../schema/transition/coming.js';
 import { fitting } from '../../schema/transition/fitting.js';
 import { restoringTransition } from '../../schema/transition/restoring.js';
-import type { Warning } from '../../kernel/warning.js';
+import { type Finding, findingOf } from '../../schema/findings/index.js';
 import { runYielding } from '../../kernel/event-loop.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { inTrash } from './in-trash.js';
@@ -25,7 +25,7 @@ export interface Difference {
   hash: string;
   diff: SchemaDiff;
   /** Absent when there are none. */
-  warnings?: Warning[];
+  warnings?: Finding[];
 }
 
 export interface DifferenceOptions {
@@ -57,11 +57,12 @@ export async function differenceBetween(
   const diff = withOrigins(await runYielding(diffStates(from, to, touched)), again, found);
   const events = await runYielding(restoringTransition(way, found));
   const { statements } = await runYielding(planBatch(from, events, schema));
-  const warnings = [
-    ...(await costWarnings(db, { schema, statements, keep: keepDeleted })),
+  const noticed = [
     ...(await returnsOf(db, schema, { before: from, events, again })),
     ...(await namesMentioned(db, { before: from, after: to, touched })),
   ];
+  const plan = { before: from, after: to, events, statements, keep: keepDeleted };
+  const warnings = [...(await planFindings(db, schema, plan)), ...noticed.map(findingOf)];
   const hash = await runYielding(snapshotHash(from, release));
   return { hash, diff, ...(warnings.length > 0 && { warnings }) };
 }

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { CHANGE_STATES } from '../../../schema/change-requests/model.js';
 import { errors } from './errors.js';
-import { warning } from './schema.js';
+import { finding } from './schema.js';
 
 const text = z.string();
 const textOrNull = z.string().nullable();
@@ -63,7 +63,7 @@ export const changeRequest = z
     queued_behind: z.array(z.uuid()),
     waiting_for: z.array(holder).describe('Whose transactions it waits for now'),
     cleaning: z.boolean().describe('It has ended, and what was prepared is still being taken away'),
-    warnings: z.array(warning),
+    warnings: z.array(finding),
     errors: errors.shape.errors.nullable().describe('Why it failed; null: it did not, or what says so was erased'),
     allowed: z.array(z.enum(['withdraw'])).describe('What can be done with it now'),
   })

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { PROJECTION_NAMES } from '../../../projector/projections/index.js';
 import { errors } from './errors.js';
 import { plannedEvent } from './history.js';
-import { warning } from './schema.js';
+import { finding } from './schema.js';
 
 const text = z.string();
 const textOrNull = z.string().nullable();
@@ -183,7 +183,7 @@ export const plan = z
         field: textOrNull,
       }),
     ),
-    warnings: z.array(warning),
+    warnings: z.array(finding),
     tables: z
       .array(
         z.strictObject({

@@ -1,6 +1,7 @@
 /** Collections, fields, relations, snapshots and diffs, as answers show them. */
 import { z } from 'zod';
 import { columnExtrasV1, tableExtrasV1 } from '../../../schema/fold/extras-schemas.js';
+import { LEVELS } from '../../../schema/findings/index.js';
 import { DEFERRABLES, FIELD_WIDTHS } from '../../../schema/model/model.js';
 import { COLLECTION_META_TABLE } from '../../../schema/normal-form/collection.js';
 import { FIELD_META_TABLE } from '../../../schema/normal-form/field-meta.js';
@@ -96,10 +97,42 @@ export const snapshot = z
   })
   .meta({ id: 'Snapshot' });
 
-export const warning = z
-  .strictObject({ code: text, collection: text.optional(), field: text.optional(), message: text })
-  .meta({ id: 'Warning' });
+const statistics = z.strictObject({
+  bytes: z.number().nullable(),
+  rows: z.number().nullable().describe('An estimate; null: there is none'),
+  age: z.number().nullable().describe('Seconds since the last ANALYZE; null: it was counted on the way'),
+  uses: z.number().nullable().optional().describe('Scans, and rows written, as far as they are counted'),
+});
+
+const safer = z.strictObject({
+  text,
+  request: z
+    .strictObject({ method: text, path: text, body: z.unknown().optional() })
+    .optional()
+    .describe('What to send instead; absent where it takes more than one request'),
+});
+
+export const finding = z
+  .strictObject({
+    code: text.describe('Stable; docs/findings has a page of each'),
+    level: z.enum(LEVELS),
+    collection: text.optional(),
+    field: text.optional(),
+    object: z.strictObject({ kind: text, name: text }).optional().describe('A constraint or an index'),
+    message: text,
+    event: z.int().min(0).optional().describe("Index in the plan's events"),
+    statement: z.int().min(0).optional().describe("Index in the plan's statements"),
+    why: text,
+    safer: safer.optional(),
+    aliases: z.array(text).describe('What other tools call it: `squawk:ban-char-field`'),
+    statistics: statistics.nullable().optional().describe('What the level is by; null: there are none'),
+    places: z
+      .array(z.strictObject({ collection: text, field: text.optional() }))
+      .optional()
+      .describe('All that it is true of, where those are many'),
+  })
+  .meta({ id: 'Finding' });
 
 export const diff = z
-  .strictObject({ hash: text, diff: schemaChanges, warnings: z.array(warning).optional() })
+  .strictObject({ hash: text, diff: schemaChanges, warnings: z.array(finding).optional() })
   .meta({ id: 'Diff' });

@@ -21,7 +21,7 @@ const wrapped = (shape: z.ZodType): z.ZodType => z.union([shape, z.strictObject(
 
 /** What has a new name, and where the old one is still said. */
 const renamed = (shape: z.ZodType): z.ZodType =>
-  z.strictObject({ data: shape, warnings: z.array(shown.warning).optional() });
+  z.strictObject({ data: shape, warnings: z.array(shown.finding).optional() });
 
 const COLLECTIONS: OperationDocs = {
   'GET /collections': {

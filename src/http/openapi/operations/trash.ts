@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { trashEntry } from '../answers/trash.js';
 import { plan } from '../answers/operating.js';
-import { collection, field, warning } from '../answers/schema.js';
+import { collection, field, finding } from '../answers/schema.js';
 import { data, type OperationDocs } from '../operation-doc.js';
 
 const restoreRequest = z
@@ -34,7 +34,7 @@ export const TRASH_OPERATIONS: OperationDocs = {
     changes: true,
     body: restoreRequest,
     answer: z.union([
-      z.strictObject({ data: z.union([collection, field]), warnings: z.array(warning).optional() }),
+      z.strictObject({ data: z.union([collection, field]), warnings: z.array(finding).optional() }),
       plan,
     ]),
     refuses: ['IN_USE', 'ALREADY_EXISTS', 'DATABASE_REFUSED'],

@@ -1,0 +1,58 @@
+/** The findings of a plan, with what the database knows of its tables. */
+import { runYielding } from '../../kernel/event-loop.js';
+import { NotInTimeError, inTime } from '../../kernel/in-time.js';
+import type { Queryable } from '../../postgres/pool.js';
+import {
+  type Dependent,
+  type Finding,
+  type Known,
+  type Plan,
+  type Questions,
+  type TableStatistics,
+  findingsOf,
+  questionsOf,
+} from '../../schema/findings/index.js';
+import { readTableFacts } from '../online/table-facts.js';
+import { readDependents } from './dependents.js';
+
+/** Milliseconds that the answers may take: a plan without them is better than none. */
+const LIMIT = 2_000;
+
+/** Tables of one question: the answer is parsed in one go. */
+const AT_ONCE = 1_000;
+
+/**
+ * Asks once a plan, outside its transaction, and nothing where no rule wants to know. The statements may have been run
+ * already, and taken back.
+ * @param schema that of the tables
+ */
+export async function planFindings(db: Queryable, schema: string, plan: Plan): Promise<Finding[]> {
+  const questions = await runYielding(questionsOf(plan));
+  return runYielding(findingsOf(plan, await ask(db, schema, questions)));
+}
+
+async function ask(db: Queryable, schema: string, questions: Questions): Promise<Known> {
+  try {
+    return await inTime(answer(db, schema, questions), LIMIT);
+  } catch (error) {
+    if (error instanceof NotInTimeError) return {};
+    throw error;
+  }
+}
+
+async function answer(db: Queryable, schema: string, { tables, altered }: Questions): Promise<Known> {
+  const statistics: [string, TableStatistics][] = [];
+  for (const some of inParts(tables)) {
+    const facts = await readTableFacts(db, { schema, tables: some, exact: false });
+    for (const { name, bytes, rows, age, uses } of facts.values()) statistics.push([name, { bytes, rows, age, uses }]);
+  }
+  const dependents: Dependent[] = [];
+  for (const some of inParts(altered)) dependents.push(...(await readDependents(db, schema, some)));
+  return { statistics: new Map(statistics), dependents };
+}
+
+function inParts(names: readonly string[]): string[][] {
+  const parts: string[][] = [];
+  for (let from = 0; from < names.length; from += AT_ONCE) parts.push(names.slice(from, from + AT_ONCE));
+  return parts;
+}

@@ -1,0 +1,61 @@
+/** How bad something is, by how large its table is and whether it is used. */
+import type { Level, TableStatistics } from './model.js';
+
+const KIB = 1024;
+const MIB = KIB ** 2;
+
+/** Read in a moment. */
+const SMALL = { rows: 10_000, bytes: 8 * MIB };
+/** Read in some seconds. */
+const MIDDLING = { rows: 1_000_000, bytes: 1_024 * MIB };
+
+type Size = Pick<TableStatistics, 'rows' | 'bytes'>;
+
+const isWithin = ({ rows, bytes }: Size, most: { rows: number; bytes: number }): boolean =>
+  (rows ?? 0) <= most.rows && (bytes ?? 0) <= most.bytes;
+
+/**
+ * The level of what holds others up for as long as its table is large.
+ * @param usual where the statistics know nothing
+ */
+export function levelBySize(statistics: TableStatistics | undefined, usual: Level = 'warn'): Level {
+  if (statistics === undefined || (statistics.rows === null && statistics.bytes === null)) return usual;
+  if (isWithin(statistics, SMALL)) return 'note';
+  // Nobody waits for a table that nobody uses.
+  return isWithin(statistics, MIDDLING) || statistics.uses === 0 ? 'warn' : 'danger';
+}
+
+/** The level of what breaks those who use a table. */
+export function levelByUse(statistics: TableStatistics | undefined): Level {
+  if (statistics?.uses === 0) return 'note';
+  return 'warn';
+}
+
+/** ` (about 1,000 rows, 3 MB; by statistics 2 h old)` */
+export function sizeText({ bytes, rows, age }: TableStatistics): string {
+  const since = age === null ? 'counted since its statistics began' : `by statistics ${ageText(age)} old`;
+  const count = rows === null ? 'a number of rows that is not known yet' : `about ${rows.toLocaleString('en')} rows`;
+  const size = bytes === null ? '' : `, ${bytesText(bytes)}`;
+  return `${count}${size}; ${since}`;
+}
+
+const bytesText = (bytes: number): string =>
+  bytes < MIB ? `${Math.ceil(bytes / KIB)} kB` : `${Math.round(bytes / MIB).toLocaleString('en')} MB`;
+
+function ageText(seconds: number): string {
+  if (seconds < 120) return `${Math.round(seconds)} s`;
+  if (seconds < 7_200) return `${Math.round(seconds / 60)} min`;
+  return seconds < 172_800 ? `${Math.round(seconds / 3_600)} h` : `${Math.round(seconds / 86_400)} d`;
+}
+
+const UNITS: readonly [string, number][] = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+];
+
+/** `7d` */
+export function durationText(milliseconds: number): string {
+  const [unit, size] = UNITS.find(([, each]) => milliseconds % each === 0) ?? ['s', 1_000];
+  return `${milliseconds / size}${unit}`;
+}

@@ -1,0 +1,37 @@
+import { durationText } from '../levels.js';
+import type { PlannedEvent, Rule } from '../model.js';
+import type { PlannedStatement } from '../statement.js';
+
+export const losesData: Rule = {
+  code: 'LOSES_DATA',
+  level: 'danger',
+  title: 'Data is lost',
+  what: 'A table or a column goes with all it holds, or values come out poorer than they were: rounded, or without their time of day.',
+  why: 'What is gone is gone from every application at once. What is kept in the trash comes back as long as it is kept there; the rest only from a backup.',
+  safer:
+    'Let applications stop using it first, and keep it in the trash (KEEP_DELETED) rather than purge it. For values that would be rounded, add a field of the new type beside the old one.',
+  levels: '`warn` where it can come back from the trash, `danger` where it is gone for good.',
+  example: { unsafe: 'DELETE /fields/articles/body?purge', safe: 'DELETE /fields/articles/body' },
+  aliases: {
+    squawk: ['ban-drop-table', 'ban-drop-column'],
+    strong_migrations: ['remove_column'],
+    atlas: ['DS102', 'DS103'],
+  },
+  statement(statement, planned) {
+    if (!statement.loses_data) return undefined;
+    const { said, level } = loss(statement, planned);
+    return { message: `${statement.summary}: ${said}`, level, field: statement.source.field };
+  },
+};
+
+/** Statements that say until when something is kept are of a plan that has looked into it. */
+function loss({ kept_until: until, drops }: PlannedStatement, { batch: { keep } }: PlannedEvent) {
+  if (until !== undefined) return { said: `data can come back from the trash until ${until}`, level: 'warn' } as const;
+  const mayBeKept = keep > 0 && drops.some(({ kind }) => kind === 'table' || kind === 'column');
+  if (!mayBeKept) return { said: 'data is lost for good', level: 'danger' } as const;
+  const how = 'where it can be kept there: a dry run says until when, or why not';
+  return {
+    said: `data goes, and can come back from the trash for ${durationText(keep)} ${how}`,
+    level: 'warn',
+  } as const;
+}

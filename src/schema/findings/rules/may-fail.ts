@@ -1,0 +1,17 @@
+import type { Rule } from '../model.js';
+import { placeOf } from './lasting.js';
+
+export const mayFail: Rule = {
+  code: 'MAY_FAIL',
+  level: 'warn',
+  title: 'Rows can refuse it',
+  what: 'The change holds for every row, and rows that are there may not fit: nulls, values that repeat, values too long or too large for a new type, keys that point at nothing.',
+  why: 'Where a row does not fit, PostgreSQL refuses the whole change. On another database with other rows it may pass.',
+  safer: 'Ask your rows first: a dry run carries it out, counts the rows in the way, and takes everything back.',
+  example: { unsafe: 'PATCH /fields/articles/title {"schema": {"is_unique": true}}' },
+  aliases: { atlas: ['MF101', 'MF102', 'MF104'] },
+  statement: (statement) =>
+    statement.may_fail
+      ? { message: `${statement.summary}: existing rows can make PostgreSQL refuse it`, ...placeOf(statement) }
+      : undefined,
+};

@@ -1,0 +1,101 @@
+/** What is noticed where a plan is made, and not by a rule over its statements: of the trash, of names, of preparations. */
+import type { Rule } from '../model.js';
+
+export const dataRestored: Rule = {
+  code: 'DATA_RESTORED',
+  level: 'note',
+  title: 'Data comes back',
+  what: 'What is made was deleted before, is kept in the trash, and comes back with its rows.',
+  why: 'Applications see the rows as they were when it was deleted.',
+  safer: 'Nothing to do; to begin empty, purge it from the trash first.',
+};
+
+export const dataNotRestored: Rule = {
+  code: 'DATA_NOT_RESTORED',
+  level: 'warn',
+  title: 'Made again, and empty',
+  what: 'A table or a column of this name held data before. It is made again without it: the data is gone for good, or does not fit.',
+  why: 'The schema looks as it did, and applications find nothing in it.',
+  safer: 'Restore it from the trash while it is kept there, or from a backup.',
+};
+
+export const dataNotKept: Rule = {
+  code: 'DATA_NOT_KEPT',
+  level: 'danger',
+  title: 'Not kept in the trash',
+  what: 'Something is deleted and can not be kept in the trash; the message says why.',
+  why: 'It is gone when the change is applied, and comes back only from a backup.',
+  safer:
+    'Prepare the change online where it says so (many rows are copied then), or mend what keeps it from the trash.',
+};
+
+export const notRestored: Rule = {
+  code: 'NOT_RESTORED',
+  level: 'warn',
+  title: 'Does not come back with it',
+  what: 'Something that belonged to what is restored stays away: its other side is gone, or its name is taken.',
+  why: 'What is restored is less than what was deleted.',
+  safer: 'Make the named relation, group or key by hand where it is still needed.',
+};
+
+export const leavesPublication: Rule = {
+  code: 'LEAVES_PUBLICATION',
+  level: 'warn',
+  title: 'Leaves a publication',
+  what: 'A table that goes to the trash leaves the publications that it is in.',
+  why: 'Subscribers get none of its rows any more, also when it is restored.',
+  safer: 'After a restore, take it in again: `ALTER PUBLICATION … ADD TABLE`.',
+};
+
+export const actsWhilePrepared: Rule = {
+  code: 'ACTS_WHILE_PREPARED',
+  level: 'warn',
+  title: 'Acts from the first step on',
+  what: 'What is prepared online holds for new rows from the beginning of its preparation, not only after the change.',
+  why: 'Applications that write rows which break the new rule are refused earlier than the schema says.',
+  safer: 'Let applications keep the rule before it is prepared.',
+};
+
+export const looksRenamed: Rule = {
+  code: 'LOOKS_RENAMED',
+  level: 'warn',
+  title: 'Looks like a rename',
+  what: 'Something goes and something of the same shape comes.',
+  why: 'Said this way, its data goes, and the new one is empty.',
+  safer: 'Say `renamed_from` in the snapshot, as the message shows, or rename it: the data stays.',
+  example: {
+    unsafe: 'a snapshot without `articles`, and with `posts` of the same fields',
+    safe: '{"collection": "posts", "renamed_from": "articles"}',
+  },
+};
+
+export const nameStillUsed: Rule = {
+  code: 'NAME_STILL_USED',
+  level: 'warn',
+  title: 'An old name is still used',
+  what: 'Something is renamed, and its old name still stands in an option, in a condition, or in the body of a function.',
+  why: 'PostgreSQL and the service can not rewrite it there; it fails when it is used next.',
+  safer: 'Change the named places together with the rename.',
+  aliases: { strong_migrations: ['rename_column', 'rename_table'] },
+};
+
+export const renamedFromNothing: Rule = {
+  code: 'RENAMED_FROM_NOTHING',
+  level: 'note',
+  title: 'Nothing has the old name',
+  what: 'A snapshot says `renamed_from` of something that is not there: it is made new.',
+  why: 'In an empty environment that is meant; elsewhere the old name may be misspelt.',
+  safer: 'Look whether the old name is spelled as it is there.',
+};
+
+export const NOTICED: readonly Rule[] = [
+  dataRestored,
+  dataNotRestored,
+  dataNotKept,
+  notRestored,
+  leavesPublication,
+  actsWhilePrepared,
+  looksRenamed,
+  nameStillUsed,
+  renamedFromNothing,
+];
