@@ -1,16 +1,16 @@
 import { expect } from 'chai';
-import { runToEnd } from '../../src/kernel/resumable.js';
-import type { NewRelation } from '../../src/schema/model/model.js';
-import type { State } from '../../src/schema/model/state.js';
-import { snapshotHash, snapshotOf } from '../../src/schema/snapshot/snapshot.js';
-import { type Head, draftDiff } from '../../src/web/draft/diff.js';
-import { collectionOf, fieldOf, relationOf } from '../../src/web/draft/documents.js';
-import { discard, put, remove, renameCollection, renameField } from '../../src/web/draft/edits.js';
-import { draftText, readDraft } from '../../src/web/draft/kept.js';
-import { type Draft, EMPTY, changesIn, isEmpty, memberKey, touchedAtHead } from '../../src/web/draft/model.js';
-import { settled } from '../../src/web/draft/settle.js';
-import { accepted, follow, given } from '../support/given.js';
-import { withRelations } from '../support/library.js';
+import { runToEnd } from '../../../src/kernel/resumable.js';
+import type { NewRelation } from '../../../src/schema/model/model.js';
+import type { State } from '../../../src/schema/model/state.js';
+import { snapshotHash, snapshotOf } from '../../../src/schema/snapshot/snapshot.js';
+import { type Head, draftDiff } from '../../../src/web/draft/diff.js';
+import { collectionOf, fieldOf, relationOf } from '../../../src/web/draft/documents.js';
+import { discard, put, remove, renameCollection, renameField } from '../../../src/web/draft/edits.js';
+import { draftText, readDraft } from '../../../src/web/draft/kept.js';
+import { type Draft, EMPTY, changesIn, isEmpty, memberKey, touchedAtHead } from '../../../src/web/draft/model.js';
+import { settled } from '../../../src/web/draft/settle.js';
+import { accepted, follow, given } from '../../support/given.js';
+import { withRelations } from '../../support/library.js';
 
 const release = '0.0.0';
 const start = accepted(withRelations(), 'create-field', {
