@@ -1,14 +1,14 @@
 /** Restoring from the trash: what came back, and what didn't. */
 import { runYielding } from '../kernel/event-loop.js';
 import type { Warning } from '../kernel/warning.js';
-import { findEntry, restoringCollection } from '../pipeline/restore.js';
+import { findEntry, restoringCollection } from '../pipeline/restore-collection.js';
 import type { TrashEntry } from '../projector/trash/list.js';
 import type { CommandOf } from '../schema/operations/index.js';
 import { readRestoreRequest } from '../schema/operations/restore-collection.js';
 import { findingOf } from '../schema/findings/index.js';
 import type { State } from '../schema/model/state.js';
 import type { LeftOut } from '../schema/transition/restore-context.js';
-import { restoration } from '../schema/transition/restore.js';
+import { restoration } from '../schema/transition/restore-collection.js';
 import { type Answer, jsonBytesAnswer, refusal, unwrap } from './answer.js';
 import { change, dryRun } from './change.js';
 import type { CollectionTexts } from './collection-texts.js';

@@ -9,7 +9,7 @@ import type { CommandOf } from '../schema/operations/index.js';
 import { type CollectionNode, type Identity, type State, primaryKeyOf } from '../schema/model/state.js';
 import { keyChange } from '../schema/transition/fitting.js';
 import { notNullName } from '../schema/transition/not-null-name.js';
-import { type RestoreOptions, schemaBefore, stillThere } from './restore.js';
+import { type RestoreOptions, schemaBefore, stillThere } from './restore-collection.js';
 import type { Prepare } from './types.js';
 
 type Command = CommandOf<'restore-field'>;

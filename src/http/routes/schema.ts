@@ -13,7 +13,7 @@ import { originsIn } from '../../schema/diff/origins.js';
 import type { CommandOf } from '../../schema/operations/index.js';
 import { snapshotHash, snapshotOf } from '../../schema/snapshot/snapshot.js';
 import type { Command } from '../../pipeline/types.js';
-import { applying } from '../../pipeline/restoring.js';
+import { applying } from '../../pipeline/apply-restoring.js';
 import type { ComingAgain } from '../../schema/transition/coming.js';
 import type { State } from '../../schema/model/state.js';
 import { transition } from '../../schema/transition/transition.js';

@@ -11,8 +11,8 @@ import type { ApplyDiff } from '../../schema/operations/apply-diff.js';
 import type { Operation } from '../../schema/operations/operation.js';
 import { snapshotHash } from '../../schema/snapshot/snapshot.js';
 import type { Identity } from '../../schema/model/state.js';
-import type { InTrash } from '../../schema/transition/restoring.js';
-import { applying } from '../restoring.js';
+import type { InTrash } from '../../schema/transition/restoring-transition.js';
+import { applying } from '../apply-restoring.js';
 import type { Command, Prepare } from '../types.js';
 
 /** The content of a request's document. */

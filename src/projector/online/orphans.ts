@@ -7,10 +7,6 @@ import { PREPARED_NAME, requestOf } from './names.js';
 
 /** Requests of which something may be in the database: its steps are kept until it is gone. */
 export async function requestsInPreparation(db: Queryable): Promise<ReadonlySet<string>> {
-  const { rows: kept } = await db.query<{ there: boolean }>(
-    `SELECT pg_catalog.to_regclass('${ownTable('service_preparations')}') IS NOT NULL AS there`,
-  );
-  if (kept[0]?.there !== true) return new Set();
   const { rows } = await db.query<{ request: string }>(
     `SELECT DISTINCT request::text AS request FROM ${ownTable('service_preparations')}`,
   );

@@ -7,17 +7,13 @@ import type { LogEvent, StoredEvent } from '../../schema/model/events.js';
 import type { State } from '../../schema/model/state.js';
 import { COPY, copiedRows } from '../ddl/kept/values.js';
 import { sql } from '../ddl/sql.js';
+import type { TrashEntry } from './list.js';
 
-interface Row {
-  position: number;
-  kind: 'collection' | 'field';
-  collection: string;
-  field: string | null;
-  identity: string;
-  batch: string;
-  deleted_at: string;
-  kept_until: string;
-}
+/** What the events say of an entry. */
+type Row = Pick<
+  TrashEntry,
+  'position' | 'kind' | 'collection' | 'field' | 'identity' | 'batch' | 'deleted_at' | 'kept_until'
+>;
 
 export interface TrashBatch {
   /** The state that the batch started from. */

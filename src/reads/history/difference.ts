@@ -11,7 +11,7 @@ import { snapshotHash } from '../../schema/snapshot/snapshot.js';
 import { type State, getField } from '../../schema/model/state.js';
 import { comingAgain } from '../../schema/transition/coming.js';
 import { fitting } from '../../schema/transition/fitting.js';
-import { restoringTransition } from '../../schema/transition/restoring.js';
+import { restoringTransition } from '../../schema/transition/restoring-transition.js';
 import { type Finding, findingOf } from '../../schema/findings/index.js';
 import { runYielding } from '../../kernel/event-loop.js';
 import type { Resumable } from '../../kernel/resumable.js';

@@ -2,7 +2,7 @@
 import type { Queryable } from '../../postgres/pool.js';
 import { findIdentities } from '../../projector/trash/list.js';
 import type { Identity } from '../../schema/model/state.js';
-import type { InTrash } from '../../schema/transition/restoring.js';
+import type { InTrash } from '../../schema/transition/restoring-transition.js';
 import type { TimeTravel } from './time-travel.js';
 
 export interface FoundInTrash extends InTrash {

@@ -4,7 +4,7 @@ import { exportedLines } from '../../log/documents.js';
 import { type EventText, readEventTexts, selectEventTexts } from '../../log/event-text.js';
 import type { Queryable } from '../../postgres/pool.js';
 import type { Identity } from '../../schema/model/state.js';
-import type { InTrash } from '../../schema/transition/restoring.js';
+import type { InTrash } from '../../schema/transition/restoring-transition.js';
 import type { Warning } from '../../kernel/warning.js';
 import type { Point } from '../../log/fold.js';
 import type { Store } from '../store.js';

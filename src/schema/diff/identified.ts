@@ -5,7 +5,7 @@ import { type Identity, type State, UNMADE, memberKey } from '../model/state.js'
 import type { ComingAgain } from '../transition/coming.js';
 import type { Draft } from '../transition/draft.js';
 import { fitting } from '../transition/fitting.js';
-import type { InTrash } from '../transition/restoring.js';
+import type { InTrash } from '../transition/restoring-transition.js';
 import type { CollectionDiff, FieldDiff, SchemaDiff } from './diff.js';
 import { originsIn } from './origins.js';
 

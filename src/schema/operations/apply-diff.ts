@@ -6,7 +6,7 @@ import { diffPlaces } from '../diff/places.js';
 import { type Problem, type Result, ok, refuse } from '../../kernel/problem.js';
 import { snapshotHash } from '../snapshot/snapshot.js';
 import type { State } from '../model/state.js';
-import type { InTrash } from '../transition/restoring.js';
+import type { InTrash } from '../transition/restoring-transition.js';
 import { type Resumable } from '../../kernel/resumable.js';
 import { applyCollectionEntries, applyFieldEntries, applyRelationEntries } from '../diff/apply-entries.js';
 import { readDiffDocument } from '../diff/diff-document.js';

@@ -6,7 +6,7 @@ import { type Places, locate } from '../../kernel/locate.js';
 import { type Result, ok, refuse } from '../../kernel/problem.js';
 import type { State } from '../model/state.js';
 import type { Resumable } from '../../kernel/resumable.js';
-import { type InTrash, restoringTransition } from '../transition/restoring.js';
+import { type InTrash, restoringTransition } from '../transition/restoring-transition.js';
 import type { TransitionOptions } from '../transition/context.js';
 
 /** `Decided`: the events that it decides for. */

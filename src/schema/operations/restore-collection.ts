@@ -2,7 +2,7 @@
 import { isObject } from '../../kernel/json.js';
 import { type Problem, type Result, invalid, ok, refuse, unknownMembers } from '../../kernel/problem.js';
 import { checkName } from '../normal-form/names.js';
-import { type RestoreCollection, restoration } from '../transition/restore.js';
+import { type RestoreCollection, restoration } from '../transition/restore-collection.js';
 import { type Operation, decideDraft } from './operation.js';
 
 /** What a caller may say of a restoration. */

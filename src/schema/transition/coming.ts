@@ -1,7 +1,7 @@
 /** What a way makes that the log has had before. */
 import type { Resumable } from '../../kernel/resumable.js';
 import { type CollectionNode, type Identity, UNMADE, isFolder, memberKey } from '../model/state.js';
-import type { Way } from './restoring.js';
+import type { Way } from './restoring-transition.js';
 
 /** Identities by name: of a collection, and of a field by `memberKey`. */
 export type ComingAgain = ReadonlyMap<string, Identity>;

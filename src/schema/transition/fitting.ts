@@ -3,7 +3,7 @@ import { jsonEqual } from '../../kernel/json.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import type { ColumnSchema, Field } from '../model/model.js';
 import { type CollectionNode, type Identity, type State, extrasOf, isFolder, primaryKeyOf } from '../model/state.js';
-import { type InTrash, type Way, withTables } from './restoring.js';
+import { type InTrash, type Way, withTables } from './restoring-transition.js';
 
 /** Those that fit: tables first, because fields may come back into them. */
 export function* fitting<T extends InTrash>(way: Way, found: readonly T[]): Resumable<T[]> {

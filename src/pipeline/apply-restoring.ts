@@ -2,7 +2,7 @@
 import type pg from 'pg';
 import { findIdentities } from '../projector/trash/list.js';
 import type { CommandOf } from '../schema/operations/index.js';
-import type { InTrash } from '../schema/transition/restoring.js';
+import type { InTrash } from '../schema/transition/restoring-transition.js';
 import type { Command } from './types.js';
 
 /** @param kept what the trash held when the request came in */
