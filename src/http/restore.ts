@@ -1,7 +1,8 @@
 /** Restoring from the trash: what came back, and what didn't. */
 import { runYielding } from '../kernel/event-loop.js';
 import type { Warning } from '../kernel/warning.js';
-import { findEntry, restoringCollection } from '../pipeline/restore-collection.js';
+import { restoringCollection } from '../pipeline/restore-collection.js';
+import { findEntry } from '../pipeline/restore-entry.js';
 import type { TrashEntry } from '../projector/trash/list.js';
 import type { CommandOf } from '../schema/operations/index.js';
 import { readRestoreRequest } from '../schema/operations/restore-collection.js';
@@ -13,28 +14,31 @@ import { type Answer, jsonBytesAnswer, refusal, unwrap } from './answer.js';
 import { change, dryRun } from './change.js';
 import type { CollectionTexts } from './collection-texts.js';
 import { planAnswer } from './plan-answer.js';
-import { type RestoreCall, type RestoreDeps, restoreField } from './restore-field.js';
+import { emptiedBy } from '../reads/history/not-restored.js';
+import { type RestoreCall, type RestoreDeps, noted, restoreField } from './restore-field.js';
 
 type Deps = RestoreDeps & { texts: CollectionTexts };
 
 /** Answers what came back, as a collection or a field; with `dry_run` the plan. What doesn't come back stands in warnings. */
 export async function restore(deps: Deps, call: RestoreCall, position: number): Promise<Answer> {
-  const entry = await findEntry(deps.pool, position);
+  const options = { pool: deps.pool, at: deps.history.at };
+  const entry = await findEntry(options, position);
   const request = unwrap(readRestoreRequest(call.body, entry.kind));
   if (entry.kind === 'field') return restoreField(deps, call, { entry, request });
-  const { command, prepare } = await restoringCollection({ ...deps, at: deps.history.at }, entry, request);
+  const { prepare, command } = noted(await restoringCollection(options, entry, request));
   if (call.query.dry_run) {
     const run = await dryRun(deps.pipeline, call, { name: 'restore-collection', command: prepare });
     if (run.kind === 'refused') return refusal(run.problems);
     const returns = await deps.history.returns(run);
-    return planAnswer(deps, run, { further: [...returns, ...(await leftBehind(run.before, command, entry))] });
+    return planAnswer(deps, run, { further: [...returns, ...(await leftBehind(run.before, command(), entry))] });
   }
   return change(deps, call, {
     name: 'restore-collection',
     command: prepare,
-    render: async ({ before, state, position: head }) => {
-      const warnings = (await leftBehind(before, command, entry)).map(findingOf);
-      const text = deps.texts.one(state, command.as ?? command.name) ?? 'null';
+    render: async ({ before, state, events, position: head }) => {
+      const { as, name } = command();
+      const warnings = [...emptiedBy(events), ...(await leftBehind(before, command(), entry))].map(findingOf);
+      const text = deps.texts.one(state, as ?? name) ?? 'null';
       const told = warnings.length === 0 ? '' : `,"warnings":${JSON.stringify(warnings)}`;
       return { ...jsonBytesAnswer(200, Buffer.from(`{"data":${text}${told}}`)), position: head };
     },

@@ -1,6 +1,6 @@
-/** Restoring through the pipeline: what is in the trash is looked up again in the command's transaction. */
+/** An apply that brings things back: what the trash has is looked up again in the command's transaction. */
 import type pg from 'pg';
-import { findIdentities } from '../projector/trash/list.js';
+import { findReturning } from '../projector/trash/by-identity.js';
 import type { CommandOf } from '../schema/operations/index.js';
 import type { InTrash } from '../schema/transition/restoring-transition.js';
 import type { Command } from './types.js';
@@ -13,10 +13,13 @@ export function applying(command: CommandOf<'apply-diff'>, kept: readonly InTras
 
 /** Somebody may have been quicker. */
 async function stillInTrash(client: pg.ClientBase, kept: readonly InTrash[]): Promise<InTrash[]> {
-  const entries = await findIdentities(
+  const found = await findReturning(
     client,
     kept.map(({ identity }) => identity),
   );
-  const positions = new Set(entries.map(({ position }) => position));
-  return kept.filter(({ position }) => positions.has(position));
+  const now = new Map(found.map((each) => [each.position, each]));
+  return kept.flatMap((each) => {
+    const still = now.get(each.position);
+    return still?.identity === each.identity ? [{ ...each, empty: still.empty }] : [];
+  });
 }

@@ -6,7 +6,7 @@ import { type Refused, offendingRowsOf, withCount } from '../projector/refusals/
 import { namingExtension } from '../projector/refusals/missing-extension.js';
 import { type Taken, takenParts, withTaken } from '../projector/refusals/taken-names.js';
 import type { Problem } from '../kernel/problem.js';
-import type { LogEvent } from '../schema/model/events.js';
+import { type LogEvent, type RestoredCollection, takenFromTrash } from '../schema/model/events.js';
 import type { State } from '../schema/model/state.js';
 import { SAVEPOINT } from './begin.js';
 
@@ -44,16 +44,15 @@ export async function explained(client: pg.ClientBase, problem: Problem, how: Ex
 function isOfReturningValues({ details }: Problem, events: readonly LogEvent[]): boolean {
   const event = events[Number(details?.['event'])];
   const isBroken = String(details?.['sqlstate']).startsWith('23');
-  return isBroken && event?.type === 'field.created' && event.data.restored !== undefined;
+  return isBroken && event?.type === 'field.created' && takenFromTrash(event.data) !== undefined;
 }
 
 const restoredBy = (events: readonly LogEvent[]): NonNullable<Refused['restored']> =>
   new Map(
-    events.flatMap((event) =>
-      event.type === 'collection.created' && event.data.restored !== undefined
-        ? [[event.collection, event.data.restored]]
-        : [],
-    ),
+    events.flatMap((event): [string, RestoredCollection][] => {
+      const restored = event.type === 'collection.created' ? takenFromTrash(event.data) : undefined;
+      return restored === undefined || event.collection === null ? [] : [[event.collection, restored]];
+    }),
   );
 
 interface Inquiry {

@@ -12,7 +12,7 @@ import { planBatch } from '../projector/ddl/plan.js';
 import { type Place, type ValuesFacts, readValuesFacts } from '../projector/trash/values-facts.js';
 import { startFolding } from '../schema/fold/evolve.js';
 import { formerNames } from '../schema/fold/former-names.js';
-import type { LogEvent } from '../schema/model/events.js';
+import { type LogEvent, takenFromTrash } from '../schema/model/events.js';
 import { type CollectionNode, type State, getRelation } from '../schema/model/state.js';
 import { type Projection, takeLocks } from './run-ddl.js';
 
@@ -113,9 +113,9 @@ function* deletionsIn(state: State, events: readonly LogEvent[]): Resumable<Dele
 
 /** A table that comes back in the batch lies in the trash before it. */
 function noteRestored(places: Map<string, Place>, event: LogEvent): void {
-  if (event.type !== 'collection.created' || event.data.restored === undefined) return;
-  const { name, position } = event.data.restored;
-  places.set(event.collection, { name, position });
+  if (event.type !== 'collection.created') return;
+  const taken = takenFromTrash(event.data);
+  if (taken !== undefined) places.set(event.collection, { name: taken.name, position: taken.position });
 }
 
 /** Aliases that go with the relation that they showed: the relation's own story. */

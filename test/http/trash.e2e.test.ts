@@ -48,6 +48,23 @@ describe('the trash of tables', function () {
     expect(rows).to.deep.equal([{ title: 'a' }, { title: 'b' }]);
   });
 
+  it('is listed in pages, newest first', async () => {
+    for (const collection of ['a', 'b', 'c']) {
+      await api.ok('POST', '/collections', { collection, schema: {} });
+      await api.ok('DELETE', `/collections/${collection}`);
+    }
+    const names = async (query: string) => {
+      const { data, meta } = await api.ok<{ data: Entry[]; meta?: object }>('GET', `/trash${query}`);
+      return [data.map(({ collection }) => collection).join(''), meta];
+    };
+    expect(await names('')).to.deep.equal(['cba', undefined]);
+    expect(await names('?limit=2&meta=*')).to.deep.equal(['cb', { total_count: 3, filter_count: 3 }]);
+    expect(await names('?limit=2&offset=2&meta=total_count')).to.deep.equal(['a', { total_count: 3 }]);
+    expect(await names('?offset=3')).to.deep.equal(['', undefined]);
+    for (const query of ['limit=-1', 'offset=x', 'meta=all', 'page=2'])
+      await api.refused({ status: 400, code: 'INVALID_QUERY' }, 'GET', `/trash?${query}`);
+  });
+
   it('drops at once where it is asked to, and purges what it kept', async () => {
     await articles();
     await api.ok('DELETE', '/collections/articles?purge');

@@ -16,7 +16,17 @@ const restoreBody = (context: Context): unknown => ({
 });
 
 export const TRASH: Rules = {
-  'GET /trash': { weight: 1, make: () => ({ path: '/trash' }) },
+  'GET /trash': {
+    weight: 1,
+    make: ({ random }) => ({
+      path: '/trash',
+      query: maybe(random, {
+        offset: [0.3, () => random.pick(['0', '1', '-1', '1e9', '999999999999999'])],
+        limit: [0.3, () => random.pick(['0', '2', '', 'all', '999999999999999'])],
+        meta: [0.2, () => random.pick(['*', 'total_count', 'filter_count,total_count', 'none'])],
+      }),
+    }),
+  },
   'GET /trash/{position}': { weight: 1, make: (context) => ({ path: at`/trash/${position(context)}` }) },
   'POST /trash/{position}/restore': {
     weight: 3,

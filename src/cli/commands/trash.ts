@@ -58,13 +58,19 @@ export async function restore(invocation: Invocation): Promise<ExitCode> {
     terminal.print(answer.trimEnd());
     return 0;
   }
-  const { data, statements = [], warnings = [] } = JSON.parse(answer) as Restored;
-  if (data === undefined) terminal.print(statements.map(({ summary }) => summary).join('\n'));
-  else terminal.print(`${nameOf({ ...data, field: data.field ?? null })} is back.`);
-  const tell = data === undefined ? terminal.print : terminal.note;
-  for (const warning of warnings) tell(`! ${describeWarning(warning)}`);
+  show(terminal, JSON.parse(answer) as Restored);
   return 0;
 }
+
+function show({ print, note }: Invocation['terminal'], { data, statements = [], warnings = [] }: Restored): void {
+  const tell = data === undefined ? print : note;
+  if (data === undefined) print(statements.map(({ summary }) => summary).join('\n'));
+  else print(`${nameOf({ ...data, field: data.field ?? null })} is back${isEmpty(warnings) ? ', empty' : ''}.`);
+  for (const warning of warnings) tell(`! ${describeWarning(warning)}`);
+}
+
+/** Where the database was made from its log, and so has no trash of before. */
+const isEmpty = (warnings: readonly Warning[]): boolean => warnings.some(({ code }) => code === 'DATA_NOT_RESTORED');
 
 export async function purge(invocation: Invocation): Promise<ExitCode> {
   const { terminal } = invocation;

@@ -1,13 +1,13 @@
 /** /trash: what was deleted and can come back (auditors), restoring and purging it (admins). */
 import { z } from 'zod';
 import { purging } from '../../pipeline/purge.js';
-import { findInTrash, notInTrash, readTrash } from '../../projector/trash/list.js';
+import { countTrash, findInTrash, notInTrash, readTrash } from '../../projector/trash/list.js';
 import { jsonAnswer, noContent } from '../answer.js';
 import { change } from '../change.js';
 import type { HttpDeps } from '../deps.js';
 import { Refused, invalidQuery } from '../errors.js';
 import { createCollectionTexts } from '../collection-texts.js';
-import { flag } from '../query.js';
+import { count, flag, metaMembers } from '../query.js';
 import { restore } from '../restore.js';
 import { largeJsonAnswer } from '../json-text.js';
 import { type Call, type Route, route } from '../route.js';
@@ -16,6 +16,11 @@ const PATH = '/trash';
 const ONE = '/trash/:position';
 
 const noQuery = z.strictObject({});
+const listQuery = z.strictObject({
+  offset: count.default(0).describe('How many items to skip'),
+  limit: count.optional().describe('How many items at most'),
+  meta: metaMembers.optional(),
+});
 const restoreQuery = z.strictObject({ dry_run: flag.describe('Answers what would happen, and keeps nothing') });
 
 export function trashRoutes(deps: HttpDeps): Route[] {
@@ -26,8 +31,13 @@ export function trashRoutes(deps: HttpDeps): Route[] {
       method: 'get',
       path: PATH,
       access: 'auditor',
-      query: noQuery,
-      handle: async ({ head }) => ({ ...(await largeJsonAnswer({ data: await readTrash(pool) })), position: head }),
+      query: listQuery,
+      async handle({ head, query: { offset, limit, meta } }) {
+        const data = await readTrash(pool, { offset, limit });
+        const total = meta === undefined ? 0 : await countTrash(pool);
+        const counts = meta && { meta: Object.fromEntries(meta.map((member) => [member, total])) };
+        return { ...(await largeJsonAnswer({ data, ...counts })), position: head };
+      },
     }),
     route({
       method: 'get',

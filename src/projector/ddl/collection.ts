@@ -1,4 +1,5 @@
 /** Tables: CREATE TABLE, its comment, DROP TABLE. */
+import { takenFromTrash } from '../../schema/model/events.js';
 import type { TableSchema } from '../../schema/model/model.js';
 import { isFolder, type CollectionNode } from '../../schema/model/state.js';
 import { parentOf } from '../../schema/model/order.js';
@@ -19,7 +20,7 @@ export function planCollectionCreated(change: Change<'collection.created'>): Ste
   const node = after.collections.get(event.collection) as CollectionNode;
   const table = node.collection.schema;
   if (table === null) return [];
-  const { restored } = event.data;
+  const restored = takenFromTrash(event.data);
   return restored !== undefined && change.hasTrash
     ? restoreTable(change, node, restored)
     : makeTable(change, node, table);

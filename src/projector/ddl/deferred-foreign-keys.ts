@@ -11,7 +11,7 @@ import { batchNeeds } from './batch-needs.js';
 import type { Change } from './change.js';
 import { type Constraint, addConstraint, goesBeforeAttaching } from './extras.js';
 import { statementsOf } from './step.js';
-import { newEvent } from '../../schema/model/events.js';
+import { newEvent, takenFromTrash } from '../../schema/model/events.js';
 
 /** A foreign key that isn't there yet, and the change that its statement is told to come from. */
 export interface DeferredForeignKey {
@@ -85,7 +85,7 @@ export function deferredForeignKeys(awaited: readonly DeferredForeignKey[]): Def
 const isRestored = ({ event, hasTrash }: Change, { references }: Constraint): boolean =>
   hasTrash &&
   event.type === 'collection.created' &&
-  event.data.restored !== undefined &&
+  takenFromTrash(event.data) !== undefined &&
   references === event.collection;
 
 const isRename = (type: string): boolean => type === 'collection.renamed' || type === 'field.renamed';

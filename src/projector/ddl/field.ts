@@ -1,4 +1,5 @@
 /** Fields: which way a new, changed or removed one takes to its column. */
+import { takenFromTrash } from '../../schema/model/events.js';
 import { getField } from '../../schema/model/state.js';
 import { addColumn, dropColumn } from './add-column.js';
 import { alterColumn } from './alter-column.js';
@@ -10,7 +11,7 @@ import { hasColumn } from './column.js';
 export function planFieldCreated(change: Change<'field.created'>): Step[] {
   const field = getField(change.after, change.event.collection, change.event.field ?? '');
   if (!hasColumn(field)) return [];
-  const { restored } = change.event.data;
+  const restored = takenFromTrash(change.event.data);
   return restored !== undefined && change.hasTrash ? restoreColumn(change, field, restored) : addColumn(change, field);
 }
 

@@ -1,6 +1,6 @@
 /** events → statements. Pure; a batch is planned against the state that each of its events meets. */
 import { changesSchema } from '../../schema/fold/event-schemas.js';
-import type { LogEvent, NewEvent } from '../../schema/model/events.js';
+import { type LogEvent, type NewEvent, takenFromTrash } from '../../schema/model/events.js';
 import { type Folding, startFolding } from '../../schema/fold/evolve.js';
 import type { State } from '../../schema/model/state.js';
 import { type Resumable, runToEnd } from '../../kernel/resumable.js';
@@ -79,7 +79,7 @@ function noteMade(
   { index, hasTrash }: Pick<Change, 'index' | 'hasTrash'>,
 ): void {
   const { collection } = event;
-  const isMade = event.type === 'collection.created' && !(hasTrash && event.data.restored !== undefined);
+  const isMade = event.type === 'collection.created' && !(hasTrash && takenFromTrash(event.data) !== undefined);
   if (isMade && !createdAt.has(collection)) createdAt.set(collection, index);
   if (event.type !== 'collection.renamed') return;
   const made = createdAt.get(collection);

@@ -1,8 +1,8 @@
 /** What is in the trash, and what became of what was. */
 import type { Problem } from '../../kernel/problem.js';
-import { own, trashSchemaNameSql } from '../../postgres/own-tables.js';
+import { own } from '../../postgres/own-tables.js';
 import type { Queryable } from '../../postgres/pool.js';
-import { COPY } from '../ddl/kept/values.js';
+import { isThere, shownTime } from './expressions.js';
 
 /** What one deletion left. */
 export interface TrashEntry {
@@ -30,28 +30,45 @@ export interface TrashEntry {
   foreign_keys: { name: string; definition: string }[];
 }
 
-const TIME = (column: string): string => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+const COLUMNS = `t.position::float8 AS position, t.kind, t.collection, t.field, t.identity, t.batch,
+       ${shownTime('t.deleted_at')} AS deleted_at, ${shownTime('t.kept_until')} AS kept_until,
+       t.rows::float8 AS rows, t.bytes::float8 AS bytes`;
 
 const SELECT = `
-SELECT t.position::float8 AS position, t.kind, t.collection, t.field, t.identity, t.batch, ${TIME('t.deleted_at')} AS deleted_at,
-       ${TIME('t.kept_until')} AS kept_until, t.rows::float8 AS rows, t.bytes::float8 AS bytes, e.actor AS deleted_by,
+SELECT ${COLUMNS}, e.actor AS deleted_by,
        coalesce(e.data -> 'publications', '[]') AS publications, coalesce(e.data -> 'foreign_keys', '[]') AS foreign_keys
   FROM ${own.trash} t LEFT JOIN ${own.events} e ON e.position = t.position`;
 
+export interface Page {
+  offset: number;
+  /** undefined: all. */
+  limit?: number | undefined;
+}
+
 /** Newest first. */
-export async function readTrash(db: Queryable): Promise<TrashEntry[]> {
-  return (await db.query<TrashEntry>(`${SELECT} ORDER BY t.position DESC`)).rows;
+export async function readTrash(db: Queryable, { offset, limit }: Page): Promise<TrashEntry[]> {
+  const page = `${SELECT} ORDER BY t.position DESC LIMIT $1 OFFSET $2`;
+  return (await db.query<TrashEntry>(page, [limit ?? null, offset])).rows;
+}
+
+export async function countTrash(db: Queryable): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(`SELECT count(*)::int AS count FROM ${own.trash}`);
+  return rows[0]?.count ?? 0;
 }
 
 export async function findInTrash(db: Queryable, position: number): Promise<TrashEntry | undefined> {
   return (await db.query<TrashEntry>(`${SELECT} WHERE t.position = $1`, [position])).rows[0];
 }
 
-/** Newest first: nothing stands in the trash twice, but a field may have gone before its collection. */
-export async function findIdentities(db: Queryable, identities: readonly string[]): Promise<TrashEntry[]> {
+/** By what they are: nothing stands in the trash twice. `there`: nobody has dropped it by hand. */
+export async function findIdentities(
+  db: Queryable,
+  identities: readonly string[],
+): Promise<(Omit<TrashEntry, 'deleted_by' | 'publications' | 'foreign_keys'> & { there: boolean })[]> {
   if (identities.length === 0) return [];
-  return (await db.query<TrashEntry>(`${SELECT} WHERE t.identity = ANY ($1) ORDER BY t.position DESC`, [identities]))
-    .rows;
+  const asked = `SELECT ${COLUMNS}, ${isThere('t')} AS there
+    FROM ${own.trash} t WHERE t.identity = ANY ($1)`;
+  return (await db.query(asked, [identities])).rows;
 }
 
 const DUE = 'kept_until <= clock_timestamp() AND position <> ALL ($1::bigint[])';
@@ -79,7 +96,7 @@ interface Became {
 }
 
 const BECAME = `
-SELECT e.type, e.position::float8 AS position, ${TIME('e.occurred_at')} AS at FROM ${own.events} e
+SELECT e.type, e.position::float8 AS position, ${shownTime('e.occurred_at')} AS at FROM ${own.events} e
  WHERE e.subject ->> 'kind' = 'trash' AND e.subject ->> 'id' = $1 ORDER BY e.position DESC LIMIT 1`;
 
 /** Why nothing of a position is in the trash. */
@@ -95,11 +112,10 @@ export async function notInTrash(db: Queryable, position: number): Promise<Probl
 }
 
 /** Whether what an entry stands for is there. */
-export async function isKept(db: Queryable, { position, kind, collection }: TrashEntry): Promise<boolean> {
-  const { rowCount } = await db.query(
-    `SELECT FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-      WHERE n.nspname = ${trashSchemaNameSql('$1::text')} AND c.relname = $2`,
-    [String(position), kind === 'field' ? COPY : collection],
+export async function isKept(db: Queryable, { position, field, collection }: TrashEntry): Promise<boolean> {
+  const { rows } = await db.query<{ there: boolean }>(
+    `SELECT ${isThere('t')} AS there FROM (SELECT $1::bigint AS position, $2::text AS field, $3::text AS collection) t`,
+    [position, field, collection],
   );
-  return rowCount === 1;
+  return rows[0]?.there === true;
 }

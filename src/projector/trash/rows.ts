@@ -1,12 +1,13 @@
 /** The list of what is in the trash: service_trash, written in the transaction of the events that it comes from. */
 import type { Parameterised } from '../../postgres/exchange.js';
-import { own, trashSchemaNameSql } from '../../postgres/own-tables.js';
+import { own } from '../../postgres/own-tables.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { type Folding, startFolding } from '../../schema/fold/evolve.js';
 import type { LogEvent, StoredEvent } from '../../schema/model/events.js';
 import type { State } from '../../schema/model/state.js';
-import { COPY, copiedRows } from '../ddl/kept/values.js';
+import { copiedRows } from '../ddl/kept/values.js';
 import { sql } from '../ddl/sql.js';
+import { keptTable } from './expressions.js';
 import type { TrashEntry } from './list.js';
 
 /** What the events say of an entry. */
@@ -31,8 +32,7 @@ SELECT t.position, t.kind, t.collection, t.field, t.identity, t.batch, t.deleted
        CASE WHEN t.kind = 'field' THEN ${copiedRows(sql`c.oid`)} WHEN c.reltuples >= 0 THEN c.reltuples::bigint END, pg_catalog.pg_total_relation_size(c.oid)
   FROM jsonb_to_recordset($1::jsonb) AS t (position bigint, kind text, collection text, field text, identity text,
                                        batch uuid, deleted_at timestamptz, kept_until timestamptz)
-  JOIN pg_catalog.pg_namespace n ON n.nspname = ${trashSchemaNameSql('t.position')}
-  JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid AND c.relname = CASE t.kind WHEN 'field' THEN '${COPY}' ELSE t.collection END`;
+  CROSS JOIN LATERAL (SELECT c.oid, c.reltuples FROM ${keptTable('t')}) c`;
 
 const REMOVE = `DELETE FROM ${own.trash} t USING jsonb_array_elements_text($1::jsonb) AS gone (position) WHERE t.position = gone.position::bigint`;
 

@@ -3,6 +3,7 @@ import { memberKey } from '../../schema/model/state.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { own } from '../../postgres/own-tables.js';
 import type { Warning } from '../../kernel/warning.js';
+import type { LogEvent } from '../../schema/model/events.js';
 
 interface Gone {
   collection: string;
@@ -59,6 +60,23 @@ export function comesEmpty({ collection, field }: Name, position: number): Warni
       ? `create table ${collection}: it comes back empty; the items it held went with position ${position}`
       : `add column ${field} to ${collection}: it comes back empty; the values it held went with position ${position}`;
   return { code: 'DATA_NOT_RESTORED', collection, ...(field !== null && { field }), message };
+}
+
+/** Of what the trash would have, had the database not been made from its log. */
+export function emptied({ collection, field }: Name, position: number): Warning {
+  const what = field === null ? `restore table ${collection}` : `restore column ${field} of ${collection}`;
+  const message = `${what}: it comes back empty; this database was made from its log, and has nothing of what position ${position} left in the trash`;
+  return { code: 'DATA_NOT_RESTORED', collection, ...(field !== null && { field }), message };
+}
+
+/** What the events of a restoration made empty. */
+export function emptiedBy(events: readonly LogEvent[]): Warning[] {
+  return events.flatMap((event) => {
+    if (event.type !== 'collection.created' && event.type !== 'field.created') return [];
+    const { collection, field } = event;
+    const { restored } = event.data;
+    return restored?.empty === true ? [emptied({ collection, field }, restored.position)] : [];
+  });
 }
 
 /** Of what is deleted first. */

@@ -7,11 +7,16 @@ import type { Warning } from '../../kernel/warning.js';
 import { COPY, countValues } from '../../projector/ddl/kept/values.js';
 import { integer, qualified, sql, trash } from '../../projector/ddl/sql.js';
 import { formerNames } from '../../schema/fold/former-names.js';
-import type { LogEvent, RestoredCollection, RestoredField } from '../../schema/model/events.js';
+import {
+  type LogEvent,
+  type RestoredCollection,
+  type RestoredField,
+  takenFromTrash,
+} from '../../schema/model/events.js';
 import { type State, memberKey, primaryKeyOf } from '../../schema/model/state.js';
 import type { ComingAgain } from '../../schema/transition/coming.js';
-import { endsOf } from './ends.js';
-import { comesEmpty, goneNow, notRestoredByName } from './not-restored.js';
+import { type End, endsOf } from '../../log/ends.js';
+import { comesEmpty, emptied, goneNow, notRestoredByName } from './not-restored.js';
 
 export interface Plan {
   /** The state that it starts from. */
@@ -36,10 +41,12 @@ export async function returnsOf(db: Queryable, schema: string, plan: Plan): Prom
   const warnings: Warning[] = [];
   for (const each of made) {
     const { identity, restored, replaced } = each;
-    if (restored !== undefined) warnings.push(await restoredWarning(db, schema, { ...each, restored }));
+    const taken = takenFromTrash(each);
+    if (taken !== undefined) warnings.push(await restoredWarning(db, schema, { ...each, restored: taken }));
+    else if (restored !== undefined) warnings.push(emptied(each, restored.position));
     else if (identity === undefined) warnings.push(...(named.get(keyOf(each)) ?? []));
-    else if (ends.has(identity)) warnings.push(comesEmpty(each, ends.get(identity) as number));
-    if (replaced && restored === undefined) warnings.push(goneNow(each));
+    else if (ends.has(identity)) warnings.push(comesEmpty(each, (ends.get(identity) as End).position));
+    if (replaced && taken === undefined) warnings.push(goneNow(each));
   }
   return warnings;
 }
@@ -99,7 +106,7 @@ function tableOf({ collections }: State, name: string): Made['table'] {
 /** Counting ends there: a plan must not read a large table to its last row. */
 const ENOUGH = 100_000;
 
-type Restored = Made & Required<Pick<Made, 'restored'>> & { restored: RestoredField | RestoredCollection };
+type Restored = Made & { restored: RestoredField | RestoredCollection };
 
 async function restoredWarning(db: Queryable, schema: string, made: Restored): Promise<Warning> {
   const { collection, field, restored } = made;

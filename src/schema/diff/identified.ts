@@ -72,7 +72,8 @@ function* forgetOthers(draft: Draft, { again, kept, found }: Known & { found: re
 
 /** Nothing is made empty where the diff says that it comes back. */
 export function lostSince({ collections, fields }: SchemaDiff, found: readonly InTrash[]): Problem[] {
-  const positions = new Map(found.map(({ identity, position }) => [identity, position]));
+  const kept = found.filter(({ empty }) => empty !== true);
+  const positions = new Map(kept.map(({ identity, position }) => [identity, position]));
   const check = (part: 'collections' | 'fields') => (item: CollectionDiff | FieldDiff, index: number) => {
     const { identity = '', restores } = item;
     if (restores === undefined || positions.get(identity) === restores) return [];

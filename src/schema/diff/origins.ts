@@ -12,7 +12,8 @@ import { type Entry, type Origin, isWhole } from './entries.js';
 /** The diff, with the origin of each new thing that has one. */
 export function withOrigins(diff: SchemaDiff, again: ComingAgain, found: readonly InTrash[]): SchemaDiff {
   if (again.size === 0) return diff;
-  const positions = new Map(found.map(({ identity, position }) => [identity, position]));
+  const kept = found.filter(({ empty }) => empty !== true);
+  const positions = new Map(kept.map(({ identity, position }) => [identity, position]));
   const originOf = (key: string, entries: readonly Entry<unknown>[]): Origin => {
     const identity = isComing(entries) ? again.get(key) : undefined;
     if (identity === undefined) return {};

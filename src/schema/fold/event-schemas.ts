@@ -107,7 +107,7 @@ const concurrent_indexes = z.boolean().optional();
 const adopted = z.boolean().optional();
 
 const kept_until = text.optional();
-const restoredField = { position: z.int().positive(), identity: text };
+const restoredField = { position: z.int().positive(), identity: text, empty: z.boolean().optional() };
 
 const divergence = z.strictObject({
   seen: logPlace(),

@@ -61,7 +61,13 @@ export interface RestoredField {
   /** Of the event that deleted it, or the collection that it went with. */
   position: number;
   identity: Identity;
+  /** The trash had nothing of it, because the database was made from its log: it was made, and empty. */
+  empty?: boolean;
 }
+
+/** What an event takes out of the trash; undefined: nothing. */
+export const takenFromTrash = <R extends RestoredField>({ restored }: { restored?: R }): R | undefined =>
+  restored?.empty === true ? undefined : restored;
 
 export interface RestoredCollection extends RestoredField {
   /** What it was called when it was deleted, and is called in the trash. */

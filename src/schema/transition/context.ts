@@ -19,6 +19,8 @@ export interface Restores {
   position: number;
   /** The collection's name when it was deleted. */
   name: string;
+  /** The trash has nothing of it: it is made, and empty. */
+  empty?: boolean;
 }
 
 /** `names`: the collections that may differ, ordered. */

@@ -4,7 +4,7 @@ import type { NewEvent, RestoredCollection, RestoredField } from '../model/event
 import type { Field } from '../model/model.js';
 import { groupsFirst, neededFirst, parentOf } from '../model/order.js';
 import type { CollectionNode, Identity, State } from '../model/state.js';
-import { type EventSteps, type TransitionContext, concurrently, isIndexed } from './context.js';
+import { type EventSteps, type Restores, type TransitionContext, concurrently, isIndexed } from './context.js';
 
 export function* createCollections({ from, to, names, removals, options }: TransitionContext): EventSteps {
   const isGone = (name: string) => !from.collections.has(name) || removals.collections.has(name);
@@ -67,7 +67,13 @@ function restoredCollection(
   if (found === undefined) return {};
   const ofFields = [...fields.keys()].map((field) => identities.fields.get(field) as Identity);
   return {
-    restored: { position: found.position, identity: identities.collection, name: found.name, fields: ofFields },
+    restored: {
+      position: found.position,
+      identity: identities.collection,
+      name: found.name,
+      fields: ofFields,
+      ...emptiness(found),
+    },
   };
 }
 
@@ -79,5 +85,7 @@ function restoredField(
 ): { restored?: RestoredField } {
   const identity = identities.fields.get(field) ?? '';
   const found = options.restores?.get(identity);
-  return found === undefined ? {} : { restored: { position: found.position, identity } };
+  return found === undefined ? {} : { restored: { position: found.position, identity, ...emptiness(found) } };
 }
+
+const emptiness = ({ empty = false }: Restores): { empty?: boolean } => (empty ? { empty } : {});

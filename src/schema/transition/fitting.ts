@@ -47,13 +47,21 @@ function isAnother(before: CollectionNode, after: CollectionNode, now: Field): b
   return !isSameType(old.schema, now.schema);
 }
 
-function unfitField({ identity, node }: InTrash, { from, to }: Pick<Way, 'from' | 'to'>): string | null {
+function unfitField(each: InTrash, { from, to }: Pick<Way, 'from' | 'to'>): string | null {
+  const { identity, node } = each;
   const after = byIdentity(to, node);
   const now = after && fieldOf(after, identity);
   const old = fieldOf(node, identity);
   if (after === undefined || !now?.schema || !old?.schema) return 'it is not asked for';
-  if (now.schema.generation_expression !== null) return 'its values are computed there';
-  if (!isSameType(now.schema, old.schema)) return `its values are of the type ${old.schema.data_type}`;
+  return each.empty === true ? null : unfitValues(node, { from, now: now.schema, old: old.schema, after });
+}
+
+function unfitValues(
+  node: CollectionNode,
+  { from, now, old, after }: { from: State; now: ColumnSchema; old: ColumnSchema; after: CollectionNode },
+): string | null {
+  if (now.generation_expression !== null) return 'its values are computed there';
+  if (!isSameType(now, old)) return `its values are of the type ${old.data_type}`;
   // On the way a key that changes is not there.
   return keyChange(node, byIdentity(from, node)) ?? keyChange(node, after);
 }

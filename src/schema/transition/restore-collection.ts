@@ -35,6 +35,8 @@ export interface RestoreCollection {
   as?: string | undefined;
   /** Foreign keys that stay away, by name. */
   without: readonly string[];
+  /** The trash has nothing of it: its table is made, and empty. */
+  empty?: boolean;
 }
 
 export interface Restoration {
@@ -47,7 +49,7 @@ export interface Restoration {
 
 /** The draft with the collection in it, or why it can't come back. */
 export function* restoration(state: State, restore: RestoreCollection): Resumable<Result<Restoration>> {
-  const { position, identity, name: former, as, without } = restore;
+  const { position, identity, name: former, as, without, empty = false } = restore;
   const name = as ?? former;
   const problems = nameProblems(state, restore);
   if (problems.length > 0) return refuse(...problems);
@@ -58,7 +60,7 @@ export function* restoration(state: State, restore: RestoreCollection): Resumabl
   if (node?.identities.collection !== identity)
     throw new Error(`restore: ${JSON.stringify(former)} of position ${position} is not what it was`);
   const draft = new Draft(state);
-  const restores = new Map<Identity, Restores>([[identity, { position, name: former }]]);
+  const restores = new Map<Identity, Restores>([[identity, { position, name: former, empty }]]);
   const left: LeftOut[] = [];
   const asked = new Set(without);
   const isThere = (each: string): boolean => each === name || isSame(past, state, each);

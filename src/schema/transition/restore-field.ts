@@ -27,6 +27,8 @@ export interface RestoreField {
   as?: string | undefined;
   /** Constraints and indexes that stay away, by name. */
   without: readonly string[];
+  /** The trash has no values of it: its column is made, and empty. */
+  empty?: boolean;
 }
 
 export interface FieldRestoration {
@@ -40,7 +42,7 @@ export interface FieldRestoration {
 
 /** The draft with the field in it, or why it can't come back. */
 export function* fieldRestoration(state: State, restore: RestoreField): Resumable<Result<FieldRestoration>> {
-  const { position, identity, name, node, as, without } = restore;
+  const { position, identity, name, node, as, without, empty } = restore;
   const collection = yield* nameOf(state, node.identities.collection);
   const now = collection === undefined ? undefined : state.collections.get(collection);
   if (collection === undefined || now === undefined) return refuse(withoutTable(restore));
@@ -63,7 +65,8 @@ export function* fieldRestoration(state: State, restore: RestoreField): Resumabl
     collection,
     field,
     isLeft: (key) => asked.has(key),
-    brings: (each) => restores.set(each, { position, name: restore.collection }),
+    brings: (each) =>
+      restores.set(each, { position, name: restore.collection, empty: empty === true && each === identity }),
   });
   return ok({ draft, restores, left, collection, field });
 }
@@ -90,8 +93,8 @@ function takenName({ fields, collection }: CollectionNode, { name, as }: Restore
   return [{ code: 'ALREADY_EXISTS', message: `${taken}: restore this one under another name, {"as": "…"}`, ...place }];
 }
 
-function otherKey(then: CollectionNode, now: CollectionNode, { name }: RestoreField): Problem[] {
-  const why = keyChange(then, now);
+function otherKey(then: CollectionNode, now: CollectionNode, { name, empty }: RestoreField): Problem[] {
+  const why = empty === true ? null : keyChange(then, now);
   if (why === null) return [];
   const message = `the values can't find their rows: ${why}`;
   return [{ code: 'IN_USE', message, collection: now.collection.collection, field: name }];

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { trashEntry } from '../answers/trash.js';
 import { plan } from '../answers/operating.js';
 import { collection, field, finding } from '../answers/schema.js';
-import { data, type OperationDocs } from '../operation-doc.js';
+import { data, page, type OperationDocs } from '../operation-doc.js';
 
 const restoreRequest = z
   .strictObject({
@@ -19,7 +19,7 @@ export const TRASH_OPERATIONS: OperationDocs = {
   'GET /trash': {
     id: 'listTrash',
     summary: 'What was deleted and can come back, newest first',
-    answer: data(z.array(trashEntry)),
+    answer: page(trashEntry),
   },
   'GET /trash/:position': {
     id: 'getTrash',

@@ -1,7 +1,7 @@
 /** Where lives of collections and fields ended, by identity: whatever they were called then. */
-import type { Queryable } from '../../postgres/pool.js';
-import { own } from '../../postgres/own-tables.js';
-import type { Identity } from '../../schema/model/state.js';
+import type { Queryable } from '../postgres/pool.js';
+import { own } from '../postgres/own-tables.js';
+import type { Identity } from '../schema/model/state.js';
 
 interface Row {
   position: number;
@@ -34,11 +34,17 @@ interface Living {
   fields: Map<string, Identity>;
 }
 
-/** The position of the event that ended each, and that last; what lives still has none. */
-export async function endsOf(db: Queryable, identities: Iterable<Identity>): Promise<ReadonlyMap<Identity, number>> {
+export interface End {
+  position: number;
+  /** The event deleted this itself; else the collection that it was a field of. */
+  isOwn: boolean;
+}
+
+/** The event that ended each, and that last; what lives still has none. */
+export async function endsOf(db: Queryable, identities: Iterable<Identity>): Promise<ReadonlyMap<Identity, End>> {
   const asked = new Set(identities);
   const births = [...new Set([...asked].map(bornAt))].sort((a, b) => a - b);
-  const ends = new Map<Identity, number>();
+  const ends = new Map<Identity, End>();
   const [first] = births;
   if (first === undefined) return ends;
   const { rows } = await db.query<Row>(EVENTS, [births, first]);
@@ -49,7 +55,7 @@ export async function endsOf(db: Queryable, identities: Iterable<Identity>): Pro
 
 interface Found {
   asked: ReadonlySet<Identity>;
-  ends: Map<Identity, number>;
+  ends: Map<Identity, End>;
 }
 
 type Follow = (living: Map<string, Living>, row: Row, found: Found) => void;
@@ -70,7 +76,8 @@ const FOLLOW: Readonly<Record<string, Follow>> = {
   'collection.deleted'(living, { collection, position }, found) {
     const node = living.get(collection);
     if (node === undefined) return;
-    for (const identity of [node.identity, ...node.fields.values()]) end(identity, position, found);
+    for (const identity of node.fields.values()) end(identity, { position, isOwn: false }, found);
+    end(node.identity, { position, isOwn: true }, found);
     living.delete(collection);
   },
   'field.created'(living, { collection, field, position, restored }, { asked, ends }) {
@@ -90,13 +97,13 @@ const FOLLOW: Readonly<Record<string, Follow>> = {
     const fields = living.get(collection)?.fields;
     const identity = fields?.get(field ?? '');
     if (fields === undefined || identity === undefined) return;
-    end(identity, position, found);
+    end(identity, { position, isOwn: true }, found);
     fields.delete(field ?? '');
   },
 };
 
-function end(identity: Identity, position: number, { asked, ends }: Found): void {
-  if (asked.has(identity)) ends.set(identity, position);
+function end(identity: Identity, at: End, { asked, ends }: Found): void {
+  if (asked.has(identity)) ends.set(identity, at);
 }
 
 function begin(
