@@ -39,6 +39,9 @@ CREATE INDEX service_events_renames ON :"service".service_events (position)
 -- Where lives of collections begin and end.
 CREATE INDEX service_events_lives ON :"service".service_events (collection, position)
   WHERE type IN ('collection.created', 'collection.adopted', 'collection.deleted');
+-- What the trash holds unless it was restored or purged.
+CREATE INDEX service_events_kept ON :"service".service_events (position)
+  WHERE type IN ('collection.deleted', 'field.deleted') AND data ? 'kept_until';
 CREATE INDEX service_events_occurred_at ON :"service".service_events (occurred_at, position);
 
 -- What is accepted stays as it is. ALWAYS: in a session that replays replication too. A statement is refused even when

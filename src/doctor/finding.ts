@@ -99,7 +99,7 @@ export const FINDINGS = {
   },
   TRASH_DIFFERS: {
     severity: 'warning',
-    fix: 'What was dropped by hand can not come back: "dps trash purge POSITION" takes it off the list.',
+    fix: 'What was dropped by hand can not come back: "dps trash purge POSITION" takes it off the list. A list that was changed by hand is made again by "dps rebuild trash".',
   },
   TRASH_STRANGE: {
     severity: 'warning',

@@ -11,7 +11,7 @@ export function checkpoints({ position, hash }: LogHead, { place }: Pick<Pipelin
     {
       text: `INSERT INTO ${own.projections} (name, kind, position, hash)
              VALUES ('tables', 'transactional', $1, $2), ('metadata', 'transactional', $1, $2),
-                    ('change-requests', 'transactional', $1, $2)
+                    ('trash', 'transactional', $1, $2), ('change-requests', 'transactional', $1, $2)
              ON CONFLICT (name) DO UPDATE
                 SET position = excluded.position, hash = excluded.hash, updated_at = now()`,
       values: [position, hash],

@@ -8,7 +8,7 @@ import { own } from '../postgres/own-tables.js';
 import type { Queryable } from '../postgres/pool.js';
 import { keptDeletions } from '../projector/trash/kept-deletions.js';
 import { type TrashEntry, findInTrash, isKept, notInTrash } from '../projector/trash/list.js';
-import { type Identity, type State } from '../schema/model/state.js';
+import { identityOf } from '../projector/trash/rows.js';
 import type { Prepare } from './types.js';
 
 export interface RestoreOptions {
@@ -25,17 +25,8 @@ export async function findEntry({ pool, at }: RestoreOptions, position: number):
   if (deletion === undefined) throw new ProblemError(await notInTrash(pool, position));
   const { there: _, ...said } = deletion;
   const { state } = await at(position - 1);
-  return { ...said, identity: identityIn(state, said), rows: null, bytes: null };
-}
-
-function identityIn(
-  { collections }: State,
-  { collection, field, position }: Omit<TrashEntry, 'identity' | 'rows' | 'bytes'>,
-): Identity {
-  const identities = collections.get(collection)?.identities;
-  const identity = field === null ? identities?.collection : identities?.fields.get(field);
-  if (identity === undefined) throw new Error(`trash: position ${position} deleted nothing`);
-  return identity;
+  const identity = identityOf(said, state.collections.get(said.collection));
+  return { ...said, identity, rows: null, bytes: null };
 }
 
 /** The schema before the batch that put an entry into the trash. */

@@ -34,7 +34,7 @@ describe('dps status, verify and rebuild', () => {
     expect(out).to.match(/^metadata +transactional +2 +0 +running/m);
     const status = JSON.parse((await run('status', '--json')).out) as { log: object; projections: object[] };
     expect(status.log).to.include({ position: 2, actor: 'Admin' });
-    expect(status.projections).to.have.length(4);
+    expect(status.projections).to.have.length(5);
   });
 
   it('verify finds nothing, then names what differs, and a rebuild mends the rows', async () => {

@@ -40,6 +40,7 @@ describe('/projections and /metrics', () => {
     expect(before.map(({ name, kind, position }) => [name, kind, position])).to.deep.equal([
       ['tables', 'transactional', 0],
       ['metadata', 'transactional', 0],
+      ['trash', 'transactional', 0],
       ['change-requests', 'transactional', 0],
       ['indexes', 'after-commit', 0],
     ]);

@@ -78,6 +78,7 @@ for (const schema of ['public', 'other "schema"']) {
         { name: 'change-requests', position: 1 },
         { name: 'metadata', position: 1 },
         { name: 'tables', position: 1 },
+        { name: 'trash', position: 1 },
       ]);
       await until('the news are heard', () => news.length > 0);
       expect(news).to.deep.equal(['1']);

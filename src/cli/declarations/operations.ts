@@ -122,6 +122,8 @@ noticed, and what was kept of the other log is dropped. Look first: "dps verify"
 
   metadata            the rows of service_collections, service_fields, service_relations
   tables              make what is missing, mend what differs; nothing is dropped ("dps drift" can)
+  trash               the list of what the trash holds
+  change-requests     the rows of change requests
   indexes             go on with the indexes that are built after their commit, at once
   tables --into URL   replay the whole log, DDL included, into an empty database, and verify it
 
@@ -129,7 +131,7 @@ Exit code 1 when differences are left.`,
     )
     .argument('<projection>', 'what to rebuild')
     .option('--into <url>', 'postgres://… of an empty database; the log is copied with its hashes');
-  rebuild.registeredArguments[0]?.choices(['tables', 'metadata', 'indexes']);
+  rebuild.registeredArguments[0]?.choices(['tables', 'metadata', 'trash', 'change-requests', 'indexes']);
   does(onDatabase(rebuild), async () => (await import('../commands/rebuild.js')).rebuild);
 
   const restore = program

@@ -10,6 +10,7 @@ import { type Verification, verify } from '../verify/index.js';
 import { INDEX_PROJECTION } from '../verify/pending-indexes.js';
 import { PROJECTION_NAMES, type ProjectionName, type ProjectionStatus, listProjections } from './list.js';
 import { CHANGES_PROJECTION, type RebuiltChanges, rebuildChanges } from '../change-requests/rebuild.js';
+import { type RebuiltTrash, TRASH_PROJECTION, rebuildTrash } from '../trash/rebuild.js';
 import type { LogLock } from './log-lock.js';
 import { type Progress, type RebuiltMetadata, rebuildMetadataRows } from '../metadata/rebuild.js';
 import { type RebuiltTables, rebuildTables } from './rebuild-tables.js';
@@ -51,7 +52,8 @@ export interface Verified extends Verification {
 export type Rebuilt = { name: ProjectionName; position: number } & Partial<
   Omit<RebuiltMetadata, 'position'> &
     Omit<RebuiltTables, 'position'> &
-    Omit<RebuiltChanges, 'position'> & { lag: number }
+    Omit<RebuiltChanges, 'position'> &
+    Omit<RebuiltTrash, 'position'> & { lag: number }
 >;
 
 export interface ProjectionsOptions {
@@ -76,6 +78,7 @@ export function createProjections(options: ProjectionsOptions): Projections {
     metadata: async (onProgress) => ({
       ...(await rebuildMetadataRows({ ...options, onProgress })),
     }),
+    [TRASH_PROJECTION]: async () => ({ ...(await rebuildTrash(options.pool, options.pipeline)) }),
     [CHANGES_PROJECTION]: async () => ({ ...(await rebuildChanges(options.pool, options.pipeline)) }),
     tables: () => rebuildTables(options.pipeline, options.connection.schema),
     [INDEX_PROJECTION]: () => retryIndexes(options),

@@ -3,10 +3,11 @@ import { headPosition } from '../../log/read.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { CHANGES_PROJECTION } from '../change-requests/rebuild.js';
 import { type Sql, sql, own } from '../ddl/sql.js';
+import { TRASH_PROJECTION } from '../trash/rebuild.js';
 import { INDEX_PROJECTION } from '../verify/pending-indexes.js';
 import { nextStep } from './next-step.js';
 
-export const PROJECTION_NAMES = ['tables', 'metadata', CHANGES_PROJECTION, INDEX_PROJECTION] as const;
+export const PROJECTION_NAMES = ['tables', 'metadata', TRASH_PROJECTION, CHANGES_PROJECTION, INDEX_PROJECTION] as const;
 export type ProjectionName = (typeof PROJECTION_NAMES)[number];
 
 /** `transactional`: written in the transaction of its events. `after-commit`: follows from its own checkpoint. */
@@ -45,6 +46,7 @@ export interface ProjectionError {
 const KINDS: Record<ProjectionName, ProjectionKind> = {
   tables: 'transactional',
   metadata: 'transactional',
+  [TRASH_PROJECTION]: 'transactional',
   [CHANGES_PROJECTION]: 'transactional',
   [INDEX_PROJECTION]: 'after-commit',
 };

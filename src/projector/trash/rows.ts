@@ -4,7 +4,7 @@ import { own } from '../../postgres/own-tables.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { type Folding, startFolding } from '../../schema/fold/evolve.js';
 import type { LogEvent, StoredEvent } from '../../schema/model/events.js';
-import type { State } from '../../schema/model/state.js';
+import type { CollectionNode, Identity, State } from '../../schema/model/state.js';
 import { copiedRows } from '../ddl/kept/values.js';
 import { sql } from '../ddl/sql.js';
 import { keptTable } from './expressions.js';
@@ -36,12 +36,15 @@ SELECT t.position, t.kind, t.collection, t.field, t.identity, t.batch, t.deleted
 
 const REMOVE = `DELETE FROM ${own.trash} t USING jsonb_array_elements_text($1::jsonb) AS gone (position) WHERE t.position = gone.position::bigint`;
 
+/** What of it is not there is left out. */
+export const insertRows = (rows: readonly Row[]): Parameterised => ({ text: INSERT, values: [JSON.stringify(rows)] });
+
 /** What a batch puts in and takes out; run after its DDL. */
 export function* trashStatements({ before, events }: TrashBatch): Resumable<Parameterised[]> {
   const rows = events.some(isKept) ? yield* rowsOf(before, events) : [];
   const gone = events.flatMap(positionsLeft);
   return [
-    ...(rows.length > 0 ? [{ text: INSERT, values: [JSON.stringify(rows)] }] : []),
+    ...(rows.length > 0 ? [insertRows(rows)] : []),
     ...(gone.length > 0 ? [{ text: REMOVE, values: [JSON.stringify(gone)] }] : []),
   ];
 }
@@ -64,11 +67,19 @@ function* rowsOf(before: State, events: readonly StoredEvent[]): Resumable<Row[]
 }
 
 function rowOf({ position, collection, field, data, batch, occurred_at: deleted_at }: Deletion, at: Folding): Row {
-  const identities = at.node(collection)?.identities;
-  const identity = field === null ? identities?.collection : identities?.fields.get(field);
-  if (identity === undefined) throw new Error(`trash: ${JSON.stringify(collection)} was not there before`);
+  const identity = identityOf({ collection, field }, at.node(collection));
   const kind = field === null ? 'collection' : 'field';
   return { position, kind, collection, field, identity, batch, deleted_at, kept_until: data.kept_until ?? '' };
+}
+
+/** Of what a deletion is about. @param node the collection just before it */
+export function identityOf(
+  { collection, field }: Pick<Row, 'collection' | 'field'>,
+  node: CollectionNode | undefined,
+): Identity {
+  const identity = field === null ? node?.identities.collection : node?.identities.fields.get(field);
+  if (identity === undefined) throw new Error(`trash: ${JSON.stringify(collection)} was not there before`);
+  return identity;
 }
 
 /** The positions whose place in the trash is empty now. Alias fields come back with the table that they went with. */

@@ -1,51 +1,82 @@
-/** The list of the trash, against what the log says became of it and what the catalog holds. */
-import type pg from 'pg';
-import { own, trashSchemaNameSql } from '../../postgres/own-tables.js';
-import { COPY } from '../ddl/kept/values.js';
+/** The list of the trash, against what the log says of it and what the catalog holds. */
+import { type End, endsOf } from '../../log/ends.js';
+import { own } from '../../postgres/own-tables.js';
+import type { Queryable } from '../../postgres/pool.js';
+import { isThere, shownTime } from '../trash/expressions.js';
+import { type KeptDeletion, allKeptDeletions } from '../trash/kept-deletions.js';
+import type { TrashEntry } from '../trash/list.js';
 import type { Difference } from './difference.js';
 
-interface Row {
-  position: number;
-  collection: string;
-  field: string | null;
-  kept_until: string;
-  /** Whether its table is there. */
+/** What the list takes from the log. */
+const MEMBERS = ['kind', 'collection', 'field', 'batch', 'deleted_at', 'kept_until'] as const;
+
+interface Row extends Pick<TrashEntry, (typeof MEMBERS)[number] | 'position' | 'identity'> {
   there: boolean;
   /** The event that took it out of the trash. */
   ended: number | null;
-  /** Whether the log has such a deletion. */
-  deleted: boolean;
 }
 
 const ENTRIES = `
-SELECT t.position::float8 AS position, t.collection, t.field, t.kept_until::text AS kept_until,
-  EXISTS (SELECT FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-           WHERE n.nspname = ${trashSchemaNameSql('t.position')}
-             AND c.relname = CASE t.kind WHEN 'field' THEN '${COPY}' ELSE t.collection END) AS there,
+SELECT t.position::float8 AS position, t.kind, t.collection, t.field, t.identity, t.batch,
+  ${shownTime('t.deleted_at')} AS deleted_at, ${shownTime('t.kept_until')} AS kept_until, ${isThere('t')} AS there,
   (SELECT max(e.position)::float8 FROM ${own.events} e
-    WHERE e.subject ->> 'kind' = 'trash' AND e.subject ->> 'id' = t.position::text) AS ended,
-  EXISTS (SELECT FROM ${own.events} e WHERE e.position = t.position AND e.collection = t.collection
-             AND e.field IS NOT DISTINCT FROM t.field AND e.data ? 'kept_until') AS deleted
+    WHERE e.subject ->> 'kind' = 'trash' AND e.subject ->> 'id' = t.position::text) AS ended
   FROM ${own.trash} t ORDER BY t.position`;
 
 /**
- * What is in the list and can't come back, or shouldn't be in it. What a log that was replayed says was kept isn't in the
- * list of where it was replayed, and that is right.
+ * What is not in the list and should be, can't come back, or shouldn't be in it, and what is said of it otherwise than by
+ * the log. What a log that was replayed says was kept isn't there, nor in the list, and that is right.
  */
-export async function verifyTrash(client: pg.ClientBase): Promise<Difference[]> {
-  const { rows } = await client.query<Row>(ENTRIES);
-  return rows.flatMap((row): Difference[] => {
-    const { position, collection, field, kept_until, there, ended, deleted } = row;
-    const isListed = deleted && ended === null;
-    if (isListed && there) return [];
-    const place = {
-      where: 'trash' as const,
-      collection,
-      ...(field !== null && { field }),
-      member: `position ${position}`,
-    };
-    if (isListed) return [{ ...place, expected: `kept until ${kept_until}`, found: null }];
+export async function verifyTrash(db: Queryable): Promise<Difference[]> {
+  const { rows } = await db.query<Row>(ENTRIES);
+  const deletions = new Map((await allKeptDeletions(db)).map((each) => [each.position, each]));
+  const listed = new Set(rows.map(({ position }) => position));
+  const ends = await endsOf(
+    db,
+    rows.filter(({ identity }) => IDENTITY.test(identity)).map(({ identity }) => identity),
+  );
+  return [
+    ...rows.flatMap((row) => differencesOf(row, deletions.get(row.position), ends.get(row.identity))),
+    ...[...deletions.values()].filter(({ position, there }) => there && !listed.has(position)).map(missing),
+  ];
+}
+
+/** As the fold gives them. */
+const IDENTITY = /^[1-9]\d{0,14}(\.[1-9]\d{0,5})?$/;
+
+function differencesOf(row: Row, said: KeptDeletion | undefined, end: End | undefined): Difference[] {
+  const { position, kept_until, there, ended } = row;
+  if (said === undefined) {
     const expected = ended === null ? null : `gone by position ${ended}`;
-    return [{ ...place, expected, found: `listed until ${kept_until}` }];
-  });
+    return [{ ...placeOf(row), expected, found: `listed until ${kept_until}` }];
+  }
+  const names = MEMBERS.filter((member) => row[member] !== said[member]);
+  const others = names.map((member) => ({
+    ...placeOf(said, member),
+    expected: said[member],
+    found: row[member],
+  }));
+  if (end?.position !== position || !end.isOwn)
+    others.push({ ...placeOf(said, 'identity'), expected: 'what was deleted', found: row.identity });
+  // By the names that the log says.
+  if (there || others.length > 0) return others;
+  return [{ ...placeOf(row), expected: `kept until ${kept_until}`, found: null }];
+}
+
+const missing = (said: KeptDeletion): Difference => ({
+  ...placeOf(said),
+  expected: `listed until ${said.kept_until}`,
+  found: null,
+});
+
+function placeOf(
+  { position, collection, field }: Pick<Row, 'position' | 'collection' | 'field'>,
+  member?: string,
+): Omit<Difference, 'expected' | 'found'> {
+  return {
+    where: 'trash',
+    collection,
+    ...(field !== null && { field }),
+    member: `position ${position}${member === undefined ? '' : `, ${member}`}`,
+  };
 }

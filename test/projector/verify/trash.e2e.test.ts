@@ -63,6 +63,61 @@ describe('who knows the trash', function () {
     expect(await verified()).to.include({ ok: true });
   });
 
+  it('a row that was changed, deleted or made by hand is found, and a rebuild mends all', async () => {
+    const [values, table] = await given();
+    const list = async () => (await api.ok<{ data: unknown[] }>('GET', '/trash')).data;
+    const before = await list();
+    const CHANGES: [sql: string, members: string[]][] = [
+      [`DELETE FROM service.service_trash WHERE position = ${values}`, [`position ${values}`]],
+      [
+        `UPDATE service.service_trash SET identity = '1.3' WHERE position = ${values}`,
+        [`position ${values}, identity`],
+      ],
+      [`UPDATE service.service_trash SET identity = 'x' WHERE position = ${table}`, [`position ${table}, identity`]],
+      [
+        `UPDATE service.service_trash SET kept_until = now(), batch = gen_random_uuid() WHERE position = ${table}`,
+        [`position ${table}, batch`, `position ${table}, kept_until`],
+      ],
+      [
+        `UPDATE service.service_trash SET collection = 'other', field = 'f', kind = 'field' WHERE position = ${table}`,
+        [`position ${table}, collection`, `position ${table}, field`, `position ${table}, kind`],
+      ],
+      [
+        `INSERT INTO service.service_trash SELECT 1, kind, 'phantom', field, identity, batch, deleted_at, kept_until FROM service.service_trash LIMIT 1`,
+        ['position 1'],
+      ],
+      [`TRUNCATE service.service_trash`, [`position ${values}`, `position ${table}`]],
+    ];
+    for (const [sql, members] of CHANGES) {
+      await api.sql(sql);
+      const { ok, differences } = await verified();
+      expect([ok, differences.map((each) => (each as { member: string }).member).sort()], sql).to.deep.equal([
+        false,
+        members,
+      ]);
+      const rebuilt = await api.ok<{ data: object }>('POST', '/projections/trash/rebuild');
+      expect(rebuilt.data).to.include({ name: 'trash', entries: 2 });
+      expect(await list(), sql).to.deep.equal(before);
+      expect(await verified()).to.include({ ok: true });
+    }
+    // Without its row a table is found all the same, and comes back with its rows.
+    await api.sql(`TRUNCATE service.service_trash`);
+    await api.ok('POST', `/trash/${table}/restore`);
+    expect(await api.sql('SELECT title FROM authors')).to.deep.equal([{ title: 'two' }]);
+    const ran = await dps(['rebuild', 'trash'], { DATABASE_URL: service.databaseUrl });
+    expect([ran.code, ran.out]).to.deep.equal([0, `trash: at position ${await api.head()}, 1 entries.`]);
+    await api.ok('POST', `/trash/${values}/restore`);
+    // What was dropped by hand leaves the list, and may come back empty.
+    await api.ok('DELETE', '/collections/authors');
+    const [entry] = (await list()) as { position: number }[];
+    await api.sql(`DROP TABLE service_trash_${entry!.position}.authors`);
+    expect((await api.ok<{ data: object }>('POST', '/projections/trash/rebuild')).data).to.include({ entries: 0 });
+    expect(await verified()).to.include({ ok: true });
+    const back = await api.ok<{ warnings: { code: string }[] }>('POST', `/trash/${entry!.position}/restore`);
+    expect(back.warnings.map(({ code }) => code)).to.deep.equal(['DATA_NOT_RESTORED']);
+    expect(await verified()).to.include({ ok: true });
+  });
+
   it('doctor names what is in it and is not ours; adoption and drift see nothing of it', async () => {
     const [values] = await given();
     await api.sql(

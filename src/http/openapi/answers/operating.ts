@@ -101,6 +101,7 @@ export const rebuilt = z
     fields: count,
     relations: count,
     changes: count,
+    entries: count,
     replaced: count,
     milliseconds: z.number().optional(),
     locked_milliseconds: z.number().optional(),
