@@ -75,7 +75,7 @@ describe('who knows the trash', function () {
       ],
       [`UPDATE service.service_trash SET identity = 'x' WHERE position = ${table}`, [`position ${table}, identity`]],
       [
-        `UPDATE service.service_trash SET kept_until = now(), batch = gen_random_uuid() WHERE position = ${table}`,
+        `UPDATE service.service_trash SET kept_until = kept_until + interval '1 day', batch = gen_random_uuid() WHERE position = ${table}`,
         [`position ${table}, batch`, `position ${table}, kept_until`],
       ],
       [
