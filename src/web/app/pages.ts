@@ -1,13 +1,16 @@
 /** The pages that the rail leads to, and who may see them. */
 import schemaIcon from 'icon:account_tree';
 import timelineIcon from 'icon:history';
+import reviewIcon from 'icon:rule';
 import accountsIcon from 'icon:group';
 import referenceIcon from 'icon:api';
 import operationsIcon from 'icon:monitor_heart';
 import type { Role } from '../service/types.js';
 
 export interface PageEntry {
-  to: '/' | '/timeline' | '/operations' | '/accounts' | '/api';
+  to: '/' | '/review' | '/timeline' | '/operations' | '/accounts' | '/api';
+  /** What its address says beside. */
+  search?: { bring: true };
   label: string;
   /** The path of its icon. */
   icon: string;
@@ -20,8 +23,15 @@ const READERS_OF_HISTORY: readonly Role[] = ['admin', 'auditor'];
 
 export const PAGES: readonly PageEntry[] = [
   { to: '/', label: 'Schema', icon: schemaIcon, roles: EVERYBODY },
+  { to: '/review', label: 'Review', icon: reviewIcon, roles: READERS_OF_HISTORY },
   { to: '/timeline', label: 'Timeline', icon: timelineIcon, roles: READERS_OF_HISTORY },
   { to: '/operations', label: 'Operations', icon: operationsIcon, roles: READERS_OF_HISTORY },
   { to: '/accounts', label: 'Accounts', icon: accountsIcon, roles: ['admin'] },
   { to: '/api', label: 'API', icon: referenceIcon, roles: EVERYBODY },
+];
+
+/** What can be begun from the search as well. */
+export const ACTIONS: readonly PageEntry[] = [
+  { to: '/review', search: { bring: true }, label: 'Bring a snapshot in', icon: reviewIcon, roles: ['admin'] },
+  { to: '/review', search: { bring: true }, label: 'Go back to a moment', icon: reviewIcon, roles: READERS_OF_HISTORY },
 ];

@@ -2,6 +2,7 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import { readCollectionSearch } from '../pages/collection/search.js';
 import { readReferenceSearch } from '../pages/reference/search.js';
+import { readReviewSearch } from '../pages/review/search.js';
 import { readTimelineSearch } from '../pages/timeline/search.js';
 import { NotFound } from '../shared/not-found.js';
 import { readSchemaSearch } from '../pages/schema/search.js';
@@ -30,6 +31,13 @@ const timeline = createRoute({
   component: lazyRouteComponent(() => import('../pages/timeline/page.js'), 'TimelinePage'),
 });
 
+const review = createRoute({
+  getParentRoute: () => root,
+  path: '/review',
+  validateSearch: readReviewSearch,
+  component: lazyRouteComponent(() => import('../pages/review/page.js'), 'ReviewPage'),
+});
+
 const accounts = createRoute({
   getParentRoute: () => root,
   path: '/accounts',
@@ -50,7 +58,7 @@ const operations = createRoute({
 });
 
 export const router = createRouter({
-  routeTree: root.addChildren([schema, collection, timeline, operations, accounts, reference]),
+  routeTree: root.addChildren([schema, collection, review, timeline, operations, accounts, reference]),
   basepath: '/app',
   defaultPreload: 'intent',
   scrollRestoration: true,

@@ -51,13 +51,13 @@ function best<T>(items: readonly T[], wanted: string, nameOf: (item: T) => strin
   return groups.flat().slice(0, MOST);
 }
 
-const pageFound = ({ to, label }: PageEntry): Found => ({
+const pageFound = ({ to, label, search }: PageEntry): Found => ({
   kind: 'page',
-  key: `page ${to}`,
+  key: `page ${to} ${label}`,
   label,
-  description: 'Page',
+  description: search === undefined ? 'Page' : 'Action',
   icon: null,
-  to: { to },
+  to: { to, ...(search && { search }) },
 });
 
 const collectionFound = ({ collection, meta, schema }: ListedCollection): Found => ({

@@ -11,7 +11,7 @@ import { collectionsQuery, fieldNamesQuery } from '../service/queries.js';
 import { useRole } from '../service/use-session.js';
 import { Glyph } from '../shared/glyph.js';
 import { MaterialIcon } from '../shared/material-icon.js';
-import { PAGES } from './pages.js';
+import { ACTIONS, PAGES } from './pages.js';
 import { type Found, findFor } from './search-index.js';
 
 const [store, spotlight] = createSpotlight();
@@ -26,7 +26,7 @@ export function Search() {
   const navigate = useNavigate();
   const { data: collections = [] } = useQuery({ ...collectionsQuery(), enabled: asked });
   const { data: fields = [], isFetching } = useQuery({ ...fieldNamesQuery(), enabled: asked && needle !== '' });
-  const pages = PAGES.filter(({ roles }) => roles.includes(role));
+  const pages = [...PAGES, ...ACTIONS].filter(({ roles }) => roles.includes(role));
   const found = findFor(needle, { pages, collections, fields });
   const go = ({ to }: Found) => void navigate(to);
   // The kit marks the first line before ours are drawn again: without a mark, Enter means the first one.

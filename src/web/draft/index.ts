@@ -2,7 +2,7 @@
 export { type Conflict, type DraftDiff, type Head, draftDiff } from './diff.js';
 export { discard } from './edits.js';
 export { readHead } from './head.js';
-export { type Draft, type DraftedChange, EMPTY, changesIn, isEmpty } from './model.js';
+export { type Draft, type DraftedChange, EMPTY, changesIn, isEmpty, touchedAtHead } from './model.js';
 export { settled } from './settle.js';
 export { type DraftState, currentDraft, discardDraft, editDraft, undoEdit } from './store.js';
 export { useDraft } from './use-draft.js';

@@ -7,6 +7,8 @@ export interface Sending {
   headers?: Readonly<Record<string, string>>;
   /** Sent as a JSON body. */
   json?: unknown;
+  /** A body as it is, of this type. */
+  file?: { content: Blob | string; type: string };
   signal?: AbortSignal;
 }
 
@@ -23,9 +25,12 @@ export async function send<T>(path: string, sending: Sending = {}): Promise<T> {
 }
 
 /** The answer itself, once it is known to be none of refusal. */
-export async function answerTo(path: string, { method = 'GET', headers, json, signal }: Sending): Promise<Response> {
-  const body = json === undefined ? null : JSON.stringify(json);
-  const type: Record<string, string> = body === null ? {} : { 'Content-Type': 'application/json' };
+export async function answerTo(path: string, sending: Sending): Promise<Response> {
+  const { method = 'GET', headers, json, signal } = sending;
+  const file =
+    sending.file ?? (json === undefined ? null : { content: JSON.stringify(json), type: 'application/json' });
+  const body = file?.content ?? null;
+  const type: Record<string, string> = file === null ? {} : { 'Content-Type': file.type };
   const init: RequestInit = { method, headers: { ...headers, ...type }, body };
   if (signal !== undefined) init.signal = signal;
   const answer = await fetch(path, init).catch((cause: unknown) => {

@@ -2,8 +2,10 @@
 import type { z } from 'zod';
 import type * as accounts from '../../http/openapi/answers/accounts.js';
 import type { errors } from '../../http/openapi/answers/errors.js';
+import type * as changes from '../../http/openapi/answers/changes.js';
 import type * as history from '../../http/openapi/answers/history.js';
 import type * as operating from '../../http/openapi/answers/operating.js';
+import type * as schema from '../../http/openapi/answers/schema.js';
 import type { CollectionDocument } from '../../http/deps.js';
 
 export type { CollectionDocument } from '../../http/deps.js';
@@ -39,3 +41,10 @@ export type Projection = z.output<typeof operating.projection>;
 export type Drift = z.output<typeof operating.drift>;
 export type Verification = z.output<typeof operating.verification>;
 export type LogVerification = z.output<typeof history.verification>;
+
+/** What there is to know of a change, and what was left out of a file. */
+export type Finding = z.output<typeof schema.finding>;
+/** What a dry run answers, or an explanation. */
+export type Plan = z.output<typeof operating.plan>;
+export type ChangeRequest = z.output<typeof changes.changeRequest>;
+export type ChangeSummary = z.output<typeof changes.changeSummary>;

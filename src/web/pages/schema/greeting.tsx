@@ -2,13 +2,23 @@
 import adoptIcon from 'icon:database';
 import bringIcon from 'icon:upload_file';
 import makeIcon from 'icon:add_box';
-import { Code, Container, Paper, SimpleGrid, Text, Title } from '@mantine/core';
+import { Button, Code, Container, Paper, SimpleGrid, Text, Title } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
 import { useRole } from '../../service/use-session.js';
 import { Glyph } from '../../shared/glyph.js';
 import { CopyButton } from '../../shared/copy-button.js';
 import classes from './greeting.module.css';
 
-const WAYS = [
+interface Way {
+  icon: string;
+  title: string;
+  text: string;
+  /** It is done here. */
+  bring?: true;
+  command: (origin: string) => string;
+}
+
+const WAYS: readonly Way[] = [
   {
     icon: makeIcon,
     title: 'Make a collection',
@@ -19,7 +29,8 @@ const WAYS = [
   {
     icon: bringIcon,
     title: 'Bring a snapshot',
-    text: 'The schema of another instance, ours or the peer’s, as JSON or YAML. It shows the plan and asks first:',
+    text: 'The schema of another instance, ours or of Directus, as JSON or YAML. You see what it does before it is done.',
+    bring: true,
     command: (origin: string) => `npx dps apply snapshot.yaml --force --url ${origin} --token "$TOKEN"`,
   },
   {
@@ -44,7 +55,7 @@ export function Greeting() {
       </Text>
       {role === 'admin' && (
         <SimpleGrid cols={{ base: 1, md: 3 }} spacing="lg">
-          {WAYS.map(({ icon, title, text, command }) => (
+          {WAYS.map(({ icon, title, text, bring, command }) => (
             <Paper key={title} p="lg" radius="lg" className={classes.way}>
               <span className={classes.icon}>
                 <Glyph path={icon} size={26} />
@@ -55,6 +66,11 @@ export function Greeting() {
               <Text size="sm" c="dimmed">
                 {text}
               </Text>
+              {bring === true && (
+                <Button renderRoot={(props) => <Link {...props} to="/review" search={{ bring: true }} />}>
+                  Choose a file
+                </Button>
+              )}
               <div className={classes.command}>
                 <Code block className={classes.code} tabIndex={0} aria-label={`Command: ${title}`}>
                   {command(location.origin)}

@@ -5,6 +5,7 @@ import { CloseButton, NativeSelect, Switch, Text, TextInput } from '@mantine/cor
 import { useDeferredValue, useMemo, useState } from 'react';
 import type { ListedCollection } from '../../service/types.js';
 import { Glyph } from '../../shared/glyph.js';
+import { SnapshotMenu } from '../../shared/snapshot/snapshot-menu.js';
 import type { SchemaSearch } from './search.js';
 import { Tree } from './tree.js';
 import { languagesOf, nameIn, rowsOf, treeOf } from './tree-model.js';
@@ -71,6 +72,7 @@ export function TreePanel({ collections, search, onChange, onChoose }: Props) {
         <Text size="xs" c="dimmed">
           {tables.toLocaleString()} {tables === 1 ? 'table' : 'tables'}
         </Text>
+        <SnapshotMenu size="compact-sm" />
         {hasHidden && (
           <Switch
             size="xs"

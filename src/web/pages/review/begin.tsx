@@ -1,0 +1,114 @@
+/** What can be reviewed: a file, a moment in the past, a request that is under way. */
+import { Badge, Button, Group, Stack, Text, TextInput, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
+import { changesQuery } from '../../service/review-queries.js';
+import { useRole } from '../../service/use-session.js';
+import type { ChangeSummary } from '../../service/types.js';
+import { brief } from '../../shared/brief.js';
+import { Page } from '../../shared/page.js';
+import { useTitle } from '../../shared/page-title.js';
+import { Time } from '../../shared/time.js';
+import { Bring } from './parts/bring.js';
+import { STATES } from './request-view.js';
+import classes from './review.module.css';
+
+export function Begin() {
+  useTitle('Review');
+  const isAdmin = useRole() === 'admin';
+  const { data: changes = [] } = useQuery(changesQuery());
+  return (
+    <Page>
+      <Title order={1} size="h3">
+        Review
+      </Title>
+      <Text c="dimmed" mb="lg">
+        A change is looked at here before it is carried out: what it does, what it would lose, whom it locks.
+      </Text>
+      <Stack gap="xl">
+        {isAdmin && (
+          <Section title="Bring a snapshot in">
+            <Bring />
+          </Section>
+        )}
+        <Section title="Go back to a moment">
+          <GoBack />
+        </Section>
+        {isAdmin && (
+          <Section title="Edit the schema">
+            <Text size="sm">
+              Open a <Link to="/">collection</Link> and change it: what you change is collected as a draft, which is
+              reviewed here.
+            </Text>
+          </Section>
+        )}
+        {changes.length > 0 && (
+          <Section title="Change requests">
+            <Requests changes={changes} />
+          </Section>
+        )}
+      </Stack>
+    </Page>
+  );
+}
+
+function Section({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <section>
+      <Title order={2} size="h5" mb="xs">
+        {title}
+      </Title>
+      {children}
+    </section>
+  );
+}
+
+function GoBack() {
+  const navigate = useNavigate();
+  const [time, setTime] = useState('');
+  const moment = time === '' ? null : new Date(time);
+  return (
+    <Group gap="sm" align="flex-end">
+      <TextInput
+        label="Day and time"
+        type="datetime-local"
+        value={time}
+        onChange={(event) => setTime(event.currentTarget.value)}
+      />
+      <Button
+        variant="default"
+        disabled={moment === null || Number.isNaN(moment.getTime())}
+        onClick={() => moment && void navigate({ to: '/review', search: { to: moment.toISOString() } })}
+      >
+        See what it takes
+      </Button>
+      <Text size="sm" c="dimmed">
+        or choose a change in the <Link to="/timeline">timeline</Link>
+      </Text>
+    </Group>
+  );
+}
+
+function Requests({ changes }: { changes: readonly ChangeSummary[] }) {
+  return (
+    <ul className={classes.requests}>
+      {changes.map(({ id, state, collections, author, reason, opened_at: at }) => (
+        <li key={id}>
+          <Link to="/review" search={{ change: id }} className={classes.request}>
+            <span className={classes.requestName}>
+              <bdi>{brief(collections.join(', '), 120)}</bdi>
+              <Text component="span" size="xs" c="dimmed">
+                {author.name}, <Time at={at} />
+                {reason !== null && `: ${brief(reason, 160)}`}
+              </Text>
+            </span>
+            <Badge color={STATES[state].color} variant="light" className={classes.state}>
+              {state}
+            </Badge>
+          </Link>
+        </li>
+      ))}
+    </ul>
+  );
+}

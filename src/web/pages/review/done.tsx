@@ -1,0 +1,69 @@
+/** What was applied, and the way back while it is cheap. */
+import doneIcon from 'icon:check_circle';
+import { Button, Group, Text, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { batchQuery, differenceQuery } from '../../service/history-queries.js';
+import type { Batch } from '../../service/types.js';
+import { Answered } from '../../shared/answered.js';
+import { ChangeList } from '../../shared/changes/change-list.js';
+import { changesOf } from '../../shared/changes/sentences.js';
+import { Glyph } from '../../shared/glyph.js';
+import { Page } from '../../shared/page.js';
+import { useTitle } from '../../shared/page-title.js';
+import { brief } from '../../shared/brief.js';
+import classes from './review.module.css';
+
+export function Done({ batch: id }: { batch: string }) {
+  useTitle('Applied · Review');
+  const batch = useQuery(batchQuery(id));
+  return (
+    <Page>
+      <Answered query={batch} label="Reading what was applied">
+        {(found) => (found === null ? <Text>The log holds no change of this name.</Text> : <What batch={found} />)}
+      </Answered>
+    </Page>
+  );
+}
+
+function What({ batch }: { batch: Batch }) {
+  const { first_position: first, last_position: last, summary, reason, events } = batch;
+  const difference = useQuery(differenceQuery(first - 1, last));
+  return (
+    <>
+      <Group gap="sm" wrap="nowrap">
+        <span className={classes.check}>
+          <Glyph path={doneIcon} size={30} />
+        </span>
+        <Title order={1} size="h3">
+          Applied
+        </Title>
+      </Group>
+      <Text mt="xs">{brief(summary, 300)}</Text>
+      <Text c="dimmed" size="sm" mt={4}>
+        {events === 1 ? `Event ${last}` : `${events} events, ${first} to ${last}`} of the log
+        {reason !== null && `: ${brief(reason, 300)}`}
+      </Text>
+      <Group gap="sm" my="lg">
+        <Button component={Link} to="/">
+          To the schema
+        </Button>
+        <Button variant="default" renderRoot={(props) => <Link {...props} to="/review" search={{ to: first - 1 }} />}>
+          Undo …
+        </Button>
+        <Button
+          variant="default"
+          renderRoot={(props) => <Link {...props} to="/timeline" search={{ batch: batch.batch }} />}
+        >
+          In the timeline
+        </Button>
+      </Group>
+      <Text size="sm" c="dimmed" mb="lg">
+        Undoing looks at the way back first. What was deleted comes back with its data while the trash keeps it.
+      </Text>
+      <Answered query={difference} label="Reading what changed">
+        {(diff) => <ChangeList changes={changesOf(diff)} />}
+      </Answered>
+    </>
+  );
+}

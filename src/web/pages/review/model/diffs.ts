@@ -1,0 +1,5 @@
+/** Whether a diff says anything. */
+import type { SchemaDiff } from '../../../service/types.js';
+
+export const isEmptyDiff = ({ collections = [], fields = [], relations = [] }: Partial<SchemaDiff>): boolean =>
+  collections.length + fields.length + relations.length === 0;

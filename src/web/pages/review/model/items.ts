@@ -1,0 +1,180 @@
+/** A diff as things that somebody decides about, one by one, and back. */
+import type { Entry, SchemaDiff } from '../../../service/types.js';
+
+export type Part = 'collections' | 'fields' | 'relations';
+export const PARTS: readonly Part[] = ['collections', 'fields', 'relations'];
+
+/** One member of a document that is changed. */
+export interface Member {
+  key: string;
+  /** Up to the first index of an array: an array is one member. */
+  path: readonly string[];
+  before: unknown;
+  after: unknown;
+  /** Where its entries stand in the item. */
+  entries: readonly number[];
+}
+
+/** One collection, field or relation that differs. */
+export interface Item {
+  key: string;
+  part: Part;
+  collection: string;
+  field: string | null;
+  how: 'made' | 'changed' | 'removed' | 'renamed';
+  /** Of what comes or goes: all of it. */
+  document: Readonly<Record<string, unknown>> | null;
+  /** Of a change. */
+  members: readonly Member[];
+  /** Of what comes back from the trash: the position of its deletion. */
+  restores: number | null;
+  /** Where it stands in its part of the diff. */
+  index: number;
+}
+
+interface RawItem {
+  collection: string;
+  field?: string;
+  restores?: number;
+  diff: readonly Entry[];
+}
+
+export const keyOf = (part: Part, collection: string, field: string | null): string =>
+  JSON.stringify(field === null ? [part, collection] : [part, collection, field]);
+
+export const memberKeyOf = (item: string, path: readonly string[]): string => `${item} ${JSON.stringify(path)}`;
+
+const rawItems = (diff: Partial<SchemaDiff>, part: Part): readonly RawItem[] => diff[part] ?? [];
+
+/** In the order of the diff: collections, fields, relations. */
+export function itemsOf(diff: Partial<SchemaDiff>): Item[] {
+  return PARTS.flatMap((part) => {
+    const names = new Map<string, number>();
+    for (const { collection, field } of rawItems(diff, part)) {
+      const key = keyOf(part, collection, field ?? null);
+      names.set(key, (names.get(key) ?? 0) + 1);
+    }
+    return rawItems(diff, part).map((raw, index) => itemOf(part, raw, index, names));
+  });
+}
+
+function itemOf(part: Part, raw: RawItem, index: number, names: ReadonlyMap<string, number>): Item {
+  const { collection, field = null, restores = null, diff } = raw;
+  const name = keyOf(part, collection, field);
+  const whole = diff.find(({ path }) => path === undefined);
+  // What goes so that another one can have its name stands twice.
+  const isReplaced = whole?.kind === 'D' && (names.get(name) ?? 0) > 1;
+  const key = isReplaced ? `${name} gone` : name;
+  const base = { key, part, collection, field, restores, index };
+  return whole === undefined ? { ...base, ...changeOf(key, diff) } : { ...base, ...wholeOf(whole) };
+}
+
+type What = Pick<Item, 'how' | 'document' | 'members'>;
+
+function wholeOf(entry: Entry): What {
+  const isNew = entry.kind === 'N';
+  const document = valueOf(entry, isNew ? 'rhs' : 'lhs') as Record<string, unknown>;
+  return { how: isNew ? 'made' : 'removed', document, members: [] };
+}
+
+function changeOf(key: string, entries: readonly Entry[]): What {
+  const members = membersOf(key, entries);
+  return { how: members.some((member) => isRename(member)) ? 'renamed' : 'changed', document: null, members };
+}
+
+/** The new name of the thing itself. */
+export const isRename = ({ path }: Pick<Member, 'path'>): boolean =>
+  path.length === 1 && (path[0] === 'collection' || path[0] === 'field');
+
+const valueOf = (entry: object, side: 'lhs' | 'rhs'): unknown => (entry as { lhs?: unknown; rhs?: unknown })[side];
+
+function membersOf(item: string, entries: readonly Entry[]): Member[] {
+  const groups = new Map<string, { path: string[]; entries: number[] }>();
+  for (const [index, entry] of entries.entries()) {
+    const path = memberPath(entry);
+    const key = JSON.stringify(path);
+    const group = groups.get(key) ?? { path, entries: [] };
+    group.entries.push(index);
+    groups.set(key, group);
+  }
+  return [...groups.values()].map((group) => {
+    const own = group.entries.map((index) => entries[index] as Entry);
+    return { ...group, key: memberKeyOf(item, group.path), ...valuesOf(own, group.path.length) };
+  });
+}
+
+function memberPath({ path = [] }: Entry): string[] {
+  const until = path.findIndex((step) => typeof step === 'number');
+  return (until < 0 ? path : path.slice(0, until)).map(String);
+}
+
+function valuesOf(entries: readonly Entry[], depth: number): { before: unknown; after: unknown } {
+  const [first] = entries;
+  if (first !== undefined && entries.length === 1 && first.kind !== 'A' && first.path?.length === depth) {
+    return { before: valueOf(first, 'lhs'), after: valueOf(first, 'rhs') };
+  }
+  return { before: elementsOf(entries, depth, 'lhs'), after: elementsOf(entries, depth, 'rhs') };
+}
+
+/** Of an array: its elements that differ, by their places in it. */
+function elementsOf(entries: readonly Entry[], depth: number, side: 'lhs' | 'rhs'): Record<string, unknown> {
+  const found: Record<string, unknown> = {};
+  for (const entry of entries) {
+    const place = [...(entry.path ?? []).slice(depth), ...(entry.kind === 'A' ? [entry.index] : [])].join('.');
+    const value = valueOf(entry.kind === 'A' ? entry.item : entry, side);
+    if (value !== undefined) found[place] = value;
+  }
+  return found;
+}
+
+/** Where something stands in what is sent. */
+export interface Place {
+  item: string;
+  member: string | null;
+}
+
+export interface Chosen {
+  diff: SchemaDiff;
+  /** `fields[2]` → what that is. Members: `fields[2].diff[0]`. */
+  places: ReadonlyMap<string, Place>;
+}
+
+/** The diff without what was left out. */
+export function chosenOf(diff: Partial<SchemaDiff>, items: readonly Item[], leftOut: ReadonlySet<string>): Chosen {
+  const places = new Map<string, Place>();
+  const chosen: Record<Part, RawItem[]> = { collections: [], fields: [], relations: [] };
+  for (const item of items) {
+    const raw = rawItems(diff, item.part)[item.index];
+    if (raw === undefined || leftOut.has(item.key)) continue;
+    const out = new Set(item.members.filter(({ key }) => leftOut.has(key)).flatMap(({ entries }) => entries));
+    const kept = [...raw.diff.keys()].filter((index) => !out.has(index));
+    if (kept.length === 0) continue;
+    const at = `${item.part}[${chosen[item.part].length}]`;
+    places.set(at, { item: item.key, member: null });
+    for (const [sent, index] of kept.entries()) {
+      const member = item.members.find(({ entries }) => entries.includes(index));
+      places.set(`${at}.diff[${sent}]`, { item: item.key, member: member?.key ?? null });
+    }
+    chosen[item.part].push({ ...raw, diff: kept.map((index) => raw.diff[index] as Entry) });
+  }
+  return { diff: chosen as unknown as SchemaDiff, places };
+}
+
+/** What a thing takes along when it is left out: of a new collection its fields, of a new field its relation. */
+export function withDependents(items: readonly Item[], { key, part, collection, field, how }: Item): string[] {
+  if (how !== 'made' || part === 'relations') return [key];
+  const goesAlong = (each: Item): boolean =>
+    each.collection === collection && (part === 'collections' || (each.part === 'relations' && each.field === field));
+  return [key, ...items.filter((each) => each.key !== key && goesAlong(each)).map((each) => each.key)];
+}
+
+/** In the order in which their first item stands, with the collection itself first. */
+export function byCollection(items: readonly Item[]): [collection: string, items: Item[]][] {
+  const groups = new Map<string, Item[]>();
+  for (const item of items) {
+    const group = groups.get(item.collection);
+    if (group === undefined) groups.set(item.collection, [item]);
+    else group.push(item);
+  }
+  return [...groups].sort(([one], [other]) => one.localeCompare(other));
+}

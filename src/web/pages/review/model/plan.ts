@@ -1,0 +1,135 @@
+/** A plan, sorted to the things it is for. */
+import type { Finding, Plan, Problem } from '../../../service/types.js';
+import { type Item, type Part, type Place, keyOf } from './items.js';
+
+export type Statement = Plan['statements'][number];
+export type LockedTable = NonNullable<Plan['tables']>[number];
+
+/** By key of the item; what belongs to none of them, by the collection: `collections`. */
+export function statementsByItem(plan: Pick<Plan, 'statements' | 'events'>, items: readonly Item[]) {
+  const keys = new Set(items.map(({ key }) => key));
+  const found = new Map<string, Statement[]>();
+  for (const statement of plan.statements) {
+    const key = itemOf(statement, plan, keys);
+    found.set(key, [...(found.get(key) ?? []), statement]);
+  }
+  return found;
+}
+
+const PART_OF: Readonly<Record<string, Part>> = { relation: 'relations', field: 'fields', collection: 'collections' };
+
+function itemOf(statement: Statement, { events }: Pick<Plan, 'events'>, keys: ReadonlySet<string>): string {
+  const { collection, field } = statement;
+  const type = events[statement.event]?.type ?? '';
+  const part = PART_OF[type.split('.')[0] ?? ''] ?? 'collections';
+  const candidates = [
+    keyOf(part, collection, part === 'collections' ? null : field),
+    keyOf('fields', collection, field),
+    keyOf('relations', collection, field),
+  ];
+  return candidates.find((key) => keys.has(key)) ?? keyOf('collections', collection, null);
+}
+
+const PLACE = /^diff\.((?:collections|fields|relations)\[\d+\])(\.diff\[\d+\])?/;
+
+export interface Located {
+  /** By key of the item, and of the member where the path leads so far. */
+  at: ReadonlyMap<string, readonly Problem[]>;
+  /** Those of no place in what was sent. */
+  elsewhere: readonly Problem[];
+}
+
+/** Problems stand where their path leads, else with what they name. */
+export function located(
+  problems: readonly Problem[],
+  places: ReadonlyMap<string, Place>,
+  items: readonly Item[],
+): Located {
+  const at = new Map<string, Problem[]>();
+  const elsewhere: Problem[] = [];
+  for (const problem of problems) {
+    const place = placeOf(problem, places) ?? namedBy(problem, items);
+    if (place === undefined) elsewhere.push(problem);
+    else at.set(place, [...(at.get(place) ?? []), problem]);
+  }
+  return { at, elsewhere };
+}
+
+function placeOf({ extensions }: Problem, places: ReadonlyMap<string, Place>): string | undefined {
+  const [, item = '', entry = ''] = PLACE.exec(extensions.path ?? '') ?? [];
+  const place = places.get(item + entry) ?? places.get(item);
+  return place?.member ?? place?.item;
+}
+
+function namedBy({ extensions }: Problem, items: readonly Item[]): string | undefined {
+  const { collection, field } = extensions as { collection?: string; field?: string };
+  if (collection === undefined) return undefined;
+  return itemNamed(items, collection, field)?.key;
+}
+
+/** The field before the relation, and the collection where neither is among them. */
+export function itemNamed(items: readonly Item[], collection: string, field: string | undefined): Item | undefined {
+  const own = items.filter((item) => item.collection === collection);
+  const named = field === undefined ? undefined : own.find((item) => item.field === field);
+  return named ?? own.find((item) => item.part === 'collections');
+}
+
+/** What is gone afterwards, and until when it can come back. */
+export interface Loss {
+  key: string;
+  collection: string;
+  field: string | null;
+  /** ISO 8601; null: it is gone for good, or it isn't known yet. */
+  until: string | null;
+  /** The service's words. */
+  message: string;
+  isForGood: boolean;
+}
+
+const NOT_KEPT = 'DATA_NOT_KEPT';
+
+/** From the plan, whose events say until when; one for each statement that loses data. */
+export function lossesOf(plan: Pick<Plan, 'statements' | 'events' | 'warnings' | 'accepted'>): Loss[] {
+  return plan.statements
+    .filter(({ loses_data: loses }) => loses)
+    .map((statement, index) => {
+      const { collection, field, summary } = statement;
+      const data = plan.events[statement.event]?.data as { kept_until?: unknown } | undefined;
+      const until = typeof data?.kept_until === 'string' ? data.kept_until : null;
+      const about = plan.warnings.filter((each) => each.collection === collection && (each.field ?? null) === field);
+      const why = about.find(({ code }) => code === NOT_KEPT) ?? about.find(({ code }) => code === 'LOSES_DATA');
+      const message = why?.message ?? summary;
+      const isForGood = until === null && (plan.accepted !== null || message.endsWith('for good'));
+      return { key: `${index}`, collection, field, until, message, isForGood };
+    });
+}
+
+/** Told elsewhere on the page, each in its own way. */
+const TOLD: ReadonlySet<string> = new Set(['LOSES_DATA', NOT_KEPT]);
+
+/** Ascending. */
+const LEVELS = ['note', 'warn', 'danger'];
+
+/** Each once, the worst first. */
+export function otherFindings(findings: readonly Finding[]): Finding[] {
+  const seen = new Set<string>();
+  const own = findings.filter(({ code, collection, field, message }) => {
+    const key = JSON.stringify([code, collection, field, message]);
+    if (TOLD.has(code) || seen.has(key)) return false;
+    seen.add(key);
+    return true;
+  });
+  return own.sort((one, other) => LEVELS.indexOf(other.level) - LEVELS.indexOf(one.level));
+}
+
+/** The statements as a script: what would run, in one transaction, each with what it is for. */
+export function scriptOf({ statements }: Pick<Plan, 'statements'>): string {
+  const parts = statements.map(({ sql, summary, lock }) => {
+    const comment = `-- ${oneLine(summary)}${lock === 'none' ? '' : `; locks ${lock}`}`;
+    return `${comment}\n${sql.trimEnd().replace(/;?$/, ';')}`;
+  });
+  return `BEGIN;\n\n${parts.join('\n\n')}\n\nCOMMIT;\n`;
+}
+
+/** A name may hold a line break, after which its rest would be no comment. */
+const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ');

@@ -1,0 +1,36 @@
+/** Why, as far as the changes say it themselves: where somebody begins to write. */
+import { brief } from '../../../shared/brief.js';
+import type { Item } from './items.js';
+import { plain } from './phrase.js';
+import { nameOf, sentencesOf } from './sentences.js';
+
+const MOST = 3;
+const LONGEST = 240;
+/** What the service takes. */
+export const LONGEST_REASON = 1000;
+
+/** @param items those that are carried out */
+export function reasonFor(items: readonly Item[]): string {
+  const news = new Set(items.filter(isNewCollection).map(({ collection }) => collection));
+  const gone = new Set(items.filter(isGoneCollection).map(({ collection }) => collection));
+  // What comes or goes with its collection is said by that.
+  const told = items.filter(
+    (item) => item.part === 'collections' || !(news.has(item.collection) || gone.has(item.collection)),
+  );
+  const sentences = told.slice(0, MOST).map((item) => sentenceOf(item, items));
+  const more = told.length > MOST ? [`and ${told.length - MOST} more`] : [];
+  return brief([...sentences, ...more].join('; '), LONGEST);
+}
+
+function sentenceOf(item: Item, items: readonly Item[]): string {
+  const [first] = sentencesOf(item, (collection) => countFields(items, collection));
+  const more = item.how === 'changed' && item.members.length > 1 ? ` (and ${item.members.length - 1} more)` : '';
+  const text = first === undefined ? nameOf(item) : plain(first);
+  return `${item.part === 'fields' ? `${item.collection}.` : ''}${text}${more}`;
+}
+
+export const countFields = (items: readonly Item[], collection: string): number =>
+  items.filter((item) => item.part === 'fields' && item.how === 'made' && item.collection === collection).length;
+
+const isNewCollection = ({ part, how }: Item): boolean => part === 'collections' && how === 'made';
+const isGoneCollection = ({ part, how }: Item): boolean => part === 'collections' && how === 'removed';

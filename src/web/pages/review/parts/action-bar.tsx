@@ -1,0 +1,121 @@
+/** At the foot: why, and what is done about it. */
+import { Button, Group, Popover, Stack, Switch, TextInput } from '@mantine/core';
+import { useMemo } from 'react';
+import { UnreachableError } from '../../../service/errors.js';
+import { ConfirmButton } from '../../../shared/confirm-button.js';
+import { lossesOf } from '../model/plan.js';
+import { LONGEST_REASON } from '../model/reason.js';
+import type { Review } from '../use-review.js';
+import { ExportMenu } from './export-menu.js';
+import { Verdict } from './verdict.js';
+import classes from './parts.module.css';
+
+interface Props {
+  review: Review;
+  /** Why it can't be carried out now. */
+  held: string | null;
+}
+
+export function ActionBar({ review, held }: Props) {
+  const { why, setReason, isReasonTyped, rehearsal, carryOut, carriedOut } = review;
+  const isNothing = carriedOut.length === 0;
+  return (
+    <section className={classes.bar} aria-label="Carry out">
+      <TextInput
+        className={classes.reason}
+        aria-label="Why"
+        placeholder="Why? It is kept with the change."
+        maxLength={LONGEST_REASON}
+        value={why}
+        onChange={(event) => setReason(event.currentTarget.value)}
+        {...(isReasonTyped && {
+          rightSectionWidth: 72,
+          rightSection: (
+            <Button variant="subtle" color="gray" size="compact-xs" onClick={() => setReason(null)}>
+              suggest
+            </Button>
+          ),
+        })}
+      />
+      <Group gap="xs" wrap="nowrap" className={classes.actions}>
+        <ExportMenu review={review} />
+        <Options review={review} />
+        <Button
+          variant="default"
+          loading={rehearsal.isPending}
+          disabled={isNothing || held !== null}
+          onClick={() => {
+            carryOut.reset();
+            rehearsal.mutate();
+          }}
+        >
+          Dry run
+        </Button>
+        <Apply review={review} isHeld={isNothing || (held !== null && !(carryOut.error instanceof UnreachableError))} />
+      </Group>
+      <Verdict review={review} held={held} />
+    </section>
+  );
+}
+
+function Apply({ review, isHeld }: { review: Review; isHeld: boolean }) {
+  const { plan, carryOut, rehearsal, options } = review;
+  const losses = useMemo(() => (plan === undefined ? [] : lossesOf(plan)), [plan]);
+  const apply = () => {
+    rehearsal.reset();
+    carryOut.mutate();
+  };
+  const label = options.online ? 'Prepare and apply' : 'Apply';
+  if (losses.length === 0)
+    return (
+      <Button loading={carryOut.isPending} disabled={isHeld} onClick={apply}>
+        {label}
+      </Button>
+    );
+  return (
+    <ConfirmButton
+      variant="filled"
+      label={label}
+      sure={`Yes, lose ${lossText(losses.map(({ collection, field }) => field ?? collection))}`}
+      loading={carryOut.isPending}
+      disabled={isHeld}
+      onConfirm={apply}
+    />
+  );
+}
+
+const lossText = (names: readonly string[]): string => {
+  const [first = ''] = names;
+  const name = Array.from(first).length > 18 ? `${Array.from(first).slice(0, 17).join('')}…` : first;
+  return names.length === 1 ? name : `${names.length} things`;
+};
+
+function Options({ review: { options } }: { review: Review }) {
+  const { online, setOnline, purge, setPurge } = options;
+  const count = Number(online) + Number(purge);
+  return (
+    <Popover position="top-end" shadow="md" width={320} withinPortal={false} trapFocus returnFocus>
+      <Popover.Target>
+        <Button variant="default">How{count > 0 ? ` (${count})` : ''}</Button>
+      </Popover.Target>
+      <Popover.Dropdown aria-label="How it is done">
+        <Stack gap="md">
+          <Switch
+            size="sm"
+            label="While the tables are used"
+            description="What takes long is prepared first, in the background; it can be withdrawn until it is done."
+            checked={online}
+            onChange={(event) => setOnline(event.currentTarget.checked)}
+          />
+          <Switch
+            size="sm"
+            label="Keep nothing in the trash"
+            description="What is deleted is dropped at once. It can't come back."
+            checked={purge}
+            onChange={(event) => setPurge(event.currentTarget.checked)}
+          />
+        </Stack>
+      </Popover.Dropdown>
+    </Popover>
+  );
+}

@@ -1,0 +1,99 @@
+/** The changes, collection by collection. Only those near what is seen are drawn. */
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { type RefObject, useEffect, useMemo, useRef } from 'react';
+import { type Item, byCollection } from '../model/items.js';
+import { statementsByItem } from '../model/plan.js';
+import type { Review } from '../use-review.js';
+import { CollectionHead } from './collection-head.js';
+import { ItemCard } from './item-card.js';
+import classes from './parts.module.css';
+
+type Row = { kind: 'head'; collection: string; items: readonly Item[] } | { kind: 'item'; item: Item };
+
+interface Props {
+  review: Review;
+  canChoose: boolean;
+  /** What to bring into view, by its collection; another object each time it is asked for. */
+  wanted: { collection: string } | null;
+}
+
+const NONE = [] as const;
+
+export function ChangesPane({ review, canChoose, wanted }: Props) {
+  const { items, plan } = review;
+  const scroller = useRef<HTMLDivElement>(null);
+  const rows = useMemo(() => rowsOf(items), [items]);
+  const statements = useMemo(() => (plan === undefined ? new Map() : statementsByItem(plan, items)), [plan, items]);
+  const tables = useMemo(() => new Map((plan?.tables ?? NONE).map((table) => [table.table, table])), [plan]);
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: (index) => (rows[index]?.kind === 'head' ? 56 : 150),
+    getItemKey: (index) => rowKey(rows[index]),
+    overscan: 6,
+  });
+  useScrollTo(wanted, rows, (index) => virtual.scrollToIndex(index, { align: 'start' }), scroller);
+  return (
+    <div ref={scroller} className={classes.scroller} tabIndex={0} role="region" aria-label="Changes">
+      <div className={classes.rows} style={{ height: virtual.getTotalSize() }}>
+        {virtual.getVirtualItems().map(({ index, key, start }) => {
+          const row = rows[index];
+          if (row === undefined) return null;
+          return (
+            <div
+              key={key}
+              ref={virtual.measureElement}
+              data-index={index}
+              className={classes.row}
+              style={{ transform: `translateY(${start}px)` }}
+            >
+              {row.kind === 'head' ? (
+                <CollectionHead
+                  collection={row.collection}
+                  items={row.items}
+                  review={review}
+                  table={tables.get(row.collection)}
+                  canChoose={canChoose}
+                />
+              ) : (
+                <ItemCard
+                  item={row.item}
+                  review={review}
+                  statements={statements.get(row.item.key) ?? NONE}
+                  tables={tables}
+                  canChoose={canChoose}
+                />
+              )}
+            </div>
+          );
+        })}
+      </div>
+    </div>
+  );
+}
+
+const rowKey = (row: Row | undefined): string =>
+  row === undefined ? '' : row.kind === 'head' ? `head ${row.collection}` : row.item.key;
+
+const rowsOf = (items: readonly Item[]): Row[] =>
+  byCollection(items).flatMap(([collection, own]): Row[] => [
+    { kind: 'head', collection, items: own },
+    ...own.map((item): Row => ({ kind: 'item', item })),
+  ]);
+
+function useScrollTo(
+  wanted: Props['wanted'],
+  rows: readonly Row[],
+  scrollTo: (index: number) => void,
+  scroller: RefObject<HTMLDivElement | null>,
+): void {
+  const done = useRef<Props['wanted']>(null);
+  useEffect(() => {
+    if (wanted === null || wanted === done.current) return;
+    done.current = wanted;
+    const index = rows.findIndex((row) => row.kind === 'head' && row.collection === wanted.collection);
+    if (index < 0) return;
+    scrollTo(index);
+    scroller.current?.focus({ preventScroll: true });
+  });
+}

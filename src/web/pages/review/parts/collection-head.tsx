@@ -1,0 +1,73 @@
+/** Above the changes of a collection: how large it is, what leads to it, who changed it last. */
+import { Checkbox, Group } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { relationsQuery } from '../../../service/queries.js';
+import { latelyQuery } from '../../../service/review-queries.js';
+import { Time } from '../../../shared/time.js';
+import type { Item } from '../model/items.js';
+import type { LockedTable } from '../model/plan.js';
+import { sizeText } from '../model/sizes.js';
+import type { Review } from '../use-review.js';
+import classes from './parts.module.css';
+
+interface Props {
+  collection: string;
+  items: readonly Item[];
+  review: Review;
+  table: LockedTable | undefined;
+  canChoose: boolean;
+}
+
+export function CollectionHead({ collection, items, review, table, canChoose }: Props) {
+  const out = items.filter(({ key }) => review.leftOut.has(key)).length;
+  const keys = items.flatMap(({ key, members }) => [key, ...members.map((member) => member.key)]);
+  return (
+    <div className={classes.head}>
+      <Group gap="xs" wrap="nowrap">
+        {canChoose && items.length > 1 && (
+          <Checkbox
+            size="sm"
+            checked={out === 0}
+            indeterminate={out > 0 && out < items.length}
+            aria-label={`Take along all of ${collection}`}
+            onChange={(event) => review.leave(keys, !event.currentTarget.checked)}
+          />
+        )}
+        <h2 className={classes.collection}>
+          <bdi>{collection}</bdi>
+        </h2>
+      </Group>
+      {items.some(({ part, how }) => part === 'collections' && how === 'made') ? null : (
+        <Hits collection={collection} table={table} />
+      )}
+    </div>
+  );
+}
+
+/** What a change of it hits. */
+function Hits({ collection, table }: { collection: string; table: LockedTable | undefined }) {
+  const { data: relations = [] } = useQuery(relationsQuery());
+  const { data: lately } = useQuery(latelyQuery(collection));
+  const leading = relations.filter((each) => each.related_collection === collection && each.collection !== collection);
+  const from = [...new Set(leading.map((each) => each.collection))];
+  const size = table === undefined ? null : sizeText(table);
+  const [last] = lately ?? [];
+  return (
+    <p className={classes.hits}>
+      {size !== null && <span>{size}</span>}
+      {from.length > 0 && (
+        <span title={from.slice(0, 20).join(', ')}>
+          {from.length === 1 ? `${from[0]} leads here` : `${from.length} collections lead here`}
+        </span>
+      )}
+      {last !== undefined && (
+        <span>
+          <Link to="/timeline" search={{ collection }}>
+            changed <Time at={last.occurred_at} /> by {last.actor.name}
+          </Link>
+        </span>
+      )}
+    </p>
+  );
+}

@@ -1,0 +1,96 @@
+/** Somebody else changed the schema since the review was made: what, and what becomes of it. */
+import { Alert, Button, Collapse, Group, Radio, Text } from '@mantine/core';
+import { useState } from 'react';
+import type { Batch, SchemaDiff } from '../../../service/types.js';
+import { brief } from '../../../shared/brief.js';
+import { ChangeList } from '../../../shared/changes/change-list.js';
+import { changesOf } from '../../../shared/changes/sentences.js';
+import { Time } from '../../../shared/time.js';
+import type { Conflict } from '../model/conflicts.js';
+import classes from './parts.module.css';
+
+interface Props {
+  since: { diff: SchemaDiff; batches: readonly Batch[] };
+  conflicts: readonly Conflict[];
+  isRenewing: boolean;
+  /** @param theirs the keys of what stays as the others made it */
+  onGoOn: (theirs: readonly string[]) => void;
+}
+
+export function Meanwhile({ since, conflicts, isRenewing, onGoOn }: Props) {
+  const [theirs, setTheirs] = useState<ReadonlySet<string>>(new Set());
+  const [isOpen, setOpen] = useState(false);
+  const choose = (key: string, choice: string) => {
+    const next = new Set(theirs);
+    if (choice === 'theirs') next.add(key);
+    else next.delete(key);
+    setTheirs(next);
+  };
+  return (
+    <Alert
+      color="orange"
+      variant="light"
+      title="The schema has changed since"
+      role="alert"
+      className={classes.meanwhile}
+    >
+      {since.batches.slice(0, 3).map(({ batch, actor, summary, reason, occurred_at: at }) => (
+        <Text size="sm" key={batch}>
+          <strong>{actor.name}</strong>, <Time at={at} />: {brief(summary, 160)}
+          {reason !== null && ` (${brief(reason, 160)})`}
+        </Text>
+      ))}
+      {conflicts.length > 0 && (
+        <Text size="sm" mt="xs">
+          {conflicts.length === 1 ? 'One thing is' : `${conflicts.length} things are`} changed by both. Choose what it
+          is to be:
+        </Text>
+      )}
+      <Conflicts of={conflicts} choiceOf={(key) => (theirs.has(key) ? 'theirs' : 'mine')} onChoose={choose} />
+      <Group gap="sm" mt="sm">
+        <Button size="xs" loading={isRenewing} onClick={() => onGoOn([...theirs])}>
+          Go on with the schema as it is now
+        </Button>
+        <Button size="xs" variant="default" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          {isOpen ? 'Hide what they changed' : 'Show what they changed'}
+        </Button>
+      </Group>
+      <Collapse expanded={isOpen}>
+        {isOpen && (
+          <div className={classes.theirs}>
+            <ChangeList changes={changesOf(since.diff)} />
+          </div>
+        )}
+      </Collapse>
+    </Alert>
+  );
+}
+
+const MOST = 50;
+
+interface ConflictsProps {
+  of: readonly Conflict[];
+  choiceOf: (key: string) => 'mine' | 'theirs' | null;
+  onChoose: (key: string, choice: 'mine' | 'theirs') => void;
+}
+
+/** Three values of each, and a choice. */
+export function Conflicts({ of, choiceOf, onChoose }: ConflictsProps) {
+  return of.slice(0, MOST).map((conflict) => {
+    const { key, collection, field, path, base, theirs, mine } = conflict;
+    const name = [collection, ...(field === null ? [] : [field])].join('.');
+    const label = path.length === 0 ? name : `${name}, ${path.join('.')}`;
+    return (
+      <Radio.Group key={key} mt="xs" label={label} value={choiceOf(key)} onChange={(choice) => onChoose(key, choice)}>
+        <div className={classes.three}>
+          <span>
+            <span className={classes.side}>before both</span>
+            <bdi>{brief(base, 160)}</bdi>
+          </span>
+          <Radio value="theirs" label={`Theirs: ${brief(theirs, 160)}`} />
+          <Radio value="mine" label={`Mine: ${brief(mine, 160)}`} />
+        </div>
+      </Radio.Group>
+    );
+  });
+}

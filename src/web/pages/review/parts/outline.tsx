@@ -1,0 +1,93 @@
+/** What changes, by collection: a way to each. */
+import { TextInput } from '@mantine/core';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { useDeferredValue, useMemo, useRef, useState } from 'react';
+import { type Item, byCollection } from '../model/items.js';
+import type { Located } from '../model/plan.js';
+import classes from './parts.module.css';
+
+interface Props {
+  items: readonly Item[];
+  leftOut: ReadonlySet<string>;
+  problems: Located;
+  onChoose: (collection: string) => void;
+}
+
+/** So many can be seen at once. */
+const FEW = 14;
+
+export function Outline({ items, leftOut, problems, onChoose }: Props) {
+  const [typed, setTyped] = useState('');
+  const needle = useDeferredValue(typed.trim().toLowerCase());
+  const scroller = useRef<HTMLUListElement>(null);
+  const all = useMemo(() => byCollection(items), [items]);
+  const groups = useMemo(() => all.filter(([name]) => name.toLowerCase().includes(needle)), [all, needle]);
+  const virtual = useVirtualizer({
+    count: groups.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => 34,
+    overscan: 12,
+  });
+  return (
+    <nav className={classes.outline} aria-label="Collections that change">
+      <p className={classes.total}>{totalText(items, all.length)}</p>
+      {all.length > FEW && (
+        <TextInput
+          size="xs"
+          mb={6}
+          placeholder="Find a collection"
+          aria-label="Find a collection"
+          value={typed}
+          onChange={(event) => setTyped(event.currentTarget.value)}
+        />
+      )}
+      <ul ref={scroller} className={classes.entries}>
+        <li className={classes.space} aria-hidden="true" style={{ height: virtual.getTotalSize() }} />
+        {virtual.getVirtualItems().map(({ index, start }) => {
+          const [collection, own] = groups[index] ?? ['', []];
+          const hasProblem = own.some(({ key, members }) =>
+            [key, ...members.map((member) => member.key)].some((each) => problems.at.has(each)),
+          );
+          return (
+            <li key={collection} className={classes.entry} style={{ transform: `translateY(${start}px)` }}>
+              <button type="button" onClick={() => onChoose(collection)} data-problem={hasProblem || undefined}>
+                <bdi className={classes.entryName}>{collection}</bdi>
+                {hasProblem && <span className={classes.bad}>refused</span>}
+                <Counts items={own} leftOut={leftOut} />
+              </button>
+            </li>
+          );
+        })}
+      </ul>
+    </nav>
+  );
+}
+
+const SIGNS = [
+  ['made', '+', 'new'],
+  ['changed', '~', 'changed'],
+  ['removed', '−', 'removed'],
+] as const;
+
+function Counts({ items, leftOut }: { items: readonly Item[]; leftOut: ReadonlySet<string> }) {
+  const taken = items.filter(({ key }) => !leftOut.has(key));
+  if (taken.length === 0) return <span className={classes.none}>left out</span>;
+  return (
+    <span className={classes.counts}>
+      {SIGNS.map(([how, sign, word]) => {
+        const count = taken.filter((item) => (item.how === 'renamed' ? 'changed' : item.how) === how).length;
+        return count === 0 ? null : (
+          <span key={how} data-how={how} title={`${count} ${word}`}>
+            {sign}
+            {count}
+          </span>
+        );
+      })}
+    </span>
+  );
+}
+
+function totalText(items: readonly Item[], collections: number): string {
+  const counted = (count: number, what: string) => `${count.toLocaleString()} ${what}${count === 1 ? '' : 's'}`;
+  return `${counted(items.length, 'change')} in ${counted(collections, 'collection')}`;
+}

@@ -1,0 +1,43 @@
+/** A value that may have any length: its beginning, and all of it when asked for. */
+import { UnstyledButton } from '@mantine/core';
+import { useState } from 'react';
+import { brief } from '../../../shared/brief.js';
+import { valueText } from '../../../shared/changes/sentences.js';
+import classes from './parts.module.css';
+
+const SHORT = 240;
+/** More than this is too much for a page. */
+const LONGEST = 50_000;
+
+export function Value({ of, label }: { of: unknown; label: string }) {
+  if (of === undefined || of === null)
+    return <span className={classes.nothing}>{of === null ? 'null' : 'nothing'}</span>;
+  const text = valueText(of);
+  if (text.length > SHORT) return <LongText text={text} label={label} />;
+  return <bdi className={classes.value}>{text === '' ? '(empty text)' : text}</bdi>;
+}
+
+function LongText({ text, label }: { text: string; label: string }) {
+  const [isOpen, setOpen] = useState(false);
+  const says = isOpen ? 'less' : `all ${text.length.toLocaleString()} characters`;
+  return (
+    <>
+      <bdi className={isOpen ? classes.long : classes.value}>
+        {isOpen ? text.slice(0, LONGEST) : brief(text, SHORT)}
+      </bdi>
+      <UnstyledButton
+        className={classes.more}
+        aria-expanded={isOpen}
+        aria-label={`${says} of ${label}`}
+        onClick={() => setOpen(!isOpen)}
+      >
+        {says}
+      </UnstyledButton>
+      {isOpen && text.length > LONGEST && (
+        <span className={classes.nothing}>
+          … and {(text.length - LONGEST).toLocaleString()} more; the download has them all
+        </span>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,71 @@
+/** Before and after, side by side. */
+import { Button, Code } from '@mantine/core';
+import { useState } from 'react';
+import { valueText } from '../../../shared/changes/sentences.js';
+import type { Item, Member } from '../model/items.js';
+import { Value } from './value.js';
+import classes from './parts.module.css';
+
+export function MemberValues({ member }: { member: Member }) {
+  const path = member.path.join('.');
+  return (
+    <div className={classes.sides} data-short={isShort(member) || undefined}>
+      <div className={classes.path}>
+        <Code>{path}</Code>
+      </div>
+      <div className={classes.before}>
+        <span className={classes.side}>before</span>
+        <Value of={member.before} label={`${path} before`} />
+      </div>
+      <div className={classes.after}>
+        <span className={classes.side}>after</span>
+        <Value of={member.after} label={`${path} after`} />
+      </div>
+    </div>
+  );
+}
+
+/** All of it fits into one line. */
+const isShort = ({ before, after }: Member): boolean =>
+  [before, after].every((value) => value === undefined || valueText(value).length <= 24);
+
+/** At first what is no default and says something by itself. */
+const FIRST = 6;
+/** Said by the heading, or by another member. */
+const REPEATED = new Set(['collection', 'field', 'name', 'table', 'many_collection', 'many_field']);
+
+export function DocumentValues({ item: { document, how } }: { item: Item }) {
+  const [isAll, setAll] = useState(false);
+  const members = membersOf(document ?? {});
+  const shown = isAll ? members : members.filter(([, value]) => isTelling(value)).slice(0, FIRST);
+  return (
+    <div>
+      <dl className={classes.document} data-how={how}>
+        {shown.map(([path, value]) => (
+          <div key={path}>
+            <dt>{path}</dt>
+            <dd>
+              <Value of={value} label={path} />
+            </dd>
+          </div>
+        ))}
+      </dl>
+      {(isAll || shown.length < members.length) && (
+        <Button variant="subtle" color="gray" size="compact-xs" aria-expanded={isAll} onClick={() => setAll(!isAll)}>
+          {isAll ? 'Only what matters' : `All ${members.length} members`}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+function membersOf(document: object, prefix = ''): [path: string, value: unknown][] {
+  return Object.entries(document).flatMap(([name, value]: [string, unknown]): [string, unknown][] => {
+    if (REPEATED.has(name)) return [];
+    const isPart = (name === 'meta' || name === 'schema') && typeof value === 'object' && value !== null;
+    return isPart ? membersOf(value, `${name}.`) : [[prefix + name, value]];
+  });
+}
+
+const isTelling = (value: unknown): boolean =>
+  !(value === null || value === false || value === '' || (Array.isArray(value) && value.length === 0));

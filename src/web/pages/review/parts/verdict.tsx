@@ -1,0 +1,73 @@
+/** What came of the last try, and why there can't be another. */
+import { Text } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { UnreachableError } from '../../../service/errors.js';
+import { brief } from '../../../shared/brief.js';
+import type { Review } from '../use-review.js';
+import classes from './parts.module.css';
+
+interface Props {
+  review: Review;
+  held: string | null;
+}
+
+export function Verdict({ review, held }: Props) {
+  const { carriedOut, isPlanning, plan } = review;
+  return (
+    <div className={classes.verdict} role="status">
+      {carriedOut.length === 0 && <Text size="sm">Nothing is taken along.</Text>}
+      {held !== null && <Text size="sm">{held}</Text>}
+      {isPlanning && plan !== undefined && <Text size="sm">Planning …</Text>}
+      <Planned review={review} />
+      <Refused review={review} />
+      <NoAnswer review={review} />
+    </div>
+  );
+}
+
+/** Longer than that is among the steps of the request. */
+const LONGEST = 400;
+
+function Planned({ review: { plan, isRehearsed } }: { review: Review }) {
+  if (plan === undefined) return null;
+  if (plan.online !== undefined) {
+    const steps = plan.online.steps.map(({ summary }) => summary).join('; ');
+    return <Text size="sm">Prepared first, while the tables are used: {brief(steps, LONGEST)}.</Text>;
+  }
+  if (!isRehearsed || plan.accepted !== true) return null;
+  return (
+    <Text size="sm" className={classes.good}>
+      PostgreSQL accepts it. Nothing was changed.
+    </Text>
+  );
+}
+
+function Refused({ review: { problems } }: { review: Review }) {
+  const { at, elsewhere } = problems;
+  return (
+    <>
+      {at.size > 0 && (
+        <Bad>{at.size === 1 ? 'One change is' : `${at.size} changes are`} refused: the reason stands with it.</Bad>
+      )}
+      {elsewhere.map(({ message }) => (
+        <Bad key={message}>{message}</Bad>
+      ))}
+    </>
+  );
+}
+
+function NoAnswer({ review: { carryOut, rehearsal, planError } }: { review: Review }) {
+  const error = carryOut.error ?? rehearsal.error ?? planError;
+  if (!(error instanceof UnreachableError)) return null;
+  return (
+    <Bad>
+      {error.message} {carryOut.error !== null && 'Apply once more: it is done once, whatever became of this try.'}
+    </Bad>
+  );
+}
+
+const Bad = ({ children }: { children: ReactNode }) => (
+  <Text size="sm" className={classes.badText} role="alert">
+    {children}
+  </Text>
+);

@@ -1,0 +1,33 @@
+/** What is reviewed stands in the address; nothing: the draft. */
+export interface ReviewSearch {
+  /** A moment to go back to: a position or a time. */
+  to?: string | number;
+  /** A file that was brought, by its name in this browser. */
+  file?: string;
+  /** What the file lacks stays. */
+  merge?: true;
+  /** The file may be of another release, vendor or service. */
+  force?: true;
+  /** A change request. */
+  change?: string;
+  /** What was applied: its batch. */
+  done?: string;
+  /** Something is to be brought, whatever is drafted. */
+  bring?: true;
+}
+
+const MOMENT = /^[0-9A-Za-z:.+-]{1,64}$/;
+const ID = /^[0-9a-f-]{36}$/;
+
+export function readReviewSearch(given: Record<string, unknown>): ReviewSearch {
+  const found: ReviewSearch = {};
+  const { to } = given;
+  // A position is a number, so that the address has no quotes.
+  if (typeof to === 'number' || (typeof to === 'string' && MOMENT.test(to))) found.to = to;
+  for (const name of ['file', 'change', 'done'] as const) {
+    const id = given[name];
+    if (typeof id === 'string' && ID.test(id)) found[name] = id;
+  }
+  for (const flag of ['merge', 'force', 'bring'] as const) if (given[flag] === true) found[flag] = true;
+  return found;
+}

@@ -1,0 +1,80 @@
+/** The draft: what the user changed in the app and hasn't applied yet, on the head as it was read. */
+import { useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import {
+  type Draft,
+  type Head,
+  discardDraft,
+  draftDiff,
+  editDraft,
+  readHead,
+  settled,
+  touchedAtHead,
+} from '../../../draft/index.js';
+import { valueText } from '../../../shared/changes/sentences.js';
+import { keyOf, memberKeyOf } from '../model/items.js';
+import { Frame } from '../parts/frame.js';
+import { Workspace } from '../workspace.js';
+import { STILL } from './past-source.js';
+
+export function DraftSource({ draft }: { draft: Draft }) {
+  const touched = useMemo(() => touchedAtHead(draft), [draft]);
+  const query = useQuery({
+    ...STILL,
+    queryKey: ['review', 'draft', touched],
+    queryFn: ({ signal }) => readHead(draft, signal),
+  });
+  return (
+    <Frame title="Your draft" query={query} label="Reading the schema as it is now">
+      {(head) => <OnHead draft={draft} head={head} renew={query.refetch} isRenewing={query.isFetching} />}
+    </Frame>
+  );
+}
+
+interface Props {
+  draft: Draft;
+  head: Head;
+  renew: () => Promise<unknown>;
+  isRenewing: boolean;
+}
+
+function OnHead({ draft, head, renew, isRenewing }: Props) {
+  const { hash, diff, conflicts } = useMemo(() => draftDiff(draft, head), [draft, head]);
+  const reviewed = useMemo(
+    () => ({ hash, position: head.position, diff: diff as never, warnings: [] }),
+    [hash, diff, head.position],
+  );
+  const told = conflicts.map((conflict) => {
+    const { part, collection, field, path, base, mine, theirs } = conflict;
+    const key = keyOf(part, collection, field);
+    return {
+      key: path.length === 0 ? key : memberKeyOf(key, path),
+      collection,
+      field,
+      path,
+      base: wordOf(base, path),
+      mine: wordOf(mine, path),
+      theirs: wordOf(theirs, path),
+      settle: (choice: 'mine' | 'theirs') => editDraft((before) => settled(before, head, conflict, choice)),
+    };
+  });
+  return (
+    <Workspace
+      source={{
+        key: 'draft',
+        title: 'Your draft',
+        about: 'What you changed here, and nobody else sees before it is applied.',
+        reviewed,
+        isWhole: false,
+        renew,
+        isRenewing,
+        conflicts: told,
+        onApplied: discardDraft,
+      }}
+    />
+  );
+}
+
+/** A whole document is there or isn't; its members are among the changes. */
+const wordOf = (value: unknown, path: readonly string[]): string =>
+  path.length > 0 ? valueText(value) : value === undefined || value === null ? 'not there' : 'there';

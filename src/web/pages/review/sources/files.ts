@@ -1,0 +1,83 @@
+/** Files that were brought, kept in this browser so that a reload and a link in it find them. The newest few. */
+import { currentSession } from '../../../service/session.js';
+
+export interface BroughtFile {
+  id: string;
+  name: string;
+  /** Its media type, as the service takes it. */
+  type: string;
+  content: Blob;
+  /** Milliseconds since 1970. */
+  at: number;
+  /** Whose it is. */
+  user: string;
+}
+
+const DATABASE = 'dps-review';
+const STORE = 'files';
+const MOST = 5;
+
+/** A browser without room or without the right to keep things still shows them until it is reloaded. */
+const atHand = new Map<string, BroughtFile>();
+
+/** JSON where it looks so, else YAML, of which JSON is a part. */
+function typeOf(name: string, beginning: string): string {
+  if (/\.ya?ml$/i.test(name)) return 'application/yaml';
+  return /^\s*[{[]/.test(beginning) ? 'application/json' : 'application/yaml';
+}
+
+const userNow = (): string => {
+  const session = currentSession();
+  return 'user' in session ? session.user.id : '';
+};
+
+/** @returns what names it in the address */
+export async function bring(name: string, content: Blob): Promise<string> {
+  const type = typeOf(name, await content.slice(0, 1_000).text());
+  const file = { id: newId(), name, type, content, at: Date.now(), user: userNow() };
+  atHand.set(file.id, file);
+  await withStore('readwrite', (store) => store.put(file)).catch(() => undefined);
+  await forgetOld().catch(() => undefined);
+  return file.id;
+}
+
+/** A uuid. Over plain http there is no randomUUID. */
+export function newId(): string {
+  const hex = [...crypto.getRandomValues(new Uint8Array(16))]
+    .map((byte) => byte.toString(16).padStart(2, '0'))
+    .join('');
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}
+
+/** Null: this browser doesn't have it, or has it of somebody else. */
+export async function broughtFile(id: string): Promise<BroughtFile | null> {
+  const found =
+    atHand.get(id) ?? (await withStore<BroughtFile>('readonly', (store) => store.get(id)).catch(() => null));
+  return found && found.user === userNow() ? found : null;
+}
+
+async function forgetOld(): Promise<void> {
+  const all = (await withStore<BroughtFile[]>('readonly', (store) => store.getAll())) ?? [];
+  const old = all.sort((one, other) => other.at - one.at).slice(MOST);
+  for (const { id } of old) await withStore('readwrite', (store) => store.delete(id));
+}
+
+function withStore<T>(mode: IDBTransactionMode, work: (store: IDBObjectStore) => IDBRequest): Promise<T | null> {
+  return new Promise((resolve, reject) => {
+    const opening = indexedDB.open(DATABASE, 1);
+    opening.onupgradeneeded = () => opening.result.createObjectStore(STORE, { keyPath: 'id' });
+    opening.onerror = () => reject(opening.error ?? new Error('no room'));
+    opening.onsuccess = () => {
+      const database = opening.result;
+      const asked = work(database.transaction(STORE, mode).objectStore(STORE));
+      asked.onsuccess = () => {
+        database.close();
+        resolve((asked.result as T | undefined) ?? null);
+      };
+      asked.onerror = () => {
+        database.close();
+        reject(asked.error ?? new Error('no room'));
+      };
+    };
+  });
+}

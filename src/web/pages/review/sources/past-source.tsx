@@ -1,0 +1,48 @@
+/** Going back to a moment. */
+import { Group } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { readPast } from '../../../service/review-queries.js';
+import { SnapshotMenu } from '../../../shared/snapshot/snapshot-menu.js';
+import { Frame } from '../parts/frame.js';
+import { Workspace } from '../workspace.js';
+
+/** A review stays as it was asked for, until somebody wants it anew: nothing moves under who reads it. */
+export const STILL = { staleTime: Infinity, gcTime: 0 } as const;
+
+export function PastSource({ to }: { to: string }) {
+  const query = useQuery({ ...STILL, queryKey: ['review', 'past', to], queryFn: ({ signal }) => readPast(to, signal) });
+  const title = `Back to ${momentText(to)}`;
+  const about = (
+    <Group gap="md">
+      What was changed since then is taken back, as new events: nothing is erased from the log.
+      <SnapshotMenu at={to} size="compact-sm" />
+    </Group>
+  );
+  return (
+    <Frame title={title} query={query} label="Comparing the schema with that moment">
+      {(reviewed) => (
+        <Workspace
+          source={{
+            key: `past ${to}`,
+            title,
+            about,
+            reviewed,
+            isWhole: true,
+            renew: query.refetch,
+            isRenewing: query.isFetching,
+            onApplied: () => undefined,
+          }}
+        />
+      )}
+    </Frame>
+  );
+}
+
+const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+
+/** A position by its number, a time as the viewer has it. */
+function momentText(to: string): string {
+  if (/^\d+$/.test(to)) return to === '0' ? 'the beginning' : `event ${Number(to).toLocaleString()}`;
+  const time = new Date(to);
+  return Number.isNaN(time.getTime()) ? to : exact.format(time);
+}

@@ -1,0 +1,23 @@
+/** Where what is reviewed comes from. */
+import type { ReactNode } from 'react';
+import type { Reviewed } from '../../../service/review-queries.js';
+import type { Conflict } from '../model/conflicts.js';
+
+export interface Source {
+  /** Names it, for what is typed beside it. */
+  key: string;
+  title: string;
+  about: ReactNode;
+  reviewed: Reviewed;
+  /**
+   * It says of the whole schema what it is to be: what others change meanwhile would be taken back by it. A draft says
+   * only what it changes.
+   */
+  isWhole: boolean;
+  /** Asks again, of the schema as it is now. Nothing that was typed is lost. */
+  renew: () => Promise<unknown>;
+  isRenewing: boolean;
+  /** What the source itself knows to be in conflict, with the way to settle it. */
+  conflicts?: readonly (Conflict & { settle: (choice: 'mine' | 'theirs') => void })[];
+  onApplied: () => void;
+}

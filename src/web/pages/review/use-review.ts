@@ -1,0 +1,154 @@
+/** A review in the hands of its reader: what is left out, why it is done, what the service says of it. */
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useCallback, useMemo, useRef, useState } from 'react';
+import { RefusedError, UnreachableError } from '../../service/errors.js';
+import { SCHEMA } from '../../service/queries.js';
+import { type Applied, type Applying, apply, explain, rehearse } from '../../service/review-queries.js';
+import { useRole } from '../../service/use-session.js';
+import type { Problem } from '../../service/types.js';
+import { forgetTyped, keepTyped, readTyped } from './kept.js';
+import { chosenOf, itemsOf } from './model/items.js';
+import { keysSince } from './model/conflicts.js';
+import { located } from './model/plan.js';
+import { reasonFor } from './model/reason.js';
+import { newId } from './sources/files.js';
+import type { Source } from './sources/source.js';
+
+interface Options {
+  source: Source;
+  onDone: (applied: Applied) => Promise<void>;
+}
+
+export function useReview({ source, onDone }: Options) {
+  const { reviewed } = source;
+  const isAdmin = useRole() === 'admin';
+  const items = useMemo(() => itemsOf(reviewed.diff), [reviewed.diff]);
+  const { leftOut, reason, setReason, leave, kept } = useTyped(source, items);
+  const [online, setOnline] = useState(false);
+  const [purge, setPurge] = useState(false);
+  const chosen = useMemo(() => chosenOf(reviewed.diff, items, leftOut), [reviewed.diff, items, leftOut]);
+  const carriedOut = useMemo(() => chosenItems(items, leftOut), [items, leftOut]);
+  const why = reason ?? reasonFor(carriedOut);
+  const applying: Applying = { hash: reviewed.hash, diff: chosen.diff, online, purge };
+  const about = useMemo(() => ({}), [chosen, online, purge]);
+  const plan = useQuery({
+    queryKey: ['explained', source.key, reviewed.hash, [...leftOut], online, purge],
+    enabled: isAdmin && carriedOut.length > 0,
+    staleTime: Infinity,
+    gcTime: 0,
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal }) => explain(applying, signal),
+  });
+  const { rehearsal, carryOut } = useSending({ applying, why, about, source, onDone });
+  const shown = rehearsal.data?.about === about ? rehearsal.data.plan : plan.data;
+  const problems = problemsOf(carryOut.error ?? rehearsal.error ?? plan.error, shown?.errors);
+  return {
+    original: reviewed.diff,
+    items,
+    carriedOut,
+    leftOut,
+    leave,
+    kept,
+    why,
+    isReasonTyped: reason !== null,
+    setReason,
+    options: { online, setOnline, purge, setPurge },
+    applying,
+    plan: carriedOut.length === 0 ? undefined : shown,
+    isPlanning: plan.isFetching,
+    planError: plan.error,
+    rehearsal,
+    isRehearsed: rehearsal.data?.about === about,
+    carryOut,
+    problems: useMemo(() => located(problems, chosen.places, items), [problems, chosen, items]),
+  };
+}
+
+export type Review = ReturnType<typeof useReview>;
+
+const chosenItems = (items: ReturnType<typeof itemsOf>, leftOut: ReadonlySet<string>) =>
+  items.filter(
+    ({ key, members }) =>
+      !leftOut.has(key) && (members.length === 0 || members.some((member) => !leftOut.has(member.key))),
+  );
+
+const NO_PROBLEMS: readonly Problem[] = [];
+
+function problemsOf(error: Error | null, planned: readonly Problem[] | undefined): readonly Problem[] {
+  if (error instanceof RefusedError) return error.problems;
+  return planned ?? NO_PROBLEMS;
+}
+
+/** What others did meanwhile is kept, unless the reader wants it taken back. */
+function useTyped(source: Source, items: ReturnType<typeof itemsOf>) {
+  const [typed, setTyped] = useState(() => readTyped(source.key));
+  const [kept, setKept] = useState<readonly string[]>([]);
+  const [seen, setSeen] = useState({ hash: source.reviewed.hash, items });
+  if (seen.hash !== source.reviewed.hash) {
+    const since = source.isWhole ? keysSince(seen.items, items) : [];
+    setSeen({ hash: source.reviewed.hash, items });
+    setKept(since);
+    if (since.length > 0) setTyped({ ...typed, leftOut: [...new Set([...typed.leftOut, ...since])] });
+  }
+  const change = useCallback(
+    (next: Partial<typeof typed>) => {
+      setTyped((before) => {
+        const after = { ...before, ...next };
+        keepTyped(source.key, after);
+        return after;
+      });
+    },
+    [source.key],
+  );
+  const leftOut = useMemo(() => new Set(typed.leftOut), [typed.leftOut]);
+  const leave = useCallback(
+    (keys: readonly string[], isOut: boolean) => {
+      const next = new Set(leftOut);
+      for (const key of keys) {
+        if (isOut) next.add(key);
+        else next.delete(key);
+      }
+      change({ leftOut: [...next] });
+    },
+    [leftOut, change],
+  );
+  return { leftOut, reason: typed.reason, setReason: (reason: string | null) => change({ reason }), leave, kept };
+}
+
+interface Sending {
+  applying: Applying;
+  why: string;
+  /** Another one where something else would be sent. */
+  about: object;
+  source: Source;
+  onDone: (applied: Applied) => Promise<void>;
+}
+
+function useSending({ applying, why, about, source, onDone }: Sending) {
+  const client = useQueryClient();
+  const attempt = useRef<{ key: string; of: string } | null>(null);
+  const rehearsal = useMutation({
+    mutationFn: async () => ({ about, plan: await rehearse(applying) }),
+  });
+  const carryOut = useMutation({
+    mutationFn: () => {
+      const of = JSON.stringify([applying, why]);
+      // Where no answer came, the same again is done once.
+      if (attempt.current?.of !== of) attempt.current = { key: newId(), of };
+      return apply(applying, { reason: why, key: attempt.current.key });
+    },
+    onSuccess: async (applied) => {
+      attempt.current = null;
+      forgetTyped(source.key);
+      await onDone(applied);
+      source.onApplied();
+      await client.invalidateQueries({ queryKey: [SCHEMA] });
+      await client.invalidateQueries({ queryKey: ['info'] });
+    },
+    onError: (error) => {
+      if (!(error instanceof UnreachableError)) attempt.current = null;
+      void client.invalidateQueries({ queryKey: ['info'] });
+    },
+  });
+  return { rehearsal, carryOut };
+}

@@ -1,0 +1,135 @@
+/** The review itself: left what changes, in the middle each change, right what to know before, below what is done. */
+import { SegmentedControl, Text } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { infoQuery } from '../../service/queries.js';
+import { type Applied, sinceQuery } from '../../service/review-queries.js';
+import { useRole } from '../../service/use-session.js';
+import { isEmptyDiff } from './model/diffs.js';
+import { conflictsOf } from './model/conflicts.js';
+import { ActionBar } from './parts/action-bar.js';
+import { ChangesPane } from './parts/changes-pane.js';
+import { Meanwhile } from './parts/meanwhile.js';
+import { Kept, Same, Settling } from './parts/notes.js';
+import { Outline } from './parts/outline.js';
+import { Risks } from './parts/risks.js';
+import type { Source } from './sources/source.js';
+import { type Review, useReview } from './use-review.js';
+import classes from './review.module.css';
+
+const PARTS = [
+  { value: 'changes', label: 'Changes' },
+  { value: 'risks', label: 'What to know' },
+];
+
+export function Workspace({ source }: { source: Source }) {
+  const navigate = useNavigate();
+  const isAdmin = useRole() === 'admin';
+  const onDone = (applied: Applied) => {
+    if (applied.kind === 'opened') return navigate({ to: '/review', search: { change: applied.change.id } });
+    return applied.batch === null
+      ? navigate({ to: '/' })
+      : navigate({ to: '/review', search: { done: applied.batch } });
+  };
+  const review = useReview({ source, onDone });
+  const since = useSince(source);
+  if (review.items.length === 0) return <Same source={source} />;
+  const held = since === undefined ? null : 'Not before the schema as it is now was looked at: see above.';
+  return (
+    <div className={classes.review}>
+      <header className={classes.header}>
+        <h1 className={classes.title}>
+          <bdi>{source.title}</bdi>
+        </h1>
+        <Text component="div" size="sm" c="dimmed">
+          {source.about}
+        </Text>
+      </header>
+      <Notices source={source} review={review} since={since} />
+      <Columns source={source} review={review} />
+      {isAdmin ? (
+        <ActionBar review={review} held={held} />
+      ) : (
+        <Text className={classes.readOnly} size="sm">
+          You can look at it; an admin can carry it out.
+        </Text>
+      )}
+    </div>
+  );
+}
+
+interface PartProps {
+  source: Source;
+  review: Review;
+}
+
+function Notices({ source, review, since }: PartProps & { since: ReturnType<typeof useSince> }) {
+  const { items, leftOut, leave, kept } = review;
+  const { conflicts } = source;
+  const goOn = async (theirs: readonly string[]) => {
+    review.carryOut.reset();
+    review.rehearsal.reset();
+    leave(theirs, true);
+    await source.renew();
+  };
+  return (
+    <div className={classes.notices}>
+      {since !== undefined && (
+        <Meanwhile
+          since={since}
+          conflicts={conflicts === undefined ? conflictsOf(items, since.diff) : []}
+          isRenewing={source.isRenewing}
+          onGoOn={(theirs) => void goOn(theirs)}
+        />
+      )}
+      {conflicts !== undefined && conflicts.length > 0 && <Settling conflicts={conflicts} />}
+      {kept.length > 0 && <Kept keys={kept} leave={leave} leftOut={leftOut} />}
+    </div>
+  );
+}
+
+function Columns({ source, review }: PartProps) {
+  const isAdmin = useRole() === 'admin';
+  const isNarrow = useMediaQuery('(max-width: 62em)');
+  const [part, setPart] = useState('changes');
+  const [wanted, setWanted] = useState<{ collection: string } | null>(null);
+  const { items, leftOut, problems } = review;
+  const changes = <ChangesPane review={review} canChoose={isAdmin} wanted={wanted} />;
+  const risks = <Risks review={review} warnings={source.reviewed.warnings} />;
+  if (isNarrow)
+    return (
+      <>
+        <SegmentedControl
+          className={classes.parts}
+          role="radiogroup"
+          aria-label="Part of the review"
+          data={PARTS}
+          value={part}
+          onChange={setPart}
+        />
+        <div className={classes.columns}>{part === 'changes' ? changes : risks}</div>
+      </>
+    );
+  return (
+    <div className={classes.columns}>
+      <Outline
+        items={items}
+        leftOut={leftOut}
+        problems={problems}
+        onChoose={(collection) => setWanted({ collection })}
+      />
+      {changes}
+      {risks}
+    </div>
+  );
+}
+
+/** What others did to the schema since it was read; undefined: nothing. */
+function useSince({ reviewed }: Source) {
+  const { data: info } = useQuery(infoQuery());
+  const isBehind = info !== undefined && info.position > reviewed.position && info.hash !== reviewed.hash;
+  const { data } = useQuery(sinceQuery(reviewed.position, isBehind ? info.position : undefined));
+  return !isBehind || data === undefined || isEmptyDiff(data.diff) ? undefined : data;
+}

@@ -1,0 +1,125 @@
+/** What a review asks of the service, and what it sends. */
+import { queryOptions } from '@tanstack/react-query';
+import type { SchemaDiff as DraftedDiff } from '../../schema/diff/diff.js';
+import { SCHEMA } from './queries.js';
+import { reasonHeader } from './reason.js';
+import { request, requestAnswer, withQuery } from './request.js';
+import type { Batch, ChangeRequest, ChangeSummary, Plan, SchemaDiff, Finding } from './types.js';
+
+/** What is reviewed: what turns one moment of the schema into what is wanted. */
+export interface Reviewed {
+  /** Of the schema that it starts from. */
+  hash: string;
+  /** Of the log, where that schema was read. */
+  position: number;
+  diff: Partial<SchemaDiff>;
+  warnings: readonly Finding[];
+}
+
+async function reviewedBy(answer: Response): Promise<Reviewed> {
+  const { hash, diff, warnings = [] } = (await answer.json()) as Omit<Reviewed, 'warnings'> & { warnings?: Finding[] };
+  return { hash, diff, warnings, position: Number(answer.headers.get('x-log-position')) };
+}
+
+/** What leads from now to a moment. */
+export const readPast = async (to: string, signal: AbortSignal): Promise<Reviewed> =>
+  reviewedBy(await requestAnswer(withQuery('/history/diff', { to }), { signal }));
+
+export interface SentFile {
+  content: Blob;
+  /** Its media type. */
+  type: string;
+}
+
+export async function compareFile(
+  file: SentFile,
+  { merge, force }: { merge: boolean; force: boolean },
+  signal: AbortSignal,
+): Promise<Reviewed> {
+  const query = { mode: merge ? 'merge' : 'mirror', force: force ? 'true' : undefined };
+  return reviewedBy(await requestAnswer(withQuery('/schema/diff', query), { method: 'POST', file, signal }));
+}
+
+export interface Applying {
+  hash: string;
+  diff: Partial<SchemaDiff> | DraftedDiff;
+  online: boolean;
+  purge: boolean;
+}
+
+const applyPath = ({ online, purge }: Applying, how: 'explain' | 'dry_run' | null): string =>
+  withQuery('/schema/apply', {
+    ...(how !== null && { [how]: 'true' }),
+    online: online ? 'true' : undefined,
+    purge: purge ? 'true' : undefined,
+  });
+
+const bodyOf = ({ hash, diff }: Applying) => ({ hash, diff });
+
+/** The plan, without anything being run or locked. */
+export const explain = (applying: Applying, signal: AbortSignal): Promise<Plan> =>
+  request(applyPath(applying, 'explain'), { method: 'POST', json: bodyOf(applying), signal });
+
+/** What PostgreSQL says of it: it is run, and taken back. */
+export const rehearse = (applying: Applying): Promise<Plan> =>
+  request(applyPath(applying, 'dry_run'), { method: 'POST', json: bodyOf(applying) });
+
+export const addressOf = (applying: Applying): string => applyPath(applying, null);
+
+export type Applied = { kind: 'done'; batch: string | null } | { kind: 'opened'; change: ChangeRequest };
+
+/** @param key names this try: the same key again is answered the same, and done once */
+export async function apply(applying: Applying, { reason, key }: { reason: string; key: string }): Promise<Applied> {
+  const answer = await requestAnswer(applyPath(applying, null), {
+    method: 'POST',
+    json: bodyOf(applying),
+    headers: { ...reasonHeader(reason), 'If-Match': `"${applying.hash}"`, 'Idempotency-Key': key },
+  });
+  if (answer.status !== 202) return { kind: 'done', batch: answer.headers.get('x-batch-id') };
+  return { kind: 'opened', change: ((await answer.json()) as { data: ChangeRequest }).data };
+}
+
+/** What others did to the schema since. */
+export const sinceQuery = (position: number, now: number | undefined) =>
+  queryOptions({
+    queryKey: ['since', position, now],
+    enabled: now !== undefined && now !== position,
+    staleTime: Infinity,
+    queryFn: async ({ signal }) => {
+      const [{ diff }, { data }] = await Promise.all([
+        request<{ diff: SchemaDiff }>(withQuery('/history/diff', { from: position, to: now }), { signal }),
+        request<{ data: Batch[] }>(withQuery('/history/batches', { limit: 20 }), { signal }),
+      ]);
+      return { diff, batches: data.filter(({ last_position: last }) => last > position) };
+    },
+  });
+
+/** Who changed a collection lately. */
+export const latelyQuery = (collection: string) =>
+  queryOptions({
+    queryKey: [SCHEMA, 'lately', collection],
+    staleTime: Infinity,
+    queryFn: async ({ signal }) =>
+      (await request<{ data: Batch[] }>(withQuery('/history/batches', { collection, limit: 1 }), { signal })).data,
+  });
+
+/** Milliseconds. */
+const FOLLOWED_EVERY = 1_000;
+
+const isOver = ({ state, cleaning }: ChangeRequest): boolean =>
+  ['applied', 'failed', 'withdrawn'].includes(state) && !cleaning;
+
+export const changeQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['change', id],
+    queryFn: async ({ signal }) => (await request<{ data: ChangeRequest }>(`/changes/${id}`, { signal })).data,
+    refetchInterval: ({ state: { data } }) => (data !== undefined && isOver(data) ? false : FOLLOWED_EVERY),
+  });
+
+export const changesQuery = () =>
+  queryOptions({
+    queryKey: [SCHEMA, 'changes'],
+    queryFn: async ({ signal }) => (await request<{ data: ChangeSummary[] }>('/changes?limit=20', { signal })).data,
+  });
+
+export const withdraw = (id: string) => request(`/changes/${id}/withdraw`, { method: 'POST' });

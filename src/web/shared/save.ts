@@ -1,0 +1,24 @@
+/** Files that the browser saves: what was asked for with the session, which an address alone hasn't. */
+import { requestAnswer } from '../service/request.js';
+
+/** Long enough for a browser to begin. Milliseconds. */
+const KEPT = 60_000;
+
+export function saveBlob(name: string, content: Blob): void {
+  const address = URL.createObjectURL(content);
+  const link = document.createElement('a');
+  link.href = address;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), KEPT);
+}
+
+export const saveText = (name: string, type: string, text: string): void =>
+  saveBlob(name, new Blob([text], { type: `${type};charset=utf-8` }));
+
+/** The answer as a file, called as the service says. */
+export async function saveAnswer(path: string, otherwise: string): Promise<void> {
+  const answer = await requestAnswer(path);
+  const [, name = otherwise] = /filename="([^"]+)"/.exec(answer.headers.get('content-disposition') ?? '') ?? [];
+  saveBlob(name, await answer.blob());
+}

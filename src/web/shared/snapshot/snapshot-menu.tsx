@@ -1,0 +1,78 @@
+/** The whole schema to take away, in every export, of now or of a moment; and the way to bring one. */
+import snapshotIcon from 'icon:download';
+import { Button, Menu, Text } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { request, withQuery } from '../../service/request.js';
+import { useRole } from '../../service/use-session.js';
+import { Glyph } from '../glyph.js';
+import { saveAnswer, saveText } from '../save.js';
+import type { OwnSnapshot } from './peer-form.js';
+
+const EXPORTS = [
+  { name: 'json', label: 'JSON', ending: 'json' },
+  { name: 'yaml', label: 'YAML', ending: 'yaml' },
+  { name: 'sql', label: 'SQL, to make the tables anew', ending: 'sql' },
+  { name: 'csv', label: 'CSV', ending: 'csv' },
+  { name: 'csv_utf8', label: 'CSV for spreadsheets', ending: 'csv' },
+  { name: 'xml', label: 'XML', ending: 'xml' },
+] as const;
+
+interface Props {
+  /** A position or a time; now unless said. */
+  at?: string;
+  size?: 'xs' | 'sm' | 'compact-sm';
+}
+
+export function SnapshotMenu({ at, size = 'xs' }: Props) {
+  const role = useRole();
+  const navigate = useNavigate();
+  const save = useMutation({ mutationFn: (work: () => Promise<void>) => work() });
+  if (role === 'reader') return null;
+  const path = (name?: string) => withQuery('/history/snapshot', { at, export: name });
+  return (
+    <Menu shadow="md" width={280} position={at === undefined ? 'top-start' : 'bottom-start'} withinPortal={false}>
+      <Menu.Target>
+        <Button
+          variant="default"
+          size={size}
+          loading={save.isPending}
+          leftSection={<Glyph path={snapshotIcon} size={16} />}
+        >
+          Snapshot
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>{at === undefined ? 'Download the schema as' : 'Download the schema of that moment as'}</Menu.Label>
+        {EXPORTS.map(({ name, label, ending }) => (
+          <Menu.Item key={name} onClick={() => save.mutate(() => saveAnswer(path(name), `snapshot.${ending}`))}>
+            {label}
+          </Menu.Item>
+        ))}
+        <Menu.Item onClick={() => save.mutate(() => savePeerForm(path()))}>As Directus has it</Menu.Item>
+        {role === 'admin' && at === undefined && (
+          <>
+            <Menu.Divider />
+            <Menu.Item onClick={() => void navigate({ to: '/review', search: { bring: true } })}>
+              Bring a snapshot in …
+            </Menu.Item>
+          </>
+        )}
+      </Menu.Dropdown>
+      {save.error !== null && (
+        <Text size="xs" role="alert" c="var(--mantine-color-error)">
+          {save.error.message}
+        </Text>
+      )}
+    </Menu>
+  );
+}
+
+async function savePeerForm(path: string): Promise<void> {
+  const [{ toPeerForm }, { yamlText }, snapshot] = await Promise.all([
+    import('./peer-form.js'),
+    import('../yaml.js'),
+    request<OwnSnapshot>(path),
+  ]);
+  saveText('snapshot-directus.yaml', 'application/yaml', yamlText(toPeerForm(snapshot)));
+}

@@ -1,0 +1,4 @@
+/** A document as YAML. Loaded when somebody asks for it. */
+import { dump } from 'js-yaml';
+
+export const yamlText = (document: object): string => dump(document);

@@ -1,0 +1,152 @@
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import type { Download, Page } from 'playwright-core';
+import { expectAccessible, withApp } from '../support/app.js';
+import { json } from '../support/client.js';
+
+const field = (name: string, type = 'string') => ({ field: name, type, interface: 'input' });
+
+const DIRECTUS = `version: 1
+directus: 11.1.0
+vendor: mysql
+collections:
+  - collection: posts
+    meta: { note: What we write }
+    schema: { name: posts }
+fields:
+  - { collection: posts, field: id, type: integer, meta: null, schema: { data_type: int, is_primary_key: true, has_auto_increment: true } }
+  - { collection: posts, field: author, type: uuid, meta: { interface: select-dropdown-m2o }, schema: { data_type: char, max_length: 36 } }
+relations:
+  - collection: posts
+    field: author
+    related_collection: directus_users
+    meta: { many_collection: posts, many_field: author, one_collection: directus_users }
+    schema: { on_delete: SET NULL }
+systemFields:
+  - { collection: directus_activity, field: timestamp, schema: { is_indexed: true } }
+`;
+
+describe('snapshots in the admin app', () => {
+  const app = withApp();
+
+  const send = async (path: string, body: unknown, method = 'POST') => {
+    const { status, text } = await app.client(path, json(body, method));
+    expect(status, text).to.be.below(300);
+  };
+  const card = (page: Page, name: string) => page.getByRole('article', { name, exact: true });
+  const choose = (page: Page, name: string, text: string) =>
+    page.getByLabel('Snapshot file').setInputFiles({ name, mimeType: 'text/plain', buffer: Buffer.from(text) });
+  const textOf = async (download: Download) => readFileSync(await download.path(), 'utf8');
+
+  it('are brought to an empty service: the way there, the peer’s with its own word for it, and done', async () => {
+    const page = await app.visit();
+    await page.getByRole('link', { name: 'Choose a file' }).click();
+    await choose(page, 'directus.yaml', DIRECTUS);
+    await page.getByText('the snapshot is of another product').waitFor();
+    expect(app.complaints()).to.have.length(1);
+    await page.getByRole('button', { name: 'Understand it all the same' }).click();
+    await card(page, 'collection posts').getByText('is new, a table with 2 fields').waitFor();
+    await page.getByText('SYSTEM_FIELDS_LEFT_OUT').waitFor();
+    await expectAccessible(page);
+    await page.reload();
+    await card(page, 'collection posts').waitFor();
+    await page.getByRole('button', { name: 'Apply', exact: true }).click();
+    await page.getByRole('heading', { name: 'Applied' }).waitFor();
+    expect((await app.client('/fields/posts/author')).status).to.equal(200);
+    await page.goBack();
+    await page.getByText('Nothing to change: the schema is as it is wanted.').waitFor();
+  });
+
+  it('are pasted, keep what they lack where that is said, and are refused in the service’s words', async () => {
+    await send('/collections', { collection: 'kept', schema: {}, fields: [field('name')] });
+    const page = await app.visit();
+    await page.getByRole('tree').waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('dialog', { name: 'Search' }).getByRole('textbox').fill('bring');
+    await page.getByRole('dialog', { name: 'Search' }).getByText('Bring a snapshot in').waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Paste it' }).click();
+    const paste = async (text: string) => {
+      await page.getByRole('textbox', { name: 'The snapshot, as text' }).fill(text);
+      await page.getByRole('button', { name: 'Compare it' }).click();
+    };
+    await expectAccessible(page);
+    await paste(
+      '{"version": 1, "service": "0.1.0", "vendor": "postgres", "collections": [{"collection": "kept", "meta": {"note": "pasted", "icon": 7}}]}',
+    );
+    await page.getByRole('alert').filter({ hasText: 'icon' }).waitFor();
+    expect(app.complaints()).to.have.length(1);
+    await page.goBack();
+    await page.getByRole('button', { name: 'Paste it' }).click();
+    await paste(
+      '{"version": 1, "service": "0.1.0", "vendor": "postgres", "collections": [{"collection": "kept", "meta": {"note": "pasted"}}]}',
+    );
+    await card(page, 'collection posts').getByText('goes, with its fields and rows').waitFor();
+    await page.getByRole('switch', { name: 'Keep what the file lacks' }).click();
+    await card(page, 'collection kept').getByText('note becomes pasted').waitFor();
+    expect(await card(page, 'collection posts').count()).to.equal(0);
+    expect(new URL(page.url()).search).to.include('merge=true');
+  });
+
+  it('are dropped on the page', async () => {
+    const page = await app.visit({ path: '/review?bring=true' });
+    await page.getByText('Drop a snapshot here').waitFor();
+    const transfer = await page.evaluateHandle(`(() => {
+      const transfer = new DataTransfer();
+      transfer.items.add(new File(['{"version": 1, "service": "0.1.0", "vendor": "postgres", "collections": [{"collection": "dropped", "schema": {}}]}'], 'staging.json'));
+      return transfer;
+    })()`);
+    await page.getByText('Drop a snapshot here').dispatchEvent('drop', { dataTransfer: transfer });
+    await page.getByRole('heading', { name: 'staging.json' }).waitFor();
+    await card(page, 'collection dropped').waitFor();
+  });
+
+  it('are downloaded in every export, and what the peer takes can be brought back', async () => {
+    await send('/collections', { collection: 'folder', schema: null });
+    const page = await app.visit();
+    const get = async (label: string | RegExp): Promise<[string, string]> => {
+      await page.getByRole('button', { name: 'Snapshot' }).click();
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('menuitem', { name: label }).click(),
+      ]);
+      return [download.suggestedFilename(), await textOf(download)];
+    };
+    const [name, first] = await get('JSON');
+    expect(name).to.match(/^snapshot-.*\.json$/);
+    expect(JSON.parse(first)).to.include({ version: 1, vendor: 'postgres' });
+    expect((await get('YAML'))[1]).to.include('version: 1');
+    expect((await get(/SQL/))[1]).to.include('CREATE TABLE');
+    expect((await get('XML'))[1]).to.include('<?xml');
+    expect((await get('CSV for spreadsheets'))[1]).to.include('kind');
+    const [, peer] = await get('As Directus has it');
+    expect(peer).to.include('directus: 11.17.4').and.include('directus_users');
+    await page.getByRole('button', { name: 'Snapshot' }).click();
+    await page.getByRole('menuitem', { name: /Bring a snapshot/ }).click();
+    await choose(page, 'peer.yaml', peer);
+    await page.getByRole('button', { name: 'Understand it all the same' }).click();
+    await page.getByText('Nothing to change: the schema is as it is wanted.').waitFor();
+    app.complaints();
+  });
+
+  it('stand beside each other where another environment’s is brought, and its diff and SQL are taken away', async () => {
+    const page = await app.visit({ path: '/review?bring=true' });
+    await choose(
+      page,
+      'staging.yaml',
+      'version: 1\nservice: 0.1.0\nvendor: postgres\ncollections:\n  - { collection: staged, schema: {}, meta: { note: from there } }\n',
+    );
+    await card(page, 'collection staged').waitFor();
+    const get = async (label: string): Promise<string> => {
+      await page.getByRole('button', { name: 'Download or copy' }).click();
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('menuitem', { name: label, exact: true }).click(),
+      ]);
+      return textOf(download);
+    };
+    expect(JSON.parse(await get('Diff as JSON'))).to.have.nested.property('diff.collections');
+    expect(await get('Diff as YAML')).to.include('collection: staged');
+    expect(await get('SQL')).to.match(/^BEGIN;[^]*CREATE TABLE[^]*COMMIT;\n$/);
+  });
+});

@@ -1,0 +1,161 @@
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { expectAccessible, expectFits, withApp } from '../support/app.js';
+import { json } from '../support/client.js';
+
+const field = (name: string, type = 'string', schema: object = {}) => ({
+  field: name,
+  type,
+  interface: 'input',
+  schema,
+});
+const HOSTILE = '<img src=x onerror=alert(1)>';
+
+describe('the review page of the admin app: going back', () => {
+  const app = withApp();
+  let then = 0;
+
+  const send = async (path: string, body: unknown, method = 'POST') => {
+    const { status, text } = await app.client(path, json(body, method));
+    expect(status, text).to.be.below(300);
+  };
+  const position = async () =>
+    ((await app.client('/server/info')).json as { data: { position: number } }).data.position;
+  const card = (page: Page, name: string) => page.getByRole('article', { name, exact: true });
+  const meta = async (collection: string) =>
+    ((await app.client(`/collections/${encodeURIComponent(collection)}`)).json as { data: { meta: { note: unknown } } })
+      .data.meta;
+
+  before(async () => {
+    await send('/collections', [
+      { collection: 'authors', schema: {}, fields: [field('name')] },
+      {
+        collection: 'articles',
+        schema: {},
+        meta: { note: 'as it was' },
+        fields: [field('title'), field('author', 'integer')],
+      },
+      { collection: HOSTILE, schema: {}, meta: { note: 'x' } },
+      { collection: 'اختبار', schema: {} },
+    ]);
+    then = await position();
+    await send('/collections/articles', { meta: { note: 'n'.repeat(900_000) } }, 'PATCH');
+    await send('/fields/articles/title', { schema: { is_nullable: false } }, 'PATCH');
+    await send('/collections', { collection: 'tags', schema: {}, fields: [field('label')] });
+    await send(`/collections/${encodeURIComponent(HOSTILE)}`, { meta: { note: HOSTILE } }, 'PATCH');
+    await send(`/collections/${encodeURIComponent('اختبار')}`, { meta: { note: 'مرحبا' } }, 'PATCH');
+  });
+
+  it('says in sentences what changes, before and after, with the SQL, its lock, and what would be lost', async () => {
+    const page = await app.visit({ path: `/review?to=${then}` });
+    const title = card(page, 'field articles.title');
+    await title.getByText('may be empty').waitFor();
+    await title.getByText('before', { exact: true }).waitFor();
+    await title.getByRole('button', { name: /^SQL/ }).click();
+    await title.getByText(/ALTER TABLE .*articles/i).waitFor();
+    await title.getByText(/Locks articles: ACCESS EXCLUSIVE/).waitFor();
+    const known = page.getByRole('complementary', { name: 'What to know before' });
+    await known.getByRole('heading', { name: 'What would be lost' }).waitFor();
+    await known.getByText('tags', { exact: true }).first().waitFor();
+    expect(await page.title()).to.equal(`Back to event ${then} · Review · Data Platform`);
+    const reason = await page.getByRole('textbox', { name: 'Why' }).inputValue();
+    expect(reason).to.include('tags goes, with its fields and rows');
+  });
+
+  it('shows notes and names of hostile size and kind as text', async () => {
+    const page = await app.visit({ path: `/review?to=${then}` });
+    const articles = card(page, 'collection articles');
+    await articles.getByRole('button', { name: 'all 900,000 characters of meta.note before' }).click();
+    await articles.getByText('850,000 more').waitFor();
+    await page.getByRole('navigation', { name: 'Collections that change' }).getByText('اختبار').click();
+    await card(page, 'collection اختبار').getByText('مرحبا').first().waitFor();
+    await page.getByRole('navigation', { name: 'Collections that change' }).getByText(HOSTILE).click();
+    await card(page, `collection ${HOSTILE}`).getByText(HOSTILE).first().waitFor();
+    expect(await page.locator('img').count()).to.equal(0);
+  });
+
+  it('dry runs, and says until when what goes can come back', async () => {
+    const page = await app.visit({ path: `/review?to=${then}` });
+    await card(page, 'field articles.title').waitFor();
+    const before = await position();
+    await page.getByRole('button', { name: 'Dry run' }).click();
+    await page.getByText('PostgreSQL accepts it. Nothing was changed.').waitFor();
+    await page.getByText(/the trash lets it go in 7 days/).waitFor();
+    expect(await position()).to.equal(before);
+  });
+
+  it('carries out only what is taken along, with the reason, as one batch, and offers the way back', async () => {
+    const page = await app.visit({ path: `/review?to=${then}` });
+    await page.getByRole('checkbox', { name: 'Take along all of tags' }).waitFor({ state: 'hidden' });
+    await page.getByRole('navigation', { name: 'Collections that change' }).getByText('tags').click();
+    await page.getByRole('checkbox', { name: 'Take along: collection tags' }).uncheck();
+    await page.getByRole('navigation', { name: 'Collections that change' }).getByText('articles').click();
+    await page.getByRole('checkbox', { name: 'Take along: field articles.title' }).uncheck();
+    await page.getByRole('textbox', { name: 'Why' }).fill('Zurück — zum Anfang');
+    await page.reload();
+    expect(await page.getByRole('textbox', { name: 'Why' }).inputValue()).to.equal('Zurück — zum Anfang');
+    await page.getByRole('button', { name: 'Apply', exact: true }).click();
+    await page.getByRole('heading', { name: 'Applied' }).waitFor();
+    expect(await meta('articles')).to.include({ note: 'as it was' });
+    expect((await app.client('/collections/tags')).status).to.equal(200);
+    const { data } = (await app.client('/history/batches?limit=1')).json as {
+      data: { reason: string; command: string }[];
+    };
+    expect(data[0]).to.include({ reason: 'Zurück — zum Anfang', command: 'apply-diff' });
+    await page.getByRole('link', { name: 'Undo …' }).click();
+    await card(page, 'collection articles').waitFor();
+    await page.getByRole('button', { name: 'Apply', exact: true }).click();
+    await page.getByRole('heading', { name: 'Applied' }).waitFor();
+    expect((await meta('articles')).note).to.have.length(900_000);
+  });
+
+  it('asks once more before something is lost', async () => {
+    const page = await app.visit({ path: `/review?to=${then}` });
+    await page.getByRole('heading', { name: 'What would be lost' }).waitFor();
+    await page.getByRole('button', { name: 'Apply', exact: true }).click();
+    await page.getByRole('button', { name: 'Yes, lose tags' }).waitFor();
+    expect((await app.client('/collections/tags')).status).to.equal(200);
+  });
+
+  it('copies as a command for a shell, without a token', async () => {
+    const page = await app.visit({ path: `/review?to=${then}` });
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await card(page, 'field articles.title').waitFor();
+    await page.getByRole('button', { name: 'Copy title as …' }).click();
+    await page.getByRole('menuitem', { name: 'Copy as curl' }).click();
+    const command = await page.evaluate<string>('navigator.clipboard.readText()');
+    expect(command).to.include('/schema/apply').and.include('$TOKEN').and.include('"field":"title"');
+    expect(command)
+      .not.to.match(/ey[A-Za-z0-9_-]{10}/)
+      .and.not.to.include('tags');
+  });
+
+  it('can be read by auditors, who carry nothing out, and has no place for readers', async () => {
+    const page = await app.visit({ path: `/review?to=${then}`, as: await app.user('auditor') });
+    await card(page, 'field articles.title').waitFor();
+    await page.getByText('an admin can carry it out').waitFor();
+    expect(await page.getByRole('button', { name: 'Apply' }).count()).to.equal(0);
+    const reader = await app.visit({ path: '', as: await app.user('reader') });
+    await reader.getByRole('tree').waitFor();
+    expect(await reader.getByRole('link', { name: 'Review' }).count()).to.equal(0);
+  });
+
+  for (const look of [{}, { dark: true }, { narrow: true }, { narrow: true, dark: true }]) {
+    it(`has nothing that axe finds, and fits: ${JSON.stringify(look)}`, async () => {
+      const page = await app.visit({ ...look, path: `/review?to=${then}` });
+      await card(page, 'collection articles').waitFor();
+      await page.getByRole('button', { name: /^SQL/ }).first().click();
+      await expectAccessible(page);
+      await expectFits(page);
+      await page.getByRole('button', { name: 'How' }).click();
+      await page.getByRole('switch', { name: 'Keep nothing in the trash' }).waitFor();
+      await expectAccessible(page);
+      await page.keyboard.press('Escape');
+      if (look.narrow !== true) return;
+      await page.getByText('What to know', { exact: true }).click();
+      await page.getByRole('heading', { name: 'What would be lost' }).waitFor();
+      await expectAccessible(page);
+      await expectFits(page);
+    });
+  }
+});
