@@ -7,6 +7,16 @@ export const expressionColumns = (text: string): ReadonlySet<string> => namesIn(
 export const indexColumns = (definition: string): ReadonlySet<string> =>
   namesIn(parseStatement(`CREATE INDEX i ON t ${definition}`));
 
+/** The columns of an index in their order; null for an expression. INCLUDE and WHERE are not among them. */
+export function indexKeys(definition: string): (string | null)[] {
+  const parsed = parseStatement(`CREATE INDEX i ON t ${definition}`);
+  const keys = typeof parsed === 'string' ? [] : list(member(parsed, 'IndexStmt')?.['indexParams']);
+  return keys.map((key) => {
+    const name = member(key, 'IndexElem')?.['name'];
+    return typeof name === 'string' ? name : null;
+  });
+}
+
 /** Those of the constraint's own table: what a foreign key points at is not among them. */
 export const constraintColumns = (definition: string): ReadonlySet<string> =>
   namesIn(parseStatement(`ALTER TABLE t ADD CONSTRAINT c ${definition}`));

@@ -1,4 +1,6 @@
-import type { Rule } from '../model.js';
+import type { PlannedEvent, Rule } from '../model.js';
+import type { PlannedStatement } from '../statement.js';
+import { hasColumn, hasDefault } from './common.js';
 import { placeOf } from './lasting.js';
 
 export const mayFail: Rule = {
@@ -10,8 +12,15 @@ export const mayFail: Rule = {
   safer: 'Ask your rows first: a dry run carries it out, counts the rows in the way, and takes everything back.',
   example: { unsafe: 'PATCH /fields/articles/title {"schema": {"is_unique": true}}' },
   aliases: { atlas: ['MF101', 'MF102', 'MF104'] },
-  statement: (statement) =>
-    statement.may_fail
+  statement: (statement, planned) =>
+    statement.may_fail && !isOfNulls(statement, planned)
       ? { message: `${statement.summary}: existing rows can make PostgreSQL refuse it`, ...placeOf(statement) }
       : undefined,
 };
+
+/** A foreign key on a field that comes with the batch, and is null in every row that is there. */
+function isOfNulls({ source }: PlannedStatement, { before, after, formerField }: PlannedEvent): boolean {
+  const field = after?.fields.get(source.field ?? '');
+  if (source.type !== 'relation.created' || before === undefined || before.fields.has(formerField)) return false;
+  return hasColumn(field) && !hasDefault(field);
+}

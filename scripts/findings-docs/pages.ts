@@ -1,0 +1,61 @@
+/** The pages of docs/findings, made of the rules themselves. */
+import { format } from 'prettier';
+import type { Aliases, Rule } from '../../src/schema/findings/model.js';
+import { RULES } from '../../src/schema/findings/rules/index.js';
+
+const TOOLS: Readonly<Record<keyof Aliases, string>> = {
+  squawk: 'Squawk',
+  strong_migrations: 'strong_migrations',
+  atlas: 'Atlas',
+};
+
+const NOTICE = 'Made of the rule by `npm run docs:findings`.';
+
+/** By file name, in `docs/findings`. */
+export async function findingPages(): Promise<Map<string, string>> {
+  const pages = new Map([['index.md', indexPage()]]);
+  for (const rule of RULES) pages.set(fileOf(rule), rulePage(rule));
+  const made = [...pages].map(async ([name, text]) => [name, await formatted(text)] as const);
+  return new Map(await Promise.all(made));
+}
+
+const formatted = (text: string): Promise<string> =>
+  format(text, { parser: 'markdown', printWidth: 120, proseWrap: 'preserve' });
+
+const fileOf = ({ code }: Rule): string => `${code}.md`;
+
+function indexPage(): string {
+  const rows = RULES.map((rule) => `| [\`${rule.code}\`](${fileOf(rule)}) | ${rule.level} | ${rule.title} |`);
+  return `# Every finding
+
+What findings are, and where they are shown: [Findings](../findings.md). ${NOTICE}
+
+The level is the usual one: where a page says so, it goes by the size and use of the table.
+
+| code | level | what |
+| --- | --- | --- |
+${rows.join('\n')}
+`;
+}
+
+function rulePage({ code, title, level, what, why, safer, levels, example, aliases = {} }: Rule): string {
+  const parts = [
+    `# \`${code}\``,
+    `**${title}.** ${what}`,
+    `## Why it matters\n\n${why}`,
+    `## The safer way\n\n${safer}`,
+    `## Level\n\n${levels ?? `\`${level}\`.`}`,
+  ];
+  if (example !== undefined) parts.push(`## Example\n\n${exampleText(example)}`);
+  const others = Object.entries(aliases).map(([tool, names]: [string, readonly string[]]) => {
+    return `- ${TOOLS[tool as keyof Aliases]}: ${names.map((name) => `\`${name}\``).join(', ')}`;
+  });
+  if (others.length > 0) parts.push(`## In other tools\n\n${others.join('\n')}`);
+  parts.push(`[Every finding](index.md). ${NOTICE}`);
+  return `${parts.join('\n\n')}\n`;
+}
+
+function exampleText({ unsafe, safe }: NonNullable<Rule['example']>): string {
+  const found = `Found:\n\n\`\`\`text\n${unsafe}\n\`\`\``;
+  return safe === undefined ? found : `${found}\n\nNot found:\n\n\`\`\`text\n${safe}\n\`\`\``;
+}

@@ -1,0 +1,53 @@
+/** What rules ask of documents. */
+import { isSerial } from '../../model/extras.js';
+import { type CollectionNode, type State, extrasOf } from '../../model/state.js';
+import { levelBySize } from '../levels.js';
+import type { Field, FieldChange, Level, Observed, PlannedEvent, TableStatistics } from '../model.js';
+
+export type Column = Field & { schema: NonNullable<Field['schema']> };
+
+export const hasColumn = (field: Field | undefined): field is Column => field?.schema != null;
+
+/** `articles.title` */
+export const labelOf = ({ collection, field }: Pick<Field, 'collection' | 'field'>): string => `${collection}.${field}`;
+
+/** A column that comes, or whose member differs from before. */
+export const comes = ({ old, now }: FieldChange, member: 'data_type'): boolean =>
+  hasColumn(now) && (!hasColumn(old) || old.schema[member] !== now.schema[member]);
+
+/** Both columns, where a column stays one. */
+export const columnsOf = ({ old, now }: FieldChange): { old: Column; now: Column } | undefined =>
+  hasColumn(old) && hasColumn(now) ? { old, now } : undefined;
+
+export const counts = ({ schema }: Column): boolean => schema.has_auto_increment || isSerial(schema);
+
+/** Whether a column of a new row has a value where none is said. */
+export const hasDefault = (field: Column): boolean =>
+  counts(field) || field.schema.default_value !== null || field.schema.extras?.default !== undefined;
+
+/** Whether the event's table was there before, so that it may have rows. */
+export const isOldTable = ({ event, batch }: PlannedEvent): boolean => !batch.isNew(event.collection);
+
+/** The level by a table's size, with what it is by. */
+export function sized(planned: PlannedEvent, table: string, most?: Level): Pick<Observed, 'level' | 'statistics'> {
+  const statistics: TableStatistics | undefined = planned.batch.statistics(table);
+  const level = levelBySize(statistics);
+  return { level: most !== undefined && level === 'danger' ? most : level, statistics: statistics ?? null };
+}
+
+export const extraConstraint = (node: CollectionNode | undefined, name: string): string | undefined =>
+  extrasOf(node).constraints?.find((each) => each.name === name)?.definition;
+
+/** The parts of a list of extras that an event adds. */
+export function added<K extends 'constraints' | 'indexes' | 'needs'>(
+  { event, before, after }: PlannedEvent,
+  part: K,
+): NonNullable<ReturnType<typeof extrasOf>[K]>[number][] {
+  if (event.type !== 'collection.created' && event.type !== 'collection.updated') return [];
+  type Item = NonNullable<ReturnType<typeof extrasOf>[K]>[number];
+  const known = new Set(((extrasOf(before)[part] ?? []) as Item[]).map(({ name }) => name));
+  return ((extrasOf(after)[part] ?? []) as Item[]).filter(({ name }) => !known.has(name));
+}
+
+export const hasTable = ({ collections }: State, name: string): boolean =>
+  collections.get(name)?.collection.schema != null;

@@ -1,0 +1,25 @@
+import type { Rule } from '../model.js';
+import { hasColumn } from './common.js';
+import { lasting } from './lasting.js';
+
+export const counterOverRows: Rule = {
+  code: 'COUNTER_OVER_ROWS',
+  level: 'warn',
+  title: 'New field that counts by itself',
+  what: 'A field with auto increment comes to a table that may have rows.',
+  why: 'Every row gets a number, so all of them are written anew, while nobody can read or write.',
+  safer: 'Add a plain field, fill it in batches, and let it count by itself afterwards.',
+  levels: 'By the size of the table.',
+  aliases: {
+    squawk: ['adding-serial-primary-key-field'],
+    strong_migrations: ['add_column_auto_incrementing'],
+    atlas: ['PG310'],
+  },
+  statement(statement, planned) {
+    const field = planned.after?.fields.get(statement.source.field ?? '');
+    const isMade = statement.rewrites_table && statement.source.type === 'field.created';
+    return isMade && hasColumn(field) && field.schema.has_auto_increment
+      ? lasting(statement, planned, 'every row gets a number')
+      : undefined;
+  },
+};

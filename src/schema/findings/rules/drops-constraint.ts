@@ -1,0 +1,43 @@
+import { primaryKeyNameOf, uniqueNameOf } from '../../model/constraint-names.js';
+import { type CollectionNode, primaryKeyOf } from '../../model/state.js';
+import type { PlannedEvent, Rule } from '../model.js';
+import { extraConstraint, hasColumn, hasTable } from './common.js';
+
+export const dropsConstraint: Rule = {
+  code: 'DROPS_CONSTRAINT',
+  level: 'note',
+  title: 'Constraint goes',
+  what: 'A key, a foreign key or a check of a table that stays is dropped, and none of its name comes in its place.',
+  why: 'Rows that break the rule can be written from then on, and have to be found before it can come back.',
+  safer: 'Make sure that nothing relies on it: code that expects one row, ON DELETE, ON CONFLICT.',
+  aliases: { atlas: ['CD101', 'CD102', 'CD103'] },
+  statement(statement, planned) {
+    const dropped = statement.drops.find(({ kind }) => kind === 'constraint');
+    const { source } = statement;
+    if (dropped === undefined || source.type === 'collection.deleted' || source.type === 'field.deleted')
+      return undefined;
+    if (planned.after === undefined || isThere(planned.after, dropped.name) || goesWithItsTarget(planned))
+      return undefined;
+    const object = { kind: dropped.kind, name: dropped.name };
+    return { message: `${statement.summary}: rows that break the rule can come in`, field: source.field, object };
+  },
+};
+
+/** Whether a constraint of the name is there afterwards: it was only made again. */
+function isThere(node: CollectionNode, name: string): boolean {
+  if (extraConstraint(node, name) !== undefined) return true;
+  if (primaryKeyOf(node).length > 0 && primaryKeyNameOf(node) === name) return true;
+  const { fields, relations } = node;
+  if ([...relations.values()].some(({ schema }) => schema?.constraint_name === name)) return true;
+  return [...fields.values()].some(
+    (field) => hasColumn(field) && field.schema.is_unique && uniqueNameOf(field) === name,
+  );
+}
+
+/** A foreign key ends with either of its sides. */
+function goesWithItsTarget({ event, before, after, formerField, batch }: PlannedEvent): boolean {
+  if (event.type !== 'relation.deleted' && event.type !== 'relation.updated') return false;
+  const old = before?.relations.get(formerField);
+  const hasField = after?.fields.has(event.field ?? '') === true;
+  return !hasField || (old?.one_collection != null && !hasTable(batch.after, old.one_collection));
+}

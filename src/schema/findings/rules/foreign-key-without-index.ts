@@ -1,0 +1,44 @@
+import { extrasOf, primaryKeyOf } from '../../model/state.js';
+import type { CollectionNode } from '../../model/state.js';
+import { indexKeys } from '../../sql-text/columns.js';
+import type { Rule } from '../model.js';
+import { sized } from './common.js';
+
+export const foreignKeyWithoutIndex: Rule = {
+  code: 'FOREIGN_KEY_WITHOUT_INDEX',
+  level: 'note',
+  title: 'Foreign key without an index on its column',
+  what: 'A relation gets a foreign key, and its many field has no index.',
+  why: 'Each delete in the other table reads the whole table that points at it; so does each list of what points at a row.',
+  safer: 'Index the field, concurrently where the table has rows.',
+  levels: '`note` on a new or small table, `warn` on a larger one.',
+  example: {
+    unsafe: 'POST /relations {"collection": "articles", "field": "author", "related_collection": "authors"}',
+    safe: 'PATCH /fields/articles/author?concurrentIndexCreation {"schema": {"is_indexed": true}}',
+  },
+  relation({ old, now }, planned) {
+    const { after } = planned;
+    if (now.schema === null || old?.schema != null || after === undefined) return undefined;
+    const { many_collection: table, many_field: field } = now;
+    if (after.collection.meta.singleton || isIndexed(after, field)) return undefined;
+    const request = {
+      method: 'PATCH',
+      path: `/fields/${encodeURIComponent(table)}/${encodeURIComponent(field)}?concurrentIndexCreation`,
+      body: { schema: { is_indexed: true } },
+    } as const;
+    return {
+      message: `point ${table}.${field} at ${now.one_collection}: the field has no index`,
+      field,
+      ...(planned.batch.isNew(table) ? { level: 'note' as const } : sized(planned, table, 'warn')),
+      safer: { text: 'Index the field; concurrently, so that nobody waits for it.', request },
+    };
+  },
+};
+
+function isIndexed(node: CollectionNode, field: string): boolean {
+  const schema = node.fields.get(field)?.schema;
+  if (schema == null || schema.is_indexed || schema.is_unique) return true;
+  const [first] = extrasOf(node).primary_key?.columns ?? primaryKeyOf(node).map((key) => key.field);
+  if (first === field) return true;
+  return (extrasOf(node).indexes ?? []).some(({ definition }) => indexKeys(definition)[0] === field);
+}

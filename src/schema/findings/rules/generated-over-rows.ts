@@ -1,0 +1,24 @@
+import type { Rule } from '../model.js';
+import { hasColumn } from './common.js';
+import { lasting } from './lasting.js';
+
+export const generatedOverRows: Rule = {
+  code: 'GENERATED_OVER_ROWS',
+  level: 'warn',
+  title: 'Generated column over existing rows',
+  what: 'A stored generated column comes to, or is made again on, a table that may have rows.',
+  why: 'Its value is computed for every row and written with it, while nobody can read or write.',
+  safer: 'A plain field that a trigger or the application fills; or the expression in a view.',
+  levels: 'By the size of the table.',
+  aliases: {
+    squawk: ['adding-field-with-default'],
+    strong_migrations: ['add_column_generated_stored'],
+    atlas: ['PG309'],
+  },
+  statement(statement, planned) {
+    const field = planned.after?.fields.get(statement.source.field ?? '');
+    return statement.rewrites_table && hasColumn(field) && field.schema.generation_expression !== null
+      ? lasting(statement, planned, 'its value is computed for every row')
+      : undefined;
+  },
+};

@@ -1,0 +1,45 @@
+import type { Level, Rule, TableStatistics } from '../model.js';
+import { type Column, counts, hasColumn, labelOf } from './common.js';
+
+/** The largest value of a type. */
+const LARGEST: ReadonlyMap<string, number> = new Map([
+  ['smallint', 2 ** 15 - 1],
+  ['integer', 2 ** 31 - 1],
+]);
+
+export const keyMayOverflow: Rule = {
+  code: 'KEY_MAY_OVERFLOW',
+  level: 'note',
+  title: 'Primary key that runs out',
+  what: 'A primary key that counts by itself is `integer` (2,147,483,647 values, deleted and rolled back ones included) or `smallint` (32,767).',
+  why: 'When it runs out no row can be inserted any more, and making it larger rewrites the table and everything that points at it.',
+  safer: 'Use `bigInteger` where rows are written by machines, or may become many.',
+  levels:
+    '`note` for a new table; by how much of it the rows of the statistics have used up, `warn` from a tenth, `danger` from half.',
+  example: {
+    unsafe: '{"field": "id", "type": "integer", "schema": {"is_primary_key": true, "has_auto_increment": true}}',
+    safe: '{"field": "id", "type": "bigInteger", "schema": {"is_primary_key": true, "has_auto_increment": true}}',
+  },
+  aliases: { squawk: ['prefer-bigint-over-int', 'prefer-bigint-over-smallint'] },
+  field({ old, now }, planned) {
+    const largest = hasColumn(now) ? largestKey(now) : undefined;
+    if (largest === undefined || planned.after?.collection.meta.singleton === true) return undefined;
+    if (hasColumn(old) && largestKey(old) === largest) return undefined;
+    const statistics = planned.batch.statistics(now.collection);
+    return {
+      message: `${labelOf(now)}: a key of type ${now.schema?.data_type} has ${largest.toLocaleString('en')} values`,
+      field: now.field,
+      level: levelOf(statistics, largest),
+      ...(planned.batch.isNew(now.collection) ? {} : { statistics: statistics ?? null }),
+    };
+  },
+};
+
+const largestKey = (field: Column): number | undefined =>
+  field.schema.is_primary_key && counts(field) ? LARGEST.get(field.schema.data_type) : undefined;
+
+function levelOf(statistics: TableStatistics | undefined, largest: number): Level {
+  const used = (statistics?.rows ?? 0) / largest;
+  if (used >= 0.5) return 'danger';
+  return used >= 0.1 || largest < 100_000 ? 'warn' : 'note';
+}

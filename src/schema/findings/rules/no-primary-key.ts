@@ -1,0 +1,32 @@
+import { type CollectionNode, isFolder, primaryKeyOf } from '../../model/state.js';
+import type { PlannedEvent, Rule } from '../model.js';
+
+export const noPrimaryKey: Rule = {
+  code: 'NO_PRIMARY_KEY',
+  level: 'warn',
+  title: 'No primary key',
+  what: 'A table is made without a primary key, or loses the one that it has.',
+  why: 'Rows can not be told apart: no relation can point at them, logical replication can not update them, and the values of a deleted field can not be kept.',
+  safer: 'Give it a key; a partition has that of its table.',
+  aliases: { atlas: ['CD103'] },
+  event(planned) {
+    const { event, before, after } = planned;
+    if (after === undefined || !LOSING.has(event.type) || hasKey(after) || !hadKey(planned)) return undefined;
+    const what = before === undefined ? 'create table' : 'alter table';
+    return { message: `${what} ${event.collection}: it has no primary key`, field: null };
+  },
+};
+
+const LOSING: ReadonlySet<string> = new Set([
+  'collection.created',
+  'collection.updated',
+  'field.updated',
+  'field.deleted',
+]);
+
+const hasKey = (node: CollectionNode): boolean =>
+  isFolder(node) || primaryKeyOf(node).length > 0 || node.collection.schema?.extras?.partition_of !== undefined;
+
+/** What has never had one is told once, when it is made. */
+const hadKey = ({ event, before }: PlannedEvent): boolean =>
+  event.type === 'collection.created' ? event.data.restored === undefined : before !== undefined && hasKey(before);

@@ -1,0 +1,35 @@
+import type { Observed, PlannedEvent, Rule } from '../model.js';
+import { hasColumn, labelOf } from './common.js';
+import { namesGiven } from './names-given.js';
+
+/** Reserved in PostgreSQL 14 to 18, also those that may be the name of a function or a type. */
+const RESERVED: ReadonlySet<string> = new Set(
+  (
+    'all analyse analyze and any array as asc asymmetric authorization binary both case cast check collate collation column ' +
+    'concurrently constraint create cross current_catalog current_date current_role current_schema current_time ' +
+    'current_timestamp current_user default deferrable desc distinct do else end except false fetch for foreign freeze ' +
+    'from full grant group having ilike in initially inner intersect into is isnull join lateral leading left like limit ' +
+    'localtime localtimestamp natural not notnull null offset on only or order outer overlaps placing primary references ' +
+    'returning right select session_user similar some symmetric system_user table tablesample then to trailing true union ' +
+    'unique user using variadic verbose when where window with'
+  ).split(' '),
+);
+
+export const reservedName: Rule = {
+  code: 'RESERVED_NAME',
+  level: 'note',
+  title: 'Reserved word as a name',
+  what: 'A table or a column gets a name that is a reserved word of SQL: `user`, `order`, `group`.',
+  why: 'Everybody who writes SQL has to quote it, always; without quotes it is an error, or (`user`) something else without an error.',
+  safer: 'Use a name that is none: the plural, or one that says more.',
+  example: { unsafe: '{"collection": "order"}', safe: '{"collection": "orders"}' },
+  field: ({ old, now }) =>
+    old === undefined && hasColumn(now) && RESERVED.has(now.field) ? said(labelOf(now), now.field) : undefined,
+  event: (planned: PlannedEvent) =>
+    namesGiven(planned).flatMap(({ name, field, label }) => (RESERVED.has(name) ? [said(label, field)] : [])),
+};
+
+const said = (label: string, field: string | null): Observed => ({
+  message: `${label}: its name is a reserved word of SQL, which has to be quoted everywhere`,
+  field,
+});

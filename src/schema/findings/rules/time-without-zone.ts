@@ -1,0 +1,18 @@
+import type { Rule } from '../model.js';
+import { comes, labelOf } from './common.js';
+
+export const timeWithoutZone: Rule = {
+  code: 'TIME_WITHOUT_ZONE',
+  level: 'note',
+  title: 'Time without a zone',
+  what: 'A field of the type `timestamp without time zone` (`dateTime`).',
+  why: 'It is no moment: what it means depends on who reads it, and sessions in other time zones compare it wrongly.',
+  safer:
+    'Use `timestamp` (with time zone) for moments; keep `dateTime` for times on a calendar, whose place is known otherwise.',
+  example: { unsafe: '{"field": "sent_at", "type": "dateTime"}', safe: '{"field": "sent_at", "type": "timestamp"}' },
+  aliases: { squawk: ['prefer-timestamptz'] },
+  field: (change) =>
+    comes(change, 'data_type') && change.now.schema?.data_type === 'timestamp without time zone'
+      ? { message: `${labelOf(change.now)} is a timestamp without time zone`, field: change.now.field }
+      : undefined,
+};

@@ -1,0 +1,36 @@
+import { uniqueNameOf } from '../../model/constraint-names.js';
+import type { PlannedEvent, Rule } from '../model.js';
+import type { PlannedStatement } from '../statement.js';
+import { hasColumn } from './common.js';
+import { lasting } from './lasting.js';
+
+export const uniqueOverRows: Rule = {
+  code: 'UNIQUE_OVER_ROWS',
+  level: 'warn',
+  title: 'Unique over existing rows',
+  what: 'A field, or several together, become unique on a table that may have rows.',
+  why: 'One value that repeats refuses the change; and the index is built while nobody can write.',
+  safer: 'Look for values that repeat with a dry run, then ask for it online: its index is built concurrently.',
+  levels: 'By the size of the table.',
+  example: {
+    unsafe: 'PATCH /fields/articles/slug {"schema": {"is_unique": true}}',
+    safe: 'PATCH /fields/articles/slug?online {"schema": {"is_unique": true}}',
+  },
+  aliases: {
+    squawk: ['disallowed-unique-constraint'],
+    strong_migrations: ['add_unique_constraint', 'add_index'],
+    atlas: ['MF101', 'MF102', 'PG105'],
+  },
+  statement: (statement, planned) =>
+    statement.may_fail && isUnique(statement, planned)
+      ? lasting(statement, planned, 'rows with the same value refuse it, and an index is built over all of them')
+      : undefined,
+};
+
+function isUnique({ preparable, object, source }: PlannedStatement, { after }: PlannedEvent): boolean {
+  if (preparable?.unique === true || preparable?.type === 'UNIQUE') return true;
+  const field = after?.fields.get(source.field ?? '');
+  return (
+    hasColumn(field) && object.kind === 'constraint' && field.schema.is_unique && object.name === uniqueNameOf(field)
+  );
+}

@@ -1,0 +1,54 @@
+import { expect } from 'chai';
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { findingPages } from '../../../scripts/findings-docs/pages.js';
+import { RULES } from '../../../src/schema/findings/index.js';
+import { ROOT, filesUnder } from '../../support/documents.js';
+
+describe('the rules of findings', () => {
+  it('are at least 25 that are checked, each in a file and with its documentation', () => {
+    const checked = RULES.filter(({ statement, field, relation, event }) => statement ?? field ?? relation ?? event);
+    expect(checked.length).to.be.at.least(25);
+    for (const { code, title, what, why, safer } of RULES) {
+      for (const text of [title, what, why, safer]) expect(text, code).to.match(/^\S.{3,}/);
+      expect(code).to.match(/^[A-Z_]+$/);
+    }
+    expect(new Set(RULES.map(({ code }) => code)).size).to.equal(RULES.length);
+    const files = filesUnder('src/schema/findings/rules', '.ts').map((file) => readFileSync(join(ROOT, file), 'utf8'));
+    for (const { code } of checked) {
+      expect(
+        files.filter((text) => text.includes(`code: '${code}'`)),
+        code,
+      ).to.have.length(1);
+    }
+  });
+
+  it('are what docs/findings says (npm run docs:findings)', async () => {
+    const pages = await findingPages();
+    expect(readdirSync(join(ROOT, 'docs/findings')).sort()).to.deep.equal([...pages.keys()].sort());
+    for (const [name, text] of pages)
+      expect(readFileSync(join(ROOT, 'docs/findings', name), 'utf8'), name).to.equal(text);
+  });
+
+  it('explain every code that a warning in the source has', () => {
+    const known = new Set(RULES.map(({ code }) => code));
+    const sources = [
+      'src/schema',
+      'src/projector/online',
+      'src/projector/catalog',
+      'src/pipeline',
+      'src/reads',
+      'src/http',
+    ]
+      .flatMap((folder) => filesUnder(folder, '.ts'))
+      .filter((file) => !file.startsWith('src/schema/findings/'));
+    const said = sources.flatMap((file) => {
+      const text = readFileSync(join(ROOT, file), 'utf8');
+      const warned = [...text.matchAll(/'([A-Z_]+_(?:LEFT_OUT|CHANGED|ADDED|KEPT|RESTORED|PUBLICATION|PREPARED))'/g)];
+      return warned.map(([, code = '']) => code);
+    });
+    const codes = new Set(said.filter((code) => code !== 'SCHEMA_CHANGED' && code !== 'LOG_CHANGED'));
+    expect(codes.size).to.be.at.least(15);
+    expect([...codes].filter((code) => !known.has(code))).to.deep.equal([]);
+  });
+});
