@@ -17,7 +17,26 @@ export function renames(release: string): Work[] {
     run: (service: Service) => send(service, `/schema/diff${query}`, { text: JSON.stringify(other) }),
   });
   let names = 0;
+  const merged = (work: string, theirs: object): Work => ({
+    work,
+    async before(service) {
+      await isSo(service);
+      return JSON.stringify({ base: 'now', theirs });
+    },
+    run: (service, body) => send(service, '/schema/merge', { text: body }),
+  });
   return [
+    merged(`a merge of ${COUNT} collections, of which 1,000 are renamed`, renamed(COUNT, 1_000, release)),
+    {
+      ...merged(
+        `a merge of ${COUNT} collections from an empty base, with ${COUNT} conflicts`,
+        otherNotes(COUNT, release),
+      ),
+      async before(service) {
+        await isSo(service);
+        return JSON.stringify({ base: 0, theirs: otherNotes(COUNT, release) });
+      },
+    },
     { work: `a diff of ${COUNT} collections by other names`, ...differs(otherNames(COUNT, release), '?mode=mirror') },
     { work: `a diff that renames 1,000 of ${COUNT} collections`, ...differs(renamed(COUNT, 1_000, release)) },
     {
@@ -57,5 +76,11 @@ function renamed(count: number, some: number, release: string): object {
   const collections = snapshot.collections.map((each) =>
     isRenamed(each.collection) ? { ...each, renamed_from: each.collection.replace('item_', 'collection_') } : each,
   );
+  return { ...snapshot, collections };
+}
+
+function otherNotes(count: number, release: string): object {
+  const snapshot = snapshotOf(count, release) as { collections: { collection: string; meta?: object }[] };
+  const collections = snapshot.collections.map((each) => ({ ...each, meta: { ...each.meta, note: 'theirs' } }));
   return { ...snapshot, collections };
 }

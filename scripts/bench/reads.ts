@@ -4,7 +4,8 @@ import { type Row, show } from './report.js';
 import { snapshotOf } from './schemas.js';
 import { type Server, type Service, startBareExpress, startService } from './servers.js';
 
-async function filled(server: Server, release: string, count: number): Promise<Service> {
+/** A service with so many collections. */
+export async function filled(server: Server, release: string, count: number): Promise<Service> {
   const service = await startService(await server.createDatabase());
   await service.call('POST', '/schema/apply', await service.call('POST', '/schema/diff', snapshotOf(count, release)));
   return service;

@@ -35,7 +35,7 @@ export type FollowUp = (session: { request: FuzzRequest; reply: Reply; random: R
 
 /** What the request asked for, where that can be applied now: it has something in it, and begins at the present schema. */
 function applicable({ route, method, query }: FuzzRequest, { status, json: body }: Reply): DiffAnswer | null {
-  const isDiff = route === 'POST /schema/diff' || route === 'GET /history/diff';
+  const isDiff = route === 'POST /schema/diff' || route === 'POST /schema/merge' || route === 'GET /history/diff';
   if (!isDiff || !route.startsWith(`${method} `) || status !== 200) return null;
   if (query.some(([name]) => name === 'from')) return null;
   const answer = body as DiffAnswer | undefined;

@@ -106,6 +106,7 @@ const learnSession: Lesson = (world, reply) => {
 
 const LESSONS: Record<string, Lesson> = {
   'POST /schema/diff': learnDiff,
+  'POST /schema/merge': learnDiff,
   'GET /history/diff': learnDiff,
   'POST /auth/login': learnSession,
   'POST /auth/refresh': learnSession,

@@ -15,6 +15,7 @@ export type ErrorCode =
   | 'CONTENT_TOO_LARGE'
   | 'UNSUPPORTED_MEDIA_TYPE'
   | 'TOO_MANY_REQUESTS'
+  | 'MERGE_CONFLICT'
   | 'INTERNAL';
 
 export const STATUS: Record<ErrorCode, number> = {
@@ -33,6 +34,7 @@ export const STATUS: Record<ErrorCode, number> = {
   IN_USE: 409,
   INVALID_STATE: 409,
   IDEMPOTENCY_MISMATCH: 409,
+  MERGE_CONFLICT: 409,
   PRECONDITION_FAILED: 412,
   CONTENT_TOO_LARGE: 413,
   UNSUPPORTED_MEDIA_TYPE: 415,

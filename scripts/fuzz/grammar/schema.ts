@@ -145,6 +145,31 @@ export const SCHEMA: Rules = {
       return { path: '/schema/diff', query, body: bodyOf(context, random.chance(0.1) ? { data: value } : value) };
     },
   },
+  'POST /schema/merge': {
+    weight: 6,
+    make(context) {
+      const { random } = context;
+      const base = random.chance(0.8)
+        ? random.pick([0, 1, 2, 5, 20, 'now', '2020-01-01', '3-00000000'])
+        : submitted(context);
+      const place = {
+        part: random.pick(['collections', 'fields', 'relations']),
+        collection: collectionName(context),
+        field: 'title',
+      };
+      const value = {
+        base,
+        theirs: submitted(context),
+        ...(random.chance(0.1) && { ours: random.pick([0, 3, 'now']) }),
+        ...(random.chance(0.1) && { resolve: [{ place, take: random.pick(['ours', 'theirs']) }] }),
+      };
+      return {
+        path: '/schema/merge',
+        query: maybe(random, { force: [0.3, flag(random)] }),
+        body: bodyOf(context, value),
+      };
+    },
+  },
   'POST /schema/apply': {
     weight: 5,
     make({ random, world }) {

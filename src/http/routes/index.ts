@@ -8,6 +8,7 @@ import { collectionRoutes } from './collections.js';
 import { driftRoutes } from './drift.js';
 import { fieldRoutes } from './fields.js';
 import { historyRoutes } from './history.js';
+import { mergeRoutes } from './merge.js';
 import { metricsRoutes } from './metrics.js';
 import { projectionRoutes } from './projections.js';
 import { relationRoutes } from './relations.js';
@@ -24,6 +25,7 @@ export function createRoutes(deps: HttpDeps): Route[] {
     ...fieldRoutes(deps),
     ...relationRoutes(deps),
     ...schemaRoutes(deps),
+    ...mergeRoutes(deps),
     ...changesRoutes(deps),
     ...adoptRoutes(deps),
     ...driftRoutes(deps),

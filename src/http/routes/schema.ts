@@ -1,13 +1,9 @@
 /** /schema: snapshot, diff, apply. */
 import { z } from 'zod';
-import { planBatch } from '../../projector/ddl/plan.js';
 import { lockedTables } from '../../projector/online/locked-tables.js';
-import { planFindings } from '../../projector/findings/index.js';
-import { type Finding, findingOf } from '../../schema/findings/index.js';
 import { bytes } from '../../kernel/bytes.js';
 import type { Rendered } from '../../reads/rendered.js';
-import { compareSnapshot, type Comparison } from '../../schema/compare/compare-snapshot.js';
-import { isEmptyDiff } from '../../schema/diff/diff.js';
+import { compareSnapshot } from '../../schema/compare/compare-snapshot.js';
 import { collectionsChanged } from '../../schema/fold/event-schemas.js';
 import { originsIn } from '../../schema/diff/origins.js';
 import type { CommandOf } from '../../schema/operations/index.js';
@@ -16,15 +12,14 @@ import type { Command } from '../../pipeline/types.js';
 import { applying } from '../../pipeline/apply-restoring.js';
 import type { ComingAgain } from '../../schema/transition/coming.js';
 import type { State } from '../../schema/model/state.js';
-import { transition } from '../../schema/transition/transition.js';
 import { type Answer, JSON_TYPE, noContent, refusal, unwrap } from '../answer.js';
 import { change, dryRun, commandOf, onlineQuery } from '../change.js';
 import type { HttpDeps } from '../deps.js';
+import { createDiffAnswer, diffQuery } from '../diff-answer.js';
 import { invalidQuery } from '../errors.js';
 import { attachment, EXPORTS, exportFile, FORMATS } from '../formats/export.js';
 import { planAnswer } from '../plan-answer.js';
 import { inManagedSchema } from '../managed-schema.js';
-import { largeJsonAnswer } from '../json-text.js';
 import { flag, nameList, purge } from '../query.js';
 import { representationAnswer } from '../representation.js';
 import { type Call, route, type Route } from '../route.js';
@@ -39,13 +34,6 @@ const snapshotQuery = z.strictObject({
     .describe('Saves it as a file'),
   includeCollections: nameList.optional(),
   excludeCollections: nameList.optional(),
-});
-const diffQuery = z.strictObject({
-  force: flag.describe('Understands documents of other releases, vendors and services'),
-  mode: z
-    .enum(['mirror', 'merge'], { error: 'must be mirror or merge.' })
-    .default('mirror')
-    .describe('`mirror`: what the snapshot lacks is removed. `merge`: nothing is removed'),
 });
 const applyQuery = z.strictObject({
   dry_run: flag.describe('Answers what would happen, and keeps nothing'),
@@ -108,11 +96,10 @@ function filterOf(state: State, query: SnapshotQuery): (collection: string) => b
   return (name) => (included?.has(name) ?? true) && !excluded.has(name);
 }
 
-const IN_PARTS =
-  'Send a snapshot of some collections with mode=merge (/schema/snapshot?includeCollections=…), apply that, and go on with the others.';
-
-function diffRoute({ store, history, pool, config }: HttpDeps): Route {
-  const { release, schema, maxBody } = config;
+function diffRoute(deps: HttpDeps): Route {
+  const { store, config } = deps;
+  const { release, schema } = config;
+  const answer = createDiffAnswer(deps);
   return route({
     method: 'post',
     path: '/schema/diff',
@@ -123,30 +110,9 @@ function diffRoute({ store, history, pool, config }: HttpDeps): Route {
     async handle({ query, head, body }) {
       const state = await store.atHead(head);
       if (!query.force) await inManagedSchema(body, schema);
-      const comparison = unwrap(await runYielding(compareSnapshot(state, body, { ...query, release })));
-      const { hash, diff } = comparison;
-      const { state: after, touched } = comparison.desired;
-      const mentions = await history.namesMentioned({ before: state, after, touched });
-      const noticed = [...comparison.warnings, ...mentions].map(findingOf);
-      const warnings = [...noticed, ...(await findings({ pool, config }, state, comparison))];
-      const answer = await largeJsonAnswer({ hash, diff, ...(warnings.length > 0 && { warnings }) });
-      await expectTakeable(answer.body as Buffer, maxBody.schema, IN_PARTS);
-      return { ...answer, position: state.position };
+      return answer(state, unwrap(await runYielding(compareSnapshot(state, body, { ...query, release }))));
     },
   });
-}
-
-/** What there is to know of carrying it out. */
-async function findings(
-  { pool, config: { schema, keepDeleted } }: Pick<HttpDeps, 'pool' | 'config'>,
-  state: State,
-  { diff, desired }: Comparison,
-): Promise<Finding[]> {
-  if (isEmptyDiff(diff)) return [];
-  const events = await runYielding(transition(state, desired.state, desired.touched));
-  const { statements } = await runYielding(planBatch(state, events, schema));
-  const plan = { before: state, after: desired.state, events, statements, keep: keepDeleted };
-  return planFindings(pool, schema, plan);
 }
 
 function applyRoute(deps: HttpDeps): Route {

@@ -37,7 +37,26 @@ export interface Comparison {
 
 const MEMBERS = new Set(['version', 'service', 'vendor', 'collections', 'fields', 'relations']);
 
+/** What a snapshot asks for, by its own names, and what was left out of an imported one. */
+export interface Desired {
+  desired: DesiredState;
+  warnings: Warning[];
+}
+
 export function* compareSnapshot(state: State, body: unknown, options: CompareOptions): Resumable<Result<Comparison>> {
+  const read = yield* desiredBy(state, body, options);
+  if (!read.ok) return read;
+  const { desired, warnings } = read.value;
+  return ok({
+    hash: yield* snapshotHash(state, options.release),
+    diff: yield* diffStates(state, desired.state, desired.touched),
+    warnings,
+    desired,
+  });
+}
+
+/** The state that results when `state` becomes what the snapshot says. */
+export function* desiredBy(state: State, body: unknown, options: CompareOptions): Resumable<Result<Desired>> {
   if (!isObject(body))
     return refuse(
       invalid([], 'a snapshot is an object with version, service, vendor, collections, fields and relations'),
@@ -50,14 +69,11 @@ export function* compareSnapshot(state: State, body: unknown, options: CompareOp
   const read = yield* desiredOf(named.state, renamed.body, options);
   if (!read.ok) return read;
   const { desired, warnings } = read.value;
-  const touched = new Set([...named.touched, ...desired.touched]);
   const problems = renameProblems(desired.state, renamed.renames, named.unwritten);
   if (problems.length > 0) return refuse(...problems.map((problem) => locate(problem, snapshotPlaces(body))));
   return ok({
-    hash: yield* snapshotHash(state, options.release),
-    diff: yield* diffStates(state, desired.state, touched),
     warnings: [...warnings, ...renamed.notes, ...(yield* looksRenamed(named.state, desired.state, desired.touched))],
-    desired: { state: desired.state, touched },
+    desired: { state: desired.state, touched: new Set([...named.touched, ...desired.touched]) },
   });
 }
 
@@ -66,7 +82,7 @@ function* desiredOf(
   state: State,
   body: { [member: string]: unknown },
   { release, mode }: CompareOptions,
-): Resumable<Result<{ desired: DesiredState; warnings: Warning[] }>> {
+): Resumable<Result<Desired>> {
   const imported = body['service'] !== release || body['vendor'] !== VENDOR;
   const parts = imported ? importedParts(state, body, mode) : ownParts(body);
   if (!parts.ok) return parts;

@@ -174,6 +174,17 @@ const WHOLE: OperationDocs = {
     answer: shown.diff,
     refuses: ['IN_USE', 'ALREADY_EXISTS', 'DATABASE_REFUSED'],
   },
+  'POST /schema/merge': {
+    id: 'mergeSnapshot',
+    summary: 'What a snapshot changes since its base, as a diff of the schema as it is now',
+    description:
+      'A three-way merge, member by member: `base` is where the snapshot `theirs` comes from (a position, a time, or a snapshot), `ours` the schema now, or at another moment. ' +
+      'What it answers is what apply takes. Where both changed the same member otherwise: 409 with every conflict, its place and the three values; `resolve` says which side to take at a place.',
+    body: wrapped(taken.merge),
+    example: { base: 0, theirs: { version: 1, vendor: 'postgres', collections: [], fields: [], relations: [] } },
+    answer: shown.diff,
+    refuses: ['NOT_FOUND', 'MERGE_CONFLICT', 'IN_USE', 'ALREADY_EXISTS', 'DATABASE_REFUSED'],
+  },
   'POST /schema/apply': {
     id: 'applyDiff',
     summary: 'Carry out a diff, all or nothing',

@@ -1,0 +1,55 @@
+/** What a submitted snapshot would change, as apply takes it: of /schema/diff and /schema/merge. */
+import { z } from 'zod';
+import { runYielding } from '../kernel/event-loop.js';
+import { planBatch } from '../projector/ddl/plan.js';
+import { planFindings } from '../projector/findings/index.js';
+import type { Comparison } from '../schema/compare/compare-snapshot.js';
+import { isEmptyDiff } from '../schema/diff/diff.js';
+import { type Finding, findingOf } from '../schema/findings/index.js';
+import type { State } from '../schema/model/state.js';
+import { transition } from '../schema/transition/transition.js';
+import type { Answer } from './answer.js';
+import { expectTakeable } from './answer-limits.js';
+import type { HttpDeps } from './deps.js';
+import { largeJsonAnswer } from './json-text.js';
+import { flag } from './query.js';
+
+/** How a snapshot is read. */
+export const diffQuery = z.strictObject({
+  force: flag.describe('Understands documents of other releases, vendors and services'),
+  mode: z
+    .enum(['mirror', 'merge'], { error: 'must be mirror or merge.' })
+    .default('mirror')
+    .describe('`mirror`: what the snapshot lacks is removed. `merge`: nothing is removed'),
+});
+
+const IN_PARTS =
+  'Send a snapshot of some collections with mode=merge (/schema/snapshot?includeCollections=…), apply that, and go on with the others.';
+
+type Judging = Pick<HttpDeps, 'pool' | 'config'>;
+
+/** @returns hash, diff and warnings: what there is to know of carrying it out among them */
+export function createDiffAnswer({ history, pool, config }: Judging & Pick<HttpDeps, 'history'>) {
+  return async (state: State, comparison: Comparison): Promise<Answer> => {
+    const { hash, diff } = comparison;
+    const { state: after, touched } = comparison.desired;
+    const mentions = await history.namesMentioned({ before: state, after, touched });
+    const noticed = [...comparison.warnings, ...mentions].map(findingOf);
+    const warnings = [...noticed, ...(await findings({ pool, config }, state, comparison))];
+    const answer = await largeJsonAnswer({ hash, diff, ...(warnings.length > 0 && { warnings }) });
+    await expectTakeable(answer.body as Buffer, config.maxBody.schema, IN_PARTS);
+    return { ...answer, position: state.position };
+  };
+}
+
+async function findings(
+  { pool, config: { schema, keepDeleted } }: Judging,
+  state: State,
+  { diff, desired }: Comparison,
+): Promise<Finding[]> {
+  if (isEmptyDiff(diff)) return [];
+  const events = await runYielding(transition(state, desired.state, desired.touched));
+  const { statements } = await runYielding(planBatch(state, events, schema));
+  const plan = { before: state, after: desired.state, events, statements, keep: keepDeleted };
+  return planFindings(pool, schema, plan);
+}

@@ -1,0 +1,89 @@
+/** POST /schema/merge: what a snapshot changes since its base, carried out on the schema as it is now. */
+import { runYielding } from '../../kernel/event-loop.js';
+import { isObject } from '../../kernel/json.js';
+import { invalid, unknownMembers } from '../../kernel/problem.js';
+import { readMoment } from '../../reads/history/moment.js';
+import { mergeSnapshot, stateOfSnapshot } from '../../schema/merge/merge-snapshot.js';
+import type { MergeConflict } from '../../schema/merge/model.js';
+import { describePlace, readResolutions } from '../../schema/merge/resolutions.js';
+import type { State } from '../../schema/model/state.js';
+import { type Answer, jsonBytesAnswer, unwrap } from '../answer.js';
+import type { HttpDeps } from '../deps.js';
+import { createDiffAnswer, diffQuery } from '../diff-answer.js';
+import { Refused, STATUS } from '../errors.js';
+import { cursor, requireInLog } from '../history-query.js';
+import { jsonBytes } from '../json-text.js';
+import { inManagedSchema } from '../managed-schema.js';
+import { createPointAt } from '../history-point.js';
+import { route, type Call, type Route } from '../route.js';
+
+const MEMBERS = new Set(['base', 'ours', 'theirs', 'resolve']);
+
+type Asked = Call<{ force: boolean; mode: 'mirror' | 'merge' }>;
+
+export function mergeRoutes(deps: HttpDeps): Route[] {
+  const { store, config } = deps;
+  const { release, schema } = config;
+  const answer = createDiffAnswer(deps);
+  const momentOf = createMomentState(deps);
+  const baseOf = async (given: unknown, ours: State, call: Asked): Promise<State> => {
+    if (!isObject(given)) return momentOf(given, 'base', call);
+    if (!call.query.force) await inManagedSchema(given, schema);
+    return unwrap(await runYielding(stateOfSnapshot(given, ours, { ...call.query, release })));
+  };
+  const merge = route({
+    method: 'post',
+    path: '/schema/merge',
+    access: 'admin',
+    query: diffQuery,
+    body: 'document',
+    needsPrimary: false,
+    async handle(call) {
+      const { body, query, head } = call;
+      const { theirs, base: given, ours: named, resolve } = membersOf(body);
+      const resolutions = unwrap(readResolutions(resolve));
+      const ours = named === undefined ? await store.atHead(head) : await momentOf(named, 'ours', call);
+      const base = await baseOf(given, ours, call);
+      if (!query.force) await inManagedSchema(theirs, schema);
+      const asked = { base, ours, theirs, resolutions };
+      const outcome = unwrap(await runYielding(mergeSnapshot(asked, { ...query, release })));
+      return outcome.kind === 'conflicts' ? conflictsAnswer(outcome.conflicts) : answer(ours, outcome);
+    },
+  });
+  return [merge];
+}
+
+function membersOf(body: unknown): { base: unknown; ours?: unknown; theirs: unknown; resolve?: unknown } {
+  if (!isObject(body)) throw new Refused([invalid([], 'the body is an object with base and theirs')]);
+  const problems = unknownMembers(body, MEMBERS, []);
+  for (const member of ['base', 'theirs']) {
+    if (body[member] === undefined) problems.push(invalid([member], `${member} is required`));
+  }
+  if (problems.length > 0) throw new Refused(problems);
+  return body as { base: unknown; theirs: unknown };
+}
+
+const MOMENT = 'must be a position (42, or 42-3f9a… with the hash of its event), a time with its zone, a day, or now';
+
+/** The state at a moment that the body names: in the log that it was read from, where it says the hash. */
+function createMomentState(deps: HttpDeps) {
+  const pointAt = createPointAt(deps, 'INVALID_PAYLOAD');
+  return async (given: unknown, member: string, call: Asked): Promise<State> => {
+    const text = Number.isSafeInteger(given) ? String(given) : given;
+    if (typeof text !== 'string') throw new Refused([invalid([member], MOMENT)]);
+    const place = cursor.safeParse(text);
+    const moment = place.success ? ({ kind: 'position', position: place.data.position } as const) : readMoment(text);
+    if (moment === null) throw new Refused([invalid([member], MOMENT)]);
+    if (place.success) await requireInLog(place.data, deps.history);
+    return (await pointAt(moment, member, call)).state;
+  };
+}
+
+/** 409 with every conflict: a list of thousands is written in steps. */
+async function conflictsAnswer(conflicts: readonly MergeConflict[]): Promise<Answer> {
+  const errors = conflicts.map(({ message, ...conflict }) => ({
+    message: `${describePlace(conflict.place)}: ${message}`,
+    extensions: { code: 'MERGE_CONFLICT', ...conflict },
+  }));
+  return jsonBytesAnswer(STATUS.MERGE_CONFLICT, await runYielding(jsonBytes({ errors })));
+}

@@ -1,0 +1,147 @@
+/** Merging one document: a collection without its fields, a field, a relation. */
+import { jsonEqual, type Json } from '../../kernel/json.js';
+import type { Result } from '../../kernel/problem.js';
+import type { Collection, ColumnSchema, Field, NewRelation } from '../model/model.js';
+import { readNewCollection, readNewField, readNewRelation } from '../normal-form/index.js';
+import type { Decisions, MergeConflict, MergePlace, Side } from './model.js';
+import { type Three, mergeValues, settled } from './values.js';
+
+export interface Merging {
+  decisions: Decisions;
+  conflicts: MergeConflict[];
+}
+
+export interface Sides<T> {
+  base: T | undefined;
+  ours: T | undefined;
+  theirs: T | undefined;
+}
+
+/** How one kind of document is merged. */
+export interface Kind<T> {
+  /** The result in normal form, or why it is none. */
+  read(document: unknown): Result<T>;
+  /** Members that only together say something. */
+  align?(sides: Required<Documents<T>>, member: Aligned): Documents<T>;
+}
+
+type Documents<T> = { base?: T; ours: T; theirs: T };
+
+/** Decides about a unit of members. */
+type Aligned = (name: string, values: Three) => Json | undefined;
+
+const OWN = { imported: false } as const;
+
+export const COLLECTION: Kind<Collection> = { read: (document) => readNewCollection(document, [], OWN) };
+export const FIELD: Kind<Field> = { read: (document) => readNewField(document, [], OWN), align: alignTypes };
+export const RELATION: Kind<NewRelation> = { read: (document) => readNewRelation(document, [], OWN) };
+
+/**
+ * What stands at `place` after both changes; undefined: nothing. One that a decision is about is that side's.
+ * @param isOther whether ours is another thing of the same name than the base's: then nothing of the two is mixed
+ */
+export function mergeDocument<T extends object>(
+  merging: Merging,
+  place: MergePlace,
+  sides: Sides<T>,
+  { kind, isOther = false }: { kind: Kind<T>; isOther?: boolean },
+): T | undefined {
+  const decided = merging.decisions.at(place);
+  if (decided !== undefined) return sides[decided];
+  const known = settled(sides);
+  if (known !== null) return known.value;
+  const { base, ours, theirs } = sides;
+  if (ours === undefined || theirs === undefined || isOther) {
+    merging.conflicts.push(removedConflict(place, sides));
+    return ours;
+  }
+  return mixed(merging, place, { base, ours, theirs }, kind);
+}
+
+export function removedConflict<T extends object>(place: MergePlace, sides: Sides<T>): MergeConflict {
+  const gone = sides.ours === undefined ? 'ours removed it' : sides.theirs === undefined ? 'theirs removed it' : null;
+  const message =
+    gone === null
+      ? 'ours removed it and made another one of the same name, theirs changed it'
+      : `${gone}, ${sides.ours === undefined ? 'theirs' : 'ours'} changed it`;
+  return { kind: 'removed', place, message, ...shown(sides) };
+}
+
+/** The values that there are. */
+export const shown = <T>({ base, ours, theirs }: Sides<T>): Partial<Record<'base' | Side, Json>> => ({
+  ...(base !== undefined && { base: base as Json }),
+  ...(ours !== undefined && { ours: ours as Json }),
+  ...(theirs !== undefined && { theirs: theirs as Json }),
+});
+
+function mixed<T extends object>(
+  { decisions, conflicts }: Merging,
+  place: MergePlace,
+  sides: { base: T | undefined; ours: T; theirs: T },
+  { read, align }: Kind<T>,
+): T {
+  const before = conflicts.length;
+  const onConflict = (path: (string | number)[], values: Three): Json | undefined => {
+    const at = { ...place, path };
+    const decided = decisions.at(at);
+    if (decided !== undefined) return values[decided];
+    const message = 'both changed it, each otherwise';
+    conflicts.push({ kind: 'changed', place: at, message, ...shown(values) });
+    return values.ours;
+  };
+  const aligned =
+    align === undefined
+      ? sides
+      : align(sides as Required<Documents<T>>, (name, values) => {
+          const known = settled(values);
+          return known === null ? onConflict([name], values) : known.value;
+        });
+  const merged = mergeValues(aligned as Three & typeof aligned, [], onConflict) as T;
+  // What one of them says is known to be well formed, and what isn't decided yet says nothing.
+  if (conflicts.length > before || jsonEqual(merged, sides.ours) || jsonEqual(merged, sides.theirs)) return merged;
+  const result = read(merged);
+  if (result.ok) return result.value;
+  for (const { message, path } of result.problems) {
+    const where = path === undefined || path === '' ? '' : `${path}: `;
+    conflicts.push({
+      kind: 'invalid',
+      place,
+      message: `together they are not valid: ${where}${message}`,
+      ...shown(sides),
+    });
+  }
+  return sides.ours;
+}
+
+const TYPE_MEMBERS = ['data_type', 'max_length', 'numeric_precision', 'numeric_scale'] as const;
+
+/** A column's type is one thing, though several members say it; so is whether there is a column at all. */
+function alignTypes(sides: Documents<Field>, member: Aligned): Documents<Field> {
+  const all = [sides.base, sides.ours, sides.theirs].filter((each) => each !== undefined);
+  const hasColumns = all.every(({ schema }) => schema !== null);
+  const unitOf = (field: Field | undefined): Json | undefined => {
+    if (field === undefined) return undefined;
+    const { type, schema } = field;
+    if (!hasColumns || schema === null) return { type, schema: schema as unknown as Json };
+    const precision = schema.extras?.precision;
+    return { type, ...pick(schema), ...(precision !== undefined && { precision }) };
+  };
+  const unit = member('type', { base: unitOf(sides.base), ours: unitOf(sides.ours), theirs: unitOf(sides.theirs) });
+  const withUnit = (field: Field): Field => setUnit(field, unit as unknown as Unit, hasColumns);
+  const { base, ours, theirs } = sides;
+  return { ...(base !== undefined && { base: withUnit(base) }), ours: withUnit(ours), theirs: withUnit(theirs) };
+}
+
+type Unit = { type: string; schema?: ColumnSchema | null; precision?: number } & Partial<ColumnSchema>;
+
+const pick = (schema: ColumnSchema): Record<string, Json> =>
+  Object.fromEntries(TYPE_MEMBERS.map((member) => [member, schema[member]]));
+
+function setUnit(field: Field, { type, schema, precision, ...members }: Unit, hasColumns: boolean): Field {
+  if (!hasColumns) return { ...field, type, schema: schema ?? null };
+  const { extras, ...column } = field.schema as ColumnSchema;
+  const { precision: _, ...others } = extras ?? {};
+  const merged = { ...others, ...(precision !== undefined && { precision }) };
+  const kept = Object.keys(merged).length > 0 ? { extras: merged } : {};
+  return { ...field, type, schema: { ...column, ...members, ...kept } };
+}

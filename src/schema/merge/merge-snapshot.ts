@@ -1,0 +1,76 @@
+/** Merging a submitted snapshot: what it changes since its base, carried out on the schema as it is now. */
+import { type Problem, type Result, invalid, ok, refuse } from '../../kernel/problem.js';
+import type { Resumable } from '../../kernel/resumable.js';
+import { type Comparison, type CompareOptions, desiredBy } from '../compare/compare-snapshot.js';
+import { diffStates } from '../diff/diff.js';
+import { type State, initialState } from '../model/state.js';
+import { snapshotHash } from '../snapshot/snapshot.js';
+import { Draft } from '../transition/draft.js';
+import { mergeStates } from './merge-states.js';
+import type { MergeConflict, Resolution } from './model.js';
+
+export interface SnapshotMerge {
+  base: State;
+  ours: State;
+  /** A snapshot, as it was sent. What it leaves out is as it was in the base. */
+  theirs: unknown;
+  resolutions: readonly Resolution[];
+}
+
+export type MergeOutcome = { kind: 'conflicts'; conflicts: MergeConflict[] } | ({ kind: 'merged' } & Comparison);
+
+/** Paths of problems are those of a body that holds the snapshot as `theirs`, and the resolutions as `resolve`. */
+export function* mergeSnapshot(
+  { base, ours, theirs, resolutions }: SnapshotMerge,
+  options: CompareOptions,
+): Resumable<Result<MergeOutcome>> {
+  const read = below('theirs', yield* desiredBy(base, theirs, options));
+  if (!read.ok) return read;
+  const { desired, warnings } = read.value;
+  const merged = yield* mergeStates({ base, ours, theirs: desired.state }, resolutions);
+  if (merged.unused.length > 0) return refuse(...merged.unused.map(nothingToDecide));
+  if (merged.kind === 'conflicts') return ok(merged);
+  const { state, touched } = merged;
+  return ok({
+    kind: 'merged',
+    hash: yield* snapshotHash(ours, options.release),
+    diff: yield* diffStates(ours, state, touched),
+    warnings,
+    desired: { state, touched },
+  });
+}
+
+const nothingToDecide = (index: number): Problem =>
+  invalid(['resolve', index, 'place'], 'there is nothing to decide at this place: take it as a conflict named it');
+
+/**
+ * The state that a snapshot shows, for a base that is in no log. Its things are those of the same name that `ours` has:
+ * a snapshot doesn't know identities, so what ours renamed since is another thing here.
+ */
+export function* stateOfSnapshot(body: unknown, ours: State, options: CompareOptions): Resumable<Result<State>> {
+  const read = below('base', yield* desiredBy(initialState(), body, options));
+  if (!read.ok) return read;
+  const { state } = read.value.desired;
+  const draft = new Draft(state);
+  for (const [name, node] of state.collections) {
+    yield;
+    const there = ours.collections.get(name)?.identities;
+    const ownOf = (...names: string[]): string => `snapshot ${JSON.stringify(names)}`;
+    const fields = [...node.fields.keys()].map(
+      (field) => [field, there?.fields.get(field) ?? ownOf(name, field)] as const,
+    );
+    draft.identify(name, new Map(fields), there?.collection ?? ownOf(name));
+  }
+  return ok(yield* draft.toStateInSteps());
+}
+
+/** The result, with the places of its problems below a member. */
+function below<T>(member: string, result: Result<T>): Result<T> {
+  if (result.ok) return result;
+  return refuse(...result.problems.map((problem) => ({ ...problem, path: pathBelow(member, problem.path) })));
+}
+
+function pathBelow(member: string, path: string | undefined): string {
+  if (path === undefined || path === '') return member;
+  return path.startsWith('[') ? `${member}${path}` : `${member}.${path}`;
+}

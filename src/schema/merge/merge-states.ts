@@ -1,0 +1,189 @@
+/** Three-way merge: what theirs changed since the base, carried out on ours. */
+import type { Resumable } from '../../kernel/resumable.js';
+import { sortedInSteps } from '../../kernel/sorted.js';
+import type { Field, NewRelation } from '../model/model.js';
+import { type CollectionNode, type Identity, type State, UNMADE, byName } from '../model/state.js';
+import { relationBody } from '../transition/context.js';
+import { Draft } from '../transition/draft.js';
+import {
+  COLLECTION,
+  FIELD,
+  type Kind,
+  type Merging,
+  RELATION,
+  type Sides,
+  mergeDocument,
+  removedConflict,
+} from './documents.js';
+import { type MergeConflict, type MergePlace, type Resolution, decisionsOf } from './model.js';
+import { renameSides } from './rename-sides.js';
+import { isSameNode } from './same-node.js';
+import { invalidities } from './invalid.js';
+
+export interface MergeSides {
+  base: State;
+  ours: State;
+  theirs: State;
+}
+
+export type MergedStates =
+  /** Nothing is done. */
+  | { kind: 'conflicts'; conflicts: MergeConflict[]; unused: number[] }
+  /** `touched`: the collections in which it may differ from ours, by the names of both. */
+  | { kind: 'merged'; state: State; touched: ReadonlySet<string>; unused: number[] };
+
+/**
+ * Member by member: what one side changed is changed, what both changed alike too, and what both changed otherwise is a
+ * conflict. Names follow identities; those of theirs are the base's, where it has the same things. The result is
+ * a valid schema, or the conflicts say why not.
+ * @param resolutions what was decided about conflicts; `unused` tells those about places without anything to decide
+ */
+export function* mergeStates(sides: MergeSides, resolutions: readonly Resolution[] = []): Resumable<MergedStates> {
+  const merging: Merging = { decisions: decisionsOf(resolutions), conflicts: [] };
+  const named = yield* renameSides(sides, merging);
+  const { conflicts } = merging;
+  const unused = (): number[] => merging.decisions.unused();
+  // Names come first: until they are decided, nobody knows what is to be compared with what.
+  if (conflicts.length > 0) return { kind: 'conflicts', conflicts, unused: unused() };
+  const draft = new Draft(named.ours, named.touched);
+  const names = new Set([...named.base.collections.keys(), ...named.theirs.collections.keys()]);
+  for (const name of yield* sortedInSteps(names, byName)) {
+    yield;
+    const nodes = {
+      base: named.base.collections.get(name),
+      ours: named.ours.collections.get(name),
+      theirs: named.theirs.collections.get(name),
+    };
+    yield* mergeCollection(merging, draft, name, nodes);
+  }
+  if (conflicts.length > 0) return { kind: 'conflicts', conflicts, unused: unused() };
+  const state = yield* draft.toStateInSteps();
+  const invalid = yield* invalidities(named, state, draft.touched);
+  if (invalid.length > 0) return { kind: 'conflicts', conflicts: invalid, unused: unused() };
+  const touched = new Set([...draft.touched, ...named.renames.collections.keys()]);
+  return { kind: 'merged', state, touched, unused: unused() };
+}
+
+type Nodes = Sides<CollectionNode>;
+
+function* mergeCollection(merging: Merging, draft: Draft, name: string, nodes: Nodes): Resumable<void> {
+  const { base, ours, theirs } = nodes;
+  // What theirs left alone stays as ours has it.
+  if (isSame(base, theirs)) return;
+  const place: MergePlace = { part: 'collections', collection: name };
+  const decided = merging.decisions.at(place);
+  if (decided === 'theirs') yield* replace(draft, name, theirs);
+  else if (decided === undefined && (ours === undefined || theirs === undefined || isOther(nodes))) {
+    yield* wholeCollection(merging, draft, place, nodes);
+  } else if (decided === undefined) {
+    const documents = mapped(nodes, ({ collection }) => collection);
+    const merged = mergeDocument(merging, place, documents, { kind: COLLECTION });
+    if (merged !== undefined && merged !== documents.ours) draft.putCollection(merged);
+    yield* mergeMembers({ merging, draft, nodes, name }, FIELDS);
+    yield* mergeMembers({ merging, draft, nodes, name }, RELATIONS);
+  }
+}
+
+const isSame = (a: CollectionNode | undefined, b: CollectionNode | undefined): boolean =>
+  a === b || (a !== undefined && b !== undefined && isSameNode(a, b));
+
+/** Where one of the sides has none, or another one of that name. */
+function* wholeCollection(merging: Merging, draft: Draft, place: MergePlace, nodes: Nodes): Resumable<void> {
+  const { base, ours, theirs } = nodes;
+  if (base === undefined || isSame(base, ours)) yield* replace(draft, place.collection, theirs);
+  else if (ours !== undefined || theirs !== undefined) {
+    merging.conflicts.push(
+      removedConflict(
+        place,
+        mapped(nodes, ({ collection }) => collection),
+      ),
+    );
+  }
+}
+
+/** The collection as theirs has it. */
+function* replace(draft: Draft, name: string, theirs: CollectionNode | undefined): Resumable<void> {
+  if (theirs === undefined) {
+    draft.removeCollection(name);
+    return;
+  }
+  const held = draft.get(name);
+  draft.putCollection(theirs.collection);
+  for (const { of, put, remove } of [FIELDS, RELATIONS] as Members<object>[]) {
+    const documents = of(theirs);
+    for (const member of held === undefined ? [] : of(held).keys()) {
+      if (!documents.has(member)) remove(draft, name, member);
+    }
+    for (const document of documents.values()) {
+      put(draft, document);
+      yield;
+    }
+  }
+}
+
+/** What a collection holds: fields, or relations. */
+interface Members<T extends object> {
+  part: 'fields' | 'relations';
+  kind: Kind<T>;
+  of: (node: CollectionNode) => ReadonlyMap<string, T>;
+  /** Of the one that has the name in a node: another one is never mixed with it. */
+  identityOf: (node: CollectionNode, name: string) => Identity | undefined;
+  put: (draft: Draft, value: T) => void;
+  remove: (draft: Draft, collection: string, name: string) => void;
+}
+
+const FIELDS: Members<Field> = {
+  part: 'fields',
+  kind: FIELD,
+  of: ({ fields }) => fields,
+  identityOf: ({ identities }, name) => identities.fields.get(name),
+  put: (draft, field) => draft.putField(field),
+  remove: (draft, collection, name) => draft.removeField(collection, name),
+};
+
+const RELATIONS: Members<NewRelation> = {
+  part: 'relations',
+  kind: RELATION,
+  of: ({ relations }) => new Map([...relations].map(([field, relation]) => [field, relationBody(relation)])),
+  identityOf: () => UNMADE,
+  put: (draft, relation) => draft.putRelation(relation),
+  remove: (draft, collection, name) => draft.removeRelation(collection, name),
+};
+
+interface Holder {
+  merging: Merging;
+  draft: Draft;
+  nodes: Nodes;
+  name: string;
+}
+
+function* mergeMembers<T extends object>(
+  { merging, draft, nodes, name }: Holder,
+  { part, kind, of, identityOf, put, remove }: Members<T>,
+): Resumable<void> {
+  const all = mapped(nodes, of);
+  if (all.base === all.theirs) return;
+  for (const member of new Set([...(all.base?.keys() ?? []), ...(all.theirs?.keys() ?? [])])) {
+    yield;
+    const documents = mapped(all, (each) => each.get(member));
+    if (documents.base === documents.theirs) continue;
+    const identities = mapped(nodes, (node) => identityOf(node, member));
+    const place = { part, collection: name, field: member };
+    const merged = mergeDocument(merging, place, documents, { kind, isOther: isOther(identities) });
+    if (merged === documents.ours) continue;
+    if (merged === undefined) remove(draft, name, member);
+    else put(draft, merged);
+  }
+}
+
+/** Whether a side has another thing of the same name than the base: that was removed, and one of its name was made. */
+function isOther({ base, ours, theirs }: Sides<CollectionNode | string>): boolean {
+  const identityOf = (of: CollectionNode | string): string => (typeof of === 'string' ? of : of.identities.collection);
+  if (base === undefined || identityOf(base) === UNMADE) return false;
+  return [ours, theirs].some((side) => side !== undefined && identityOf(side) !== identityOf(base));
+}
+
+const mapped = <T, U>(sides: Sides<T>, map: (value: T) => U | undefined): Sides<U> => {
+  const of = (value: T | undefined): U | undefined => (value === undefined ? undefined : map(value));
+  return { base: of(sides.base), ours: of(sides.ours), theirs: of(sides.theirs) };
+};

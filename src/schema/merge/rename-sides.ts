@@ -1,0 +1,187 @@
+/** The three states by the same names: then what is called alike is the same thing, or two additions of one name. */
+import { jsonEqual } from '../../kernel/json.js';
+import type { Resumable } from '../../kernel/resumable.js';
+import type { Names } from '../fold/renaming.js';
+import { type CollectionNode, type Identity, type State, UNMADE } from '../model/state.js';
+import type { Rewritten, UnwrittenText } from '../transition/rename-texts.js';
+import { NO_RENAMES, type Renames, isNone, renamesBetween, withRenames } from '../transition/renames.js';
+import type { Merging, Sides } from './documents.js';
+import type { MergePlace, Side } from './model.js';
+import { type NamedThing, mergedNames } from './names.js';
+import { isSameNode } from './same-node.js';
+
+export interface Renamed {
+  base: State;
+  ours: State;
+  theirs: State;
+  /** What is called otherwise than in ours. */
+  renames: Renames;
+  /** Under which ours has something else by the new names. */
+  touched: ReadonlySet<string>;
+  /** SQL of ours that may mention an old name. */
+  unwritten: readonly UnwrittenText[];
+}
+
+type States = Record<'base' | Side, State>;
+
+export function* renameSides(states: States, merging: Merging): Resumable<Renamed> {
+  if (yield* areNamedAlike(states)) return { ...states, renames: NO_RENAMES, touched: new Set(), unwritten: [] };
+  const tables = yield* byTables(states, merging);
+  return merging.conflicts.length > 0 ? tables : yield* byColumns(tables, merging);
+}
+
+/** Whether nothing is called otherwise than in the base: true of most merges, and soon found. */
+function* areNamedAlike({ base, ours, theirs }: States): Resumable<boolean> {
+  for (const side of [ours, theirs]) {
+    const names = new Set([...base.collections.keys(), ...side.collections.keys()]);
+    if (!isNone(yield* renamesBetween(base, side, names))) return false;
+  }
+  return true;
+}
+
+function* byTables(states: States, merging: Merging): Resumable<Renamed> {
+  const { base, ours, theirs } = states;
+  const held = { ours: yield* tablesByIdentity(ours), theirs: yield* tablesByIdentity(theirs) };
+  const known = new Set((yield* tablesByIdentity(base)).keys());
+  const things: NamedThing[] = [];
+  for (const [name, node] of base.collections) {
+    yield;
+    const found = {
+      ours: held.ours.get(node.identities.collection),
+      theirs: held.theirs.get(node.identities.collection),
+    };
+    things.push({ base: name, ...found, isChanged: () => isChanged({ ...states, node }, found) });
+  }
+  const final = mergedNames({
+    things,
+    isNew: (side, name) => isUnknown(states[side].collections.get(name)?.identities.collection, known),
+    ...deciding(merging, (name) => ({ part: 'collections', collection: name, path: ['collection'] })),
+  });
+  const to = (side: 'base' | Side): Renames => ({
+    ...NO_RENAMES,
+    collections: namesTo(things, side, final),
+  });
+  const named = yield* withRenames(ours, to('ours'));
+  return {
+    base: (yield* withRenames(base, to('base'))).state,
+    theirs: (yield* withRenames(theirs, to('theirs'))).state,
+    ours: named.state,
+    renames: to('ours'),
+    touched: named.touched,
+    unwritten: named.unwritten,
+  };
+}
+
+/** What is there beyond the base. */
+const isUnknown = (identity: Identity | undefined, known: ReadonlySet<Identity>): boolean =>
+  identity !== undefined && (identity === UNMADE || !known.has(identity));
+
+function* tablesByIdentity({ collections }: State): Resumable<ReadonlyMap<Identity, string>> {
+  const found = new Map<Identity, string>();
+  for (const [name, { identities }] of collections) {
+    if (identities.collection !== UNMADE) found.set(identities.collection, name);
+    if (found.size % 500 === 0) yield;
+  }
+  return found;
+}
+
+function isChanged(
+  { ours, theirs, node }: States & { node: CollectionNode },
+  found: Record<Side, string | undefined>,
+): boolean {
+  const side = found.ours === undefined ? theirs : ours;
+  const now = side.collections.get(found.ours ?? found.theirs ?? '');
+  return now !== undefined && !isSameNode(node, now);
+}
+
+function deciding({ decisions, conflicts }: Merging, placeOf: (name: string) => MergePlace) {
+  return {
+    decided: (name: string) => decisions.at(placeOf(name)),
+    conflict: ({ kind, message, base, ...names }: Parameters<Parameters<typeof mergedNames>[0]['conflict']>[0]) =>
+      void conflicts.push({ kind, place: placeOf(base), message, base, ...names }),
+  };
+}
+
+/** What a side has to rename. */
+function namesTo(things: readonly NamedThing[], side: 'base' | Side, final: ReadonlyMap<string, string>): Names {
+  const names = new Map<string, string>();
+  for (const thing of things) {
+    const [now, name] = [thing[side], final.get(thing.base)];
+    if (now !== undefined && name !== undefined && now !== name) names.set(now, name);
+  }
+  return names;
+}
+
+/** Fields, of collections that have the same names everywhere. */
+function* byColumns(renamed: Renamed, merging: Merging): Resumable<Renamed> {
+  const found = { base: new Map<string, Names>(), ours: new Map<string, Names>(), theirs: new Map<string, Names>() };
+  for (const [name, node] of renamed.base.collections) {
+    yield;
+    const nodes = {
+      base: node,
+      ours: renamed.ours.collections.get(name),
+      theirs: renamed.theirs.collections.get(name),
+    };
+    if (!haveOtherNames(nodes)) continue;
+    const things = [...node.fields.keys()].map((field) => fieldThing(nodes, field));
+    const known = new Set(node.identities.fields.values());
+    const final = mergedNames({
+      things,
+      isNew: (side, field) => isUnknown(nodes[side]?.identities.fields.get(field), known),
+      ...deciding(merging, (field) => ({ part: 'fields', collection: name, field, path: ['field'] })),
+    });
+    for (const side of ['base', 'ours', 'theirs'] as const) {
+      const names = namesTo(things, side, final);
+      if (names.size > 0) found[side].set(name, names);
+    }
+  }
+  return yield* withFieldNames(renamed, found);
+}
+
+function* withFieldNames(
+  renamed: Renamed,
+  fields: Record<'base' | Side, ReadonlyMap<string, Names>>,
+): Resumable<Renamed> {
+  const named = function* (side: 'base' | Side): Resumable<Rewritten> {
+    return yield* withRenames(renamed[side], { ...NO_RENAMES, fields: fields[side] });
+  };
+  const [base, ours, theirs] = [yield* named('base'), yield* named('ours'), yield* named('theirs')];
+  return {
+    ...renamed,
+    base: base.state,
+    theirs: theirs.state,
+    ours: ours.state,
+    renames: { ...renamed.renames, fields: fields.ours },
+    touched: new Set([...renamed.touched, ...ours.touched]),
+    unwritten: [...renamed.unwritten, ...ours.unwritten],
+  };
+}
+
+/** Whether a field of the base has another name on a side. */
+function haveOtherNames({ base, ours, theirs }: Sides<CollectionNode>): boolean {
+  const fields = base?.identities.fields;
+  return [ours, theirs].some((side) => {
+    if (side === undefined || fields === undefined || side.identities.fields === fields) return false;
+    const gone = [...fields].filter(([name, identity]) => side.identities.fields.get(name) !== identity);
+    if (gone.length === 0) return false;
+    const there = new Set(side.identities.fields.values());
+    return gone.some(([, identity]) => identity !== UNMADE && there.has(identity));
+  });
+}
+
+function fieldThing({ base, ours, theirs }: Sides<CollectionNode>, field: string): NamedThing {
+  const identity = base?.identities.fields.get(field) ?? UNMADE;
+  const nameIn = (node: CollectionNode | undefined): string | undefined => {
+    if (identity === UNMADE) return node?.fields.has(field) === true ? field : undefined;
+    for (const [name, each] of node?.identities.fields ?? []) if (each === identity) return name;
+    return undefined;
+  };
+  const found = { ours: nameIn(ours), theirs: nameIn(theirs) };
+  const isChangedIn = (node: CollectionNode | undefined, name: string | undefined): boolean =>
+    name !== undefined && (name !== field || !jsonEqual(base?.fields.get(field), node?.fields.get(name)));
+  return {
+    base: field,
+    ...found,
+    isChanged: () => (found.ours === undefined ? isChangedIn(theirs, found.theirs) : isChangedIn(ours, found.ours)),
+  };
+}

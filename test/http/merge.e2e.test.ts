@@ -1,0 +1,244 @@
+/** POST /schema/merge: what a file changes since its base, carried out on what others did meanwhile. */
+import { expect } from 'chai';
+import { writeYaml } from '../../src/http/formats/yaml.js';
+import { json } from '../support/client.js';
+import { withService } from '../support/with-service.js';
+
+interface Snapshot {
+  version: number;
+  collections: { collection: string; renamed_from?: string; meta: Record<string, unknown>; schema: unknown }[];
+  fields: {
+    collection: string;
+    field: string;
+    renamed_from?: string;
+    meta: Record<string, unknown>;
+    schema: unknown;
+  }[];
+  relations: object[];
+}
+
+interface Conflict {
+  message: string;
+  extensions: { code: string; kind: string; place: object; base?: unknown; ours?: unknown; theirs?: unknown };
+}
+
+describe('POST /schema/merge', () => {
+  const { client } = withService({ each: true, consistent: true });
+  let base: Snapshot;
+  let position: number;
+
+  beforeEach(async () => {
+    await done('/collections', 'POST', {
+      collection: 'articles',
+      schema: {},
+      fields: [
+        { field: 'title', type: 'string', interface: 'input', schema: { max_length: 100 } },
+        { field: 'body', type: 'text', interface: 'input' },
+      ],
+    });
+    const answer = await client('/schema/snapshot');
+    base = answer.json as Snapshot;
+    position = Number(answer.headers.get('x-log-position'));
+  });
+
+  async function done(path: string, method: string, body?: object): Promise<void> {
+    const reply = await client(path, body ? json(body, method) : { method });
+    expect(reply.status, reply.text).to.be.within(200, 204);
+  }
+
+  const changed = (change: (snapshot: Snapshot) => void): Snapshot => {
+    const copy = structuredClone(base);
+    change(copy);
+    return copy;
+  };
+  const fieldOf = ({ fields }: Snapshot, name: string) => fields.find(({ field }) => field === name)!;
+  const merge = (theirs: Snapshot, more: object = {}) =>
+    client('/schema/merge', json({ base: position, theirs, ...more }, 'POST'));
+  const conflictsOf = (answer: { status: number; json: unknown; text: string }): Conflict[] => {
+    expect(answer.status, answer.text).to.equal(409);
+    return (answer.json as { errors: Conflict[] }).errors;
+  };
+
+  async function applied(answer: { status: number; json: unknown; text: string }): Promise<Snapshot> {
+    expect(answer.status, answer.text).to.equal(200);
+    await done('/schema/apply', 'POST', answer.json as object);
+    return (await client('/schema/snapshot')).json as Snapshot;
+  }
+
+  it('does what the file changed, and undoes nothing that others did since', async () => {
+    await done('/fields/articles', 'POST', { field: 'slug', type: 'string', interface: 'input' });
+    await done('/fields/articles/title', 'PATCH', { meta: { note: 'by others' } });
+    const theirs = changed((snapshot) => {
+      fieldOf(snapshot, 'title').meta['width'] = 'half';
+      snapshot.fields = snapshot.fields.filter(({ field }) => field !== 'body');
+    });
+    const now = await applied(await merge(theirs));
+    expect(now.fields.map(({ field }) => field)).to.have.members(['id', 'title', 'slug']);
+    expect(fieldOf(now, 'title').meta).to.deep.include({ note: 'by others', width: 'half' });
+    const again = await merge(theirs);
+    expect((again.json as { diff: object }).diff).to.deep.equal({ collections: [], fields: [], relations: [] });
+  });
+
+  it('names every conflict with its place and three values, and takes the side that is chosen', async () => {
+    await done('/fields/articles/title', 'PATCH', { meta: { note: 'ours' }, schema: { max_length: 150 } });
+    const theirs = changed((snapshot) => {
+      const title = fieldOf(snapshot, 'title');
+      title.meta['note'] = 'theirs';
+      (title.schema as { max_length: number }).max_length = 200;
+    });
+    const conflicts = conflictsOf(await merge(theirs));
+    expect(conflicts.map(({ extensions: { code, kind } }) => [code, kind])).to.deep.equal([
+      ['MERGE_CONFLICT', 'changed'],
+      ['MERGE_CONFLICT', 'changed'],
+    ]);
+    const places = [['type'], ['meta', 'note']].map((path) => ({
+      part: 'fields',
+      collection: 'articles',
+      field: 'title',
+      path,
+    }));
+    expect(conflicts.map(({ extensions }) => extensions.place)).to.deep.equal(places);
+    expect(conflicts[1]?.extensions).to.deep.include({ base: null, ours: 'ours', theirs: 'theirs' });
+    expect(conflicts[1]?.message).to.equal('field articles.title, meta.note: both changed it, each otherwise');
+    expect((await client('/schema/snapshot')).text).not.to.contain('theirs');
+
+    const resolve = places.map((place, index) => ({ place, take: index === 0 ? 'theirs' : 'ours' }));
+    expect(conflictsOf(await merge(theirs, { resolve: resolve.slice(1) }))).to.have.length(1);
+    const now = await applied(await merge(theirs, { resolve }));
+    expect(fieldOf(now, 'title')).to.have.nested.property('meta.note', 'ours');
+    expect(fieldOf(now, 'title')).to.have.nested.property('schema.max_length', 200);
+  });
+
+  it('follows names: of what one side renamed, the other changes the members', async () => {
+    await done('/fields/articles/title/rename', 'POST', { to: 'headline' });
+    await done('/collections/articles/rename', 'POST', { to: 'posts' });
+    const theirs = changed((snapshot) => {
+      fieldOf(snapshot, 'title').meta['note'] = 'theirs';
+      snapshot.collections[0]!.meta['display_template'] = '{{ title }}!';
+    });
+    const now = await applied(await merge(theirs));
+    expect(now.collections[0]).to.have.nested.property('meta.display_template', '{{ headline }}!');
+    expect(fieldOf(now, 'headline')).to.deep.include({ collection: 'posts' });
+    expect(fieldOf(now, 'headline').meta).to.deep.include({ note: 'theirs' });
+  });
+
+  it('the other way too: what the file renames keeps what others changed in it', async () => {
+    await done('/fields/articles/title', 'PATCH', { meta: { note: 'by others' } });
+    const renamed = changed((snapshot) => {
+      Object.assign(snapshot.collections[0]!, { collection: 'posts', renamed_from: 'articles' });
+      snapshot.collections[0]!.meta['collection'] = 'posts';
+      for (const field of snapshot.fields) Object.assign(field, { collection: 'posts', meta: {}, schema: {} });
+      Object.assign(fieldOf(snapshot, 'title'), { field: 'headline', renamed_from: 'title' });
+      (snapshot.collections[0] as { schema: object }).schema = {};
+    });
+    const now = await applied(await merge(renamed));
+    expect(now.collections.map(({ collection }) => collection)).to.deep.equal(['posts']);
+    expect(fieldOf(now, 'headline').meta).to.deep.include({ note: 'by others' });
+  });
+
+  it('two names for one thing, and one name for two, are conflicts of names', async () => {
+    await done('/collections/articles/rename', 'POST', { to: 'posts' });
+    const named = (to: string) =>
+      changed((snapshot) => {
+        Object.assign(snapshot.collections[0]!, { collection: to, renamed_from: 'articles', meta: {}, schema: {} });
+        for (const field of snapshot.fields) Object.assign(field, { collection: to, meta: {}, schema: {} });
+      });
+    const [conflict] = conflictsOf(await merge(named('texts')));
+    expect(conflict?.extensions).to.deep.include({ kind: 'renamed', base: 'articles', ours: 'posts', theirs: 'texts' });
+    const resolve = [{ place: conflict?.extensions.place, take: 'theirs' }];
+    const now = await applied(await merge(named('texts'), { resolve }));
+    expect(now.collections.map(({ collection }) => collection)).to.deep.equal(['texts']);
+
+    await done('/collections', 'POST', { collection: 'posts', schema: {} });
+    const before = await client('/schema/snapshot');
+    base = before.json as Snapshot;
+    position = Number(before.headers.get('x-log-position'));
+    await done('/collections', 'POST', { collection: 'stories', schema: {} });
+    const theirs = changed((snapshot) => {
+      const posts = snapshot.collections.find(({ collection }) => collection === 'posts')!;
+      Object.assign(posts, { collection: 'stories', renamed_from: 'posts', meta: {}, schema: {} });
+      for (const field of snapshot.fields.filter(({ collection }) => collection === 'posts'))
+        Object.assign(field, { collection: 'stories', meta: {}, schema: {} });
+    });
+    const [other] = conflictsOf(await merge(theirs));
+    expect(other?.extensions).to.deep.include({ kind: 'name_taken' });
+    const took = await applied(await merge(theirs, { resolve: [{ place: other?.extensions.place, take: 'ours' }] }));
+    expect(took.collections.map(({ collection }) => collection)).to.deep.equal(['posts', 'stories', 'texts']);
+  });
+
+  it('what one side removed and the other changed is a conflict, and so is what together is no valid schema', async () => {
+    await done('/fields/articles/body', 'DELETE');
+    await done('/fields/articles/title', 'PATCH', { type: 'text' });
+    const theirs = changed((snapshot) => {
+      fieldOf(snapshot, 'body').meta['note'] = 'theirs';
+      (fieldOf(snapshot, 'title').schema as { is_indexed: boolean }).is_indexed = true;
+      snapshot.collections[0]!.meta['sort_field'] = 'body';
+    });
+    const [conflict, ...more] = conflictsOf(await merge(theirs));
+    expect(more).to.deep.equal([]);
+    expect(conflict?.extensions).to.deep.include({ kind: 'removed' }).and.not.have.property('ours');
+    const resolve = [{ place: conflict?.extensions.place, take: 'ours' }];
+    const [invalid] = conflictsOf(await merge(theirs, { resolve }));
+    expect(invalid?.extensions).to.deep.include({
+      kind: 'invalid',
+      place: { part: 'collections', collection: 'articles' },
+    });
+    expect(invalid?.message).to.contain('"body"');
+    const now = await applied(
+      await merge(theirs, { resolve: [...resolve, { place: invalid?.extensions.place, take: 'ours' }] }),
+    );
+    expect(now.fields.map(({ field }) => field)).to.have.members(['id', 'title']);
+  });
+
+  it('takes a snapshot as base, YAML and a file, a moment of another side, and refuses the rest with its place', async () => {
+    await done('/fields/articles', 'POST', { field: 'slug', type: 'string', interface: 'input' });
+    const theirs = changed((snapshot) => void (fieldOf(snapshot, 'title').meta['note'] = 'theirs'));
+    const diffs: unknown[] = [];
+    const text = writeYaml({ base, theirs });
+    const form = new FormData();
+    form.append('file', new Blob([text]), 'merge.yaml');
+    const types = { 'content-type': 'application/yaml' };
+    for (const answer of [
+      await merge(theirs),
+      await merge(theirs, { base }),
+      await client('/schema/merge', { method: 'POST', body: text, headers: types }),
+      await client('/schema/merge', { method: 'POST', body: form }),
+    ]) {
+      expect(answer.status, answer.text).to.equal(200);
+      diffs.push(answer.json);
+    }
+    expect(new Set(diffs.map((each) => JSON.stringify(each))).size).to.equal(1);
+    expect((await merge(theirs, { ours: position })).status).to.equal(200);
+
+    const wrong: [object, number, string][] = [
+      [{ base: undefined }, 400, 'base'],
+      [{ base: true }, 400, 'base'],
+      [{ base: 'yesterday' }, 400, 'base'],
+      [{ base: '2999-01-01' }, 400, 'base'],
+      [{ base: 100_000 }, 404, 'base'],
+      [{ ours: -1 }, 400, 'ours'],
+      [{ theirs: 7 }, 400, 'theirs'],
+      [{ theirs: { ...theirs, more: 1 } }, 400, 'theirs.more'],
+      [
+        { theirs: { ...theirs, fields: [{ collection: 'articles', field: 'x', type: 'nope' }] } },
+        400,
+        'theirs.fields[0].type',
+      ],
+      [{ base: { ...base, version: 2 } }, 400, 'base.version'],
+      [{ resolve: {} }, 400, 'resolve'],
+      [{ resolve: [{ place: { part: 'fields', collection: 'a' }, take: 'both' }] }, 400, 'resolve[0].take'],
+      [{ resolve: [{ place: { part: 'collections', collection: 'nothing' }, take: 'ours' }] }, 400, 'resolve[0].place'],
+      [{ more: 1 }, 400, 'more'],
+    ];
+    for (const [more, status, path] of wrong) {
+      const { status: found, json: body, text: shown } = await merge(theirs, more);
+      expect(found, `${JSON.stringify(more).slice(0, 80)}: ${shown}`).to.equal(status);
+      const paths = (body as { errors: { extensions: { path: string } }[] }).errors.map((each) => each.extensions.path);
+      expect(paths, JSON.stringify(more).slice(0, 80)).to.include(path);
+    }
+    const foreign = await merge(theirs, { base: `${position}-${'0'.repeat(64)}` });
+    expect([foreign.status, foreign.text]).to.satisfy(
+      ([status, body]: [number, string]) => status === 409 && body.includes('DIVERGED'),
+    );
+  });
+});

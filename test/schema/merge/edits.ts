@@ -1,0 +1,133 @@
+/** Schemas that were changed in ways that can be told apart: what both sides of a merge did. */
+import fc from 'fast-check';
+import { runToEnd } from '../../../src/kernel/resumable.js';
+import { changeProblems } from '../../../src/schema/invariants/index.js';
+import type { Collection, Field } from '../../../src/schema/model/model.js';
+import { type CollectionNode, type State, byName } from '../../../src/schema/model/state.js';
+import { defaultPrimaryKey, readNewCollection, readNewField } from '../../../src/schema/normal-form/index.js';
+import { dropCollection, dropField } from '../../../src/schema/transition/cascade.js';
+import { Draft } from '../../../src/schema/transition/draft.js';
+import { renameEvent } from '../../../src/schema/transition/rename-event.js';
+import { schemaState } from '../../support/arbitraries.js';
+
+/** Some of them are taken already in some of the states. */
+const NAMES = ['zeta', 'eta 2', '__proto__', 'posts', "it's"];
+/** Never there before: a file can't say that a table goes and that another one of its name comes. */
+const NEW_NAMES = ['zeta', 'eta 2', 'posts'];
+
+export const edit = fc.record({
+  kind: fc.constantFrom(
+    ...(['note', 'field note', 'option', 'nullable', 'length', 'type', 'add field', 'drop field'] as const),
+    ...(['add', 'drop', 'rename', 'rename field'] as const),
+  ),
+  collection: fc.nat(7),
+  field: fc.nat(7),
+  name: fc.constantFrom(...NAMES),
+  value: fc.constantFrom('a', 'b', 'c'),
+});
+export type Edit = typeof edit extends fc.Arbitrary<infer T> ? T : never;
+
+/** With an identity for everything, as the log would give them. */
+export const identifiedState: fc.Arbitrary<State> = schemaState.map((state) => {
+  const draft = new Draft(state);
+  let position = 0;
+  for (const name of [...state.collections.keys()].sort(byName)) {
+    position += 1;
+    const fields = [...(state.collections.get(name)?.fields.keys() ?? [])];
+    const at = String(position);
+    draft.identify(name, new Map(fields.map((field, index) => [field, `${at}.${index + 1}`])), at);
+  }
+  return draft.toState();
+});
+
+/** The state after those of the edits that are possible. */
+export const edited = (state: State, edits: readonly Edit[]): State =>
+  edits.reduce((before, each) => {
+    const draft = new Draft(before);
+    const after = apply(before, draft, each) ?? draft.toState();
+    // Names are compared by identity, so that a check against the base would say the same.
+    const touched = new Set([...before.collections.keys(), ...after.collections.keys()]);
+    const isRename = each.kind.startsWith('rename');
+    const problems = runToEnd(changeProblems({ from: isRename ? after : before, to: after, touched }));
+    return problems.length === 0 ? after : before;
+  }, state);
+
+interface Editing extends Edit {
+  state: State;
+  draft: Draft;
+  /** The name of the collection that is meant. */
+  table: string;
+  node: CollectionNode;
+}
+
+type Of<T> = (editing: Editing, of: T) => State | void;
+
+/** What each edit does; a state where it isn't the draft's. */
+const OF_TABLES: Partial<Record<Edit['kind'], Of<Collection>>> = {
+  note: ({ draft, value }, of) => draft.putCollection({ ...of, meta: { ...of.meta, note: value } }),
+  drop: ({ draft, state, table }) => dropCollection(draft, state, table),
+  rename: ({ state, table, name }) =>
+    state.collections.has(name) ? undefined : renameEvent(state, { collection: table, field: null, to: name }).after,
+  'add field': ({ draft, node, table, name, value }, { schema }) => {
+    if (!node.fields.has(name) && schema !== null) draft.putField(newField(table, name, value));
+  },
+};
+
+const isText = ({ type, schema }: Field): boolean => type === 'string' && schema?.is_primary_key === false;
+
+const OF_FIELDS: Partial<Record<Edit['kind'], Of<Field>>> = {
+  'field note': ({ draft, value }, of) => draft.putField({ ...of, meta: { ...of.meta, note: value } }),
+  option: ({ draft, name, value }, of) => {
+    const options = { ...(of.meta.options as object), [name]: value };
+    draft.putField({ ...of, meta: { ...of.meta, options } });
+  },
+  nullable: ({ draft }, of) => {
+    const { schema } = of;
+    if (schema?.is_primary_key === false)
+      draft.putField({ ...of, schema: { ...schema, is_nullable: !schema.is_nullable } });
+  },
+  length: ({ draft, value }, of) => {
+    const { schema } = of;
+    if (schema !== null && isText(of))
+      draft.putField({ ...of, schema: { ...schema, max_length: 300 + value.charCodeAt(0) } });
+  },
+  type: ({ draft }, of) => {
+    const { schema } = of;
+    if (schema !== null && isText(of))
+      draft.putField({ ...of, type: 'text', schema: { ...schema, data_type: 'text', max_length: null } });
+  },
+  'drop field': ({ draft, state, table }, { field, schema }) => {
+    if (schema?.is_primary_key !== true) dropField(draft, state, table, field);
+  },
+  'rename field': ({ state, node, table, name }, { field }) =>
+    node.fields.has(name) ? undefined : renameEvent(state, { collection: table, field, to: name }).after,
+};
+
+function apply(state: State, draft: Draft, each: Edit): State | void {
+  if (each.kind === 'add') return addTable(draft, NEW_NAMES[each.field % NEW_NAMES.length] as string);
+  const table = nth([...state.collections.keys()], each.collection);
+  const node = state.collections.get(table);
+  if (node === undefined) return;
+  const editing = { ...each, state, draft, table, node };
+  const field = node.fields.get(nth([...node.fields.keys()], each.field));
+  const ofField = OF_FIELDS[each.kind];
+  if (ofField === undefined) return OF_TABLES[each.kind]?.(editing, node.collection);
+  return field === undefined ? undefined : ofField(editing, field);
+}
+
+/** Counted around. */
+const nth = (names: string[], index: number): string => names.sort(byName)[index % Math.max(names.length, 1)] ?? '';
+
+function addTable(draft: Draft, name: string): void {
+  if (draft.get(name) !== undefined) return;
+  const read = readNewCollection({ collection: name, schema: {} }, [], { imported: false });
+  if (!read.ok) throw new Error(JSON.stringify(read.problems));
+  draft.putCollection(read.value);
+  draft.putField(defaultPrimaryKey(name));
+}
+
+function newField(collection: string, field: string, note: string): Field {
+  const read = readNewField({ collection, field, type: 'string', meta: { note } }, [], { imported: false });
+  if (!read.ok) throw new Error(JSON.stringify(read.problems));
+  return read.value;
+}

@@ -1,0 +1,121 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { runToEnd } from '../../../src/kernel/resumable.js';
+import { diffStates } from '../../../src/schema/diff/diff.js';
+import { invariantProblems } from '../../../src/schema/invariants/index.js';
+import { type MergedStates, mergeStates } from '../../../src/schema/merge/merge-states.js';
+import type { MergeConflict } from '../../../src/schema/merge/model.js';
+import type { State } from '../../../src/schema/model/state.js';
+import { snapshotHash, snapshotOf } from '../../../src/schema/snapshot/snapshot.js';
+import { relationBody } from '../../../src/schema/transition/context.js';
+import { accepted } from '../../support/given.js';
+import { explored } from '../../support/runs.js';
+import { type Edit, edit, edited, identifiedState } from './edits.js';
+
+const merge = (base: State, ours: State, theirs: State): MergedStates => runToEnd(mergeStates({ base, ours, theirs }));
+
+/** All that a snapshot shows; relations without their ids. */
+function shownOf(state: State): unknown {
+  const { collections, fields, relations } = runToEnd(snapshotOf(state, '1'));
+  return { collections, fields, relations: relations.map(relationBody) };
+}
+
+function stateOf(result: MergedStates): State {
+  if (result.kind === 'merged') return result.state;
+  throw new Error(`conflicts: ${JSON.stringify(result.conflicts)}`);
+}
+
+const edits = fc.array(edit, { maxLength: 6 });
+const sides = fc.tuple(identifiedState, edits, edits).map(([base, first, second]) => ({
+  base,
+  ours: edited(base, first),
+  theirs: edited(base, second),
+  texts: JSON.stringify([first, second]),
+}));
+
+/** Of a broken rule that two things break together, either may be told. */
+const placeOf = ({ kind, place }: MergeConflict): unknown => (kind === 'invalid' ? place.collection : place);
+const straight = (conflict: MergeConflict): string => {
+  const { kind, base, ours, theirs } = conflict;
+  const values = kind === 'invalid' ? [] : [base, ours, theirs];
+  return JSON.stringify([kind, placeOf(conflict), values.map(sorted)]);
+};
+const swapped = ({ ours, theirs, ...rest }: MergeConflict): string =>
+  straight({
+    ...rest,
+    ...(theirs !== undefined && { ours: theirs }),
+    ...(ours !== undefined && { theirs: ours }),
+  });
+const sorted = (value: unknown): unknown =>
+  typeof value === 'object' && value !== null
+    ? Object.entries(value)
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([name, each]) => [name, sorted(each)])
+    : value;
+
+/** The member that an edit changes, of those that only change one. */
+function memberOf({ kind, collection, field, name }: Edit): string | null {
+  if (kind === 'note') return `note ${collection}`;
+  if (kind === 'option') return `option ${collection} ${field} ${name}`;
+  if (kind === 'add field') return `add ${name}`;
+  return kind === 'field note' || kind === 'nullable' ? `${kind} ${collection} ${field}` : null;
+}
+
+describe('merging', () => {
+  it('takes what one side did, and what both did alike', () => {
+    fc.assert(
+      fc.property(sides, ({ base, theirs }) => {
+        expect(shownOf(stateOf(merge(base, base, theirs)))).to.deep.equal(shownOf(theirs));
+        expect(shownOf(stateOf(merge(base, theirs, base)))).to.deep.equal(shownOf(theirs));
+        expect(shownOf(stateOf(merge(base, theirs, theirs)))).to.deep.equal(shownOf(theirs));
+      }),
+      explored(300),
+    );
+  });
+
+  it('is the same whichever side is which, but for the sides of conflicts', () => {
+    fc.assert(
+      fc.property(sides, ({ base, ours, theirs }) => {
+        const [one, other] = [merge(base, ours, theirs), merge(base, theirs, ours)];
+        expect(other.kind).to.equal(one.kind);
+        if (one.kind === 'merged' && other.kind === 'merged')
+          expect(shownOf(other.state)).to.deep.equal(shownOf(one.state));
+        else if (one.kind === 'conflicts' && other.kind === 'conflicts')
+          expect(other.conflicts.map(swapped).sort()).to.deep.equal(one.conflicts.map(straight).sort());
+      }),
+      explored(400),
+    );
+  });
+
+  it('never conflicts where the two did not touch the same member, and has what both did', () => {
+    // Which side does it follows from what is changed.
+    const sideOf = (member: string): number => Buffer.from(member).reduce((sum, byte) => sum + byte, 0) % 2;
+    fc.assert(
+      fc.property(identifiedState, fc.array(edit, { maxLength: 12 }), (base, all) => {
+        // By index modulo, so that one member can be met by two indexes: their places decide.
+        const tables = Math.max(base.collections.size, 1);
+        const fixed = all.map((each) => ({ ...each, collection: each.collection % tables, field: 0 }));
+        const known = fixed.filter((each) => memberOf(each) !== null);
+        const [ours, theirs] = [0, 1].map((side) => known.filter((each) => sideOf(memberOf(each) as string) === side));
+        const merged = stateOf(merge(base, edited(base, ours ?? []), edited(base, theirs ?? [])));
+        expect(shownOf(merged)).to.deep.equal(shownOf(edited(edited(base, ours ?? []), theirs ?? [])));
+      }),
+      explored(200),
+    );
+  });
+
+  it('leads to a valid schema, by a diff that apply takes', () => {
+    fc.assert(
+      fc.property(sides, ({ base, ours, theirs }) => {
+        const result = merge(base, ours, theirs);
+        if (result.kind === 'conflicts') return;
+        const { state, touched } = result;
+        expect(runToEnd(invariantProblems(state, state.collections.keys()))).to.deep.equal([]);
+        const diff = runToEnd(diffStates(ours, state, touched));
+        const body = { hash: runToEnd(snapshotHash(ours, '1')), diff };
+        expect(shownOf(accepted(ours, 'apply-diff', { release: '1', body }))).to.deep.equal(shownOf(state));
+      }),
+      explored(300),
+    );
+  });
+});
