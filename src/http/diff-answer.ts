@@ -5,7 +5,7 @@ import { planBatch } from '../projector/ddl/plan.js';
 import { planFindings } from '../projector/findings/index.js';
 import type { Comparison } from '../schema/compare/compare-snapshot.js';
 import { isEmptyDiff } from '../schema/diff/diff.js';
-import { type Finding, findingOf } from '../schema/findings/index.js';
+import { type Finding, findingOf, withoutPlaces } from '../schema/findings/index.js';
 import type { State } from '../schema/model/state.js';
 import { transition } from '../schema/transition/transition.js';
 import type { Answer } from './answer.js';
@@ -51,5 +51,5 @@ async function findings(
   const events = await runYielding(transition(state, desired.state, desired.touched));
   const { statements } = await runYielding(planBatch(state, events, schema));
   const plan = { before: state, after: desired.state, events, statements, keep: keepDeleted };
-  return planFindings(pool, schema, plan);
+  return withoutPlaces(await planFindings(pool, schema, plan));
 }

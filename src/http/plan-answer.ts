@@ -47,7 +47,10 @@ export async function planAnswer(
       collection: source.collection,
       field: source.field,
     })),
-    warnings: [...(await planFindings(pool, schema, { ...run, keep })), ...noticed.map(findingOf)],
+    warnings: [
+      ...(await planFindings(pool, schema, { ...run, keep, online: preparation !== undefined })),
+      ...noticed.map(findingOf),
+    ],
     ...(tables && { tables }),
     ...(preparation && { online: preparedFirst(preparation) }),
   };

@@ -15,7 +15,7 @@ interface Snapshot {
 interface Difference {
   hash: string;
   diff: { collections: Doc[]; fields: Doc[]; relations: Doc[] };
-  warnings?: { code: string; message: string; collection?: string; field?: string }[];
+  warnings?: { code: string; level: string; message: string; collection?: string; field?: string }[];
 }
 
 const plain = (field: string, type: string, schema: object = {}) => ({ field, type, interface: 'input', schema });
@@ -68,7 +68,10 @@ describe('renames by snapshot', function () {
       ],
       relations: [],
     });
-    expect(answer.warnings).to.equal(undefined);
+    expect(answer.warnings?.map(({ code, field }) => [code, field])).to.deep.equal([
+      ['BREAKS_CLIENTS', undefined],
+      ['BREAKS_CLIENTS', 'headline'],
+    ]);
     await api.appends(['collection.renamed articles', 'field.renamed posts.title'], 'POST', '/schema/apply', answer);
     expect(await api.sql('SELECT id, headline, author FROM posts')).to.deep.equal([
       { id: 1, headline: 'One', author: 1 },
@@ -82,9 +85,9 @@ describe('renames by snapshot', function () {
     const snapshot = await renamedSnapshot();
     for (const collection of ['articles', 'authors']) await api.ok('DELETE', `/collections/${collection}`);
     const answer = await diffTo(snapshot);
-    expect(answer.warnings?.map(({ code, collection }) => [code, collection])).to.deep.equal([
-      ['RENAMED_FROM_NOTHING', 'posts'],
-    ]);
+    const notes = answer.warnings?.map(({ code, collection, level }) => [code, collection, level]);
+    expect(notes?.[0]).to.deep.equal(['RENAMED_FROM_NOTHING', 'posts', 'note']);
+    expect(new Set(notes?.map(([, , level]) => level))).to.deep.equal(new Set(['note']));
     await api.ok('POST', '/schema/apply', answer);
   });
 
@@ -181,7 +184,7 @@ describe('renames by snapshot', function () {
     await rename('/fields/authors/x', 'author');
     const circle = await api.ok<Difference>('GET', `/history/diff?to=${middle}`);
     expect(circle.diff.fields).to.have.length(3);
-    expect(circle.warnings).to.equal(undefined);
+    expect(new Set(circle.warnings?.map(({ code }) => code))).to.deep.equal(new Set(['BREAKS_CLIENTS']));
     await api.ok('POST', '/schema/apply', circle);
     const swap = await api.ok<Difference>('GET', `/history/diff?to=${before}`);
     expect(swap.diff.collections).to.have.length(2);

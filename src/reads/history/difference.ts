@@ -12,7 +12,7 @@ import { type State, getField } from '../../schema/model/state.js';
 import { comingAgain } from '../../schema/transition/coming.js';
 import { fitting } from '../../schema/transition/fitting.js';
 import { restoringTransition } from '../../schema/transition/restoring-transition.js';
-import { type Finding, findingOf } from '../../schema/findings/index.js';
+import { type Finding, findingOf, withoutPlaces } from '../../schema/findings/index.js';
 import { runYielding } from '../../kernel/event-loop.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { inTrash } from './in-trash.js';
@@ -62,7 +62,7 @@ export async function differenceBetween(
     ...(await namesMentioned(db, { before: from, after: to, touched })),
   ];
   const plan = { before: from, after: to, events, statements, keep: keepDeleted };
-  const warnings = [...(await planFindings(db, schema, plan)), ...noticed.map(findingOf)];
+  const warnings = [...withoutPlaces(await planFindings(db, schema, plan)), ...noticed.map(findingOf)];
   const hash = await runYielding(snapshotHash(from, release));
   return { hash, diff, ...(warnings.length > 0 && { warnings }) };
 }

@@ -15,6 +15,8 @@ export interface Plan {
   statements: readonly PlannedStatement[];
   /** Milliseconds that what is deleted would be kept, where that was not looked into. */
   keep?: number;
+  /** What can be prepared is prepared outside the transaction. */
+  online?: boolean;
 }
 
 /** What the database says of a plan's tables, by the names that they have before it. */
@@ -73,7 +75,7 @@ const without = (names: ReadonlySet<string>, made: ReadonlySet<string>): string[
 
 /** One for each event that is judged, in their order; undefined for the others, so that long batches can pause there. */
 export function* plannedEvents(plan: Plan, known: Known = {}): Generator<PlannedEvent | undefined, void, void> {
-  const { before, after, events, statements, keep = 0 } = plan;
+  const { before, after, events, statements, keep = 0, online = false } = plan;
   const byEvent = new Map<number, PlannedStatement[]>();
   for (const statement of statements) {
     const list = byEvent.get(statement.source.event);
@@ -82,7 +84,7 @@ export function* plannedEvents(plan: Plan, known: Known = {}): Generator<Planned
     yield undefined;
   }
   const former = formerNames();
-  const batch: PlannedBatch = { before, after, keep, ...lookups(events, former, known) };
+  const batch: PlannedBatch = { before, after, keep, online, ...lookups(events, former, known) };
   for (const [index, event] of events.entries()) {
     if (isJudged(event)) {
       const { collection } = event;

@@ -50,3 +50,7 @@ const place = (collection: string | undefined, field: string | undefined): Pick<
   ...(collection !== undefined && { collection }),
   ...(field !== undefined && { field }),
 });
+
+/** As they are shown where the plan is not: an index into it would say nothing. */
+export const withoutPlaces = (findings: readonly Finding[]): Finding[] =>
+  findings.map(({ event: _event, statement: _statement, ...finding }) => finding);

@@ -151,6 +151,8 @@ export interface PlannedBatch {
   after: State;
   /** Milliseconds that what is deleted would be kept; 0: it isn't, or that was looked into. */
   keep: number;
+  /** What can be prepared is prepared outside the transaction, and makes nobody wait. */
+  online: boolean;
   /** Whether a table is made by the batch: nobody uses it yet. */
   isNew(table: string): boolean;
   /** Undefined: not known. By the name that the table has before the batch. */

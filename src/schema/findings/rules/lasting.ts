@@ -4,10 +4,11 @@ import type { Observed, PlannedEvent, SaferWay } from '../model.js';
 import { onlineRequest } from '../safer.js';
 import { type PlannedStatement, tableOfRows } from '../statement.js';
 
-/** What is said of such a statement: with the size of its table, and the way online where there is one. */
-export function lasting(statement: PlannedStatement, planned: PlannedEvent, sentence: string): Observed {
+/** What is said of such a statement: with the size of its table, and the way online where there is one; nothing where it is taken. */
+export function lasting(statement: PlannedStatement, planned: PlannedEvent, sentence: string): Observed | undefined {
   const statistics = planned.batch.statistics(tableOfRows(statement));
   const online = statement.preparable !== undefined;
+  if (online && planned.batch.online) return undefined;
   const way = online ? 'with "online", nobody waits for it' : 'online, it is not possible';
   const size = statistics === undefined ? '' : ` (${sizeText(statistics)}; ${way})`;
   return {
