@@ -77,7 +77,8 @@ const toldOf = (counts: readonly TypeCount[]): Pick<Batch, 'summary' | 'types'> 
 
 async function readCounts(db: Queryable, batches: readonly Row[]): Promise<Map<string, TypeCount[]>> {
   const { rows } = await db.query<TypeCount & { batch: string; type: EventType }>(
-    `SELECT batch, type, count(*)::int AS count, min(collection) AS collection, min(field) AS field
+    `SELECT batch, type, count(*)::int AS count, min(collection) AS collection, min(field) AS field,
+            min(CASE WHEN type IN ('collection.renamed', 'field.renamed') THEN data ->> 'to' END) AS "to"
        FROM ${own.events} WHERE batch = ANY ($1) GROUP BY batch, type`,
     [batches.map((row) => row.batch)],
   );

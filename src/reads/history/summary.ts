@@ -7,6 +7,8 @@ export interface TypeCount {
   /** Of the event, when there is only one. */
   collection: string | null;
   field: string | null;
+  /** Of a rename. */
+  to?: string | null;
 }
 
 /** `created collection articles, updated 3 fields, deleted relation articles.author` */
@@ -15,11 +17,12 @@ export function summarise(counts: readonly TypeCount[]): string {
   return ordered.map(phrase).join(', ');
 }
 
-function phrase({ type, count, collection, field }: TypeCount): string {
+function phrase({ type, count, collection, field, to }: TypeCount): string {
   const [kind = '', verb = ''] = type.split('.');
   if (count > 1) return `${verb} ${count} ${kind}s`;
   const name = [collection, field].filter((part) => part !== null).join('.');
-  return name === '' ? `${verb} ${kind}` : `${verb} ${kind} ${name}`;
+  const said = name === '' ? `${verb} ${kind}` : `${verb} ${kind} ${name}`;
+  return to == null ? said : `${said} to ${to}`;
 }
 
 function rank(type: string): number {

@@ -48,3 +48,7 @@ export type Finding = z.output<typeof schema.finding>;
 export type Plan = z.output<typeof operating.plan>;
 export type ChangeRequest = z.output<typeof changes.changeRequest>;
 export type ChangeSummary = z.output<typeof changes.changeSummary>;
+
+/** A batch with the documents that it changed, before and after. */
+export type ChangedBatch = z.output<typeof history.changedBatch>;
+export type DocumentChanges = NonNullable<ChangedBatch['changes']>;

@@ -58,8 +58,11 @@ describe('summaries', () => {
       { type: 'relation.deleted', count: 1, collection: 'books', field: 'author' },
       { type: 'field.updated', count: 3, collection: 'a', field: 'b' },
       { type: 'collection.created', count: 1, collection: 'books', field: null },
+      { type: 'field.renamed', count: 1, collection: 'books', field: 'name', to: 'title' },
     ]);
-    expect(line).to.equal('created collection books, updated 3 fields, deleted relation books.author');
+    expect(line).to.equal(
+      'created collection books, updated 3 fields, renamed field books.name to title, deleted relation books.author',
+    );
   });
 });
 

@@ -3,24 +3,36 @@ import { SegmentedControl } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { lazy, Suspense, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useState } from 'react';
 import { collectionsQuery } from '../../service/queries.js';
+import { useRole } from '../../service/use-session.js';
 import type { ListedCollection } from '../../service/types.js';
 import { useTitle } from '../../shared/page-title.js';
 import { ProblemAlert } from '../../shared/problem-alert.js';
 import { Waiting } from '../../shared/waiting.js';
+import type { Marks } from './film/marks.js';
+import type { Film } from './film/use-film.js';
 import { Greeting } from './greeting.js';
 import type { SchemaSearch } from './search.js';
 import { TreePanel } from './tree-panel.js';
 import classes from './page.module.css';
 
 const Diagram = lazy(() => import('./diagram/diagram.js'));
+const Past = lazy(() => import('./film/past.js'));
 const route = getRouteApi('/');
 
 export function SchemaPage() {
   const { data: collections, error, refetch } = useQuery(collectionsQuery());
-  const { c } = route.useSearch();
+  const { c, at } = route.useSearch();
+  const isPast = at !== undefined;
   useTitle(c === undefined ? 'Schema' : `${c} · Schema`);
+  if (isPast && (collections !== undefined || error !== null)) {
+    return (
+      <Suspense fallback={<Waiting label="Reading the history" />}>
+        <Past at={at} tables={collections?.length ?? Infinity} />
+      </Suspense>
+    );
+  }
   if (collections !== undefined) return collections.length === 0 ? <Greeting /> : <Whole collections={collections} />;
   if (error === null) return <Waiting label="Reading the schema" />;
   return (
@@ -30,7 +42,15 @@ export function SchemaPage() {
   );
 }
 
-function Whole({ collections }: { collections: readonly ListedCollection[] }) {
+interface WholeProps {
+  collections: readonly ListedCollection[];
+  /** Of a moment of the past. */
+  past?: { film: Film; marks: Marks; bar: ReactNode };
+}
+
+export function Whole({ collections, past }: WholeProps) {
+  const mayGoBack = useRole() !== 'reader';
+
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const isNarrow = useMediaQuery('(max-width: 48em)');
@@ -42,8 +62,9 @@ function Whole({ collections }: { collections: readonly ListedCollection[] }) {
     change({ c });
     setPart('diagram');
   };
+  const shows = (which: string): boolean => !isNarrow || part === which;
   return (
-    <div className={classes.page}>
+    <div className={classes.page} data-past={past !== undefined || undefined}>
       <h1 className={classes.title}>Schema</h1>
       {isNarrow && (
         <SegmentedControl
@@ -55,14 +76,21 @@ function Whole({ collections }: { collections: readonly ListedCollection[] }) {
           onChange={setPart}
         />
       )}
-      {(!isNarrow || part === 'tree') && (
-        <TreePanel collections={collections} search={search} onChange={change} onChoose={choose} />
+      {shows('tree') && (
+        <TreePanel collections={collections} search={search} onChange={change} onChoose={choose} marks={past?.marks} />
       )}
-      {(!isNarrow || part === 'diagram') && (
+      {shows('diagram') && (
         <Suspense fallback={<Waiting label="Reading the schema" />}>
-          <Diagram collections={collections} search={search} onChange={change} />
+          <Diagram
+            collections={collections}
+            search={search}
+            onChange={change}
+            film={past?.film}
+            mayGoBack={mayGoBack}
+          />
         </Suspense>
       )}
+      {past?.bar}
     </div>
   );
 }

@@ -13,16 +13,22 @@ export interface SchemaSearch {
   hidden?: true;
   /** The language that collections are called in; by their own names unless said. */
   lang?: string;
+  /** The position of the log that is shown; the schema as it is unless said. */
+  at?: number;
 }
 
 export function readSchemaSearch(given: Record<string, unknown>): SchemaSearch {
   const found: SchemaSearch = {};
-  const { c, depth, near, hidden, lang } = given;
+  const { c, depth, near, hidden, lang, at } = given;
   // A name of digits alone comes as a number.
   if (typeof c === 'string' || typeof c === 'number') found.c = String(c);
   if (DEPTHS.some((each) => each === depth)) found.depth = depth as Depth;
   if (near === 1 || near === 2) found.near = near;
   if (hidden === true) found.hidden = true;
   if (typeof lang === 'string') found.lang = lang;
+  if (isPosition(at)) found.at = at;
   return found;
 }
+
+const isPosition = (given: unknown): given is number =>
+  typeof given === 'number' && Number.isSafeInteger(given) && given >= 0;

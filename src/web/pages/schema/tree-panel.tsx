@@ -6,6 +6,7 @@ import { useDeferredValue, useMemo, useState } from 'react';
 import type { ListedCollection } from '../../service/types.js';
 import { Glyph } from '../../shared/glyph.js';
 import { SnapshotMenu } from '../../shared/snapshot/snapshot-menu.js';
+import type { Marks } from './film/marks.js';
 import type { SchemaSearch } from './search.js';
 import { Tree } from './tree.js';
 import { languagesOf, nameIn, rowsOf, treeOf } from './tree-model.js';
@@ -16,9 +17,11 @@ interface Props {
   search: SchemaSearch;
   onChange: (changed: Partial<SchemaSearch>) => void;
   onChoose: (collection: string) => void;
+  /** What a batch did, where a moment of the past is shown. */
+  marks?: Marks | undefined;
 }
 
-export function TreePanel({ collections, search, onChange, onChoose }: Props) {
+export function TreePanel({ collections, search, onChange, onChoose, marks }: Props) {
   const [text, setText] = useState('');
   const filter = useDeferredValue(text.trim());
   const [toggled, setToggled] = useState<ReadonlyMap<string, boolean>>(new Map());
@@ -64,6 +67,7 @@ export function TreePanel({ collections, search, onChange, onChoose }: Props) {
       <Tree
         rows={rows}
         chosen={search.c}
+        marks={marks?.collections}
         nameOf={(each) => nameIn(lang, each)}
         onChoose={onChoose}
         onToggle={(name, open) => setToggled((before) => new Map(before).set(name, open))}

@@ -10,6 +10,8 @@ import type { ListedCollection } from '../../service/types.js';
 import { brief } from '../../shared/brief.js';
 import { Glyph } from '../../shared/glyph.js';
 import { MaterialIcon } from '../../shared/material-icon.js';
+import { MarkSign } from './film/mark-sign.js';
+import type { Mark } from './film/mark.js';
 import type { TreeRow } from './tree-model.js';
 import { colorOf } from './color.js';
 import classes from './tree.module.css';
@@ -17,6 +19,7 @@ import classes from './tree.module.css';
 interface Props {
   rows: readonly TreeRow[];
   chosen: string | undefined;
+  marks?: ReadonlyMap<string, Mark> | undefined;
   nameOf: (collection: ListedCollection) => string;
   onChoose: (collection: string) => void;
   onToggle: (collection: string, open: boolean) => void;
@@ -24,7 +27,7 @@ interface Props {
 
 const ROW = 32;
 
-export function Tree({ rows, chosen, nameOf, onChoose, onToggle }: Props) {
+export function Tree({ rows, chosen, marks, nameOf, onChoose, onToggle }: Props) {
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
     count: rows.length,
@@ -78,6 +81,7 @@ export function Tree({ rows, chosen, nameOf, onChoose, onToggle }: Props) {
           if (row === undefined) return null;
           const { collection } = row.node;
           const name = collection.collection;
+          const mark = marks?.get(name);
           return (
             <div
               key={name}
@@ -90,6 +94,7 @@ export function Tree({ rows, chosen, nameOf, onChoose, onToggle }: Props) {
               tabIndex={index === focused ? 0 : -1}
               className={classes.row}
               data-hidden={collection.meta.hidden || undefined}
+              data-mark={mark}
               style={{ transform: `translateY(${start}px)`, paddingInlineStart: row.level * 16 - 8 }}
               onClick={() => {
                 setAt(name);
@@ -107,6 +112,7 @@ export function Tree({ rows, chosen, nameOf, onChoose, onToggle }: Props) {
               <span className={classes.name} title={titleOf(collection)}>
                 <bdi>{nameOf(collection)}</bdi>
               </span>
+              {mark && <MarkSign mark={mark} />}
               {collection.meta.singleton && <Mark path={singleIcon} label="one item" />}
               {collection.meta.hidden && <Mark path={hiddenIcon} label="hidden" />}
             </div>

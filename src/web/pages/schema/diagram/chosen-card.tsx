@@ -12,6 +12,7 @@ import { brief } from '../../../shared/brief.js';
 import { Glyph } from '../../../shared/glyph.js';
 import { MaterialIcon } from '../../../shared/material-icon.js';
 import { colorOf } from '../color.js';
+import type { Film } from '../film/use-film.js';
 import type { SchemaSearch } from '../search.js';
 import classes from './diagram.module.css';
 
@@ -19,9 +20,10 @@ interface Props {
   collections: readonly ListedCollection[];
   search: SchemaSearch;
   onChange: (changed: Partial<SchemaSearch>) => void;
+  film?: Film | undefined;
 }
 
-export function ChosenCard({ collections, search, onChange }: Props) {
+export function ChosenCard({ collections, search, onChange, film }: Props) {
   const found = collections.find(({ collection }) => collection === search.c);
   if (found === undefined) return null;
   const { collection, meta, schema } = found;
@@ -49,7 +51,8 @@ export function ChosenCard({ collections, search, onChange }: Props) {
         </Text>
       )}
       <Group gap={6} mt="sm">
-        {schema === null ? <Fact>folder</Fact> : <Facts collection={collection} />}
+        {schema === null ? <Fact>folder</Fact> : film === undefined && <Facts collection={collection} />}
+        {film && schema !== null && <PastFacts collection={collection} film={film} />}
         {meta.singleton && <Fact>one item</Fact>}
         {meta.hidden && <Fact>hidden</Fact>}
       </Group>
@@ -79,6 +82,11 @@ function Facts({ collection }: { collection: string }) {
       {into !== undefined && into > 0 && <Fact>{counted(into, 'relation')} in</Fact>}
     </>
   );
+}
+
+function PastFacts({ collection, film: { moment } }: { collection: string; film: Film }) {
+  const count = moment.fields?.get(collection)?.size;
+  return count === undefined ? null : <Fact>{counted(count, 'field')} then</Fact>;
 }
 
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;

@@ -2,8 +2,11 @@
 import fitIcon from 'icon:fit_screen';
 import minusIcon from 'icon:remove';
 import plusIcon from 'icon:add';
-import { ActionIcon, SegmentedControl } from '@mantine/core';
+import historyIcon from 'icon:history';
+import { ActionIcon, Button, SegmentedControl } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { useReactFlow } from '@xyflow/react';
+import { infoQuery } from '../../../service/queries.js';
 import { Glyph } from '../../../shared/glyph.js';
 import type { Depth, SchemaSearch } from '../search.js';
 import classes from './diagram.module.css';
@@ -11,6 +14,8 @@ import classes from './diagram.module.css';
 interface Props {
   search: SchemaSearch;
   onChange: (changed: Partial<SchemaSearch>) => void;
+  isPast: boolean;
+  mayGoBack: boolean;
 }
 
 /** Clear of what lies over the drawing. */
@@ -28,7 +33,9 @@ const STEPS = [
   { value: '2', label: '2 steps' },
 ];
 
-export function Controls({ search, onChange }: Props) {
+export function Controls({ search, onChange, isPast, mayGoBack }: Props) {
+  const { data: info } = useQuery(infoQuery());
+
   const { zoomIn, zoomOut, fitView } = useReactFlow();
   return (
     <>
@@ -50,6 +57,17 @@ export function Controls({ search, onChange }: Props) {
             value={String(search.near ?? 0)}
             onChange={(near) => onChange({ near: near === '0' ? undefined : (Number(near) as 1 | 2) })}
           />
+        )}
+        {mayGoBack && !isPast && info !== undefined && info.position > 0 && (
+          <Button
+            size="xs"
+            variant="default"
+            className={classes.replay}
+            leftSection={<Glyph path={historyIcon} size={16} />}
+            onClick={() => onChange({ at: info.position })}
+          >
+            Replay history
+          </Button>
         )}
       </div>
       <ActionIcon.Group orientation="vertical" className={classes.zoom}>

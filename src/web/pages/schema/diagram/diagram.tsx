@@ -1,44 +1,47 @@
-/** The tables and their relations as a drawing that can be moved and enlarged. */
+/** The tables and their relations as a drawing: as they are, or at a moment of the past. */
 import '@xyflow/react/dist/base.css';
 import { useQuery } from '@tanstack/react-query';
-import { Background, BackgroundVariant, ReactFlow, ReactFlowProvider, useReactFlow } from '@xyflow/react';
-import { useEffect, useMemo, useState } from 'react';
+import { ReactFlowProvider } from '@xyflow/react';
 import type { ListedCollection } from '../../../service/types.js';
 import { ProblemAlert } from '../../../shared/problem-alert.js';
 import { Waiting } from '../../../shared/waiting.js';
+import type { Film } from '../film/use-film.js';
+import { useFilmGraph } from '../film/use-film-graph.js';
+import { useSteadyLayout } from '../film/use-steady-layout.js';
 import type { SchemaSearch } from '../search.js';
+import { Canvas } from './canvas.js';
 import { ChosenCard } from './chosen-card.js';
-import { Controls, FITTED } from './controls.js';
-import { drawingOf } from './drawing.js';
-import { layOut, type Placed } from './layout.js';
-import { LinkEdge } from './link-edge.js';
-import { TableNode } from './table-node.js';
+import { Controls } from './controls.js';
+import { layOut } from './layout.js';
 import { TooMany } from './too-many.js';
-import { useGraph } from './use-graph.js';
+import { type GraphState, useGraph } from './use-graph.js';
 import classes from './diagram.module.css';
 
 interface Props {
   collections: readonly ListedCollection[];
   search: SchemaSearch;
   onChange: (changed: Partial<SchemaSearch>) => void;
+  /** Where the past is shown. */
+  film?: Film | undefined;
+  /** Whether the user may look at it. */
+  mayGoBack: boolean;
 }
 
-const NODE_TYPES = { table: TableNode };
-const EDGE_TYPES = { link: LinkEdge };
-
-export default function Diagram(props: Props) {
+export default function Diagram({ film, ...props }: Props) {
   return (
     <ReactFlowProvider>
       <section className={classes.diagram} aria-label="Diagram">
-        <Drawing {...props} />
-        <Controls {...props} />
-        <ChosenCard {...props} />
+        {film === undefined ? <Drawing {...props} /> : <FilmDrawing {...props} film={film} />}
+        <Controls {...props} isPast={film !== undefined} />
+        <ChosenCard {...props} film={film} />
       </section>
     </ReactFlowProvider>
   );
 }
 
-function Drawing({ collections, search, onChange }: Props) {
+type DrawingProps = Pick<Props, 'collections' | 'search' | 'onChange'>;
+
+function Drawing({ collections, search, onChange }: DrawingProps) {
   const state = useGraph(collections, search);
   const graph = state.status === 'there' ? state.graph : null;
   const layout = useQuery({
@@ -50,18 +53,42 @@ function Drawing({ collections, search, onChange }: Props) {
     // A graph of a thousand fields would be compared by its JSON otherwise.
     queryKeyHashFn: () => `layout ${identityOf(graph)}`,
   });
-  if (state.status === 'failed') {
-    return (
-      <div className={classes.message}>
-        <ProblemAlert error={state.error} retry={state.retry} />
-      </div>
-    );
-  }
-  if (state.status === 'too many') return <TooMany {...state} onChange={onChange} />;
+  if (state.status !== 'there') return <Otherwise state={state} onChange={onChange} />;
   if (!layout.data) return <Waiting label="Drawing the diagram" />;
   // Another layout is seen from its own beginning.
   return (
     <Canvas key={identityOf(layout.data)} placed={layout.data} chosen={search.c} onChoose={(c) => onChange({ c })} />
+  );
+}
+
+/** What stays stays where it is, from moment to moment. */
+function FilmDrawing({ film, search, onChange }: DrawingProps & { film: Film }) {
+  const state = useFilmGraph(film, search);
+  const graph = state.status === 'there' ? state.graph : null;
+  const { depth = 'keys', hidden = false, near = 0, c } = search;
+  const kind = `${depth} ${hidden} ${near} ${near === 0 ? '' : c}`;
+  const { placed, drawing, error } = useSteadyLayout(graph, kind, film.marks.renamed);
+  if (error !== null)
+    return <Otherwise state={{ status: 'failed', error, retry: () => undefined }} onChange={onChange} />;
+  if (state.status === 'failed' || state.status === 'too many') return <Otherwise state={state} onChange={onChange} />;
+  if (placed === null) return <Waiting label="Drawing the diagram" />;
+  return (
+    <Canvas key={`${kind} ${drawing}`} placed={placed} chosen={c} onChoose={(chosen) => onChange({ c: chosen })} />
+  );
+}
+
+interface OtherwiseProps {
+  state: Exclude<GraphState, { status: 'there' }>;
+  onChange: Props['onChange'];
+}
+
+function Otherwise({ state, onChange }: OtherwiseProps) {
+  if (state.status === 'waiting') return <Waiting label="Drawing the diagram" />;
+  if (state.status === 'too many') return <TooMany {...state} onChange={onChange} />;
+  return (
+    <div className={classes.message}>
+      <ProblemAlert error={state.error} retry={state.retry} />
+    </div>
   );
 }
 
@@ -73,49 +100,4 @@ function identityOf(object: object | null): number {
   const known = identities.get(object) ?? ++last;
   identities.set(object, known);
   return known;
-}
-
-interface CanvasProps {
-  placed: Placed;
-  chosen: string | undefined;
-  onChoose: (collection: string) => void;
-}
-
-function Canvas({ placed, chosen, onChoose }: CanvasProps) {
-  const { nodes, edges } = useMemo(() => drawingOf(placed, chosen), [placed, chosen]);
-  const { setCenter, getZoom } = useReactFlow();
-  const [isReady, setReady] = useState(false);
-
-  useEffect(() => {
-    const place = chosen === undefined ? undefined : placed.places.get(chosen);
-    const table = placed.tables.find(({ name }) => name === chosen);
-    if (!isReady || place === undefined || table === undefined) return;
-    void setCenter(place.x + table.width / 2, place.y + table.height / 2, {
-      zoom: Math.max(getZoom(), 0.75),
-      duration: 300,
-    });
-  }, [chosen, placed, isReady, setCenter, getZoom]);
-
-  return (
-    <ReactFlow
-      nodes={nodes}
-      edges={edges}
-      nodeTypes={NODE_TYPES}
-      edgeTypes={EDGE_TYPES}
-      fitView
-      fitViewOptions={FITTED}
-      onInit={() => setReady(true)}
-      onNodeClick={(_event, { id }) => onChoose(id)}
-      onSelectionChange={({ nodes: [selected] }) => selected && selected.id !== chosen && onChoose(selected.id)}
-      nodesDraggable={false}
-      nodesConnectable={false}
-      edgesFocusable={false}
-      onlyRenderVisibleElements
-      minZoom={0.05}
-      maxZoom={2}
-      proOptions={{ hideAttribution: true }}
-    >
-      <Background variant={BackgroundVariant.Dots} gap={22} size={1.2} color="var(--app-line)" />
-    </ReactFlow>
-  );
 }

@@ -1,5 +1,6 @@
 /** What the canvas is told to draw. */
 import { MarkerType, Position } from '@xyflow/react';
+import { MARK_WORDS } from '../film/mark-sign.js';
 import { type Link, type Table, portAt } from './graph.js';
 import { type Placed, linkLabel, pathOf } from './layout.js';
 import type { LinkEdgeType } from './link-edge.js';
@@ -38,7 +39,7 @@ function nodeOf(
       { ...handle, type: 'source', position: Position.Right, x: width },
     ],
     data: { table, isChosen: name === chosen, isFaded },
-    ariaLabel: `Table ${name}`,
+    ariaLabel: `Table ${name}${table.mark === undefined ? '' : `, ${MARK_WORDS[table.mark]}`}`,
   };
 }
 
@@ -54,8 +55,14 @@ function edgeOf(
     target: link.to,
     focusable: false,
     markerEnd: { type: MarkerType.ArrowClosed, width: 14, height: 14, color: isLit ? '#6f70ec' : '#8d95a3' },
-    data: { path: pathOf(placed.lines.get(link.id) ?? []), kind: link.kind, isLit, isFaded: hasChosen && !isLit },
-    ariaLabel: linkLabel(link),
-    zIndex: isLit ? 1 : 0,
+    data: {
+      path: pathOf(placed.lines.get(link.id) ?? []),
+      kind: link.kind,
+      isLit,
+      isFaded: hasChosen && !isLit,
+      mark: link.mark,
+    },
+    ariaLabel: link.mark === undefined ? linkLabel(link) : `${linkLabel(link)}, ${MARK_WORDS[link.mark]}`,
+    zIndex: isLit || link.mark !== undefined ? 1 : 0,
   };
 }

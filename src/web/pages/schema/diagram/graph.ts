@@ -1,5 +1,6 @@
 /** Which tables and relations a diagram shows, and how large they are drawn. */
 import type { FieldDocument, ListedCollection, RelationDocument } from '../../../service/types.js';
+import { type DrawnMarks, type Mark, fieldKey } from '../film/mark.js';
 import type { Depth } from '../search.js';
 
 export type ShownRelation = Pick<RelationDocument, 'collection' | 'field' | 'related_collection' | 'meta' | 'schema'>;
@@ -11,6 +12,8 @@ export interface TableRow {
   isKey: boolean;
   isForeign: boolean;
   isRequired: boolean;
+  /** What a batch did to it, where one is looked at. */
+  mark?: Mark | undefined;
 }
 
 export interface Table {
@@ -21,6 +24,7 @@ export interface Table {
   more: number;
   width: number;
   height: number;
+  mark?: Mark | undefined;
 }
 
 export interface Link {
@@ -31,6 +35,7 @@ export interface Link {
   toField: string;
   /** `any`: to one of several collections. */
   kind: 'key' | 'unkept' | 'any';
+  mark?: Mark | undefined;
 }
 
 export interface Graph {
@@ -59,10 +64,14 @@ export function neighbourhood(chosen: string, steps: number, relations: readonly
   return found;
 }
 
-export function graphOf(
-  shown: readonly ListedCollection[],
-  { fields, relations, depth }: { fields: readonly ShownField[]; relations: readonly ShownRelation[]; depth: Depth },
-): Graph {
+interface Drawn {
+  fields: readonly ShownField[];
+  relations: readonly ShownRelation[];
+  depth: Depth;
+  marks?: DrawnMarks;
+}
+
+export function graphOf(shown: readonly ListedCollection[], { fields, relations, depth, marks }: Drawn): Graph {
   const names = new Set(shown.map(({ collection }) => collection));
   const inside = relations.filter(({ collection }) => names.has(collection));
   const foreign = new Set(inside.map(({ collection, field }) => `${collection} ${field}`));
@@ -74,25 +83,34 @@ export function graphOf(
   }
   const keys = new Map<string, string>();
   const tables = shown.map((collection) => {
-    const rows = (byTable.get(collection.collection) ?? []).flatMap((field) => rowOf(field, foreign));
+    const rows = (byTable.get(collection.collection) ?? []).flatMap((field) => rowOf(field, foreign, marks));
     const key = rows.find(({ isKey }) => isKey);
     if (key !== undefined) keys.set(collection.collection, key.field);
-    return tableOf(collection, rows, depth);
+    return { ...tableOf(collection, rows, depth), mark: marks?.collections.get(collection.collection) };
   });
-  const links = inside.flatMap((relation) => linksOf(relation, { names, keys }));
+  const links = inside.flatMap((relation) =>
+    linksOf(relation, { names, keys, mark: marks?.relations.get(fieldKey(relation)) }),
+  );
   return { tables, links };
 }
 
 /** Aliases have no column. */
-function rowOf({ collection, field, type, schema }: ShownField, foreign: ReadonlySet<string>): TableRow[] {
+function rowOf(
+  { collection, field, type, schema }: ShownField,
+  foreign: ReadonlySet<string>,
+  marks: Drawn['marks'],
+): TableRow[] {
   if (schema === null) return [];
   const isForeign = foreign.has(`${collection} ${field}`);
-  return [{ field, type, isKey: schema.is_primary_key, isForeign, isRequired: !schema.is_nullable }];
+  const mark = marks?.fields.get(fieldKey({ collection, field }));
+  return [{ field, type, isKey: schema.is_primary_key, isForeign, isRequired: !schema.is_nullable, mark }];
 }
 
+/** Keys, and what changed. */
+const isTold = ({ isKey, isForeign, mark }: TableRow): boolean => isKey || isForeign || mark !== undefined;
+
 function tableOf(collection: ListedCollection, all: TableRow[], depth: Depth): Table {
-  const rows =
-    depth === 'columns' ? all : depth === 'keys' ? all.filter(({ isKey, isForeign }) => isKey || isForeign) : [];
+  const rows = depth === 'columns' ? all : depth === 'keys' ? all.filter(isTold) : [];
   const more = depth === 'names' ? 0 : all.length - rows.length;
   const longest = Math.max(
     collection.collection.length * 1.12 + 5,
@@ -110,13 +128,13 @@ function tableOf(collection: ListedCollection, all: TableRow[], depth: Depth): T
   };
 }
 
-function targetsOf({ related_collection: one, meta }: ShownRelation): readonly string[] {
+export function targetsOf({ related_collection: one, meta }: ShownRelation): readonly string[] {
   return one === null ? (meta.one_allowed_collections ?? []) : [one];
 }
 
 function linksOf(
   relation: ShownRelation,
-  { names, keys }: { names: ReadonlySet<string>; keys: ReadonlyMap<string, string> },
+  { names, keys, mark }: { names: ReadonlySet<string>; keys: ReadonlyMap<string, string>; mark: Mark | undefined },
 ): Link[] {
   const { collection: from, field: fromField, related_collection: one, schema } = relation;
   const kind = one === null ? 'any' : schema === null ? 'unkept' : 'key';
@@ -129,6 +147,7 @@ function linksOf(
       to,
       toField: keys.get(to) ?? '',
       kind,
+      mark,
     }));
 }
 

@@ -1,13 +1,23 @@
 /** One relation of the diagram, along the corners that the layout gave it. */
 import { BaseEdge, type Edge, type EdgeProps } from '@xyflow/react';
 import { memo } from 'react';
+import type { Mark } from '../film/mark.js';
 import classes from './link-edge.module.css';
 
-export type LinkEdgeType = Edge<{ path: string; kind: string; isFaded: boolean; isLit: boolean }, 'link'>;
+export type LinkEdgeType = Edge<
+  { path: string; kind: string; isFaded: boolean; isLit: boolean; mark?: Mark | undefined },
+  'link'
+>;
 
 export const LinkEdge = memo(function LinkEdge({ id, data, markerEnd, markerStart }: EdgeProps<LinkEdgeType>) {
   if (data === undefined) return null;
-  const classNames = [classes.line, classes[data.kind], data.isFaded && classes.faded, data.isLit && classes.lit];
+  const classNames = [
+    classes.line,
+    classes[data.kind],
+    data.isFaded && classes.faded,
+    data.isLit && classes.lit,
+    data.mark && classes[data.mark],
+  ];
   const marks = { ...(markerStart && { markerStart }), ...(markerEnd && { markerEnd }) };
   return (
     <BaseEdge

@@ -6,6 +6,7 @@ import { type Node, type NodeProps, Handle, Position } from '@xyflow/react';
 import { memo } from 'react';
 import { Glyph } from '../../../shared/glyph.js';
 import { MaterialIcon } from '../../../shared/material-icon.js';
+import { MarkSign } from '../film/mark-sign.js';
 import { colorOf } from '../color.js';
 import type { Table, TableRow } from './graph.js';
 import classes from './table-node.module.css';
@@ -13,12 +14,13 @@ import classes from './table-node.module.css';
 export type TableNodeType = Node<{ table: Table; isChosen: boolean; isFaded: boolean }, 'table'>;
 
 export const TableNode = memo(function TableNode({ data: { table, isChosen, isFaded } }: NodeProps<TableNodeType>) {
-  const { collection, rows, more, width, height } = table;
+  const { collection, rows, more, width, height, mark } = table;
   return (
     <div
       className={classes.table}
       data-chosen={isChosen || undefined}
       data-faded={isFaded || undefined}
+      data-mark={mark}
       style={{ width, height }}
     >
       <Handle type="target" position={Position.Left} className={classes.handle ?? ''} isConnectable={false} />
@@ -29,6 +31,7 @@ export const TableNode = memo(function TableNode({ data: { table, isChosen, isFa
       >
         <MaterialIcon name={collection.meta.icon} otherwise={tableIcon} size={16} />
         <span className={classes.name}>{table.name}</span>
+        {mark && <MarkSign mark={mark} />}
       </div>
       {rows.map((row) => (
         <Row key={row.field} row={row} />
@@ -38,9 +41,9 @@ export const TableNode = memo(function TableNode({ data: { table, isChosen, isFa
   );
 });
 
-function Row({ row: { field, type, isKey, isForeign, isRequired } }: { row: TableRow }) {
+function Row({ row: { field, type, isKey, isForeign, isRequired, mark } }: { row: TableRow }) {
   return (
-    <div className={classes.row} data-key={isKey || undefined}>
+    <div className={classes.row} data-key={isKey || undefined} data-mark={mark}>
       <span className={classes.mark}>
         {isKey ? <Glyph path={keyIcon} size={14} /> : isForeign ? <Glyph path={linkIcon} size={14} /> : null}
       </span>
@@ -49,6 +52,7 @@ function Row({ row: { field, type, isKey, isForeign, isRequired } }: { row: Tabl
         {type}
         {isRequired ? '' : '?'}
       </span>
+      {mark && <MarkSign mark={mark} />}
     </div>
   );
 }

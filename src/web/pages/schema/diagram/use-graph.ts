@@ -52,7 +52,7 @@ export function useGraph(collections: readonly ListedCollection[], search: Schem
   return { status: 'too many', tables: shown.length, hasChosen: chosen !== undefined };
 }
 
-interface Wanted {
+export interface Wanted {
   chosen: string | undefined;
   near: number | undefined;
   hidden: boolean;
@@ -60,7 +60,7 @@ interface Wanted {
 }
 
 /** What is around the chosen one is shown though it be hidden elsewhere. */
-function tablesFor(
+export function tablesFor(
   collections: readonly ListedCollection[],
   { chosen, near, hidden, relations }: Wanted,
 ): ListedCollection[] {

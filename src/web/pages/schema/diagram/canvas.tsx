@@ -1,0 +1,61 @@
+/** A drawing that can be moved and enlarged. */
+import { Background, BackgroundVariant, ReactFlow, useReactFlow } from '@xyflow/react';
+import { useEffect, useMemo, useRef, useState } from 'react';
+import { FITTED } from './controls.js';
+import { drawingOf } from './drawing.js';
+import type { Placed } from './layout.js';
+import { LinkEdge } from './link-edge.js';
+import { TableNode } from './table-node.js';
+
+const NODE_TYPES = { table: TableNode };
+const EDGE_TYPES = { link: LinkEdge };
+
+interface CanvasProps {
+  placed: Placed;
+  chosen: string | undefined;
+  onChoose: (collection: string) => void;
+}
+
+export function Canvas({ placed, chosen, onChoose }: CanvasProps) {
+  const { nodes, edges } = useMemo(() => drawingOf(placed, chosen), [placed, chosen]);
+  const { setCenter, getZoom } = useReactFlow();
+  const [isReady, setReady] = useState(false);
+
+  // What is chosen is gone to once; the next moment of a film leaves the view where it is.
+  const centred = useRef<string>(undefined);
+  useEffect(() => {
+    if (chosen === undefined) centred.current = undefined;
+    if (!isReady || centred.current === chosen) return;
+    const place = chosen === undefined ? undefined : placed.places.get(chosen);
+    const table = placed.tables.find(({ name }) => name === chosen);
+    if (place === undefined || table === undefined) return;
+    centred.current = chosen;
+    void setCenter(place.x + table.width / 2, place.y + table.height / 2, {
+      zoom: Math.max(getZoom(), 0.75),
+      duration: 300,
+    });
+  }, [chosen, placed, isReady, setCenter, getZoom]);
+
+  return (
+    <ReactFlow
+      nodes={nodes}
+      edges={edges}
+      nodeTypes={NODE_TYPES}
+      edgeTypes={EDGE_TYPES}
+      fitView
+      fitViewOptions={FITTED}
+      onInit={() => setReady(true)}
+      onNodeClick={(_event, { id }) => onChoose(id)}
+      onSelectionChange={({ nodes: [selected] }) => selected && selected.id !== chosen && onChoose(selected.id)}
+      nodesDraggable={false}
+      nodesConnectable={false}
+      edgesFocusable={false}
+      onlyRenderVisibleElements
+      minZoom={0.05}
+      maxZoom={2}
+      proOptions={{ hideAttribution: true }}
+    >
+      <Background variant={BackgroundVariant.Dots} gap={22} size={1.2} color="var(--app-line)" />
+    </ReactFlow>
+  );
+}

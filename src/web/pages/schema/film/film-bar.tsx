@@ -1,0 +1,101 @@
+/** The slider over the log: where one is, what happened there, by whom and why, and the ways on. */
+import backIcon from 'icon:skip_previous';
+import closeIcon from 'icon:close';
+import nextIcon from 'icon:skip_next';
+import pauseIcon from 'icon:pause';
+import playIcon from 'icon:play_arrow';
+import { ActionIcon, Button, NativeSelect, Text, Tooltip } from '@mantine/core';
+import type { KeyboardEvent } from 'react';
+import { Glyph } from '../../../shared/glyph.js';
+import { FilmFacts } from './film-facts.js';
+import { GoToTime } from './go-to-time.js';
+import type { Film } from './use-film.js';
+import { SPEEDS, usePlayer } from './use-player.js';
+import classes from './film-bar.module.css';
+
+interface Props {
+  film: Film;
+  /** Where one is going: the film may be a moment behind. */
+  position: number;
+  onGo: (position: number) => void;
+  onClose: () => void;
+}
+
+export function FilmBar({ film, position, onGo, onClose }: Props) {
+  const { previous, next, head } = film;
+  const { isPlaying, toggle, speed, setSpeed } = usePlayer(film, onGo);
+  const step = (to: number | null | undefined) => typeof to === 'number' && onGo(to);
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const move = { ArrowLeft: previous, ArrowDown: previous, ArrowRight: next, ArrowUp: next }[event.key];
+    if (move === undefined) return;
+    // From batch to batch: within one there is nothing to be seen.
+    event.preventDefault();
+    step(move);
+  };
+  return (
+    <section className={classes.bar} aria-label="History">
+      <div className={classes.controls}>
+        <Step label="Step back" shortcut="," icon={backIcon} isOff={previous === null} onClick={() => step(previous)} />
+        <Tooltip label={`${isPlaying ? 'Pause' : 'Play'} (k)`}>
+          <ActionIcon size="lg" radius="xl" aria-label={isPlaying ? 'Pause' : 'Play'} onClick={toggle}>
+            <Glyph path={isPlaying ? pauseIcon : playIcon} size={22} />
+          </ActionIcon>
+        </Tooltip>
+        <Step label="Step on" shortcut="." icon={nextIcon} isOff={next === null} onClick={() => step(next)} />
+        <input
+          type="range"
+          className={classes.slider}
+          aria-label="Moment of the log"
+          aria-valuetext={
+            film.batch === undefined ? 'before the first event' : `event ${film.moment.position} of ${head}`
+          }
+          min={0}
+          max={head}
+          value={film.isBusy ? Math.min(position, head) : film.moment.position}
+          onChange={(event) => onGo(Number(event.currentTarget.value))}
+          onKeyDown={onKeyDown}
+        />
+        <Text size="xs" c="dimmed" className={classes.count}>
+          {film.moment.position.toLocaleString()} of {head.toLocaleString()}
+        </Text>
+        <NativeSelect
+          size="xs"
+          aria-label="Speed"
+          className={classes.speed}
+          data={SPEEDS}
+          value={speed}
+          onChange={(event) => setSpeed(event.currentTarget.value)}
+        />
+        <GoToTime at={film.batch?.occurred_at} onGo={onGo} />
+        <Button
+          size="xs"
+          variant="default"
+          className={classes.close}
+          leftSection={<Glyph path={closeIcon} size={16} />}
+          onClick={onClose}
+        >
+          Back to now
+        </Button>
+      </div>
+      <FilmFacts film={film} isPlaying={isPlaying} />
+    </section>
+  );
+}
+
+interface StepProps {
+  label: string;
+  shortcut: string;
+  icon: string;
+  isOff: boolean;
+  onClick: () => void;
+}
+
+function Step({ label, shortcut, icon, isOff, onClick }: StepProps) {
+  return (
+    <Tooltip label={`${label} (${shortcut})`}>
+      <ActionIcon variant="default" size="lg" aria-label={label} disabled={isOff} onClick={onClick}>
+        <Glyph path={icon} />
+      </ActionIcon>
+    </Tooltip>
+  );
+}

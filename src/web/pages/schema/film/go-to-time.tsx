@@ -1,0 +1,43 @@
+/** Leads to the last change before a time that is chosen. */
+import { TextInput } from '@mantine/core';
+import { useState } from 'react';
+import { batchAt } from '../../../service/film-queries.js';
+import { isoOf, localOf } from './local-time.js';
+import classes from './film-bar.module.css';
+
+interface Props {
+  /** ISO 8601; undefined: before everything. */
+  at: string | undefined;
+  onGo: (position: number) => void;
+}
+
+export function GoToTime({ at, onGo }: Props) {
+  const [problem, setProblem] = useState<string | null>(null);
+  const go = async (local: string): Promise<void> => {
+    const until = isoOf(local);
+    if (until === null) return;
+    setProblem(null);
+    try {
+      const batch = await batchAt(until);
+      onGo(batch?.last_position ?? 0);
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error));
+    }
+  };
+  return (
+    <TextInput
+      key={at}
+      type="datetime-local"
+      size="xs"
+      className={classes.time ?? ''}
+      aria-label="As it was at"
+      title="As it was at this time"
+      defaultValue={at === undefined ? '' : localOf(at)}
+      error={problem}
+      onKeyDown={(event) => event.key === 'Enter' && void go(event.currentTarget.value)}
+      onBlur={(event) =>
+        event.currentTarget.value !== (at === undefined ? '' : localOf(at)) && void go(event.currentTarget.value)
+      }
+    />
+  );
+}

@@ -1,0 +1,14 @@
+/** What happened to something, as a sign: not by its colour alone. */
+import type { Mark } from './mark.js';
+import classes from './mark-sign.module.css';
+
+const SIGNS: Readonly<Record<Mark, string>> = { made: '+', changed: '~', removed: '−' };
+export const MARK_WORDS: Readonly<Record<Mark, string>> = { made: 'new', changed: 'changed', removed: 'removed' };
+
+export function MarkSign({ mark }: { mark: Mark }) {
+  return (
+    <span className={classes.sign} data-mark={mark} role="img" aria-label={MARK_WORDS[mark]} title={MARK_WORDS[mark]}>
+      {SIGNS[mark]}
+    </span>
+  );
+}

@@ -1,0 +1,13 @@
+/** What a batch did to something. */
+export type Mark = 'made' | 'changed' | 'removed';
+
+/** By collection, and by `fieldKey` of a field and of the field that holds a relation. */
+export interface DrawnMarks {
+  collections: ReadonlyMap<string, Mark>;
+  /** Of collections that stay. */
+  fields: ReadonlyMap<string, Mark>;
+  relations: ReadonlyMap<string, Mark>;
+}
+
+export const fieldKey = ({ collection, field }: { collection: string; field: string }): string =>
+  JSON.stringify([collection, field]);

@@ -1,0 +1,88 @@
+/** What the diagram shows of a moment: its tables with what the batch removed, marked. */
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useMemo } from 'react';
+import { pastFieldsQuery } from '../../../service/film-queries.js';
+import type { FieldDocument, ListedCollection } from '../../../service/types.js';
+import { MOST_TABLES, type ShownRelation, graphOf } from '../diagram/graph.js';
+import { type GraphState, tablesFor } from '../diagram/use-graph.js';
+import type { SchemaSearch } from '../search.js';
+import { aroundChanges } from './marks.js';
+import { inOrder } from './moment.js';
+import type { Film } from './use-film.js';
+
+export function useFilmGraph(film: Film, search: SchemaSearch): GraphState {
+  const { c: chosen, near, hidden = false, depth = 'keys' } = search;
+  const { moment, marks, previous, next } = film;
+  const relations = useMemo(() => [...moment.relations.values(), ...marks.gone.relations], [moment, marks]);
+  const collections = useMemo(() => withGone(film), [film]);
+  const shown = useMemo(() => {
+    const all = tablesFor(collections, { chosen, near, hidden, relations });
+    return all.length <= MOST_TABLES || near !== undefined ? all : touched(collections, film, relations);
+  }, [collections, chosen, near, hidden, relations, film]);
+
+  const names = useMemo(() => shown.map(({ collection }) => collection), [shown]);
+  const isAsked = moment.fields === null && depth !== 'names' && names.length > 0;
+  const read = useQuery({ ...pastFieldsQuery(moment.position, names), enabled: isAsked });
+  useNeighbours({ isAsked, names, positions: [previous, next] });
+  const fields = useMemo(() => fieldsFor(film, names, read.data), [film, names, read.data]);
+  const isThere = !isAsked || read.data !== undefined;
+  const graph = useMemo(
+    () => (isThere && shown.length <= MOST_TABLES ? graphOf(shown, { fields, relations, depth, marks }) : null),
+    [isThere, shown, fields, relations, depth, marks],
+  );
+  if (graph !== null) return { status: 'there', graph };
+  if (read.error !== null) return { status: 'failed', error: read.error, retry: () => void read.refetch() };
+  if (isThere) return { status: 'too many', tables: shown.length, hasChosen: chosen !== undefined };
+  return { status: 'waiting' };
+}
+
+/** In the order of names, as lists are. */
+function withGone({ moment, marks }: Film): ListedCollection[] {
+  const all = [...moment.collections.values(), ...marks.gone.collections];
+  return all.sort((a, b) => (a.collection < b.collection ? -1 : 1));
+}
+
+/** Of too many: those that the batch is about. */
+function touched(
+  collections: readonly ListedCollection[],
+  { marks }: Film,
+  relations: readonly ShownRelation[],
+): ListedCollection[] {
+  const near = aroundChanges(marks, relations);
+  const tables = collections.filter(({ collection, schema }) => schema !== null && near.has(collection));
+  if (tables.length <= MOST_TABLES) return tables;
+  return tables.filter(({ collection }) => marks.collections.has(collection)).slice(0, MOST_TABLES);
+}
+
+function fieldsFor({ moment, marks }: Film, names: readonly string[], read: FieldDocument[] | undefined) {
+  const { gone } = marks;
+  if (moment.fields === null) {
+    const there = new Set(read?.map(({ collection }) => collection));
+    return [...(read ?? []), ...gone.fields.filter(({ collection }) => there.has(collection) || isGone(collection))];
+  }
+  function isGone(name: string): boolean {
+    return gone.collections.some(({ collection }) => collection === name);
+  }
+  const { fields } = moment;
+  return names.flatMap((name) =>
+    inOrder([...(fields.get(name)?.values() ?? []), ...gone.fields.filter(({ collection }) => collection === name)]),
+  );
+}
+
+/** The next step finds its fields read. */
+function useNeighbours({
+  isAsked,
+  names,
+  positions,
+}: {
+  isAsked: boolean;
+  names: readonly string[];
+  positions: readonly (number | null | undefined)[];
+}) {
+  const client = useQueryClient();
+  const wanted = positions.filter((position) => typeof position === 'number').join();
+  useEffect(() => {
+    if (!isAsked || wanted === '') return;
+    for (const position of wanted.split(',')) void client.prefetchQuery(pastFieldsQuery(Number(position), names));
+  }, [client, isAsked, names, wanted]);
+}
