@@ -1,29 +1,56 @@
 /**
  * `npm run bench:online`: changes of a large table under readers and writers. Each row of the table of online changes is
  * made online, plainly by the service, and as plain DDL, in one run on one machine; what is told is the longest that any
- * reader or writer waited, and how many statements a second they got through compared with no change at all. At the end
+ * reader or writer waited, and how many statements a second they got through compared with no change at all. The load comes
+ * at a steady rate, half of what the machine can do: then what is lost is lost to locks. Online changes are measured under as
+ * much load as there can be too: then what the change itself computes is missing for the applications. At the end
  * what they wrote is held against the table. Then changes are made online while the service is killed again and again.
  *
- * BENCH_ROWS (5,000,000), BENCH_READERS (8), BENCH_WRITERS (8), BENCH_KILLS (20); BENCH_WORK: only rows whose name holds
- * this; BENCH_DATABASE_URL: a server of yours.
+ * --rows 5000000 --kills 20 --readers 8 --writers 8; --only TEXT: changes whose name holds it; --minutes 60: after
+ * them nobody is killed any more. BENCH_DATABASE_URL: a server of
+ * yours.
  */
 import { availableParallelism, loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { readRelease } from '../src/release.js';
 import { type Service, startServer, startService } from './bench/servers.js';
-import { type Applications, startApplications } from './bench-online/applications.js';
-import { CHANGES, DELETIONS, type Request } from './bench-online/changes.js';
-import type { Measured } from './bench-online/load.js';
+import { type Applications, type Beside, startApplications } from './bench-online/applications.js';
+import { CHANGES, type Change, type Request, type Way, deletion } from './bench-online/changes.js';
+import { type Bench, fill, hold, leftBehind, verified } from './bench-online/table.js';
 
-const ROWS = Number(process.env['BENCH_ROWS'] ?? 5_000_000);
-const READERS = Number(process.env['BENCH_READERS'] ?? 8);
-const WRITERS = Number(process.env['BENCH_WRITERS'] ?? 8);
-const KILLS = Number(process.env['BENCH_KILLS'] ?? 20);
-const WORK = process.env['BENCH_WORK'] ?? '';
+const { values: given } = parseArgs({
+  options: {
+    rows: { type: 'string', default: '5000000' },
+    kills: { type: 'string', default: '20' },
+    readers: { type: 'string', default: '8' },
+    writers: { type: 'string', default: '8' },
+    only: { type: 'string', default: '' },
+    minutes: { type: 'string', default: '60' },
+  },
+});
+const [ROWS, KILLS, READERS, WRITERS] = [given.rows, given.kills, given.readers, given.writers].map(Number) as [
+  number,
+  number,
+  number,
+  number,
+];
+
+/** Seconds that nothing is changed, to compare with. */
+const IDLE = 4;
 
 /** A field's values are kept in the change itself too, so that both ways do the same. */
 const SETTINGS = { KEEP_COPY_ROWS: '100000000', LOG_LEVEL: 'error' };
+
+/** By the way and the load; deletions take a field each. */
+const WAYS: readonly { way: Way; load: 'steady' | 'full'; field: string }[] = [
+  { way: 'online', load: 'steady', field: 'keep_a' },
+  { way: 'online', load: 'full', field: 'keep_b' },
+  { way: 'plainly', load: 'steady', field: 'keep_c' },
+  { way: 'plain DDL', load: 'steady', field: 'keep_d' },
+];
+const FIELDS = [...WAYS.map(({ field }) => field), 'keep_e'];
 
 const server = await startServer();
 const url = await server.createDatabase();
@@ -31,14 +58,19 @@ let service = await startService(url, undefined, SETTINGS);
 const client = new pg.Client({ connectionString: url });
 await client.connect();
 const lines: string[] = [];
+/** Seconds that each change takes online. */
+const takes = new Map<string, number>();
+const started = performance.now();
 try {
-  await fill();
+  await fill(bench(), FIELDS);
+  say(`filled after ${sinceStart()} s`);
   const applications = await startApplications({ url, rows: ROWS, readers: READERS, writers: WRITERS });
-  await applications.beside(() => sleep(3_000));
+  await applications.beside(null, () => sleep(3_000));
   await measure(applications);
+  say(`measured after ${sinceStart()} s`);
   const kills = KILLS > 0 ? await killed(applications) : 'no kills';
   const written = await applications.stop();
-  await hold(written);
+  lines.push(...(await hold(bench(), written)));
   print(kills);
 } finally {
   await client.end();
@@ -46,69 +78,69 @@ try {
   await server.stop();
 }
 
-async function fill(): Promise<void> {
-  const text = (field: string): object => ({ field, type: 'string', interface: 'input', schema: {} });
-  const number = (field: string, schema: object = {}): object => ({
-    field,
-    type: 'integer',
-    interface: 'input',
-    schema,
-  });
-  await service.call('POST', '/collections', { collection: 'owners', schema: {}, fields: [text('name')] });
-  const fields = [
-    text('title'),
-    number('code'),
-    number('owner'),
-    number('amount'),
-    number('hits', { default_value: 0, is_nullable: false }),
-    ...['keep_a', 'keep_b', 'keep_c'].map(text),
-  ];
-  await service.call('POST', '/collections', { collection: 'items', schema: {}, fields });
-  await client.query(`INSERT INTO owners (name) SELECT 'o' || i FROM generate_series(1, 1000) i`);
-  await client.query(`INSERT INTO items (title, code, owner, amount, keep_a, keep_b, keep_c)
-    SELECT 't' || i, i, 1 + i % 1000, i % 977, 'a' || i, 'b' || i, 'c' || i FROM generate_series(1, ${ROWS}) i`);
-  // What is added later has a code that nothing else has.
-  await client.query(`CREATE SEQUENCE codes START ${ROWS + 1}`);
-  await client.query(`CREATE FUNCTION new_code() RETURNS trigger LANGUAGE plpgsql AS
-    $$ BEGIN NEW.code := nextval('public.codes'); RETURN NEW; END $$`);
-  await client.query('CREATE TRIGGER coded BEFORE INSERT ON items FOR EACH ROW EXECUTE FUNCTION new_code()');
-  await client.query('VACUUM ANALYZE items');
+/** The service is another one after a kill. */
+function bench(): Bench {
+  return { service, client, rows: ROWS };
 }
 
-interface Way {
-  work: string;
-  way: string;
-  measured: Measured & { seconds: number };
-  idle: number;
+function say(text: string): void {
+  process.stderr.write(`${text}\n`);
 }
 
+const isLate = (): boolean => sinceStart() > Number(given.minutes) * 60;
+
+function sinceStart(): number {
+  return Math.round((performance.now() - started) / 1_000);
+}
+
+/** Half of what can be done at once. */
 async function measure(applications: Applications): Promise<void> {
-  const say = ({ work, way, measured, idle }: Way): void => {
-    const ratio = `${Math.round((measured.perSecond / idle) * 100)} %`;
-    const failed = Object.entries(measured.failed).map(([code, count]) => `${count} × ${code}`);
-    lines.push(
-      `| ${work} | ${way} | ${measured.seconds.toFixed(1)} s | ${Math.round(measured.reader)} ms | ${Math.round(measured.writer)} ms | ${ratio} | ${failed.join(', ') || 'none'} |`,
-    );
-    process.stderr.write(`${lines.at(-1)}\n`);
-  };
-  const way = async (work: string, name: string, change: () => Promise<unknown>): Promise<void> => {
-    const { perSecond: idle } = await applications.beside(() => sleep(5_000));
-    say({ work, way: name, measured: await applications.beside(change), idle });
-  };
-  for (const { name, request, ddl, undo, undoDdl } of CHANGES) {
-    if (!name.includes(WORK)) continue;
-    await way(name, 'online', () => online(request));
-    if (undo) await send(undo);
-    await way(name, 'plainly', () => send(request));
-    if (undo) await send(undo);
-    await way(name, 'plain DDL', () => transaction(ddl));
-    if (undoDdl) await transaction(undoDdl);
+  const full = await applications.beside(null, () => sleep(IDLE * 1_000));
+  const rate = full.perSecond / 2;
+  for (const { name } of [...CHANGES, deletion('')].filter((each) => each.name.includes(given.only))) {
+    const idle = {
+      steady: await applications.beside(rate, () => sleep(IDLE * 1_000)),
+      full: await applications.beside(null, () => sleep(IDLE * 1_000)),
+    };
+    tell(name, '—, steady', idle.steady, idle.steady);
+    tell(name, '—, full', idle.full, idle.full);
+    for (const { way, load, field } of WAYS) {
+      const change = CHANGES.find((each) => each.name === name) ?? deletion(field);
+      const beside = await applications.beside(load === 'full' ? null : rate, () => make(change, way));
+      tell(name, `${way}, ${load}`, beside, idle[load]);
+      if (way === 'online') takes.set(name, beside.seconds);
+      await takeBack(change, way);
+    }
   }
-  if (!'deleting a field'.includes(WORK)) return;
-  const [first, second, ddl] = DELETIONS;
-  await way('deleting a field', 'online', () => online(first));
-  await way('deleting a field', 'plainly', () => send(second));
-  await way('deleting a field', 'plain DDL', () => transaction(ddl));
+}
+
+function tell(change: string, way: string, beside: Beside, idle: Beside): void {
+  const ratio = `${Math.round((beside.perSecond / idle.perSecond) * 100)} %`;
+  const failed = Object.entries(beside.failed).map(([code, count]) => `${count} × ${code}`);
+  const cells = [
+    change,
+    way,
+    `${beside.seconds.toFixed(1)} s`,
+    `${Math.round(beside.reader)} ms`,
+    `${Math.round(beside.writer)} ms`,
+    `${Math.round(beside.perSecond)}/s, ${ratio}`,
+    `${Math.round(beside.own)} ms`,
+    failed.join(', ') || 'none',
+  ];
+  lines.push(`| ${cells.join(' | ')} |`);
+  say(lines.at(-1) ?? '');
+}
+
+async function make({ request, ddl }: Change, way: Way): Promise<void> {
+  if (way === 'online') await online(request);
+  else if (way === 'plainly') await send(request);
+  else await transaction(ddl);
+}
+
+async function takeBack({ undo }: Change, way: Way): Promise<void> {
+  const { request, ddl } = undo[way] ?? {};
+  if (ddl !== undefined) await transaction(ddl);
+  if (request !== undefined) await send(request);
 }
 
 async function transaction(statements: readonly string[]): Promise<void> {
@@ -122,7 +154,7 @@ function send({ method, path, body }: Request): Promise<unknown> {
 }
 
 interface Shown {
-  data: { id: string; state: string; errors?: unknown };
+  data: { id: string; state: string; cleaning: boolean; errors?: unknown };
 }
 
 /** Asks for it, and waits until it is made. */
@@ -148,60 +180,51 @@ async function finished(id: string, at: () => Service): Promise<void> {
       .call<Shown>('GET', `/changes/${id}`)
       .catch(() => undefined);
     const state = shown?.data.state;
-    if (state === 'applied') return;
+    if (state === 'applied' && shown?.data.cleaning === false) return;
     if (state === 'failed' || state === 'withdrawn') throw new Error(JSON.stringify(shown));
     await sleep(100);
   }
 }
 
-/** Changes are made online, and whoever makes them is killed at random moments. */
+/** Changes are made online, and whoever makes them is killed at random moments: four times in each, as long as they last. */
 async function killed(applications: Applications): Promise<string> {
+  const changes = [...CHANGES, deletion('keep_e'), ...CHANGES, ...CHANGES];
+  const made: string[] = [];
   let kills = 0;
-  let changes = 0;
-  const beside = await applications.beside(async () => {
-    for (let index = 0; kills < KILLS; index += 1) {
-      const { request, undo } = CHANGES[index % CHANGES.length] as (typeof CHANGES)[number];
-      const id = await opened(request);
+  const beside = await applications.beside(null, async () => {
+    for (const change of changes) {
+      if (kills >= KILLS || isLate()) break;
+      const id = await opened(change.request);
       if (id === null) continue;
-      let done = false;
-      const waiting = finished(id, () => service).then(() => (done = true));
-      while (!done && kills < KILLS) {
-        await sleep(200 + Math.random() * 2_000);
-        if (done) break;
-        service.process.kill('SIGKILL');
-        kills += 1;
-        service = await startService(url, undefined, SETTINGS);
-      }
-      await waiting;
-      changes += 1;
-      if (undo) await send(undo);
+      const among = await killWhile(id, change, Math.min(KILLS - kills, Math.ceil(KILLS / 5)));
+      kills += among;
+      made.push(`${change.name} ${among}`);
+      say(`killed ${kills} times after ${sinceStart()} s (${made.at(-1)})`);
+      await takeBack(change, 'online');
     }
   });
-  const { ok } = await service.call<{ data: { ok: boolean } }>('GET', '/projections/verify').then(({ data }) => data);
-  const { rows } = await client.query<{ count: number }>(
-    `SELECT (SELECT count(*) FROM pg_class WHERE relname LIKE 'dps_online_%') + (SELECT count(*) FROM pg_constraint WHERE conname LIKE 'dps_online_%')
-       + (SELECT count(*) FROM pg_trigger WHERE tgname LIKE 'dps_online_%') AS count`,
-  );
-  return `${kills} kills in ${changes} changes, each resumed; longest wait: readers ${Math.round(beside.reader)} ms, writers ${Math.round(beside.writer)} ms; verification ${ok ? 'finds nothing' : 'FINDS DIFFERENCES'}; left behind: ${rows[0]?.count ?? '?'}`;
+  return [
+    `${kills} kills (${made.join(', ')}), each resumed`,
+    `longest wait: readers ${Math.round(beside.reader)} ms, writers ${Math.round(beside.writer)} ms`,
+    `verification ${await verified(bench())}`,
+    `left behind: ${await leftBehind(bench())}`,
+  ].join('; ');
 }
 
-/** Nothing lost, nothing doubled. */
-async function hold({ inserted, hits }: { inserted: number; hits: number }): Promise<void> {
-  const { rows } = await client.query<{ inserted: string; hits: string }>(
-    `SELECT count(*) - ${ROWS} AS inserted, sum(hits) AS hits FROM items`,
-  );
-  const [row] = rows;
-  const isSame = Number(row?.inserted) === inserted && Number(row?.hits) === hits;
-  lines.push(
-    `\nWritten: ${inserted} rows and ${hits} updates; in the table: ${row?.inserted} and ${row?.hits}${isSame ? '' : ' — NOT THE SAME'}`,
-  );
-  const kept = await client.query<{ count: string }>(
-    `SELECT format('%I.%I', schemaname, tablename) AS count FROM pg_tables WHERE tablename = 'values'`,
-  );
-  for (const { count } of kept.rows) {
-    const counted = await client.query<{ rows: string }>(`SELECT count(*) AS rows FROM ${count}`);
-    lines.push(`Kept in ${count}: ${counted.rows[0]?.rows} values`);
+/** @returns how often it was, until the change was made */
+async function killWhile(id: string, { name }: Change, most: number): Promise<number> {
+  let [done, kills] = [false, 0];
+  const waiting = finished(id, () => service).then(() => (done = true));
+  const seconds = takes.get(name) ?? 5;
+  while (kills < most && !isLate()) {
+    await sleep(50 + Math.random() * 600 * seconds);
+    if (done) break;
+    service.process.kill('SIGKILL');
+    kills += 1;
+    service = await startService(url, undefined, SETTINGS);
   }
+  await waiting;
+  return kills;
 }
 
 function print(kills: string): void {
@@ -209,8 +232,8 @@ function print(kills: string): void {
   process.stdout.write(
     [
       `\nPostgreSQL ${server.version}, Node.js ${process.version}, release ${readRelease()}; ${ROWS.toLocaleString('en')} rows, ${READERS} readers, ${WRITERS} writers, ${availableParallelism()} cores, load ${load?.toFixed(1)}\n`,
-      '| change | way | takes | longest wait of a reader | of a writer | throughput | failed |',
-      '| --- | --- | --- | --- | --- | --- | --- |',
+      '| change | way, load | takes | longest wait of a reader | of a writer | throughput | longest pause of the load itself | failed |',
+      '| --- | --- | --- | --- | --- | --- | --- | --- |',
       ...lines,
       `\n${kills}`,
       '',

@@ -1,11 +1,15 @@
 /** Readers and writers beside a change, and what they say of it. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import type { Ledger, Measured } from './load.js';
+import type { Ledger, Measured, Told } from './load.js';
+
+export interface Beside extends Measured {
+  seconds: number;
+}
 
 export interface Applications {
-  /** What they meet while `work` goes on. */
-  beside<T>(work: () => Promise<T>): Promise<Measured & { seconds: number; result: T }>;
+  /** What they meet while `work` goes on. @param rate statements a second, of all together; null: as many as they can */
+  beside(rate: number | null, work: () => Promise<unknown>): Promise<Beside>;
   /** What they have written, all in all. */
   stop(): Promise<Ledger>;
 }
@@ -21,18 +25,19 @@ export async function startApplications({ url, rows, readers, writers }: Load): 
   const args = [url, rows, readers, writers].map(String);
   const child = fork(new URL('./load.ts', import.meta.url), args, { execArgv: ['--import', 'tsx'] });
   await once(child, 'message');
-  const ask = async <T>(message: string): Promise<T> => {
+  const tell = (told: Told): boolean => child.send(told);
+  const ask = async <T>(told: Told): Promise<T> => {
     const answered = once(child, 'message');
-    child.send(message);
+    tell(told);
     return (await answered)[0] as T;
   };
   return {
-    async beside(work) {
-      child.send('begin');
+    async beside(rate, work) {
+      tell({ begin: { rate } });
       const started = performance.now();
-      const result = await work();
+      await work();
       const seconds = (performance.now() - started) / 1_000;
-      return { ...(await ask<Measured>('end')), seconds, result };
+      return { ...(await ask<Measured>('end')), seconds };
     },
     stop: () => ask<Ledger>('stop'),
   };

@@ -11,9 +11,8 @@ export interface Change {
   request: Request;
   /** The same without the service: one transaction. */
   ddl: string[];
-  /** Back, by the service and by hand. */
-  undo?: Request;
-  undoDdl?: string[];
+  /** What takes it back, by the way it was made. */
+  undo: Partial<Record<Way, { request?: Request; ddl?: string[] }>>;
 }
 
 const field = (name: string, schema: object): Request => ({
@@ -22,30 +21,48 @@ const field = (name: string, schema: object): Request => ({
   body: { schema },
 });
 
-/** Each deletion takes another field along. */
-const deletion = (name: string): Request => ({ method: 'DELETE', path: `/fields/items/${name}` });
+/** A way to make a change: a request to the service, online or not, or statements in one transaction. */
+export type Way = 'online' | 'plainly' | 'plain DDL';
+
+/** Of the deletions, which can't be taken back: each takes another field along. */
+export const deletion = (name: string): Change => ({
+  name: 'deleting a field',
+  request: { method: 'DELETE', path: `/fields/items/${name}` },
+  ddl: [
+    'LOCK TABLE public.items IN ACCESS EXCLUSIVE MODE',
+    `CREATE TABLE public.kept AS SELECT id, ${name} FROM public.items`,
+    `ALTER TABLE public.items DROP COLUMN ${name}`,
+  ],
+  // The log still has the field; and nobody needs the copy.
+  undo: {
+    'plain DDL': { request: { method: 'DELETE', path: `/fields/items/${name}` }, ddl: ['DROP TABLE public.kept'] },
+  },
+});
+
+const back = (request: Request, ddl: string[]): Change['undo'] => ({
+  online: { request },
+  plainly: { request },
+  'plain DDL': { ddl },
+});
 
 export const CHANGES: readonly Change[] = [
   {
     name: 'NOT NULL',
     request: field('title', { is_nullable: false }),
     ddl: ['ALTER TABLE public.items ALTER COLUMN title SET NOT NULL'],
-    undo: field('title', { is_nullable: true }),
-    undoDdl: ['ALTER TABLE public.items ALTER COLUMN title DROP NOT NULL'],
+    undo: back(field('title', { is_nullable: true }), ['ALTER TABLE public.items ALTER COLUMN title DROP NOT NULL']),
   },
   {
     name: 'unique',
     request: field('code', { is_unique: true }),
     ddl: ['ALTER TABLE public.items ADD CONSTRAINT by_hand UNIQUE (code)'],
-    undo: field('code', { is_unique: false }),
-    undoDdl: ['ALTER TABLE public.items DROP CONSTRAINT by_hand'],
+    undo: back(field('code', { is_unique: false }), ['ALTER TABLE public.items DROP CONSTRAINT by_hand']),
   },
   {
     name: 'index',
     request: field('amount', { is_indexed: true }),
     ddl: ['CREATE INDEX by_hand ON public.items (amount)'],
-    undo: field('amount', { is_indexed: false }),
-    undoDdl: ['DROP INDEX public.by_hand'],
+    undo: back(field('amount', { is_indexed: false }), ['DROP INDEX public.by_hand']),
   },
   {
     name: 'foreign key',
@@ -57,18 +74,8 @@ export const CHANGES: readonly Change[] = [
     ddl: [
       'ALTER TABLE public.items ADD CONSTRAINT by_hand FOREIGN KEY (owner) REFERENCES public.owners (id) ON DELETE CASCADE',
     ],
-    undo: { method: 'DELETE', path: '/relations/items/owner' },
-    undoDdl: ['ALTER TABLE public.items DROP CONSTRAINT by_hand'],
+    undo: back({ method: 'DELETE', path: '/relations/items/owner' }, [
+      'ALTER TABLE public.items DROP CONSTRAINT by_hand',
+    ]),
   },
-];
-
-/** In the order: online, plainly by the service, by hand. */
-export const DELETIONS: readonly [Request, Request, string[]] = [
-  deletion('keep_a'),
-  deletion('keep_b'),
-  [
-    'LOCK TABLE public.items IN ACCESS EXCLUSIVE MODE',
-    'CREATE TABLE public.kept AS SELECT id, keep_c FROM public.items',
-    'ALTER TABLE public.items DROP COLUMN keep_c',
-  ],
 ];

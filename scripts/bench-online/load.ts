@@ -1,7 +1,10 @@
 /**
  * Applications that use a table, in a process of their own so that nobody else's event loop is in what they measure:
- * readers that look rows up, and writers that change rows and add some. Told `begin` over IPC, it measures until `end`.
+ * readers that look rows up, and writers that change rows and add some. Told to begin over IPC, at a rate or as fast as they
+ * can, it measures until it is told to end.
  */
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 
 export interface Measured {
@@ -10,6 +13,8 @@ export interface Measured {
   writer: number;
   /** Statements a second, of all together. */
   perSecond: number;
+  /** The longest that this process itself was not run, which is in the waits; milliseconds. */
+  own: number;
   /** Failures other than those that applications bring about themselves, by SQLSTATE. */
   failed: Record<string, number>;
 }
@@ -20,9 +25,15 @@ export interface Ledger {
   hits: number;
 }
 
+/** `rate`: statements a second, of all together; null: as many as they can. */
+export type Told = { begin: { rate: number | null } } | 'end' | 'stop';
+
 const [url = '', rows = '0', readers = '8', writers = '8'] = process.argv.slice(2);
 const ROWS = Number(rows);
+const CLIENTS = Number(readers) + Number(writers);
 
+/** Milliseconds between a client's statements; 0: none. */
+let interval = 0;
 let reader = 0;
 let writer = 0;
 let count = 0;
@@ -30,6 +41,8 @@ let began = performance.now();
 let failed: Record<string, number> = {};
 let stopped = false;
 const ledger: Ledger = { inserted: 0, hits: 0 };
+const delay = monitorEventLoopDelay({ resolution: 5 });
+delay.enable();
 
 const any = (): number => 1 + Math.floor(Math.random() * ROWS);
 
@@ -52,29 +65,39 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - started;
 }
 
+/** Statements at their times. Those whose time went by while one before was waited for are left out, as by people who wait. */
+async function again(statement: () => Promise<void>): Promise<void> {
+  let next = performance.now() + Math.random() * interval;
+  while (!stopped) {
+    const now = performance.now();
+    if (interval > 0 && next > now) await sleep(next - now);
+    await statement();
+    next = Math.max(next + interval, performance.now() - interval);
+  }
+}
+
 async function read(): Promise<void> {
   const client = await connected('bench reader');
-  while (!stopped) {
+  await again(async () => {
     const waited = await timed(() =>
       client.query({ name: 'look', text: 'SELECT hits FROM public.items WHERE id = $1', values: [any()] }),
     );
     reader = Math.max(reader, waited);
-  }
+  });
   await client.end();
 }
 
 /** With the fields that are deleted, and without them; the first is what is used. */
-const ADD = [
-  'INSERT INTO public.items (title, owner, amount, keep_a, keep_b, keep_c) VALUES ($1, $2, 1, $1, $1, $1)',
-  'INSERT INTO public.items (title, owner, amount) VALUES ($1, $2, 1)',
-] as [string, string];
-const HIT = [
-  'UPDATE public.items SET hits = hits + 1, keep_a = $1, keep_b = $1, keep_c = $1 WHERE id = $2',
-  'UPDATE public.items SET hits = hits + 1 WHERE id = $2 AND $1::text IS NOT NULL',
-] as [string, string];
+const KEPT = ['keep_a', 'keep_b', 'keep_c', 'keep_d', 'keep_e'];
+const addOf = (kept: readonly string[]): string =>
+  `INSERT INTO public.items (title, owner, amount${kept.map((name) => `, ${name}`).join('')}) VALUES ($1, $2, 1${kept.map(() => ', $1').join('')})`;
+const hitOf = (kept: readonly string[]): string =>
+  `UPDATE public.items SET hits = hits + 1${kept.map((name) => `, ${name} = $1`).join('')} WHERE id = $2 AND $1::text IS NOT NULL`;
+let kept: readonly string[] = KEPT;
 
 /** A new row's `code` counts by itself; the rest keeps every rule that is asked for. */
-async function once(client: pg.Client, text: string, isNew: boolean): Promise<void> {
+async function once(client: pg.Client, isNew: boolean): Promise<void> {
+  const text = isNew ? addOf(kept) : hitOf(kept);
   const { rowCount } = await client.query(text, ['said', isNew ? 1 + (any() % 1000) : any()]);
   if (isNew) ledger.inserted += 1;
   else ledger.hits += rowCount ?? 0;
@@ -82,37 +105,41 @@ async function once(client: pg.Client, text: string, isNew: boolean): Promise<vo
 
 async function write(): Promise<void> {
   const client = await connected('bench writer');
-  while (!stopped) {
+  await again(async () => {
     const isNew = Math.random() < 0.2;
     const waited = await timed(async () => {
-      const statement = isNew ? ADD : HIT;
-      try {
-        await once(client, statement[0], isNew);
-      } catch (error) {
-        // The column is gone: the application's next release doesn't write it.
-        if ((error as { code?: string }).code !== '42703') throw error;
-        [ADD[0], HIT[0]] = [ADD[1], HIT[1]];
-        await once(client, statement[1], isNew);
+      for (;;) {
+        try {
+          return await once(client, isNew);
+        } catch (error) {
+          // The column is gone: the application's next release doesn't write it.
+          const { code, message } = error as { code?: string; message: string };
+          if (code !== '42703' || !KEPT.some((name) => message.includes(`"${name}"`))) throw error;
+          kept = kept.filter((name) => !message.includes(`"${name}"`));
+        }
       }
     });
     writer = Math.max(writer, waited);
-  }
+  });
   await client.end();
 }
 
-process.on('message', (message: string) => {
-  if (message === 'begin') {
-    [reader, writer, count, failed] = [0, 0, 0, {}];
-    began = performance.now();
-  } else if (message === 'end') {
-    const perSecond = count / ((performance.now() - began) / 1_000);
-    process.send?.({ reader, writer, perSecond, failed } satisfies Measured);
-  } else {
+process.on('message', (told: Told) => {
+  if (told === 'stop') {
     stopped = true;
     Promise.all(all).then(
       () => process.send?.(ledger, () => process.exit(0)),
       () => process.exit(1),
     );
+  } else if (told === 'end') {
+    const perSecond = count / ((performance.now() - began) / 1_000);
+    process.send?.({ reader, writer, perSecond, own: delay.max / 1e6, failed } satisfies Measured);
+  } else {
+    const { rate } = told.begin;
+    interval = rate === null ? 0 : (CLIENTS / rate) * 1_000;
+    [reader, writer, count, failed] = [0, 0, 0, {}];
+    delay.reset();
+    began = performance.now();
   }
 });
 

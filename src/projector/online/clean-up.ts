@@ -36,9 +36,7 @@ async function dropConstraints(context: Cleaning, waits: LockWaits): Promise<voi
     const tables = [table, ...(other === null ? [] : [other])].sort();
     const locks = tables.map((each) => ({ table: each, lock: 'ACCESS EXCLUSIVE' }) as const);
     const drop = sql`ALTER TABLE IF EXISTS ${qualified(schema, table)} DROP CONSTRAINT IF EXISTS ${ident(name)}`;
-    await underStrongLocks(context, locks, waits, async () => {
-      await session.query(drop);
-    });
+    await underStrongLocks(context, locks, waits, { under: [drop] });
   }
 }
 
@@ -65,9 +63,8 @@ async function dropTriggers(context: Cleaning, waits: LockWaits): Promise<void> 
   const { session, schema, id } = context;
   const { rows } = await session.query<{ table: string; names: string[] }>(TRIGGERS, [schema, preparedNamesOf(id)]);
   for (const { table, names } of rows) {
-    await underStrongLocks(context, [{ table, lock: 'ACCESS EXCLUSIVE' }], waits, async () => {
-      for (const name of names)
-        await session.query(sql`DROP TRIGGER IF EXISTS ${ident(name)} ON ${qualified(schema, table)}`);
+    await underStrongLocks(context, [{ table, lock: 'ACCESS EXCLUSIVE' }], waits, {
+      under: names.map((name) => sql`DROP TRIGGER IF EXISTS ${ident(name)} ON ${qualified(schema, table)}`),
     });
   }
 }

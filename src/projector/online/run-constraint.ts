@@ -10,14 +10,14 @@ import type { StepContext } from './types.js';
 /** Adds the rule for new rows; existing ones are not looked at. */
 export async function addConstraint(context: StepContext, step: EngineStep, waits: LockWaits): Promise<void> {
   if ((await findConstraint(context, step)) !== null) return;
-  const { session, schema, id } = context;
+  const { schema, id } = context;
   const { prepared, notNullBy } = step;
   const definition = notValid(prepared, notNullBy);
   if (definition === null) return;
   const table = qualified(schema, prepared.table);
   const name = ident(preparedName(id, prepared.key));
-  await underStrongLocks(context, locksOf(prepared), waits, async () => {
-    await session.query(sql`ALTER TABLE ${table} ADD CONSTRAINT ${name} ${definition} NOT VALID`);
+  await underStrongLocks(context, locksOf(prepared), waits, {
+    under: [sql`ALTER TABLE ${table} ADD CONSTRAINT ${name} ${definition} NOT VALID`],
   });
 }
 

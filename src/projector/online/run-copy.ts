@@ -41,15 +41,16 @@ function copyingIn({ id, schema }: StepContext, { prepared }: EngineStep): Copyi
 
 /** Makes the copy, empty, and the triggers that note what is written from then on. One without the other is begun anew. */
 export async function noteWrites(context: StepContext, step: EngineStep, waits: LockWaits): Promise<void> {
-  const { session } = context;
   const copying = copyingIn(context, step);
   if (await isWhole(context, copying)) return;
-  const script = [...dropNotes(copying), sql`DROP TABLE IF EXISTS ${copyTable(copying)}`, ...createCopy(copying)];
   const { table } = step.prepared;
-  await underStrongLocks(context, [{ table, lock: 'SHARE ROW EXCLUSIVE' }], waits, async () => {
-    await ensureRoom(context);
-    for (const each of [...dropTriggers(copying), ...script, ...createTriggers(copying)]) await session.query(each);
-  });
+  const locks = [{ table, lock: 'SHARE ROW EXCLUSIVE' }] as const;
+  // What is left of triggers of before goes first, with a lock of its own: what they need can be made anew then.
+  if (await hasTriggers(context, copying))
+    await underStrongLocks(context, [{ table, lock: 'ACCESS EXCLUSIVE' }], waits, { under: dropTriggers(copying) });
+  await ensureRoom(context);
+  const before = [...dropNotes(copying), sql`DROP TABLE IF EXISTS ${copyTable(copying)}`, ...createCopy(copying)];
+  await underStrongLocks(context, locks, waits, { before, under: createTriggers(copying) });
 }
 
 /** They are made in one transaction: whoever has the triggers has the rest, unless something was dropped or disabled by hand. */
@@ -64,6 +65,14 @@ async function isWhole({ session }: StepContext, copying: Copying): Promise<bool
        WHERE tgrelid = pg_catalog.to_regclass(${literal(copying.table)}) AND tgenabled = 'A' AND tgname IN (${join(names.map(literal), sql`, `)})
     ) AS whole`);
   return rows[0]?.whole === true;
+}
+
+async function hasTriggers({ session }: StepContext, copying: Copying): Promise<boolean> {
+  const names = join(triggerNames(copying).map(literal), sql`, `);
+  const { rowCount } = await session.query(
+    sql`SELECT FROM pg_catalog.pg_trigger WHERE tgrelid = pg_catalog.to_regclass(${literal(copying.table)}) AND tgname IN (${names})`,
+  );
+  return rowCount !== 0;
 }
 
 /** IF NOT EXISTS alone would ask for the right to create schemas even where it is there. */

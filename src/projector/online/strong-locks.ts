@@ -6,6 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isLocked } from '../../postgres/errors.js';
 import type { LockedTable } from '../ddl/statement.js';
+import type { Sql } from '../ddl/sql.js';
 import { HOLDERS, type Holder, conflictsOf, lockTables, readHolders } from '../ddl/table-locks.js';
 import type { StepContext } from './types.js';
 
@@ -28,12 +29,19 @@ const PAUSES = { first: 50, longest: 2_000, look: 400 };
 /** Milliseconds after which it is tried again though those who were in the way still are: it may be others by then. */
 const PATIENCE = 10_000;
 
-/** Runs `work` in a transaction that holds the locks. It may be run several times. */
+export interface Work {
+  /** In the same transaction, before the locks are asked for: nobody waits for it. */
+  before?: readonly Sql[];
+  /** In one message: others wait for all of it. */
+  under: readonly Sql[];
+}
+
+/** Runs statements in a transaction that holds the locks. They may be run several times. */
 export async function underStrongLocks(
   context: Locking,
   locks: readonly LockedTable[],
   waits: LockWaits,
-  work: () => Promise<void>,
+  work: Work,
 ): Promise<void> {
   for (let pause = PAUSES.first; ; pause = Math.min(pause * 2, PAUSES.longest)) {
     context.signal.throwIfAborted();
@@ -49,17 +57,16 @@ async function tried(
   { session, schema }: Locking,
   locks: readonly LockedTable[],
   { strong }: LockWaits,
-  work: () => Promise<void>,
+  { before = [], under }: Work,
 ): Promise<boolean> {
   const weak = locks.map(({ table }) => ({ table, lock: 'SHARE UPDATE EXCLUSIVE' }) as const);
   await session.query('BEGIN');
   try {
     await session.query(`SET LOCAL lock_timeout = ${WEAK}`);
     await session.query(lockTables(schema, weak));
+    for (const each of before) await session.query(each);
     await session.query(`SET LOCAL lock_timeout = ${strong}`);
-    await session.query(lockTables(schema, locks));
-    await work();
-    await session.query('COMMIT');
+    await session.query([lockTables(schema, locks), ...under, 'COMMIT'].join(';\n'));
     return true;
   } catch (error) {
     await session.query('ROLLBACK');
