@@ -1,26 +1,11 @@
 /** The copy of a column's values, batch by batch, while the table is used. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isObject } from '../../kernel/json.js';
-import { integer, join, literal, sql } from '../ddl/sql.js';
-import {
-  type Copying,
-  ROOM,
-  copyBatch,
-  copyTable,
-  copyingOf,
-  createCopy,
-  createTriggers,
-  dropNotes,
-  dropTriggers,
-  followNotes,
-  lostTable,
-  notedTable,
-  triggerNames,
-} from './copy.js';
+import { integer, literal, sql } from '../ddl/sql.js';
+import { type Copying, copyBatch, copyTable, copyingOf, followNotes, lostTable, notedTable } from './copy.js';
 import { NOTES_AT_ONCE, Pursuit } from './pursuit.js';
 import { type Pace, firstSize, nextSize, restAfter, waitForStandbys } from './pace.js';
 import type { EngineStep } from './steps.js';
-import { type LockWaits, underStrongLocks } from './strong-locks.js';
 import { PreparationRefused, type StepContext } from './types.js';
 
 /** As it is kept between batches, and between processes. */
@@ -34,53 +19,10 @@ interface Progress {
   done: boolean;
 }
 
-function copyingIn({ id, schema }: StepContext, { prepared }: EngineStep): Copying {
+/** What the step of a copy is about. */
+export function copyingIn({ id, schema }: StepContext, { prepared }: EngineStep): Copying {
   if (prepared.what.kind !== 'copy') throw new Error('not the step of a copy');
   return copyingOf({ id, schema }, { ...prepared, what: prepared.what });
-}
-
-/** Makes the copy, empty, and the triggers that note what is written from then on. One without the other is begun anew. */
-export async function noteWrites(context: StepContext, step: EngineStep, waits: LockWaits): Promise<void> {
-  const copying = copyingIn(context, step);
-  if (await isWhole(context, copying)) return;
-  const { table } = step.prepared;
-  const locks = [{ table, lock: 'SHARE ROW EXCLUSIVE' }] as const;
-  // What is left of triggers of before goes first, with a lock of its own: what they need can be made anew then.
-  if (await hasTriggers(context, copying))
-    await underStrongLocks(context, [{ table, lock: 'ACCESS EXCLUSIVE' }], waits, { under: dropTriggers(copying) });
-  await ensureRoom(context);
-  const before = [...dropNotes(copying), sql`DROP TABLE IF EXISTS ${copyTable(copying)}`, ...createCopy(copying)];
-  await underStrongLocks(context, locks, waits, { before, under: createTriggers(copying) });
-}
-
-/** They are made in one transaction: whoever has the triggers has the rest, unless something was dropped or disabled by hand. */
-async function isWhole({ session }: StepContext, copying: Copying): Promise<boolean> {
-  const names = triggerNames(copying);
-  const tables = [copyTable, notedTable, lostTable].map(
-    (of) => sql`pg_catalog.to_regclass(${literal(of(copying))}) IS NOT NULL`,
-  );
-  const { rows } = await session.query<{ whole: boolean }>(sql`
-    SELECT ${join(tables, sql` AND `)} AND (
-      SELECT count(*) = ${integer(String(names.length))} FROM pg_catalog.pg_trigger
-       WHERE tgrelid = pg_catalog.to_regclass(${literal(copying.table)}) AND tgenabled = 'A' AND tgname IN (${join(names.map(literal), sql`, `)})
-    ) AS whole`);
-  return rows[0]?.whole === true;
-}
-
-async function hasTriggers({ session }: StepContext, copying: Copying): Promise<boolean> {
-  const names = join(triggerNames(copying).map(literal), sql`, `);
-  const { rowCount } = await session.query(
-    sql`SELECT FROM pg_catalog.pg_trigger WHERE tgrelid = pg_catalog.to_regclass(${literal(copying.table)}) AND tgname IN (${names})`,
-  );
-  return rowCount !== 0;
-}
-
-/** IF NOT EXISTS alone would ask for the right to create schemas even where it is there. */
-async function ensureRoom({ session }: StepContext): Promise<void> {
-  const { rowCount } = await session.query(
-    sql`SELECT FROM pg_catalog.pg_namespace WHERE oid = pg_catalog.to_regnamespace(${literal(ROOM)})`,
-  );
-  if (rowCount === 0) await session.query(sql`CREATE SCHEMA IF NOT EXISTS ${ROOM}`);
 }
 
 /** Copies what is missing, then follows what was written until little of that is left. */
