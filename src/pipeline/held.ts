@@ -1,5 +1,6 @@
 /** What is being prepared is changed by nothing else meanwhile: neither its rows' shape nor its name. */
 import type { Held } from '../projector/change-requests/rows.js';
+import { indexTargets } from '../projector/indexes/targets.js';
 import { type Problem, MAX_PROBLEMS } from '../kernel/problem.js';
 import type { LogEvent } from '../schema/model/events.js';
 import type { RevisedBatch } from './types.js';
@@ -25,8 +26,11 @@ function tablesChanged({ events, statements }: Pick<RevisedBatch, 'events' | 'st
     tables.add(source.collection);
     if (object.table !== null) tables.add(object.table);
   }
-  // No statement: the table was changed by hand already.
-  for (const event of events) if (event.collection !== null && isAdopted(event)) tables.add(event.collection);
+  // No statement: the table was changed by hand already, or its index is built and dropped after the commit.
+  for (const event of events) {
+    if (event.collection !== null && isAdopted(event)) tables.add(event.collection);
+    for (const { collection } of indexTargets(event)) tables.add(collection);
+  }
   return tables;
 }
 

@@ -14,7 +14,7 @@ import type { PipelineOptions, RequestContext } from './types.js';
 export interface Keeping {
   state: State;
   events: readonly LogEvent[];
-  request: Pick<RequestContext, 'purge' | 'revise'>;
+  request: Pick<RequestContext, 'purge' | 'revise' | 'foresee'>;
   waits: KeepValues['waits'];
   options: Pick<PipelineOptions, 'keep' | 'place'>;
 }
@@ -48,7 +48,8 @@ export async function keepDeleted(client: pg.ClientBase, keeping: Keeping): Prom
   const problems = [...tables.keys()].flatMap((name) => unkeepable(name, facts.tables.get(name)));
   if (problems.length > 0) return { kind: 'refused', problems };
   // What is made online has them copied before, however many they are.
-  const copyRows = request.revise === undefined ? options.keep.copyRows : null;
+  const { revise, foresee } = request;
+  const copyRows = revise === undefined && foresee === undefined ? options.keep.copyRows : null;
   const values = await keepValues(client, { state, events, schema, waits, copyRows });
   if ('problems' in values) return { kind: 'refused', problems: values.problems };
   const kept_until = new Date(facts.now.getTime() + options.keep.deleted).toISOString();

@@ -6,6 +6,7 @@ import { obstacleTo } from './obstacles.js';
 import { type Prepared, preparedOf } from './preparables.js';
 import { stepsOf } from './steps.js';
 import { readTableFacts } from './table-facts.js';
+import type { Statement } from '../ddl/statement.js';
 import type { DecidedChange, Preparation } from './types.js';
 import { warningOf } from './warnings.js';
 
@@ -21,13 +22,15 @@ export async function planPreparation(
   { smallTable }: PlanOptions,
 ): Promise<Preparation> {
   const lengthy = change.statements.filter(takesLong);
+  const before = namesBefore(change);
+  const tableBefore = (statement: Statement): string => before.get(tableOfRows(statement)) ?? tableOfRows(statement);
   const facts = await readTableFacts(client, {
     schema: change.schema,
-    tables: [...new Set(lengthy.map(tableOfRows))],
+    tables: [...new Set(lengthy.map(tableBefore))],
     exact: true,
   });
   const large = lengthy.flatMap((statement) => {
-    const of = facts.get(tableOfRows(statement));
+    const of = facts.get(tableBefore(statement));
     return of !== undefined && (of.bytes ?? 0) > smallTable
       ? [{ statement, facts: of, prepared: preparedOf(statement) }]
       : [];
@@ -50,6 +53,15 @@ export async function planPreparation(
       prepared === undefined ? [] : [warningOf(statement, prepared)],
     ),
   };
+}
+
+/** By the name that the change gives a table: the one that the catalog has. */
+function namesBefore({ events }: DecidedChange): Map<string, string> {
+  const names = new Map<string, string>();
+  for (const event of events) {
+    if (event.type === 'collection.renamed') names.set(event.data.to, names.get(event.collection) ?? event.collection);
+  }
+  return names;
 }
 
 const tablesOf = ({ table, what }: Prepared): string[] =>
