@@ -10,6 +10,7 @@ const FACTS: TableFacts = {
   bytes: 1e9,
   rows: 1e6,
   age: 1,
+  uses: null,
   subscribed: false,
   related: false,
   policed: false,
