@@ -6,6 +6,8 @@ const FORMATS = ['json', 'yaml', 'csv', 'csv_utf8', 'xml'];
 const MODES = ['mirror', 'merge'];
 const MODE = 'mirror (also remove what the snapshot lacks), merge (never remove); mirror by default';
 const FORCE = 'accept the snapshot of another release, another database or another vendor';
+const LEVELS = ['note', 'warn', 'danger'];
+const FINDING_FORMATS = ['text', 'json', 'markdown', 'github', 'sarif'];
 const STATES = ['queued', 'preparing', 'prepared', 'applied', 'failed', 'withdrawn'];
 const MOMENT = 'a position (42), a time (2026-11-21T08:00:00Z, 2026-11-21) or now';
 
@@ -32,6 +34,8 @@ export function declareSchema(program: Command, does: Does): void {
     .addOption(oneOf('--mode <mode>', MODE, MODES))
     .addOption(output('write the diff there, for "dps apply"'));
   does(onService(diff), async () => (await import('../commands/diff.js')).diff);
+
+  declareLint(program, does);
 
   const apply = program
     .command('apply')
@@ -175,4 +179,23 @@ To go back to position 40:  dps history diff now 40 --output back.json  and then
     .argument('[moment]', `${MOMENT}; now when absent`)
     .addOption(output());
   does(onService(sql, 'an admin or auditor'), async () => (await load()).sql);
+}
+
+function declareLint(program: Command, does: Does): void {
+  const lint = program
+    .command('lint')
+    .summary('what a reviewer should know of a change')
+    .description(
+      `What bringing a running service to a snapshot would lose, lock, rewrite or break, and the safer ways; nothing is
+run, and nobody is locked.
+
+Exit code 0 when there is nothing, 1 when something is found at the level or above, 2 for wrong usage or a failure.`,
+    )
+    .argument('<what>', 'a snapshot or a diff as a JSON or YAML file, - for stdin, or the id of a change request')
+    .addOption(oneOf('--level <level>', 'from which level on the exit code is 1; warn by default', LEVELS))
+    .addOption(oneOf('--format <format>', 'github: annotations of a workflow; text by default', FINDING_FORMATS))
+    .option('--force', `of a snapshot: ${FORCE}`)
+    .addOption(oneOf('--mode <mode>', `of a snapshot: ${MODE}`, MODES))
+    .addOption(output());
+  does(onService(lint), async () => (await import('../commands/lint.js')).lint);
 }

@@ -1,0 +1,27 @@
+/**
+ * Findings as commands of a workflow, which GitHub shows beside the lines of a pull request.
+ * https://docs.github.com/en/actions/reference/workflow-commands-for-github-actions
+ */
+import { linesOf } from './lines.js';
+import { type Shown, type Source, placeOf, requestOf } from './model.js';
+
+const COMMANDS: Readonly<Record<string, string>> = { danger: 'error', warn: 'warning', note: 'notice' };
+
+export function githubAnnotations(findings: readonly Shown[], source: Source): string {
+  const lineOf = linesOf(source);
+  const lines = findings.map((finding) => {
+    const { level = 'warn', code, collection, field, message, safer } = finding;
+    const properties = {
+      ...(source.file !== null && { file: source.file, line: String(lineOf(collection, field)) }),
+      title: `${code} ${placeOf(finding)}`.trimEnd(),
+    };
+    const shown = Object.entries(properties).map(([name, value]) => `${name}=${property(value)}`);
+    const text = [message, safer?.text, requestOf(finding)].filter((each) => each !== undefined).join('\n');
+    return `::${COMMANDS[level] ?? 'warning'} ${shown.join(',')}::${data(text)}`;
+  });
+  return lines.join('\n');
+}
+
+const data = (text: string): string => text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+
+const property = (text: string): string => data(text).replaceAll(':', '%3A').replaceAll(',', '%2C');

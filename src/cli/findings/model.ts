@@ -1,0 +1,26 @@
+/** Findings as the service answers them, and where they are from. */
+import type { Finding } from '../../schema/findings/index.js';
+
+/** A release before this one says no level. */
+export type Shown = Pick<Finding, 'code' | 'message'> & Partial<Finding>;
+
+export interface Source {
+  /** The file that was looked at, as it was named; null: none, or stdin. */
+  file: string | null;
+  /** Its text; empty: none. */
+  text: string;
+}
+
+/** `articles.title`; empty: no place. */
+export const placeOf = ({ collection, field, object }: Shown): string => {
+  const place = [collection, field].filter((name) => name !== undefined).join('.');
+  return object === undefined ? place : `${place} (${object.kind} ${object.name})`;
+};
+
+/** `PATCH /fields/articles/title?online {"schema":…}` */
+export function requestOf({ safer }: Shown): string | undefined {
+  const request = safer?.request;
+  if (request === undefined) return undefined;
+  const body = request.body === undefined ? '' : ` ${JSON.stringify(request.body)}`;
+  return `${request.method} ${request.path}${body}`;
+}

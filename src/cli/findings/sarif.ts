@@ -1,0 +1,68 @@
+/** Findings as SARIF 2.1.0, the format that code scanning takes: https://docs.oasis-open.org/sarif/sarif/v2.1.0/ */
+import { pathToFileURL } from 'node:url';
+import { isAbsolute } from 'node:path';
+import { type Level, RULES, type Rule, ruleOf } from '../../schema/findings/index.js';
+import { type LineOf, linesOf } from './lines.js';
+import { type Shown, type Source, placeOf, requestOf } from './model.js';
+
+const LEVEL: Readonly<Record<Level, 'note' | 'warning' | 'error'>> = { note: 'note', warn: 'warning', danger: 'error' };
+
+/** @param release of this command */
+export function sarifLog(findings: readonly Shown[], source: Source, release: string): object {
+  const used = RULES.filter(({ code }) => findings.some((finding) => finding.code === code));
+  const lineOf = linesOf(source);
+  return {
+    $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
+    version: '2.1.0',
+    runs: [
+      {
+        tool: { driver: { name: 'dps lint', version: release, rules: used.map(descriptorOf) } },
+        columnKind: 'utf16CodeUnits',
+        results: findings.map((finding) => resultOf(finding, { source, lineOf, used })),
+      },
+    ],
+  };
+}
+
+function descriptorOf({ code, title, what, why, safer, level }: Rule): object {
+  return {
+    id: code,
+    shortDescription: { text: `${title}.` },
+    fullDescription: { text: `${what} ${why}` },
+    help: { text: safer },
+    defaultConfiguration: { level: LEVEL[level] },
+  };
+}
+
+interface Places {
+  source: Source;
+  lineOf: LineOf;
+  used: readonly Rule[];
+}
+
+function resultOf(finding: Shown, { source, lineOf, used }: Places): object {
+  const { code, level = 'warn', collection, field, message, why, safer } = finding;
+  const rule = ruleOf(code);
+  const place = placeOf(finding);
+  const text = [message, why, safer?.text, requestOf(finding)].filter((each) => each !== undefined).join('\n');
+  const physical = source.file !== null && {
+    physicalLocation: {
+      artifactLocation: { uri: uriOf(source.file) },
+      region: { startLine: lineOf(collection, field) },
+    },
+  };
+  const logical = place !== '' && {
+    logicalLocations: [{ fullyQualifiedName: place, kind: field === undefined ? 'type' : 'member' }],
+  };
+  return {
+    ruleId: code,
+    ...(rule !== undefined && { ruleIndex: used.indexOf(rule) }),
+    level: LEVEL[level],
+    message: { text },
+    ...((physical || logical) && { locations: [{ ...physical, ...logical }] }),
+    partialFingerprints: { 'finding/v1': `${code} ${place}` },
+  };
+}
+
+const uriOf = (file: string): string =>
+  isAbsolute(file) ? pathToFileURL(file).href : file.split(/[\\/]/).map(encodeURIComponent).join('/');

@@ -1,0 +1,121 @@
+import { Ajv } from 'ajv';
+import addFormats from 'ajv-formats';
+import { expect } from 'chai';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { json } from '../support/client.js';
+import { dps } from '../support/dps.js';
+import { withService } from '../support/with-service.js';
+
+interface Shown {
+  code: string;
+  level: string;
+  field?: string;
+  statistics?: object | null;
+  event?: number;
+}
+
+describe('dps lint', () => {
+  const { service, client: send } = withService();
+  let folder: string;
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'dps-lint-'));
+    const fields = [{ field: 'title', type: 'string', interface: 'input' }];
+    const { status, text } = await send('/collections', json({ collection: 'articles', schema: {}, fields }));
+    expect(status, text).to.equal(200);
+  });
+  after(() => rm(folder, { recursive: true }));
+
+  const lint = (...args: string[]) => dps(['lint', ...args], { DPS_URL: service.url, DPS_TOKEN: service.adminToken });
+
+  const fileOf = async (name: string, content: unknown): Promise<string> => {
+    const file = join(folder, name);
+    await writeFile(file, typeof content === 'string' ? content : JSON.stringify(content, null, 2));
+    return file;
+  };
+
+  /** The schema with one field that can't be null any more, as YAML. */
+  const required = async (): Promise<string> => {
+    const yaml = (await send('/schema/snapshot?export=yaml')).text;
+    return fileOf('schema.yaml', yaml.replace(/(field: title[\s\S]*?)is_nullable: true/, '$1is_nullable: false'));
+  };
+
+  it('says what it finds in a snapshot, and its exit code whether that reaches the level', async () => {
+    const file = await required();
+    const { code, out, err } = await lint(file);
+    expect([code, err]).to.deep.equal([1, '']);
+    expect(out).to.match(/^warn {3}LONG_LOCK articles\.title\n {2}alter column/m);
+    expect(out).to.contain('PATCH /fields/articles/title?online {"schema":{"is_nullable":false}}');
+    expect(out).to.match(/\d findings: .*warn.*\.$/);
+    expect((await lint(file, '--level', 'danger')).code).to.equal(0);
+    const same = await fileOf('same.json', (await send('/schema/snapshot')).text);
+    expect(await lint(same, '--level', 'note')).to.deep.equal({ code: 0, out: 'No findings.', err: '' });
+  });
+
+  it('says the same of a diff, with the level by statistics, and of what stdin holds; nothing is run', async () => {
+    const before = (await send('/schema/snapshot')).text;
+    const file = await required();
+    const diff = await dps(['diff', '--json', file], { DPS_URL: service.url, DPS_TOKEN: service.adminToken });
+    const codes = async (...args: string[]): Promise<string[]> => {
+      const { out } = await dps(
+        ['lint', ...args],
+        { DPS_URL: service.url, DPS_TOKEN: service.adminToken },
+        {
+          stdin: diff.out,
+        },
+      );
+      return (JSON.parse(out) as { findings: Shown[] }).findings.map(({ code }) => code);
+    };
+    const ofSnapshot = await codes('--json', file);
+    expect(ofSnapshot).to.include.members(['LONG_LOCK', 'MAY_FAIL', 'NOT_NULL_OVER_ROWS']);
+    expect(await codes('--format', 'json', '-')).to.deep.equal(ofSnapshot);
+    expect((await send('/schema/snapshot')).text).to.equal(before);
+  });
+
+  it('annotates lines for GitHub, and writes Markdown', async () => {
+    const file = await required();
+    const text = await readFile(file, 'utf8');
+    const { out } = await lint('--format', 'github', file);
+    const line = text.split('\n').findIndex((each) => /^\s+field: title/.test(each)) + 1;
+    expect(out).to.contain(
+      `file=${file.replaceAll(':', '%3A')},line=${line},title=NOT_NULL_OVER_ROWS articles.title::`,
+    );
+    for (const each of out.split('\n')) expect(each).to.match(/^::(notice|warning|error) [^\n]+::[^\n]+$/);
+    const output = join(folder, 'comment.md');
+    expect((await lint('--format', 'markdown', '--output', output, file)).code).to.equal(1);
+    expect(await readFile(output, 'utf8'))
+      .to.match(/^\*\*\d findings: .*\n\n\| level/)
+      .and.contain('`LONG_LOCK`');
+  });
+
+  it('writes SARIF 2.1.0, as its schema has it', async () => {
+    const { out } = await lint('--format', 'sarif', await required());
+    const log = JSON.parse(out) as { runs: { results: { ruleId: string; ruleIndex: number; level: string }[] }[] };
+    const named = createRequire(import.meta.url)('@microsoft/jest-sarif/lib/schemas/sarif-2.1.0-rtm.5.json') as object;
+    // It is of draft 4, whose `id` and `$schema` are the only words of it that mean nothing to this validator.
+    const { $schema: _, ...schema } = named as Record<string, unknown>;
+    const ajv = new Ajv({ strict: false, allErrors: true });
+    ajv.removeKeyword('id');
+    addFormats.default(ajv);
+    const validate = ajv.compile(schema);
+    expect(validate(log), JSON.stringify(validate.errors)).to.equal(true);
+    expect(log.runs[0]?.results.map(({ ruleId }) => ruleId)).to.include('NOT_NULL_OVER_ROWS');
+    expect(validate({ ...log, version: '2.0.0' })).to.equal(false);
+  });
+
+  it('looks at a change request by its id', async () => {
+    const id = '00000000-0000-4000-8000-000000000001';
+    const { code, err } = await lint(id);
+    expect([code, /no change request/i.test(err)], err).to.deep.equal([2, true]);
+  });
+
+  it('refuses what it does not know with exit code 2', async () => {
+    expect((await lint('--format', 'html', 'x')).code).to.equal(2);
+    expect((await lint('--level', 'bad', 'x')).code).to.equal(2);
+    expect((await lint(join(folder, 'nothing.yaml'))).code).to.equal(2);
+    expect((await lint(await fileOf('list.json', '[]'))).code).to.equal(2);
+  });
+});
