@@ -1,0 +1,279 @@
+import { expect } from 'chai';
+import { curlFor } from '../../src/web/pages/review/model/commands.js';
+import { conflictsOf, keysSince } from '../../src/web/pages/review/model/conflicts.js';
+import { chosenOf, itemsOf, keyOf, memberKeyOf, withDependents } from '../../src/web/pages/review/model/items.js';
+import { located, lossesOf, scriptOf, statementsByItem } from '../../src/web/pages/review/model/plan.js';
+import { plain } from '../../src/web/pages/review/model/phrase.js';
+import { reasonFor } from '../../src/web/pages/review/model/reason.js';
+import { sentencesOf } from '../../src/web/pages/review/model/sentences.js';
+import { bytesText, sizeText } from '../../src/web/pages/review/model/sizes.js';
+import { readReviewSearch } from '../../src/web/pages/review/search.js';
+import { toPeerForm } from '../../src/web/shared/snapshot/peer-form.js';
+
+const made = (collection: string) => ({ collection, diff: [{ kind: 'N', rhs: { collection, schema: {} } }] });
+const DIFF = {
+  collections: [
+    made('tags'),
+    { collection: 'old', diff: [{ kind: 'D', lhs: { collection: 'old', schema: null } }] },
+    {
+      collection: 'articles',
+      diff: [{ kind: 'E', path: ['meta', 'note'], lhs: null, rhs: 'About <b>articles</b>' }],
+    },
+  ],
+  fields: [
+    { collection: 'tags', field: 'label', diff: [{ kind: 'N', rhs: { type: 'string', schema: {} } }] },
+    {
+      collection: 'articles',
+      field: 'title',
+      diff: [
+        { kind: 'E', path: ['schema', 'is_nullable'], lhs: true, rhs: false },
+        { kind: 'A', path: ['meta', 'options', 'choices'], index: 1, item: { kind: 'N', rhs: 'b' } },
+        { kind: 'E', path: ['meta', 'options', 'choices', 0], lhs: 'x', rhs: 'a' },
+        { kind: 'E', path: ['schema', 'max_length'], lhs: 255, rhs: 40 },
+      ],
+    },
+    {
+      collection: 'articles',
+      field: 'headline',
+      diff: [{ kind: 'E', path: ['field'], lhs: 'heading', rhs: 'headline' }],
+    },
+  ],
+  relations: [
+    {
+      collection: 'tags',
+      field: 'label',
+      related_collection: 'articles',
+      diff: [{ kind: 'N', rhs: { one_collection: 'articles', schema: null } }],
+    },
+  ],
+} as never;
+
+const items = itemsOf(DIFF);
+const said = (name: string) =>
+  items
+    .filter(({ collection, field }) => [collection, field].filter((each) => each !== null).join('.') === name)
+    .flatMap((item) => sentencesOf(item, () => 1))
+    .map(plain);
+const TITLE = keyOf('fields', 'articles', 'title');
+
+describe('the review of the admin app', () => {
+  it('says each change in a sentence', () => {
+    expect(said('articles.title')).to.deep.equal([
+      'title becomes required',
+      'title: choices changes',
+      'title holds at most 40 characters instead of 255',
+    ]);
+    expect(said('articles')).to.deep.equal(['articles: note becomes About <b>articles</b>']);
+    expect(said('tags')).to.deep.equal(['tags is new, a table with 1 field']);
+    expect(said('old')).to.deep.equal(['old goes; it has no data']);
+    expect(said('articles.headline')).to.deep.equal(['heading is called headline from now on']);
+    expect(said('tags.label')).to.deep.equal([
+      'label is new, string',
+      'tags.label leads to articles, without a foreign key',
+    ]);
+    expect(reasonFor(items)).to.equal(
+      'tags is new, a table with 1 field; old goes; it has no data; articles: note becomes About <b>articles</b>; and 2 more',
+    );
+  });
+
+  it('takes an array as one member, by the places of its elements', () => {
+    const choices = items.find(({ key }) => key === TITLE)?.members[1];
+    expect(choices).to.deep.include({ before: { 0: 'x' }, after: { 0: 'a', 1: 'b' }, entries: [1, 2] });
+  });
+
+  it('sends what was not left out, and finds the place of each again', () => {
+    const out = new Set([keyOf('collections', 'tags', null), memberKeyOf(TITLE, ['schema', 'is_nullable'])]);
+    const { diff, places } = chosenOf(DIFF, items, out);
+    expect(diff.collections.map(({ collection }) => collection)).to.deep.equal(['old', 'articles']);
+    expect(diff.fields[1]?.diff.map(({ kind }) => kind)).to.deep.equal(['A', 'E', 'E']);
+    const problem = (path?: string, about = {}) => ({
+      message: path ?? 'none',
+      extensions: { code: 'X', path, ...about },
+    });
+    const { at, elsewhere } = located(
+      [
+        problem('diff.fields[1].diff[2].rhs'),
+        problem('diff.collections[0]'),
+        problem(),
+        problem(undefined, { collection: 'articles', field: 'headline' }),
+      ],
+      places,
+      items,
+    );
+    expect([...at.keys()]).to.deep.equal([
+      memberKeyOf(TITLE, ['schema', 'max_length']),
+      keyOf('collections', 'old', null),
+      keyOf('fields', 'articles', 'headline'),
+    ]);
+    expect(elsewhere).to.have.length(1);
+  });
+
+  it('leaves out with a collection what is in it, and with a field its relation', () => {
+    const [tags] = items;
+    expect(tags && withDependents(items, tags)).to.deep.equal([
+      keyOf('collections', 'tags', null),
+      keyOf('fields', 'tags', 'label'),
+      keyOf('relations', 'tags', 'label'),
+    ]);
+  });
+
+  it('tells apart what goes and what comes under the same name', () => {
+    const again = itemsOf({
+      collections: [...(DIFF as { collections: object[] }).collections.slice(1, 2), made('old')],
+    } as never);
+    expect(new Set(again.map(({ key }) => key)).size).to.equal(2);
+  });
+
+  it('holds against each other what both changed: three values', () => {
+    const entry = (path: string[], lhs: unknown, rhs: unknown) => ({ kind: 'E', path, lhs, rhs });
+    const theirs = {
+      collections: [{ collection: 'old', diff: [entry(['meta', 'icon'], null, 'star')] }, made('tags')],
+      fields: [
+        {
+          collection: 'articles',
+          field: 'title',
+          diff: [entry(['schema', 'max_length'], 255, 80), entry(['schema', 'is_nullable'], true, false)],
+        },
+      ],
+      relations: [],
+    } as never;
+    const found = conflictsOf(items, theirs);
+    expect(found.map(({ path, base, mine, theirs: their }) => [path.join('.'), base, mine, their])).to.deep.equal([
+      ['', 'there', 'removed', 'changed: meta.icon'],
+      ['schema.max_length', '255', '40', '80'],
+    ]);
+    const before = itemsOf({
+      fields: [{ collection: 'articles', field: 'title', diff: [entry(['schema', 'max_length'], 255, 40)] }],
+    } as never);
+    expect(
+      keysSince(
+        before,
+        items.filter(({ key }) => key === TITLE),
+      ),
+    ).to.deep.equal([
+      memberKeyOf(TITLE, ['schema', 'is_nullable']),
+      memberKeyOf(TITLE, ['meta', 'options', 'choices']),
+    ]);
+  });
+
+  it('sorts the statements of a plan to what they are for, and says what is lost and until when', () => {
+    const statement = (about: object) => ({
+      sql: 'SELECT 1;',
+      summary: 'do\nit',
+      lock: 'none',
+      loses_data: false,
+      rewrites_table: false,
+      may_fail: false,
+      event: 0,
+      collection: 'articles',
+      field: null,
+      ...about,
+    });
+    const plan = {
+      accepted: null,
+      events: [
+        { type: 'field.updated' },
+        { type: 'field.deleted', data: { kept_until: '2030-01-01T00:00:00Z' } },
+        { type: 'relation.created' },
+        { type: 'collection.deleted', data: {} },
+      ],
+      statements: [
+        statement({ field: 'title', lock: 'ACCESS EXCLUSIVE' }),
+        statement({ event: 1, field: 'gone', loses_data: true }),
+        statement({ event: 2, collection: 'tags', field: 'label' }),
+        statement({ event: 3, collection: 'old', loses_data: true }),
+      ],
+      warnings: [{ code: 'LOSES_DATA', collection: 'old', message: 'drop table old: data is lost for good' }],
+    } as never;
+    const found = statementsByItem(plan, items);
+    expect([...found.keys()]).to.deep.equal([
+      TITLE,
+      keyOf('collections', 'articles', null),
+      keyOf('relations', 'tags', 'label'),
+      keyOf('collections', 'old', null),
+    ]);
+    expect(lossesOf(plan).map(({ collection, until, isForGood }) => [collection, until, isForGood])).to.deep.equal([
+      ['articles', '2030-01-01T00:00:00Z', false],
+      ['old', null, true],
+    ]);
+    expect(scriptOf(plan)).to.match(/^BEGIN;\n\n-- do it; locks ACCESS EXCLUSIVE\nSELECT 1;\n\n-- do it\n/);
+  });
+
+  it('makes commands that a shell takes as they are, whatever is in them', () => {
+    const text = curlFor({
+      origin: 'http://host',
+      path: '/schema/apply?online=true',
+      body: '{"a":1}',
+      reason: "it's\n$HOME",
+    });
+    expect(text).to.equal(
+      `curl -sS 'http://host/schema/apply?online=true' -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" -H 'X-Reason: it'\\''s $HOME' --data-binary @- <<'END'\n{"a":1}\nEND\n`,
+    );
+  });
+
+  it('says sizes as people do, and reads its address strictly', () => {
+    expect([bytesText(512), bytesText(2048), bytesText(5 * 1024 ** 3)]).to.deep.equal(['512 B', '2.0 kB', '5.0 GB']);
+    expect(sizeText({ rows: 1200, bytes: null })).to.equal('about 1,200 rows');
+    expect(sizeText({ rows: null, bytes: null })).to.equal(null);
+    const id = '0b0e7c5c-9d6c-4a43-a53e-0a2a3a0f7a11';
+    expect(readReviewSearch({ to: 42, file: id, change: '../x', merge: true, force: 'yes', done: 7 })).to.deep.equal({
+      to: 42,
+      file: id,
+      merge: true,
+    });
+    expect(readReviewSearch({ to: '2026-11-21T08:05:03Z', bring: true })).to.deep.equal({
+      to: '2026-11-21T08:05:03Z',
+      bring: true,
+    });
+  });
+
+  it('writes a snapshot as the peer does', () => {
+    const peer = toPeerForm({
+      collections: [{ collection: 'folder', meta: {}, schema: null }],
+      fields: [
+        {
+          collection: 'posts',
+          field: 'nr',
+          type: 'integer',
+          meta: {},
+          schema: { name: 'nr', is_primary_key: true, comment: 'x', extras: {} },
+        },
+        { collection: 'posts', field: 'tags', type: 'alias', meta: {}, schema: null },
+      ],
+      relations: [
+        {
+          id: 4,
+          many_collection: 'a',
+          many_field: 'b',
+          one_collection: 'posts',
+          one_allowed_collections: null,
+          schema: { constraint_name: 'c', on_update: 'CASCADE', on_delete: 'CASCADE', deferrable: 'deferred' },
+        },
+        {
+          id: 5,
+          many_collection: 'a',
+          many_field: 'u',
+          one_collection: 'service_users',
+          one_allowed_collections: null,
+          schema: null,
+        },
+      ],
+    });
+    expect(Object.keys(peer)).to.deep.equal([
+      'version',
+      'directus',
+      'vendor',
+      'collections',
+      'fields',
+      'systemFields',
+      'relations',
+    ]);
+    expect(peer['collections']).to.deep.equal([{ collection: 'folder', meta: {} }]);
+    const [nr, tags] = peer['fields'] as [{ schema: object }, object];
+    expect(nr.schema).to.not.have.any.keys('comment', 'extras');
+    expect(tags).to.not.have.property('schema');
+    expect(peer).to.have.nested.property('relations[0].schema.foreign_key_column', 'nr');
+    expect(peer).to.not.have.nested.property('relations[0].id');
+    expect(peer).to.have.nested.property('relations[1].related_collection', 'directus_users');
+  });
+});
