@@ -33,6 +33,7 @@ export function Meanwhile({ since, conflicts, isRenewing, onGoOn }: Props) {
       title="The schema has changed since"
       role="alert"
       className={classes.meanwhile}
+      classNames={{ title: classes.noticeTitle }}
     >
       {since.batches.slice(0, 3).map(({ batch, actor, summary, reason, occurred_at: at }) => (
         <Text size="sm" key={batch}>

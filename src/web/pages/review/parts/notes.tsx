@@ -48,7 +48,13 @@ export function Kept({ keys, leftOut, leave }: KeptProps) {
   const isKept = keys.every((key) => leftOut.has(key));
   const what = keys.length === 1 ? 'One change of others is' : `${keys.length} changes of others are`;
   return (
-    <Alert color="blue" variant="light" role="status" className={classes.meanwhile}>
+    <Alert
+      color="blue"
+      variant="light"
+      role="status"
+      className={classes.meanwhile}
+      classNames={{ title: classes.noticeTitle }}
+    >
       <Group gap="sm" justify="space-between">
         <Text size="sm">
           {isKept
@@ -72,6 +78,7 @@ export function Settling({ conflicts }: { conflicts: NonNullable<Source['conflic
       variant="light"
       role="alert"
       className={classes.meanwhile}
+      classNames={{ title: classes.noticeTitle }}
       title={
         conflicts.length === 1
           ? 'Somebody else has changed the same meanwhile'
