@@ -252,6 +252,30 @@ describe('restoring tables', function () {
     for (const { status, text } of replies) if (status === 404) expect(text).to.match(/it was (purged|restored) at 20/);
   });
 
+  it('the history says of a batch that it restored, and not that it created', async () => {
+    const latest = async () => {
+      const { data } = await api.ok<{ data: { summary: string; types: object }[] }>('GET', '/history/batches?limit=1');
+      return data[0];
+    };
+    await make('keepers', [alias('things')]);
+    await make('things', [plain('owner', 'integer'), plain('title', 'string')]);
+    await relate('things', 'owner', 'keepers', { one_field: 'things' });
+    const then = await api.head();
+    const position = await remove('things');
+    await restore(position);
+    expect(await latest()).to.deep.include({
+      summary: 'restored collection things, restored field keepers.things, created relation things.owner',
+      types: { 'collection.created': 1, 'field.created': 1, 'relation.created': 1 },
+    });
+    await api.ok('DELETE', '/fields/things/title');
+    await api.ok('POST', '/fields/things', plain('another', 'string'));
+    await remove('things');
+    await api.ok('POST', '/schema/apply', await api.ok('GET', `/history/diff?to=${then}`));
+    expect((await latest())?.summary)
+      .to.contain('restored collection things, ')
+      .and.to.contain('restored 2 fields');
+  });
+
   it('goes on with its life, under whichever name', async () => {
     await make('lives', [plain('title', 'string')]);
     const position = await remove('lives');

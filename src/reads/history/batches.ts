@@ -70,16 +70,20 @@ export async function readBatches(db: Queryable, { filter, order, limit }: Batch
   }));
 }
 
-const toldOf = (counts: readonly TypeCount[]): Pick<Batch, 'summary' | 'types'> => ({
-  summary: summarise(counts),
-  types: Object.fromEntries(counts.map(({ type, count }) => [type, count])),
-});
+function toldOf(counts: readonly TypeCount[]): Pick<Batch, 'summary' | 'types'> {
+  const types: Record<string, number> = {};
+  for (const { type, count } of counts) types[type] = (types[type] ?? 0) + count;
+  return { summary: summarise(counts), types };
+}
+
+/** Whether something came back from the trash. The subject tells, without a look into what may be large. */
+const RESTORED = `(coalesce(subject ->> 'kind', '') = 'trash' AND type IN ('collection.created', 'field.created'))`;
 
 async function readCounts(db: Queryable, batches: readonly Row[]): Promise<Map<string, TypeCount[]>> {
   const { rows } = await db.query<TypeCount & { batch: string; type: EventType }>(
-    `SELECT batch, type, count(*)::int AS count, min(collection) AS collection, min(field) AS field,
+    `SELECT batch, type, ${RESTORED} AS restored, count(*)::int AS count, min(collection) AS collection, min(field) AS field,
             min(CASE WHEN type IN ('collection.renamed', 'field.renamed') THEN data ->> 'to' END) AS "to"
-       FROM ${own.events} WHERE batch = ANY ($1) GROUP BY batch, type`,
+       FROM ${own.events} WHERE batch = ANY ($1) GROUP BY 1, 2, 3`,
     [batches.map((row) => row.batch)],
   );
   const counts = new Map<string, TypeCount[]>();

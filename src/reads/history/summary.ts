@@ -3,6 +3,8 @@ import { EVENT_TYPES } from './event-types.js';
 
 export interface TypeCount {
   type: string;
+  /** Whether it makes what came back from the trash. */
+  restored: boolean;
   count: number;
   /** Of the event, when there is only one. */
   collection: string | null;
@@ -13,12 +15,13 @@ export interface TypeCount {
 
 /** `created collection articles, updated 3 fields, deleted relation articles.author` */
 export function summarise(counts: readonly TypeCount[]): string {
-  const ordered = [...counts].sort((a, b) => rank(a.type) - rank(b.type));
+  const ordered = [...counts].sort((a, b) => rank(a.type) - rank(b.type) || Number(a.restored) - Number(b.restored));
   return ordered.map(phrase).join(', ');
 }
 
-function phrase({ type, count, collection, field, to }: TypeCount): string {
-  const [kind = '', verb = ''] = type.split('.');
+function phrase({ type, restored, count, collection, field, to }: TypeCount): string {
+  const [kind = '', done = ''] = type.split('.');
+  const verb = restored ? 'restored' : done;
   if (count > 1) return `${verb} ${count} ${kind}s`;
   const name = [collection, field].filter((part) => part !== null).join('.');
   const said = name === '' ? `${verb} ${kind}` : `${verb} ${kind} ${name}`;

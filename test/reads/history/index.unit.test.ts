@@ -55,10 +55,10 @@ describe('moments', () => {
 describe('summaries', () => {
   it('name what there is one of, and count the rest, collections first', () => {
     const line = summarise([
-      { type: 'relation.deleted', count: 1, collection: 'books', field: 'author' },
-      { type: 'field.updated', count: 3, collection: 'a', field: 'b' },
-      { type: 'collection.created', count: 1, collection: 'books', field: null },
-      { type: 'field.renamed', count: 1, collection: 'books', field: 'name', to: 'title' },
+      { type: 'relation.deleted', restored: false, count: 1, collection: 'books', field: 'author' },
+      { type: 'field.updated', restored: false, count: 3, collection: 'a', field: 'b' },
+      { type: 'collection.created', restored: false, count: 1, collection: 'books', field: null },
+      { type: 'field.renamed', restored: false, count: 1, collection: 'books', field: 'name', to: 'title' },
     ]);
     expect(line).to.equal(
       'created collection books, updated 3 fields, renamed field books.name to title, deleted relation books.author',
