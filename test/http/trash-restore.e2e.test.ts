@@ -272,8 +272,8 @@ describe('restoring tables', function () {
     await remove('things');
     await api.ok('POST', '/schema/apply', await api.ok('GET', `/history/diff?to=${then}`));
     expect((await latest())?.summary)
-      .to.contain('restored collection things, ')
-      .and.to.contain('restored 2 fields');
+      .to.contain('restored collection things')
+      .and.to.contain('restored field things.title');
   });
 
   it('goes on with its life, under whichever name', async () => {
