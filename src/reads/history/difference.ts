@@ -18,6 +18,7 @@ import type { Resumable } from '../../kernel/resumable.js';
 import { inTrash } from './in-trash.js';
 import { namesMentioned } from './names-mentioned.js';
 import { returnsOf } from './returns.js';
+import { rowsInTheWay } from './rows-in-the-way.js';
 import type { TimeTravel } from './time-travel.js';
 
 export interface Difference {
@@ -59,6 +60,7 @@ export async function differenceBetween(
   const { statements } = await runYielding(planBatch(from, events, schema));
   const noticed = [
     ...(await returnsOf(db, schema, { before: from, events, again })),
+    ...(isFromNow ? await rowsInTheWay(db, schema, { before: from, after: to, events }) : []),
     ...(await namesMentioned(db, { before: from, after: to, touched })),
   ];
   const plan = { before: from, after: to, events, statements, keep: keepDeleted };

@@ -20,6 +20,7 @@ import { inTrash } from './in-trash.js';
 import { type NamesChanged, namesMentioned } from './names-mentioned.js';
 import { type Plan, returnsOf } from './returns.js';
 import type { Resumable } from '../../kernel/resumable.js';
+import { type Planned, rowsInTheWay } from './rows-in-the-way.js';
 import { scriptOf } from './script.js';
 import { type Tail, createTail } from './tail.js';
 import { createTimeTravel } from './time-travel.js';
@@ -54,8 +55,8 @@ export interface History {
   obstacles(from: Point, to: Point): Promise<Problem[]>;
   /** The schema as a SQL script. */
   script(point: Point): Resumable<Buffer>;
-  /** What a plan makes that was there before: with its rows, or empty. */
-  returns(plan: Plan): Promise<Warning[]>;
+  /** What a plan makes that was there before: with its rows, or empty; and what rows are in its way. */
+  returns(plan: Plan & Planned): Promise<Warning[]>;
   /** What the trash holds of what has these identities, with what it was. */
   inTrash(identities: readonly Identity[]): Promise<InTrash[]>;
   /** Where names that a plan changes are still said. */
@@ -109,7 +110,7 @@ export function createHistory(options: HistoryOptions): History {
       differenceBetween(pool, { from: from.state, to: to.state, isFromNow }, { ...options, travel }),
     obstacles: (from, to) => obstaclesBetween(from.state, to.state),
     script: (point) => scriptOf(point, { schema, serviceSchema }),
-    returns: (plan) => returnsOf(pool, schema, plan),
+    returns: async (plan) => [...(await returnsOf(pool, schema, plan)), ...(await rowsInTheWay(pool, schema, plan))],
     inTrash: (identities) => inTrash(pool, travel, identities),
     namesMentioned: (changed) => namesMentioned(pool, changed),
     // It takes the whole log: concurrent requests share it.

@@ -1,7 +1,7 @@
 /** A planned batch as rules see it: each event with its statements, and the collection before and after. */
 import { changesSchema } from '../fold/event-schemas.js';
 import { type FormerNames, formerNames } from '../fold/former-names.js';
-import type { LogEvent, NewEvent } from '../model/events.js';
+import { type LogEvent, type NewEvent, takenFromTrash } from '../model/events.js';
 import type { State } from '../model/state.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import type { Dependent, FieldChange, PlannedBatch, PlannedEvent, RelationChange, TableStatistics } from './model.js';
@@ -116,7 +116,7 @@ function lookups(events: readonly LogEvent[], former: FormerNames, { statistics,
 }
 
 const isMade = (event: LogEvent): event is Extract<NewEvent, { type: 'collection.created' }> =>
-  event.type === 'collection.created' && event.data.restored === undefined;
+  event.type === 'collection.created' && takenFromTrash(event.data) === undefined;
 
 /** The fields that an event makes or changes; what comes back from the trash was judged when it was made. */
 export function fieldChanges({ event, before, after, formerField }: PlannedEvent): FieldChange[] {

@@ -19,6 +19,15 @@ export const dataNotRestored: Rule = {
   safer: 'Restore it from the trash while it is kept there, or from a backup.',
 };
 
+export const rowsInTheWay: Rule = {
+  code: 'ROWS_IN_THE_WAY',
+  level: 'warn',
+  title: 'Rows are in the way',
+  what: 'Rows of now have no value for a column that becomes NOT NULL, or point at nothing where a foreign key comes.',
+  why: 'PostgreSQL refuses the whole change as long as they are there.',
+  safer: 'Give them a value, or delete them, before the change; or leave the entry out of the diff.',
+};
+
 export const dataNotKept: Rule = {
   code: 'DATA_NOT_KEPT',
   level: 'danger',
@@ -91,6 +100,7 @@ export const renamedFromNothing: Rule = {
 export const NOTICED: readonly Rule[] = [
   dataRestored,
   dataNotRestored,
+  rowsInTheWay,
   dataNotKept,
   notRestored,
   leavesPublication,

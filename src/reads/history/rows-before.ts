@@ -1,0 +1,107 @@
+/** Where the rows of a plan's tables are before it: in tables, by the names of before; or in the trash that they come back from. */
+import { COPY } from '../../projector/ddl/kept/values.js';
+import { type Sql, ident, join, qualified, sql, targetTable, trash } from '../../projector/ddl/sql.js';
+import { formerNames } from '../../schema/fold/former-names.js';
+import { type RestoredCollection, takenFromTrash } from '../../schema/model/events.js';
+import type { Field } from '../../schema/model/model.js';
+import { type CollectionNode, type Identity, primaryKeyOf } from '../../schema/model/state.js';
+import { isSystemCollection } from '../../schema/model/system-collections.js';
+import type { Planned } from './rows-in-the-way.js';
+
+export interface Rows {
+  table: Sql;
+  /** Of a query: the rows as `m`, with what `column` needs of the trash. */
+  from(field: string): Sql;
+  /** By its name after the plan; undefined: there are no values of it. */
+  column(field: string): Column | undefined;
+}
+
+export interface Column {
+  /** In the table, where it is in that. */
+  name: string;
+  /** Its value, in a query. */
+  sql: Sql;
+  isNullable: boolean;
+}
+
+interface Table {
+  table: Sql;
+  fields: ReadonlyMap<Identity, Field>;
+}
+
+/** By the name after the plan; undefined: the plan makes it, and it has none. */
+export function rowsBefore(plan: Planned, schema: string): (collection: string) => Rows | undefined {
+  const { restored, copies } = takenBy(plan);
+  const former = formerNames();
+  for (const event of plan.events) former.add(event);
+  const tableOf = (collection: string, { identities }: CollectionNode): Table | undefined => {
+    const name = former.collection(collection);
+    const node = plan.before.collections.get(name);
+    return node?.identities.collection === identities.collection
+      ? { table: qualified(schema, name), fields: byIdentity(node) }
+      : restored.get(identities.collection);
+  };
+  return (collection) => {
+    if (isSystemCollection(collection)) return systemRows(targetTable(schema, collection));
+    const node = plan.after.collections.get(collection);
+    const table = node && tableOf(collection, node);
+    return table && rowsOf(node, table, copies);
+  };
+}
+
+function rowsOf(node: CollectionNode, { table, fields }: Table, copies: ReadonlyMap<Identity, number>): Rows {
+  const identityOf = (field: string): Identity => node.identities.fields.get(field) ?? '';
+  const copyOf = (field: string): Sql | undefined => {
+    const position = fields.has(identityOf(field)) ? undefined : copies.get(identityOf(field));
+    return position === undefined ? undefined : qualified(trash(position), COPY);
+  };
+  return {
+    table,
+    from(field) {
+      const copy = copyOf(field);
+      if (copy === undefined) return sql`${table} m`;
+      const key = primaryKeyOf(node).map((each) => identityOf(each.field));
+      const matches = key.map((each) => sql`m.${ident(fields.get(each)?.field ?? '')} = k.${ident(each)}`);
+      return sql`${table} m LEFT JOIN ${copy} k ON ${join(matches, sql` AND `)}`;
+    },
+    column(field) {
+      const there = fields.get(identityOf(field));
+      if (there?.schema) {
+        const { field: name, schema } = there;
+        return { name, sql: sql`m.${ident(name)}`, isNullable: schema.is_nullable };
+      }
+      if (copyOf(field) === undefined) return undefined;
+      return { name: '', sql: sql`k.${ident(identityOf(field))}`, isNullable: true };
+    },
+  };
+}
+
+const systemRows = (table: Sql): Rows => ({
+  table,
+  from: () => sql`${table} m`,
+  column: (name) => ({ name, sql: sql`m.${ident(name)}`, isNullable: false }),
+});
+
+/** Tables that come back, and positions where values of columns are that do. */
+function takenBy({ events }: Planned): { restored: Map<Identity, Table>; copies: Map<Identity, number> } {
+  const restored = new Map<Identity, Table>();
+  const copies = new Map<Identity, number>();
+  for (const event of events) {
+    if (event.type === 'collection.created') {
+      const taken = takenFromTrash(event.data);
+      if (taken !== undefined) restored.set(taken.identity, tableIn(taken, event.data.fields));
+    } else if (event.type === 'field.created') {
+      const taken = takenFromTrash(event.data);
+      if (taken !== undefined) copies.set(taken.identity, taken.position);
+    }
+  }
+  return { restored, copies };
+}
+
+const tableIn = ({ position, name, fields: identities }: RestoredCollection, fields: readonly Field[]): Table => ({
+  table: qualified(trash(position), name),
+  fields: new Map(fields.map((field, index) => [identities[index] ?? '', field])),
+});
+
+const byIdentity = ({ identities, fields }: CollectionNode): ReadonlyMap<Identity, Field> =>
+  new Map([...fields].map(([name, field]) => [identities.fields.get(name) ?? '', field]));

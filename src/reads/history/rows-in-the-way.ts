@@ -1,0 +1,135 @@
+/**
+ * Rows that a plan can't be carried out with: those without a value for what becomes NOT NULL, and those that point at
+ * nothing where a foreign key comes. They are counted where they are before the plan: in tables, or in the trash.
+ */
+import type pg from 'pg';
+import type { Warning } from '../../kernel/warning.js';
+import type { Queryable } from '../../postgres/pool.js';
+import { hasForeignKey, referencedColumns } from '../../projector/ddl/create-table.js';
+import { type Sql, ident, integer, join, literal, sql } from '../../projector/ddl/sql.js';
+import type { LogEvent } from '../../schema/model/events.js';
+import type { ColumnSchema } from '../../schema/model/model.js';
+import { type State, getField, getRelation } from '../../schema/model/state.js';
+import { type Rows, rowsBefore } from './rows-before.js';
+
+export interface Planned {
+  before: State;
+  after: State;
+  events: readonly LogEvent[];
+}
+
+interface Question {
+  collection: string;
+  field: string;
+  rows: Sql;
+  /** Of one row, and of several. */
+  told: readonly [one: string, several: string];
+}
+
+/** Counting ends there, whatever is found until then. */
+const ENOUGH = 1_000;
+/** Milliseconds for all questions together: a plan without counts is better than one that comes late. */
+const LIMIT = 1_500;
+
+/** @param schema that of the tables */
+export async function rowsInTheWay(db: Queryable, schema: string, plan: Planned): Promise<Warning[]> {
+  const until = performance.now() + LIMIT;
+  const warnings: Warning[] = [];
+  for (const { collection, field, rows, told } of questionsOf(plan, schema)) {
+    const count = await counted(db, rows, Math.ceil(until - performance.now()));
+    if (count === null || count === 0) continue;
+    const number = count > ENOUGH ? `more than ${ENOUGH.toLocaleString('en')}` : count.toLocaleString('en');
+    const message = `${collection}.${field}: ${number} ${told[count === 1 ? 0 : 1]}`;
+    warnings.push({ code: 'ROWS_IN_THE_WAY', collection, field, message });
+  }
+  return warnings;
+}
+
+/** null: not known in time, or somebody was quicker. */
+async function counted(db: Queryable, rows: Sql, limit: number): Promise<number | null> {
+  if (limit <= 0) return null;
+  const time = literal(String(limit));
+  // Both in one message: the limits are over with it, and nothing has to be taken back when it fails.
+  const script = sql`SELECT set_config('statement_timeout', ${time}, true), set_config('lock_timeout', ${time}, true);
+    SELECT count(*)::int AS count FROM (${rows} LIMIT ${integer(String(ENOUGH + 1))}) AS t`;
+  try {
+    const results = (await db.query(script)) as unknown as pg.QueryResult<{ count: number }>[];
+    return results.at(-1)?.rows[0]?.count ?? null;
+  } catch {
+    return null;
+  }
+}
+
+function questionsOf(plan: Planned, schema: string): Question[] {
+  const rows = rowsBefore(plan, schema);
+  const asked = new Map<string, Question>();
+  for (const event of plan.events) {
+    const { collection, field } = event;
+    if (collection === null || field === null) continue;
+    if (event.type === 'relation.updated' && !event.data.patch.some(({ path }) => KEY.test(path))) continue;
+    const question = QUESTIONS[event.type]?.({ plan, rows, collection, field });
+    if (question !== undefined) asked.set(`${event.type.split('.')[0]} ${collection}.${field}`, question);
+  }
+  return [...asked.values()];
+}
+
+/** What makes a foreign key another one. */
+const KEY = /^\/(schema|one_collection)/;
+
+interface Asked {
+  plan: Planned;
+  rows: (collection: string) => Rows | undefined;
+  collection: string;
+  field: string;
+}
+
+type Ask = (asked: Asked) => Question | undefined;
+
+const QUESTIONS: Readonly<Partial<Record<string, Ask>>> = {
+  'field.created': withoutValue,
+  'field.updated': withoutValue,
+  'relation.created': pointingAtNothing,
+  'relation.updated': pointingAtNothing,
+};
+
+function withoutValue({ plan, rows, collection, field }: Asked): Question | undefined {
+  const schema = getField(plan.after, collection, field)?.schema;
+  if (!schema || schema.is_nullable || schema.generation_expression !== null) return undefined;
+  const there = rows(collection);
+  if (there === undefined) return undefined;
+  const value = there.column(field);
+  if (value === undefined ? fillsItself(schema) : !value.isNullable) return undefined;
+  const condition = value === undefined ? sql`true` : sql`${value.sql} IS NULL`;
+  const told = [
+    "row has no value for it, and it can't be NOT NULL",
+    "rows have no value for it, and it can't be NOT NULL",
+  ] as const;
+  return { collection, field, rows: sql`SELECT FROM ${there.from(field)} WHERE ${condition}`, told };
+}
+
+/** What rows get without being told. */
+const fillsItself = ({ default_value, has_auto_increment, extras }: ColumnSchema): boolean =>
+  default_value !== null || has_auto_increment || extras?.default !== undefined;
+
+function pointingAtNothing({ plan, rows, collection, field }: Asked): Question | undefined {
+  const relation = getRelation(plan.after, collection, field);
+  const value = rows(collection)?.column(field);
+  if (!hasForeignKey(relation) || value === undefined) return undefined;
+  const [key = ''] = referencedColumns(relation, plan.after);
+  const { one_collection: one } = relation;
+  const target = rows(one);
+  const targetKey = target?.column(key);
+  // What has no rows yet has none to point at.
+  const found =
+    target === undefined || targetKey === undefined
+      ? sql`false`
+      : sql`EXISTS (SELECT FROM ${target.table} o WHERE o.${ident(targetKey.name)} = ${value.sql})`;
+  const from = (rows(collection) as Rows).from(field);
+  const told = [`row points at nothing in ${one}`, `rows point at nothing in ${one}`] as const;
+  return {
+    collection,
+    field,
+    rows: join([sql`SELECT FROM ${from} WHERE ${value.sql} IS NOT NULL`, sql`NOT ${found}`], sql` AND `),
+    told,
+  };
+}

@@ -1,0 +1,103 @@
+/** What a way back says of rows that it can't be gone with, before anything is done. */
+import { expect } from 'chai';
+import { json } from '../../support/client.js';
+import { withService } from '../../support/with-service.js';
+
+interface Plan {
+  warnings?: { code: string; collection: string; field: string; message: string; level: string }[];
+}
+
+const column = (field: string, type: string, schema: object = {}) => ({ field, type, interface: 'input', schema });
+const REQUIRED = { is_nullable: false };
+
+describe('rows in the way of going back', function () {
+  this.timeout(60_000);
+  const { api, client } = withService({ each: true, consistent: true });
+
+  const make = (collection: string, fields: object[]) =>
+    api.ok('POST', '/collections', { collection, schema: {}, fields });
+  const back = async (to: number): Promise<{ diff: Plan; told: string[] }> => {
+    const diff = await api.ok<Plan>('GET', `/history/diff?to=${to}`);
+    const found = (diff.warnings ?? []).filter(({ code }) => code === 'ROWS_IN_THE_WAY');
+    for (const { level } of found) expect(level).to.equal('warn');
+    return { diff, told: found.map(({ message }) => message) };
+  };
+  const refusedBy = async (diff: Plan): Promise<void> => {
+    const plan = await api.ok<Plan & { accepted: boolean }>('POST', '/schema/apply?dry_run', diff);
+    expect(plan.accepted).to.equal(false);
+    expect((plan.warnings ?? []).map(({ code }) => code)).to.include('ROWS_IN_THE_WAY');
+    const { status } = await client('/schema/apply', json(diff));
+    expect(status).to.equal(422);
+  };
+
+  it('are those without a value, in the column, among what was kept, and where nothing was', async () => {
+    await make('t', [
+      column('a', 'string', REQUIRED),
+      column('b', 'string', REQUIRED),
+      column('c', 'string', REQUIRED),
+      column('d', 'string', { ...REQUIRED, default_value: 'x' }),
+    ]);
+    await api.sql(`INSERT INTO t (a, b, c) VALUES ('1', '1', '1'), ('2', '2', '2')`);
+    const then = await api.head();
+    await api.ok('PATCH', '/fields/t/a', { schema: { is_nullable: true } });
+    await api.ok('POST', '/fields/t/a/rename', { to: 'z' });
+    await api.ok('DELETE', '/fields/t/b');
+    await api.ok('DELETE', '/fields/t/c?purge');
+    await api.ok('DELETE', '/fields/t/d?purge');
+    await api.ok('POST', '/collections/t/rename', { to: 'u' });
+    await api.sql(`INSERT INTO u (z) VALUES (NULL), (NULL), ('3')`);
+    const { diff, told } = await back(then);
+    const rest = "no value for it, and it can't be NOT NULL";
+    expect(told).to.have.members([`t.a: 2 rows have ${rest}`, `t.b: 3 rows have ${rest}`, `t.c: 5 rows have ${rest}`]);
+    await refusedBy(diff);
+    await api.sql(`UPDATE u SET z = 'set' WHERE z IS NULL; DELETE FROM u WHERE id > 2`);
+    expect((await back(then)).told).to.deep.equal([`t.c: 2 rows have ${rest}`]);
+  });
+
+  it('are those that point at nothing, from and to whatever comes back', async () => {
+    await make('authors', [column('name', 'string')]);
+    await make('shops', [column('name', 'string')]);
+    await make('books', [column('author', 'integer'), column('shop', 'integer'), column('owner', 'uuid')]);
+    for (const [field, one] of [
+      ['author', 'authors'],
+      ['shop', 'shops'],
+      ['owner', 'service_users'],
+    ] as const)
+      await api.ok('POST', '/relations', { many_collection: 'books', many_field: field, one_collection: one });
+    await api.sql(`INSERT INTO authors DEFAULT VALUES; INSERT INTO authors DEFAULT VALUES; INSERT INTO shops DEFAULT VALUES;
+      INSERT INTO books (author, shop) VALUES (1, 1), (2, 1), (2, NULL)`);
+    const then = await api.head();
+    await api.ok('DELETE', '/relations/books/owner');
+    await api.ok('DELETE', '/fields/books/author');
+    await api.ok('DELETE', '/collections/shops?purge');
+    await api.sql(`DELETE FROM authors WHERE id = 2; UPDATE books SET owner = gen_random_uuid() WHERE id = 1`);
+    const { diff, told } = await back(then);
+    const [author, shop, owner] = [
+      'books.author: 2 rows point at nothing in authors',
+      'books.shop: 2 rows point at nothing in shops',
+      'books.owner: 1 row points at nothing in service_users',
+    ];
+    expect(told).to.have.members([author, shop, owner]);
+    await refusedBy(diff);
+    // From the trash itself.
+    await api.ok('DELETE', '/collections/books');
+    expect((await back(then)).told).to.have.members([author, shop, owner]);
+    await api.ok('DELETE', '/collections/authors');
+    expect((await back(then)).told).to.have.members([author, shop, owner]);
+  });
+
+  it('are counted up to a bound, and named where there are none only by what they are', async () => {
+    await make('t', [column('a', 'string', REQUIRED)]);
+    const then = await api.head();
+    await api.ok('PATCH', '/fields/t/a', { schema: { is_nullable: true } });
+    expect((await back(then)).told).to.deep.equal([]);
+    await api.sql('INSERT INTO t (a) SELECT NULL FROM generate_series(1, 5000)');
+    expect((await back(then)).told).to.deep.equal([
+      "t.a: more than 1,000 rows have no value for it, and it can't be NOT NULL",
+    ]);
+    // From another moment than now the rows are not asked for.
+    await api.ok('PATCH', '/collections/t', { meta: { note: 'later' } });
+    const between = await api.ok<Plan>('GET', `/history/diff?from=${then + 1}&to=${then}`);
+    expect((between.warnings ?? []).map(({ code }) => code)).not.to.include('ROWS_IN_THE_WAY');
+  });
+});
