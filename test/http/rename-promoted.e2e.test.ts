@@ -149,6 +149,18 @@ describe('renames by snapshot', function () {
     expect(told?.[0]?.message).to.contain('"renamed_from": "title"');
   });
 
+  it('and changed beside that are told as well, while most of their fields are the same', async () => {
+    const snapshot = await renamedSnapshot();
+    for (const each of [...snapshot.collections, ...snapshot.fields] as Doc[]) delete each['renamed_from'];
+    snapshot.fields = JSON.parse(JSON.stringify(snapshot.fields).replaceAll('"headline"', '"title"')) as never;
+    snapshot.fields.push({ collection: 'posts', field: 'lead', type: 'text' });
+    const { warnings = [] } = await diffTo(snapshot);
+    const looks = warnings.filter(({ code }) => code === 'LOOKS_RENAMED');
+    expect(looks.map(({ message }) => message.match(/"renamed_from": .*/)?.[0])).to.deep.equal([
+      '"renamed_from": "articles"',
+    ]);
+  });
+
   it('come with other changes in one diff', async () => {
     const snapshot = await renamedSnapshot();
     for (const each of snapshot.collections) if (each.collection === 'posts') (each['meta'] as Doc)['note'] = 'new';

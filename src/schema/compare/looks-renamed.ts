@@ -5,22 +5,32 @@ import { sortedInSteps } from '../../kernel/sorted.js';
 import type { Field } from '../model/model.js';
 import { type CollectionNode, type State, byName, isFolder } from '../model/state.js';
 import type { Warning } from '../../kernel/warning.js';
+import { type ShapedTable, similarTables } from './similar-tables.js';
 
 /** @param touched the collections that may differ */
 export function* looksRenamed(from: State, to: State, touched: Iterable<string>): Resumable<Warning[]> {
   const names = yield* sortedInSteps(touched, byName);
   const tables: Shapes = new Map();
+  const shaped: Record<Side, ShapedTable[]> = { gone: [], come: [] };
   const fields: Warning[] = [];
   for (const name of names) {
     yield;
     const [before, after] = [from.collections.get(name), to.collections.get(name)];
     if (before === after) continue;
     if (before === undefined || after === undefined) {
-      const shape = yield* tableShape((before ?? after) as CollectionNode);
-      note(tables, before === undefined ? 'come' : 'gone', [name, shape]);
+      const node = (before ?? after) as CollectionNode;
+      const columns = yield* columnsOf(node);
+      const side = before === undefined ? 'come' : 'gone';
+      note(tables, side, [name, `${isFolder(node)} ${(yield* sortedInSteps(columns, byName)).join()}`]);
+      if (!isFolder(node)) shaped[side].push({ name, fields: new Set(columns) });
     } else if (before.fields !== after.fields) fields.push(...(yield* fieldsLikeOthers(before, after)));
   }
-  return [...pairs(tables).map(([old, now]) => ({ ...warning('collection', old, now), collection: now })), ...fields];
+  const same = pairs(tables);
+  const paired = new Set(same.flat());
+  const alone = (side: Side): ShapedTable[] => shaped[side].filter((table) => !paired.has(table.name));
+  const similar = yield* similarTables(alone('gone'), alone('come'));
+  const found = [...same, ...similar].sort(([a], [b]) => byName(a, b));
+  return [...found.map(([old, now]) => ({ ...warning('collection', old, now), collection: now })), ...fields];
 }
 
 function* fieldsLikeOthers(before: CollectionNode, after: CollectionNode): Resumable<Warning[]> {
@@ -36,7 +46,8 @@ function* fieldsLikeOthers(before: CollectionNode, after: CollectionNode): Resum
       yield;
     }
   }
-  return pairs(shapes).map(([old, now]) => ({ ...warning('field', old, now), collection, field: now }));
+  const found = pairs(shapes).sort(([a], [b]) => byName(a, b));
+  return found.map(([old, now]) => ({ ...warning('field', old, now), collection, field: now }));
 }
 
 const warning = (kind: 'collection' | 'field', old: string, now: string): { code: string; message: string } => ({
@@ -47,9 +58,10 @@ const warning = (kind: 'collection' | 'field', old: string, now: string): { code
 });
 
 /** The names of what has a shape. */
-type Shapes = Map<string, { gone: string[]; come: string[] }>;
+type Shapes = Map<string, Record<Side, string[]>>;
+type Side = 'gone' | 'come';
 
-function note(shapes: Shapes, side: 'gone' | 'come', [name, shape]: [string, string]): void {
+function note(shapes: Shapes, side: Side, [name, shape]: [string, string]): void {
   const there = shapes.get(shape) ?? { gone: [], come: [] };
   there[side].push(name);
   shapes.set(shape, there);
@@ -57,19 +69,19 @@ function note(shapes: Shapes, side: 'gone' | 'come', [name, shape]: [string, str
 
 /** Of what goes and what comes, those of a shape that only one of each has. */
 function pairs(shapes: Shapes): [string, string][] {
-  const found = [...shapes.values()].flatMap(({ gone, come }): [string, string][] =>
+  return [...shapes.values()].flatMap(({ gone, come }): [string, string][] =>
     gone.length === 1 && come.length === 1 ? [[gone[0] as string, come[0] as string]] : [],
   );
-  return found.sort(([a], [b]) => byName(a, b));
 }
 
-function* tableShape(node: CollectionNode): Resumable<string> {
+/** A text for each field: its name and its kind. */
+function* columnsOf(node: CollectionNode): Resumable<string[]> {
   const columns: string[] = [];
   for (const field of node.fields.values()) {
     columns.push(JSON.stringify([field.field, columnShape(field)]));
     yield;
   }
-  return `${isFolder(node)} ${(yield* sortedInSteps(columns, byName)).join()}`;
+  return columns;
 }
 
 function columnShape({ type, meta, schema }: Field): string {
