@@ -2,11 +2,16 @@
 import { COPY } from '../../projector/ddl/kept/values.js';
 import { type Sql, ident, join, qualified, sql, targetTable, trash } from '../../projector/ddl/sql.js';
 import { formerNames } from '../../schema/fold/former-names.js';
-import { type RestoredCollection, takenFromTrash } from '../../schema/model/events.js';
+import { type LogEvent, type RestoredCollection, takenFromTrash } from '../../schema/model/events.js';
 import type { Field } from '../../schema/model/model.js';
-import { type CollectionNode, type Identity, primaryKeyOf } from '../../schema/model/state.js';
+import { type CollectionNode, type Identity, type State, primaryKeyOf } from '../../schema/model/state.js';
 import { isSystemCollection } from '../../schema/model/system-collections.js';
-import type { Planned } from './rows-in-the-way.js';
+
+export interface Planned {
+  before: State;
+  after: State;
+  events: readonly LogEvent[];
+}
 
 export interface Rows {
   table: Sql;

@@ -7,16 +7,9 @@ import type { Warning } from '../../kernel/warning.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { hasForeignKey, referencedColumns } from '../../projector/ddl/create-table.js';
 import { type Sql, ident, integer, join, literal, sql } from '../../projector/ddl/sql.js';
-import type { LogEvent } from '../../schema/model/events.js';
 import type { ColumnSchema } from '../../schema/model/model.js';
-import { type State, getField, getRelation } from '../../schema/model/state.js';
-import { type Rows, rowsBefore } from './rows-before.js';
-
-export interface Planned {
-  before: State;
-  after: State;
-  events: readonly LogEvent[];
-}
+import { getField, getRelation } from '../../schema/model/state.js';
+import { type Planned, type Rows, rowsBefore } from './rows-before.js';
 
 interface Question {
   collection: string;

@@ -31,13 +31,13 @@ export function* similarTables(
     }
     yield;
   }
-  const pairs: [string, string][] = [];
-  for (const [table, { table: other, isAlone }] of nearest.come) {
-    const back = nearest.gone.get(other);
-    if (isAlone && back?.isAlone === true && back.table === table) pairs.push([other.name, table.name]);
-  }
-  return pairs;
+  return [...nearest.come].flatMap(([table, there]): [string, string][] =>
+    isMutual(table, there, nearest.gone.get(there.table)) ? [[there.table.name, table.name]] : [],
+  );
 }
+
+const isMutual = (table: ShapedTable, there: Nearest, back: Nearest | undefined): boolean =>
+  there.isAlone && back?.isAlone === true && back.table === table;
 
 interface Nearest {
   table: ShapedTable;
