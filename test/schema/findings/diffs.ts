@@ -1,0 +1,89 @@
+/** Changes said as diffs: a snapshot is edited, and compared with the schema that it is of. */
+import { planBatch } from '../../../src/projector/ddl/plan.js';
+import { runToEnd } from '../../../src/kernel/resumable.js';
+import { compareSnapshot } from '../../../src/schema/compare/compare-snapshot.js';
+import { type Finding, type Known, findingsOf } from '../../../src/schema/findings/index.js';
+import { type State, initialState } from '../../../src/schema/model/state.js';
+import { snapshotOf } from '../../../src/schema/snapshot/snapshot.js';
+import { transition } from '../../../src/schema/transition/transition.js';
+import type { LogEvent } from '../../../src/schema/model/events.js';
+
+type Loose = Record<string, unknown>;
+
+export interface Edited {
+  collections: (Loose & { collection: string })[];
+  fields: (Loose & { collection: string; field: string; schema: Loose | null })[];
+  relations: Loose[];
+}
+
+export interface How {
+  known?: Known;
+  /** Asked for with `concurrentIndexCreation`. */
+  concurrently?: true;
+  online?: true;
+}
+
+const RELEASE = '0.1.0';
+
+/** The state that an edited snapshot leads to, and the findings on the way. */
+export function edit(
+  before: State,
+  change: (snapshot: Edited) => void,
+  how: How = {},
+): { after: State; findings: Finding[] } {
+  const snapshot = structuredClone(runToEnd(snapshotOf(before, RELEASE))) as unknown as Edited;
+  change(snapshot);
+  const compared = runToEnd(compareSnapshot(before, snapshot, { force: false, mode: 'mirror', release: RELEASE }));
+  if (!compared.ok) throw new Error(JSON.stringify(compared.problems));
+  const { desired } = compared.value;
+  const decided = runToEnd(transition(before, desired.state, desired.touched));
+  const events = how.concurrently ? decided.map(concurrently) : decided;
+  const { statements, after } = runToEnd(planBatch(before, events, 'public'));
+  const plan = { before, after, events, statements, online: how.online === true };
+  return { after, findings: runToEnd(findingsOf(plan, how.known)) };
+}
+
+const concurrently = (event: LogEvent): LogEvent =>
+  event.type === 'field.created' || event.type === 'field.updated'
+    ? ({ ...event, data: { ...event.data, concurrent_indexes: true } } as LogEvent)
+    : event;
+
+export const column = (
+  collection: string,
+  field: string,
+  type: string,
+  schema: Loose = {},
+): Edited['fields'][number] => ({
+  collection,
+  field,
+  type,
+  meta: { interface: 'input' },
+  schema,
+});
+
+export const table = (collection: string, extras?: object): Edited['collections'][number] => ({
+  collection,
+  schema: extras === undefined ? {} : { extras },
+});
+
+export const key = (collection: string, type = 'bigInteger'): Edited['fields'][number] =>
+  column(collection, 'id', type, { is_primary_key: true, has_auto_increment: true, is_nullable: false });
+
+/** Articles and their authors, in a database where they have been for long. */
+export const LIBRARY: State = edit(initialState(), ({ collections, fields }) => {
+  collections.push(table('articles'), table('authors'));
+  fields.push(key('articles'), key('authors'));
+  fields.push(
+    column('articles', 'title', 'string', { max_length: 100 }),
+    column('articles', 'slug', 'string', { is_indexed: true }),
+    column('articles', 'views', 'integer', { is_nullable: false, default_value: 0 }),
+    column('articles', 'author', 'bigInteger'),
+    column('articles', 'sent', 'timestamp', {}),
+  );
+}).after;
+
+export const fieldIn = ({ fields }: Edited, name: string): Edited['fields'][number] & { schema: Loose } => {
+  const found = fields.find(({ collection, field }) => collection === 'articles' && field === name);
+  if (found?.schema == null) throw new Error(`no field ${name}`);
+  return found as Edited['fields'][number] & { schema: Loose };
+};

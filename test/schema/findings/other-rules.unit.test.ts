@@ -1,0 +1,185 @@
+/** The rules that no other tool has a name for, each with what it finds and what it leaves alone. */
+import { expect } from 'chai';
+import { RULES } from '../../../src/schema/findings/index.js';
+import { ROWS } from './plan.js';
+import { readFileSync } from 'node:fs';
+import { type Edited, type How, LIBRARY, column, edit, fieldIn, key, table } from './diffs.js';
+
+type Edit = (snapshot: Edited) => void;
+
+const relation =
+  (on_delete: string, one = 'authors'): Edit =>
+  ({ relations }) =>
+    relations.push({
+      many_collection: 'articles',
+      many_field: 'author',
+      one_collection: one,
+      schema: { constraint_name: 'articles_author_foreign', on_update: 'NO ACTION', on_delete },
+    });
+const add =
+  (name: string, type: string, schema: object = {}): Edit =>
+  ({ fields }) =>
+    fields.push(column('articles', name, type, { ...schema }));
+const made =
+  (name: string, ...fields: Edited['fields']): Edit =>
+  (snapshot) => {
+    snapshot.collections.push(table(name));
+    snapshot.fields.push(...fields);
+  };
+const required: Edit = (snapshot) => Object.assign(fieldIn(snapshot, 'title').schema, { is_nullable: false });
+
+const found = (change: Edit, how?: How) => edit(LIBRARY, change, how).findings;
+const codes = (change: Edit, how?: How): string[] => found(change, how).map(({ code }) => code);
+const oneOf = (code: string, change: Edit, how?: How) => found(change, how).find((each) => each.code === code);
+const statistics = (rows: number, more = {}): How => ({
+  known: { statistics: new Map([['articles', ROWS(rows, more)]]) },
+});
+
+describe('rules of findings', () => {
+  it('FOREIGN_KEY_WITHOUT_INDEX looks for an index that begins with the field', () => {
+    const code = 'FOREIGN_KEY_WITHOUT_INDEX';
+    const plain = oneOf(code, relation('NO ACTION'), statistics(500_000));
+    expect(plain).to.include({ level: 'warn', field: 'author' });
+    expect(plain?.safer?.request?.path).to.equal('/fields/articles/author?concurrentIndexCreation');
+    expect(oneOf(code, relation('NO ACTION'), statistics(500))?.level).to.equal('note');
+    const indexed: Edit = (snapshot) => {
+      relation('NO ACTION')(snapshot);
+      Object.assign(fieldIn(snapshot, 'author').schema, { is_indexed: true });
+    };
+    expect(codes(indexed)).not.to.include(code);
+    const byExtras =
+      (columns: string): Edit =>
+      (snapshot) => {
+        relation('NO ACTION')(snapshot);
+        for (const each of snapshot.collections)
+          if (each.collection === 'articles')
+            each['schema'] = { extras: { indexes: [{ name: 'own', definition: `USING btree (${columns})` }] } };
+      };
+    expect(codes(byExtras('author, slug'))).not.to.include(code);
+    expect(codes(byExtras('slug, author'))).to.include(code);
+  });
+
+  it('CASCADE_DELETES and NULL_ON_REQUIRED look at what a delete does', () => {
+    expect(codes(relation('CASCADE'))).to.include('CASCADE_DELETES');
+    expect(codes(relation('RESTRICT'))).not.to.include('CASCADE_DELETES');
+    expect(oneOf('CASCADE_DELETES', relation('CASCADE'), statistics(50_000_000))?.level).to.equal('warn');
+    const needed: Edit = (snapshot) => {
+      relation('SET NULL')(snapshot);
+      Object.assign(fieldIn(snapshot, 'author').schema, { is_nullable: false });
+    };
+    expect(codes(needed)).to.include('NULL_ON_REQUIRED');
+    expect(codes(relation('SET NULL'))).not.to.include('NULL_ON_REQUIRED');
+  });
+
+  it('RESERVED_NAME and NAME_NEEDS_QUOTES look at names of tables and columns', () => {
+    expect(codes(made('order', key('order')))).to.include('RESERVED_NAME');
+    expect(codes(made('orders', key('orders')))).not.to.include('RESERVED_NAME');
+    expect(codes(add('user', 'string'))).to.include('RESERVED_NAME');
+    expect(codes(made('BlogPosts', key('BlogPosts')))).to.include('NAME_NEEDS_QUOTES');
+    expect(codes(made('artículos_2', key('artículos_2')))).not.to.include('NAME_NEEDS_QUOTES');
+    const folder: Edit = ({ collections }) => collections.push({ collection: 'Big Folder', schema: null });
+    expect(codes(folder)).not.to.include('NAME_NEEDS_QUOTES');
+  });
+
+  it('LOCAL_TIME_DEFAULT is about moments that a session writes as its own clock shows them', () => {
+    expect(codes(add('made', 'dateTime', { default_value: 'now()' }))).to.include('LOCAL_TIME_DEFAULT');
+    expect(codes(add('made', 'timestamp', { default_value: 'now()' }))).not.to.include('LOCAL_TIME_DEFAULT');
+  });
+
+  it('DROPS_CONSTRAINT is not about what is made again, or goes with its table', () => {
+    const related = edit(LIBRARY, relation('NO ACTION')).after;
+    const of = (change: Edit): string[] => edit(related, change).findings.map(({ code }) => code);
+    expect(of(({ relations }) => relations.splice(0))).to.include('DROPS_CONSTRAINT');
+    const cascading: Edit = ({ relations }) =>
+      relations.forEach((each) => Object.assign(each['schema'] as object, { on_delete: 'CASCADE' }));
+    expect(of(cascading)).not.to.include('DROPS_CONSTRAINT');
+    const withoutAuthors: Edit = (snapshot) => {
+      snapshot.collections = snapshot.collections.filter(({ collection }) => collection !== 'authors');
+      snapshot.fields = snapshot.fields.filter(({ collection }) => collection !== 'authors');
+      snapshot.relations = [];
+    };
+    expect(of(withoutAuthors)).not.to.include('DROPS_CONSTRAINT');
+  });
+
+  it('PRIMARY_KEY_OVER_ROWS and KEY_MAY_OVERFLOW look at the key', () => {
+    const moved: Edit = (snapshot) => {
+      Object.assign(fieldIn(snapshot, 'id').schema, { is_primary_key: false });
+      Object.assign(fieldIn(snapshot, 'slug'), { schema: { is_primary_key: true, is_nullable: false } });
+    };
+    expect(codes(moved)).to.include('PRIMARY_KEY_OVER_ROWS');
+    const small: Edit = (snapshot) =>
+      Object.assign(fieldIn(snapshot, 'id'), {
+        type: 'integer',
+        schema: { is_primary_key: true, has_auto_increment: true, is_nullable: false },
+      });
+    expect(oneOf('KEY_MAY_OVERFLOW', small, statistics(1_500_000_000))?.level).to.equal('danger');
+    expect(oneOf('KEY_MAY_OVERFLOW', small, statistics(1_000))?.level).to.equal('note');
+    const single: Edit = (snapshot) => {
+      snapshot.collections.push({ ...table('settings'), meta: { singleton: true } });
+      snapshot.fields.push(key('settings', 'integer'));
+    };
+    expect(codes(single)).not.to.include('KEY_MAY_OVERFLOW');
+  });
+
+  it('NEEDED_ELSEWHERE names what PostgreSQL keeps to a table or a column', () => {
+    const dependents = [
+      { kind: 'view', name: 'latest', table: 'articles', column: 'title' },
+      { kind: 'view', name: 'names', table: 'authors', column: null },
+    ];
+    const gone: Edit = (snapshot) => {
+      snapshot.fields = snapshot.fields.filter(({ field }) => field !== 'title' && field !== 'sent');
+    };
+    const told = found(gone, { known: { dependents } }).filter(({ code }) => code === 'NEEDED_ELSEWHERE');
+    expect(told.map(({ level, field }) => [level, field])).to.deep.equal([['danger', 'title']]);
+    expect(told[0]?.message).to.contain('view latest').and.contain('refuses');
+    expect(codes(required, { known: { dependents } })).not.to.include('NEEDED_ELSEWHERE');
+  });
+
+  it('CREATES_EXTENSION names what every server needs', () => {
+    const typed: Edit = (snapshot) => {
+      for (const each of snapshot.collections)
+        if (each.collection === 'articles')
+          each['schema'] = { extras: { needs: [{ kind: 'extension', name: 'ltree' }] } };
+      add('more', 'unknown', { data_type: 'ltree' })(snapshot);
+    };
+    expect(oneOf('CREATES_EXTENSION', typed)).to.include({ level: 'note', collection: 'articles' });
+    expect(codes(add('more', 'text'))).not.to.include('CREATES_EXTENSION');
+  });
+
+  it('NO_PRIMARY_KEY is told when the key goes', () => {
+    const keyless: Edit = (snapshot) => Object.assign(fieldIn(snapshot, 'id').schema, { is_primary_key: false, is_unique: false });
+    expect(codes(keyless)).to.include('NO_PRIMARY_KEY');
+  });
+
+  it('MAY_FAIL is not said of a relation whose field comes with it, and is null everywhere', () => {
+    expect(codes(relation('NO ACTION'))).to.include('MAY_FAIL');
+    const fresh: Edit = (snapshot) => {
+      add('editor', 'bigInteger')(snapshot);
+      snapshot.relations.push({
+        many_collection: 'articles',
+        many_field: 'editor',
+        one_collection: 'authors',
+        schema: { constraint_name: 'articles_editor_foreign', on_update: 'NO ACTION', on_delete: 'NO ACTION' },
+      });
+    };
+    expect(codes(fresh)).not.to.include('MAY_FAIL');
+  });
+
+  it('notes about new tables are told once, with their places', () => {
+    const many: Edit = (snapshot) =>
+      ['a', 'b', 'c', 'd', 'e', 'f'].forEach((name) => made(name, key(name, 'integer'))(snapshot));
+    const told = found(many).filter(({ code }) => code === 'KEY_MAY_OVERFLOW');
+    expect(told).to.have.length(1);
+    expect(told[0]?.places?.map(({ collection }) => collection)).to.deep.equal(['a', 'b', 'c', 'd', 'e', 'f']);
+    expect(told[0]?.message).to.contain('the same of b.id, c.id, d.id and 2 more');
+  });
+
+  it('are all tried here, or among what other tools call unsafe', () => {
+    const texts = ['other-rules', 'known-unsafe', 'levels']
+      .map((name) => readFileSync(new URL(`${name}.unit.test.ts`, import.meta.url), 'utf8'))
+      .join('\n');
+    const checked = RULES.filter(({ statement, field, relation: of, event }) => statement ?? field ?? of ?? event);
+    const isTried = (code: string): boolean => texts.includes(`'${code}'`);
+    expect(checked.map(({ code }) => code).filter((code) => !isTried(code))).to.deep.equal([]);
+  });
+});
