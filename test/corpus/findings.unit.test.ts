@@ -1,0 +1,64 @@
+/** What is found in schemas that real projects committed: nothing that their authors would laugh at. */
+import { expect } from 'chai';
+import { parseYaml } from '../../src/http/formats/yaml.js';
+import { planBatch } from '../../src/projector/ddl/plan.js';
+import { runToEnd } from '../../src/kernel/resumable.js';
+import { compareSnapshot } from '../../src/schema/compare/compare-snapshot.js';
+import { type Finding, findingsOf } from '../../src/schema/findings/index.js';
+import { type State, initialState } from '../../src/schema/model/state.js';
+import { transition } from '../../src/schema/transition/transition.js';
+import { type CorpusFile, corpusFiles, corpusIsThere, historyFiles } from './corpus.js';
+
+async function step(before: State, file: CorpusFile): Promise<{ after: State; findings: Finding[] }> {
+  const body = await parseYaml(file.text);
+  const compared = runToEnd(compareSnapshot(before, body, { force: true, mode: 'mirror', release: '0.1.0' }));
+  if (!compared.ok) throw new Error(`${file.name}: ${JSON.stringify(compared.problems)}`);
+  const { desired } = compared.value;
+  const events = runToEnd(transition(before, desired.state, desired.touched));
+  const { statements, after } = runToEnd(planBatch(before, events, 'public'));
+  return { after, findings: runToEnd(findingsOf({ before, after, events, statements })) };
+}
+
+/** Of a schema that is new, nothing can be lost, locked or broken: what is left is the habits of its author. */
+const HABITS = new Set([
+  'CASCADE_DELETES',
+  'FOREIGN_KEY_WITHOUT_INDEX',
+  'JSON_NOT_JSONB',
+  'KEY_MAY_OVERFLOW',
+  'NAME_NEEDS_QUOTES',
+  'RESERVED_NAME',
+  'TIME_WITHOUT_ZONE',
+]);
+
+describe('findings of real schemas', () => {
+  before(function () {
+    if (corpusIsThere()) return;
+    process.stderr.write('The folder of real schemas is absent: their findings are not looked at.\n');
+    this.skip();
+  });
+
+  it('are a handful of notes where the schema is new, each told once', async () => {
+    for (const file of corpusFiles()) {
+      const { findings } = await step(initialState(), file);
+      const shown = `${file.name}: ${findings.map(({ level, code, message }) => `${level} ${code} ${message}`).join('\n')}`;
+      expect(findings.length, shown).to.be.at.most(HABITS.size);
+      expect(new Set(findings.map(({ code }) => code)).size, shown).to.equal(findings.length);
+      for (const { level, code } of findings) expect([level, HABITS.has(code)], shown).to.deep.equal(['note', true]);
+    }
+  });
+
+  it('are dangers only where data goes, in a history of ten steps', async () => {
+    let state = initialState();
+    const dangers: string[] = [];
+    for (const file of historyFiles()) {
+      const { after, findings } = await step(state, file);
+      state = after;
+      for (const { level, code, message } of findings) {
+        if (level === 'danger') dangers.push(code);
+        // A field that is new is null in every row: none can stand in the way of its key.
+        if (code === 'MAY_FAIL') expect(message).to.match(/nullability/);
+      }
+    }
+    expect(new Set(dangers)).to.deep.equal(new Set(['LOSES_DATA']));
+  });
+});

@@ -1,0 +1,99 @@
+/** What the database says of a plan's tables: statistics with their age, and what PostgreSQL keeps to them. */
+import { expect } from 'chai';
+import { json } from '../../support/client.js';
+import { withService } from '../../support/with-service.js';
+
+interface Shown {
+  code: string;
+  level: string;
+  collection?: string;
+  field?: string;
+  message: string;
+  event?: number;
+  statement?: number;
+  statistics?: { rows: number | null; bytes: number | null; age: number | null; uses: number | null } | null;
+}
+
+interface Plan {
+  events: object[];
+  statements: { summary: string; event: number }[];
+  warnings: Shown[];
+}
+
+describe('findings of a plan', () => {
+  const { api, client: send } = withService();
+  const sql = (text: string) => api.sql(text);
+
+  before(async () => {
+    const fields = ['title', 'slug', 'body'].map((field) => ({ field, type: 'string', interface: 'input' }));
+    for (const collection of ['articles', 'quiet']) {
+      const { status, text } = await send('/collections', json({ collection, schema: {}, fields }));
+      expect(status, text).to.equal(200);
+    }
+    await sql(`INSERT INTO articles (title) SELECT 'a' || n FROM generate_series(1, 20000) n`);
+    await sql('ANALYZE articles');
+    await sql('CREATE VIEW headlines AS SELECT title FROM articles');
+    await sql(`CREATE FUNCTION newest() RETURNS text LANGUAGE sql BEGIN ATOMIC SELECT max(slug) FROM articles; END`);
+  });
+
+  const snapshot = async () =>
+    JSON.parse((await send('/schema/snapshot')).text) as {
+      fields: { collection: string; field: string; type: string; schema: Record<string, unknown> }[];
+    };
+
+  const diffOf = async (change: (field: { field: string; type: string; schema: object }) => boolean) => {
+    const wanted = await snapshot();
+    wanted.fields = wanted.fields.filter((each) => each.collection !== 'articles' || change(each));
+    const { status, json: answer, text } = await send('/schema/diff', json(wanted));
+    expect(status, text).to.equal(200);
+    return answer as { hash: string; diff: object; warnings: Shown[] };
+  };
+
+  it('say their size, and how old the statistics are', async () => {
+    const { warnings } = await diffOf((each) => {
+      if (each.field === 'body') Object.assign(each.schema, { is_nullable: false });
+      return true;
+    });
+    const lock = warnings.find(({ code }) => code === 'LONG_LOCK');
+    expect(lock).to.include({ level: 'warn', collection: 'articles', field: 'body' });
+    expect(lock?.statistics?.rows).to.be.within(19_000, 21_000);
+    expect(lock?.statistics?.age).to.be.within(0, 600);
+    expect(lock?.message).to.match(/about 2\d,\d{3} rows, \d+ (kB|MB); by statistics \d+ s old/);
+    expect(lock).not.to.have.any.keys('event', 'statement');
+  });
+
+  it('name the views and functions that need what goes, and not those that do not', async () => {
+    const goes = async (name: string) =>
+      (await diffOf(({ field }) => field !== name)).warnings.filter(({ code }) => code === 'NEEDED_ELSEWHERE');
+    expect(
+      (await goes('title')).map(({ level, field, message }) => [level, field, message.includes('view headlines')]),
+    ).to.deep.equal([['danger', 'title', true]]);
+    expect((await goes('slug')).map(({ message }) => /function newest\(\)/.test(message))).to.deep.equal([true]);
+    expect(await goes('body')).to.deep.equal([]);
+  });
+
+  it('point into the plan of a dry run and of an explanation', async () => {
+    const { hash, diff } = await diffOf((each) => {
+      if (each.field === 'slug') Object.assign(each.schema, { is_indexed: true });
+      return true;
+    });
+    for (const query of ['dry_run', 'explain']) {
+      const { status, json: answer } = await send(`/schema/apply?${query}`, json({ hash, diff }));
+      const plan = answer as Plan;
+      expect(status).to.equal(200);
+      const found = plan.warnings.find(({ code }) => code === 'INDEX_UNDER_LOCK');
+      expect(found?.event, query).to.equal(0);
+      expect(plan.statements[found?.statement ?? -1]?.summary, query).to.contain('create index on articles.slug');
+    }
+  });
+
+  it('come without statistics where PostgreSQL has none yet', async () => {
+    const wanted = await snapshot();
+    for (const each of wanted.fields)
+      if (each.collection === 'quiet' && each.field === 'body') Object.assign(each.schema, { is_nullable: false });
+    const { json: answer } = await send('/schema/diff', json(wanted));
+    const lock = (answer as { warnings: Shown[] }).warnings.find(({ code }) => code === 'LONG_LOCK');
+    expect(lock?.level).to.equal('warn');
+    expect(lock?.statistics?.rows ?? null).to.equal(null);
+  });
+});
