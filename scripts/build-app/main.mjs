@@ -8,6 +8,7 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ICONS_HASH, iconModules, packIcons } from './icons.mjs';
 import { compress } from './compress.mjs';
+import { docsHeadings } from './docs.mjs';
 import { licences } from './licences.mjs';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -32,7 +33,7 @@ async function build() {
     root: SOURCE,
     base: '/app/',
     logLevel: 'warn',
-    plugins: [react(), iconModules(), noteModules, licences(ROOT)],
+    plugins: [react(), iconModules(), docsHeadings(ROOT), noteModules, licences(ROOT)],
     define: { __ICONS__: JSON.stringify(ICONS_HASH) },
     html: { cspNonce: '%CSP_NONCE%' },
     build: {
@@ -62,12 +63,14 @@ function isCurrent() {
 }
 
 function hashes(elsewhere) {
-  const own = ['src/web', 'scripts/build-app'].flatMap((folder) =>
+  const own = ['src/web', 'scripts/build-app', 'docs'].flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
+      .filter((entry) => entry.isFile() && !entry.name.endsWith('.png'))
       .map((entry) => relative(ROOT, join(entry.parentPath, entry.name))),
   );
-  const files = [...new Set([...own, ...elsewhere, 'package-lock.json'])].sort((one, other) => (one < other ? -1 : 1));
+  const files = [...new Set([...own, ...elsewhere, 'README.md', 'package-lock.json'])].sort((one, other) =>
+    one < other ? -1 : 1,
+  );
   return Object.fromEntries(
     files.map((file) => [
       file,

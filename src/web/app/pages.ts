@@ -35,3 +35,18 @@ export const ACTIONS: readonly PageEntry[] = [
   { to: '/review', search: { bring: true }, label: 'Bring a snapshot in', icon: reviewIcon, roles: ['admin'] },
   { to: '/review', search: { bring: true }, label: 'Go back to a moment', icon: reviewIcon, roles: READERS_OF_HISTORY },
 ];
+
+/** Parts of pages that have addresses of their own: what ⌘K finds beside the pages. */
+export const PARTS: readonly { to: string; label: string; of: string; roles: readonly Role[] }[] = [
+  {
+    to: '/operations/checks',
+    label: 'Checks: doctor, verification, drift',
+    of: 'Operations',
+    roles: READERS_OF_HISTORY,
+  },
+  { to: '/operations/changes', label: 'Under way: change requests', of: 'Operations', roles: READERS_OF_HISTORY },
+  { to: '/operations/trash', label: 'Trash', of: 'Operations', roles: READERS_OF_HISTORY },
+  { to: '/operations/adopt', label: 'Adopt tables', of: 'Operations', roles: ['admin'] },
+  { to: '/operations/metrics', label: 'Metrics', of: 'Operations', roles: READERS_OF_HISTORY },
+  { to: '/docs', label: 'Guides', of: 'API', roles: EVERYBODY },
+];

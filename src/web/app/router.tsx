@@ -1,6 +1,7 @@
 /** The addresses of the app. A page is loaded when it is first gone to, and told its part of the address. */
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import { readCollectionSearch } from '../pages/collection/search.js';
+import { readChangesSearch } from '../pages/operations/search.js';
 import { readReferenceSearch } from '../pages/reference/search.js';
 import { readReviewSearch } from '../pages/review/search.js';
 import { readTimelineSearch } from '../pages/timeline/search.js';
@@ -51,14 +52,75 @@ const reference = createRoute({
   component: lazyRouteComponent(() => import('../pages/reference/page.js'), 'ReferencePage'),
 });
 
+const docs = createRoute({
+  getParentRoute: () => root,
+  path: '/docs',
+  component: lazyRouteComponent(() => import('../pages/docs/page.js'), 'DocsPage'),
+});
+
+const docsPage = createRoute({
+  getParentRoute: () => root,
+  path: '/docs/$page',
+  component: lazyRouteComponent(() => import('../pages/docs/page.js'), 'DocsPage'),
+});
+
 const operations = createRoute({
   getParentRoute: () => root,
   path: '/operations',
   component: lazyRouteComponent(() => import('../pages/operations/page.js'), 'OperationsPage'),
 });
 
+const health = createRoute({
+  getParentRoute: () => operations,
+  path: '/',
+  component: lazyRouteComponent(() => import('../pages/operations/health-tab.js'), 'HealthTab'),
+});
+
+const checks = createRoute({
+  getParentRoute: () => operations,
+  path: '/checks',
+  component: lazyRouteComponent(() => import('../pages/operations/checks-tab.js'), 'ChecksTab'),
+});
+
+const changes = createRoute({
+  getParentRoute: () => operations,
+  path: '/changes',
+  validateSearch: readChangesSearch,
+  component: lazyRouteComponent(() => import('../pages/operations/changes-tab.js'), 'ChangesTab'),
+});
+
+const trash = createRoute({
+  getParentRoute: () => operations,
+  path: '/trash',
+  component: lazyRouteComponent(() => import('../pages/operations/trash-tab.js'), 'TrashTab'),
+});
+
+const adopt = createRoute({
+  getParentRoute: () => operations,
+  path: '/adopt',
+  component: lazyRouteComponent(() => import('../pages/operations/adopt-tab.js'), 'AdoptTab'),
+});
+
+const metrics = createRoute({
+  getParentRoute: () => operations,
+  path: '/metrics',
+  component: lazyRouteComponent(() => import('../pages/operations/metrics-tab.js'), 'MetricsTab'),
+});
+
+const operationsParts = operations.addChildren([health, checks, changes, trash, adopt, metrics]);
+
 export const router = createRouter({
-  routeTree: root.addChildren([schema, collection, review, timeline, operations, accounts, reference]),
+  routeTree: root.addChildren([
+    schema,
+    collection,
+    review,
+    timeline,
+    operationsParts,
+    accounts,
+    reference,
+    docs,
+    docsPage,
+  ]),
   basepath: '/app',
   defaultPreload: 'intent',
   scrollRestoration: true,

@@ -2,10 +2,11 @@
 import type { NavigateOptions } from '@tanstack/react-router';
 import type { FieldDocument, ListedCollection } from '../service/types.js';
 import { brief } from '../shared/brief.js';
-import type { PageEntry } from './pages.js';
+import type { PARTS, PageEntry } from './pages.js';
+import type { Heading } from 'docs:headings';
 
 export interface Found {
-  kind: 'page' | 'collection' | 'field';
+  kind: 'page' | 'collection' | 'field' | 'guide';
   key: string;
   label: string;
   description: string;
@@ -16,6 +17,9 @@ export interface Found {
 
 interface Searched {
   pages: readonly PageEntry[];
+  parts: typeof PARTS;
+  /** Of the guides. */
+  headings: readonly Heading[];
   collections: readonly ListedCollection[];
   fields: readonly Pick<FieldDocument, 'collection' | 'field' | 'type'>[];
 }
@@ -24,12 +28,14 @@ interface Searched {
 const MOST = 30;
 
 /** @param needle what was typed; empty: the pages, and the first collections */
-export function findFor(needle: string, { pages, collections, fields }: Searched): Found[] {
+export function findFor(needle: string, { pages, parts, headings, collections, fields }: Searched): Found[] {
   const wanted = needle.toLowerCase();
   const ranked = [
     ...best(pages, wanted, ({ label }) => label).map(pageFound),
+    ...(wanted === '' ? [] : best(parts, wanted, ({ label }) => label).map(partFound)),
     ...best(collections, wanted, ({ collection }) => collection).map(collectionFound),
     ...(wanted === '' ? [] : best(fields, wanted, (field) => nameFor(wanted, field)).map(fieldFound)),
+    ...(wanted === '' ? [] : best(headings, wanted, ({ text }) => text).map(headingFound)),
   ];
   return ranked.slice(0, MOST);
 }
@@ -58,6 +64,24 @@ const pageFound = ({ to, label, search }: PageEntry): Found => ({
   description: search === undefined ? 'Page' : 'Action',
   icon: null,
   to: { to, ...(search && { search }) },
+});
+
+const partFound = ({ to, label, of }: Searched['parts'][number]): Found => ({
+  kind: 'page',
+  key: `part ${to}`,
+  label,
+  description: of,
+  icon: null,
+  to: { to: to as '/' },
+});
+
+const headingFound = ({ page, title, text, anchor }: Heading): Found => ({
+  kind: 'guide',
+  key: `guide ${page} ${anchor}`,
+  label: text,
+  description: title === text ? 'Guide' : `Guide: ${title}`,
+  icon: null,
+  to: { to: '/docs/$page', params: { page }, hash: anchor },
 });
 
 const collectionFound = ({ collection, meta, schema }: ListedCollection): Found => ({

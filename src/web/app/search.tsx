@@ -1,20 +1,28 @@
 /** ⌘K: goes to any collection, field or page by a few letters of its name. */
 import fieldIcon from 'icon:data_object';
 import pageIcon from 'icon:arrow_forward';
+import guideIcon from 'icon:menu_book';
 import searchIcon from 'icon:search';
 import tableIcon from 'icon:table';
 import { Spotlight, createSpotlight } from '@mantine/spotlight';
-import { useQuery } from '@tanstack/react-query';
+import { queryOptions, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type KeyboardEvent, useDeferredValue, useState } from 'react';
 import { collectionsQuery, fieldNamesQuery } from '../service/queries.js';
 import { useRole } from '../service/use-session.js';
 import { Glyph } from '../shared/glyph.js';
 import { MaterialIcon } from '../shared/material-icon.js';
-import { ACTIONS, PAGES } from './pages.js';
+import { ACTIONS, PAGES, PARTS } from './pages.js';
 import { type Found, findFor } from './search-index.js';
 
 const [store, spotlight] = createSpotlight();
+
+/** Loaded when somebody searches for the first time. */
+const headingsQuery = queryOptions({
+  queryKey: ['headings'],
+  staleTime: Infinity,
+  queryFn: async () => (await import('docs:headings')).default,
+});
 
 export const openSearch = () => spotlight.open();
 
@@ -26,8 +34,10 @@ export function Search() {
   const navigate = useNavigate();
   const { data: collections = [] } = useQuery({ ...collectionsQuery(), enabled: asked });
   const { data: fields = [], isFetching } = useQuery({ ...fieldNamesQuery(), enabled: asked && needle !== '' });
+  const { data: headings = [] } = useQuery({ ...headingsQuery, enabled: asked });
   const pages = [...PAGES, ...ACTIONS].filter(({ roles }) => roles.includes(role));
-  const found = findFor(needle, { pages, collections, fields });
+  const parts = PARTS.filter(({ roles }) => roles.includes(role));
+  const found = findFor(needle, { pages, parts, headings, collections, fields });
   const go = ({ to }: Found) => void navigate(to);
   // The kit marks the first line before ours are drawn again: without a mark, Enter means the first one.
   const onKeyDown = (event: KeyboardEvent) => {
@@ -48,7 +58,7 @@ export function Search() {
       attributes={{ content: { 'aria-label': 'Search' } }}
     >
       <Spotlight.Search
-        placeholder="Collections, fields, pages …"
+        placeholder="Collections, fields, pages, guides …"
         aria-label="Search"
         onKeyDown={onKeyDown}
         leftSection={<Glyph path={searchIcon} size={20} />}
@@ -73,7 +83,9 @@ export function Search() {
   );
 }
 
+const ICONS = { field: fieldIcon, page: pageIcon, guide: guideIcon } as const;
+
 function Icon({ of }: { of: Found }) {
   if (of.kind === 'collection') return <MaterialIcon name={of.icon} otherwise={tableIcon} />;
-  return <Glyph path={of.kind === 'field' ? fieldIcon : pageIcon} />;
+  return <Glyph path={ICONS[of.kind]} />;
 }

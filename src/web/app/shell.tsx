@@ -51,6 +51,10 @@ export function Shell() {
   );
 }
 
-/** A collection is a part of the schema. */
+/** What stands elsewhere and belongs to a page. */
+const BELONGS: Readonly<Record<string, string>> = { '/': '/collections/', '/api': '/docs' };
+
 const isAt = (to: string, pathname: string): boolean =>
-  to === '/' ? pathname === '/' || pathname.startsWith('/collections/') : pathname.startsWith(to);
+  pathname === to ||
+  (to !== '/' && pathname.startsWith(`${to}/`)) ||
+  (BELONGS[to] !== undefined && pathname.startsWith(BELONGS[to]));

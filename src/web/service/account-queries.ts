@@ -1,7 +1,7 @@
 /** Users and their tokens. For admins. */
 import { queryOptions } from '@tanstack/react-query';
-import { request } from './request.js';
-import type { NewToken, Role, Token, User } from './types.js';
+import { request, withQuery } from './request.js';
+import type { LiveSession, NewToken, Role, Token, User } from './types.js';
 
 /** Everything that a change of an account makes old begins with this. */
 export const ACCOUNTS = 'accounts';
@@ -45,3 +45,15 @@ export const createToken = async (user: string, given: { name: string; expires_a
   (await request<{ data: NewToken }>(`/users/${user}/tokens`, { method: 'POST', json: given })).data;
 
 export const removeToken = (user: string, id: string) => request(`/users/${user}/tokens/${id}`, { method: 'DELETE' });
+
+/** Those used last first; of one user, or of all. */
+export const sessionsQuery = (user?: string) =>
+  queryOptions({
+    queryKey: [ACCOUNTS, 'sessions', user],
+    queryFn: async ({ signal }) =>
+      (await request<{ data: LiveSession[] }>(withQuery('/sessions', { user, limit: 200 }), { signal })).data,
+  });
+
+export const endSession = (id: string) => request(`/sessions/${id}`, { method: 'DELETE' });
+
+export const endSessions = (user: string) => request(`/users/${user}/sessions`, { method: 'DELETE' });

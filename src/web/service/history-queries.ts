@@ -79,3 +79,13 @@ export const batchQuery = (id: string) =>
       return batches.data[0] ?? null;
     },
   });
+
+const LATEST = 5;
+
+/** What a user did last. */
+export const latestQuery = (actor: string) =>
+  queryOptions({
+    queryKey: [SCHEMA, 'latest', actor],
+    queryFn: async ({ signal }) =>
+      (await request<{ data: Batch[] }>(withQuery('/history/batches', { actor, limit: LATEST }), { signal })).data,
+  });

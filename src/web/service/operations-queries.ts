@@ -4,10 +4,21 @@ import { UnreachableError } from './errors.js';
 import { SCHEMA } from './queries.js';
 import { reasonHeader } from './reason.js';
 import { request } from './request.js';
-import type { Drift, Health, LogVerification, Projection, Verification } from './types.js';
+import type {
+  Adoption,
+  Drift,
+  Examination,
+  Health,
+  LogVerification,
+  Projection,
+  Rebuilt,
+  Verification,
+} from './types.js';
 
 /** Milliseconds: what is shown as it is now is asked for again. */
 const EVERY = 5_000;
+/** The same while something moves. */
+const SOON = 1_000;
 
 export const healthQuery = () =>
   queryOptions({
@@ -26,13 +37,15 @@ async function readHealth(signal: AbortSignal): Promise<Health> {
 }
 
 export const projectionsQuery = () =>
-  queryOptions({
+  queryOptions<Projection[]>({
     queryKey: [SCHEMA, 'projections'],
-    refetchInterval: EVERY,
+    refetchInterval: ({ state: { data } }) =>
+      data?.some(({ rebuilding }) => rebuilding !== null) === true ? SOON : EVERY,
     queryFn: async ({ signal }) => (await request<{ data: Projection[] }>('/projections', { signal })).data,
   });
 
-export const rebuild = (name: string) => request(`/projections/${name}/rebuild`, { method: 'POST' });
+export const rebuild = async (name: string) =>
+  (await request<{ data: Rebuilt }>(`/projections/${name}/rebuild`, { method: 'POST' })).data;
 
 /** Neither is asked for unless somebody wants it: both read everything there is. */
 export const comparison = async () => (await request<{ data: Verification }>('/projections/verify')).data;
@@ -45,4 +58,22 @@ export const acceptDrift = (table: string, reason: string) =>
     method: 'POST',
     json: { collections: [table] },
     headers: reasonHeader(reason),
+  });
+
+/** What `dps doctor` looks at. */
+export const examination = async () => (await request<{ data: Examination }>('/server/doctor')).data;
+
+/** Takes tables that nobody manages as they are; tried alone, nothing is kept. */
+export const adopt = (tables: readonly string[], { isTrial, reason }: { isTrial: boolean; reason: string }) =>
+  request<Adoption>(isTrial ? '/schema/adopt?dry_run' : '/schema/adopt', {
+    method: 'POST',
+    json: { tables },
+    headers: reasonHeader(reason),
+  });
+
+/** Names of tables that are there and that nobody manages. */
+export const unmanagedQuery = () =>
+  queryOptions({
+    queryKey: [SCHEMA, 'unmanaged'],
+    queryFn: async ({ signal }) => (await request<Drift>('/schema/drift', { signal })).unmanaged,
   });

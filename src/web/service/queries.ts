@@ -1,13 +1,13 @@
 /** What pages ask for, under one name each, so that pages that ask for the same share the answer. */
 import { queryOptions } from '@tanstack/react-query';
-import { request, withQuery } from './request.js';
+import { request } from './request.js';
 import type {
   CollectionDocument,
+  DatabaseTable,
   FieldDocument,
   Info,
   ListedCollection,
   RelationDocument,
-  TableExtras,
 } from './types.js';
 
 /** The schema is asked for again only when the log has moved: see app/live.ts. */
@@ -67,18 +67,10 @@ export const relationsQuery = () =>
       ),
   });
 
-/** What a table has beyond its columns. For admins. */
-export const extrasQuery = (collection: string) =>
+/** What PostgreSQL knows of a table: for admins and auditors. Rows come and go without the log: asked for again each time. */
+export const databaseTableQuery = (collection: string) =>
   queryOptions({
-    ...UNTIL_TOLD,
-    queryKey: [SCHEMA, 'extras', collection],
-    queryFn: async ({ signal }) => {
-      // In double quotes a name may hold commas.
-      const name = `"${collection.replaceAll('"', '""')}"`;
-      const path = withQuery('/schema/snapshot', { includeCollections: name });
-      const { collections } = await request<{ collections: { schema: { extras?: TableExtras } | null }[] }>(path, {
-        signal,
-      });
-      return collections[0]?.schema?.extras ?? {};
-    },
+    queryKey: [SCHEMA, 'table', collection],
+    retry: false,
+    queryFn: ({ signal }) => data<DatabaseTable>(`/collections/${encodeURIComponent(collection)}/table`, signal),
   });

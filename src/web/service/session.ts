@@ -152,3 +152,14 @@ export async function renewOrWait(): Promise<void> {
   become({ ...session, status: 'expired' });
   await new Promise<void>((resolve, reject) => waiting.push({ resolve, reject }));
 }
+
+/** Of the session that this page has, as its access token says it; null where a token was given by hand. */
+export function ownSessionId(): string | null {
+  const [, payload = ''] = access?.token.split('.') ?? [];
+  try {
+    const { sid } = JSON.parse(atob(payload.replaceAll('-', '+').replaceAll('_', '/'))) as { sid?: unknown };
+    return typeof sid === 'string' ? sid : null;
+  } catch {
+    return null;
+  }
+}

@@ -6,6 +6,8 @@ import type * as changes from '../../http/openapi/answers/changes.js';
 import type * as history from '../../http/openapi/answers/history.js';
 import type * as operating from '../../http/openapi/answers/operating.js';
 import type * as schema from '../../http/openapi/answers/schema.js';
+import type { databaseTable } from '../../http/openapi/answers/table.js';
+import type { trashEntry } from '../../http/openapi/answers/trash.js';
 import type { CollectionDocument } from '../../http/deps.js';
 
 export type { CollectionDocument } from '../../http/deps.js';
@@ -34,8 +36,6 @@ export type ListedCollection = Pick<CollectionDocument, 'collection' | 'meta'> &
 export type SchemaDiff = CollectionEvent['diff'];
 export type Entry = SchemaDiff['collections'][number]['diff'][number];
 
-export type { TableExtras } from '../../schema/model/extras.js';
-
 export type Health = z.output<typeof operating.health>;
 export type Projection = z.output<typeof operating.projection>;
 export type Drift = z.output<typeof operating.drift>;
@@ -52,3 +52,9 @@ export type ChangeSummary = z.output<typeof changes.changeSummary>;
 /** A batch with the documents that it changed, before and after. */
 export type ChangedBatch = z.output<typeof history.changedBatch>;
 export type DocumentChanges = NonNullable<ChangedBatch['changes']>;
+export type Examination = z.output<typeof operating.examination>;
+export type Adoption = z.output<typeof operating.adoption>;
+export type Rebuilt = z.output<typeof operating.rebuilt>;
+export type LiveSession = z.output<typeof accounts.session>;
+export type TrashEntry = z.output<typeof trashEntry>;
+export type DatabaseTable = z.output<typeof databaseTable>;

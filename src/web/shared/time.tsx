@@ -11,6 +11,7 @@ const STEPS: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' });
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
+const shortDay = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'full' });
 
 export function ago(time: Date, now = Date.now()): string {
@@ -21,12 +22,18 @@ export function ago(time: Date, now = Date.now()): string {
 
 export const dayOf = (time: string): string => day.format(new Date(time));
 
+const SAID = {
+  ago: (time: Date) => ago(time),
+  clock: (time: Date) => clock.format(time),
+  day: (time: Date) => shortDay.format(time),
+} as const;
+
 /** @param props.at ISO 8601 */
-export function Time({ at, as = 'ago' }: { at: string; as?: 'ago' | 'clock' }) {
+export function Time({ at, as = 'ago' }: { at: string; as?: 'ago' | 'clock' | 'day' }) {
   const time = new Date(at);
   return (
     <time dateTime={at} title={exact.format(time)}>
-      {as === 'ago' ? ago(time) : clock.format(time)}
+      {SAID[as](time)}
     </time>
   );
 }

@@ -2,7 +2,6 @@
 import addIcon from 'icon:person_add';
 import { Badge, Button, Group, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { usersQuery } from '../../service/account-queries.js';
 import type { User } from '../../service/types.js';
@@ -11,6 +10,8 @@ import { Glyph } from '../../shared/glyph.js';
 import { Page } from '../../shared/page.js';
 import { useTitle } from '../../shared/page-title.js';
 import { Time } from '../../shared/time.js';
+import { Lately } from './lately.js';
+import { SessionsPart } from './sessions-part.js';
 import { TokensDialog } from './tokens-dialog.js';
 import { UserDialog } from './user-dialog.js';
 import classes from './page.module.css';
@@ -41,6 +42,7 @@ export function AccountsPage() {
           </ul>
         )}
       </Answered>
+      <SessionsPart />
       {open?.what === 'new' && <UserDialog user={null} onClose={close} />}
       {open?.what === 'user' && <UserDialog user={open.user} onClose={close} />}
       {open?.what === 'tokens' && <TokensDialog user={open.user} onClose={close} />}
@@ -50,6 +52,7 @@ export function AccountsPage() {
 
 function UserLine({ user, onOpen }: { user: User; onOpen: (what: 'user' | 'tokens') => void }) {
   const { name, email, role, status, created_at: since } = user;
+  const [isOpen, setOpen] = useState(false);
   return (
     <li className={classes.user}>
       <div className={classes.who}>
@@ -69,8 +72,14 @@ function UserLine({ user, onOpen }: { user: User; onOpen: (what: 'user' | 'token
         )}
       </Group>
       <Group gap="xs">
-        <Button component={Link} to="/timeline" search={{ actor: user.id } as never} variant="subtle" size="xs">
-          What they did
+        <Button
+          variant="subtle"
+          size="xs"
+          aria-expanded={isOpen}
+          aria-label={`What ${name} did lately`}
+          onClick={() => setOpen(!isOpen)}
+        >
+          Lately
         </Button>
         <Button variant="default" size="xs" onClick={() => onOpen('tokens')} aria-label={`Tokens of ${name}`}>
           Tokens
@@ -79,6 +88,7 @@ function UserLine({ user, onOpen }: { user: User; onOpen: (what: 'user' | 'token
           Change
         </Button>
       </Group>
+      {isOpen && <Lately user={user} />}
     </li>
   );
 }

@@ -5,6 +5,7 @@ import tableIcon from 'icon:table';
 import { Badge, Button, Group, Tabs, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, getRouteApi } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { collectionQuery } from '../../service/queries.js';
 import { useRole } from '../../service/use-session.js';
 import type { CollectionDocument } from '../../service/types.js';
@@ -18,7 +19,9 @@ import { colorOf } from '../schema/color.js';
 import { FieldsTab } from './fields-tab.js';
 import { HistoryTab } from './history-tab.js';
 import { RelationsTab } from './relations-tab.js';
+import { Size } from './size.js';
 import { SqlTab } from './sql-tab.js';
+import { TableTab } from './table-tab.js';
 import type { Tab } from './search.js';
 import classes from './page.module.css';
 
@@ -44,7 +47,21 @@ function Whole({ collection: { collection, meta, schema } }: { collection: Colle
   const { tab = 'fields', field } = route.useSearch();
   const navigate = route.useNavigate();
   const mayReadHistory = useRole() !== 'reader';
+  const hasTable = mayReadHistory && schema !== null && meta.system !== true;
   const choose = (next: string | null) => void navigate({ search: { tab: next as Tab }, replace: true });
+  const parts: { value: Tab; label: string; content: ReactNode }[] = [
+    {
+      value: 'fields',
+      label: 'Fields',
+      content: <FieldsTab collection={collection} chosen={field} mayReadHistory={mayReadHistory} />,
+    },
+    { value: 'relations', label: 'Relations', content: <RelationsTab collection={collection} /> },
+    ...(hasTable ? [{ value: 'table', label: 'Table', content: <TableTab collection={collection} /> } as const] : []),
+    ...(schema === null ? [] : [{ value: 'sql', label: 'SQL', content: <SqlTab sql={schema.sql} /> } as const]),
+    ...(mayReadHistory
+      ? [{ value: 'history', label: 'History', content: <HistoryTab collection={collection} /> } as const]
+      : []),
+  ];
   return (
     <Page wide>
       <Group gap="sm" wrap="nowrap" align="flex-start">
@@ -56,6 +73,7 @@ function Whole({ collection: { collection, meta, schema } }: { collection: Colle
             <bdi>{collection}</bdi>
           </Title>
           <Facts meta={meta} isFolder={schema === null} />
+          {hasTable && <Size collection={collection} />}
         </div>
         <Button
           component={Link}
@@ -71,23 +89,17 @@ function Whole({ collection: { collection, meta, schema } }: { collection: Colle
       {meta.note !== null && <Text className={classes.note}>{meta.note}</Text>}
       <Tabs value={tab} onChange={choose} mt="md" keepMounted={false}>
         <Tabs.List>
-          <Tabs.Tab value="fields">Fields</Tabs.Tab>
-          <Tabs.Tab value="relations">Relations</Tabs.Tab>
-          {schema !== null && <Tabs.Tab value="sql">SQL</Tabs.Tab>}
-          {mayReadHistory && <Tabs.Tab value="history">History</Tabs.Tab>}
+          {parts.map(({ value, label }) => (
+            <Tabs.Tab key={value} value={value}>
+              {label}
+            </Tabs.Tab>
+          ))}
         </Tabs.List>
-        <Tabs.Panel value="fields" pt="md">
-          <FieldsTab collection={collection} chosen={field} mayReadHistory={mayReadHistory} />
-        </Tabs.Panel>
-        <Tabs.Panel value="relations" pt="md">
-          <RelationsTab collection={collection} />
-        </Tabs.Panel>
-        <Tabs.Panel value="sql" pt="md">
-          {schema !== null && <SqlTab sql={schema.sql} collection={collection} />}
-        </Tabs.Panel>
-        <Tabs.Panel value="history" pt="md">
-          {mayReadHistory && <HistoryTab collection={collection} />}
-        </Tabs.Panel>
+        {parts.map(({ value, content }) => (
+          <Tabs.Panel key={value} value={value} pt="md">
+            {content}
+          </Tabs.Panel>
+        ))}
       </Tabs>
     </Page>
   );

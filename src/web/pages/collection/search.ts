@@ -1,5 +1,5 @@
 /** What of a collection's page stands in its address. */
-export const TABS = ['fields', 'relations', 'sql', 'history'] as const;
+export const TABS = ['fields', 'relations', 'table', 'sql', 'history'] as const;
 export type Tab = (typeof TABS)[number];
 
 export interface CollectionSearch {

@@ -2,10 +2,11 @@
 import { Badge, Code, Group, Text, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { acceptDrift, driftCheck } from '../../service/operations-queries.js';
+import { acceptDrift, driftCheck, rebuild } from '../../service/operations-queries.js';
 import { SCHEMA } from '../../service/queries.js';
 import { useRole } from '../../service/use-session.js';
 import type { Drift } from '../../service/types.js';
+import { counted } from '../../shared/amounts.js';
 import { brief } from '../../shared/brief.js';
 import { valueText } from '../../shared/changes/sentences.js';
 import { ConfirmButton } from '../../shared/confirm-button.js';
@@ -31,6 +32,7 @@ export function DriftPart() {
 }
 
 function Found({ drift: { ok, tables, unmanaged }, onChanged }: { drift: Drift; onChanged: () => void }) {
+  const isAdmin = useRole() === 'admin';
   return (
     <div role="status">
       <State ok={ok}>
@@ -43,11 +45,54 @@ function Found({ drift: { ok, tables, unmanaged }, onChanged }: { drift: Drift; 
           <TableDrift key={table.table} table={table} onChanged={onChanged} />
         ))}
       </ul>
+      {!ok && isAdmin && <MakeAsLogged onChanged={onChanged} />}
       {unmanaged.length > 0 && (
         <Text size="sm" c="dimmed" mt="xs">
           Unmanaged tables, which are no drift: {brief(unmanaged.join(', '), 400)}
         </Text>
       )}
+    </div>
+  );
+}
+
+/** The other way out, for all tables at once. What would drop something stays: that is for people to run. */
+function MakeAsLogged({ onChanged }: { onChanged: () => void }) {
+  const client = useQueryClient();
+  const make = useMutation({
+    mutationFn: () => rebuild('tables'),
+    onSuccess: async () => {
+      await client.invalidateQueries({ queryKey: [SCHEMA] });
+      onChanged();
+    },
+  });
+  const { made = [], left = [] } = make.data ?? {};
+  return (
+    <div className={classes.step}>
+      <Group justify="space-between" gap="sm">
+        <Text size="sm" flex="1 1 260px">
+          Or make the tables as the log says: the statements above are run in one transaction, but for those that drop
+          something.
+        </Text>
+        <ConfirmButton
+          size="xs"
+          label="Make them as the log says"
+          sure="Yes, change the tables"
+          loading={make.isPending}
+          onConfirm={() => make.mutate()}
+        />
+      </Group>
+      {make.error !== null && <ProblemAlert error={make.error} />}
+      {make.data && (
+        <Text size="sm" mt="xs">
+          {counted(made.length, 'statement was', 'statements were')} run
+          {left.length > 0 && `; ${counted(left.length, 'is', 'are')} left to do by hand`}.
+        </Text>
+      )}
+      {left.map(({ statement, reason }) => (
+        <Text size="sm" key={statement} mt={4}>
+          <Code>{brief(statement, 300)}</Code>: {reason}
+        </Text>
+      ))}
     </div>
   );
 }

@@ -1,25 +1,32 @@
-/** Whether everything is as it should be, and what to do where it isn't. */
-import { Stack, Title } from '@mantine/core';
+/** Whether everything is as it should be, and what to do where it isn't: the frame of its parts. */
+import { Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Outlet } from '@tanstack/react-router';
+import { changesQuery, isUnderWay } from '../../service/change-queries.js';
+import { trashQuery } from '../../service/trash-queries.js';
+import { useRole } from '../../service/use-session.js';
+import { LinkTabs } from '../../shared/link-tabs.js';
 import { Page } from '../../shared/page.js';
-import { useTitle } from '../../shared/page-title.js';
-import { Checks } from './checks.js';
-import { DriftPart } from './drift-part.js';
-import { HealthPart } from './health-part.js';
-import { ProjectionsPart } from './projections-part.js';
 
 export function OperationsPage() {
-  useTitle('Operations');
+  const isAdmin = useRole() === 'admin';
+  const { data: changes } = useQuery(changesQuery());
+  const { data: trash } = useQuery(trashQuery());
+  const tabs = [
+    { to: '/operations', label: 'Health' },
+    { to: '/operations/checks', label: 'Checks' },
+    { to: '/operations/changes', label: 'Under way', count: changes?.data.filter(isUnderWay).length },
+    { to: '/operations/trash', label: 'Trash', count: trash?.length },
+    ...(isAdmin ? [{ to: '/operations/adopt', label: 'Adopt' }] : []),
+    { to: '/operations/metrics', label: 'Metrics' },
+  ];
   return (
     <Page>
-      <Title order={1} size="h3" mb="lg">
+      <Title order={1} size="h3" mb="sm">
         Operations
       </Title>
-      <Stack gap="xl">
-        <HealthPart />
-        <ProjectionsPart />
-        <Checks />
-        <DriftPart />
-      </Stack>
+      <LinkTabs tabs={tabs} label="Parts of operations" />
+      <Outlet />
     </Page>
   );
 }

@@ -1,5 +1,5 @@
 /** What is computed from the log: how far each has come, and what stopped it. */
-import { Alert, Code, Text } from '@mantine/core';
+import { Alert, Code, Progress, Text } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { projectionsQuery, rebuild } from '../../service/operations-queries.js';
 import { SCHEMA } from '../../service/queries.js';
@@ -8,6 +8,7 @@ import type { Projection } from '../../service/types.js';
 import { Answered } from '../../shared/answered.js';
 import { ConfirmButton } from '../../shared/confirm-button.js';
 import { ProblemAlert } from '../../shared/problem-alert.js';
+import { Time } from '../../shared/time.js';
 import { Part, State } from './part.js';
 import classes from './page.module.css';
 
@@ -28,13 +29,17 @@ export function ProjectionsPart() {
   );
 }
 
-function Line({ projection: { name, position, lag, status, last_error: failure } }: { projection: Projection }) {
+function Line({ projection }: { projection: Projection }) {
+  const { name, position, lag, status, last_error: failure, rebuilding } = projection;
   const isAdmin = useRole() === 'admin';
   const client = useQueryClient();
   const again = useMutation({
     mutationFn: () => rebuild(name),
+    // Shows that it has begun, which this page may be reloaded to see.
+    onMutate: () => void client.invalidateQueries({ queryKey: projectionsQuery().queryKey }),
     onSettled: () => client.invalidateQueries({ queryKey: [SCHEMA] }),
   });
+  const isBusy = again.isPending || rebuilding !== null;
   return (
     <li className={classes.line}>
       <div className={classes.words}>
@@ -42,7 +47,8 @@ function Line({ projection: { name, position, lag, status, last_error: failure }
         <Text size="sm" c="dimmed">
           {lag === 0 ? `at the head, event ${position}` : `${lag} behind, at event ${position}`}
         </Text>
-        {again.isSuccess && <Text size="sm">Made again from the log.</Text>}
+        {rebuilding !== null && <Rebuilding name={name} rebuilding={rebuilding} />}
+        {again.isSuccess && !isBusy && <Text size="sm">Made again from the log.</Text>}
         {again.error !== null && <ProblemAlert error={again.error} />}
         {failure !== null && (
           <Alert color="red" mt="xs" title={`It stopped before event ${failure.position}`}>
@@ -60,10 +66,34 @@ function Line({ projection: { name, position, lag, status, last_error: failure }
           label="Rebuild"
           sure="Yes, rebuild"
           about={name}
-          loading={again.isPending}
+          loading={isBusy}
           onConfirm={() => again.mutate()}
         />
       )}
     </li>
+  );
+}
+
+/** As the service tells it: it runs there, whoever looks, also after a reload. */
+function Rebuilding({
+  name,
+  rebuilding: { since, done },
+}: {
+  name: string;
+  rebuilding: { since: string; done: number | null };
+}) {
+  return (
+    <>
+      <Progress
+        mt={6}
+        value={done === null ? 100 : done * 100}
+        animated={done === null}
+        aria-label={`Rebuilding ${name}`}
+      />
+      <Text size="xs" c="dimmed" mt={4}>
+        being made again since <Time at={since} />
+        {done !== null && `, ${Math.floor(done * 100)} %`}
+      </Text>
+    </>
   );
 }

@@ -13,6 +13,7 @@ import { Page } from '../../shared/page.js';
 import { useTitle } from '../../shared/page-title.js';
 import { Operation } from './operation.js';
 import { Shape } from './shape.js';
+import { ReferenceTabs } from './reference-tabs.js';
 import type { ReferenceSearch } from './search.js';
 import classes from './page.module.css';
 
@@ -27,9 +28,10 @@ export function ReferencePage() {
   });
   return (
     <Page wide>
-      <Title order={1} size="h3">
+      <Title order={1} size="h3" mb="sm">
         API
       </Title>
+      <ReferenceTabs />
       <Text c="dimmed" size="sm" mt={4}>
         Everything this app does, any program can do. For machines:{' '}
         <Anchor href="/docs" size="sm" underline="always">

@@ -1,0 +1,46 @@
+/** `import headings from 'docs:headings'`: what the guides of docs/ hold, for the search, without their texts. */
+import { readFileSync, readdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import GithubSlugger from 'github-slugger';
+
+const MODULE = 'docs:headings';
+
+/** The reference is a page of the app already. */
+const SHOWN_ELSEWHERE = 'api';
+
+export function docsHeadings(root) {
+  return {
+    name: 'docs-headings',
+    resolveId: (id) => (id === MODULE ? `\0${MODULE}` : null),
+    load: (id) => (id === `\0${MODULE}` ? `export default ${JSON.stringify(headingsOf(root))};` : null),
+  };
+}
+
+function headingsOf(root) {
+  const pages = readdirSync(join(root, 'docs'))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => basename(name, '.md'))
+    .filter((name) => name !== SHOWN_ELSEWHERE);
+  const order = orderOf(root);
+  const place = (page) => (order.includes(page) ? order.indexOf(page) : order.length);
+  return pages
+    .sort((one, other) => place(one) - place(other) || (one < other ? -1 : 1))
+    .flatMap((page) => headingsIn(page, readFileSync(join(root, 'docs', `${page}.md`), 'utf8')));
+}
+
+/** As the README leads to them. */
+function orderOf(root) {
+  const readme = readFileSync(join(root, 'README.md'), 'utf8');
+  return [...readme.matchAll(/\(docs\/([\w-]+)\.md/g)].map(([, page]) => page);
+}
+
+function headingsIn(page, text) {
+  const slugger = new GithubSlugger();
+  const lines = text.replaceAll(/^(`{3,})[^\n]*\n[\s\S]*?^\1$/gm, '').matchAll(/^(#{1,4}) (.+)$/gm);
+  const found = [...lines].map(([, level, line]) => {
+    const plain = line.replaceAll(/[`*_]|\[([^\]]*)\]\([^)]*\)/g, '$1').trim();
+    return { level: level.length, text: plain, anchor: slugger.slug(plain) };
+  });
+  const title = found.find(({ level }) => level === 1)?.text ?? page;
+  return found.map((each) => ({ page, title, text: each.text, anchor: each.level === 1 ? '' : each.anchor }));
+}

@@ -1,0 +1,158 @@
+/** A service with a life behind it: a real schema, rows, several people, a history, a trash, drift. */
+import { readFileSync } from 'node:fs';
+import pg from 'pg';
+import type { Service } from '../bench/servers.js';
+
+export const SCHEMA_FILE = 'student-association-11.1.2.yaml';
+
+export interface Furnished {
+  databaseUrl: string;
+  /** Of the admin, for signing in. */
+  email: string;
+  password: string;
+}
+
+interface Place {
+  service: Service;
+  databaseUrl: string;
+  /** A file. */
+  schema: string;
+}
+
+type Call = (method: string, path: string, body?: unknown, reason?: string) => Promise<unknown>;
+
+const PASSWORD = 'correct horse battery';
+
+const PEOPLE = [
+  { name: 'Mara Lindqvist', email: 'mara@example.com', role: 'admin' },
+  { name: 'Jonas Keller', email: 'jonas@example.com', role: 'admin' },
+  { name: 'Aïcha Benali', email: 'aicha@example.com', role: 'auditor' },
+  { name: 'website', email: 'website@example.com', role: 'reader' },
+];
+
+export async function furnish({ service, databaseUrl, schema }: Place): Promise<Furnished> {
+  const text = readFileSync(schema, 'utf8');
+  const [mara, jonas] = await people(service);
+  await applyFile(service, text);
+  await rows(databaseUrl);
+  await history(mara as Call, jonas as Call);
+  await byHand(databaseUrl);
+  return { databaseUrl, email: 'mara@example.com', password: PASSWORD };
+}
+
+/** What each of them may call, as themselves. */
+async function people(service: Service): Promise<Call[]> {
+  const calls: Call[] = [];
+  for (const person of PEOPLE) {
+    const { data: user } = await service.call<{ data: { id: string } }>('POST', '/users', {
+      ...person,
+      password: PASSWORD,
+    });
+    const made = await service.call<{ data: { token: string } }>('POST', `/users/${user.id}/tokens`, {
+      name: person.role === 'reader' ? 'build of the site' : 'laptop',
+    });
+    calls.push(callAs(service.url, made.data.token));
+  }
+  return calls;
+}
+
+function callAs(url: string, token: string): Call {
+  return async (method, path, body, reason) => {
+    const answer = await fetch(url + path, {
+      method,
+      headers: {
+        Authorization: `Bearer ${token}`,
+        'Content-Type': 'application/json',
+        ...(reason !== undefined && { 'X-Reason': reason }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const said = await answer.text();
+    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${said.slice(0, 400)}`);
+    return said === '' ? undefined : (JSON.parse(said) as unknown);
+  };
+}
+
+async function applyFile({ url, headers }: Service, text: string): Promise<void> {
+  const yaml = { ...headers, 'Content-Type': 'application/yaml' };
+  const diff = await fetch(`${url}/schema/diff?force`, { method: 'POST', headers: yaml, body: text });
+  const found = (await diff.json()) as { hash: string; diff: unknown };
+  const answer = await fetch(`${url}/schema/apply`, {
+    method: 'POST',
+    headers: { ...headers, 'X-Reason': 'The schema of the association, from its old instance' },
+    body: JSON.stringify({ hash: found.hash, diff: found.diff }),
+  });
+  if (!answer.ok) throw new Error(`apply: ${answer.status} ${(await answer.text()).slice(0, 400)}`);
+}
+
+/** So that tables have sizes. */
+async function rows(databaseUrl: string): Promise<void> {
+  await sql(
+    databaseUrl,
+    `INSERT INTO partner_category DEFAULT VALUES`,
+    `INSERT INTO partners (name, link) SELECT 'Partner ' || i, 'https://example.com/' || i FROM generate_series(1, 180) i`,
+    `INSERT INTO news (slug, status, date_created) SELECT 'news-' || i, 'published', now() - i * interval '9 hours' FROM generate_series(1, 2400) i`,
+    `ANALYZE`,
+  );
+}
+
+async function history(mara: Call, jonas: Call): Promise<void> {
+  await mara('PATCH', '/fields/news/slug', { schema: { is_indexed: true } }, 'Pages are looked up by it');
+  await jonas(
+    'POST',
+    '/fields/news',
+    { field: 'reading_minutes', type: 'integer', interface: 'input', schema: {} },
+    'Shown under the title',
+  );
+  await jonas(
+    'PATCH',
+    '/collections/news',
+    { meta: { note: 'What is new, in both languages' } },
+    'Editors asked what it is for',
+  );
+  await mara(
+    'PATCH',
+    '/fields/partners/name',
+    { schema: { is_nullable: false } },
+    'A partner without a name is a mistake',
+  );
+  await mara(
+    'POST',
+    '/collections',
+    {
+      collection: 'sponsors',
+      schema: {},
+      meta: { icon: 'handshake', color: '#0CA678', group: 'partners' },
+      fields: [
+        { field: 'name', type: 'string', interface: 'input', schema: {} },
+        { field: 'since', type: 'date', interface: 'datetime', schema: {} },
+      ],
+    },
+    'Sponsors pay, partners do not',
+  );
+  await jonas('POST', '/fields/news/reading_minutes/rename', { to: 'minutes' }, 'Shorter');
+  await jonas('DELETE', '/fields/partners/link', undefined, 'Moved to the social links');
+  await mara('DELETE', '/collections/sponsors', undefined, 'Not before the general assembly');
+}
+
+/** Past the service: what operations show. */
+async function byHand(databaseUrl: string): Promise<void> {
+  await sql(
+    databaseUrl,
+    `CREATE VIEW published_news AS SELECT id, slug, date_created FROM news WHERE status = 'published'`,
+    `ALTER TABLE news ALTER COLUMN video_link TYPE text`,
+    `CREATE TABLE newsletter (id integer GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY, email text NOT NULL UNIQUE)`,
+    `CREATE TABLE newsletter_issues (id integer GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY, newsletter integer REFERENCES newsletter (id), sent_at timestamptz)`,
+    `CREATE TABLE legacy_payments (id bigint PRIMARY KEY, amount numeric(10, 2) NOT NULL CHECK (amount > 0))`,
+  );
+}
+
+async function sql(databaseUrl: string, ...statements: string[]): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    for (const statement of statements) await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}

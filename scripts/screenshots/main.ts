@@ -1,0 +1,55 @@
+/**
+ * `npm run screenshots [-- FOLDER [PICTURE …]]` (after `npm run build`): a picture of each page of the admin app, of a service
+ * that holds a real schema, in docs/images/app/.
+ *
+ * FOLDER, or CORPUS: where the schemas are. They are no part of the project: without them it says so, and does nothing.
+ * PICTURE: only these, by name.
+ */
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { startServer, startService } from '../bench/servers.js';
+import { INSTALL_CHROMIUM, browser, chromiumProgram } from '../../test/support/browser.js';
+import { stopAll } from '../../test/support/at-end.js';
+import { SCHEMA_FILE, furnish } from './furnish.js';
+import { PICTURES } from './pictures.js';
+import { takePicture } from './take.js';
+
+const IMAGES = fileURLToPath(new URL('../../docs/images/app/', import.meta.url));
+
+const [folder = process.env['CORPUS'] ?? '../shared/corpus', ...only] = process.argv.slice(2);
+const schema = join(folder, SCHEMA_FILE);
+const program = chromiumProgram();
+
+if (!existsSync(schema)) {
+  console.log(`No pictures: ${schema} is not there. Name its folder: npm run screenshots -- FOLDER, or CORPUS.`);
+} else if (program === null) {
+  console.log(INSTALL_CHROMIUM);
+} else {
+  await run(program);
+}
+
+async function run(chromium: string): Promise<void> {
+  mkdirSync(IMAGES, { recursive: true });
+  const server = await startServer();
+  try {
+    const databaseUrl = await server.createDatabase();
+    const service = await startService(databaseUrl, undefined, { ADMIN_PASSWORD: 'correct horse battery' });
+    try {
+      const furnished = await furnish({ service, databaseUrl, schema });
+      const wanted = PICTURES.filter(({ name }) => only.length === 0 || only.includes(name));
+      for (const picture of wanted) {
+        const bytes = await takePicture(
+          { chromium: await browser(chromium), service, furnished, folder: IMAGES },
+          picture,
+        );
+        console.log(`${picture.name.padEnd(24)} ${(bytes / 1024).toFixed(0).padStart(4)} KiB`);
+      }
+    } finally {
+      await service.stop();
+    }
+  } finally {
+    await stopAll();
+    await server.stop();
+  }
+}

@@ -1,0 +1,120 @@
+/** Who is signed in: whose, since when and from where; and ending that. */
+import { Badge, Group, Text, Title } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { ACCOUNTS, endSession, endSessions, sessionsQuery } from '../../service/account-queries.js';
+import { ownSessionId } from '../../service/session.js';
+import type { LiveSession } from '../../service/types.js';
+import { Answered } from '../../shared/answered.js';
+import { ConfirmButton } from '../../shared/confirm-button.js';
+import { ProblemAlert } from '../../shared/problem-alert.js';
+import { Time } from '../../shared/time.js';
+import { clientOf } from './user-agent.js';
+import classes from './page.module.css';
+
+export function SessionsPart() {
+  const sessions = useQuery(sessionsQuery());
+  return (
+    <section aria-labelledby="sessions">
+      <Title order={2} size="h5" id="sessions" mt="xl">
+        Signed in now
+      </Title>
+      <Text size="sm" c="dimmed" mb="sm">
+        Sessions that began with a password. Tokens are no sessions: they work until they are revoked.
+      </Text>
+      <Answered query={sessions} label="Reading the sessions">
+        {(found) =>
+          found.length === 0 ? (
+            <Text size="sm" c="dimmed">
+              Nobody is.
+            </Text>
+          ) : (
+            <ul className={classes.users} aria-labelledby="sessions">
+              {byUser(found).map((each) => (
+                <UserSessions key={each[0].user.id} sessions={each} />
+              ))}
+            </ul>
+          )
+        }
+      </Answered>
+    </section>
+  );
+}
+
+type Some = [LiveSession, ...LiveSession[]];
+
+/** Those used last first, within each user and among them. */
+function byUser(sessions: readonly LiveSession[]): Some[] {
+  const found = new Map<string, Some>();
+  for (const session of sessions) {
+    const before = found.get(session.user.id);
+    if (before === undefined) found.set(session.user.id, [session]);
+    else before.push(session);
+  }
+  return [...found.values()];
+}
+
+function UserSessions({ sessions }: { sessions: Some }) {
+  const [{ user }] = sessions;
+  const end = useEnding(() => endSessions(user.id));
+  return (
+    <li className={classes.sessions}>
+      <Group justify="space-between">
+        <Text fw={600}>{user.name}</Text>
+        {sessions.length > 1 && (
+          <ConfirmButton
+            size="xs"
+            label="End all"
+            sure="Yes, end all"
+            about={user.name}
+            loading={end.isPending}
+            onConfirm={() => end.mutate()}
+          />
+        )}
+      </Group>
+      {end.error !== null && <ProblemAlert error={end.error} />}
+      {sessions.map((each) => (
+        <Line key={each.id} session={each} />
+      ))}
+    </li>
+  );
+}
+
+function Line({ session }: { session: LiveSession }) {
+  const { id, user, created_at: since, used_at: used, expires_at: until, network, user_agent: agent } = session;
+  const end = useEnding(() => endSession(id));
+  const client = clientOf(agent);
+  return (
+    <div className={classes.token}>
+      <div>
+        <Group gap={8}>
+          <Text size="sm" fw={550} title={agent ?? undefined}>
+            {client}
+          </Text>
+          {id === ownSessionId() && (
+            <Badge size="sm" variant="default" tt="none" fw={500}>
+              this one
+            </Badge>
+          )}
+        </Group>
+        <Text size="xs" c="dimmed">
+          {network !== null && `from ${network}, `}since <Time at={since} />, used <Time at={used} />, ends{' '}
+          <Time at={until} />
+        </Text>
+        {end.error !== null && <ProblemAlert error={end.error} />}
+      </div>
+      <ConfirmButton
+        size="xs"
+        label="End"
+        sure="Yes, end it"
+        about={`${client} of ${user.name}`}
+        loading={end.isPending}
+        onConfirm={() => end.mutate()}
+      />
+    </div>
+  );
+}
+
+function useEnding(work: () => Promise<unknown>) {
+  const client = useQueryClient();
+  return useMutation({ mutationFn: work, onSettled: () => client.invalidateQueries({ queryKey: [ACCOUNTS] }) });
+}

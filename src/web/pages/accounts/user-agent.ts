@@ -1,0 +1,27 @@
+/** What a client says it is, in a few words. The whole of it is shown on hover. */
+
+const BROWSERS: readonly [sign: RegExp, name: string][] = [
+  [/Edg\//, 'Edge'],
+  [/OPR\//, 'Opera'],
+  [/Firefox\//, 'Firefox'],
+  [/Chrom(?:e|ium)\//, 'Chrome'],
+  [/Safari\//, 'Safari'],
+];
+
+const SYSTEMS: readonly [sign: RegExp, name: string][] = [
+  [/Android/, 'Android'],
+  [/iPhone|iPad/, 'iOS'],
+  [/Windows/, 'Windows'],
+  [/Mac OS X/, 'macOS'],
+  [/Linux|X11/, 'Linux'],
+];
+
+const LONGEST = 60;
+
+export function clientOf(agent: string | null): string {
+  if (agent === null) return 'a client without a name';
+  const browser = BROWSERS.find(([sign]) => sign.test(agent))?.[1];
+  const system = SYSTEMS.find(([sign]) => sign.test(agent))?.[1];
+  if (browser !== undefined) return system === undefined ? browser : `${browser} on ${system}`;
+  return agent.length > LONGEST ? `${agent.slice(0, LONGEST)}…` : agent;
+}

@@ -1,0 +1,20 @@
+/** How large the table is, in a line. */
+import { Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { databaseTableQuery } from '../../service/queries.js';
+import { bytesText, counted } from '../../shared/amounts.js';
+
+/** Keeps its line while it is asked for, so that nothing jumps. */
+export function Size({ collection }: { collection: string }) {
+  const { data } = useQuery(databaseTableQuery(collection));
+  return (
+    <Text size="sm" c="dimmed" mt={4} mih="1.55em">
+      {data !== undefined && (
+        <>
+          {data.rows === null ? 'rows not counted yet' : `about ${counted(data.rows, 'row')}`},{' '}
+          {bytesText(data.bytes.total)}
+        </>
+      )}
+    </Text>
+  );
+}

@@ -1,0 +1,173 @@
+/** The table as PostgreSQL has it: its size, its indexes and constraints, and what others hung on it. */
+import { Badge, Code, Stack, Text, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { collectionsQuery, databaseTableQuery, relationsQuery } from '../../service/queries.js';
+import type { DatabaseTable } from '../../service/types.js';
+import { bytesText, counted } from '../../shared/amounts.js';
+import { Answered } from '../../shared/answered.js';
+import { brief } from '../../shared/brief.js';
+import { Time } from '../../shared/time.js';
+import classes from './page.module.css';
+import own from './table-tab.module.css';
+
+export function TableTab({ collection }: { collection: string }) {
+  return (
+    <Answered query={useQuery(databaseTableQuery(collection))} label="Reading the table">
+      {(table) => (
+        <Stack gap="xl">
+          <Figures table={table} />
+          <Dependents collection={collection} dependents={table.dependents} />
+          <Indexes indexes={table.indexes} />
+          <Constraints constraints={table.constraints} />
+        </Stack>
+      )}
+    </Answered>
+  );
+}
+
+function Figures({ table: { rows, bytes, analyzed_at: at } }: { table: DatabaseTable }) {
+  const figures: [string, ReactNode][] = [
+    ['rows, estimated', rows === null ? 'not known' : rows.toLocaleString()],
+    ['on disk', bytesText(bytes.total)],
+    ['of that, the rows', bytesText(bytes.table)],
+    ['of that, indexes', bytesText(bytes.indexes)],
+    ['statistics of', at === null ? 'never' : <Time key="at" at={at} />],
+  ];
+  return (
+    <dl className={own.figures}>
+      {figures.map(([label, value]) => (
+        <div key={label}>
+          <dt>{label}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+interface DependentsProps {
+  collection: string;
+  dependents: DatabaseTable['dependents'];
+}
+
+/** What the schema says, then what only the database knows. */
+function Dependents({ collection, dependents }: DependentsProps) {
+  const { data: relations = [] } = useQuery(relationsQuery());
+  const { data: collections = [] } = useQuery(collectionsQuery());
+  const from = relations.filter(
+    ({ related_collection: one, meta }) => one === collection || meta.one_allowed_collections?.includes(collection),
+  );
+  const inside = collections.filter(({ meta }) => meta.group === collection);
+  const isNone = from.length + inside.length + dependents.length === 0;
+  return (
+    <Part title="What depends on it">
+      {isNone && (
+        <Text size="sm" c="dimmed">
+          Nothing: no relation leads to it, and no view, function or trigger of the database uses it.
+        </Text>
+      )}
+      <ul className={own.dependents}>
+        {from.map(({ collection: many, field }) => (
+          <Dependent key={`${many}.${field}`} kind="relation">
+            <Link to="/collections/$name" params={{ name: many }} search={{ field }}>
+              {many}.{field}
+            </Link>
+          </Dependent>
+        ))}
+        {inside.map(({ collection: name }) => (
+          <Dependent key={name} kind="in this group">
+            <Link to="/collections/$name" params={{ name }}>
+              {name}
+            </Link>
+          </Dependent>
+        ))}
+        {dependents.map(({ kind, name, by }) => (
+          <Dependent key={`${kind} ${name}`} kind={kind}>
+            <Code>{name}</Code>
+            {by === 'text' && <span className={classes.quiet}> its text mentions the name</span>}
+          </Dependent>
+        ))}
+      </ul>
+    </Part>
+  );
+}
+
+function Dependent({ kind, children }: { kind: string; children: ReactNode }) {
+  return (
+    <li>
+      <Badge variant="default" tt="none" fw={500} size="sm" className={own.kind}>
+        {kind}
+      </Badge>
+      <span>{children}</span>
+    </li>
+  );
+}
+
+function Indexes({ indexes }: { indexes: DatabaseTable['indexes'] }) {
+  return (
+    <Part title={counted(indexes.length, 'index', 'indexes')}>
+      {indexes.map(({ name, definition, bytes, scans, primary, unique, valid }) => (
+        <Named
+          key={name}
+          name={name}
+          definition={definition}
+          flags={[primary ? 'primary key' : unique && 'unique', !valid && 'not valid']}
+          facts={[bytes !== null && bytesText(bytes), scans !== null && `used ${counted(scans, 'time')}`]}
+        />
+      ))}
+    </Part>
+  );
+}
+
+function Constraints({ constraints }: { constraints: DatabaseTable['constraints'] }) {
+  return (
+    <Part title={counted(constraints.length, 'constraint')}>
+      {constraints.map(({ name, kind, definition, valid }) => (
+        <Named key={name} name={name} definition={definition} flags={[kind, !valid && 'not validated']} facts={[]} />
+      ))}
+    </Part>
+  );
+}
+
+interface NamedProps {
+  name: string;
+  definition: string;
+  flags: readonly (string | false)[];
+  facts: readonly (string | false)[];
+}
+
+function Named({ name, definition, flags, facts }: NamedProps) {
+  const said = facts.filter((fact) => fact !== false).join(', ');
+  return (
+    <div className={own.named}>
+      <div className={own.head}>
+        <Text size="sm" fw={550}>
+          <bdi>{name}</bdi>
+        </Text>
+        {flags.map(
+          (flag) =>
+            flag !== false && (
+              <Badge key={flag} variant="default" tt="none" fw={500} size="xs">
+                {flag}
+              </Badge>
+            ),
+        )}
+        <span className={classes.quiet}>{said}</span>
+      </div>
+      <Code className={own.definition}>{brief(definition, 600)}</Code>
+    </div>
+  );
+}
+
+function Part({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <section>
+      <Title order={2} size="h5" mb="xs">
+        {title}
+      </Title>
+      {children}
+    </section>
+  );
+}

@@ -1,0 +1,72 @@
+/** The guides: what the service does and how it is used, in the words of docs/. */
+import { NativeSelect, Title } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import headings from 'docs:headings';
+import { Answered } from '../../shared/answered.js';
+import { NotFound } from '../../shared/not-found.js';
+import { Page } from '../../shared/page.js';
+import { useTitle } from '../../shared/page-title.js';
+import { ReferenceTabs } from '../reference/reference-tabs.js';
+import { Guide } from './guide.js';
+import { guideQuery } from './pages.js';
+import classes from './page.module.css';
+
+/** One for each page, in order. */
+const GUIDES = headings.filter(({ anchor }) => anchor === '');
+
+export function DocsPage() {
+  const { page = GUIDES[0]?.page ?? '' } = useParams({ strict: false });
+  const guide = useQuery(guideQuery(page));
+  const title = GUIDES.find((each) => each.page === page)?.title ?? page;
+  const isNarrow = useMediaQuery('(max-width: 62em)');
+  useTitle(`${title} · Guides`);
+  return (
+    <Page wide>
+      <Title order={1} size="h3" mb="sm">
+        API
+      </Title>
+      <ReferenceTabs />
+      <div className={classes.guides}>
+        {isNarrow ? <Choice page={page} /> : <Contents page={page} />}
+        <article className={classes.guide} aria-label={title}>
+          <Answered query={guide} label={`Reading ${title}`}>
+            {(text) => (text === null ? <NotFound /> : <Guide key={page} text={text} />)}
+          </Answered>
+        </article>
+      </div>
+    </Page>
+  );
+}
+
+function Contents({ page }: { page: string }) {
+  return (
+    <nav className={classes.contents} aria-label="Guides">
+      {GUIDES.map((each) => (
+        <div key={each.page}>
+          <Link
+            to="/docs/$page"
+            params={{ page: each.page }}
+            className={classes.entry}
+            aria-current={each.page === page ? 'page' : undefined}
+          >
+            {each.title}
+          </Link>
+        </div>
+      ))}
+    </nav>
+  );
+}
+
+function Choice({ page }: { page: string }) {
+  const navigate = useNavigate();
+  return (
+    <NativeSelect
+      label="Guide"
+      data={GUIDES.map((each) => ({ value: each.page, label: each.title }))}
+      value={page}
+      onChange={(event) => void navigate({ to: '/docs/$page', params: { page: event.currentTarget.value } })}
+    />
+  );
+}

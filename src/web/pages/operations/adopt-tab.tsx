@@ -1,0 +1,148 @@
+/** Tables that are there already come under management as they are: chosen, tried, adopted. */
+import { Alert, Button, Checkbox, Group, Stack, Text, TextInput } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { adopt, unmanagedQuery } from '../../service/operations-queries.js';
+import { SCHEMA } from '../../service/queries.js';
+import type { Adoption } from '../../service/types.js';
+import { useRole } from '../../service/use-session.js';
+import { counted } from '../../shared/amounts.js';
+import { Answered } from '../../shared/answered.js';
+import { useTitle } from '../../shared/page-title.js';
+import { ReasonInput } from '../../shared/reason-input.js';
+import { AdoptionReport } from './adoption-report.js';
+import { AdoptionRefusal } from './adoption-refusal.js';
+import classes from './page.module.css';
+
+export function AdoptTab() {
+  useTitle('Adopt · Operations');
+  const unmanaged = useQuery(unmanagedQuery());
+  const isAdmin = useRole() === 'admin';
+  const [adopted, setAdopted] = useState<Adoption | null>(null);
+  if (!isAdmin) return <Text c="dimmed">Adopting is for admins.</Text>;
+  return (
+    <Stack>
+      {adopted !== null && (
+        <Alert color="teal" title={`${counted(adopted.adopted.length, 'table is', 'tables are')} managed now`}>
+          <AdoptionReport adoption={adopted} />
+        </Alert>
+      )}
+      <Answered query={unmanaged} label="Looking for tables">
+        {(tables) => (tables.length === 0 ? <None /> : <Choice tables={tables} onAdopted={setAdopted} />)}
+      </Answered>
+    </Stack>
+  );
+}
+
+const None = () => (
+  <div className={classes.empty}>
+    <Text fw={600}>Every table is managed</Text>
+    <Text size="sm" mt={4}>
+      A table that somebody makes by hand in the schema appears here, and can become a collection as it is.
+    </Text>
+  </div>
+);
+
+interface ChoiceProps {
+  tables: readonly string[];
+  onAdopted: (adoption: Adoption) => void;
+}
+
+function Choice({ tables, onAdopted }: ChoiceProps) {
+  const [chosen, setChosen] = useState<readonly string[]>([]);
+  const [filter, setFilter] = useState('');
+  const [reason, setReason] = useState('');
+  const client = useQueryClient();
+  const trial = useMutation({ mutationFn: () => adopt(chosen, { isTrial: true, reason }) });
+  const take = useMutation({
+    mutationFn: () => adopt(chosen, { isTrial: false, reason }),
+    onSuccess: async (adoption) => {
+      onAdopted(adoption);
+      choose([]);
+      await client.invalidateQueries({ queryKey: [SCHEMA] });
+    },
+  });
+  // A plan is one of what was chosen then.
+  const choose = (next: readonly string[]) => {
+    setChosen(next);
+    trial.reset();
+    take.reset();
+  };
+  const shown = tables.filter((table) => table.toLowerCase().includes(filter.trim().toLowerCase()));
+  const error = take.error ?? trial.error;
+  return (
+    <section className={classes.part} aria-label="Tables that nobody manages">
+      <Text size="sm" c="dimmed" mb="md">
+        Nothing is done to a table that is adopted: no statement changes it. Its columns become fields, its foreign keys
+        relations, and from then on the log tells its story.
+      </Text>
+      <Group gap="sm" align="flex-end">
+        <TextInput
+          flex="1 1 200px"
+          label="Filter"
+          placeholder="a part of the name"
+          value={filter}
+          onChange={(event) => setFilter(event.currentTarget.value)}
+        />
+        <Button variant="default" onClick={() => choose([...new Set([...chosen, ...shown])])}>
+          Choose {shown.length === tables.length ? 'all' : 'these'} {shown.length}
+        </Button>
+        <Button variant="subtle" disabled={chosen.length === 0} onClick={() => choose([])}>
+          None
+        </Button>
+      </Group>
+      <Tables shown={shown} chosen={chosen} onChoose={choose} />
+      <Group gap="sm" align="flex-end" mt="md">
+        <div className={classes.words}>
+          <ReasonInput value={reason} onChange={setReason} />
+        </div>
+        <Button
+          variant="default"
+          disabled={chosen.length === 0}
+          loading={trial.isPending}
+          onClick={() => trial.mutate()}
+        >
+          Try it
+        </Button>
+        <Button disabled={!trial.isSuccess} loading={take.isPending} onClick={() => take.mutate()}>
+          Adopt {chosen.length > 0 && counted(chosen.length, 'table')}
+        </Button>
+      </Group>
+      <div role="status" className={classes.detail}>
+        {error !== null && <AdoptionRefusal error={error} tables={chosen} />}
+        {trial.data && error === null && <AdoptionReport adoption={trial.data} isTrial />}
+      </div>
+    </section>
+  );
+}
+
+/** Drawn at most; the filter leads to the others. */
+const MOST = 600;
+
+interface TablesProps {
+  shown: readonly string[];
+  chosen: readonly string[];
+  onChoose: (tables: readonly string[]) => void;
+}
+
+function Tables({ shown, chosen, onChoose }: TablesProps) {
+  const among = new Set(chosen);
+  const toggle = (table: string) =>
+    onChoose(among.has(table) ? chosen.filter((each) => each !== table) : [...chosen, table]);
+  return (
+    <>
+      <ul className={classes.tables} aria-label="Tables">
+        {shown.slice(0, MOST).map((table) => (
+          <li key={table}>
+            <Checkbox label={<bdi>{table}</bdi>} checked={among.has(table)} onChange={() => toggle(table)} />
+          </li>
+        ))}
+      </ul>
+      {shown.length > MOST && (
+        <Text size="sm" c="dimmed">
+          and {(shown.length - MOST).toLocaleString()} more, which the filter leads to
+        </Text>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,54 @@
+/** What adopting does, or did. */
+import { Badge, Text, UnstyledButton } from '@mantine/core';
+import { useState } from 'react';
+import type { Adoption } from '../../service/types.js';
+import { counted } from '../../shared/amounts.js';
+import { brief } from '../../shared/brief.js';
+import classes from './page.module.css';
+
+/** Notes that are shown before one asks for all. */
+const MOST = 20;
+
+export function AdoptionReport({ adoption, isTrial = false }: { adoption: Adoption; isTrial?: boolean }) {
+  const { adopted, relations, refused, not_represented: notes, events } = adoption;
+  const [isWhole, setWhole] = useState(false);
+  return (
+    <>
+      <Text size="sm" fw={isTrial ? 600 : 400}>
+        {isTrial ? 'Tried: ' : ''}
+        {counted(adopted.length, 'table')} with {counted(relations, 'relation')}
+        {events !== undefined && `, ${counted(events.length, 'event')}`}. {brief(adopted.join(', '), 300)}
+      </Text>
+      {refused.map(({ table, message }) => (
+        <Text size="sm" key={table} mt={4}>
+          <b>{table}</b>: {message}
+        </Text>
+      ))}
+      {notes.length > 0 && (
+        <>
+          <Text size="sm" mt="sm" fw={550}>
+            {counted(notes.length, 'thing')} beside them {notes.length === 1 ? 'stays' : 'stay'} in the database and in
+            no snapshot:
+          </Text>
+          <ul className={classes.lines}>
+            {notes.slice(0, isWhole ? notes.length : MOST).map(({ table, kind, name, message }) => (
+              <li key={`${table} ${kind} ${name} ${message}`} className={classes.note}>
+                <Badge variant="default" tt="none" fw={500} size="xs" mr={6}>
+                  {kind}
+                </Badge>
+                <Text component="span" size="sm">
+                  {message}
+                </Text>
+              </li>
+            ))}
+          </ul>
+          {notes.length > MOST && !isWhole && (
+            <UnstyledButton className={classes.more} onClick={() => setWhole(true)}>
+              All {notes.length.toLocaleString()}
+            </UnstyledButton>
+          )}
+        </>
+      )}
+    </>
+  );
+}

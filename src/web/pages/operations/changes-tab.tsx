@@ -1,0 +1,105 @@
+/** Change requests: what is being prepared now, and what became of those before. */
+import { Badge, Group, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link, getRouteApi } from '@tanstack/react-router';
+import { changesQuery, isUnderWay } from '../../service/change-queries.js';
+import type { ChangeSummary } from '../../service/types.js';
+import { Answered } from '../../shared/answered.js';
+import { brief } from '../../shared/brief.js';
+import { useTitle } from '../../shared/page-title.js';
+import { Time } from '../../shared/time.js';
+import { ChangeDetails } from './change-details.js';
+import type { ChangesSearch } from './search.js';
+import classes from './page.module.css';
+
+const route = getRouteApi('/operations/changes');
+
+export function ChangesTab() {
+  useTitle('Under way · Operations');
+  const changes = useQuery(changesQuery());
+  const { change: opened } = route.useSearch();
+  return (
+    <Answered query={changes} label="Reading the change requests">
+      {({ data, meta }) =>
+        data.length === 0 ? (
+          <Empty />
+        ) : (
+          <>
+            <ul className={classes.cards}>
+              {data.map((each) => (
+                <Line key={each.id} change={each} isOpen={isUnderWay(each) || each.id === opened} />
+              ))}
+            </ul>
+            {meta.total_count > data.length && (
+              <Text size="sm" c="dimmed">
+                The newest {data.length} of {meta.total_count.toLocaleString()}; the interface has the others (
+                <code>GET /changes</code>).
+              </Text>
+            )}
+          </>
+        )
+      }
+    </Answered>
+  );
+}
+
+function Empty() {
+  return (
+    <div className={classes.empty}>
+      <Text fw={600}>Nothing is being prepared</Text>
+      <Text size="sm" mt={4}>
+        A change of a large table that is asked for online (<code>?online</code>, or “while the tables are used” in the
+        review) is prepared here step by step, while applications go on.
+      </Text>
+    </div>
+  );
+}
+
+const COLORS: Readonly<Record<ChangeSummary['state'], string>> = {
+  queued: 'gray',
+  preparing: 'iris',
+  prepared: 'iris',
+  applied: 'teal',
+  failed: 'red',
+  withdrawn: 'gray',
+};
+
+function Line({ change, isOpen }: { change: ChangeSummary; isOpen: boolean }) {
+  const { id, state, operation, collections, author, reason, opened_at: since, result } = change;
+  return (
+    <li className={classes.card}>
+      <div className={classes.head}>
+        <div className={classes.words}>
+          <Group gap="xs">
+            <Badge variant="light" color={COLORS[state]} tt="none" className={classes.badge}>
+              {state}
+            </Badge>
+            <Text fw={600}>{brief(collections.join(', '), 120) || operation}</Text>
+          </Group>
+          <Text size="sm" c="dimmed" mt={4}>
+            {operation}, asked for by {author.name} <Time at={since} />
+            {reason !== null && `: ${brief(reason, 300)}`}
+          </Text>
+        </div>
+        <Group gap="sm">
+          {result !== null && (
+            <Link to="/timeline" search={{ batch: result.batch }}>
+              What it became
+            </Link>
+          )}
+          {!isUnderWay(change) && (
+            <Link
+              to="/operations/changes"
+              search={(isOpen ? {} : { change: id }) satisfies ChangesSearch as never}
+              replace
+              aria-label={`${isOpen ? 'Less' : 'More'} of ${collections.join(', ')}`}
+            >
+              {isOpen ? 'Less' : 'More'}
+            </Link>
+          )}
+        </Group>
+      </div>
+      {isOpen && <ChangeDetails id={id} />}
+    </li>
+  );
+}

@@ -1,0 +1,17 @@
+/** What reads everything there is, asked for when somebody wants to know. */
+import { Stack } from '@mantine/core';
+import { useTitle } from '../../shared/page-title.js';
+import { Checks } from './checks.js';
+import { DoctorPart } from './doctor-part.js';
+import { DriftPart } from './drift-part.js';
+
+export function ChecksTab() {
+  useTitle('Checks · Operations');
+  return (
+    <Stack gap="xl">
+      <DoctorPart />
+      <Checks />
+      <DriftPart />
+    </Stack>
+  );
+}

@@ -1,0 +1,79 @@
+/** What two readings of the metrics say of the time between them. */
+import type { Reading, Sample } from '../../../service/metrics-query.js';
+
+/** One value for each reading but the first; null: not known for that time. */
+export type Points = readonly (number | null)[];
+
+export interface Series {
+  label: string;
+  /** A colour of the theme's variables. */
+  color: string;
+  points: Points;
+}
+
+type Pick = (sample: Sample) => boolean;
+
+/** A second, of all counters that `pick` takes. A process that was started anew counts from nothing. */
+export function ratesOf(readings: readonly Reading[], pick: Pick): Points {
+  return pairs(readings).map(([before, after]) => {
+    const grown = grownBy(before, after, pick);
+    return grown === null ? null : grown / ((after.at - before.at) / 1000);
+  });
+}
+
+/** Of the gauge, as it is at each reading. */
+export const valuesOf = (readings: readonly Reading[], pick: Pick): Points =>
+  readings.slice(1).map((reading) => sumOf(reading, pick));
+
+/**
+ * The time within which `share` of what happened between two readings was done, from the buckets of a histogram. Milliseconds;
+ * null where nothing happened.
+ */
+export function quantilesOf(readings: readonly Reading[], histogram: string, share: number): Points {
+  return pairs(readings).map(([before, after]) => quantile(bucketsBetween(before, after, histogram), share));
+}
+
+const pairs = (readings: readonly Reading[]): [Reading, Reading][] =>
+  readings.slice(1).map((after, index) => [readings[index] as Reading, after]);
+
+export const sumOf = ({ samples }: Reading, pick: Pick): number =>
+  samples.reduce((sum, sample) => (pick(sample) ? sum + sample.value : sum), 0);
+
+function grownBy(before: Reading, after: Reading, pick: Pick): number | null {
+  const grown = sumOf(after, pick) - sumOf(before, pick);
+  return grown < 0 ? null : grown;
+}
+
+interface Bucket {
+  /** Seconds; Infinity for the last. */
+  upTo: number;
+  /** How many were done within that, each bucket with those before it. */
+  count: number;
+}
+
+function bucketsBetween(before: Reading, after: Reading, histogram: string): Bucket[] {
+  const counts = new Map<number, number>();
+  const add = (reading: Reading, sign: 1 | -1): void => {
+    for (const { name, labels, value } of reading.samples) {
+      if (name !== `${histogram}_bucket`) continue;
+      const upTo = labels['le'] === '+Inf' ? Infinity : Number(labels['le']);
+      counts.set(upTo, (counts.get(upTo) ?? 0) + sign * value);
+    }
+  };
+  add(before, -1);
+  add(after, 1);
+  return [...counts].map(([upTo, count]) => ({ upTo, count })).sort((one, other) => one.upTo - other.upTo);
+}
+
+/** As Prometheus reckons it: evenly spread within a bucket; of the last one, where it begins. */
+export function quantile(buckets: readonly Bucket[], share: number): number | null {
+  const total = buckets.at(-1)?.count ?? 0;
+  if (total <= 0) return null;
+  const wanted = total * share;
+  const index = buckets.findIndex(({ count }) => count >= wanted);
+  const { upTo, count } = buckets[index] as Bucket;
+  const below = index === 0 ? { upTo: 0, count: 0 } : (buckets[index - 1] as Bucket);
+  if (upTo === Infinity) return below.upTo * 1000;
+  const within = count === below.count ? 1 : (wanted - below.count) / (count - below.count);
+  return (below.upTo + (upTo - below.upTo) * within) * 1000;
+}

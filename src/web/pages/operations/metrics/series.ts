@@ -1,0 +1,87 @@
+/** Which lines are drawn of the metrics. */
+import type { Reading, Sample } from '../../../service/metrics-query.js';
+import { type Series, quantilesOf, ratesOf, sumOf } from './rates.js';
+
+const COLORS = {
+  good: 'light-dark(#0b7285, #3bc9db)',
+  change: 'light-dark(#4f46e5, #a5abfc)',
+  refused: 'light-dark(#b35900, #ffa94d)',
+  broken: 'light-dark(#c92a2a, #ff8787)',
+} as const;
+
+const REQUESTS = 'dps_http_request_duration_seconds';
+const COMMANDS = 'dps_commands_total';
+
+const requests = (from: number, to: number) => (sample: Sample) => {
+  const status = Number(sample.labels['status']);
+  return sample.name === `${REQUESTS}_count` && status >= from && status < to;
+};
+
+export const requestSeries = (readings: readonly Reading[]): Series[] => [
+  { label: 'answered', color: COLORS.good, points: ratesOf(readings, requests(100, 400)) },
+  { label: 'refused', color: COLORS.refused, points: ratesOf(readings, requests(400, 500)) },
+  { label: 'failed', color: COLORS.broken, points: ratesOf(readings, requests(500, 600)) },
+];
+
+export const latencySeries = (readings: readonly Reading[]): Series[] => [
+  { label: 'half', color: COLORS.good, points: quantilesOf(readings, REQUESTS, 0.5) },
+  { label: '95 %', color: COLORS.change, points: quantilesOf(readings, REQUESTS, 0.95) },
+  { label: '99 %', color: COLORS.refused, points: quantilesOf(readings, REQUESTS, 0.99) },
+];
+
+const commands =
+  (...outcomes: string[]) =>
+  ({ name, labels }: Sample) =>
+    name === COMMANDS && outcomes.includes(labels['outcome'] ?? '');
+
+export const commandSeries = (readings: readonly Reading[]): Series[] => [
+  { label: 'accepted', color: COLORS.good, points: ratesOf(readings, commands('accepted', 'replayed')) },
+  { label: 'nothing to do', color: COLORS.change, points: ratesOf(readings, commands('unchanged')) },
+];
+
+export const refusalSeries = (readings: readonly Reading[]): Series[] => [
+  { label: 'by rules', color: COLORS.refused, points: ratesOf(readings, commands('rejected')) },
+  { label: 'by PostgreSQL, or for now', color: COLORS.change, points: ratesOf(readings, commands('refused')) },
+  { label: 'failed', color: COLORS.broken, points: ratesOf(readings, commands('failed')) },
+];
+
+export interface Fact {
+  label: string;
+  value: number;
+  as: 'count' | 'bytes' | 'ms';
+}
+
+/** Of the last reading, in the process that answered it. */
+export function factsOf(reading: Reading): Fact[] {
+  const sum = (name: string): number => sumOf(reading, (sample) => sample.name === name);
+  const has = (name: string): boolean => reading.samples.some((sample) => sample.name === name);
+  const facts: (Fact & { of: string; times?: number })[] = [
+    { label: 'commands accepted', of: COMMANDS, as: 'count', value: sumOf(reading, commands('accepted')) },
+    { label: 'events written', of: 'dps_events_appended_total', as: 'count', value: sum('dps_events_appended_total') },
+    {
+      label: 'waiting for a connection',
+      of: 'dps_database_pool_waiting_requests',
+      as: 'count',
+      value: sum('dps_database_pool_waiting_requests'),
+    },
+    { label: 'memory', of: 'process_resident_memory_bytes', as: 'bytes', value: sum('process_resident_memory_bytes') },
+    { label: 'answers kept', of: 'dps_rendered_bytes', as: 'bytes', value: sum('dps_rendered_bytes') },
+    {
+      label: 'event loop late, 99 %',
+      of: 'nodejs_eventloop_lag_p99_seconds',
+      as: 'ms',
+      value: sum('nodejs_eventloop_lag_p99_seconds') * 1000,
+    },
+  ];
+  return facts.filter(({ of }) => has(of)).map(({ label, value, as }) => ({ label, value, as }));
+}
+
+/** Refusals since the process began, the most frequent first. */
+export function refusalsByCode({ samples }: Reading): [code: string, count: number][] {
+  const counts = new Map<string, number>();
+  for (const { name, labels, value } of samples) {
+    const code = labels['code'] ?? '';
+    if (name === COMMANDS && code !== '') counts.set(code, (counts.get(code) ?? 0) + value);
+  }
+  return [...counts].filter(([, count]) => count > 0).sort(([, one], [, other]) => other - one);
+}

@@ -1,0 +1,62 @@
+/** What is purged is gone for good: whoever does it types its name. */
+import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { SCHEMA } from '../../service/queries.js';
+import { purge } from '../../service/trash-queries.js';
+import type { TrashEntry } from '../../service/types.js';
+import { counted } from '../../shared/amounts.js';
+import { ProblemAlert } from '../../shared/problem-alert.js';
+import { ReasonInput } from '../../shared/reason-input.js';
+import { nameOf } from './trash-name.js';
+
+export function PurgeDialog({ entry, onClose }: { entry: TrashEntry; onClose: () => void }) {
+  const name = nameOf(entry);
+  const [typed, setTyped] = useState('');
+  const [reason, setReason] = useState('');
+  const client = useQueryClient();
+  const done = useMutation({
+    mutationFn: () => purge(entry.position, reason),
+    onSuccess: async () => {
+      await client.invalidateQueries({ queryKey: [SCHEMA] });
+      onClose();
+    },
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    done.mutate();
+  };
+  return (
+    <Modal opened onClose={onClose} title={`Purge ${name}`} closeButtonProps={{ 'aria-label': 'Close' }}>
+      <form onSubmit={submit}>
+        <Stack>
+          <Text size="sm">
+            {entry.rows === null ? 'Its rows are' : `${counted(entry.rows, 'row')} of it are`} dropped for good. Nothing
+            brings them back but a backup. That it was done, by whom and when, stays in the log.
+          </Text>
+          <TextInput
+            label={
+              <>
+                Type <bdi>{name}</bdi> to purge it
+              </>
+            }
+            autoComplete="off"
+            data-autofocus
+            value={typed}
+            onChange={(event) => setTyped(event.currentTarget.value)}
+          />
+          <ReasonInput value={reason} onChange={setReason} />
+          {done.error !== null && <ProblemAlert error={done.error} />}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              Keep it
+            </Button>
+            <Button type="submit" color="red.8" disabled={typed !== name} loading={done.isPending}>
+              Purge for good
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

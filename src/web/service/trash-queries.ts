@@ -1,0 +1,40 @@
+/** What was deleted, and what is done with it. */
+import { queryOptions } from '@tanstack/react-query';
+import { SCHEMA } from './queries.js';
+import { reasonHeader } from './reason.js';
+import { request } from './request.js';
+import type { Plan, TrashEntry } from './types.js';
+
+export const trashQuery = () =>
+  queryOptions({
+    queryKey: [SCHEMA, 'trash'],
+    queryFn: async ({ signal }) => (await request<{ data: TrashEntry[] }>('/trash', { signal })).data,
+  });
+
+export interface Restoring {
+  /** Another name; empty: the one that it had. */
+  as: string;
+  /** Keys that stay away, by name. */
+  without: readonly string[];
+}
+
+const bodyOf = ({ as, without }: Restoring) => ({ ...(as !== '' && { as }), ...(without.length > 0 && { without }) });
+
+/** What would come back and what wouldn't; nothing is kept of it. */
+export const restorePlanQuery = (position: number, restoring: Restoring) =>
+  queryOptions({
+    queryKey: [SCHEMA, 'restore', position, restoring],
+    retry: false,
+    queryFn: ({ signal }) =>
+      request<Plan>(`/trash/${position}/restore?dry_run`, { method: 'POST', json: bodyOf(restoring), signal }),
+  });
+
+/** What came back, and what didn't. */
+export const restore = (position: number, restoring: Restoring, reason: string) =>
+  request<{ data: { collection: string; field?: string }; warnings?: { code: string; message: string }[] }>(
+    `/trash/${position}/restore`,
+    { method: 'POST', json: bodyOf(restoring), headers: reasonHeader(reason) },
+  );
+
+export const purge = (position: number, reason: string) =>
+  request(`/trash/${position}`, { method: 'DELETE', headers: reasonHeader(reason) });
