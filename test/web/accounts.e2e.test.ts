@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { expectAccessible, expectFits, withApp } from '../support/app.js';
+import { json } from '../support/client.js';
 
 describe('the accounts page of the admin app', () => {
   const app = withApp();
@@ -48,6 +49,48 @@ describe('the accounts page of the admin app', () => {
     await dialog.getByRole('button', { name: 'Yes, revoke: nightly' }).click();
     await dialog.getByText('nightly').waitFor({ state: 'hidden' });
     expect((await app.client('/users', { token })).status).to.equal(401);
+  });
+
+  it('shows who is signed in and from where, and ends one session, or all of a user', async function () {
+    this.timeout(60_000);
+    const ada = await app.user('auditor');
+    const [theirs, others] = [await app.visit({ as: ada }), await app.visit({ as: ada })];
+    for (const each of [theirs, others]) await each.getByRole('navigation', { name: 'Pages' }).waitFor();
+    const page = await app.visit({ path: '/accounts' });
+    const line = page.getByRole('listitem').filter({ hasText: ada.email }).filter({ hasText: 'End all' });
+    await line.getByText('from 127.0.0.1').first().waitFor();
+    await page.getByText('this one', { exact: true }).waitFor();
+    await expectAccessible(page);
+    expect(await line.getByRole('button', { name: /^End: / }).count()).to.be.above(1);
+    const before = await line.getByRole('button', { name: /^End: / }).count();
+    await line
+      .getByRole('button', { name: /^End: / })
+      .first()
+      .click();
+    await line.getByRole('button', { name: /^Yes, end it/ }).click();
+    await line
+      .getByRole('button', { name: /^End: / })
+      .nth(before - 1)
+      .waitFor({ state: 'hidden' });
+    await line.getByRole('button', { name: /^End all/ }).click();
+    await line.getByRole('button', { name: /^Yes, end all/ }).click();
+    await line.waitFor({ state: 'hidden' });
+    await theirs.reload();
+    await theirs.getByRole('button', { name: 'Sign in' }).waitFor();
+    app.complaints();
+  });
+
+  it('says what a user did lately, and leads to all of it', async () => {
+    const { status } = await app.client('/collections', json({ collection: 'articles', schema: {} }));
+    expect(status).to.equal(200);
+    const page = await app.visit({ path: '/accounts' });
+    await page.getByRole('button', { name: 'What Admin did lately' }).click();
+    await page
+      .getByText(/articles/)
+      .first()
+      .waitFor();
+    await page.getByRole('link', { name: 'All that Admin did' }).click();
+    await page.waitForURL(/\/timeline\?actor=/);
   });
 
   it('is for admins alone, who are told so', async () => {

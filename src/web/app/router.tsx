@@ -1,7 +1,6 @@
 /** The addresses of the app. A page is loaded when it is first gone to, and told its part of the address. */
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import { readCollectionSearch } from '../pages/collection/search.js';
-import { readChangesSearch } from '../pages/operations/search.js';
 import { readReferenceSearch } from '../pages/reference/search.js';
 import { readReviewSearch } from '../pages/review/search.js';
 import { readTimelineSearch } from '../pages/timeline/search.js';
@@ -85,7 +84,6 @@ const checks = createRoute({
 const changes = createRoute({
   getParentRoute: () => operations,
   path: '/changes',
-  validateSearch: readChangesSearch,
   component: lazyRouteComponent(() => import('../pages/operations/changes-tab.js'), 'ChangesTab'),
 });
 

@@ -3,9 +3,10 @@ import { queryOptions } from '@tanstack/react-query';
 import { UnreachableError } from './errors.js';
 import { SCHEMA } from './queries.js';
 import { reasonHeader } from './reason.js';
-import { request } from './request.js';
+import { request, withQuery } from './request.js';
 import type {
   Adoption,
+  ChangeSummary,
   Drift,
   Examination,
   Health,
@@ -50,7 +51,15 @@ export const rebuild = async (name: string) =>
 /** Neither is asked for unless somebody wants it: both read everything there is. */
 export const comparison = async () => (await request<{ data: Verification }>('/projections/verify')).data;
 export const chainCheck = async () => (await request<{ data: LogVerification }>('/history/verify')).data;
-export const driftCheck = () => request<Drift>('/schema/drift');
+/** Asked for by hand alone; what was found stays until the next look. */
+export const driftQuery = () =>
+  queryOptions({
+    queryKey: ['drift'],
+    enabled: false,
+    gcTime: 0,
+    retry: false,
+    queryFn: ({ signal }) => request<Drift>('/schema/drift', { signal }),
+  });
 
 /** Takes a table that was changed by hand into the log as it is. */
 export const acceptDrift = (table: string, reason: string) =>
@@ -76,4 +85,22 @@ export const unmanagedQuery = () =>
   queryOptions({
     queryKey: [SCHEMA, 'unmanaged'],
     queryFn: async ({ signal }) => (await request<Drift>('/schema/drift', { signal })).unmanaged,
+  });
+
+const LISTED = 50;
+
+const UNDER_WAY: ReadonlySet<string> = new Set(['queued', 'preparing', 'prepared']);
+
+export const isUnderWay = ({ state }: Pick<ChangeSummary, 'state'>): boolean => UNDER_WAY.has(state);
+
+/** The newest change requests, and how many there are. */
+export const newestChangesQuery = () =>
+  queryOptions({
+    queryKey: [SCHEMA, 'changes', 'newest'],
+    refetchInterval: EVERY,
+    queryFn: ({ signal }) =>
+      request<{ data: ChangeSummary[]; meta: { total_count: number } }>(
+        withQuery('/changes', { limit: LISTED, meta: 'total_count' }),
+        { signal },
+      ),
   });

@@ -2,13 +2,20 @@
 import { queryOptions } from '@tanstack/react-query';
 import { SCHEMA } from './queries.js';
 import { reasonHeader } from './reason.js';
-import { request } from './request.js';
+import { request, withQuery } from './request.js';
 import type { Plan, TrashEntry } from './types.js';
 
+const LISTED = 200;
+
+/** The newest, and how many there are. */
 export const trashQuery = () =>
   queryOptions({
     queryKey: [SCHEMA, 'trash'],
-    queryFn: async ({ signal }) => (await request<{ data: TrashEntry[] }>('/trash', { signal })).data,
+    queryFn: ({ signal }) =>
+      request<{ data: TrashEntry[]; meta: { total_count: number } }>(
+        withQuery('/trash', { limit: LISTED, meta: 'total_count' }),
+        { signal },
+      ),
   });
 
 export interface Restoring {
@@ -23,7 +30,9 @@ const bodyOf = ({ as, without }: Restoring) => ({ ...(as !== '' && { as }), ...(
 /** What would come back and what wouldn't; nothing is kept of it. */
 export const restorePlanQuery = (position: number, restoring: Restoring) =>
   queryOptions({
-    queryKey: [SCHEMA, 'restore', position, restoring],
+    // Not of the schema: what was brought back is not tried again.
+    queryKey: ['restore', position, restoring],
+    gcTime: 0,
     retry: false,
     queryFn: ({ signal }) =>
       request<Plan>(`/trash/${position}/restore?dry_run`, { method: 'POST', json: bodyOf(restoring), signal }),

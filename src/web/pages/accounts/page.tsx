@@ -35,14 +35,16 @@ export function AccountsPage() {
       </Group>
       <Answered query={users} label="Reading the accounts">
         {(found) => (
-          <ul className={classes.users}>
-            {found.map((user) => (
-              <UserLine key={user.id} user={user} onOpen={(what) => setOpen({ what, user })} />
-            ))}
-          </ul>
+          <>
+            <ul className={classes.users} aria-label="Users">
+              {found.map((user) => (
+                <UserLine key={user.id} user={user} onOpen={(what) => setOpen({ what, user })} />
+              ))}
+            </ul>
+            <SessionsPart />
+          </>
         )}
       </Answered>
-      <SessionsPart />
       {open?.what === 'new' && <UserDialog user={null} onClose={close} />}
       {open?.what === 'user' && <UserDialog user={open.user} onClose={close} />}
       {open?.what === 'tokens' && <TokensDialog user={open.user} onClose={close} />}

@@ -1,8 +1,9 @@
 /** One change request: its steps as they go, who is in the way, and giving it up. */
 import { Alert, Code, Group, Progress, Text } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { changeQuery, withdraw } from '../../service/change-queries.js';
+
 import { SCHEMA } from '../../service/queries.js';
+import { changeQuery, withdraw } from '../../service/review-queries.js';
 import type { ChangeRequest } from '../../service/types.js';
 import { useRole } from '../../service/use-session.js';
 import { counted, durationText } from '../../shared/amounts.js';
@@ -119,7 +120,7 @@ function Withdraw({ change: { id, collections } }: { change: ChangeRequest }) {
   const client = useQueryClient();
   const isAdmin = useRole() === 'admin';
   const give = useMutation({
-    mutationFn: () => withdraw(id, ''),
+    mutationFn: () => withdraw(id),
     onSettled: () => client.invalidateQueries({ queryKey: [SCHEMA] }),
   });
   if (!isAdmin) return null;

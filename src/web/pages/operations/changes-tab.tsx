@@ -1,23 +1,19 @@
 /** Change requests: what is being prepared now, and what became of those before. */
 import { Badge, Group, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Link, getRouteApi } from '@tanstack/react-router';
-import { changesQuery, isUnderWay } from '../../service/change-queries.js';
+import { Link } from '@tanstack/react-router';
+import { isUnderWay, newestChangesQuery } from '../../service/operations-queries.js';
 import type { ChangeSummary } from '../../service/types.js';
 import { Answered } from '../../shared/answered.js';
 import { brief } from '../../shared/brief.js';
 import { useTitle } from '../../shared/page-title.js';
 import { Time } from '../../shared/time.js';
 import { ChangeDetails } from './change-details.js';
-import type { ChangesSearch } from './search.js';
 import classes from './page.module.css';
-
-const route = getRouteApi('/operations/changes');
 
 export function ChangesTab() {
   useTitle('Under way · Operations');
-  const changes = useQuery(changesQuery());
-  const { change: opened } = route.useSearch();
+  const changes = useQuery(newestChangesQuery());
   return (
     <Answered query={changes} label="Reading the change requests">
       {({ data, meta }) =>
@@ -27,7 +23,7 @@ export function ChangesTab() {
           <>
             <ul className={classes.cards}>
               {data.map((each) => (
-                <Line key={each.id} change={each} isOpen={isUnderWay(each) || each.id === opened} />
+                <Line key={each.id} change={each} isOpen={isUnderWay(each)} />
               ))}
             </ul>
             {meta.total_count > data.length && (
@@ -87,14 +83,9 @@ function Line({ change, isOpen }: { change: ChangeSummary; isOpen: boolean }) {
               What it became
             </Link>
           )}
-          {!isUnderWay(change) && (
-            <Link
-              to="/operations/changes"
-              search={(isOpen ? {} : { change: id }) satisfies ChangesSearch as never}
-              replace
-              aria-label={`${isOpen ? 'Less' : 'More'} of ${collections.join(', ')}`}
-            >
-              {isOpen ? 'Less' : 'More'}
+          {!isOpen && (
+            <Link to="/review" search={{ change: id }} aria-label={`More of ${collections.join(', ')}`}>
+              More
             </Link>
           )}
         </Group>

@@ -1,8 +1,8 @@
 /** What was changed in the database past the service, with both ways out. */
 import { Badge, Code, Group, Text, TextInput } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { acceptDrift, driftCheck, rebuild } from '../../service/operations-queries.js';
+import { acceptDrift, driftQuery, rebuild } from '../../service/operations-queries.js';
 import { SCHEMA } from '../../service/queries.js';
 import { useRole } from '../../service/use-session.js';
 import type { Drift } from '../../service/types.js';
@@ -18,15 +18,16 @@ import classes from './page.module.css';
 type DriftTable = Drift['tables'][number];
 
 export function DriftPart() {
-  const drift = useMutation({ mutationFn: driftCheck });
+  const drift = useQuery(driftQuery());
+  const look = () => void drift.refetch();
   return (
     <Part
       title="Drift"
       about="What somebody changed in the database by hand. Make it as the log says, or take it into the log as it is."
-      action={<Ask label="Look for drift" isAsking={drift.isPending} onAsk={() => drift.mutate()} />}
+      action={<Ask label="Look for drift" isAsking={drift.isFetching} onAsk={look} />}
     >
       {drift.error !== null && <ProblemAlert error={drift.error} />}
-      {drift.data && <Found drift={drift.data} onChanged={() => drift.mutate()} />}
+      {drift.data && <Found drift={drift.data} onChanged={look} />}
     </Part>
   );
 }

@@ -25,15 +25,22 @@ export function TrashTab() {
   return (
     <>
       <Answered query={trash} label="Reading the trash">
-        {(found) =>
+        {({ data: found, meta }) =>
           found.length === 0 ? (
             <Empty />
           ) : (
-            <ul className={classes.cards} aria-label="Trash">
-              {found.map((entry) => (
-                <Entry key={entry.position} entry={entry} onOpen={(what) => setOpen({ what, entry })} />
-              ))}
-            </ul>
+            <>
+              <ul className={classes.cards} aria-label="What is in the trash">
+                {found.map((entry) => (
+                  <Entry key={entry.position} entry={entry} onOpen={(what) => setOpen({ what, entry })} />
+                ))}
+              </ul>
+              {meta.total_count > found.length && (
+                <Text size="sm" c="dimmed">
+                  The newest {found.length} of {meta.total_count.toLocaleString()}: <code>dps trash</code> lists all.
+                </Text>
+              )}
+            </>
           )
         }
       </Answered>

@@ -13,8 +13,8 @@ interface Way {
   icon: string;
   title: string;
   text: string;
-  /** It is done here. */
-  bring?: true;
+  /** Where in the app it is done. */
+  here?: { label: string; to: '/review' | '/operations/adopt'; search?: { bring: true } };
   command: (origin: string) => string;
 }
 
@@ -30,13 +30,14 @@ const WAYS: readonly Way[] = [
     icon: bringIcon,
     title: 'Bring a snapshot',
     text: 'The schema of another instance, ours or of Directus, as JSON or YAML. You see what it does before it is done.',
-    bring: true,
+    here: { label: 'Choose a file', to: '/review', search: { bring: true } },
     command: (origin: string) => `npx dps apply snapshot.yaml --force --url ${origin} --token "$TOKEN"`,
   },
   {
     icon: adoptIcon,
     title: 'Adopt a database',
-    text: 'Tables that are there already come under management as they are, without a statement that changes them:',
+    text: 'Tables that are there already come under management as they are, without a statement that changes them.',
+    here: { label: 'Choose tables', to: '/operations/adopt' },
     command: () => 'npx dps adopt --all',
   },
 ];
@@ -55,7 +56,7 @@ export function Greeting() {
       </Text>
       {role === 'admin' && (
         <SimpleGrid cols={{ base: 1, md: 3 }} spacing="lg">
-          {WAYS.map(({ icon, title, text, bring, command }) => (
+          {WAYS.map(({ icon, title, text, here, command }) => (
             <Paper key={title} p="lg" radius="lg" className={classes.way}>
               <span className={classes.icon}>
                 <Glyph path={icon} size={26} />
@@ -66,9 +67,9 @@ export function Greeting() {
               <Text size="sm" c="dimmed">
                 {text}
               </Text>
-              {bring === true && (
-                <Button renderRoot={(props) => <Link {...props} to="/review" search={{ bring: true }} />}>
-                  Choose a file
+              {here !== undefined && (
+                <Button renderRoot={(props) => <Link {...props} to={here.to} search={here.search ?? {}} />}>
+                  {here.label}
                 </Button>
               )}
               <div className={classes.command}>

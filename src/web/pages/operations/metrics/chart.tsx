@@ -42,9 +42,11 @@ export function Chart({ title, unit, series, say }: Props) {
           <line x1="0" x2={WIDTH} y1={HEIGHT - 1} y2={HEIGHT - 1} className={classes.axis} />
           <line x1="0" x2={WIDTH} y1="1" y2="1" className={classes.axis} />
           {length > 1 &&
-            series.map(({ label, color, points }) => (
-              <path key={label} d={pathOf(points, { top, length })} className={classes.line} stroke={color} />
-            ))}
+            [...series]
+              .reverse()
+              .map(({ label, color, points }) => (
+                <path key={label} d={pathOf(points, { top, length })} className={classes.line} stroke={color} />
+              ))}
         </svg>
       </div>
       <ul className={classes.legend}>

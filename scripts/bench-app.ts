@@ -1,0 +1,75 @@
+/**
+ * `npm run bench:app` (after `npm run build`): the admin app in Chromium. Until the tree of collections is painted, with a cold
+ * cache and a warm one; frames while the diagram is panned; steps a second of the slider over the log; bytes of the first load.
+ *
+ * BENCH_COLLECTIONS (90,1000,10000), BENCH_ROUNDS (5). Frames are bounded by the screen that Chromium pretends to have, 60 a
+ * second.
+ */
+import { browser, chromiumProgram, INSTALL_CHROMIUM } from '../test/support/browser.js';
+import { stopAll } from '../test/support/at-end.js';
+import { type Server, type Service, startServer, startService } from './bench/servers.js';
+import { fill, fillHub, fillHistory } from './bench-app/fill.js';
+import { firstLoad, firstPaint, panning, stepping } from './bench-app/measures.js';
+import { signedIn } from './bench-app/signed-in.js';
+
+const SIZES = (process.env['BENCH_COLLECTIONS'] ?? '90,1000,10000').split(',').map(Number);
+const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 5);
+const TABLES = 300;
+const STEPS = 100;
+const PASSWORD = 'correct horse battery';
+
+const program = chromiumProgram();
+const rows: [work: string, measured: string][] = [];
+
+if (program === null) console.log(INSTALL_CHROMIUM);
+else await run(program);
+
+async function run(chromium: string): Promise<void> {
+  const server = await startServer();
+  try {
+    for (const size of SIZES) {
+      await withService(server, async (service) => {
+        await fill(service, size);
+        const context = () => signedIn(chromium, service.url, PASSWORD);
+        const { cold, warm } = await firstPaint(context, ROUNDS);
+        add(`${size.toLocaleString()} collections: tree painted, cold cache`, `${cold.toFixed(0)} ms`);
+        add(`${size.toLocaleString()} collections: tree painted, again`, `${warm.toFixed(0)} ms`);
+      });
+    }
+    await withService(server, async (service) => {
+      await fillHub(service, TABLES);
+      const found = await panning(() => signedIn(chromium, service.url, PASSWORD));
+      const what = `panning, ${found.drawn} of ${TABLES} tables drawn`;
+      add(what, `${found.perSecond.toFixed(0)} frames a second, the longest ${found.longest.toFixed(0)} ms`);
+    });
+    await withService(server, async (service) => {
+      await fillHistory(service, STEPS);
+      const perSecond = await stepping(() => signedIn(chromium, service.url, PASSWORD), STEPS);
+      add(`slider, ${STEPS} batches one after the other`, `${perSecond.toFixed(1)} steps a second`);
+      const { files, bytes } = await firstLoad(await browser(chromium), service.url);
+      add('first load, as sent', `${(bytes / 1000).toFixed(0)} kB in ${files} files`);
+    });
+    const lines = [['work', 'measured'], ['---', '---'], ...rows].map((row) => `| ${row.join(' | ')} |`);
+    const version = (await browser(chromium)).version();
+    process.stdout.write(
+      `PostgreSQL ${server.version}, Node.js ${process.version}, Chromium ${version}\n\n${lines.join('\n')}\n`,
+    );
+  } finally {
+    await stopAll();
+    await server.stop();
+  }
+}
+
+function add(work: string, measured: string): void {
+  rows.push([work, measured]);
+  process.stderr.write(`${work}: ${measured}\n`);
+}
+
+async function withService(server: Server, work: (service: Service) => Promise<void>): Promise<void> {
+  const service = await startService(await server.createDatabase(), undefined, { ADMIN_PASSWORD: PASSWORD });
+  try {
+    await work(service);
+  } finally {
+    await service.stop();
+  }
+}

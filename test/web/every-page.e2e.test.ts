@@ -1,0 +1,136 @@
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { TABS } from '../../src/web/pages/collection/search.js';
+import { expectAccessible, expectFits, withApp } from '../support/app.js';
+import { json } from '../support/client.js';
+
+const MARKUP = '<img src=x onerror="hacked=1">';
+/** 63 bytes, as long as PostgreSQL's names get. */
+const LONGEST = `${'ü'.repeat(31)}x`;
+const FROM_THE_RIGHT = 'שלום مرحبا.txt';
+/** Turns what comes after it around, unless it is kept apart. */
+const OVERRIDE = 'a\u202Eb';
+const NAMES = [MARKUP, LONGEST, FROM_THE_RIGHT, OVERRIDE, '__proto__', 'a/b?c#d%2e&e'];
+const NOTE = `</title></script><script>hacked=1</script>${MARKUP} `.repeat(14_000).slice(0, 1_000_000);
+
+/** What the parts of addresses are filled with. A route with another part has to be added here, or this test fails. */
+const FILLED: Readonly<Record<string, readonly string[]>> = { $name: NAMES, $page: ['concepts', 'nothing'] };
+
+describe('every page of the admin app, with hostile names and notes', () => {
+  const app = withApp();
+  const ok = async (path: string, body: unknown, reason = MARKUP) => {
+    const send = json(body);
+    const { status, text } = await app.client(path, { ...send, headers: { ...send.headers, 'X-Reason': reason } });
+    expect(status, `${path} ${text}`).to.equal(200);
+  };
+
+  before(async () => {
+    const translations = [{ language: 'en-US', translation: MARKUP, singular: MARKUP, plural: MARKUP }];
+    await ok('/collections', { collection: `${MARKUP} group`, schema: null, meta: { note: NOTE, icon: MARKUP } });
+    for (const name of NAMES) {
+      const fields = NAMES.map((each) => ({
+        field: each,
+        type: 'string',
+        interface: MARKUP,
+        schema: { default_value: MARKUP, comment: MARKUP },
+        meta: { note: MARKUP },
+      }));
+      const meta = { note: NOTE, translations, group: `${MARKUP} group`, color: MARKUP, icon: MARKUP };
+      await ok('/collections', { collection: name, schema: { comment: MARKUP }, meta, fields });
+    }
+    const many = { field: 'many', type: 'integer', interface: 'input' };
+    await ok(`/fields/${encodeURIComponent(MARKUP)}`, many);
+    await ok('/relations', {
+      collection: MARKUP,
+      field: 'many',
+      related_collection: LONGEST,
+      meta: { one_field: MARKUP + ' back' },
+    });
+    await ok('/collections', { collection: `${MARKUP} gone`, schema: {} });
+    const gone = `/collections/${encodeURIComponent(`${MARKUP} gone`)}`;
+    expect((await app.client(gone, { method: 'DELETE' })).status).to.equal(204);
+    await app.api.sql(`create table "${MARKUP.replaceAll('"', '""')} by hand" (id integer)`);
+    await app.api.sql(`create view "${MARKUP.replaceAll('"', '""')} view" as select 1 from "__proto__"`);
+    await ok('/users', { email: 'm@example.com', name: MARKUP, role: 'admin', password: 'correct horse battery' });
+  });
+
+  /** As the router has them, so that a new page is among them. */
+  const addresses = async (page: Page): Promise<string[]> => {
+    await page.waitForFunction('window.__TSR_ROUTER__ !== undefined');
+    const routes = await page.evaluate<string[]>('Object.keys(window.__TSR_ROUTER__.routesByPath)');
+    expect(routes).to.include.members(['/', '/collections/$name', '/operations/trash', '/docs/$page']);
+    const filled = routes.flatMap((route) => {
+      const [part] = /\$\w+/.exec(route) ?? [];
+      if (part === undefined) return [route];
+      const values = FILLED[part];
+      if (values === undefined) throw new Error(`${route}: this test has nothing for ${part}`);
+      return values.map((value) => route.replace(part, encodeURIComponent(value)));
+    });
+    const tabs = TABS.map((tab) => `/collections/${encodeURIComponent(MARKUP)}?tab=${tab}`);
+    const chosen = [`/?c=${encodeURIComponent(JSON.stringify(MARKUP))}&near=1&depth=columns`];
+    return [...new Set([...filled, ...tabs, ...chosen])];
+  };
+
+  for (const look of [{}, { dark: true, narrow: true }]) {
+    it(`shows them as text, complains of nothing, and fits: ${JSON.stringify(look)}`, async function () {
+      this.timeout(420_000);
+      const page = await app.visit(look);
+      const asked: string[] = [];
+      page.on('dialog', (dialog) => {
+        asked.push(dialog.message());
+        void dialog.dismiss();
+      });
+      for (const address of await addresses(page)) {
+        await page.goto(`/app${address}`);
+        await page.locator('main :is(h1, h2)').first().waitFor();
+        await page.waitForFunction('document.querySelector("main [role=status][aria-label]") === null');
+        await expectAccessible(page);
+        await expectFits(page);
+        const [hacked, images, scripts] = await page.evaluate<[unknown, number, number]>(
+          '[window.hacked, document.querySelectorAll("img[onerror], img[src=x]").length, [...document.scripts].filter((each) => each.text.includes("hacked")).length]',
+        );
+        expect([hacked ?? null, images, scripts], address).to.deep.equal([null, 0, 0]);
+        expect(
+          app.complaints().filter((each) => !/404/.test(each)),
+          address,
+        ).to.deep.equal([]);
+      }
+      expect(asked).to.deep.equal([]);
+    });
+  }
+
+  it('has the name as it is in the title of the page, cut nowhere by what it holds', async () => {
+    const page = await app.visit({ path: `/collections/${encodeURIComponent(MARKUP)}` });
+    await page.getByRole('heading', { name: MARKUP }).waitFor();
+    expect(await page.title()).to.equal(`${MARKUP} · Data Platform`);
+  });
+
+  it('shows where the keyboard is, on every page that the rail leads to', async () => {
+    const page = await app.visit({});
+    const places = await page
+      .getByRole('navigation', { name: 'Pages' })
+      .getByRole('link')
+      .evaluateAll((links: { getAttribute(name: string): string | null }[]) =>
+        links.map((link) => link.getAttribute('href') ?? ''),
+      );
+    expect(places.length).to.be.above(4);
+    for (const place of places) {
+      await page.goto(place);
+      await page.locator('main :is(h1, h2)').first().waitFor();
+      for (let step = 0; step < 14; step++) {
+        await page.keyboard.press('Tab');
+        const unseen = await page.evaluate<string | null>(UNSEEN);
+        expect(unseen, `${place}, after ${step + 1} steps`).to.equal(null);
+      }
+    }
+  });
+});
+
+/** The element that has the focus and doesn't show it; null: it shows. Boxes to write in change their border. */
+const UNSEEN = `(() => {
+  const element = document.activeElement;
+  if (element === null || element === document.body || element.matches('input, textarea, select')) return null;
+  const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(element);
+  const isSeen = (outlineStyle !== 'none' && outlineWidth !== '0px') || boxShadow !== 'none';
+  return isSeen ? null : element.outerHTML.slice(0, 200);
+})()`;

@@ -1,0 +1,42 @@
+import { expect } from 'chai';
+import { expectAccessible, expectFits, withApp } from '../support/app.js';
+
+describe('the guides in the admin app', () => {
+  const app = withApp();
+
+  it('are read in the app, lead to one another, and show their pictures', async () => {
+    const page = await app.visit({ path: '/docs/architecture', as: await app.user('reader') });
+    await page.getByRole('heading', { name: 'Architecture' }).waitFor();
+    const picture = page.getByRole('img', { name: /^The folders of src/ });
+    await picture.scrollIntoViewIfNeeded();
+    await page.waitForFunction('[...document.images].every((image) => image.complete && image.naturalWidth > 0)');
+    await page.getByRole('article').getByRole('link', { name: 'Concepts' }).first().click();
+    await page.getByRole('heading', { name: 'Concepts' }).waitFor();
+    await page.waitForURL(/\/app\/docs\/concepts$/);
+    await page.getByRole('navigation', { name: 'Guides' }).getByRole('link', { name: 'Trash' }).click();
+    await page.getByText('for seven days unless').waitFor();
+  });
+
+  it('are found by their headings, and opened there', async () => {
+    const page = await app.visit({ path: '/timeline' });
+    await page.getByRole('button', { name: /^Search/ }).click();
+    await page.keyboard.type('worked example: not null');
+    await page.getByText('Guide: Online changes').waitFor();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/docs\/online-changes#worked-example/);
+    const heading = page.getByRole('heading', { name: /^Worked example/ });
+    await heading.waitFor();
+    expect((await heading.boundingBox())?.y).to.be.below(500);
+    await page.goto('/app/docs/nothing-of-the-kind');
+    await page.getByText('There is no such page').waitFor();
+  });
+
+  for (const look of [{}, { dark: true, narrow: true }]) {
+    it(`have nothing that axe finds, and fit: ${JSON.stringify(look)}`, async () => {
+      const page = await app.visit({ ...look, path: '/docs/concepts' });
+      await page.getByRole('heading', { name: 'Concepts' }).waitFor();
+      await expectAccessible(page);
+      await expectFits(page);
+    });
+  }
+});

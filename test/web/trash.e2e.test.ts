@@ -1,0 +1,104 @@
+import { expect } from 'chai';
+import { expectAccessible, expectFits, withApp } from '../support/app.js';
+import { json } from '../support/client.js';
+
+describe('the trash in the admin app', () => {
+  const app = withApp();
+  const path = '/operations/trash';
+
+  const made = async (collection: string, fields: object[] = []) => {
+    const { status, text } = await app.client('/collections', json({ collection, schema: {}, fields }));
+    expect(status, text).to.equal(200);
+  };
+  const field = (name: string, type = 'string') => ({ field: name, type, interface: 'input', schema: {} });
+  const remove = async (at: string) => expect((await app.client(at, { method: 'DELETE' })).status).to.equal(204);
+
+  it('lists what was deleted, and brings it back under another name, with its rows', async () => {
+    await made('members', [field('name')]);
+    await app.api.sql(`insert into members (name) values ('Ada'), ('Grace')`);
+    await made('taken');
+    await remove('/collections/members');
+    const page = await app.visit({ path });
+    await page.getByText('deleted by Admin').waitFor();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Restore members' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Restore members' });
+    await dialog.getByText('all of it comes back').waitFor();
+    await dialog.getByLabel('Under another name').fill('taken');
+    await dialog.locator('[aria-invalid=true]').or(dialog.getByRole('alert')).first().waitFor();
+    expect(app.complaints().join()).to.contain('409');
+    expect(await dialog.getByRole('button', { name: 'Restore', exact: true }).isDisabled()).to.equal(true);
+    await dialog.getByLabel('Under another name').fill('people');
+    await dialog.getByText('all of it comes back').waitFor();
+    await dialog.getByLabel('Why').fill('They are still here');
+    await expectAccessible(page);
+    await dialog.getByRole('button', { name: 'Restore', exact: true }).click();
+    await dialog.getByText('is back').waitFor();
+    await dialog.getByRole('link', { name: 'people' }).click();
+    await page.getByRole('heading', { name: 'people' }).waitFor();
+    expect(await app.api.sql('select name from people order by id')).to.deep.equal([
+      { name: 'Ada' },
+      { name: 'Grace' },
+    ]);
+  });
+
+  it('says what can not come back, and brings it without that key', async () => {
+    await made('vendors');
+    await made('offers', [field('vendor', 'integer')]);
+    const relation = { collection: 'offers', field: 'vendor', related_collection: 'vendors' };
+    expect((await app.client('/relations', json(relation))).status).to.equal(200);
+    await app.api.sql('insert into vendors default values; insert into offers (vendor) values (1)');
+    await remove('/collections/offers');
+    await app.api.sql('delete from vendors');
+    const page = await app.visit({ path });
+    await page.getByRole('button', { name: 'Restore offers' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Restore offers' });
+    await dialog.getByText('1 row points at nothing').waitFor();
+    await dialog.getByLabel('Without these keys').click();
+    await page.getByRole('option', { name: 'offers_vendor_foreign' }).click();
+    await page.keyboard.press('Escape');
+    await page.getByText('What stays away').waitFor();
+    await dialog.getByRole('button', { name: 'Restore', exact: true }).click();
+    await dialog.getByText('is back').waitFor();
+    await dialog
+      .getByText(/offers\.vendor/)
+      .first()
+      .waitFor();
+    expect(await app.api.sql('select vendor from offers')).to.deep.equal([{ vendor: 1 }]);
+    app.complaints();
+  });
+
+  it('brings a field back, and purges for good only what is called by its name', async () => {
+    await made('notes', [field('text'), field('author')]);
+    await app.api.sql(`insert into notes (text, author) values ('one', 'Ada')`);
+    await remove('/fields/notes/author');
+    await remove('/fields/notes/text');
+    const page = await app.visit({ path });
+    await page.getByRole('button', { name: 'Restore notes.author' }).click();
+    await page.getByText('1 value comes back').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Restore', exact: true }).click();
+    await page.getByRole('button', { name: 'Done' }).click();
+    expect(await app.api.sql('select author from notes')).to.deep.equal([{ author: 'Ada' }]);
+
+    await page.getByRole('button', { name: 'Purge notes.text' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Purge notes.text' });
+    const button = dialog.getByRole('button', { name: 'Purge for good' });
+    await dialog.getByRole('textbox', { name: /^Type/ }).fill('notes');
+    expect(await button.isDisabled()).to.equal(true);
+    await dialog.getByRole('textbox', { name: /^Type/ }).fill('notes.text');
+    await expectAccessible(page);
+    await button.click();
+    await page.getByRole('button', { name: 'Purge notes.text' }).waitFor({ state: 'hidden' });
+    expect(await app.api.events(0)).to.include('trash.purged notes.text');
+  });
+
+  it('is read by auditors, who bring nothing back', async () => {
+    await made('seen');
+    await remove('/collections/seen');
+    const page = await app.visit({ path, as: await app.user('auditor'), narrow: true, dark: true });
+    await page.getByText('seen', { exact: true }).waitFor();
+    expect(await page.getByRole('button', { name: /^(Restore|Purge)/ }).count()).to.equal(0);
+    await expectAccessible(page);
+    await expectFits(page);
+  });
+});
