@@ -102,7 +102,10 @@ describe('the review page of the admin app: going back', () => {
       data: { reason: string; command: string }[];
     };
     expect(data[0]).to.include({ reason: 'Zurück — zum Anfang', command: 'apply-diff' });
-    await page.getByRole('link', { name: 'Undo …' }).click();
+    await page.getByRole('link', { name: 'To the schema' }).click();
+    await page.getByRole('tree').waitFor();
+    await expectAccessible(page);
+    await page.getByRole('status', { name: 'Last change' }).getByRole('link', { name: 'Undo …' }).click();
     await card(page, 'collection articles').waitFor();
     await page.getByRole('button', { name: 'Apply', exact: true }).click();
     await page.getByRole('heading', { name: 'Applied' }).waitFor();

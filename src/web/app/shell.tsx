@@ -10,6 +10,7 @@ import { PageBoundary } from '../shared/page-boundary.js';
 import { useLive } from './live.js';
 import { PAGES } from './pages.js';
 import { TopBar } from './top-bar.js';
+import { UndoNotice } from './undo-notice.js';
 import classes from './shell.module.css';
 
 export function Shell() {
@@ -46,6 +47,7 @@ export function Shell() {
           </Suspense>
         </PageBoundary>
       </main>
+      <UndoNotice />
       {role === 'admin' && <DraftBar />}
     </div>
   );

@@ -4,6 +4,7 @@ import { useCallback, useMemo, useRef, useState } from 'react';
 import { RefusedError, UnreachableError } from '../../service/errors.js';
 import { SCHEMA } from '../../service/queries.js';
 import { type Applied, type Applying, apply, explain, rehearse } from '../../service/review-queries.js';
+import { noteApplied } from '../../shared/applied.js';
 import { useRole } from '../../service/use-session.js';
 import type { Problem } from '../../service/types.js';
 import { forgetTyped, keepTyped, readTyped } from './kept.js';
@@ -140,6 +141,8 @@ function useSending({ applying, why, about, source, onDone }: Sending) {
     onSuccess: async (applied) => {
       attempt.current = null;
       forgetTyped(source.key);
+      if (applied.kind === 'done' && applied.batch !== null)
+        noteApplied({ batch: applied.batch, before: source.reviewed.position });
       await onDone(applied);
       source.onApplied();
       await client.invalidateQueries({ queryKey: [SCHEMA] });

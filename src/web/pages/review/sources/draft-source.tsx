@@ -61,7 +61,8 @@ function OnHead({ draft, head, renew, isRenewing }: Props) {
   return (
     <Workspace
       source={{
-        key: 'draft',
+        // Another draft begins at another position, and has nothing of what was typed beside this one.
+        key: `draft ${draft.position}`,
         title: 'Your draft',
         about: 'What you changed here, and nobody else sees before it is applied.',
         reviewed,

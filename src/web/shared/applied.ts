@@ -1,0 +1,32 @@
+/** What this tab has applied last: on every page a way back stands open for a while. */
+import { useSyncExternalStore } from 'react';
+
+export interface LastApplied {
+  batch: string;
+  /** The position before it: where going back leads. */
+  before: number;
+}
+
+/** Milliseconds for which it is offered. */
+const OFFERED = 10 * 60_000;
+
+let last: LastApplied | null = null;
+let ending: ReturnType<typeof setTimeout> | undefined;
+const listeners = new Set<() => void>();
+
+/** @param next null: it is not offered any more */
+export function noteApplied(next: LastApplied | null): void {
+  clearTimeout(ending);
+  if (next !== null) ending = setTimeout(() => noteApplied(null), OFFERED);
+  last = next;
+  for (const listener of listeners) listener();
+}
+
+export const useLastApplied = (): LastApplied | null =>
+  useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => last,
+  );
