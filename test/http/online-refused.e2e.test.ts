@@ -137,8 +137,10 @@ describe('what is not done online', function () {
       CREATE TABLE ancestor (wide text);
       CREATE TABLE policed (id integer PRIMARY KEY, note text, wide text);
       INSERT INTO parts SELECT i, 'n', repeat('x', 300) FROM generate_series(1, 4000) i; ANALYZE parts, part`);
+    await api.sql('CREATE TABLE keyless (note text, wide text)');
+    await fill(api, 'keyless', `note = 'n'`);
     for (const name of ['heir', 'policed']) await fill(api, name, 'id = i');
-    await api.ok('POST', '/schema/adopt', { tables: ['parts', 'part', 'heir', 'policed'] });
+    await api.ok('POST', '/schema/adopt', { tables: ['parts', 'part', 'heir', 'policed', 'keyless'] });
     await api.sql('ALTER TABLE policed FORCE ROW LEVEL SECURITY; ALTER TABLE heir INHERIT ancestor');
   });
 
@@ -169,6 +171,13 @@ describe('what is not done online', function () {
     ['what widens', 'PATCH', '/fields/items/note', { schema: { max_length: 400 } }, 200],
     ['a new field', 'POST', '/fields/items', column('fresh'), 200],
     ['a field that is dropped for good', 'DELETE', '/fields/items/spare?purge', undefined, 204],
+    [
+      'a field whose values nobody could give back, without a primary key',
+      'DELETE',
+      '/fields/keyless/note',
+      undefined,
+      204,
+    ],
     ['a small table', 'PATCH', '/fields/owners/id', { meta: { note: 'n' } }, 200],
     ['an alias', 'POST', '/fields/items', { field: 'divider', type: 'alias', meta: { interface: 'divider' } }, 200],
     [

@@ -4,6 +4,7 @@ import pg from 'pg';
 import { catalogText } from '../support/catalog-text.js';
 import { type Gates, makeGates } from '../support/gates.js';
 import { type Online, ROWS, type Snapshot, column, fill, onlineOf } from '../support/online.js';
+import { until } from '../support/until.js';
 import { withService } from '../support/with-service.js';
 
 const FIELDS = [column('code', 'integer'), column('owner', 'integer'), column('email'), column('note')];
@@ -172,6 +173,31 @@ describe('what is done online', function () {
     await api.ok('POST', `/trash/${data[0]?.position}/restore`, {});
     expect(await api.sql('SELECT id, note FROM kept ORDER BY id')).to.deep.equal(before);
     expect(await online.leftBehind()).to.deep.equal([]);
+  });
+
+  it('beside a transaction that never ends: it is told whose it is, it keeps nobody else waiting, and it can be given up', async () => {
+    await online.large('waited', FIELDS, VALUES);
+    const shop = new pg.Client({ connectionString: service.databaseUrl, application_name: 'shop' });
+    await shop.connect();
+    for (const [what, schema, statement] of [
+      ['lock of a reader', { is_nullable: false }, 'SELECT FROM waited LIMIT 1'],
+      ['lock of a writer', { is_unique: true }, `UPDATE waited SET note = 'never' WHERE id = 2`],
+    ] as const) {
+      await shop.query(`BEGIN; ${statement}`);
+      const { id } = await online.open('PATCH', '/fields/waited/code', { schema });
+      await until(`it says who has the ${what}`, async () =>
+        (await online.retrieve(id)).waiting_for.some(({ application_name }) => application_name === 'shop'),
+      );
+      const started = performance.now();
+      await api.sql(`UPDATE waited SET note = 'written' WHERE id = 1`);
+      expect(performance.now() - started).to.be.lessThan(2_000);
+      await api.ok('POST', `/changes/${id}/withdraw`);
+      expect((await online.retrieve(id)).state).to.equal('withdrawn');
+      await shop.query('ROLLBACK');
+      await online.ended(id, 'withdrawn');
+      expect(await online.leftBehind()).to.deep.equal([]);
+    }
+    await shop.end();
   });
 
   it('a diff in which one entry is large and a hundred are small is one request, and one batch', async () => {

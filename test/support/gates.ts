@@ -14,10 +14,12 @@ export interface Gates {
   reached(gate: string): Promise<void>;
   /** Whoever waits at it goes on. */
   open(gate: string): Promise<void>;
+  /** After a restart of the server. Gates that were closed are. */
+  reconnect(): Promise<void>;
   end(): Promise<void>;
 }
 
-/** For `pg_advisory_lock`, beside those of the service, which have one number. */
+/** Who waits has a lock that tells so: for `pg_advisory_lock`, beside those of the service, which have one number. */
 const LOCK = 4711;
 
 const MAKE = `
@@ -26,7 +28,8 @@ CREATE TABLE gates.closed (gate text PRIMARY KEY);
 CREATE FUNCTION gates.pass(name text) RETURNS void LANGUAGE plpgsql AS $$ BEGIN
   IF EXISTS (SELECT FROM gates.closed WHERE gate = name) THEN
     PERFORM pg_advisory_xact_lock_shared(${LOCK}, hashtext(name));
-  END IF; END $$;
+  END IF;
+  WHILE EXISTS (SELECT FROM gates.closed WHERE gate = name) LOOP PERFORM pg_sleep(0.01); END LOOP; END $$;
 CREATE FUNCTION gates.step() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
   IF TG_OP = 'DELETE' THEN
     PERFORM gates.pass('forget');
@@ -48,24 +51,31 @@ DROP TRIGGER gate ON service.service_changes;
 DROP SCHEMA gates CASCADE`;
 
 const WAITING = `
-SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND classid = ${LOCK}
+SELECT FROM pg_locks WHERE locktype = 'advisory' AND mode = 'ShareLock' AND classid = ${LOCK}
    AND objid::bigint = hashtext($1)::bigint & 4294967295
    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
 
 /** In the database of a service, whose tables are there. */
 export async function makeGates(databaseUrl: string): Promise<Gates> {
-  const db = new pg.Client({ connectionString: databaseUrl });
-  await db.connect();
+  const connect = async (): Promise<pg.Client> => {
+    const client = new pg.Client({ connectionString: databaseUrl });
+    // The server may be restarted.
+    client.on('error', () => undefined);
+    await client.connect();
+    return client;
+  };
+  let db = await connect();
   await db.query(MAKE);
   return {
     async close(gate) {
-      await db.query(`SELECT pg_advisory_lock(${LOCK}, hashtext($1))`, [gate]);
       await db.query('INSERT INTO gates.closed VALUES ($1)', [gate]);
     },
     reached: (gate) => until(`the gate ${gate}`, async () => (await db.query(WAITING, [gate])).rowCount !== 0, 20_000),
     async open(gate) {
       await db.query('DELETE FROM gates.closed WHERE gate = $1', [gate]);
-      await db.query(`SELECT pg_advisory_unlock(${LOCK}, hashtext($1))`, [gate]);
+    },
+    async reconnect() {
+      db = await connect();
     },
     async end() {
       await db.query(REMOVE);
