@@ -18,7 +18,7 @@ import { type Answer, noContent, refusal, unwrap } from './answer.js';
 import type { HttpDeps } from './deps.js';
 import { errorBody } from './errors.js';
 import { flag } from './query.js';
-import type { Document } from '../log/documents.js';
+import type { Document } from '../log/document-lines.js';
 import { openedBy } from '../pipeline/change-requests/index.js';
 import { type ChangeView, showChange } from '../reads/changes.js';
 import type { ChangeRequest } from '../schema/change-requests/model.js';

@@ -1,7 +1,6 @@
 /** Documents beside the log: kept once by the hash that events carry, so that what they say can be erased and the log not. */
 import { type Hash, createHash } from 'node:crypto';
-import { z } from 'zod';
-import { documentsOf } from '../schema/change-requests/fold.js';
+import { documentsOf } from '../schema/change-requests/documents-of.js';
 import type { StoredEvent } from '../schema/model/events.js';
 import { runYielding } from '../kernel/event-loop.js';
 import type { Resumable } from '../kernel/resumable.js';
@@ -9,13 +8,7 @@ import { canonicalPieces, createCanonicalWriter } from '../kernel/canonical-writ
 import type { Parameterised } from '../postgres/exchange.js';
 import { own } from '../postgres/own-tables.js';
 import type { Queryable } from '../postgres/pool.js';
-
-export interface Document {
-  /** sha256 of the content, hex. */
-  hash: string;
-  /** Canonical JSON; null: it was erased. */
-  content: string | null;
-}
+import { type Document, changed, documentLine, missing } from './document-lines.js';
 
 export async function toDocument(value: object): Promise<Document & { content: string }> {
   const pieces = await runYielding(canonicalPieces(value, createCanonicalWriter()));
@@ -30,9 +23,6 @@ function* hashing(pieces: readonly string[], digest: Hash): Resumable<void> {
     yield;
   }
 }
-
-/** The hash that a document of this content has. */
-export const hashOf = (content: string): string => createHash('sha256').update(content).digest('hex');
 
 const KEEP = `
   INSERT INTO ${own.documents} AS d (hash, content, erased_at) VALUES ($1, $2::text, CASE WHEN $2::text IS NULL THEN now() END)
@@ -53,13 +43,6 @@ export async function readDocuments(db: Queryable, hashes: readonly string[]): P
   return new Map(rows.map((row) => [row.hash, row]));
 }
 
-/** Why the documents that an event names aren't what it says, or null. */
-export function documentFault(found: Document | undefined, hash: string): string | null {
-  if (found === undefined) return missing(hash);
-  if (found.content === null || hashOf(found.content) === hash) return null;
-  return changed(hash);
-}
-
 /** The documents that events name, in order of position; those that were erased are what they should be. */
 const DAMAGED = `
   SELECT e.position, e.data ->> 'document' AS hash, d.hash IS NULL AS missing
@@ -78,25 +61,6 @@ export async function findDamagedDocument(
   if (first === undefined) return null;
   return { position: first.position, reason: first.missing ? missing(first.hash) : changed(first.hash) };
 }
-
-const missing = (hash: string): string => `its document ${hash} is missing`;
-const changed = (hash: string): string => `its document ${hash} is not what its hash says: it was changed`;
-
-/** A document as a line of an exported log: behind the event that names it. */
-export const documentLine = ({ hash, content }: Document): string => JSON.stringify({ document: hash, content });
-
-/** What a line of an exported log holds, if it is a document. */
-export function readDocumentLine(line: string): Document | null {
-  if (!line.startsWith('{"document":')) return null;
-  try {
-    const parsed = LINE.safeParse(JSON.parse(line));
-    return parsed.success ? { hash: parsed.data.document, content: parsed.data.content } : null;
-  } catch {
-    return null;
-  }
-}
-
-const LINE = z.strictObject({ document: z.string().regex(/^[0-9a-f]{64}$/), content: z.string().nullable() });
 
 /** The lines of an exported log: events, and the documents that they name. One that is missing is left out. */
 export async function exportedLines(db: Queryable, events: readonly { text: string }[]): Promise<string[]> {

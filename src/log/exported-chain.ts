@@ -1,9 +1,10 @@
-/** An exported log, checked line by line without a database. */
-import { documentsOf } from '../schema/change-requests/fold.js';
-import { type Document, documentFault, readDocumentLine } from './documents.js';
-import { createChain } from './hash-chain.js';
+/** An exported log, checked line by line without a database, and without Node.js: a browser does it by this code. */
+import type { Sha256 } from '../kernel/sha256.js';
+import { documentsOf } from '../schema/change-requests/documents-of.js';
+import { chainWith } from './chain.js';
+import { type Document, documentFault, readDocumentLine } from './document-lines.js';
 import type { LogHead } from './head.js';
-import { RECORD } from './ndjson.js';
+import { RECORD } from './record.js';
 import type { EventRecord } from './read.js';
 
 export interface ExportedLog {
@@ -20,9 +21,10 @@ export interface ExportedLog {
  */
 export async function checkExportedLog(
   lines: AsyncIterable<string>,
+  sha256: Sha256,
   onEvent: (event: EventRecord) => void = () => undefined,
 ): Promise<ExportedLog> {
-  const chain = createChain();
+  const chain = chainWith(sha256);
   const add = (event: EventRecord): string | null => {
     const reason = chain.add(event);
     if (reason !== null) return reason;
@@ -30,7 +32,7 @@ export async function checkExportedLog(
     onEvent(event);
     return null;
   };
-  const awaited = awaitedDocuments();
+  const awaited = awaitedDocuments(sha256);
   let fault: Fault | undefined;
   let line = 0;
   for await (const text of lines) {
@@ -57,7 +59,7 @@ export async function checkExportedLog(
 }
 
 /** Documents that events name, each in a line behind its event. The first that isn't is a fault. */
-function awaitedDocuments() {
+function awaitedDocuments(sha256: Sha256) {
   const missing = new Map<string, number>();
   let damaged: Fault | undefined;
   return {
@@ -65,7 +67,7 @@ function awaitedDocuments() {
       for (const hash of documentsOf(event)) if (!missing.has(hash)) missing.set(hash, event.position);
     },
     found: (document: Document): void => {
-      const reason = documentFault(document, document.hash);
+      const reason = documentFault(document, { hash: document.hash, sha256 });
       const position = missing.get(document.hash);
       if (reason !== null && position !== undefined) damaged ??= { position, reason };
       missing.delete(document.hash);
@@ -73,7 +75,7 @@ function awaitedDocuments() {
     fault: (): Fault | undefined => {
       const [first] = missing;
       if (damaged !== undefined || first === undefined) return damaged;
-      return { position: first[1], reason: documentFault(undefined, first[0]) ?? '' };
+      return { position: first[1], reason: documentFault(undefined, { hash: first[0], sha256 }) ?? '' };
     },
   };
 }

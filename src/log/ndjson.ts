@@ -1,36 +1,11 @@
 /** A log as a file: one event a line, as GET /history/export writes it. */
 import type { Readable } from 'node:stream';
-import { z } from 'zod';
 import { OperatorError } from '../kernel/operator-error.js';
-import { type Document, documentFault, readDocumentLine } from './documents.js';
+import { sha256 } from '../kernel/sha256.js';
+import { type Document, documentFault, readDocumentLine } from './document-lines.js';
 import { readLines } from './lines.js';
+import { RECORD } from './record.js';
 import type { EventRecord } from './read.js';
-
-const text = z.string();
-const optional = z.string().nullable();
-
-/** An event as a line of an export holds it. */
-export const RECORD = z.strictObject({
-  position: z.int().positive(),
-  id: z.uuid(),
-  batch: z.uuid(),
-  type: text,
-  version: z.int().positive(),
-  collection: optional,
-  field: optional,
-  data: z.record(z.string(), z.unknown()),
-  actor: z.strictObject({ id: text, name: text }),
-  command: text,
-  reason: optional,
-  request_id: optional,
-  ip: optional,
-  user_agent: optional,
-  context: z.record(z.string(), z.unknown()).optional(),
-  subject: z.strictObject({ kind: text, id: text }).optional(),
-  occurred_at: z.iso.datetime(),
-  previous_hash: text,
-  hash: text,
-});
 
 const PAGE = 1_000;
 
@@ -62,7 +37,7 @@ export async function* readNdjsonPages(
 }
 
 function requireWhole(document: Document, number: number): Document {
-  const fault = documentFault(document, document.hash);
+  const fault = documentFault(document, { hash: document.hash, sha256 });
   if (fault !== null) throw new OperatorError(`Line ${number} is damaged: ${fault}.`);
   return document;
 }

@@ -1,5 +1,6 @@
 /** Change requests as people see them: what their events say, and how far the work on them is. */
-import { type Document, readDocuments } from '../log/documents.js';
+import type { Document } from '../log/document-lines.js';
+import { readDocuments } from '../log/documents.js';
 import type { Json } from '../kernel/json.js';
 import type { Problem } from '../kernel/problem.js';
 import type { Queryable } from '../postgres/pool.js';

@@ -1,6 +1,6 @@
 /** The logs of releases that are checked in, and what each release said of its own. */
 import { readFileSync, readdirSync } from 'node:fs';
-import { readDocumentLine } from '../../src/log/documents.js';
+import { readDocumentLine } from '../../src/log/document-lines.js';
 import type { EventRecord } from '../../src/log/read.js';
 import type { Snapshot } from '../../src/schema/snapshot/snapshot.js';
 

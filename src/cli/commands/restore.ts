@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { type Document, gatherDocuments } from '../../log/documents.js';
+import type { Document } from '../../log/document-lines.js';
+import { gatherDocuments } from '../../log/documents.js';
 import type { EventRecord } from '../../log/read.js';
 import { readBackupFile } from '../../backup/file.js';
 import { openBackup } from '../../backup/format.js';

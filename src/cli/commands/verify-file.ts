@@ -4,6 +4,7 @@ import { access } from 'node:fs/promises';
 import { type ExportedLog, checkExportedLog, positionOf } from '../../log/exported-chain.js';
 import { readLines } from '../../log/lines.js';
 import { createExportView, holdAgainst } from '../../log/signed-checkpoints/hold-against.js';
+import { sha256 } from '../../kernel/sha256.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 import { type ExitCode, type Invocation, UsageError, text } from '../command.js';
 import { describeHeld, readCheckpoints } from '../checkpoint-files.js';
@@ -29,7 +30,7 @@ export async function verifyFile(invocation: Invocation): Promise<ExitCode> {
     throw new UsageError('--against needs --file, the exported log to compare, or --checkpoint.');
   }
   const view = createExportView(given.files);
-  const log = await checkExportedLog(await linesFrom(invocation, source), view.add);
+  const log = await checkExportedLog(await linesFrom(invocation, source), sha256, view.add);
   const checkpoints = await holdAgainst(given.files, view.view(log), given.keys);
   const against = await compared(invocation, source);
   const ok = [log, ...against, ...checkpoints].every((each) => each.ok);

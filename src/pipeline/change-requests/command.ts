@@ -1,5 +1,7 @@
 /** What a request wants, read back from its document as a command. */
-import { documentFault, readDocuments } from '../../log/documents.js';
+import { sha256 } from '../../kernel/sha256.js';
+import { documentFault } from '../../log/document-lines.js';
+import { readDocuments } from '../../log/documents.js';
 import { runYielding } from '../../kernel/event-loop.js';
 import { type Problem, type Result, ok, refuse } from '../../kernel/problem.js';
 import { stepsTo } from '../../kernel/resumable.js';
@@ -41,7 +43,7 @@ export interface Reading {
 /** The command anew, to be decided against whatever the schema is by then. */
 export async function commandOf(reading: Reading, request: ChangeRequest): Promise<Result<NamedCommand>> {
   const found = (await readDocuments(reading.pool, [request.document])).get(request.document);
-  const fault = documentFault(found, request.document);
+  const fault = documentFault(found, { hash: request.document, sha256 });
   if (fault !== null || found?.content == null) return refuse(lost(fault ?? 'its document was erased'));
   const { operation, input, purge } = JSON.parse(found.content) as Wanted;
   const { parse } = operations[operation] as unknown as Operation<string, object, object>;

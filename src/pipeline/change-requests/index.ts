@@ -1,6 +1,7 @@
 /** Change requests for whoever takes them up: opening, withdrawing, and the work on them. */
 import { randomUUID } from 'node:crypto';
-import { type Document, toDocument } from '../../log/documents.js';
+import type { Document } from '../../log/document-lines.js';
+import { toDocument } from '../../log/documents.js';
 import type { OperationName } from '../../schema/operations/index.js';
 import { foldChanges } from '../../schema/change-requests/fold.js';
 import type { ChangeRequest } from '../../schema/change-requests/model.js';

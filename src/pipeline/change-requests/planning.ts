@@ -3,7 +3,8 @@
  * otherwise a request, whose preparation begins as soon as nobody else has its tables.
  */
 import type pg from 'pg';
-import { keepDocuments, type Document } from '../../log/documents.js';
+import type { Document } from '../../log/document-lines.js';
+import { keepDocuments } from '../../log/documents.js';
 import type { Problem } from '../../kernel/problem.js';
 import type { Warning } from '../../kernel/warning.js';
 import type { Parameterised } from '../../postgres/exchange.js';

@@ -140,9 +140,3 @@ export function foldChanges(
   }
   return requests;
 }
-
-/** Documents that an event names, by hash. */
-export function documentsOf(event: { type: string; data: unknown }): string[] {
-  if (!isChangeEvent(event)) return [];
-  return 'document' in event.data ? [event.data.document] : [];
-}

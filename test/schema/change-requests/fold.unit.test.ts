@@ -4,11 +4,11 @@ import { UnreadableEventError } from '../../../src/schema/fold/upcasting.js';
 import {
   type StoredChangeEvent,
   allowedIn,
-  documentsOf,
   evolveChange,
   foldChanges,
   mayFollow,
 } from '../../../src/schema/change-requests/fold.js';
+import { documentsOf } from '../../../src/schema/change-requests/documents-of.js';
 import {
   CHANGE_STATES,
   type ChangeEvent,

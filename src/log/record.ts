@@ -1,0 +1,28 @@
+/** The shape of an event in a file. */
+import { z } from 'zod';
+
+const text = z.string();
+const optional = z.string().nullable();
+
+/** An event as a line of an export holds it. */
+export const RECORD = z.strictObject({
+  position: z.int().positive(),
+  id: z.uuid(),
+  batch: z.uuid(),
+  type: text,
+  version: z.int().positive(),
+  collection: optional,
+  field: optional,
+  data: z.record(z.string(), z.unknown()),
+  actor: z.strictObject({ id: text, name: text }),
+  command: text,
+  reason: optional,
+  request_id: optional,
+  ip: optional,
+  user_agent: optional,
+  context: z.record(z.string(), z.unknown()).optional(),
+  subject: z.strictObject({ kind: text, id: text }).optional(),
+  occurred_at: z.iso.datetime(),
+  previous_hash: text,
+  hash: text,
+});
