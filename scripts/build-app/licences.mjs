@@ -5,16 +5,15 @@ import { join } from 'node:path';
 /** Not bundled as modules, but shipped. */
 const SHIPPED = ['@iconify-json/material-symbols', '@iconify-json/ic', 'elkjs'];
 
-export function licences(root) {
+/** @param inWorkers modules of bundles beside this one, known when it is written */
+export function licences(root, inWorkers) {
   return {
     name: 'licences',
     generateBundle(_options, chunks) {
       const directories = new Set(SHIPPED.map((name) => join(root, 'node_modules', name)));
-      for (const chunk of Object.values(chunks)) {
-        for (const id of chunk.moduleIds ?? []) {
-          const [directory] = /.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id.replaceAll('\\', '/')) ?? [];
-          if (directory !== undefined) directories.add(directory);
-        }
+      for (const id of [...inWorkers, ...Object.values(chunks).flatMap(({ moduleIds = [] }) => moduleIds)]) {
+        const [directory] = /.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id.replaceAll('\\', '/')) ?? [];
+        if (directory !== undefined) directories.add(directory);
       }
       const found = new Map([...directories].map(packageAt).map((each) => [`${each.name}@${each.version}`, each]));
       const packages = [...found.values()].sort((one, other) => (one.name < other.name ? -1 : 1));

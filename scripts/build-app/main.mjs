@@ -28,12 +28,22 @@ async function build() {
       for (const chunk of Object.values(chunks)) used.push(...(chunk.moduleIds ?? []));
     },
   };
+  // Bundled on their own, before the rest: what they are made of is named with it.
+  const inWorkers = [];
+  const noteWorkers = {
+    name: 'note-workers',
+    generateBundle(_options, chunks) {
+      for (const chunk of Object.values(chunks)) inWorkers.push(...(chunk.moduleIds ?? []));
+      used.push(...inWorkers);
+    },
+  };
   await bundle({
     configFile: false,
     root: SOURCE,
     base: '/app/',
     logLevel: 'warn',
-    plugins: [react(), iconModules(), docsHeadings(ROOT), noteModules, licences(ROOT)],
+    plugins: [react(), iconModules(), docsHeadings(ROOT), noteModules, licences(ROOT, inWorkers)],
+    worker: { format: 'es', plugins: () => [noteWorkers] },
     define: { __ICONS__: JSON.stringify(ICONS_HASH) },
     html: { cspNonce: '%CSP_NONCE%' },
     build: {

@@ -56,6 +56,54 @@ describe('the timeline of the admin app', () => {
     await page.getByText('No change fits all of this.').waitFor();
   });
 
+  it('finds by a part of a reason or a name, by field and by kind of event', async () => {
+    const page = await app.visit({ path: '/timeline' });
+    await page.getByRole('searchbox', { name: 'Reason or name' }).fill('note%2017');
+    await line(page, `Note%20${CHANGES}`).waitFor({ state: 'hidden' });
+    await line(page, 'Note%2017').waitFor();
+    expect(new URL(page.url()).searchParams.get('q')).to.equal('note%2017');
+    await page.getByLabel('What').selectOption('collection created');
+    await page.getByText('No change fits all of this.').waitFor();
+    await page.getByRole('button', { name: 'Show all' }).click();
+    await page.getByLabel('What').selectOption('collection created');
+    await line(page, 'Make%20people').waitFor();
+    await page.getByLabel('Field').fill('nothing');
+    await page.getByText('No change fits all of this.').waitFor();
+  });
+
+  it('leads from a change to the schema then, back to it, and to what lies between it and another', async () => {
+    const page = await app.visit({ path: '/timeline' });
+    const last = line(page, `Note%20${CHANGES}`);
+    await last.getByRole('button', { name: /Note%20/ }).click();
+    const back = last.getByRole('link', { name: 'Go back to here' });
+    expect(await back.getAttribute('href')).to.equal(`/app/review?to=${CHANGES + 2}`);
+    await last.getByRole('button', { name: 'Compare with another' }).click();
+    await page.getByRole('status', { name: 'Comparing' }).waitFor();
+    const other = line(page, `Note%20${CHANGES - 9}`);
+    await other.getByRole('button', { name: /Note%20/ }).click();
+    await other.getByRole('link', { name: `Compare with event ${CHANGES + 2}` }).click();
+    await page.getByText(`<b>${CHANGES - 9}</b>`).waitFor();
+    await page.getByText(`<b>${CHANGES}</b>`).waitFor();
+    expect(new URL(page.url()).search).to.equal(`?from=${CHANGES - 7}&to=${CHANGES + 2}`);
+    await page.getByText('SQL', { exact: true }).click();
+    await page.getByLabel('The difference as SQL').or(page.getByText('Both scripts are the same.')).first().waitFor();
+    await page.getByLabel('From', { exact: true }).fill('0');
+    await page.getByRole('button', { name: 'Compare' }).click();
+    await page.locator('ins').getByText('CREATE TABLE').first().waitFor();
+    await expectAccessible(page);
+    await page.getByText('Files', { exact: true }).click();
+    const saved = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'The difference as JSON' }).click();
+    expect((await saved).suggestedFilename()).to.equal(`diff-0-${CHANGES + 2}.json`);
+    await page.getByText('Entries', { exact: true }).click();
+    await page.getByText('collection people').waitFor();
+    await expectFits(page);
+    await page.goBack();
+    await page.goto('/app/timeline/compare?from=x');
+    await page.getByRole('alert').waitFor();
+    app.complaints();
+  });
+
   it('opens a change that a link leads to, wherever it stands', async () => {
     const { json: found } = await app.client('/history/batches?collection=people');
     const [batch] = (found as { data: { batch: string }[] }).data;
@@ -69,6 +117,21 @@ describe('the timeline of the admin app', () => {
     await line(page, `Note%20${CHANGES}`).waitFor();
     await send('/collections/people', { meta: { note: 'late' } }, 'Latest', 'PATCH');
     await line(page, 'Latest').waitFor();
+  });
+
+  it('holds back what happens while somebody reads further down', async () => {
+    const page = await app.visit({ path: '/timeline' });
+    await line(page, 'Latest').waitFor();
+    const read = line(page, `Note%20${CHANGES - 20}`);
+    await read.scrollIntoViewIfNeeded();
+    const before = await read.boundingBox();
+    await send('/collections/people', { meta: { note: 'later' } }, 'Meanwhile', 'PATCH');
+    const fresh = page.getByRole('button', { name: '1 new change' });
+    await fresh.waitFor();
+    expect(await line(page, 'Meanwhile').count()).to.equal(0);
+    expect(Math.abs(((await read.boundingBox())?.y ?? 0) - (before?.y ?? 0))).to.be.below(60);
+    await fresh.click();
+    await line(page, 'Meanwhile').waitFor();
   });
 
   it('is for auditors as well', async () => {

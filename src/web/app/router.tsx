@@ -1,6 +1,7 @@
 /** The addresses of the app. A page is loaded when it is first gone to, and told its part of the address. */
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import { readCollectionSearch } from '../pages/collection/search.js';
+import { readCompareSearch } from '../pages/compare/search.js';
 import { readReferenceSearch } from '../pages/reference/search.js';
 import { readReviewSearch } from '../pages/review/search.js';
 import { readTimelineSearch } from '../pages/timeline/search.js';
@@ -36,6 +37,19 @@ const review = createRoute({
   path: '/review',
   validateSearch: readReviewSearch,
   component: lazyRouteComponent(() => import('../pages/review/page.js'), 'ReviewPage'),
+});
+
+const compare = createRoute({
+  getParentRoute: () => root,
+  path: '/timeline/compare',
+  validateSearch: readCompareSearch,
+  component: lazyRouteComponent(() => import('../pages/compare/page.js'), 'ComparePage'),
+});
+
+const seal = createRoute({
+  getParentRoute: () => root,
+  path: '/seal',
+  component: lazyRouteComponent(() => import('../pages/seal/page.js'), 'SealPage'),
 });
 
 const accounts = createRoute({
@@ -113,6 +127,8 @@ export const router = createRouter({
     collection,
     review,
     timeline,
+    compare,
+    seal,
     operationsParts,
     accounts,
     reference,

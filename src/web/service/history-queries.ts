@@ -1,7 +1,7 @@
 /** What pages ask of the history. A past that was read is never asked for again: nothing in it changes. */
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { SCHEMA } from './queries.js';
-import { request, withQuery } from './request.js';
+import { request, requestAnswer, withQuery } from './request.js';
 import type { Batch, CollectionEvent, Lives, SchemaDiff } from './types.js';
 
 interface Page<T, M> {
@@ -10,7 +10,10 @@ interface Page<T, M> {
 }
 
 export interface BatchFilter {
+  q?: string | undefined;
   collection?: string | undefined;
+  field?: string | undefined;
+  type?: string | undefined;
   actor?: string | undefined;
   command?: string | undefined;
   since?: string | undefined;
@@ -39,6 +42,21 @@ export const differenceQuery = (from: number, to: number) =>
     staleTime: Infinity,
     queryFn: async ({ signal }) =>
       (await request<{ diff: SchemaDiff }>(withQuery('/history/diff', { from, to }), { signal })).diff,
+  });
+
+/** The same between moments as people say them: positions, times, `now`. */
+export const momentDifferenceQuery = (from: string, to: string) =>
+  queryOptions({
+    queryKey: [SCHEMA, 'difference of moments', from, to],
+    queryFn: ({ signal }) => request<{ diff: SchemaDiff }>(withQuery('/history/diff', { from, to }), { signal }),
+  });
+
+/** The script that makes the schema of a moment. */
+export const pastScriptQuery = (at: string) =>
+  queryOptions({
+    queryKey: [SCHEMA, 'script', at],
+    queryFn: async ({ signal }) =>
+      (await requestAnswer(withQuery('/history/snapshot', { at, export: 'sql' }), { signal })).text(),
   });
 
 const EVENTS = 500;

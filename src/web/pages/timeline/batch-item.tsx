@@ -2,7 +2,7 @@
 import openIcon from 'icon:expand_more';
 import { Badge, Group, Text, UnstyledButton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useId } from 'react';
+import { type ReactNode, useId } from 'react';
 import { differenceQuery } from '../../service/history-queries.js';
 import type { Batch } from '../../service/types.js';
 import { brief } from '../../shared/brief.js';
@@ -12,15 +12,18 @@ import { Glyph } from '../../shared/glyph.js';
 import { ProblemAlert } from '../../shared/problem-alert.js';
 import { Time } from '../../shared/time.js';
 import { Waiting } from '../../shared/waiting.js';
+import { Ways } from './ways.js';
 import classes from './page.module.css';
 
 interface Props {
   batch: Batch;
   isOpen: boolean;
   onToggle: () => void;
+  from?: number | undefined;
+  onFrom: (position: number) => void;
 }
 
-export function BatchItem({ batch, isOpen, onToggle }: Props) {
+export function BatchItem({ batch, isOpen, onToggle, from, onFrom }: Props) {
   const { actor, summary, reason, occurred_at: at, events, last_position: position } = batch;
   const details = useId();
   return (
@@ -44,16 +47,19 @@ export function BatchItem({ batch, isOpen, onToggle }: Props) {
           </Text>
         </span>
       </UnstyledButton>
-      <div id={details}>{isOpen && <Details batch={batch} />}</div>
+      <div id={details}>
+        {isOpen && <Details batch={batch} ways={<Ways batch={batch} from={from} onFrom={onFrom} />} />}
+      </div>
     </li>
   );
 }
 
-function Details({ batch }: { batch: Batch }) {
+function Details({ batch, ways }: { batch: Batch; ways: ReactNode }) {
   const { first_position: first, last_position: last, command, ip, user_agent: agent, request_id: request } = batch;
   const { data, error, refetch } = useQuery(differenceQuery(first - 1, last));
   return (
     <div className={classes.details}>
+      {ways}
       <Group gap={6} mb="md">
         {[command, ip, agent, request && `request ${request}`].map((fact) =>
           fact ? (

@@ -1,9 +1,11 @@
 /** What narrows the timeline down. */
-import { Autocomplete, Button, Group, TextInput } from '@mantine/core';
+import searchIcon from 'icon:search';
+import { Autocomplete, Button, Group, NativeSelect, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { collectionsQuery } from '../../service/queries.js';
+import { Glyph } from '../../shared/glyph.js';
 import type { TimelineSearch } from './search.js';
 
 interface Props {
@@ -11,16 +13,33 @@ interface Props {
   onChange: (changed: Partial<TimelineSearch>) => void;
 }
 
+const NAMES = ['q', 'collection', 'field', 'type', 'actor', 'since', 'until'] as const;
+
+/** Types of events that people look for; the address takes every other one as well. */
+const TYPES = [
+  'collection.created',
+  'collection.updated',
+  'collection.renamed',
+  'collection.deleted',
+  'collection.adopted',
+  'field.created',
+  'field.updated',
+  'field.renamed',
+  'field.deleted',
+  'relation.created',
+  'relation.updated',
+  'relation.deleted',
+];
+
 /** Milliseconds without another key until it is asked for. */
 const TYPING = 350;
 
 export function Filters(props: Props) {
-  const { collection, actor, since, until } = props.search;
-  const isFiltered = [collection, actor, since, until].some((each) => each !== undefined);
+  const isFiltered = NAMES.some((name) => props.search[name] !== undefined);
   // What was taken away by the button must be gone from the boxes too.
   const [round, setRound] = useState(0);
   const clear = () => {
-    props.onChange({ collection: undefined, actor: undefined, since: undefined, until: undefined });
+    props.onChange(Object.fromEntries(NAMES.map((name) => [name, undefined])));
     setRound(round + 1);
   };
   return (
@@ -40,13 +59,38 @@ function Boxes({ search, onChange }: Props) {
   const soon = useDebouncedCallback(onChange, TYPING);
   return (
     <>
+      <TextInput
+        label="Reason or name"
+        placeholder="any"
+        type="search"
+        maxLength={200}
+        w={200}
+        leftSection={<Glyph path={searchIcon} size={16} />}
+        defaultValue={search.q ?? ''}
+        onChange={(event) => soon({ q: event.currentTarget.value || undefined })}
+      />
       <Autocomplete
         label="Collection"
         placeholder="any"
+        w={170}
         limit={20}
         data={collections.map(({ collection }) => collection)}
         defaultValue={search.collection ?? ''}
         onChange={(value) => soon({ collection: value === '' ? undefined : value })}
+      />
+      <TextInput
+        label="Field"
+        placeholder="any"
+        w={130}
+        defaultValue={search.field ?? ''}
+        onChange={(event) => soon({ field: event.currentTarget.value || undefined })}
+      />
+      <NativeSelect
+        label="What"
+        w={170}
+        data={[{ value: '', label: 'anything' }, ...typesWith(search.type)]}
+        value={search.type ?? ''}
+        onChange={(event) => onChange({ type: event.currentTarget.value || undefined })}
       />
       <TextInput
         label="Who"
@@ -72,3 +116,9 @@ function Boxes({ search, onChange }: Props) {
     </>
   );
 }
+
+const typesWith = (type: string | undefined): { value: string; label: string }[] =>
+  [...new Set([...TYPES, ...(type === undefined ? [] : [type])])].map((each) => ({
+    value: each,
+    label: each.replace('.', ' ').replace('_', ' '),
+  }));

@@ -7,7 +7,14 @@ import { dayOf } from '../../shared/time.js';
 import { BatchItem } from './batch-item.js';
 import classes from './page.module.css';
 
-export function LinkedBatch({ id, onClose }: { id: string; onClose: () => void }) {
+interface Props {
+  id: string;
+  onClose: () => void;
+  from?: number | undefined;
+  onFrom: (position: number) => void;
+}
+
+export function LinkedBatch({ id, onClose, ...comparing }: Props) {
   const { data: batch, error } = useQuery(batchQuery(id));
   if (error !== null) return <ProblemAlert error={error} />;
   if (batch === undefined) return null;
@@ -16,7 +23,7 @@ export function LinkedBatch({ id, onClose }: { id: string; onClose: () => void }
     <section aria-label="The change that was linked">
       <h2 className={classes.day}>{dayOf(batch.occurred_at)}</h2>
       <ol className={classes.batches}>
-        <BatchItem batch={batch} isOpen onToggle={onClose} />
+        <BatchItem batch={batch} isOpen onToggle={onClose} {...comparing} />
       </ol>
     </section>
   );

@@ -1,19 +1,23 @@
 /** Every accepted change, the newest first: who, what, when and why. */
-import { Button, Text, Title } from '@mantine/core';
+import sealIcon from 'icon:verified';
+import { Button, Group, Text, Title } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
+import { Link, getRouteApi } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { batchesQuery } from '../../service/history-queries.js';
 import type { Batch } from '../../service/types.js';
+import { Glyph } from '../../shared/glyph.js';
 import { Page } from '../../shared/page.js';
 import { useTitle } from '../../shared/page-title.js';
 import { ProblemAlert } from '../../shared/problem-alert.js';
 import { dayOf } from '../../shared/time.js';
 import { Waiting } from '../../shared/waiting.js';
 import { BatchItem } from './batch-item.js';
+import { Comparing } from './comparing.js';
 import { Filters } from './filters.js';
 import { LinkedBatch } from './linked-batch.js';
 import { type TimelineSearch, filterOf } from './search.js';
+import { useSettled } from './use-settled.js';
 import classes from './page.module.css';
 
 const route = getRouteApi('/timeline');
@@ -28,9 +32,20 @@ export function TimelinePage() {
     void navigate({ search: (before: TimelineSearch) => ({ ...before, ...changed }), replace: true });
   return (
     <Page>
-      <Title order={1} size="h3">
-        Timeline
-      </Title>
+      <Group justify="space-between">
+        <Title order={1} size="h3">
+          Timeline
+        </Title>
+        <Button
+          component={Link}
+          to="/seal"
+          size="xs"
+          variant="default"
+          leftSection={<Glyph path={sealIcon} size={16} />}
+        >
+          Seal
+        </Button>
+      </Group>
       <Filters search={search} onChange={change} />
       {error !== null && <ProblemAlert error={error} retry={() => void refetch()} />}
       {data === undefined && error === null && <Waiting label="Reading the history" height="200px" />}
@@ -58,12 +73,20 @@ interface BatchesProps {
 
 function Batches({ batches, search, onChange }: BatchesProps) {
   const open = search.batch;
+  const { shown, fresh, show } = useSettled(batches, open !== undefined);
+  const comparing = { from: search.from, onFrom: (from: number) => onChange({ from }) };
   const isElsewhere = open !== undefined && !batches.some(({ batch }) => batch === open);
   return (
     <>
-      {isElsewhere && <LinkedBatch id={open} onClose={() => onChange({ batch: undefined })} />}
+      {isElsewhere && <LinkedBatch id={open} onClose={() => onChange({ batch: undefined })} {...comparing} />}
+      {search.from !== undefined && <Comparing from={search.from} onStop={() => onChange({ from: undefined })} />}
+      {fresh > 0 && (
+        <Button className={classes.fresh} radius="xl" size="xs" onClick={show}>
+          {fresh === 1 ? '1 new change' : `${fresh} new changes`}
+        </Button>
+      )}
       {batches.length === 0 && <Nothing isFiltered={Object.keys(search).length > 0} />}
-      {byDay(batches).map(([day, items]) => (
+      {byDay(shown).map(([day, items]) => (
         <section key={day}>
           <Title order={2} className={classes.day}>
             {day}
@@ -75,6 +98,7 @@ function Batches({ batches, search, onChange }: BatchesProps) {
                 batch={batch}
                 isOpen={batch.batch === open}
                 onToggle={() => onChange({ batch: batch.batch === open ? undefined : batch.batch })}
+                {...comparing}
               />
             ))}
           </ol>

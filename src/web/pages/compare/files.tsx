@@ -1,0 +1,45 @@
+/** Both moments and what lies between them, to take away. */
+import downloadIcon from 'icon:download';
+import { Button, Group, Stack, Text } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { request, withQuery } from '../../service/request.js';
+import { Glyph } from '../../shared/glyph.js';
+import { ProblemAlert } from '../../shared/problem-alert.js';
+import { saveText } from '../../shared/save.js';
+import { SnapshotMenu } from '../../shared/snapshot/snapshot-menu.js';
+
+export function Files({ from, to }: { from: string; to: string }) {
+  const save = useMutation({
+    mutationFn: async () => {
+      const found = await request(withQuery('/history/diff', { from, to }));
+      saveText(`diff-${from}-${to}.json`, 'application/json', JSON.stringify(found, null, 2));
+    },
+  });
+  return (
+    <Stack>
+      <Group>
+        <Text size="sm" w={220}>
+          What leads from one to the other
+        </Text>
+        <Button
+          size="xs"
+          variant="default"
+          loading={save.isPending}
+          leftSection={<Glyph path={downloadIcon} size={16} />}
+          onClick={() => save.mutate()}
+        >
+          The difference as JSON
+        </Button>
+      </Group>
+      {[from, to].map((at) => (
+        <Group key={at}>
+          <Text size="sm" w={220}>
+            The schema at {at}
+          </Text>
+          <SnapshotMenu at={at} />
+        </Group>
+      ))}
+      {save.error && <ProblemAlert error={save.error} />}
+    </Stack>
+  );
+}

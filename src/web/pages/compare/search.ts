@@ -1,0 +1,24 @@
+/** What of a comparison stands in its address. */
+export const VIEWS = ['entries', 'sql', 'files'] as const;
+export type View = (typeof VIEWS)[number];
+
+export interface CompareSearch {
+  /** Moments: positions, times, `now`. */
+  from?: string | number;
+  to?: string | number;
+  /** `entries` unless said. */
+  as?: View;
+}
+
+const MOMENT = /^[0-9A-Za-z:.+-]{1,64}$/;
+
+export function readCompareSearch({ from, to, as }: Record<string, unknown>): CompareSearch {
+  const found: CompareSearch = {};
+  if (isMoment(from)) found.from = from;
+  if (isMoment(to)) found.to = to;
+  if (VIEWS.some((view) => view === as)) found.as = as as View;
+  return found;
+}
+
+const isMoment = (given: unknown): given is string | number =>
+  typeof given === 'number' || (typeof given === 'string' && MOMENT.test(given));

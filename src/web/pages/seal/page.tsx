@@ -1,0 +1,109 @@
+/** The seal: the chain of the log, recomputed here and not by the service, and held against what was kept elsewhere. */
+import sealIcon from 'icon:verified';
+import { Button, FileInput, Group, Paper, Progress, Stack, Text, TextInput, Title } from '@mantine/core';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useEffect, useRef, useState } from 'react';
+import { infoQuery } from '../../service/queries.js';
+import { requestAnswer } from '../../service/request.js';
+import { Glyph } from '../../shared/glyph.js';
+import { Page } from '../../shared/page.js';
+import { useTitle } from '../../shared/page-title.js';
+import { ProblemAlert } from '../../shared/problem-alert.js';
+import { checkLog } from './check-log.js';
+import { type CheckpointFile, readCheckpoint } from './checkpoint.js';
+import { SealResult } from './seal-result.js';
+
+export function SealPage() {
+  useTitle('Seal');
+  const { data: info } = useQuery(infoQuery());
+  const [files, setFiles] = useState<File[]>([]);
+  const [hash, setHash] = useState('');
+  const [checked, setChecked] = useState(0);
+  const stopped = useRef<AbortController>(null);
+  useEffect(() => () => stopped.current?.abort(), []);
+  const check = useMutation({
+    mutationFn: async () => {
+      const control = new AbortController();
+      stopped.current = control;
+      setChecked(0);
+      const checkpoints = await readAll(files);
+      const began = performance.now();
+      const { body } = await requestAnswer('/history/export', { signal: control.signal });
+      if (body === null) throw new Error('The service sent no log.');
+      const wanted = checkpoints.map(({ position }) => position);
+      const result = await checkLog(body, { wanted, onProgress: setChecked, signal: control.signal });
+      return { result, checkpoints, seconds: (performance.now() - began) / 1000 };
+    },
+  });
+  const total = info?.position ?? 0;
+  return (
+    <Page>
+      <Title order={1} size="h3">
+        Seal
+      </Title>
+      <Text c="dimmed" mt="xs">
+        Every event of the log carries the hash of the one before. This page reads the whole log and computes the chain
+        itself, in your browser: it doesn&apos;t ask the service whether it is honest. A log that was rewritten as a
+        whole has a chain that holds too, so compare it with what you have kept elsewhere.
+      </Text>
+      <Paper withBorder radius="lg" p="lg" mt="md">
+        <Stack gap="md">
+          <FileInput
+            label="Checkpoints that you have kept"
+            description="Files that end in .checkpoint. Not needed for the chain itself."
+            placeholder="None"
+            multiple
+            clearable
+            clearButtonProps={{ 'aria-label': 'Choose none' }}
+            value={files}
+            onChange={setFiles}
+          />
+          <TextInput
+            label="Hash of the head that you have kept"
+            description="64 letters and digits, of the same position."
+            placeholder="None"
+            spellCheck={false}
+            value={hash}
+            onChange={(event) => setHash(event.currentTarget.value)}
+          />
+          <Group>
+            <Button leftSection={<Glyph path={sealIcon} />} loading={check.isPending} onClick={() => check.mutate()}>
+              Check {total === 0 ? 'the log' : `${total.toLocaleString()} events`}
+            </Button>
+            {check.isPending && (
+              <Button variant="default" onClick={() => stopped.current?.abort()}>
+                Stop
+              </Button>
+            )}
+          </Group>
+          {check.isPending && (
+            <div>
+              <Progress
+                value={total === 0 ? 100 : (checked / total) * 100}
+                animated
+                aria-label={`${checked.toLocaleString()} of ${total.toLocaleString()} events checked`}
+              />
+              <Text size="sm" c="dimmed" mt={6}>
+                {checked.toLocaleString()} of {total.toLocaleString()}
+              </Text>
+            </div>
+          )}
+        </Stack>
+      </Paper>
+      <div aria-live="polite">
+        {check.error !== null && <ProblemAlert error={check.error} />}
+        {check.data && !check.isPending && <SealResult {...check.data} expected={hash.trim().toLowerCase()} />}
+      </div>
+    </Page>
+  );
+}
+
+/** @throws Error naming the file that is no checkpoint */
+const readAll = (files: readonly File[]): Promise<CheckpointFile[]> =>
+  Promise.all(
+    files.map(async (file) => {
+      const read = readCheckpoint(file.name, await file.text());
+      if (read === null) throw new Error(`${file.name} is no checkpoint.`);
+      return read;
+    }),
+  );

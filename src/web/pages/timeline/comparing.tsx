@@ -1,0 +1,19 @@
+/** Says that one of two moments is chosen, and offers what is compared with most. */
+import { Alert, Button, Group, Text } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+
+export function Comparing({ from, onStop }: { from: number; onStop: () => void }) {
+  return (
+    <Alert variant="light" color="iris" my="sm" role="status" aria-label="Comparing">
+      <Group gap="sm">
+        <Text size="sm">Event {from} is compared: open another change, or</Text>
+        <Button component={Link} to="/timeline/compare" search={{ from, to: 'now' } as never} size="xs">
+          Compare with now
+        </Button>
+        <Button size="xs" variant="default" onClick={onStop}>
+          Stop
+        </Button>
+      </Group>
+    </Alert>
+  );
+}

@@ -1,0 +1,45 @@
+/** Where one can go from a change: the schema as it was then, back to it, or to what lies between it and another one. */
+import { Button, Group } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import type { Batch } from '../../service/types.js';
+import { useRole } from '../../service/use-session.js';
+
+interface Props {
+  batch: Batch;
+  /** The position that another one is to be compared with. */
+  from: number | undefined;
+  onFrom: (position: number) => void;
+}
+
+export function Ways({ batch: { last_position: position }, from, onFrom }: Props) {
+  const role = useRole();
+  return (
+    <Group gap="xs" mb="md">
+      <Button component={Link} to="/" search={{ at: position } as never} size="xs" variant="default">
+        See the schema then
+      </Button>
+      {from === undefined || from === position ? (
+        <Button size="xs" variant="default" disabled={from === position} onClick={() => onFrom(position)}>
+          {from === position ? 'Choose another to compare' : 'Compare with another'}
+        </Button>
+      ) : (
+        <Button
+          component={Link}
+          to="/timeline/compare"
+          search={inOrder(from, position) as never}
+          size="xs"
+          variant="default"
+        >
+          Compare with event {from}
+        </Button>
+      )}
+      {role === 'admin' && (
+        <Button component={Link} to="/review" search={{ to: position } as never} size="xs" variant="default">
+          Go back to here
+        </Button>
+      )}
+    </Group>
+  );
+}
+
+const inOrder = (one: number, other: number) => ({ from: Math.min(one, other), to: Math.max(one, other) });

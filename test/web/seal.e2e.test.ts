@@ -1,0 +1,97 @@
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { expectAccessible, expectFits, withApp } from '../support/app.js';
+import { json } from '../support/client.js';
+import { cutOff, rewrite, tamper } from '../support/tamper.js';
+
+const NOTES = 30;
+/** Of the log that each test begins with. */
+const HEAD = NOTES + 1;
+
+describe('the seal of the admin app', () => {
+  const app = withApp({ each: true });
+
+  beforeEach(async () => {
+    const made = await app.client('/collections', json({ collection: 'articles', schema: {} }));
+    expect(made.status, made.text).to.equal(200);
+    for (let note = 1; note <= NOTES; note++) {
+      await app.client('/collections/articles', json({ meta: { note: `Zürich ${note} \u2028 😀` } }, 'PATCH'));
+    }
+  });
+
+  const checked = async (page: Page): Promise<Page> => {
+    await page.getByRole('button', { name: /^Check (?:the log|\d)/ }).click();
+    await page.getByText(/^The chain (?:holds|is broken)/).waitFor();
+    return page;
+  };
+  const broken = async (position: number, reason: RegExp | string): Promise<void> => {
+    const page = await checked(await app.visit({ path: '/seal' }));
+    await page.getByText(`The chain is broken at event ${position}`).waitFor();
+    await page.getByText(reason).waitFor();
+  };
+
+  it('recomputes the chain, shows the hash of its head, and compares it with one that was kept', async () => {
+    const page = await app.visit({ path: '/timeline' });
+    await page.getByRole('link', { name: 'Seal' }).click();
+    await checked(page);
+    await page.getByText(`The chain holds: ${HEAD} events`).waitFor();
+    const { json: event } = await app.client(`/history/events/${HEAD}`);
+    const { hash } = (event as { data: { hash: string } }).data;
+    await page.getByText(hash, { exact: true }).waitFor();
+    await page.getByLabel('Hash of the head that you have kept').fill(hash.toUpperCase());
+    await page.getByText('The head has the hash that you have kept').waitFor();
+    await page.getByLabel('Hash of the head that you have kept').fill('0'.repeat(64));
+    await page.getByText('The head has another hash than you have kept').waitFor();
+    await expectAccessible(page);
+    await expectFits(page);
+  });
+
+  it('names the event of which one byte was changed', async () => {
+    await tamper(app.service.databaseUrl, async (client) => {
+      await client.query(
+        `UPDATE service.service_events SET data = replace(data::text, 'Zürich 8 ', 'Zürich 9 ')::jsonb WHERE position = 9`,
+      );
+    });
+    await broken(9, /its hash does not fit what it says/);
+  });
+
+  it('names the event that is missing', async () => {
+    await tamper(app.service.databaseUrl, async (client) => {
+      await client.query('DELETE FROM service.service_events WHERE position = 12');
+    });
+    await broken(12, /it is missing/);
+  });
+
+  it('names the first of two that were swapped', async () => {
+    await tamper(app.service.databaseUrl, async (client) => {
+      await client.query(`UPDATE service.service_events SET position = 9999 WHERE position = 20`);
+      await client.query(`UPDATE service.service_events SET position = 20 WHERE position = 21`);
+      await client.query(`UPDATE service.service_events SET position = 21 WHERE position = 9999`);
+    });
+    await broken(20, /its previous_hash is not the hash of position 19/);
+  });
+
+  it('holds checkpoints against the log: what was rewritten as a whole, or lost its end, differs', async () => {
+    const { text } = await app.client('/history/checkpoint');
+    const take = async (): Promise<Page> => {
+      const page = await app.visit({ path: '/seal', narrow: true, dark: true });
+      const chooser = page.waitForEvent('filechooser');
+      await page.getByRole('button', { name: 'Checkpoints that you have kept' }).click();
+      await (await chooser).setFiles({ name: 'mine.checkpoint', mimeType: 'text/plain', buffer: Buffer.from(text) });
+      return checked(page);
+    };
+    const page = await take();
+    await page.getByText('mine.checkpoint: holds').waitFor();
+    await expectAccessible(page);
+    await expectFits(page);
+    await rewrite(app.service.databaseUrl, (events) =>
+      events.map((event, index) => (index === 5 ? { ...event, reason: 'never said' } : event)),
+    );
+    const forged = await take();
+    await forged.getByText('The chain holds').waitFor();
+    await forged.getByText('mine.checkpoint: differs').waitFor();
+    await forged.getByText(`position ${HEAD} has another hash`).waitFor();
+    await cutOff(app.service.databaseUrl, 3);
+    await (await take()).getByText(`the log ends at position ${HEAD - 3}`).waitFor();
+  });
+});
