@@ -76,7 +76,7 @@ export function TreePanel({ collections, search, onChange, onChoose, marks }: Pr
         <Text size="xs" c="dimmed">
           {tables.toLocaleString()} {tables === 1 ? 'table' : 'tables'}
         </Text>
-        <SnapshotMenu size="compact-sm" />
+        <SnapshotMenu size="compact-sm" {...(search.at !== undefined && { at: String(search.at) })} />
         {hasHidden && (
           <Switch
             size="xs"
