@@ -66,9 +66,9 @@ try {
   say(`filled after ${sinceStart()} s`);
   const applications = await startApplications({ url, rows: ROWS, readers: READERS, writers: WRITERS });
   await applications.beside(null, () => sleep(3_000));
-  await measure(applications);
+  const rate = await measure(applications);
   say(`measured after ${sinceStart()} s`);
-  const kills = KILLS > 0 ? await killed(applications) : 'no kills';
+  const kills = KILLS > 0 ? await killed(applications, rate) : 'no kills';
   const written = await applications.stop();
   lines.push(...(await hold(bench(), written)));
   print(kills);
@@ -93,8 +93,8 @@ function sinceStart(): number {
   return Math.round((performance.now() - started) / 1_000);
 }
 
-/** Half of what can be done at once. */
-async function measure(applications: Applications): Promise<void> {
+/** @returns the steady rate, in statements a second: half of what can be done */
+async function measure(applications: Applications): Promise<number> {
   const full = await applications.beside(null, () => sleep(IDLE * 1_000));
   const rate = full.perSecond / 2;
   for (const { name } of [...CHANGES, deletion('')].filter((each) => each.name.includes(given.only))) {
@@ -112,6 +112,7 @@ async function measure(applications: Applications): Promise<void> {
       await takeBack(change, way);
     }
   }
+  return rate;
 }
 
 function tell(change: string, way: string, beside: Beside, idle: Beside): void {
@@ -187,11 +188,11 @@ async function finished(id: string, at: () => Service): Promise<void> {
 }
 
 /** Changes are made online, and whoever makes them is killed at random moments: four times in each, as long as they last. */
-async function killed(applications: Applications): Promise<string> {
+async function killed(applications: Applications, rate: number): Promise<string> {
   const changes = [...CHANGES, deletion('keep_e'), ...CHANGES, ...CHANGES];
   const made: string[] = [];
   let kills = 0;
-  const beside = await applications.beside(null, async () => {
+  const beside = await applications.beside(rate, async () => {
     for (const change of changes) {
       if (kills >= KILLS || isLate()) break;
       const id = await opened(change.request);
