@@ -7,6 +7,8 @@ RUN npm ci
 COPY tsconfig.json tsconfig.build.json ./
 COPY scripts/build-app scripts/build-app
 COPY src src
+COPY README.md ./
+COPY docs docs
 RUN npm run build && npm run --silent release:sbom && npm prune --omit=dev
 
 FROM node:24-bookworm-slim

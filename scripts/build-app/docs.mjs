@@ -1,6 +1,6 @@
 /** `import headings from 'docs:headings'`: what the guides of docs/ hold, for the search, without their texts. */
 import { readFileSync, readdirSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import GithubSlugger from 'github-slugger';
 
 const MODULE = 'docs:headings';
@@ -17,12 +17,15 @@ export function docsHeadings(root) {
 }
 
 function headingsOf(root) {
-  const pages = readdirSync(join(root, 'docs'))
+  const pages = readdirSync(join(root, 'docs'), { recursive: true })
     .filter((name) => name.endsWith('.md'))
-    .map((name) => basename(name, '.md'))
+    .map((name) => name.slice(0, -'.md'.length).replaceAll('\\', '/'))
     .filter((name) => name !== SHOWN_ELSEWHERE);
   const order = orderOf(root);
-  const place = (page) => (order.includes(page) ? order.indexOf(page) : order.length);
+  const place = (page) => {
+    const [guide] = page.split('/');
+    return order.includes(guide) ? order.indexOf(guide) : order.length;
+  };
   return pages
     .sort((one, other) => place(one) - place(other) || (one < other ? -1 : 1))
     .flatMap((page) => headingsIn(page, readFileSync(join(root, 'docs', `${page}.md`), 'utf8')));
@@ -42,5 +45,7 @@ function headingsIn(page, text) {
     return { level: level.length, text: plain, anchor: slugger.slug(plain) };
   });
   const title = found.find(({ level }) => level === 1)?.text ?? page;
-  return found.map((each) => ({ page, title, text: each.text, anchor: each.level === 1 ? '' : each.anchor }));
+  // Of what a guide has in a folder of its own, the title says enough.
+  const told = page.includes('/') ? found.filter(({ level }) => level === 1) : found;
+  return told.map((each) => ({ page, title, text: each.text, anchor: each.level === 1 ? '' : each.anchor }));
 }

@@ -13,6 +13,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const CLONED = [
   'src',
   'db',
+  'docs',
   'scripts',
   'package.json',
   'package-lock.json',
@@ -109,6 +110,10 @@ describe('the packed program', () => {
     }
     const url = /listens on (\S+)/.exec(said)?.[1] ?? '';
     const at = (script: string) => sh(script, { DPS_URL: url });
+
+    const page = await (await fetch(`${url}/app/docs/trash`)).text();
+    const [, script = ''] = /src="([^"]+\.js)"/.exec(page) ?? [];
+    expect((await fetch(new URL(script, url))).headers.get('content-type'), page).to.contain('javascript');
 
     const snapshot = at('dps snapshot --output schema.yaml && cat schema.yaml');
     expect(snapshot.code, snapshot.err).to.equal(0);

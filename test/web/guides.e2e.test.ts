@@ -9,7 +9,8 @@ describe('the guides in the admin app', () => {
     await page.getByRole('heading', { name: 'Architecture' }).waitFor();
     const picture = page.getByRole('img', { name: /^The folders of src/ });
     await picture.scrollIntoViewIfNeeded();
-    await page.waitForFunction('[...document.images].every((image) => image.complete && image.naturalWidth > 0)');
+    const width = await picture.evaluate((image: { naturalWidth: number }) => image.naturalWidth);
+    expect(width).to.be.above(0);
     await page.getByRole('article').getByRole('link', { name: 'Concepts' }).first().click();
     await page.getByRole('heading', { name: 'Concepts' }).waitFor();
     await page.waitForURL(/\/app\/docs\/concepts$/);

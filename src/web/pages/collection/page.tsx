@@ -86,7 +86,11 @@ function Whole({ collection: { collection, meta, schema } }: { collection: Colle
           In the diagram
         </Button>
       </Group>
-      {meta.note !== null && <Text className={classes.note}>{meta.note}</Text>}
+      {meta.note !== null && (
+        <Text className={classes.note} role="note" tabIndex={0} aria-label="Note">
+          {meta.note}
+        </Text>
+      )}
       <Tabs value={tab} onChange={choose} mt="md" keepMounted={false}>
         <Tabs.List>
           {parts.map(({ value, label }) => (

@@ -6,11 +6,11 @@ import { type ReactNode, isValidElement, useEffect, useMemo } from 'react';
 import Markdown, { type Components } from 'react-markdown';
 import remarkGfm from 'remark-gfm';
 import { CopyButton } from '../../shared/copy-button.js';
-import { pictureAt, targetOf } from './pages.js';
+import { type Target, pictureAt, targetOf } from './pages.js';
 import classes from './page.module.css';
 
-export function Guide({ text }: { text: string }) {
-  const components = useMemo(componentsOfPage, []);
+export function Guide({ page, text }: { page: string; text: string }) {
+  const components = useMemo(() => componentsOf(page), [page]);
   // The heading that the address names comes with the text, later than the page.
   useEffect(() => {
     const id = decodeURIComponent(location.hash.slice(1));
@@ -36,7 +36,7 @@ type Level = 'h2' | 'h3' | 'h4';
 /** The page above has the first heading. */
 const LOWER: Readonly<Record<string, Level>> = { h1: 'h2', h2: 'h3', h3: 'h4', h4: 'h4' };
 
-function componentsOfPage(): Components {
+function componentsOf(page: string): Components {
   const slugs = new Map<string, string>();
   const heading = (level: string) =>
     function Heading({ children }: { children?: ReactNode }) {
@@ -55,8 +55,8 @@ function componentsOfPage(): Components {
     h2: heading('h2'),
     h3: heading('h3'),
     h4: heading('h4'),
-    a: ({ href = '', children }) => <Anchored href={href}>{children}</Anchored>,
-    img: ({ src, alt }) => <Picture source={String(src)} alt={alt ?? ''} />,
+    a: ({ href = '', children }) => <Anchored target={targetOf(href, page)}>{children}</Anchored>,
+    img: ({ src, alt }) => <Picture address={pictureAt(String(src), page)} alt={alt ?? ''} />,
     pre: ({ children }) => <Block>{children}</Block>,
     code: ({ children }) => <Code>{children}</Code>,
     table: ({ children }) => (
@@ -67,8 +67,7 @@ function componentsOfPage(): Components {
   };
 }
 
-function Anchored({ href, children }: { href: string; children: ReactNode }) {
-  const target = targetOf(href);
+function Anchored({ target, children }: { target: Target; children: ReactNode }) {
   switch (target.to) {
     case 'page':
       return (
@@ -92,8 +91,7 @@ function Anchored({ href, children }: { href: string; children: ReactNode }) {
 }
 
 /** Pictures of the app itself are not part of it. */
-function Picture({ source, alt }: { source: string; alt: string }) {
-  const address = pictureAt(source);
+function Picture({ address, alt }: { address: string | undefined; alt: string }) {
   return address === undefined ? null : <img src={address} alt={alt} className={classes.picture} />;
 }
 

@@ -13,13 +13,15 @@ import { Guide } from './guide.js';
 import { guideQuery } from './pages.js';
 import classes from './page.module.css';
 
-/** One for each page, in order. */
-const GUIDES = headings.filter(({ anchor }) => anchor === '');
+const TITLES = headings.filter(({ anchor }) => anchor === '');
+
+/** In order. What a guide has in a folder of its own is led to by that guide. */
+const GUIDES = TITLES.filter(({ page }) => !page.includes('/'));
 
 export function DocsPage() {
   const { page = GUIDES[0]?.page ?? '' } = useParams({ strict: false });
   const guide = useQuery(guideQuery(page));
-  const title = GUIDES.find((each) => each.page === page)?.title ?? page;
+  const title = TITLES.find((each) => each.page === page)?.title ?? page;
   const isNarrow = useMediaQuery('(max-width: 62em)');
   useTitle(`${title} · Guides`);
   return (
@@ -32,13 +34,15 @@ export function DocsPage() {
         {isNarrow ? <Choice page={page} /> : <Contents page={page} />}
         <article className={classes.guide} aria-label={title}>
           <Answered query={guide} label={`Reading ${title}`}>
-            {(text) => (text === null ? <NotFound /> : <Guide key={page} text={text} />)}
+            {(text) => (text === null ? <NotFound /> : <Guide key={page} page={page} text={text} />)}
           </Answered>
         </article>
       </div>
     </Page>
   );
 }
+
+const isWithin = (page: string, guide: string): boolean => page === guide || page.startsWith(`${guide}/`);
 
 function Contents({ page }: { page: string }) {
   return (
@@ -49,7 +53,7 @@ function Contents({ page }: { page: string }) {
             to="/docs/$page"
             params={{ page: each.page }}
             className={classes.entry}
-            aria-current={each.page === page ? 'page' : undefined}
+            aria-current={isWithin(page, each.page) ? 'page' : undefined}
           >
             {each.title}
           </Link>
@@ -65,7 +69,7 @@ function Choice({ page }: { page: string }) {
     <NativeSelect
       label="Guide"
       data={GUIDES.map((each) => ({ value: each.page, label: each.title }))}
-      value={page}
+      value={page.split('/')[0]}
       onChange={(event) => void navigate({ to: '/docs/$page', params: { page: event.currentTarget.value } })}
     />
   );

@@ -1,14 +1,17 @@
 /** The guides of docs/ as this release has them: part of the app, each loaded when it is read. */
 import { queryOptions } from '@tanstack/react-query';
 
-const TEXTS = import.meta.glob<string>('../../../../docs/*.md', { query: '?raw', import: 'default' });
+const TEXTS = import.meta.glob<string>('../../../../docs/**/*.md', { query: '?raw', import: 'default' });
 const PICTURES = import.meta.glob<string>('../../../../docs/images/*.svg', {
   query: '?url',
   import: 'default',
   eager: true,
 });
 
-const pathOf = (page: string): string => `../../../../docs/${page}.md`;
+const FOLDER = '../../../../docs/';
+
+/** @param page of its file, from the folder of guides: `trash`, `findings/rewrite` */
+const pathOf = (page: string): string => `${FOLDER}${page}.md`;
 
 /** Null: there is no such page. */
 export const guideQuery = (page: string) =>
@@ -18,8 +21,9 @@ export const guideQuery = (page: string) =>
     queryFn: async () => (await TEXTS[pathOf(page)]?.()) ?? null,
   });
 
-/** @param source as the guides say it: `images/log.svg` */
-export const pictureAt = (source: string): string | undefined => PICTURES[`../../../../docs/${source}`];
+/** Of what stands in the guide `page`: `images/log.svg`. */
+export const pictureAt = (source: string, page: string): string | undefined =>
+  PICTURES[`${FOLDER}${fileAt(source, page)}`];
 
 export type Target =
   | { to: 'page'; page: string; hash: string }
@@ -28,12 +32,16 @@ export type Target =
   | { to: 'web'; href: string }
   | { to: 'nowhere' };
 
-/** Where a link of a guide leads to in the app. */
-export function targetOf(href: string): Target {
+/** Where a link in the guide `page` leads to in the app. */
+export function targetOf(href: string, page: string): Target {
   if (/^https?:\/\//.test(href)) return { to: 'web', href };
   const [file = '', hash = ''] = href.split('#');
   if (file === '') return { to: 'here', hash };
-  const [, page] = /^(?:\.\/)?([\w-]+)\.md$/.exec(file) ?? [];
-  if (page === 'api') return { to: 'reference' };
-  return page !== undefined && pathOf(page) in TEXTS ? { to: 'page', page, hash } : { to: 'nowhere' };
+  const [, target] = /^(.+)\.md$/.exec(fileAt(file, page)) ?? [];
+  if (target === 'api') return { to: 'reference' };
+  return target !== undefined && pathOf(target) in TEXTS ? { to: 'page', page: target, hash } : { to: 'nowhere' };
 }
+
+/** From the folder of guides. */
+const fileAt = (file: string, page: string): string =>
+  decodeURIComponent(new URL(file, `http://guides/${page}.md`).pathname.slice(1));
