@@ -10,7 +10,12 @@ const diagram = async (page: Page) => {
 };
 
 export const PICTURES: readonly Picture[] = [
-  { name: 'sign-in', path: '/', signedOut: true, ready: (page) => page.getByRole('textbox', { name: 'E-mail' }).waitFor() },
+  {
+    name: 'sign-in',
+    path: '/',
+    signedOut: true,
+    ready: (page) => page.getByRole('textbox', { name: 'E-mail' }).waitFor(),
+  },
   { name: 'schema', path: '/', ready: diagram },
   { name: 'schema-dark', path: '/?c=news&near=1&depth=columns', dark: true, ready: diagram },
   { name: 'schema-near', path: '/?c=events&near=2&depth=keys', ready: diagram },

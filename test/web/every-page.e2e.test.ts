@@ -24,7 +24,8 @@ describe('every page of the admin app, with hostile names and notes', () => {
     expect(status, `${path} ${text}`).to.equal(200);
   };
 
-  before(async () => {
+  before(async function () {
+    this.timeout(120_000);
     const translations = [{ language: 'en-US', translation: MARKUP, singular: MARKUP, plural: MARKUP }];
     await ok('/collections', { collection: `${MARKUP} group`, schema: null, meta: { note: NOTE, icon: MARKUP } });
     for (const name of NAMES) {
