@@ -4,7 +4,15 @@ import { type FormerNames, formerNames } from '../fold/former-names.js';
 import { type LogEvent, type NewEvent, takenFromTrash } from '../model/events.js';
 import type { State } from '../model/state.js';
 import type { Resumable } from '../../kernel/resumable.js';
-import type { Dependent, FieldChange, PlannedBatch, PlannedEvent, RelationChange, TableStatistics } from './model.js';
+import type {
+  Dependent,
+  FieldChange,
+  IndexedStatement,
+  PlannedBatch,
+  PlannedEvent,
+  RelationChange,
+  TableStatistics,
+} from './model.js';
 import { type PlannedStatement, tableOfRows } from './statement.js';
 
 /** What is planned, before anything of it is done. */
@@ -71,20 +79,25 @@ const ALTERS: ReadonlySet<string> = new Set([
 ]);
 
 const without = (names: ReadonlySet<string>, made: ReadonlySet<string>): string[] =>
-  [...names].filter((name) => !made.has(name)).sort();
+  [...names].filter((name) => !made.has(name));
 
 /** One for each event that is judged, in their order; undefined for the others, so that long batches can pause there. */
 export function* plannedEvents(plan: Plan, known: Known = {}): Generator<PlannedEvent | undefined, void, void> {
   const { before, after, events, statements, keep = 0, online = false } = plan;
-  const byEvent = new Map<number, PlannedStatement[]>();
-  for (const statement of statements) {
+  const byEvent = new Map<number, IndexedStatement[]>();
+  for (const [index, statement] of statements.entries()) {
     const list = byEvent.get(statement.source.event);
-    if (list === undefined) byEvent.set(statement.source.event, [statement]);
-    else list.push(statement);
+    if (list === undefined) byEvent.set(statement.source.event, [{ index, statement }]);
+    else list.push({ index, statement });
+    yield undefined;
+  }
+  const made = new Set<string>();
+  for (const event of events) {
+    if (isMade(event)) made.add(event.collection);
     yield undefined;
   }
   const former = formerNames();
-  const batch: PlannedBatch = { before, after, keep, online, ...lookups(events, former, known) };
+  const batch: PlannedBatch = { before, after, keep, online, ...lookups(made, former, known) };
   for (const [index, event] of events.entries()) {
     if (isJudged(event)) {
       const { collection } = event;
@@ -104,8 +117,7 @@ export function* plannedEvents(plan: Plan, known: Known = {}): Generator<Planned
 
 type Lookups = Pick<PlannedBatch, 'isNew' | 'statistics' | 'dependents'>;
 
-function lookups(events: readonly LogEvent[], former: FormerNames, { statistics, dependents = [] }: Known): Lookups {
-  const made = new Set(events.flatMap((event) => (isMade(event) ? [event.collection] : [])));
+function lookups(made: ReadonlySet<string>, former: FormerNames, { statistics, dependents = [] }: Known): Lookups {
   const needing = new Map<string, Dependent[]>();
   for (const each of dependents) needing.set(each.table, [...(needing.get(each.table) ?? []), each]);
   return {

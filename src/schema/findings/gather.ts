@@ -2,13 +2,15 @@
  * Findings as they are shown. A batch may say the same of a thing more than once (a field that changes in two events), and
  * of hundreds of new tables: nobody reads the same note a hundred times.
  */
-import type { Finding, PlannedBatch } from './model.js';
+import { foundBy } from './finding.js';
+import type { Finding, Observed, PlannedEvent, Rule } from './model.js';
 
 /** Places of a note that are listed. */
 const MOST_PLACES = 50;
 
 export interface Gathering {
-  add(finding: Finding, batch: Pick<PlannedBatch, 'isNew'>): void;
+  /** @param statement its index in the plan */
+  add(rule: Rule, observed: Observed, planned: PlannedEvent, statement?: number): void;
   findings(): Finding[];
 }
 
@@ -23,12 +25,12 @@ interface Note {
 
 export function createGathering(): Gathering {
   const found: Finding[] = [];
+  /** Of things that were there before: a new one is judged once. */
   const seen = new Set<string>();
   const notes = new Map<string, Note>();
 
   /** Whether the same note was made already. */
-  function isNoted({ code, collection = '', field }: Finding): boolean {
-    const place = { collection, ...(field !== undefined && { field }) };
+  function isNoted({ code }: Rule, place: Place): boolean {
     const known = notes.get(code);
     if (known === undefined) {
       notes.set(code, { first: found.length, places: [place], count: 1 });
@@ -39,13 +41,20 @@ export function createGathering(): Gathering {
     return true;
   }
 
+  function isSeen(finding: Finding): boolean {
+    const key = keyOf(finding);
+    if (seen.has(key)) return true;
+    seen.add(key);
+    return false;
+  }
+
   return {
-    add(finding, { isNew }) {
-      const key = keyOf(finding);
-      if (seen.has(key)) return;
-      seen.add(key);
-      const isNote = finding.level === 'note' && isNew(finding.collection ?? '');
-      if (!isNote || !isNoted(finding)) found.push(finding);
+    add(rule, observed, planned, statement) {
+      const place = placeOf(observed, planned);
+      const isNew = planned.batch.isNew(place.collection);
+      if (isNew && (observed.level ?? rule.level) === 'note' && isNoted(rule, place)) return;
+      const finding = foundBy(rule, observed, planned, statement);
+      if (isNew || !isSeen(finding)) found.push(finding);
     },
     findings() {
       for (const { first, places, count } of notes.values()) {
@@ -56,6 +65,11 @@ export function createGathering(): Gathering {
       return found;
     },
   };
+}
+
+function placeOf({ collection, field: observed }: Observed, { event }: PlannedEvent): Place {
+  const field = observed === undefined ? event.field : observed;
+  return { collection: collection ?? event.collection, ...(field !== null && { field }) };
 }
 
 const keyOf = ({ code, collection, field, object, message }: Finding): string =>

@@ -1,7 +1,6 @@
 /** The rules, run over a plan. */
 import type { Resumable } from '../../kernel/resumable.js';
 import { type Known, type Plan, fieldChanges, plannedEvents, relationChanges } from './batch.js';
-import { foundBy } from './finding.js';
 import { createGathering } from './gather.js';
 import type { Finding, Observed, PlannedEvent, Rule } from './model.js';
 import { RULES } from './rules/index.js';
@@ -19,19 +18,18 @@ const OF_EVENTS = having('event');
 /** All findings of a plan, in the order of its events; of one event, those of its statements first. */
 export function* findingsOf(plan: Plan, known: Known = {}): Resumable<Finding[]> {
   const gathering = createGathering();
-  const indexOf = new Map(plan.statements.map((statement, index) => [statement, index]));
   for (const planned of plannedEvents(plan, known)) {
     yield;
     if (planned === undefined) continue;
-    for (const statement of planned.statements) {
-      for (const rule of OF_STATEMENTS) add(rule, rule.statement(statement, planned), planned, indexOf.get(statement));
+    for (const { statement, index } of planned.statements) {
+      for (const rule of OF_STATEMENTS) add(rule, rule.statement(statement, planned), planned, index);
     }
     yield* judgeDocuments(planned, add);
   }
   return gathering.findings();
 
   function add(rule: Rule, observed: Observed | undefined, planned: PlannedEvent, statement?: number): void {
-    if (observed !== undefined) gathering.add(foundBy(rule, observed, planned, statement), planned.batch);
+    if (observed !== undefined) gathering.add(rule, observed, planned, statement);
   }
 }
 

@@ -141,8 +141,14 @@ export interface PlannedEvent {
   after: CollectionNode | undefined;
   /** What the event's field was called before the batch; empty: it is about none. */
   formerField: string;
-  statements: readonly PlannedStatement[];
+  statements: readonly IndexedStatement[];
   batch: PlannedBatch;
+}
+
+/** A statement, and its index in the plan. */
+export interface IndexedStatement {
+  index: number;
+  statement: PlannedStatement;
 }
 
 /** What is planned together. */
