@@ -84,18 +84,8 @@ const without = (names: ReadonlySet<string>, made: ReadonlySet<string>): string[
 /** One for each event that is judged, in their order; undefined for the others, so that long batches can pause there. */
 export function* plannedEvents(plan: Plan, known: Known = {}): Generator<PlannedEvent | undefined, void, void> {
   const { before, after, events, statements, keep = 0, online = false } = plan;
-  const byEvent = new Map<number, IndexedStatement[]>();
-  for (const [index, statement] of statements.entries()) {
-    const list = byEvent.get(statement.source.event);
-    if (list === undefined) byEvent.set(statement.source.event, [{ index, statement }]);
-    else list.push({ index, statement });
-    yield undefined;
-  }
-  const made = new Set<string>();
-  for (const event of events) {
-    if (isMade(event)) made.add(event.collection);
-    yield undefined;
-  }
+  const byEvent = yield* statementsByEvent(statements);
+  const made = yield* tablesMade(events);
   const former = formerNames();
   const batch: PlannedBatch = { before, after, keep, online, ...lookups(made, former, known) };
   for (const [index, event] of events.entries()) {
@@ -113,6 +103,28 @@ export function* plannedEvents(plan: Plan, known: Known = {}): Generator<Planned
     } else yield undefined;
     former.add(event);
   }
+}
+
+type Pausing<T> = Generator<undefined, T, void>;
+
+function* statementsByEvent(statements: readonly PlannedStatement[]): Pausing<Map<number, IndexedStatement[]>> {
+  const byEvent = new Map<number, IndexedStatement[]>();
+  for (const [index, statement] of statements.entries()) {
+    const list = byEvent.get(statement.source.event);
+    if (list === undefined) byEvent.set(statement.source.event, [{ index, statement }]);
+    else list.push({ index, statement });
+    yield undefined;
+  }
+  return byEvent;
+}
+
+function* tablesMade(events: readonly LogEvent[]): Pausing<Set<string>> {
+  const made = new Set<string>();
+  for (const event of events) {
+    if (isMade(event)) made.add(event.collection);
+    yield undefined;
+  }
+  return made;
 }
 
 type Lookups = Pick<PlannedBatch, 'isNew' | 'statistics' | 'dependents'>;
