@@ -83,7 +83,7 @@ describe('snapshots in the admin app', () => {
     );
     await card(page, 'collection posts').getByText('goes, with its fields and rows').waitFor();
     await page.getByRole('switch', { name: 'Keep what the file lacks' }).click();
-    await card(page, 'collection kept').getByText('note becomes pasted').waitFor();
+    await card(page, 'collection kept').getByText('note becomes “pasted”').waitFor();
     expect(await card(page, 'collection posts').count()).to.equal(0);
     expect(new URL(page.url()).search).to.include('merge=true');
   });

@@ -63,7 +63,7 @@ describe('the review of the admin app', () => {
       'title: choices changes',
       'title holds at most 40 characters instead of 255',
     ]);
-    expect(said('articles')).to.deep.equal(['articles: note becomes About <b>articles</b>']);
+    expect(said('articles')).to.deep.equal(['articles: note becomes “About <b>articles</b>”']);
     expect(said('tags')).to.deep.equal(['tags is new, a table with 1 field']);
     expect(said('old')).to.deep.equal(['old goes; it has no data']);
     expect(said('articles.headline')).to.deep.equal(['heading is called headline from now on']);
@@ -72,7 +72,7 @@ describe('the review of the admin app', () => {
       'tags.label leads to articles, without a foreign key',
     ]);
     expect(reasonFor(items)).to.equal(
-      'tags is new, a table with 1 field; old goes; it has no data; articles: note becomes About <b>articles</b>; and 2 more',
+      'tags is new, a table with 1 field; old goes; it has no data; articles: note becomes “About <b>articles</b>”; and 2 more',
     );
   });
 

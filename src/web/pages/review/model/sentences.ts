@@ -9,6 +9,9 @@ const SHORT = 40;
 
 const shown = (value: unknown): string => brief(valueText(value), SHORT);
 
+/** A text as somebody else wrote it, told apart from the sentence. */
+const quoted = (value: unknown): string => (typeof value === 'string' ? `“${shown(value)}”` : shown(value));
+
 const isNothing = (value: unknown): boolean => value === null || value === undefined;
 
 /** What it is called where it stands: a field by its own name, below its collection. */
@@ -94,8 +97,8 @@ const SAID: Readonly<Record<string, Say>> = {
   'meta.group': (name, { after }) =>
     isNothing(after) ? say`${name} leaves its group` : say`${name} moves into the group ${shown(after)}`,
   'schema.default_value': (name, { before, after }) => {
-    if (isNothing(after)) return [{ name }, ` has no default any more (it was ${shown(before)})`];
-    return [{ name }, ` is ${shown(after)} by default${isNothing(before) ? '' : ` instead of ${shown(before)}`}`];
+    if (isNothing(after)) return [{ name }, ` has no default any more (it was ${quoted(before)})`];
+    return [{ name }, ` is ${quoted(after)} by default${isNothing(before) ? '' : ` instead of ${quoted(before)}`}`];
   },
   type: (name, { before, after }) => [{ name }, ` is ${shown(after)} instead of ${shown(before)}`],
   'schema.data_type': (name, { before, after }) => [
@@ -124,8 +127,8 @@ const plainly: Say = (name, member) => {
   const label = labelOf(member);
   const isTold = isShort(before) && isShort(after);
   if (isNothing(after)) return [{ name }, ` has no ${label} any more`];
-  if (isNothing(before)) return [{ name }, isTold ? `: ${label} becomes ${shown(after)}` : ` gets ${label}`];
-  return [{ name }, `: ${label} changes${isTold ? ` from ${shown(before)} to ${shown(after)}` : ''}`];
+  if (isNothing(before)) return [{ name }, isTold ? `: ${label} becomes ${quoted(after)}` : ` gets ${label}`];
+  return [{ name }, `: ${label} changes${isTold ? ` from ${quoted(before)} to ${quoted(after)}` : ''}`];
 };
 
 /** Short enough to be told in the sentence. */

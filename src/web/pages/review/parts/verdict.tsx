@@ -18,7 +18,7 @@ export function Verdict({ review, held }: Props) {
       {carriedOut.length === 0 && <Text size="sm">Nothing is taken along.</Text>}
       {held !== null && <Text size="sm">{held}</Text>}
       {isPlanning && plan !== undefined && <Text size="sm">Planning …</Text>}
-      <Planned review={review} />
+      {held === null && <Planned review={review} />}
       <Refused review={review} />
       <NoAnswer review={review} />
     </div>
