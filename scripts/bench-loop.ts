@@ -1,7 +1,7 @@
 /**
  * `npm run bench:loop`: the longest turns of the event loop, for every route that takes or answers much.
  *
- * BENCH_LOOP: the groups to measure (documents, applies, lists, renames, adoptions, tables, many; all), with commas;
+ * BENCH_LOOP: the groups to measure (documents, applies, lists, renames, adoptions, tables, many, trash; all), with commas;
  * BENCH_WORK: only works whose name holds this, or one of these (`|` between them);
  * BENCH_PROFILE=1: where the time of the longest turns went (which makes them longer); BENCH_VERBOSE=1: what was answered;
  * BENCH_FIRST=1: the service before whatever else the machine does (Linux, root); BENCH_DATABASE_URL: a server of yours.

@@ -3,6 +3,7 @@ import { stopsAtFirst, stopsWhenWarm, type StopRow } from './event-loop.js';
 import { applies, documents, lists } from './event-loop-changes.js';
 import { adoptions, readsOfMany, readsOfTables } from './event-loop-reads.js';
 import { renames } from './event-loop-renames.js';
+import { trashOfMany } from './event-loop-trash.js';
 import { makeSo } from './event-loop-requests.js';
 import { ServiceClient } from '../../src/postgres/client.js';
 import { defaultServiceSchema } from '../../src/postgres/own-tables.js';
@@ -26,19 +27,26 @@ const GROUPS: Record<string, (server: Server, release: string) => Promise<StopRo
     await service.stop();
     return stopsAtFirst(url, readsOfTables());
   },
-  async many(server) {
-    const url = await server.createDatabase();
-    await (await startService(url)).stop();
-    const client = new ServiceClient({ connectionString: url, serviceSchema: defaultServiceSchema('public') });
-    await client.connect();
-    try {
-      await fillLog(client, 10_000, wideHistory(10_000));
-    } finally {
-      await client.end();
-    }
-    return stopsAtFirst(url, readsOfMany());
+  many: async (server) => stopsAtFirst(await withMany(server), readsOfMany()),
+  async trash(server) {
+    const url = await withMany(server);
+    return stopsWhenWarm(url, trashOfMany(url));
   },
 };
+
+/** A database whose log tells of 10,000 collections of 20 fields, of which none has a table. */
+async function withMany(server: Server): Promise<string> {
+  const url = await server.createDatabase();
+  await (await startService(url)).stop();
+  const client = new ServiceClient({ connectionString: url, serviceSchema: defaultServiceSchema('public') });
+  await client.connect();
+  try {
+    await fillLog(client, 10_000, wideHistory(10_000));
+  } finally {
+    await client.end();
+  }
+  return url;
+}
 
 export async function longestStops(server: Server, release: string, names = Object.keys(GROUPS)): Promise<StopRow[]> {
   const rows: StopRow[] = [];
