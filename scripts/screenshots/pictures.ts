@@ -18,11 +18,18 @@ export const PICTURES: readonly Picture[] = [
   },
   { name: 'schema', path: '/', ready: diagram },
   { name: 'schema-dark', path: '/?c=news&near=1&depth=columns', dark: true, ready: diagram },
-  { name: 'schema-near', path: '/?c=events&near=2&depth=keys', ready: diagram },
   { name: 'schema-phone', path: '/', phone: true, ready: (page) => page.getByRole('tree').waitFor() },
+  {
+    name: 'replay',
+    path: '/?c=news&near=2&depth=columns&at=117',
+    async ready(page) {
+      await page.getByRole('button', { name: 'Step on' }).waitFor();
+      await diagram(page);
+    },
+  },
+  { name: 'review', path: '/review?to=113', ready: seen(/news/) },
   { name: 'collection', path: '/collections/news', ready: seen('Jonas Keller') },
   { name: 'collection-table', path: '/collections/news?tab=table', ready: seen('published_news') },
-  { name: 'collection-history', path: '/collections/news?tab=history', ready: seen('Pages are looked up by it') },
   { name: 'timeline', path: '/timeline', ready: seen('Not before the general assembly') },
   { name: 'operations', path: '/operations', ready: seen('at the head') },
   {
