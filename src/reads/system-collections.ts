@@ -1,7 +1,7 @@
 /** The service's own tables, as PostgreSQL describes them: for the list of collections. */
 import type { Queryable } from '../postgres/pool.js';
 import type { CollectionMeta } from '../schema/model/model.js';
-import { COLLECTION_META_DEFAULTS } from '../schema/normal-form/collection.js';
+import { COLLECTION_META_DEFAULTS } from '../schema/normal-form/collection-meta.js';
 
 export interface SystemCollection {
   collection: string;

@@ -1,5 +1,5 @@
 import { isObject } from '../../kernel/json.js';
-import { COLLECTION_META_TABLE } from '../normal-form/collection.js';
+import { COLLECTION_META_TABLE } from '../normal-form/collection-meta.js';
 import { commentText } from '../normal-form/column.js';
 import { Wrong } from '../normal-form/checks.js';
 import { ALIAS_TYPE } from '../normal-form/types/field-types.js';

@@ -1,79 +1,15 @@
 /** Collections: new ones, and changes to existing ones. */
-import { z } from 'zod';
 import { isObject, jsonEqual } from '../../kernel/json.js';
 import type { Collection, CollectionMeta, TableSchema } from '../model/model.js';
 import { invalid, ok, type Path, refuse, type Result } from '../../kernel/problem.js';
-import {
-  checkOf,
-  complain,
-  asText,
-  flag,
-  nullableList,
-  nullableName,
-  nullableSort,
-  nullableText,
-  oneOf,
-  type Reading,
-  translations,
-  Wrong,
-} from './checks.js';
+import { complain, asText, type Reading, Wrong } from './checks.js';
+import { COLLECTION_META_DEFAULTS, COLLECTION_META_TABLE } from './collection-meta.js';
 import { commentText } from './column.js';
 import { withKnownTexts } from '../sql-text/known-texts.js';
 import { readTableExtras } from './extras.js';
 import { checkName } from './names.js';
 import { type ReadOptions, startReading } from './options.js';
 import { checkTable, mustEqual, type Others, overlay } from './overlay.js';
-
-/** The metadata of a collection about which nothing was said. */
-export const COLLECTION_META_DEFAULTS: Readonly<CollectionMeta> = Object.freeze<CollectionMeta>({
-  icon: null,
-  note: null,
-  display_template: null,
-  hidden: false,
-  singleton: false,
-  translations: null,
-  archive_field: null,
-  archive_app_filter: true,
-  archive_value: null,
-  unarchive_value: null,
-  sort_field: null,
-  accountability: 'all',
-  color: null,
-  item_duplication_fields: null,
-  sort: null,
-  group: null,
-  collapse: 'open',
-  preview_url: null,
-  versioning: false,
-});
-
-const textOrFlag = checkOf<boolean>(
-  z.union([flag.shape, z.enum(['true', 'false'])]),
-  'must be true or false (or the strings "true", "false")',
-  { normal: (value) => value === true || value === 'true' },
-);
-
-export const COLLECTION_META_TABLE = checkTable<CollectionMeta>({
-  icon: nullableText,
-  note: nullableText,
-  display_template: nullableText,
-  hidden: flag,
-  singleton: flag,
-  translations,
-  archive_field: nullableName,
-  archive_app_filter: textOrFlag,
-  archive_value: nullableText,
-  unarchive_value: nullableText,
-  sort_field: nullableName,
-  accountability: oneOf(['all', 'activity', null]),
-  color: nullableText,
-  item_duplication_fields: nullableList,
-  sort: nullableSort,
-  group: nullableName,
-  collapse: oneOf(['open', 'closed', 'locked']),
-  preview_url: nullableText,
-  versioning: flag,
-});
 
 /** Members of `meta` that the interface lists at the top level of a create body too. */
 export const TOP_LEVEL_META = [

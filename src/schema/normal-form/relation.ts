@@ -1,46 +1,14 @@
 /** Relations: new ones, and changes to existing ones. */
-import { z } from 'zod';
 import { isObject, jsonEqual } from '../../kernel/json.js';
 import type { ForeignKey, NewRelation, Relation } from '../model/model.js';
 import { stepsIn } from '../../kernel/locate.js';
 import { invalid, ok, type Path, refuse, type Result } from '../../kernel/problem.js';
-import { checkOf, complain, nullableName, oneOf, type Reading } from './checks.js';
+import { complain, type Reading } from './checks.js';
 import { foreignKeyDefaults, type KeyedEnds, readForeignKey } from './foreign-key.js';
 import { type ReadOptions, startReading } from './options.js';
-import { checkTable, overlay } from './overlay.js';
+import { overlay } from './overlay.js';
+import { ENDS, END_DEFAULTS, type Ends } from './relation-ends.js';
 import { flattenRelation, relationSteps } from './relation-shape.js';
-
-const collectionNames = checkOf<string[] | null>(
-  z
-    .array(z.string().min(1))
-    .refine((names) => new Set(names).size === names.length)
-    .meta({ uniqueItems: true })
-    .nullable(),
-  'must be an array of different collection names, or null',
-);
-
-/** The members that can change; the two that identify a relation, and the foreign key, are read apart. */
-type Ends = Omit<NewRelation, 'many_collection' | 'many_field' | 'schema'>;
-
-export const ENDS = checkTable<Ends>({
-  one_collection: nullableName,
-  one_field: nullableName,
-  one_collection_field: nullableName,
-  one_allowed_collections: collectionNames,
-  junction_field: nullableName,
-  sort_field: nullableName,
-  one_deselect_action: oneOf(['nullify', 'delete']),
-});
-
-const END_DEFAULTS: Ends = {
-  one_collection: null,
-  one_field: null,
-  one_collection_field: null,
-  one_allowed_collections: null,
-  junction_field: null,
-  sort_field: null,
-  one_deselect_action: 'nullify',
-};
 
 /**
  * A new relation in normal form, from the flat shape or the peer's nested one. `schema` null or absent makes none

@@ -1,0 +1,59 @@
+/** The schema with the draft on top: what pages show while there is one. */
+import { byDraftNames } from './diff.js';
+import { merged } from './merge.js';
+import { type Documents, type Draft, type Edit, type Part, collectionOfKey, formerName, keyOf } from './model.js';
+
+export type Mark = 'made' | 'changed' | 'removed' | 'renamed';
+
+export interface Drafted<T> {
+  document: T;
+  /** As it is without the draft, by the draft's names; null: there is none. */
+  before: T | null;
+  /** Undefined: the draft says nothing of it. */
+  how: Mark | undefined;
+}
+
+const NO_REPORT = () => undefined;
+
+/**
+ * @param head all documents of the part, by their own names
+ * @param within only what the draft makes in this collection comes beside them; undefined: in all
+ */
+export function drafted<P extends Part>(
+  draft: Draft,
+  part: P,
+  head: readonly Documents[P][],
+  within?: string,
+): Drafted<Documents[P]>[] {
+  const edits = draft[part] as ReadonlyMap<string, Edit<Documents[P]>>;
+  const named = byDraftNames(draft, { collections: [], fields: [], relations: [], [part]: head });
+  const there = named[part] as ReadonlyMap<string, Documents[P]>;
+  const found: Drafted<Documents[P]>[] = [];
+  for (const [key, document] of there) {
+    const edit = edits.get(key);
+    const former = formerName(draft, part, key);
+    const how = edit === undefined ? (former === undefined ? undefined : 'renamed') : howOf(edit);
+    found.push({ document: shown(edit, document), before: document, how: gone(draft, part, key) ? 'removed' : how });
+  }
+  for (const [key, { after }] of edits) {
+    if (there.has(key) || after === null || (within !== undefined && collectionOfKey(key) !== within)) continue;
+    found.push({ document: after, before: null, how: 'made' });
+  }
+  return found;
+}
+
+/** What belongs to a collection goes with it. */
+const gone = (draft: Draft, part: Part, key: string): boolean =>
+  part !== 'collections' && draft.collections.get(collectionOfKey(key))?.after === null;
+
+const howOf = ({ after, anew, before }: Edit<object>): Mark =>
+  after === null ? 'removed' : anew === true || before === null ? 'made' : 'changed';
+
+function shown<T extends object>(edit: Edit<T> | undefined, now: T): T {
+  if (edit === undefined || edit.after === null) return now;
+  if (edit.before === null || edit.anew === true) return edit.after;
+  return merged({ was: edit.before, mine: edit.after, now }, NO_REPORT) as T;
+}
+
+export const byKey = <P extends Part>(part: P, all: readonly Drafted<Documents[P]>[]) =>
+  new Map(all.map((each) => [keyOf[part](each.document), each]));

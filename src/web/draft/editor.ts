@@ -1,0 +1,154 @@
+/** Edits of a draft that take along what can't stay: the chains of a delete, as the service follows them. */
+import type { Collection, Field, NewRelation } from '../../schema/model/model.js';
+import { type Drafted, byKey, drafted } from './drafted.js';
+import { discard, put, remove } from './edits.js';
+import { type Documents, type Draft, type Part, keyOf, memberKey } from './model.js';
+
+/** The head as far as it was read. */
+export interface Source {
+  collections: readonly Collection[];
+  /** Of the collections that an edit may reach. */
+  fields: readonly Field[];
+  relations: readonly NewRelation[];
+}
+
+type Known = { [P in Part]: ReadonlyMap<string, Drafted<Documents[P]>> };
+
+export class DraftEditor {
+  draft: Draft;
+  readonly #source: Source;
+  #known: Known | null = null;
+
+  constructor(draft: Draft, source: Source) {
+    this.draft = draft;
+    this.#source = source;
+  }
+
+  get #now(): Known {
+    const { collections, fields, relations } = this.#source;
+    this.#known ??= {
+      collections: byKey('collections', drafted(this.draft, 'collections', collections)),
+      fields: byKey('fields', drafted(this.draft, 'fields', fields)),
+      relations: byKey('relations', drafted(this.draft, 'relations', relations)),
+    };
+    return this.#known;
+  }
+
+  #all<P extends Part>(part: P): Documents[P][] {
+    const known = this.#now[part] as ReadonlyMap<string, Drafted<Documents[P]>>;
+    return [...known.values()].flatMap(({ document, how }) => (how === 'removed' ? [] : [document]));
+  }
+
+  #become(draft: Draft): void {
+    if (draft !== this.draft) this.#known = null;
+    this.draft = draft;
+  }
+
+  collection(name: string): Collection | undefined {
+    return this.#all('collections').find(({ collection }) => collection === name);
+  }
+
+  field(collection: string, name: string): Field | undefined {
+    return this.fields(collection).find(({ field }) => field === name);
+  }
+
+  fields(collection: string): Field[] {
+    return this.#all('fields').filter((field) => field.collection === collection);
+  }
+
+  relation(collection: string, field: string): NewRelation | undefined {
+    return this.relations().find(
+      ({ many_collection, many_field }) => many_collection === collection && many_field === field,
+    );
+  }
+
+  relations(): NewRelation[] {
+    return this.#all('relations');
+  }
+
+  put<P extends Part>(part: P, after: Documents[P]): void {
+    const known = this.#now[part] as ReadonlyMap<string, Drafted<Documents[P]>>;
+    const was = known.get(keyOf[part](after));
+    this.#become(put(this.draft, part, { before: was?.how === 'removed' ? null : (was?.before ?? null), after }));
+  }
+
+  /** Something that the draft made is simply no longer there. */
+  #remove<P extends Part>(part: P, document: Documents[P]): void {
+    const key = keyOf[part](document);
+    const isMade = (this.#now[part] as ReadonlyMap<string, Drafted<Documents[P]>>).get(key)?.before === null;
+    this.#become(isMade ? discard(this.draft, part, key) : remove(this.draft, part, document));
+  }
+
+  /** With the alias field that shows it on the one side, and the junction's mention of it. Its column stays. */
+  dropRelation(relation: NewRelation): void {
+    const { many_collection, many_field, one_collection, one_field } = relation;
+    this.#remove('relations', relation);
+    if (one_collection !== null && one_field !== null) this.#dropAlias(one_collection, one_field);
+    for (const other of this.relations()) {
+      if (other.many_collection === many_collection && other.junction_field === many_field)
+        this.put('relations', { ...other, junction_field: null });
+    }
+  }
+
+  #dropAlias(collection: string, name: string): void {
+    const alias = this.field(collection, name);
+    if (alias === undefined || alias.schema !== null) return;
+    this.#release(collection, alias);
+    this.#remove('fields', alias);
+  }
+
+  /** With the relation that it holds, and every mention of it. */
+  dropField(field: Field): void {
+    const { collection, field: name } = field;
+    const own = this.relation(collection, name);
+    if (own !== undefined) this.dropRelation(own);
+    const unless = (other: string | null) => (other === name ? null : other);
+    for (const other of this.relations()) {
+      if (other.many_collection === collection && (other.junction_field === name || other.sort_field === name))
+        this.put('relations', {
+          ...other,
+          junction_field: unless(other.junction_field),
+          sort_field: unless(other.sort_field),
+        });
+      if (other.one_collection === collection && other.one_field === name)
+        this.put('relations', { ...other, one_field: null });
+    }
+    this.#release(collection, field);
+    this.#remove('fields', field);
+  }
+
+  /** What stood in it stands where it stood; sort and archive forget it. */
+  #release(collection: string, { field: name, meta: { group } }: Field): void {
+    for (const other of this.fields(collection)) {
+      if (other.meta.group === name) this.put('fields', { ...other, meta: { ...other.meta, group } });
+    }
+    const table = this.collection(collection);
+    if (table === undefined || (table.meta.archive_field !== name && table.meta.sort_field !== name)) return;
+    const unless = (field: string | null) => (field === name ? null : field);
+    const { archive_field, sort_field } = table.meta;
+    const meta = { ...table.meta, archive_field: unless(archive_field), sort_field: unless(sort_field) };
+    this.put('collections', { ...table, meta });
+  }
+
+  /** With the relations from and to it; columns that led to it stay, and what it grouped moves up. */
+  dropCollection(table: Collection): void {
+    const { collection: name, meta } = table;
+    for (const relation of this.relations()) {
+      const allowed = relation.one_allowed_collections;
+      if (relation.many_collection === name || relation.one_collection === name) this.dropRelation(relation);
+      else if (allowed?.includes(name) === true)
+        this.put('relations', { ...relation, one_allowed_collections: allowed.filter((each) => each !== name) });
+    }
+    for (const other of this.#all('collections')) {
+      if (other.meta.group === name) this.put('collections', { ...other, meta: { ...other.meta, group: meta.group } });
+    }
+    this.#remove('collections', this.collection(name) ?? table);
+  }
+
+  isTaken(collection: string, field?: string): boolean {
+    return field === undefined
+      ? this.#now.collections.get(collection)?.how !== 'removed' && this.#now.collections.has(collection)
+      : this.#now.fields.get(memberKey(collection, field))?.how !== 'removed' &&
+          this.#now.fields.has(memberKey(collection, field));
+  }
+}

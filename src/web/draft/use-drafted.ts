@@ -1,0 +1,85 @@
+/** The schema with the draft on top, for components; and the head that an edit needs. */
+import { type QueryClient, useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import type { Collection, Field, NewRelation } from '../../schema/model/model.js';
+import { collectionsQuery, fieldsQuery, infoQuery, relationsQuery } from '../service/queries.js';
+import { collectionOf, fieldOf, relationOf } from './documents.js';
+import { type Drafted, drafted } from './drafted.js';
+import type { Source } from './editor.js';
+import { DraftEditor } from './editor.js';
+import { type Draft, collectionOfKey } from './model.js';
+import { currentDraft, editDraft } from './store.js';
+import { useDraft } from './use-draft.js';
+
+export interface Answer<T> {
+  data: T | undefined;
+  error: Error | null;
+  refetch: () => unknown;
+}
+
+export function useDraftedCollections(): Answer<Drafted<Collection>[]> {
+  const { draft } = useDraft();
+  const { data, error, refetch } = useQuery(collectionsQuery());
+  const all = useMemo(() => data && drafted(draft, 'collections', data.map(collectionOf)), [draft, data]);
+  return { data: all, error: data === undefined ? error : null, refetch };
+}
+
+export function useDraftedRelations(): Answer<Drafted<NewRelation>[]> {
+  const { draft } = useDraft();
+  const { data, error, refetch } = useQuery(relationsQuery());
+  const all = useMemo(() => data && drafted(draft, 'relations', data.map(relationOf)), [draft, data]);
+  return { data: all, error: data === undefined ? error : null, refetch };
+}
+
+/** @param collection by the draft's name; null: of none, for now */
+export function useDraftedFields(collection: string | null): Answer<Drafted<Field>[]> {
+  const { draft } = useDraft();
+  const name = collection === null ? null : headName(draft, collection);
+  const { data, error, refetch } = useQuery({ ...fieldsQuery(name ?? ''), enabled: name !== null });
+  const all = useMemo(() => {
+    const head = name === null ? [] : data?.map(fieldOf);
+    return head && collection !== null ? drafted(draft, 'fields', head, collection) : undefined;
+  }, [draft, data, name, collection]);
+  return { data: all, error: all === undefined ? error : null, refetch };
+}
+
+/** What a collection is called at the head; null: the draft makes it. */
+export function headName(draft: Draft, collection: string): string | null {
+  const edit = draft.collections.get(collection);
+  if (edit !== undefined && (edit.before === null || edit.anew === true)) return null;
+  return draft.names.collections.get(collection) ?? collection;
+}
+
+/** The head for an edit of these collections, and of what shows their relations elsewhere. */
+export async function readSource(client: QueryClient, names: readonly string[]): Promise<Source> {
+  const { draft } = currentDraft();
+  const [collections, relations] = await Promise.all([
+    client.ensureQueryData(collectionsQuery()),
+    client.ensureQueryData(relationsQuery()),
+  ]);
+  const flat = relations.map(relationOf);
+  const own = new Set(names.map((name) => headName(draft, name)));
+  const shown = flat.flatMap(({ many_collection, one_collection, one_field }) =>
+    own.has(many_collection) && one_field !== null ? [one_collection] : [],
+  );
+  const drafts = [...draft.fields.keys()].map((key) => headName(draft, collectionOfKey(key)));
+  const there = new Set(collections.map(({ collection }) => collection));
+  const wanted = [...new Set([...own, ...shown, ...drafts])].filter((name) => name !== null && there.has(name));
+  const fields = await Promise.all(wanted.map((name) => client.ensureQueryData(fieldsQuery(name as string))));
+  return { collections: collections.map(collectionOf), relations: flat, fields: fields.flat().map(fieldOf) };
+}
+
+/** Carries an edit out on the draft as it is then. */
+export async function editSchema(
+  client: QueryClient,
+  names: readonly string[],
+  edit: (editor: DraftEditor) => void,
+): Promise<void> {
+  const source = await readSource(client, names);
+  const info = await client.ensureQueryData(infoQuery());
+  editDraft((draft) => {
+    const editor = new DraftEditor(draft, source);
+    edit(editor);
+    return editor.draft;
+  }, info.position);
+}
