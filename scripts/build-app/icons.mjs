@@ -34,12 +34,13 @@ export const ICONS_HASH = createHash('sha256').update(packed).digest('hex').slic
 
 export const packIcons = (file) => writeFileSync(file, packed);
 
-/** `import search from 'icon:search'`: the path of the icon, for what the app itself shows. */
+/** `import search from 'icon:search'`: the path of the icon, for what the app itself shows. `icon-names`: all names. */
 export function iconModules() {
   return {
     name: 'icon-modules',
-    resolveId: (id) => (id.startsWith('icon:') ? `\0${id}` : null),
+    resolveId: (id) => (id.startsWith('icon:') || id === 'icon-names' ? `\0${id}` : null),
     load(id) {
+      if (id === '\0icon-names') return `export default ${JSON.stringify(Object.keys(icons).join(' '))};`;
       if (!id.startsWith('\0icon:')) return null;
       const body = icons[id.slice('\0icon:'.length)];
       const paths = [...(body ?? '').matchAll(/ d="([^"]+)"/g)].map(([, path]) => path);

@@ -4,6 +4,12 @@ declare module 'icon:*' {
   export default path;
 }
 
+/** The names of all of them, with spaces between. */
+declare module 'icon-names' {
+  const names: string;
+  export default names;
+}
+
 /** Part of the addresses of single icons: changes when any of them does. */
 declare const __ICONS__: string;
 

@@ -7,7 +7,7 @@ import { complain, type Reading } from './checks.js';
 import { foreignKeyDefaults, type KeyedEnds, readForeignKey } from './foreign-key.js';
 import { type ReadOptions, startReading } from './options.js';
 import { overlay } from './overlay.js';
-import { ENDS, END_DEFAULTS, type Ends } from './relation-ends.js';
+import { ENDS, END_DEFAULTS, type Ends } from './relation-members.js';
 import { flattenRelation, relationSteps } from './relation-shape.js';
 
 /**

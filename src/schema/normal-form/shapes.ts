@@ -14,7 +14,7 @@ import { FIELD_META_TABLE } from './field-meta.js';
 import { FIELD_TYPES } from './types/field-types.js';
 import { FOREIGN_KEY_TABLE } from './foreign-key.js';
 import type { CheckTable } from './overlay.js';
-import { ENDS } from './relation-ends.js';
+import { ENDS } from './relation-members.js';
 
 type Members = Record<string, z.ZodType>;
 

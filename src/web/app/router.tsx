@@ -2,6 +2,7 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import { readCollectionSearch } from '../pages/collection/search.js';
 import { readCompareSearch } from '../pages/compare/search.js';
+import { readNewSearch } from '../pages/new/search.js';
 import { readReferenceSearch } from '../pages/reference/search.js';
 import { readReviewSearch } from '../pages/review/search.js';
 import { readTimelineSearch } from '../pages/timeline/search.js';
@@ -23,6 +24,13 @@ const collection = createRoute({
   path: '/collections/$name',
   validateSearch: readCollectionSearch,
   component: lazyRouteComponent(() => import('../pages/collection/page.js'), 'CollectionPage'),
+});
+
+const made = createRoute({
+  getParentRoute: () => root,
+  path: '/new',
+  validateSearch: readNewSearch,
+  component: lazyRouteComponent(() => import('../pages/new/page.js'), 'NewPage'),
 });
 
 const timeline = createRoute({
@@ -125,6 +133,7 @@ export const router = createRouter({
   routeTree: root.addChildren([
     schema,
     collection,
+    made,
     review,
     timeline,
     compare,

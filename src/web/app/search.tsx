@@ -1,4 +1,5 @@
 /** ⌘K: goes to any collection, field or page by a few letters of its name. */
+import actionIcon from 'icon:edit_note';
 import fieldIcon from 'icon:data_object';
 import pageIcon from 'icon:arrow_forward';
 import guideIcon from 'icon:menu_book';
@@ -6,14 +7,17 @@ import searchIcon from 'icon:search';
 import tableIcon from 'icon:table';
 import { Spotlight, createSpotlight } from '@mantine/spotlight';
 import { queryOptions, useQuery } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
-import { type KeyboardEvent, useDeferredValue, useState } from 'react';
+import { useNavigate, useParams } from '@tanstack/react-router';
+import { type KeyboardEvent, useDeferredValue, useMemo, useState } from 'react';
+import { withDraft } from '../draft/listed.js';
+import { useDraft } from '../draft/use-draft.js';
 import { collectionsQuery, fieldNamesQuery } from '../service/queries.js';
 import { useRole } from '../service/use-session.js';
 import { Glyph } from '../shared/glyph.js';
 import { MaterialIcon } from '../shared/material-icon.js';
 import { ACTIONS, PAGES, PARTS } from './pages.js';
-import { type Found, findFor } from './search-index.js';
+import { findFor } from './search-index.js';
+import type { Found } from './search-model.js';
 
 const [store, spotlight] = createSpotlight();
 
@@ -32,12 +36,15 @@ export function Search() {
   const needle = useDeferredValue(query.trim());
   const role = useRole();
   const navigate = useNavigate();
-  const { data: collections = [] } = useQuery({ ...collectionsQuery(), enabled: asked });
+  const { name: here } = useParams({ strict: false });
+  const { draft } = useDraft();
+  const { data: listed } = useQuery({ ...collectionsQuery(), enabled: asked });
+  const collections = useMemo(() => withDraft(draft, listed ?? []), [draft, listed]);
   const { data: fields = [], isFetching } = useQuery({ ...fieldNamesQuery(), enabled: asked && needle !== '' });
   const { data: headings = [] } = useQuery({ ...headingsQuery, enabled: asked });
   const pages = [...PAGES, ...ACTIONS].filter(({ roles }) => roles.includes(role));
   const parts = PARTS.filter(({ roles }) => roles.includes(role));
-  const found = findFor(needle, { pages, parts, headings, collections, fields });
+  const found = findFor(needle, { pages, parts, headings, collections, fields, mayEdit: role === 'admin', here });
   const go = ({ to }: Found) => void navigate(to);
   // The kit marks the first line before ours are drawn again: without a mark, Enter means the first one.
   const onKeyDown = (event: KeyboardEvent) => {
@@ -83,7 +90,7 @@ export function Search() {
   );
 }
 
-const ICONS = { field: fieldIcon, page: pageIcon, guide: guideIcon } as const;
+const ICONS = { field: fieldIcon, page: pageIcon, guide: guideIcon, action: actionIcon } as const;
 
 function Icon({ of }: { of: Found }) {
   if (of.kind === 'collection') return <MaterialIcon name={of.icon} otherwise={tableIcon} />;

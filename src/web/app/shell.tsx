@@ -54,9 +54,9 @@ export function Shell() {
 }
 
 /** What stands elsewhere and belongs to a page. */
-const BELONGS: Readonly<Record<string, string>> = { '/': '/collections/', '/api': '/docs' };
+const BELONGS: Readonly<Record<string, readonly string[]>> = { '/': ['/collections/', '/new'], '/api': ['/docs'] };
 
 const isAt = (to: string, pathname: string): boolean =>
   pathname === to ||
   (to !== '/' && pathname.startsWith(`${to}/`)) ||
-  (BELONGS[to] !== undefined && pathname.startsWith(BELONGS[to]));
+  (BELONGS[to] ?? []).some((each) => pathname.startsWith(each));

@@ -72,6 +72,16 @@ export class DraftEditor {
     this.#become(put(this.draft, part, { before: was?.how === 'removed' ? null : (was?.before ?? null), after }));
   }
 
+  /** As `put`, of something of which more is known than the source says. */
+  putOver<P extends Part>(part: P, before: Documents[P], after: Documents[P]): void {
+    this.#become(put(this.draft, part, { before, after }));
+  }
+
+  /** Another draft, made of this one. */
+  change(edit: (draft: Draft) => Draft): void {
+    this.#become(edit(this.draft));
+  }
+
   /** Something that the draft made is simply no longer there. */
   #remove<P extends Part>(part: P, document: Documents[P]): void {
     const key = keyOf[part](document);

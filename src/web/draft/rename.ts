@@ -1,5 +1,5 @@
 /** Other names in documents: every member that is exactly such a name follows, as it does in the service. */
-import type { Collection, Field, NewRelation } from '../../schema/model/model.js';
+import type { Collection, Field, ForeignKey, NewRelation } from '../../schema/model/model.js';
 
 /** New names by those that things have. */
 export type Names = ReadonlyMap<string, string>;
@@ -71,10 +71,12 @@ function renamedRelation(document: NewRelation, { collections, fields }: Renamin
   const one_collection = table(document.one_collection);
   const own = ownOf(fields.get(many_collection));
   const there = ownOf(one_collection === null ? undefined : fields.get(one_collection));
+  const many_field = own(document.many_field);
   return {
     ...document,
+    schema: document.schema && followingKey(document.schema, document, { many_collection, many_field }),
     many_collection,
-    many_field: own(document.many_field),
+    many_field,
     one_collection,
     one_field: there(document.one_field),
     one_collection_field: own(document.one_collection_field),
@@ -83,3 +85,15 @@ function renamedRelation(document: NewRelation, { collections, fields }: Renamin
     sort_field: own(document.sort_field),
   };
 }
+
+type ManySide = Pick<NewRelation, 'many_collection' | 'many_field'>;
+
+/** A foreign key that nobody named is called as if the relation had been made so. */
+function followingKey(key: ForeignKey, before: ManySide, after: ManySide): ForeignKey {
+  const name = impliedName(after);
+  // The service shortens names that PostgreSQL would cut off, by their hash: those stay here as they are.
+  const isShort = new TextEncoder().encode(name).length <= 63;
+  return key.constraint_name === impliedName(before) && isShort ? { ...key, constraint_name: name } : key;
+}
+
+const impliedName = ({ many_collection, many_field }: ManySide): string => `${many_collection}_${many_field}_foreign`;

@@ -1,5 +1,5 @@
 /** The schema with the draft on top, for components; and the head that an edit needs. */
-import { type QueryClient, useQuery } from '@tanstack/react-query';
+import { type QueryClient, type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import type { Collection, Field, NewRelation } from '../../schema/model/model.js';
 import { collectionsQuery, fieldsQuery, infoQuery, relationsQuery } from '../service/queries.js';
@@ -14,7 +14,7 @@ import { useDraft } from './use-draft.js';
 export interface Answer<T> {
   data: T | undefined;
   error: Error | null;
-  refetch: () => unknown;
+  refetch: UseQueryResult<unknown>['refetch'];
 }
 
 export function useDraftedCollections(): Answer<Drafted<Collection>[]> {

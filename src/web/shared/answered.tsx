@@ -5,7 +5,7 @@ import { ProblemAlert } from './problem-alert.js';
 import { Waiting } from './waiting.js';
 
 interface Props<T> {
-  query: UseQueryResult<T>;
+  query: Pick<UseQueryResult<unknown>, 'error'> & { data: T | undefined; refetch: () => unknown };
   /** What is on its way, for those who don't see the wheel. */
   label: string;
   children: (data: T) => ReactNode;

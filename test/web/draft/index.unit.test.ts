@@ -3,7 +3,7 @@ import { runToEnd } from '../../../src/kernel/resumable.js';
 import type { NewRelation } from '../../../src/schema/model/model.js';
 import type { State } from '../../../src/schema/model/state.js';
 import { snapshotHash, snapshotOf } from '../../../src/schema/snapshot/snapshot.js';
-import { type Head, draftDiff } from '../../../src/web/draft/diff.js';
+import { type Head, byDraftNames, draftDiff } from '../../../src/web/draft/diff.js';
 import { collectionOf, fieldOf, relationOf } from '../../../src/web/draft/documents.js';
 import { discard, put, remove, renameCollection, renameField } from '../../../src/web/draft/edits.js';
 import { draftText, readDraft } from '../../../src/web/draft/kept.js';
@@ -158,6 +158,17 @@ describe('a draft of the admin app', () => {
     expect(isEmpty(discard(discard(draft, 'fields', memberKey('posts', 'headline')), 'collections', 'posts'))).to.equal(
       true,
     );
+  });
+
+  it('removes a relation of a renamed collection, whose key is called otherwise then', () => {
+    const renamed = renameCollection(EMPTY, 'articles', 'posts');
+    const relation = { ...relationAt(start, 'articles', 'author'), many_collection: 'posts' };
+    const [drop] = byDraftNames(renamed, headOf(start, renamed)).relations.values();
+    expect(drop?.schema?.constraint_name).to.equal('posts_author_foreign');
+    const draft = remove(renamed, 'relations', { ...relation, schema: drop?.schema ?? null });
+    const { conflicts, when } = appliedTo(start, remove(draft, 'fields', fieldAt(start, 'authors', 'articles')));
+    expect(conflicts).to.deep.equal([]);
+    when.then('collection.renamed articles', 'relation.deleted posts.author', 'field.deleted authors.articles');
   });
 
   it('removes a renamed thing by the name that it has', () => {

@@ -6,7 +6,7 @@ import { DEFERRABLES, FIELD_WIDTHS } from '../../../schema/model/model.js';
 import { COLLECTION_META_TABLE } from '../../../schema/normal-form/collection-meta.js';
 import { FIELD_META_TABLE } from '../../../schema/normal-form/field-meta.js';
 import { FOREIGN_KEY_TABLE } from '../../../schema/normal-form/foreign-key.js';
-import { ENDS } from '../../../schema/normal-form/relation-ends.js';
+import { ENDS } from '../../../schema/normal-form/relation-members.js';
 import { COLUMN_MEMBERS, fieldType, membersOf, schemaChanges } from '../../../schema/normal-form/shapes.js';
 import { SNAPSHOT_VERSION, VENDOR } from '../../../schema/snapshot/snapshot.js';
 

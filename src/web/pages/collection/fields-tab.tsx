@@ -1,38 +1,82 @@
-/** The fields in their order, with who made each what it is. */
+/** The fields in their order, with the draft on top, and with who made each what it is. */
+import addIcon from 'icon:add';
 import aliasIcon from 'icon:alternate_email';
 import fieldIcon from 'icon:data_object';
 import keyIcon from 'icon:key';
 import linkIcon from 'icon:link';
-import { Badge, Code, Text } from '@mantine/core';
+import { Badge, Button, Code, Group, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
+import type { Field } from '../../../schema/model/model.js';
+import type { Drafted } from '../../draft/drafted.js';
+import { MarkBadge } from '../../draft/mark-badge.js';
+import { headName, useDraftedFields, useDraftedRelations } from '../../draft/use-drafted.js';
+import { useDraft } from '../../draft/use-draft.js';
 import { lifeQuery } from '../../service/history-queries.js';
-import { fieldsQuery } from '../../service/queries.js';
-import type { CollectionEvent, FieldDocument } from '../../service/types.js';
+import type { CollectionEvent } from '../../service/types.js';
 import { brief } from '../../shared/brief.js';
+import { typeText } from '../../shared/column-text.js';
 import { Glyph } from '../../shared/glyph.js';
 import { ProblemAlert } from '../../shared/problem-alert.js';
 import { Time } from '../../shared/time.js';
 import { Waiting } from '../../shared/waiting.js';
 import { blameOf } from './blame.js';
-import { columnType, defaultText, flagsOf } from './column.js';
+import { defaultText, flagsOf } from './column.js';
+import { FieldMenu } from './field-menu.js';
+import { inOrder } from './field-order.js';
+import type { EditName } from './search.js';
 import classes from './page.module.css';
 
 interface Props {
   collection: string;
   chosen: string | undefined;
   mayReadHistory: boolean;
+  /** null: who is here may not. */
+  onEdit: ((edit: EditName, of?: string) => void) | null;
 }
 
-export function FieldsTab({ collection, chosen, mayReadHistory }: Props) {
-  const { data: fields, error, refetch } = useQuery(fieldsQuery(collection));
-  const { data: events } = useQuery({ ...lifeQuery(collection), enabled: mayReadHistory });
-  const place = useRef<HTMLTableRowElement>(null);
-  useEffect(() => place.current?.scrollIntoView({ block: 'center' }), [chosen, fields]);
+export function FieldsTab(props: Props) {
+  const { collection, onEdit } = props;
+  const { data: drafted, error, refetch } = useDraftedFields(collection);
   if (error !== null) return <ProblemAlert error={error} retry={() => void refetch()} />;
-  if (fields === undefined) return <Waiting label="Reading the fields" height="200px" />;
-  if (fields.length === 0) return <Text c="dimmed">It has no fields.</Text>;
+  if (drafted === undefined) return <Waiting label="Reading the fields" height="200px" />;
+  return (
+    <>
+      {onEdit !== null && (
+        <Group mb="sm" gap="xs">
+          <Button size="xs" leftSection={<Glyph path={addIcon} size={18} />} onClick={() => onEdit('new-field')}>
+            New field
+          </Button>
+          <Button
+            size="xs"
+            variant="default"
+            leftSection={<Glyph path={linkIcon} size={18} />}
+            onClick={() => onEdit('new-relation')}
+          >
+            New relation
+          </Button>
+        </Group>
+      )}
+      {drafted.length === 0 ? (
+        <Text c="dimmed">It has no fields.</Text>
+      ) : (
+        <FieldTable {...props} fields={inOrder(drafted)} />
+      )}
+    </>
+  );
+}
+
+function FieldTable({ fields, collection, chosen, mayReadHistory, onEdit }: Props & { fields: Drafted<Field>[] }) {
+  const { draft } = useDraft();
+  const head = headName(draft, collection);
+  const leading = useLeading(collection);
+  const { data: events } = useQuery({ ...lifeQuery(head ?? ''), enabled: mayReadHistory && head !== null });
+  const place = useRef<HTMLTableRowElement>(null);
+  useEffect(() => {
+    // Some browsers answer a promise, which is no way to end an effect.
+    place.current?.scrollIntoView({ block: 'center' });
+  }, [chosen]);
   const blame = blameOf(events ?? []);
   return (
     <div className={classes.scroller} role="region" aria-label="Fields" tabIndex={0}>
@@ -44,19 +88,30 @@ export function FieldsTab({ collection, chosen, mayReadHistory }: Props) {
             <th scope="col">Default</th>
             <th scope="col">Shown as</th>
             {mayReadHistory && <th scope="col">Last changed</th>}
+            {onEdit !== null && (
+              <th scope="col" className={classes.menu}>
+                <span className={classes.unseen}>To do</span>
+              </th>
+            )}
           </tr>
         </thead>
         <tbody>
-          {fields.map((field) => (
+          {fields.map(({ document: field, how }) => (
             <tr
               key={field.field}
               data-chosen={field.field === chosen || undefined}
+              data-how={how}
               ref={field.field === chosen ? place : undefined}
             >
-              <Cells field={field} />
+              <Cells field={field} isLink={leading.has(field.field)} mark={<MarkBadge how={how} />} />
               {mayReadHistory && (
                 <td className={classes.blame}>
-                  <Blame event={blame.get(field.field)} />
+                  <Blame event={blame.get(headField(draft, collection, field.field))} />
+                </td>
+              )}
+              {onEdit !== null && (
+                <td className={classes.menu}>
+                  <FieldMenu fields={fields} field={field} how={how} onEdit={onEdit} />
                 </td>
               )}
             </tr>
@@ -67,19 +122,39 @@ export function FieldsTab({ collection, chosen, mayReadHistory }: Props) {
   );
 }
 
-function Cells({ field: { field, type, meta, schema } }: { field: FieldDocument }) {
+/** The fields that lead to another collection. */
+function useLeading(collection: string): ReadonlySet<string> {
+  const { data: relations = [] } = useDraftedRelations();
+  return new Set(
+    relations.flatMap(({ document: { many_collection: many, many_field: field }, how }) =>
+      many === collection && how !== 'removed' ? [field] : [],
+    ),
+  );
+}
+
+const headField = ({ names }: ReturnType<typeof useDraft>['draft'], collection: string, field: string): string =>
+  names.fields.get(collection)?.get(field) ?? field;
+
+interface CellsProps {
+  field: Field;
+  isLink: boolean;
+  mark: React.ReactNode;
+}
+
+function Cells({ field: { field, type, meta, schema }, isLink, mark }: CellsProps) {
   return (
     <>
       <th scope="row">
         <span className={classes.field}>
-          <Glyph path={iconOf(schema)} size={17} />
+          <Glyph path={iconOf(schema, isLink)} size={17} />
           <span>{field}</span>
+          {mark}
         </span>
         {meta.note !== null && <div className={classes.quiet}>{brief(meta.note, 240)}</div>}
       </th>
       <td>
         <div>{type}</div>
-        {schema !== null && <div className={classes.quiet}>{columnType(schema)}</div>}
+        {schema !== null && <div className={classes.quiet}>{typeText(schema)}</div>}
         {flagsOf(schema).map((flag) => (
           <Badge key={flag} variant="default" tt="none" fw={500} size="xs" mr={4}>
             {flag}
@@ -97,10 +172,10 @@ function Cells({ field: { field, type, meta, schema } }: { field: FieldDocument 
   );
 }
 
-function iconOf(schema: FieldDocument['schema']): string {
+function iconOf(schema: Field['schema'], isLink: boolean): string {
   if (schema === null) return aliasIcon;
   if (schema.is_primary_key) return keyIcon;
-  return schema.foreign_key_table === null ? fieldIcon : linkIcon;
+  return isLink ? linkIcon : fieldIcon;
 }
 
 function Blame({ event }: { event: CollectionEvent | undefined }) {

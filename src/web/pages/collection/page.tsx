@@ -1,37 +1,48 @@
-/** One collection: its fields, relations, SQL and history. */
-import diagramIcon from 'icon:hub';
-import folderIcon from 'icon:folder';
-import tableIcon from 'icon:table';
-import { Badge, Button, Group, Tabs, Text, Title } from '@mantine/core';
+/** One collection, with the draft on top: its fields, relations, SQL and history. */
+import { Tabs, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Link, getRouteApi } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { Navigate, getRouteApi } from '@tanstack/react-router';
+import { type ReactNode, Suspense, lazy } from 'react';
+import type { Collection } from '../../../schema/model/model.js';
+import type { Drafted } from '../../draft/drafted.js';
+import { headName, useDraftedCollections } from '../../draft/use-drafted.js';
+import { useDraft } from '../../draft/use-draft.js';
+import type { Next } from '../../editing/host.js';
 import { collectionQuery } from '../../service/queries.js';
-import { useRole } from '../../service/use-session.js';
 import type { CollectionDocument } from '../../service/types.js';
-import { Glyph } from '../../shared/glyph.js';
-import { MaterialIcon } from '../../shared/material-icon.js';
+import { useRole } from '../../service/use-session.js';
 import { Page } from '../../shared/page.js';
 import { useTitle } from '../../shared/page-title.js';
 import { ProblemAlert } from '../../shared/problem-alert.js';
 import { Waiting } from '../../shared/waiting.js';
-import { colorOf } from '../schema/color.js';
 import { FieldsTab } from './fields-tab.js';
+import { type OnEdit, Head } from './head.js';
 import { HistoryTab } from './history-tab.js';
 import { RelationsTab } from './relations-tab.js';
-import { Size } from './size.js';
 import { SqlTab } from './sql-tab.js';
 import { TableTab } from './table-tab.js';
-import type { Tab } from './search.js';
-import classes from './page.module.css';
+import type { EditName, Tab } from './search.js';
 
+const EditingHost = lazy(() => import('../../editing/host.js'));
 const route = getRouteApi('/collections/$name');
 
 export function CollectionPage() {
   const { name } = route.useParams();
   useTitle(name);
-  const { data: collection, error, refetch } = useQuery(collectionQuery(name));
-  if (collection !== undefined) return <Whole key={name} collection={collection} />;
+  const { draft } = useDraft();
+  const renamed = [...draft.names.collections].find(([, former]) => former === name)?.[0];
+  if (renamed !== undefined) return <Navigate to="/collections/$name" params={{ name: renamed }} replace />;
+  return <Asked key={name} name={name} />;
+}
+
+function Asked({ name }: { name: string }) {
+  const { draft } = useDraft();
+  const head = headName(draft, name);
+  const { data: asked, error, refetch } = useQuery({ ...collectionQuery(head ?? ''), enabled: head !== null });
+  const { data: collections } = useDraftedCollections();
+  const shown = collections && shownAs(name, collections, asked);
+  const isKnown = asked !== undefined || head === null;
+  if (shown !== undefined && isKnown) return <Whole drafted={shown} asked={asked} />;
   if (error === null) return <Waiting label={`Reading ${name}`} />;
   return (
     <Page wide>
@@ -43,88 +54,127 @@ export function CollectionPage() {
   );
 }
 
-function Whole({ collection: { collection, meta, schema } }: { collection: CollectionDocument }) {
-  const { tab = 'fields', field } = route.useSearch();
-  const navigate = route.useNavigate();
-  const mayReadHistory = useRole() !== 'reader';
-  const hasTable = mayReadHistory && schema !== null && meta.system !== true;
-  const choose = (next: string | null) => void navigate({ search: { tab: next as Tab }, replace: true });
-  const parts: { value: Tab; label: string; content: ReactNode }[] = [
-    {
-      value: 'fields',
-      label: 'Fields',
-      content: <FieldsTab collection={collection} chosen={field} mayReadHistory={mayReadHistory} />,
-    },
-    { value: 'relations', label: 'Relations', content: <RelationsTab collection={collection} /> },
-    ...(hasTable ? [{ value: 'table', label: 'Table', content: <TableTab collection={collection} /> } as const] : []),
-    ...(schema === null ? [] : [{ value: 'sql', label: 'SQL', content: <SqlTab sql={schema.sql} /> } as const]),
-    ...(mayReadHistory
-      ? [{ value: 'history', label: 'History', content: <HistoryTab collection={collection} /> } as const]
-      : []),
-  ];
+/** One of the service's own is in no list. */
+function shownAs(
+  name: string,
+  collections: readonly Drafted<Collection>[],
+  asked: Collection | undefined,
+): Drafted<Collection> | undefined {
+  const drafted = collections.find(({ document }) => document.collection === name);
+  return drafted ?? (asked && { document: asked, before: null, how: undefined });
+}
+
+interface WholeProps {
+  drafted: Drafted<Collection>;
+  /** As the service has it; undefined: it isn't there yet. */
+  asked: CollectionDocument | undefined;
+}
+
+function Whole({ drafted, asked }: WholeProps) {
+  const { document, how } = drafted;
+  const { isSystem, sql } = factsOf(asked);
+  const mayEdit = useRole() === 'admin' && !isSystem && how !== 'removed';
+  const { begin, end } = useEditing(document.collection);
   return (
     <Page wide>
-      <Group gap="sm" wrap="nowrap" align="flex-start">
-        <span className={classes.icon} style={{ color: colorOf(meta.color) }}>
-          <MaterialIcon name={meta.icon} otherwise={schema === null ? folderIcon : tableIcon} size={26} />
-        </span>
-        <div className={classes.head}>
-          <Title order={1} size="h3">
-            <bdi>{collection}</bdi>
-          </Title>
-          <Facts meta={meta} isFolder={schema === null} />
-          {hasTable && <Size collection={collection} />}
-        </div>
-        <Button
-          component={Link}
-          to="/"
-          search={{ c: collection, near: 1 } as never}
-          variant="default"
-          size="xs"
-          leftSection={<Glyph path={diagramIcon} size={18} />}
-        >
-          In the diagram
-        </Button>
-      </Group>
-      {meta.note !== null && (
-        <Text className={classes.note} role="note" tabIndex={0} aria-label="Note">
-          {meta.note}
-        </Text>
-      )}
-      <Tabs value={tab} onChange={choose} mt="md" keepMounted={false}>
-        <Tabs.List>
-          {parts.map(({ value, label }) => (
-            <Tabs.Tab key={value} value={value}>
-              {label}
-            </Tabs.Tab>
-          ))}
-        </Tabs.List>
-        {parts.map(({ value, content }) => (
-          <Tabs.Panel key={value} value={value} pt="md">
-            {content}
-          </Tabs.Panel>
-        ))}
-      </Tabs>
+      <Head document={document} how={how} isSystem={isSystem} onEdit={mayEdit ? begin : null} />
+      <Parts drafted={drafted} sql={sql} onEdit={mayEdit && document.schema !== null ? begin : null} />
+      {mayEdit && <Editing collection={document.collection} onClose={end} />}
     </Page>
   );
 }
 
-function Facts({ meta, isFolder }: { meta: CollectionDocument['meta']; isFolder: boolean }) {
-  const facts = [
-    isFolder && 'folder',
-    meta.system === true && 'of the service itself',
-    meta.singleton && 'one item',
-    meta.hidden && 'hidden',
-    meta.versioning && 'versioning',
-    meta.group !== null && `in ${meta.group}`,
-  ].filter((fact) => typeof fact === 'string');
+const factsOf = (asked: CollectionDocument | undefined) => ({
+  isSystem: asked?.meta.system === true,
+  sql: asked?.schema?.sql ?? null,
+});
+
+function Editing({ collection, onClose }: { collection: string; onClose: (next?: Next) => void }) {
+  const { edit, of } = route.useSearch();
+  if (edit === undefined) return null;
   return (
-    <Group gap={6} mt={4}>
-      {facts.map((fact) => (
-        <Badge key={fact} variant="default" tt="none" fw={500} size="sm">
-          {fact}
-        </Badge>
-      ))}
-    </Group>
+    <Suspense>
+      <EditingHost collection={collection} edit={edit} of={of} onClose={onClose} />
+    </Suspense>
   );
+}
+
+/** What is edited stands in the address: going back ends it. */
+function useEditing(collection: string) {
+  const { edit: _, of: __, ...here } = route.useSearch();
+  const navigate = route.useNavigate();
+  return {
+    begin: (edit: EditName, of?: string) =>
+      void navigate({ search: { ...here, edit, ...(of !== undefined && { of }) } }),
+    end: ({ gone, field, collection: name = collection }: Next = {}) => {
+      const search = { ...here, ...(field !== undefined && { field }) };
+      void navigate(gone === true ? { to: '/' } : { to: '/collections/$name', params: { name }, search });
+    },
+  };
+}
+
+interface PartsProps {
+  drafted: Drafted<Collection>;
+  /** null: a folder's, or of a table that isn't there yet. */
+  sql: string | null;
+  onEdit: OnEdit;
+}
+
+function Parts({ drafted, sql, onEdit }: PartsProps) {
+  const { tab = 'fields' } = route.useSearch();
+  const navigate = route.useNavigate();
+  const parts = useParts({ drafted, sql, onEdit });
+  return (
+    <Tabs
+      value={tab}
+      onChange={(next) => void navigate({ search: { tab: next as Tab }, replace: true })}
+      mt="md"
+      keepMounted={false}
+    >
+      <Tabs.List>
+        {parts.map(({ value, label }) => (
+          <Tabs.Tab key={value} value={value}>
+            {label}
+          </Tabs.Tab>
+        ))}
+      </Tabs.List>
+      {parts.map(({ value, content }) => (
+        <Tabs.Panel key={value} value={value} pt="md">
+          {content}
+        </Tabs.Panel>
+      ))}
+    </Tabs>
+  );
+}
+
+interface Part {
+  value: Tab;
+  label: string;
+  content: ReactNode;
+}
+
+/** Of a collection that isn't there yet, only what the draft says. */
+function useParts({ drafted: { document, how }, sql, onEdit }: PartsProps): Part[] {
+  const { collection } = document;
+  const { field } = route.useSearch();
+  const mayReadHistory = useRole() !== 'reader' && how !== 'made';
+  // By its new name the log doesn't know it yet.
+  const hasHistory = mayReadHistory && how !== 'renamed';
+  const hasTable = hasHistory && sql !== null;
+  const all: (Part | false)[] = [
+    {
+      value: 'fields',
+      label: 'Fields',
+      content: <FieldsTab collection={collection} chosen={field} mayReadHistory={mayReadHistory} onEdit={onEdit} />,
+    },
+    {
+      value: 'relations',
+      label: 'Relations',
+      content: <RelationsTab collection={collection} onEdit={onEdit} />,
+    },
+    hasTable && { value: 'table', label: 'Table', content: <TableTab collection={collection} /> },
+    sql !== null && { value: 'sql', label: 'SQL', content: <SqlTab sql={sql} /> },
+    hasHistory && { value: 'history', label: 'History', content: <HistoryTab collection={collection} /> },
+  ];
+  return all.filter((part) => part !== false);
 }

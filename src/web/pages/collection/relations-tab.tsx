@@ -1,30 +1,63 @@
-/** Where the collection's relations lead, and what leads to it. */
-import { Badge, Stack, Text, Title } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+/** Where the collection's relations lead, and what leads to it, with the draft on top. */
+import addIcon from 'icon:add_link';
+import moreIcon from 'icon:more_vert';
+import { ActionIcon, Badge, Button, Menu, Stack, Text, Title } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import { relationsQuery } from '../../service/queries.js';
+import type { NewRelation } from '../../../schema/model/model.js';
+import { type Drafted } from '../../draft/drafted.js';
+import { discard } from '../../draft/edits.js';
+import { MarkBadge } from '../../draft/mark-badge.js';
+import { memberKey } from '../../draft/model.js';
+import { editDraft } from '../../draft/store.js';
+import { useDraftedRelations } from '../../draft/use-drafted.js';
+import { Glyph } from '../../shared/glyph.js';
 import { ProblemAlert } from '../../shared/problem-alert.js';
 import { Waiting } from '../../shared/waiting.js';
-import type { ShownRelation } from '../schema/diagram/graph.js';
+import type { EditName } from './search.js';
 import classes from './page.module.css';
 
-export function RelationsTab({ collection }: { collection: string }) {
-  const { data: relations, error, refetch } = useQuery(relationsQuery());
+type OnEdit = ((edit: EditName, of?: string) => void) | null;
+
+export function RelationsTab({ collection, onEdit }: { collection: string; onEdit: OnEdit }) {
+  const { data: relations, error, refetch } = useDraftedRelations();
   if (error !== null) return <ProblemAlert error={error} retry={() => void refetch()} />;
   if (relations === undefined) return <Waiting label="Reading the relations" height="200px" />;
-  const out = relations.filter((relation) => relation.collection === collection);
+  const out = relations.filter(({ document }) => document.many_collection === collection);
   const into = relations.filter(
-    ({ related_collection: one, meta }) => one === collection || meta.one_allowed_collections?.includes(collection),
+    ({ document: { one_collection: one, one_allowed_collections: allowed } }) =>
+      one === collection || allowed?.includes(collection),
   );
   return (
     <Stack gap="xl">
-      <Part title="From here" relations={out} empty="None of its fields leads to another collection." />
-      <Part title="To here" relations={into} empty="No other collection leads to it: nothing depends on it." />
+      {onEdit !== null && (
+        <Button
+          size="xs"
+          w="fit-content"
+          leftSection={<Glyph path={addIcon} size={18} />}
+          onClick={() => onEdit('new-relation')}
+        >
+          New relation
+        </Button>
+      )}
+      <Part title="From here" relations={out} empty="None of its fields leads to another collection." onEdit={onEdit} />
+      <Part
+        title="To here"
+        relations={into}
+        empty="No other collection leads to it: nothing depends on it."
+        onEdit={onEdit}
+      />
     </Stack>
   );
 }
 
-function Part({ title, relations, empty }: { title: string; relations: readonly ShownRelation[]; empty: string }) {
+interface PartProps {
+  title: string;
+  relations: readonly Drafted<NewRelation>[];
+  empty: string;
+  onEdit: OnEdit;
+}
+
+function Part({ title, relations, empty, onEdit }: PartProps) {
   return (
     <section>
       <Title order={2} size="h5" mb="xs">
@@ -43,11 +76,20 @@ function Part({ title, relations, empty }: { title: string; relations: readonly 
                 <th scope="col">Leads to</th>
                 <th scope="col">Seen from there as</th>
                 <th scope="col">Kept by</th>
+                {onEdit !== null && (
+                  <th scope="col" className={classes.menu}>
+                    <span className={classes.unseen}>To do</span>
+                  </th>
+                )}
               </tr>
             </thead>
             <tbody>
-              {relations.map((relation) => (
-                <Row key={`${relation.collection} ${relation.field}`} relation={relation} />
+              {relations.map((drafted) => (
+                <Row
+                  key={memberKey(drafted.document.many_collection, drafted.document.many_field)}
+                  drafted={drafted}
+                  onEdit={onEdit}
+                />
               ))}
             </tbody>
           </table>
@@ -57,14 +99,17 @@ function Part({ title, relations, empty }: { title: string; relations: readonly 
   );
 }
 
-function Row({ relation: { collection, field, related_collection: one, meta, schema } }: { relation: ShownRelation }) {
-  const targets = one === null ? (meta.one_allowed_collections ?? []) : [one];
+function Row({ drafted, onEdit }: { drafted: Drafted<NewRelation>; onEdit: OnEdit }) {
+  const { document, how } = drafted;
+  const { many_collection: many, many_field: field, one_collection: one, schema } = document;
+  const targets = one === null ? (document.one_allowed_collections ?? []) : [one];
   return (
-    <tr>
+    <tr data-how={how}>
       <th scope="row">
-        <Link to="/collections/$name" params={{ name: collection }} search={{ field }}>
-          {collection}.{field}
-        </Link>
+        <Link to="/collections/$name" params={{ name: many }} search={{ field }}>
+          {many}.{field}
+        </Link>{' '}
+        <MarkBadge how={how} />
       </th>
       <td>
         {targets.map((target, index) => (
@@ -75,27 +120,71 @@ function Row({ relation: { collection, field, related_collection: one, meta, sch
             </Link>
           </span>
         ))}
-        {one === null && <div className={classes.quiet}>one of these, as {meta.one_collection_field} says</div>}
-        {meta.junction_field !== null && <div className={classes.quiet}>many to many, by {meta.junction_field}</div>}
-      </td>
-      <td>{meta.one_field ?? <span className={classes.quiet}>nothing</span>}</td>
-      <td>
-        {schema === null ? (
-          <span className={classes.quiet}>no foreign key</span>
-        ) : (
-          <>
-            <div>{schema.constraint_name}</div>
-            <Badge variant="default" tt="none" fw={500} size="xs" mr={4}>
-              on delete {schema.on_delete.toLowerCase()}
-            </Badge>
-            {schema.on_update !== 'NO ACTION' && (
-              <Badge variant="default" tt="none" fw={500} size="xs">
-                on update {schema.on_update.toLowerCase()}
-              </Badge>
-            )}
-          </>
+        {one === null && <div className={classes.quiet}>one of these, as {document.one_collection_field} says</div>}
+        {document.junction_field !== null && (
+          <div className={classes.quiet}>many to many, by {document.junction_field}</div>
         )}
       </td>
+      <td>{document.one_field ?? <span className={classes.quiet}>nothing</span>}</td>
+      <td>{schema === null ? <span className={classes.quiet}>no foreign key</span> : <Key schema={schema} />}</td>
+      {onEdit !== null && (
+        <td className={classes.menu}>
+          <RelationMenu drafted={drafted} onEdit={onEdit} />
+        </td>
+      )}
     </tr>
+  );
+}
+
+function Key({ schema }: { schema: NonNullable<NewRelation['schema']> }) {
+  return (
+    <>
+      {/* One that is drafted gets its name from the service. */}
+      <div>{(schema.constraint_name as string | undefined) ?? 'a foreign key'}</div>
+      <Badge variant="default" tt="none" fw={500} size="xs" mr={4}>
+        on delete {schema.on_delete.toLowerCase()}
+      </Badge>
+      {schema.on_update !== 'NO ACTION' && (
+        <Badge variant="default" tt="none" fw={500} size="xs">
+          on update {schema.on_update.toLowerCase()}
+        </Badge>
+      )}
+    </>
+  );
+}
+
+function RelationMenu({
+  drafted: { document, how },
+  onEdit,
+}: {
+  drafted: Drafted<NewRelation>;
+  onEdit: NonNullable<OnEdit>;
+}) {
+  const key = memberKey(document.many_collection, document.many_field);
+  return (
+    <Menu position="bottom-end" width={200} shadow="md">
+      <Menu.Target>
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          aria-label={`To do with ${document.many_collection}.${document.many_field}`}
+        >
+          <Glyph path={moreIcon} size={18} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {how !== 'removed' && <Menu.Item onClick={() => onEdit('relation', key)}>Edit …</Menu.Item>}
+        {how !== undefined && (
+          <Menu.Item onClick={() => editDraft((draft) => discard(draft, 'relations', key))}>
+            {how === 'removed' ? 'Keep it after all' : 'Discard the edit'}
+          </Menu.Item>
+        )}
+        {how !== 'removed' && (
+          <Menu.Item color="red" onClick={() => onEdit('delete-relation', key)}>
+            Delete …
+          </Menu.Item>
+        )}
+      </Menu.Dropdown>
+    </Menu>
   );
 }

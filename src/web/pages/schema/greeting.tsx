@@ -14,7 +14,7 @@ interface Way {
   title: string;
   text: string;
   /** Where in the app it is done. */
-  here?: { label: string; to: '/review' | '/operations/adopt'; search?: { bring: true } };
+  here?: { label: string; to: '/review' | '/operations/adopt' | '/new'; search?: { bring: true } };
   command: (origin: string) => string;
 }
 
@@ -22,7 +22,8 @@ const WAYS: readonly Way[] = [
   {
     icon: makeIcon,
     title: 'Make a collection',
-    text: 'A collection is a table, its fields are the columns. Send one to the interface:',
+    text: 'A collection is a table, its fields are the columns. Make it here, or send one to the interface:',
+    here: { label: 'New collection', to: '/new' },
     command: (origin: string) =>
       `curl ${origin}/collections -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" -d '{"collection": "articles", "schema": {}, "fields": [{"field": "title", "type": "string", "interface": "input"}]}'`,
   },

@@ -1,27 +1,30 @@
 /** The tree with what narrows it down. */
 import filterIcon from 'icon:filter_list';
 import languageIcon from 'icon:translate';
-import { CloseButton, NativeSelect, Switch, Text, TextInput } from '@mantine/core';
+import { CloseButton, Group, NativeSelect, Switch, Text, TextInput } from '@mantine/core';
 import { useDeferredValue, useMemo, useState } from 'react';
 import type { ListedCollection } from '../../service/types.js';
 import { Glyph } from '../../shared/glyph.js';
 import { SnapshotMenu } from '../../shared/snapshot/snapshot-menu.js';
 import type { Marks } from './film/marks.js';
+import { NewMenu } from './new-menu.js';
 import type { SchemaSearch } from './search.js';
 import { Tree } from './tree.js';
-import { languagesOf, nameIn, rowsOf, treeOf } from './tree-model.js';
+import { type TreeRow, languagesOf, nameIn, rowsOf, treeOf } from './tree-model.js';
 import classes from './page.module.css';
 
-interface Props {
+export interface TreePanelProps {
   collections: readonly ListedCollection[];
   search: SchemaSearch;
   onChange: (changed: Partial<SchemaSearch>) => void;
   onChoose: (collection: string) => void;
-  /** What a batch did, where a moment of the past is shown. */
-  marks?: Marks | undefined;
+  /** What a batch did, where a moment of the past is shown; what the draft does, where it is the present. */
+  marks?: Pick<Marks, 'collections'> | undefined;
+  /** Who is here may change the schema. */
+  onMove?: ((row: TreeRow, by: -1 | 1) => void) | undefined;
 }
 
-export function TreePanel({ collections, search, onChange, onChoose, marks }: Props) {
+export function TreePanel({ collections, search, onChange, onChoose, marks, onMove }: TreePanelProps) {
   const [text, setText] = useState('');
   const filter = useDeferredValue(text.trim());
   const [toggled, setToggled] = useState<ReadonlyMap<string, boolean>>(new Map());
@@ -37,27 +40,11 @@ export function TreePanel({ collections, search, onChange, onChoose, marks }: Pr
   return (
     <section className={classes.panel} aria-label="Collections">
       <div className={classes.tools}>
-        <TextInput
-          aria-label="Filter the collections"
-          placeholder="Filter"
-          size="sm"
-          value={text}
-          onChange={(event) => setText(event.currentTarget.value)}
-          leftSection={<Glyph path={filterIcon} size={18} />}
-          rightSection={
-            text === '' ? undefined : <CloseButton size="sm" aria-label="Clear" onClick={() => setText('')} />
-          }
-        />
-        {languages.length > 0 && (
-          <NativeSelect
-            aria-label="Language of the names"
-            size="xs"
-            leftSection={<Glyph path={languageIcon} size={16} />}
-            data={[{ value: '', label: 'Own names' }, ...languages]}
-            value={lang ?? ''}
-            onChange={(event) => onChange({ lang: event.currentTarget.value || undefined })}
-          />
-        )}
+        <Group gap={6} wrap="nowrap">
+          <Filter text={text} onChange={setText} />
+          {onMove !== undefined && <NewMenu group={search.c} />}
+        </Group>
+        <Languages languages={languages} lang={lang} onChange={onChange} />
       </div>
       {rows.length === 0 && (
         <Text size="sm" c="dimmed" px="md" py="xs">
@@ -70,6 +57,7 @@ export function TreePanel({ collections, search, onChange, onChoose, marks }: Pr
         marks={marks?.collections}
         nameOf={(each) => nameIn(lang, each)}
         onChoose={onChoose}
+        onMove={onMove}
         onToggle={(name, open) => setToggled((before) => new Map(before).set(name, open))}
       />
       <div className={classes.count}>
@@ -87,5 +75,39 @@ export function TreePanel({ collections, search, onChange, onChoose, marks }: Pr
         )}
       </div>
     </section>
+  );
+}
+
+function Filter({ text, onChange }: { text: string; onChange: (text: string) => void }) {
+  return (
+    <TextInput
+      flex={1}
+      aria-label="Filter the collections"
+      placeholder="Filter"
+      size="sm"
+      value={text}
+      onChange={(event) => onChange(event.currentTarget.value)}
+      leftSection={<Glyph path={filterIcon} size={18} />}
+      rightSection={text === '' ? undefined : <CloseButton size="sm" aria-label="Clear" onClick={() => onChange('')} />}
+    />
+  );
+}
+
+interface LanguagesProps extends Pick<TreePanelProps, 'onChange'> {
+  languages: readonly string[];
+  lang: string | undefined;
+}
+
+function Languages({ languages, lang, onChange }: LanguagesProps) {
+  if (languages.length === 0) return null;
+  return (
+    <NativeSelect
+      aria-label="Language of the names"
+      size="xs"
+      leftSection={<Glyph path={languageIcon} size={16} />}
+      data={[{ value: '', label: 'Own names' }, ...languages]}
+      value={lang ?? ''}
+      onChange={(event) => onChange({ lang: event.currentTarget.value || undefined })}
+    />
   );
 }

@@ -23,11 +23,13 @@ interface Props {
   nameOf: (collection: ListedCollection) => string;
   onChoose: (collection: string) => void;
   onToggle: (collection: string, open: boolean) => void;
+  /** Among its neighbours, by Alt with an arrow key. */
+  onMove?: ((row: TreeRow, by: -1 | 1) => void) | undefined;
 }
 
 const ROW = 32;
 
-export function Tree({ rows, chosen, marks, nameOf, onChoose, onToggle }: Props) {
+export function Tree({ rows, chosen, marks, nameOf, onChoose, onToggle, onMove }: Props) {
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
     count: rows.length,
@@ -58,7 +60,11 @@ export function Tree({ rows, chosen, marks, nameOf, onChoose, onToggle }: Props)
     if (row === undefined) return;
     const name = row.node.collection.collection;
     const move = MOVES[event.key];
-    if (event.key === 'Enter' || event.key === ' ') onChoose(name);
+    const by = event.altKey ? SHIFTS[event.key] : undefined;
+    if (by !== undefined) {
+      setAt(name);
+      onMove?.(row, by);
+    } else if (event.key === 'Enter' || event.key === ' ') onChoose(name);
     else if (move === undefined) return;
     else {
       const next = move({ row, focused, rows, toggle: (open) => onToggle(name, open) });
@@ -159,6 +165,8 @@ interface Standing {
 }
 
 type Move = (standing: Standing) => number | null;
+
+const SHIFTS: Readonly<Record<string, -1 | 1>> = { ArrowUp: -1, ArrowDown: 1 };
 
 /** Where each key leads: the index of a row; null: it stays, and what it opened or closed shows. */
 const MOVES: Readonly<Record<string, Move>> = {

@@ -3,7 +3,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { ProblemAlert } from '../../../shared/problem-alert.js';
 import { Waiting } from '../../../shared/waiting.js';
-import { Whole } from '../page.js';
+import { Whole } from '../whole.js';
 import classes from '../page.module.css';
 import { FilmBar } from './film-bar.js';
 import { useFilm } from './use-film.js';

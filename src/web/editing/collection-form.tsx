@@ -1,0 +1,49 @@
+/** The metadata of a collection or a folder, and the comment of its table. */
+import { useState } from 'react';
+import { type FieldValues, FormProvider, useForm } from 'react-hook-form';
+import type { Collection } from '../../schema/model/model.js';
+import { COLLECTION_META_TABLE } from '../../schema/normal-form/collection-meta.js';
+import { EditorForm } from './editor-frame.js';
+import { COLLECTION_SECTIONS, FOLDER_SECTIONS } from './members.js';
+import { checkedBy } from './resolver.js';
+import { Sections } from './sections.js';
+import { useChoices } from './use-choices.js';
+import { type Edit, useKeep } from './use-keep.js';
+
+export function CollectionForm({ document, onDone }: { document: Collection; onDone: () => void }) {
+  const { collection } = document;
+  const form = useForm<FieldValues>({
+    defaultValues: structuredClone(document),
+    resolver: checkedBy({ meta: COLLECTION_META_TABLE }),
+  });
+  const keeping = useKeep({ names: [collection], form });
+  const choices = useChoices(collection);
+  const [open, setOpen] = useState(['Look', 'Place in the tree']);
+  const edit: Edit = (editor) => {
+    const { meta, schema } = form.getValues() as Collection;
+    const now = editor.collection(collection) ?? document;
+    editor.put('collections', {
+      ...now,
+      meta,
+      schema: now.schema && { ...now.schema, comment: schema?.comment || null },
+    });
+  };
+  const keep = async (unchecked: boolean) => (await keeping.keep(edit, { unchecked })) && onDone();
+  return (
+    <FormProvider {...form}>
+      <EditorForm
+        keeping={keeping}
+        onSubmit={() => void form.handleSubmit(() => keep(false))()}
+        onForce={() => void keep(true)}
+        onCancel={onDone}
+      >
+        <Sections
+          sections={document.schema === null ? FOLDER_SECTIONS : COLLECTION_SECTIONS}
+          choices={choices}
+          open={open}
+          onOpen={setOpen}
+        />
+      </EditorForm>
+    </FormProvider>
+  );
+}

@@ -1,0 +1,131 @@
+/** Deletes something, after it has shown what goes along. */
+import { Checkbox, List, Stack, Text } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { Collection, Field, NewRelation } from '../../schema/model/model.js';
+import { DraftEditor } from '../draft/editor.js';
+import { type Draft, PARTS, type Part } from '../draft/model.js';
+import { readSource } from '../draft/use-drafted.js';
+import { useDraft } from '../draft/use-draft.js';
+import { Waiting } from '../shared/waiting.js';
+import { EditorForm } from './editor-frame.js';
+import { extrasQuery } from './extras-query.js';
+import { type Edit, useKeep } from './use-keep.js';
+import { dropDefinitions, mentioning } from './definitions.js';
+
+export type Doomed =
+  | { part: 'collections'; document: Collection }
+  | { part: 'fields'; document: Field }
+  | { part: 'relations'; document: NewRelation };
+
+const doomedEdit = (doomed: Doomed): Edit => {
+  if (doomed.part === 'collections') return (editor) => editor.dropCollection(doomed.document);
+  if (doomed.part === 'fields') return (editor) => editor.dropField(doomed.document);
+  return (editor) => editor.dropRelation(doomed.document);
+};
+
+const nameOf = ({ part, document }: Doomed): string => {
+  if (part === 'collections') return document.collection;
+  if (part === 'fields') return `${document.collection}.${document.field}`;
+  return `${document.many_collection}.${document.many_field}`;
+};
+
+const collectionOf = ({ part, document }: Doomed): string =>
+  part === 'relations' ? document.many_collection : document.collection;
+
+interface Props {
+  doomed: Doomed;
+  onDone: () => void;
+  onCancel: () => void;
+}
+
+export function DeleteForm({ doomed, onDone, onCancel }: Props) {
+  const client = useQueryClient();
+  const { draft } = useDraft();
+  const collection = collectionOf(doomed);
+  const column = doomed.part === 'fields' && doomed.document.schema !== null ? doomed.document.field : null;
+  const { data: extras } = useQuery({ ...extrasQuery(collection), enabled: column !== null, retry: false });
+  const definitions = column === null ? [] : mentioning(extras ?? {}, column);
+  const [alsoDefinitions, setAlso] = useState(true);
+  const { data: along } = useQuery({
+    queryKey: ['along', doomed.part, nameOf(doomed), draft],
+    queryFn: async () => {
+      const editor = new DraftEditor(draft, await readSource(client, [collection]));
+      doomedEdit(doomed)(editor);
+      return differences(draft, editor.draft, doomed);
+    },
+    staleTime: 0,
+    gcTime: 0,
+  });
+  const keeping = useKeep({ names: [collection] });
+  const edit: Edit = (editor) => {
+    if (alsoDefinitions && definitions.length > 0 && extras)
+      dropDefinitions(editor, { collection, extras, definitions });
+    doomedEdit(doomed)(editor);
+  };
+  // A comparison that removes nothing has no word on what is removed: the review has.
+  const keep = async () => (await keeping.keep(edit, { unchecked: true })) && onDone();
+  return (
+    <EditorForm
+      keeping={keeping}
+      onSubmit={() => void keep()}
+      onForce={() => void keep()}
+      onCancel={onCancel}
+      label="Delete in the draft"
+      color="red.8"
+    >
+      <Text>
+        <b>{nameOf(doomed)}</b> {CONSEQUENCES[doomed.part]}
+      </Text>
+      {along === undefined ? (
+        <Waiting label="Looking what goes along" height="60px" />
+      ) : (
+        along.length > 0 && (
+          <div>
+            <Text size="sm" fw={600} mb={4}>
+              With it
+            </Text>
+            <List size="sm">
+              {along.map((each) => (
+                <List.Item key={each}>{each}</List.Item>
+              ))}
+            </List>
+          </div>
+        )
+      )}
+      {definitions.length > 0 && (
+        <Stack gap={6}>
+          <Checkbox
+            label="Constraints and indexes that mention the column go too"
+            checked={alsoDefinitions}
+            onChange={(event) => setAlso(event.currentTarget.checked)}
+          />
+          <List size="sm">
+            {definitions.map((name) => (
+              <List.Item key={name}>{name}</List.Item>
+            ))}
+          </List>
+        </Stack>
+      )}
+    </EditorForm>
+  );
+}
+
+const CONSEQUENCES: Readonly<Record<Part, string>> = {
+  collections: 'is deleted with all of its items when the draft is applied. The review says how long they are kept.',
+  fields: 'is deleted with its values when the draft is applied. The review says how long they are kept.',
+  relations: 'is no relation any more. Its column stays, with its values.',
+};
+
+const NOUNS: Readonly<Record<Part, string>> = { collections: 'collection', fields: 'field', relations: 'relation' };
+
+/** What else the draft does then. */
+function differences(before: Draft, after: Draft, doomed: Doomed): string[] {
+  return PARTS.flatMap((part) =>
+    [...after[part]].flatMap(([key, edit]) => {
+      const name = key.replace('\0', '.');
+      if (before[part].get(key) === edit || (part === doomed.part && name === nameOf(doomed))) return [];
+      return [`${NOUNS[part]} ${name} ${edit.after === null ? 'is deleted' : 'is changed: it mentions it'}`];
+    }),
+  );
+}

@@ -1,0 +1,86 @@
+/** The frame of every form that edits the draft: beside the page, or on a page of its own. */
+import { Alert, Button, Drawer, Group, List, Stack } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { ProblemAlert } from '../shared/problem-alert.js';
+import classes from './editor-frame.module.css';
+import type { Keeping } from './use-keep.js';
+
+export function EditorDrawer({
+  title,
+  onClose,
+  children,
+}: {
+  title: ReactNode;
+  onClose: () => void;
+  children: ReactNode;
+}) {
+  return (
+    <Drawer
+      opened
+      onClose={onClose}
+      position="right"
+      size="lg"
+      title={title}
+      closeOnClickOutside={false}
+      closeButtonProps={{ 'aria-label': 'Close' }}
+      classNames={{ body: classes.body ?? '', title: classes.title ?? '', header: classes.header ?? '' }}
+    >
+      {children}
+    </Drawer>
+  );
+}
+
+interface FormProps {
+  keeping: Keeping;
+  onSubmit: () => void;
+  /** Keeps it although the service has something against it. */
+  onForce: () => void;
+  onCancel: () => void;
+  /** What the button says. */
+  label?: string;
+  color?: string;
+  children: ReactNode;
+}
+
+export function EditorForm({ keeping, onSubmit, onForce, onCancel, label, color, children }: FormProps) {
+  const { faults, error, isChecking } = keeping;
+  return (
+    <form
+      noValidate
+      className={classes.form}
+      onSubmit={(event) => {
+        event.preventDefault();
+        event.stopPropagation();
+        onSubmit();
+      }}
+    >
+      <Stack gap="md" className={classes.fields}>
+        {children}
+        {error !== null && <ProblemAlert error={error} />}
+        {faults.length > 0 && (
+          <Alert color="orange" variant="light" role="alert" title="The service would refuse this">
+            <List size="sm" mb="sm">
+              {faults.map(({ part, key, message }) => (
+                <List.Item key={`${part} ${key} ${message}`}>
+                  {key !== null && <b>{key.replace('\0', '.')}: </b>}
+                  {message}
+                </List.Item>
+              ))}
+            </List>
+            <Button size="xs" variant="default" onClick={onForce}>
+              Keep it in the draft anyway
+            </Button>
+          </Alert>
+        )}
+      </Stack>
+      <Group justify="flex-end" className={classes.foot}>
+        <Button variant="default" onClick={onCancel}>
+          Cancel
+        </Button>
+        <Button type="submit" loading={isChecking} {...(color !== undefined && { color })}>
+          {label ?? 'Keep in the draft'}
+        </Button>
+      </Group>
+    </form>
+  );
+}

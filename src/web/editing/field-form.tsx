@@ -1,0 +1,83 @@
+/** A field, new or as it is: its type and column, how it is shown, its rules. */
+import { Accordion, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import { type FieldValues, FormProvider, useForm } from 'react-hook-form';
+import type { Field } from '../../schema/model/model.js';
+import { FIELD_META_TABLE } from '../../schema/normal-form/field-meta.js';
+import { settledFlags } from './column-defaults.js';
+import { ColumnPart } from './column-part.js';
+import { EditorForm } from './editor-frame.js';
+import { FIELD_SECTIONS } from './members.js';
+import { checkedBy } from './resolver.js';
+import { Sections } from './sections.js';
+import { useChoices } from './use-choices.js';
+import { type Edit, useKeep } from './use-keep.js';
+
+interface Props {
+  document: Field;
+  isNew: boolean;
+  /** The names that are taken. */
+  taken: readonly string[];
+  onDone: (field: string) => void;
+  onCancel: () => void;
+}
+
+export function FieldForm({ document, isNew, taken, onDone, onCancel }: Props) {
+  const { collection } = document;
+  const form = useForm<FieldValues>({
+    defaultValues: structuredClone(document),
+    resolver: checkedBy({ meta: FIELD_META_TABLE }, ({ field }) => (isNew ? nameFault(String(field), taken) : {})),
+  });
+  const keeping = useKeep({ names: [collection], form });
+  const choices = useChoices(collection);
+  const [open, setOpen] = useState<string[]>(['Column']);
+  const edit: Edit = (editor) => {
+    const given = form.getValues() as Field;
+    const now = isNew ? given : (editor.field(collection, document.field) ?? given);
+    editor.put('fields', {
+      ...now,
+      type: given.type,
+      meta: given.meta,
+      schema: given.schema && settledFlags({ ...given.schema, comment: given.schema.comment || null }),
+    });
+  };
+  const keep = async (unchecked: boolean) => {
+    if (await keeping.keep(edit, { unchecked })) onDone((form.getValues() as Field).field);
+  };
+  const { error } = form.getFieldState('field', form.formState);
+  return (
+    <FormProvider {...form}>
+      <EditorForm
+        keeping={keeping}
+        onSubmit={() => void form.handleSubmit(() => keep(false))()}
+        onForce={() => void keep(true)}
+        onCancel={onCancel}
+      >
+        {isNew && (
+          <TextInput
+            label="Name"
+            description="Of the field, and of its column"
+            data-autofocus
+            autoComplete="off"
+            spellCheck={false}
+            error={error?.message}
+            {...form.register('field')}
+          />
+        )}
+        <Sections sections={FIELD_SECTIONS} choices={choices} open={open} onOpen={setOpen}>
+          <Accordion.Item value="Column">
+            <Accordion.Control>Type and column</Accordion.Control>
+            <Accordion.Panel>
+              <ColumnPart before={isNew ? null : document} choices={choices} />
+            </Accordion.Panel>
+          </Accordion.Item>
+        </Sections>
+      </EditorForm>
+    </FormProvider>
+  );
+}
+
+export function nameFault(name: string, taken: readonly string[], member = 'field'): Record<string, string> {
+  if (name.trim() === '') return { [member]: 'A name is needed.' };
+  return taken.includes(name) ? { [member]: `There is a ${JSON.stringify(name)} already.` } : {};
+}

@@ -1,0 +1,94 @@
+/** Many to any: a junction whose rows say which item, and of which collection. */
+import { Checkbox, SimpleGrid, Stack } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { Controller, FormProvider, useForm } from 'react-hook-form';
+import type { ReferentialAction } from '../../schema/model/model.js';
+import { EditorForm } from './editor-frame.js';
+import type { RelationFormProps } from './relation-form.js';
+import { freeName, namesFaults } from './relation-names.js';
+import { NameInput, OnDelete } from './relation-parts.js';
+import { makeRelation } from './relations.js';
+import { checkedBy } from './resolver.js';
+import { type Edit, useKeep } from './use-keep.js';
+import { useKeyColumn } from './use-key-column.js';
+import classes from './editor-frame.module.css';
+
+interface Values {
+  field: string;
+  allowed: string[];
+  junction: string;
+  ownKey: string;
+  item: string;
+  itemCollection: string;
+  sort: string;
+  onDelete: ReferentialAction;
+}
+
+const NEEDED = ['field', 'junction', 'ownKey', 'item', 'itemCollection'];
+
+export function AnyForm({ collection, names, chooser, onDone }: RelationFormProps & { chooser: ReactNode }) {
+  const form = useForm<Values>({
+    defaultValues: {
+      field: 'items',
+      allowed: [],
+      junction: freeName(`${collection}_items`, names.taken),
+      ownKey: `${collection}_id`,
+      item: 'item',
+      itemCollection: 'collection',
+      sort: 'sort',
+      onDelete: 'CASCADE',
+    },
+    resolver: checkedBy({}, (values) => ({
+      ...namesFaults(values as never, NEEDED),
+      ...(values.allowed.length === 0 && { allowed: 'Choose one at least.' }),
+      ...(names.taken.has(values.junction) && { junction: `There is a collection ${values.junction} already.` }),
+    })),
+  });
+  const own = useKeyColumn(collection);
+  const keeping = useKeep({ names: [collection] });
+  const edit: Edit = (editor) => {
+    if (own) makeRelation(editor, { kind: 'm2a', collection, ...form.getValues(), keys: { own } });
+  };
+  const keep = async (unchecked: boolean) => {
+    if (own && (await keeping.keep(edit, { unchecked }))) onDone();
+  };
+  return (
+    <FormProvider {...form}>
+      <EditorForm
+        keeping={keeping}
+        onSubmit={() => void form.handleSubmit(() => keep(false))()}
+        onForce={() => void keep(true)}
+        onCancel={onDone}
+      >
+        {chooser}
+        <Controller
+          control={form.control}
+          name="allowed"
+          render={({ field, fieldState }) => (
+            <Checkbox.Group
+              label="Collections that it may lead to"
+              error={fieldState.error?.message}
+              value={field.value}
+              onChange={field.onChange}
+            >
+              <Stack gap={6} mt={6} className={classes.list ?? ''}>
+                {names.collections.map((name) => (
+                  <Checkbox key={name} value={name} label={name} />
+                ))}
+              </Stack>
+            </Checkbox.Group>
+          )}
+        />
+        <NameInput name="field" label="Field here" help="An alias field: it has no column" />
+        <NameInput name="junction" label="Junction" help="A new collection, hidden" />
+        <SimpleGrid cols={{ base: 1, xs: 2 }}>
+          <NameInput name="ownKey" label="Its field that leads here" />
+          <NameInput name="sort" label="Its field for an order by hand" />
+          <NameInput name="item" label="Its field for the item" />
+          <NameInput name="itemCollection" label="Its field for the collection" />
+        </SimpleGrid>
+        <OnDelete label={`When an item of ${collection} is deleted, its rows in the junction`} />
+      </EditorForm>
+    </FormProvider>
+  );
+}

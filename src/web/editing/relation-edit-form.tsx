@@ -1,0 +1,65 @@
+/** A relation that is there: its foreign key, and what happens with items. */
+import { Checkbox, Text } from '@mantine/core';
+import { type FieldValues, FormProvider, useForm, useWatch } from 'react-hook-form';
+import type { ForeignKey, NewRelation } from '../../schema/model/model.js';
+import { ENDS } from '../../schema/normal-form/relation-members.js';
+import { EditorForm } from './editor-frame.js';
+import type { Member } from './members.js';
+import { KEY_MEMBERS, RELATION_MEMBERS } from './relation-members.js';
+import { checkedBy } from './resolver.js';
+import { Members } from './sections.js';
+import { useChoices } from './use-choices.js';
+import { type Edit, useKeep } from './use-keep.js';
+
+export function RelationEditForm({ document, onDone }: { document: NewRelation; onDone: () => void }) {
+  const { many_collection: many, many_field: field, one_collection: one } = document;
+  const form = useForm<FieldValues>({
+    defaultValues: structuredClone(document),
+    resolver: checkedBy({ '': ENDS }),
+  });
+  const keeping = useKeep({ names: [many], form });
+  const choices = useChoices(many);
+  const key = useWatch({ control: form.control, name: 'schema' }) as ForeignKey | null;
+  const edit: Edit = (editor) => {
+    const given = form.getValues() as NewRelation;
+    const now = editor.relation(many, field) ?? document;
+    editor.put('relations', { ...now, ...given, schema: given.schema && withoutNothing(given.schema) });
+  };
+  const keep = async (unchecked: boolean) => (await keeping.keep(edit, { unchecked })) && onDone();
+  const members: readonly Member[] = one === null ? [...RELATION_MEMBERS, ALLOWED] : RELATION_MEMBERS;
+  return (
+    <FormProvider {...form}>
+      <EditorForm
+        keeping={keeping}
+        onSubmit={() => void form.handleSubmit(() => keep(false))()}
+        onForce={() => void keep(true)}
+        onCancel={onDone}
+      >
+        <Text size="sm" c="dimmed">
+          {many}.{field} leads to {one ?? 'one of several collections'}.
+        </Text>
+        <Members members={members} choices={choices} />
+        {one !== null && (
+          <Checkbox
+            label="Kept by a foreign key"
+            description="PostgreSQL refuses what leads nowhere"
+            checked={key !== null}
+            onChange={(event) =>
+              form.setValue('schema', event.currentTarget.checked ? (document.schema ?? NEW_KEY) : null)
+            }
+          />
+        )}
+        {key !== null && <Members members={KEY_MEMBERS} choices={choices} />}
+      </EditorForm>
+    </FormProvider>
+  );
+}
+
+const NEW_KEY = { on_update: 'NO ACTION', on_delete: 'NO ACTION' };
+
+const ALLOWED: Member = { path: 'one_allowed_collections', label: 'Collections that it may lead to', kind: 'words' };
+
+/** A new key without a name is named by the service; one that isn't deferrable doesn't say so. */
+function withoutNothing({ constraint_name: name, deferrable, ...key }: ForeignKey): ForeignKey {
+  return { ...key, ...(name && { constraint_name: name }), ...(deferrable && { deferrable }) } as ForeignKey;
+}

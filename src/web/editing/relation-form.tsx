@@ -1,0 +1,46 @@
+/** A new relation: its kind first, then what belongs to it, with names that fit. */
+import { Radio, Text } from '@mantine/core';
+import { useState } from 'react';
+import type { DraftedNames } from './relation-names.js';
+import { AnyForm } from './relation-any-form.js';
+import { ManyToManyForm } from './relation-many-form.js';
+import { OneForm } from './relation-one-form.js';
+import classes from './editor-frame.module.css';
+
+export interface RelationFormProps {
+  collection: string;
+  names: DraftedNames;
+  onDone: () => void;
+}
+
+const KINDS = [
+  { value: 'm2o', label: 'Many to one', help: 'Each item here leads to one there: an article to its author' },
+  { value: 'o2m', label: 'One to many', help: 'Items there lead here: an author’s articles' },
+  { value: 'm2m', label: 'Many to many', help: 'By a junction between: articles and tags' },
+  { value: 'm2a', label: 'Many to any', help: 'To items of several collections: the blocks of a page' },
+] as const;
+
+type KindName = (typeof KINDS)[number]['value'];
+
+export function RelationForm(props: RelationFormProps) {
+  const [kind, setKind] = useState<KindName>('m2o');
+  const chooser = (
+    <Radio.Group label="Kind" value={kind} onChange={(value) => setKind(value)}>
+      <div className={classes.kinds}>
+        {KINDS.map(({ value, label, help }) => (
+          <Radio.Card key={value} value={value} className={classes.kind ?? ''} aria-label={label}>
+            <Text size="sm" fw={600}>
+              {label}
+            </Text>
+            <Text size="xs" c="dimmed">
+              {help}
+            </Text>
+          </Radio.Card>
+        ))}
+      </div>
+    </Radio.Group>
+  );
+  if (kind === 'm2m') return <ManyToManyForm {...props} chooser={chooser} />;
+  if (kind === 'm2a') return <AnyForm {...props} chooser={chooser} />;
+  return <OneForm key={kind} {...props} kind={kind} chooser={chooser} />;
+}

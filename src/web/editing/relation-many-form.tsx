@@ -1,0 +1,85 @@
+/** Many to many: a junction between, with its two fields, and the alias fields that show it. */
+import type { ReactNode } from 'react';
+import { FormProvider, useForm, useWatch } from 'react-hook-form';
+import { SimpleGrid } from '@mantine/core';
+import type { ReferentialAction } from '../../schema/model/model.js';
+import { EditorForm } from './editor-frame.js';
+import type { RelationFormProps } from './relation-form.js';
+import { freeName, namesFaults } from './relation-names.js';
+import { NameInput, NameSelect, OnDelete } from './relation-parts.js';
+import { makeRelation } from './relations.js';
+import { checkedBy } from './resolver.js';
+import { type Edit, useKeep } from './use-keep.js';
+import { useKeyColumn } from './use-key-column.js';
+
+interface Values {
+  other: string;
+  field: string;
+  otherField: string;
+  junction: string;
+  ownKey: string;
+  otherKey: string;
+  sort: string;
+  onDelete: ReferentialAction;
+}
+
+const NEEDED = ['other', 'field', 'junction', 'ownKey', 'otherKey'];
+
+export function ManyToManyForm({ collection, names, chooser, onDone }: RelationFormProps & { chooser: ReactNode }) {
+  const form = useForm<Values>({
+    defaultValues: {
+      other: '',
+      field: '',
+      otherField: '',
+      junction: '',
+      ownKey: `${collection}_id`,
+      otherKey: '',
+      sort: '',
+      onDelete: 'CASCADE',
+    },
+    resolver: checkedBy({}, (values) => ({
+      ...namesFaults(values as never, NEEDED),
+      ...(names.taken.has(values.junction) && { junction: `There is a collection ${values.junction} already.` }),
+    })),
+  });
+  const other = useWatch({ control: form.control, name: 'other' });
+  const [own, there] = [useKeyColumn(collection), useKeyColumn(other === '' ? null : other)];
+  const keeping = useKeep({ names: [collection, ...(other === '' ? [] : [other])] });
+  const edit: Edit = (editor) => {
+    if (own && there)
+      makeRelation(editor, { kind: 'm2m', collection, ...form.getValues(), keys: { own, other: there } });
+  };
+  const keep = async (unchecked: boolean) => {
+    if (own && there && (await keeping.keep(edit, { unchecked }))) onDone();
+  };
+  const suggest = (chosen: string) => {
+    const put = (name: 'field' | 'junction' | 'otherKey', value: string) => {
+      if (!form.getFieldState(name).isDirty) form.setValue(name, value);
+    };
+    put('field', chosen);
+    put('junction', freeName(`${collection}_${chosen}`, names.taken));
+    put('otherKey', chosen === collection ? `related_${chosen}_id` : `${chosen}_id`);
+  };
+  return (
+    <FormProvider {...form}>
+      <EditorForm
+        keeping={keeping}
+        onSubmit={() => void form.handleSubmit(() => keep(false))()}
+        onForce={() => void keep(true)}
+        onCancel={onDone}
+      >
+        {chooser}
+        <NameSelect name="other" label="With" options={names.collections} onChoose={suggest} />
+        <NameInput name="field" label="Field here" help="An alias field: it has no column" />
+        <NameInput name="otherField" label="Field there" help="An alias field there; empty: none" />
+        <NameInput name="junction" label="Junction" help="A new collection between the two, hidden" />
+        <SimpleGrid cols={{ base: 1, xs: 2 }}>
+          <NameInput name="ownKey" label="Its field that leads here" />
+          <NameInput name="otherKey" label="Its field that leads there" />
+        </SimpleGrid>
+        <NameInput name="sort" label="Its field for an order by hand" help="Empty: none" />
+        <OnDelete label="When an item of either side is deleted, its row in the junction" />
+      </EditorForm>
+    </FormProvider>
+  );
+}

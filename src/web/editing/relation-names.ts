@@ -1,0 +1,24 @@
+/** Names that fit, and that are free. */
+export interface DraftedNames {
+  /** Tables that can be led to. */
+  collections: readonly string[];
+  /** All names that are taken, folders too. */
+  taken: ReadonlySet<string>;
+}
+
+/** `articles_tags`, then `articles_tags_1` … */
+export function freeName(wanted: string, taken: ReadonlySet<string>): string {
+  let name = wanted;
+  for (let count = 1; taken.has(name); count++) name = `${wanted}_${count}`;
+  return name;
+}
+
+/** @returns what is wrong with each name, by its input */
+export function namesFaults(
+  given: Readonly<Record<string, string>>,
+  needed: readonly string[],
+): Record<string, string> {
+  return Object.fromEntries(
+    needed.filter((name) => (given[name] ?? '').trim() === '').map((name) => [name, 'This is needed.']),
+  );
+}

@@ -1,0 +1,107 @@
+/** One side holds a foreign key to the other: many to one, or seen from there one to many. */
+import { Checkbox, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { FormProvider, useForm, useFormContext, useWatch } from 'react-hook-form';
+import type { ReferentialAction } from '../../schema/model/model.js';
+import { EditorForm } from './editor-frame.js';
+import type { RelationFormProps } from './relation-form.js';
+import { namesFaults } from './relation-names.js';
+import { NameInput, NameSelect, OnDelete } from './relation-parts.js';
+import { makeRelation } from './relations.js';
+import { checkedBy } from './resolver.js';
+import { type Edit, useKeep } from './use-keep.js';
+import { useKeyColumn } from './use-key-column.js';
+
+interface Values {
+  other: string;
+  /** Holds the foreign key, on the many side. */
+  field: string;
+  alias: string;
+  onDelete: ReferentialAction;
+  required: boolean;
+}
+
+interface Props extends RelationFormProps {
+  kind: 'm2o' | 'o2m';
+  chooser: ReactNode;
+}
+
+const NEEDED = { m2o: ['other', 'field'], o2m: ['other', 'field', 'alias'] };
+
+const NONE: Values = { other: '', field: '', alias: '', onDelete: 'SET NULL', required: false };
+
+export function OneForm({ collection, names, kind, chooser, onDone }: Props) {
+  const isHere = kind === 'm2o';
+  const form = useForm<Values>({
+    defaultValues: NONE,
+    resolver: checkedBy({}, (values) => namesFaults(values as never, NEEDED[kind])),
+  });
+  const other = useWatch({ control: form.control, name: 'other' });
+  const one = isHere ? other : collection;
+  const many = isHere ? collection : other;
+  const key = useKeyColumn(one === '' ? null : one);
+  const keeping = useKeep({ names: [collection, other] });
+  const edit: Edit = (editor) => {
+    const { field, alias, onDelete, required } = form.getValues();
+    if (key) makeRelation(editor, { kind, many, one, field, alias, onDelete, required, key });
+  };
+  const keep = async (unchecked: boolean) => {
+    if (key && (await keeping.keep(edit, { unchecked }))) onDone();
+  };
+  const suggest = (chosen: string) => {
+    const put = (name: 'field' | 'alias', value: string) => {
+      if (!form.getFieldState(name).isDirty) form.setValue(name, value);
+    };
+    put('field', isHere ? chosen : collection);
+    put('alias', isHere ? '' : chosen);
+  };
+  return (
+    <FormProvider {...form}>
+      <EditorForm
+        keeping={keeping}
+        onSubmit={() => void form.handleSubmit(() => keep(false))()}
+        onForce={() => void keep(true)}
+        onCancel={onDone}
+      >
+        {chooser}
+        <Inputs isHere={isHere} one={one} other={other} options={names.collections} onChoose={suggest} />
+        {key === null && one !== '' && (
+          <Text size="sm" c="red" role="alert">
+            {one} has no primary key of one column, so nothing can lead to it.
+          </Text>
+        )}
+      </EditorForm>
+    </FormProvider>
+  );
+}
+
+interface InputsProps {
+  isHere: boolean;
+  /** Empty: not chosen yet. */
+  one: string;
+  other: string;
+  options: readonly string[];
+  onChoose: (chosen: string) => void;
+}
+
+function Inputs({ isHere, one, other, options, onChoose }: InputsProps) {
+  const { register } = useFormContext();
+  const there = other === '' ? 'the other side' : other;
+  return (
+    <>
+      <NameSelect name="other" label={isHere ? 'Leads to' : 'Items of'} options={options} onChoose={onChoose} />
+      <NameInput
+        name="field"
+        label={isHere ? 'Field here' : `Field of ${there} that leads here`}
+        help="A new one is made, with a column like the key; one that is there is used"
+      />
+      <NameInput
+        name="alias"
+        label={isHere ? `Shown at ${there} as` : 'Field here'}
+        {...(isHere && { help: 'An alias field there; empty: none' })}
+      />
+      <OnDelete label={`When the item of ${one === '' ? 'the other side' : one} is deleted`} />
+      <Checkbox label="Every item must lead to one" {...register('required')} />
+    </>
+  );
+}

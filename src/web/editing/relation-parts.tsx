@@ -1,0 +1,56 @@
+/** Inputs that the forms of relations share. */
+import { NativeSelect, TextInput } from '@mantine/core';
+import { useFormContext } from 'react-hook-form';
+import { REFERENTIAL_ACTIONS } from '../../schema/model/model.js';
+
+export function NameInput({ name, label, help }: { name: string; label: string; help?: string }) {
+  const { register, getFieldState, formState } = useFormContext();
+  return (
+    <TextInput
+      label={label}
+      description={help}
+      autoComplete="off"
+      spellCheck={false}
+      error={getFieldState(name, formState).error?.message}
+      {...register(name)}
+    />
+  );
+}
+
+interface SelectProps {
+  name: string;
+  label: string;
+  options: readonly string[];
+  onChoose?: (value: string) => void;
+}
+
+export function NameSelect({ name, label, options, onChoose }: SelectProps) {
+  const { register, getFieldState, formState } = useFormContext();
+  return (
+    <NativeSelect
+      label={label}
+      data={[{ value: '', label: 'Choose …' }, ...options.map((option) => ({ value: option, label: option }))]}
+      error={getFieldState(name, formState).error?.message}
+      {...register(name, { onChange: (event: { target: { value: string } }) => onChoose?.(event.target.value) })}
+    />
+  );
+}
+
+export function OnDelete({ label }: { label: string }) {
+  const { register } = useFormContext();
+  return (
+    <NativeSelect
+      label={label}
+      data={REFERENTIAL_ACTIONS.map((value) => ({ value, label: EFFECTS[value] }))}
+      {...register('onDelete')}
+    />
+  );
+}
+
+const EFFECTS = {
+  'NO ACTION': 'it can’t be (no action)',
+  'SET NULL': 'this becomes null (set null)',
+  'SET DEFAULT': 'this becomes its default (set default)',
+  CASCADE: 'this is deleted too (cascade)',
+  RESTRICT: 'it can’t be, at once (restrict)',
+} as const;

@@ -1,0 +1,63 @@
+/** Another name for a collection or a field: nothing is copied, and what mentions it follows. */
+import { Text, TextInput } from '@mantine/core';
+import { type FieldValues, useForm } from 'react-hook-form';
+import { renameCollection, renameField } from '../draft/edits.js';
+import { EditorForm } from './editor-frame.js';
+import { nameFault } from './field-form.js';
+import { checkedBy } from './resolver.js';
+import { type Edit, useKeep } from './use-keep.js';
+
+interface Props {
+  collection: string;
+  /** null: the collection itself. */
+  field: string | null;
+  taken: readonly string[];
+  onDone: (name: string) => void;
+  onCancel: () => void;
+}
+
+export function RenameForm({ collection, field, taken, onDone, onCancel }: Props) {
+  const from = field ?? collection;
+  const form = useForm<FieldValues>({
+    defaultValues: { to: from },
+    resolver: checkedBy({}, ({ to }) => (to === from ? {} : nameFault(String(to), taken, 'to'))),
+  });
+  // Whatever the service says of the name stands at it.
+  const keeping = useKeep({
+    names: [collection],
+    form,
+    inputFor: ({ member }) => (member === 'collection' || member === 'field' || member === '' ? 'to' : null),
+  });
+  const edit: Edit = (editor) => {
+    const to = String(form.getValues('to'));
+    if (to === from) return;
+    editor.change((draft) =>
+      field === null ? renameCollection(draft, collection, to) : renameField(draft, collection, field, to),
+    );
+  };
+  const keep = async (unchecked: boolean) => {
+    if (await keeping.keep(edit, { unchecked })) onDone(String(form.getValues('to')));
+  };
+  const { error } = form.getFieldState('to', form.formState);
+  return (
+    <EditorForm
+      keeping={keeping}
+      onSubmit={() => void form.handleSubmit(() => keep(false))()}
+      onForce={() => void keep(true)}
+      onCancel={onCancel}
+    >
+      <TextInput
+        label={`New name of ${from}`}
+        data-autofocus
+        autoComplete="off"
+        spellCheck={false}
+        error={error?.message}
+        {...form.register('to')}
+      />
+      <Text size="sm" c="dimmed">
+        No row is touched. Relations, groups and templates follow; applications that use the old name stop working at
+        that moment.
+      </Text>
+    </EditorForm>
+  );
+}

@@ -1,0 +1,37 @@
+/** Checks a form by the service's own checks, before anything is asked. */
+import type { FieldErrors, FieldValues, Resolver } from 'react-hook-form';
+import { isObject } from '../../kernel/json.js';
+import { Wrong } from '../../schema/normal-form/checks.js';
+import type { CheckTable } from '../../schema/normal-form/overlay.js';
+
+/** @param tables the checks of the members below a name; `''`: of the document itself */
+export function checkedBy<T extends FieldValues>(
+  tables: Readonly<Record<string, CheckTable>>,
+  more: (values: T) => Record<string, string> = () => ({}),
+): Resolver<T> {
+  return (values) => {
+    const messages: Record<string, string> = { ...more(values) };
+    for (const [part, table] of Object.entries(tables)) {
+      const members: unknown = part === '' ? values : values[part];
+      if (!isObject(members)) continue;
+      for (const [member, check] of table) {
+        const checked = check(members[member], false);
+        if (checked instanceof Wrong)
+          messages[part === '' ? member : `${part}.${member}`] = `${member} ${checked.message}`;
+      }
+    }
+    const errors = nested(messages) as FieldErrors<T>;
+    return Object.keys(messages).length > 0 ? { values: {}, errors } : { values, errors: {} };
+  };
+}
+
+function nested(messages: Record<string, string>): object {
+  const errors: Record<string, Record<string, unknown>> = {};
+  for (const [path, message] of Object.entries(messages)) {
+    const [first = '', second] = path.split('.', 2);
+    const error = { type: 'service', message };
+    if (second === undefined) errors[first] = error;
+    else errors[first] = { ...errors[first], [second]: error };
+  }
+  return errors;
+}

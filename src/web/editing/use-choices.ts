@@ -1,0 +1,18 @@
+/** The names that can be chosen in the forms of a collection. */
+import { useDraftedCollections, useDraftedFields } from '../draft/use-drafted.js';
+import type { Choices } from './member-input.js';
+
+/** @param collection null: one that isn't there yet */
+export function useChoices(collection: string | null): Choices {
+  const { data: fields = [] } = useDraftedFields(collection);
+  const { data: collections = [] } = useDraftedCollections();
+  const there = fields.filter(({ how }) => how !== 'removed').map(({ document }) => document);
+  return {
+    fields: there.filter(({ schema }) => schema !== null).map(({ field }) => field),
+    aliases: there.filter(({ schema }) => schema === null).map(({ field }) => field),
+    collections: collections
+      .filter(({ how, document }) => how !== 'removed' && document.collection !== collection)
+      .map(({ document }) => document.collection)
+      .sort(),
+  };
+}

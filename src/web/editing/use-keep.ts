@@ -1,0 +1,84 @@
+/** Puts an edit into the draft, once the service has nothing against it. */
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { FieldValues, UseFormReturn } from 'react-hook-form';
+import { DraftEditor } from '../draft/editor.js';
+import { type Draft, PARTS } from '../draft/model.js';
+import { currentDraft } from '../draft/store.js';
+import { editSchema, readSource } from '../draft/use-drafted.js';
+import { infoQuery } from '../service/queries.js';
+import { type Fault, faultsOf } from './check-draft.js';
+
+export interface Keeping {
+  isChecking: boolean;
+  /** What is said of no member that the form shows. */
+  faults: readonly Fault[];
+  error: Error | null;
+  keep: (edit: Edit, options?: { unchecked?: boolean }) => Promise<boolean>;
+}
+
+export type Edit = (editor: DraftEditor) => void;
+
+interface Options {
+  /** The collections that the edit may reach. */
+  names: readonly string[];
+  form?: UseFormReturn<FieldValues>;
+  /** The input for what is said of a member of a document; null: there is none. */
+  inputFor?: (fault: Fault) => string | null;
+}
+
+export function useKeep({ names, form, inputFor = ({ member }) => member }: Options): Keeping {
+  const client = useQueryClient();
+  const [isChecking, setChecking] = useState(false);
+  const [faults, setFaults] = useState<readonly Fault[]>([]);
+  const [error, setError] = useState<Error | null>(null);
+
+  /** What is wrong with what the edit itself does. */
+  const faultsWith = async (edit: Edit): Promise<Fault[]> => {
+    const [source, info] = await Promise.all([readSource(client, names), client.ensureQueryData(infoQuery())]);
+    const { draft } = currentDraft();
+    const editor = new DraftEditor(draft, source);
+    edit(editor);
+    const own = ownKeys(draft, editor.draft);
+    const found = await faultsOf(editor.draft, info);
+    return found.filter(({ part, key }) => key === null || own.has(`${part} ${key}`));
+  };
+
+  /** Those that no input shows. */
+  const showAtInputs = (found: readonly Fault[]): Fault[] =>
+    found.filter((fault) => {
+      const input = form === undefined ? null : inputFor(fault);
+      if (input === null || input === '' || form?.getFieldState(input) === undefined || !hasInput(form, input))
+        return true;
+      form.setError(input, { type: 'service', message: fault.message }, { shouldFocus: true });
+      return false;
+    });
+
+  const keep: Keeping['keep'] = async (edit, { unchecked = false } = {}) => {
+    setChecking(true);
+    setError(null);
+    try {
+      const found = unchecked ? [] : await faultsWith(edit);
+      setFaults(showAtInputs(found));
+      if (found.length > 0) return false;
+      await editSchema(client, names, edit);
+      return true;
+    } catch (failure) {
+      setError(failure as Error);
+      return false;
+    } finally {
+      setChecking(false);
+    }
+  };
+  return { isChecking, faults, error, keep };
+}
+
+const hasInput = ({ control }: UseFormReturn<FieldValues>, name: string): boolean => control._names.mount.has(name);
+
+/** The documents that an edit changes. */
+function ownKeys(before: Draft, after: Draft): Set<string> {
+  const own = new Set<string>();
+  for (const part of PARTS)
+    for (const [key, edit] of after[part]) if (before[part].get(key) !== edit) own.add(`${part} ${key}`);
+  return own;
+}

@@ -1,0 +1,61 @@
+/** A new collection or folder, into the draft. */
+import { SegmentedControl, Text, Title } from '@mantine/core';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import { useDraftedCollections } from '../../draft/use-drafted.js';
+import classes from '../../editing/editor-frame.module.css';
+import { NewCollectionForm } from '../../editing/new-collection-form.js';
+import { useRole } from '../../service/use-session.js';
+import { Answered } from '../../shared/answered.js';
+import { Page } from '../../shared/page.js';
+import { useTitle } from '../../shared/page-title.js';
+
+const route = getRouteApi('/new');
+
+const KINDS = [
+  { value: 'collection', label: 'Collection' },
+  { value: 'folder', label: 'Folder' },
+];
+
+export function NewPage() {
+  const { as, group = null } = route.useSearch();
+  const replace = route.useNavigate();
+  const navigate = useNavigate();
+  const collections = useDraftedCollections();
+  useTitle('New collection');
+  if (useRole() !== 'admin') return <Text p="lg">Only admins make collections.</Text>;
+  return (
+    <Page>
+      <Title order={1} size="h3">
+        New {as ?? 'collection'}
+      </Title>
+      <Text c="dimmed" size="sm" mt={4} mb="md">
+        {as === 'folder' ? 'It groups other collections, and has no table.' : 'A table, with a key. Fields come next.'}
+      </Text>
+      <SegmentedControl
+        role="radiogroup"
+        aria-label="Kind"
+        data={KINDS}
+        value={as ?? 'collection'}
+        onChange={(kind) =>
+          void replace({
+            search: { ...(kind === 'folder' && { as: kind }), ...(group !== null && { group }) },
+            replace: true,
+          })
+        }
+      />
+      <div className={classes.page}>
+        <Answered query={collections} label="Reading the collections">
+          {(all) => (
+            <NewCollectionForm
+              isFolder={as === 'folder'}
+              group={group}
+              taken={all.filter(({ how }) => how !== 'removed').map(({ document }) => document.collection)}
+              onDone={(name) => void navigate({ to: '/collections/$name', params: { name } })}
+              onCancel={() => void navigate({ to: '/' })}
+            />
+          )}
+        </Answered>
+      </div>
+    </Page>
+  );
+}

@@ -1,0 +1,13 @@
+/** What of the page for a new collection stands in its address. */
+export interface NewSearch {
+  as?: 'folder';
+  /** The collection that it stands in. */
+  group?: string;
+}
+
+export function readNewSearch({ as, group }: Record<string, unknown>): NewSearch {
+  return {
+    ...(as === 'folder' && { as }),
+    ...((typeof group === 'string' || typeof group === 'number') && { group: String(group) }),
+  };
+}

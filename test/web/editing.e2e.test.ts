@@ -1,0 +1,221 @@
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { expectAccessible, expectFits, withApp } from '../support/app.js';
+import { json } from '../support/client.js';
+
+const HOSTILE = '<img src=x onerror=alert(1)>';
+
+describe('editing in the admin app', () => {
+  const app = withApp();
+
+  const send = async (path: string, body: unknown, method = 'POST') => {
+    const { status, text } = await app.client(path, json(body, method));
+    expect(status, text).to.be.below(300);
+  };
+  const read = async (path: string) => {
+    const { status, text } = await app.client(path);
+    expect(status, text).to.equal(200);
+    return (JSON.parse(text) as { data: Record<string, unknown> }).data as {
+      type?: string;
+      meta: Record<string, unknown>;
+      schema: Record<string, unknown> | null;
+    };
+  };
+  const column = (name: string, type: string) => ({ field: name, type, interface: 'input' });
+
+  before(async () => {
+    await send('/collections', [
+      { collection: 'people', schema: {}, fields: [column('name', 'string')] },
+      { collection: 'tags', schema: {}, fields: [column('word', 'string')] },
+      {
+        collection: 'articles',
+        schema: {},
+        note: HOSTILE,
+        fields: [column('title', 'string'), column('text', 'text'), column('author', 'integer')],
+      },
+    ]);
+  });
+
+  const keep = async (page: Page, button = 'Keep in the draft') => {
+    await page.getByRole('button', { name: button }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+  };
+  const apply = async (page: Page) => {
+    await page.getByRole('region', { name: 'Draft' }).getByRole('link', { name: 'Review' }).click();
+    await page.getByRole('button', { name: 'Apply', exact: true }).click();
+    await page.getByRole('heading', { name: 'Applied' }).waitFor();
+    expect(await page.getByRole('region', { name: 'Draft' }).count()).to.equal(0);
+  };
+  const menu = async (page: Page, of: string, item: string) => {
+    await page.getByRole('button', { name: `To do with ${of}` }).click();
+    await page.getByRole('menuitem', { name: item }).click();
+  };
+
+  it('makes a collection with a key, fields that many have and one of its own, through to the table', async () => {
+    const page = await app.visit({ path: '/new' });
+    await page.getByLabel('Name', { exact: true }).fill('people');
+    await page.getByRole('button', { name: 'Keep in the draft' }).click();
+    await page.getByText('There is a "people" already.').waitFor();
+    await page.getByLabel('Name', { exact: true }).fill('events');
+    await page.getByText('UUID').click();
+    await page.getByLabel('Status').check();
+    await page.getByRole('button', { name: 'Keep in the draft' }).click();
+    await page.getByRole('heading', { name: 'events' }).waitFor();
+    await page.getByRole('button', { name: 'New field' }).click();
+    await page.getByLabel('Name', { exact: true }).fill('price');
+    await page.getByLabel('Type', { exact: true }).selectOption('decimal');
+    await page.getByRole('combobox', { name: 'Default' }).fill('1.5');
+    await page.getByText('"price" numeric(10, 5) DEFAULT 1.5').waitFor();
+    await keep(page);
+    await page.getByRole('row', { name: /^price/ }).waitFor();
+    await page.reload();
+    await page.getByText('1 change in 1 collection').waitFor();
+    await apply(page);
+    expect((await read('/collections/events')).meta).to.include({ archive_field: 'status', archive_value: 'archived' });
+    expect((await read('/fields/events/price')).schema).to.include({ default_value: 1.5, numeric_precision: 10 });
+    expect((await read('/fields/events/id')).schema).to.include({ data_type: 'uuid', is_primary_key: true });
+  });
+
+  it('edits a collection: all that is said of it, checked by the service’s own words', async () => {
+    const page = await app.visit({ path: '/collections/tags' });
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('combobox', { name: 'Icon' }).fill('label');
+    await page.getByRole('option', { name: 'label', exact: true }).click();
+    await dialog.getByLabel('Note').fill(`All of them ${HOSTILE}`);
+    await dialog.getByRole('button', { name: 'Add a language' }).click();
+    await dialog.getByLabel('Language', { exact: true }).fill('de-DE');
+    await dialog.getByLabel('Name in de-DE').fill('Schlagwörter');
+    await dialog.getByRole('button', { name: 'Items' }).click();
+    await dialog.getByLabel('Holds one item only').check();
+    await dialog.getByRole('button', { name: 'Table' }).click();
+    await dialog.getByLabel('Comment in the database').fill('tags of articles');
+    await keep(page);
+    await page.getByText(`All of them ${HOSTILE}`).waitFor();
+    await apply(page);
+    const { meta, schema } = await read('/collections/tags');
+    expect(meta).to.deep.include({
+      icon: 'label',
+      singleton: true,
+      translations: [{ language: 'de-DE', translation: 'Schlagwörter' }],
+    });
+    expect(schema).to.include({ comment: 'tags of articles' });
+  });
+
+  it('changes a field, says at its input what the service refuses, and discards a single edit', async () => {
+    const page = await app.visit({ path: '/collections/articles' });
+    await menu(page, 'title', 'Edit …');
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Longest').fill('99999999');
+    await dialog.getByRole('button', { name: 'Keep in the draft' }).click();
+    await dialog.getByText(/max_length must be/).waitFor();
+    expect(app.complaints()).to.have.length(1);
+    await dialog.getByLabel('Longest').fill('80');
+    await dialog.getByLabel('May be null').uncheck();
+    await dialog.getByRole('button', { name: 'Rules' }).click();
+    await dialog.getByLabel('A value is required in forms').check();
+    await dialog.getByLabel('Validation', { exact: true }).fill('{"title": ');
+    await dialog.getByRole('button', { name: 'Keep in the draft' }).click();
+    await dialog.getByText('validation must be an array, an object or null').waitFor();
+    await dialog.getByLabel('Validation', { exact: true }).fill('{"title": {"_nnull": true}}');
+    await keep(page);
+    await page
+      .getByRole('row', { name: /^title/ })
+      .getByText('changed')
+      .waitFor();
+    await menu(page, 'text', 'Edit …');
+    await page.getByLabel('Type', { exact: true }).selectOption('json');
+    await keep(page);
+    await menu(page, 'text', 'Discard the edit');
+    await page.getByText('1 change in 1 collection').waitFor();
+    await apply(page);
+    const { meta, schema } = await read('/fields/articles/title');
+    expect(schema).to.include({ max_length: 80, is_nullable: false });
+    expect(meta).to.deep.include({ required: true, validation: { title: { _nnull: true } } });
+  });
+
+  it('makes many to one with its other side, and many to many with its junction, in one step each', async () => {
+    const page = await app.visit({ path: '/collections/articles' });
+    await page.getByRole('button', { name: 'New relation' }).click();
+    await page.getByLabel('Leads to').selectOption('people');
+    await page.getByLabel('Field here').fill('author');
+    await page.getByLabel('Shown at people as').fill('articles');
+    await keep(page);
+    await page.getByRole('button', { name: 'New relation' }).click();
+    await page.getByText('Many to many').click();
+    await page.getByLabel('With', { exact: true }).selectOption('tags');
+    await page.getByLabel('Field there').fill('articles');
+    await keep(page);
+    await apply(page);
+    expect(await read('/relations/articles/author')).to.include({ one_collection: 'people', one_field: 'articles' });
+    expect(await read('/relations/articles_tags/tags_id')).to.include({ junction_field: 'articles_id' });
+    expect((await read('/fields/articles/tags')).type).to.equal('alias');
+    expect((await read('/fields/tags/articles')).type).to.equal('alias');
+  });
+
+  it('makes one to many and many to any, and changes what a foreign key does', async () => {
+    const page = await app.visit({ path: '/collections/people' });
+    await page.getByRole('button', { name: 'New relation' }).click();
+    await page.getByText('One to many').click();
+    await page.getByLabel('Items of').selectOption('tags');
+    await keep(page);
+    await page.getByRole('button', { name: 'New relation' }).click();
+    await page.getByText('Many to any').click();
+    await page.getByRole('checkbox', { name: 'articles', exact: true }).check();
+    await page.getByRole('checkbox', { name: 'tags', exact: true }).check();
+    await page.getByLabel('Field here').fill('parts');
+    await keep(page);
+    await page.goto('/app/collections/articles?tab=relations');
+    await menu(page, 'articles.author', 'Edit …');
+    await page.getByLabel('When what it leads to is deleted').selectOption('CASCADE');
+    await keep(page);
+    await apply(page);
+    expect(await read('/relations/tags/people')).to.include({ one_collection: 'people', one_field: 'tags' });
+    expect(await read('/relations/people_items/item')).to.deep.include({
+      one_allowed_collections: ['articles', 'tags'],
+      one_collection_field: 'collection',
+    });
+    expect((await read('/relations/articles/author')).schema).to.include({ on_delete: 'CASCADE' });
+  });
+
+  it('renames, deletes with what goes along, and tells it before', async () => {
+    const page = await app.visit({ path: '/collections/articles' });
+    await menu(page, 'text', 'Rename …');
+    await page.getByLabel('New name of text').fill('body');
+    await keep(page);
+    await menu(page, 'author', 'Delete …');
+    await page.getByText('relation articles.author is deleted').waitFor();
+    await page.getByText('field people.articles is deleted').waitFor();
+    await keep(page, 'Delete in the draft');
+    await page.getByRole('button', { name: 'More to do with articles' }).click();
+    await page.getByRole('menuitem', { name: 'Rename …' }).click();
+    await page.getByLabel('New name of articles').fill('posts');
+    await keep(page);
+    await page.getByRole('heading', { name: 'posts' }).waitFor();
+    await apply(page);
+    expect((await read('/fields/posts/body')).type).to.equal('text');
+    expect((await app.client('/fields/posts/author')).status).to.equal(404);
+    expect((await app.client('/fields/people/articles')).status).to.equal(404);
+    await page.goto('/app/collections/events?edit=delete');
+    await keep(page, 'Delete in the draft');
+    await apply(page);
+    expect((await app.client('/collections/events')).status).to.equal(404);
+  });
+
+  for (const look of [{}, { dark: true, narrow: true }]) {
+    it(`has nothing that axe finds, and fits: ${JSON.stringify(look)}`, async () => {
+      const page = await app.visit({ ...look, path: '/new' });
+      await page.getByLabel('Name of the key').waitFor();
+      await expectAccessible(page);
+      await expectFits(page);
+      for (const edit of ['collection', 'new-field', 'new-relation', 'field&of=title', 'rename', 'delete']) {
+        await page.goto(`/app/collections/posts?edit=${edit}`);
+        await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).waitFor();
+        await expectAccessible(page);
+        await expectFits(page);
+        if (process.env['SHOTS'])
+          await page.screenshot({ path: `${process.env['SHOTS']}/${edit}-${'narrow' in look}.png` });
+      }
+    });
+  }
+});
