@@ -124,6 +124,8 @@ async function write(): Promise<void> {
   await client.end();
 }
 
+// The benchmark has failed.
+process.on('disconnect', () => process.exit(1));
 process.on('message', (told: Told) => {
   if (told === 'stop') {
     stopped = true;
