@@ -36,12 +36,18 @@ export async function ask(invocation: Invocation, path: string, request: Service
 
 /** The same, with the answer's headers. */
 export async function askFully(invocation: Invocation, path: string, request: ServiceRequest = {}): Promise<Answered> {
+  const answer = await askAnyway(invocation, path, request);
+  if (answer.status < 200 || answer.status > 299) throw new OperatorError(refusal(answer.status, answer.text));
+  return answer;
+}
+
+/** The same, whatever the answer is. @throws OperatorError when there is none */
+export async function askAnyway(invocation: Invocation, path: string, request: ServiceRequest = {}): Promise<Answered> {
   const answer = await send(invocation, path, request);
   const status = answer.statusCode ?? 0;
   const content = await readText(answer).catch((cause: Error) => {
     throw new OperatorError(`The answer of the service broke off (${cause.message}).`, { cause });
   });
-  if (status < 200 || status > 299) throw new OperatorError(refusal(status, content));
   return { status, text: content, headers: answer.headers };
 }
 
@@ -105,7 +111,7 @@ function baseOf(given: string): string {
 }
 
 /** The service's own sentences, as far as it is one. */
-function refusal(status: number, content: string): string {
+export function refusal(status: number, content: string): string {
   try {
     const { errors } = JSON.parse(content) as { errors: { message: string; extensions?: { path?: string } }[] };
     const lines = errors.map(({ message, extensions }) =>

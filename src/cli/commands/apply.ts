@@ -33,11 +33,16 @@ interface Applied {
 }
 
 export async function apply(invocation: Invocation): Promise<ExitCode> {
+  reasonHeader(invocation);
+  const body = await readDiff(invocation);
+  return body === null ? nothingToDo(invocation) : carryOut(invocation, body);
+}
+
+/** Shows the plan of a diff, asks what has to be asked, and applies it. */
+export async function carryOut(invocation: Invocation, body: DocumentBody): Promise<ExitCode> {
   const { values, terminal } = invocation;
   const headers = reasonHeader(invocation);
-  const body = await readDiff(invocation);
   const online = values['online'] === true ? { online: 'true' } : {};
-  if (body === null) return nothingToDo(invocation);
   const plan = JSON.parse(
     await ask(invocation, '/schema/apply', { method: 'POST', query: { dry_run: 'true', ...online }, body }),
   ) as Plan;
@@ -85,7 +90,7 @@ async function readDiff(invocation: Invocation): Promise<DocumentBody | null> {
   return { type: 'application/json', content: Buffer.from(answer) };
 }
 
-function nothingToDo({ values, terminal }: Invocation): ExitCode {
+export function nothingToDo({ values, terminal }: Invocation): ExitCode {
   terminal.print(
     values['json'] === true ? json({ applied: false, events: 0 }) : 'Nothing to do: the schema is so already.',
   );

@@ -1,0 +1,55 @@
+/** dps pull: the schema as files, one a collection. */
+import type { ExitCode, Invocation } from '../command.js';
+import { json } from '../output.js';
+import { LOCK } from '../schema-files/lock.js';
+import { presentFiles, withLock } from '../schema-files/present-files.js';
+import { readLockIn } from '../schema-files/read-folder.js';
+import { type FolderChange, changeOf, writeFolder } from '../schema-files/write-folder.js';
+
+export async function pull(invocation: Invocation): Promise<ExitCode> {
+  const [directory = ''] = invocation.positionals;
+  return invocation.values['check'] === true ? check(invocation, directory) : write(invocation, directory);
+}
+
+async function write(invocation: Invocation, directory: string): Promise<ExitCode> {
+  const present = await presentFiles(invocation);
+  const change = await pullInto(invocation, directory, present);
+  const { written, removed } = change;
+  if (invocation.values['json'] === true) {
+    invocation.terminal.print(json({ written: [...written.keys()], removed, left_alone: change.foreign }));
+  } else {
+    const count = `${present.files.size} collection${present.files.size === 1 ? '' : 's'}`;
+    invocation.terminal.print(`${count}: ${written.size} files written, ${removed.length} removed.`);
+  }
+  return 0;
+}
+
+/** Makes the directory hold the files, and names what in it isn't theirs. */
+export async function pullInto(
+  { terminal }: Invocation,
+  directory: string,
+  present: Awaited<ReturnType<typeof presentFiles>>,
+): Promise<FolderChange> {
+  const change = await changeOf(directory, withLock(present));
+  await writeFolder(directory, change);
+  if (change.foreign.length > 0) terminal.note(`Left alone: ${named(change.foreign)}.`);
+  return change;
+}
+
+const SHOWN = 10;
+
+const named = (names: readonly string[]): string =>
+  names.length <= SHOWN ? names.join(', ') : `${names.slice(0, SHOWN).join(', ')} and ${names.length - SHOWN} more`;
+
+/** The position of the lock may be another one: the same schema is the same, wherever it came to be. */
+async function check(invocation: Invocation, directory: string): Promise<ExitCode> {
+  const { values, terminal } = invocation;
+  const present = await presentFiles(invocation);
+  const { written, removed } = await changeOf(directory, present.files);
+  const lock = await readLockIn(directory);
+  const others = [...written.keys(), ...removed, ...(lock?.hash === present.lock.hash ? [] : [LOCK])];
+  if (values['json'] === true) terminal.print(json({ differ: others }));
+  else if (others.length === 0) terminal.print('The files are what the service has.');
+  else terminal.print(others.map((file) => `differs: ${file}`).join('\n'));
+  return others.length === 0 ? 0 : 1;
+}

@@ -1,0 +1,91 @@
+/** A snapshot as one document a collection, with its fields and the relations it holds; and back. */
+import { byName } from '../../schema/model/state.js';
+
+type Document = { [member: string]: unknown };
+
+/** What a snapshot says of a schema, without where it comes from. */
+export interface SnapshotParts {
+  collections: Document[];
+  fields: Document[];
+  relations: Document[];
+}
+
+/** Members that follow from the others: of the service's answers, and of no file. */
+const DERIVED = {
+  collection: { meta: ['collection'], schema: ['name'] },
+  field: {
+    meta: ['collection', 'field'],
+    schema: ['name', 'table', 'is_generated', 'foreign_key_table', 'foreign_key_column'],
+  },
+} as const;
+
+/** The documents of the files, by the collections' names, in order. */
+export function documentsOf({ collections, fields, relations }: SnapshotParts): ReadonlyMap<string, Document> {
+  const fieldsOf = grouped(fields, 'collection');
+  const relationsOf = grouped(relations, 'many_collection');
+  const found = new Map<string, Document>();
+  for (const each of [...collections].sort((a, b) => byName(a['collection'] as string, b['collection'] as string))) {
+    const name = each['collection'] as string;
+    found.set(name, {
+      ...without(each, [], DERIVED.collection),
+      fields: (fieldsOf.get(name) ?? []).map((field) => without(field, ['collection'], DERIVED.field)),
+      relations: (relationsOf.get(name) ?? []).map((relation) => without(relation, ['id', 'many_collection'], {})),
+    });
+  }
+  return found;
+}
+
+function grouped(documents: readonly Document[], member: string): Map<string, Document[]> {
+  const groups = new Map<string, Document[]>();
+  for (const document of documents) {
+    const name = document[member] as string;
+    const group = groups.get(name);
+    if (group === undefined) groups.set(name, [document]);
+    else group.push(document);
+  }
+  return groups;
+}
+
+function without(document: Document, members: readonly string[], inner: Readonly<Record<string, readonly string[]>>) {
+  const rest = omitted(document, members);
+  for (const [part, derived] of Object.entries(inner)) {
+    const value = rest[part];
+    if (typeof value === 'object' && value !== null) rest[part] = omitted(value as Document, derived);
+  }
+  return rest;
+}
+
+const omitted = (document: Document, members: readonly string[]): Document =>
+  Object.fromEntries(Object.entries(document).filter(([member]) => !members.includes(member)));
+
+/** Where the documents of a snapshot stand in the files: by part and index, the collection and the place in its file. */
+export interface Origin {
+  collection: string;
+  /** `['fields', 3]`; empty: the whole file. */
+  at: readonly (string | number)[];
+}
+
+export interface Assembled {
+  parts: SnapshotParts;
+  origins: Record<keyof SnapshotParts, Origin[]>;
+}
+
+/** The snapshot that the documents of files say together. @param files of which each says its collection, and lists */
+export function assemble(files: Iterable<Document>): Assembled {
+  const parts: SnapshotParts = { collections: [], fields: [], relations: [] };
+  const origins: Assembled['origins'] = { collections: [], fields: [], relations: [] };
+  for (const { fields, relations, ...document } of files) {
+    const collection = document['collection'] as string;
+    parts.collections.push(document);
+    origins.collections.push({ collection, at: [] });
+    for (const [index, field] of (fields as Document[]).entries()) {
+      parts.fields.push({ collection, ...field });
+      origins.fields.push({ collection, at: ['fields', index] });
+    }
+    for (const [index, relation] of (relations as Document[]).entries()) {
+      parts.relations.push({ many_collection: collection, ...relation });
+      origins.relations.push({ collection, at: ['relations', index] });
+    }
+  }
+  return { parts, origins };
+}

@@ -1,0 +1,50 @@
+/** A plan as Markdown, for a comment on a pull request. */
+import { type DiffDocument, type Entry, describeWarning, isEmpty } from '../diff-document.js';
+
+/** Longer comments are refused where they are posted: 65,536 characters. */
+const MAX_LENGTH = 60_000;
+
+export function planMarkdown(document: DiffDocument): string {
+  if (isEmpty(document)) return '### Schema plan\n\nNothing to do: the schema is so already.';
+  const { collections, fields, relations } = document.diff;
+  const rows = [
+    ...collections.map((entry) => row('collection', entry)),
+    ...fields.map((entry) => row('field', entry)),
+    ...relations.map((entry) => row('relation', entry)),
+  ];
+  const warnings = (document.warnings ?? []).map((warning) => `- ${escaped(describeWarning(warning))}`);
+  const count = `${rows.length} change${rows.length === 1 ? '' : 's'}`;
+  return cut([
+    `### Schema plan: ${count}`,
+    '',
+    '| | what | where | members |',
+    '| --- | --- | --- | --- |',
+    ...rows,
+    ...(warnings.length > 0 ? ['', '#### To know', '', ...warnings] : []),
+  ]);
+}
+
+function row(kind: string, { collection, field, diff }: Entry): string {
+  const whole = diff.find(({ path }) => path === undefined || path.length === 0);
+  const sign = whole === undefined ? 'changed' : whole.kind === 'N' ? 'new' : '**removed**';
+  const members = whole === undefined ? [...new Set(diff.map(({ path = [] }) => path.join('.')))] : [];
+  const name = field === undefined ? collection : `${collection}.${field}`;
+  return `| ${sign} | ${kind} | ${code(name)} | ${members.map(code).join(', ')} |`;
+}
+
+/** Names are anybody's text: nothing in them is a link, a mention, a cell or a heading. */
+const escaped = (text: string): string =>
+  text.replaceAll(/[\\`*_{}[\]()#+!|<>@~&]/g, (character) => `&#${character.charCodeAt(0)};`).replaceAll(/\s+/g, ' ');
+
+const code = (text: string): string => `<code>${escaped(text)}</code>`;
+
+function cut(lines: readonly string[]): string {
+  const shown: string[] = [];
+  let length = 0;
+  for (const [index, line] of lines.entries()) {
+    length += line.length + 1;
+    if (length > MAX_LENGTH) return [...shown, '', `and ${lines.length - index} lines more`].join('\n');
+    shown.push(line);
+  }
+  return shown.join('\n');
+}

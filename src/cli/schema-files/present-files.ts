@@ -1,0 +1,40 @@
+/** The files that a running service's schema is. */
+import { OperatorError } from '../../kernel/operator-error.js';
+import type { Invocation } from '../command.js';
+import { ask, askFully } from '../service.js';
+import { type SnapshotParts, documentsOf } from './contents.js';
+import { fileNameOf } from './file-names.js';
+import { LOCK, type Lock, writeLock } from './lock.js';
+import { FOLDER, textOf } from './read-folder.js';
+
+export interface PresentFiles {
+  /** By their path in the directory, without the lock. */
+  files: ReadonlyMap<string, string>;
+  lock: Lock;
+}
+
+export async function presentFiles(invocation: Invocation): Promise<PresentFiles> {
+  const { text, headers } = await askFully(invocation, '/schema/snapshot');
+  const snapshot = JSON.parse(text) as SnapshotParts & { service: string };
+  const files = new Map<string, string>();
+  for (const [name, document] of documentsOf(snapshot)) files.set(`${FOLDER}/${fileNameOf(name)}`, textOf(document));
+  const hash = /^"([0-9a-f]{64})"$/.exec(headers.etag ?? '')?.[1];
+  const position = headers['x-log-position'];
+  if (hash === undefined || typeof position !== 'string') {
+    throw new OperatorError(
+      'The answer of the service lacks its hash or its position: something between here and it left them out.',
+    );
+  }
+  return { files, lock: { hash, position: await placeOf(invocation, position), release: snapshot.service } };
+}
+
+export const withLock = ({ files, lock }: PresentFiles): Map<string, string> =>
+  new Map([...files, [LOCK, writeLock(lock)]]);
+
+/** `42-3f9a…`: a position of this very log. */
+async function placeOf(invocation: Invocation, position: string): Promise<string> {
+  if (position === '0') return position;
+  const answer = await ask(invocation, `/history/events/${encodeURIComponent(position)}`);
+  const { data } = JSON.parse(answer) as { data: { hash: string } };
+  return `${position}-${data.hash}`;
+}

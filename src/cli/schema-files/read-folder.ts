@@ -1,0 +1,151 @@
+/** The files of a folder, as "dps pull" writes them and people change them. */
+import { lstat, readdir, readFile, realpath } from 'node:fs/promises';
+import { join, sep } from 'node:path';
+import { parseYaml, writeYaml, YamlError } from '../../http/formats/yaml.js';
+import { OperatorError } from '../../kernel/operator-error.js';
+import { type Assembled, assemble } from './contents.js';
+import { collectionOf, fileNameOf } from './file-names.js';
+import { LOCK, type Lock, readLock } from './lock.js';
+import { type Steps, aliasLine, lineOf } from './yaml-lines.js';
+
+export const FOLDER = 'collections';
+
+/** Bytes of one file: a table of 1,600 columns has a tenth of it. */
+const MAX_FILE = 16 * 1024 * 1024;
+const MAX_LOCK = 64 * 1024;
+/** Of one text that is shown when it is no good. */
+const LIMITS = { values: 500_000, characters: MAX_FILE } as const;
+
+export interface SchemaFiles extends Assembled {
+  lock: Lock | null;
+  /** `collections/posts.yaml:12`, of a place in the snapshot: `['fields', 3, 'meta', 'note']`. */
+  placeOf(path: Steps): string | null;
+}
+
+type Document = { [member: string]: unknown };
+
+/** @throws OperatorError that names file and line */
+export async function readSchemaFiles(directory: string): Promise<SchemaFiles> {
+  const documents = new Map<string, { text: string; document: Document }>();
+  for (const name of await namesIn(directory)) {
+    if (!/\.ya?ml$/i.test(name)) continue;
+    const text = await readWithin(directory, join(FOLDER, name), MAX_FILE);
+    const document = parseCollection(text, name);
+    documents.set(document['collection'] as string, { text, document });
+  }
+  const assembled = assemble([...documents.values()].map(({ document }) => document));
+  const placeOf = ([part, index, ...rest]: Steps): string | null => {
+    const origin = assembled.origins[part as keyof Assembled['origins']]?.[index as number];
+    const text = origin && documents.get(origin.collection)?.text;
+    if (origin === undefined || text === undefined) return null;
+    return `${FOLDER}/${fileNameOf(origin.collection)}:${lineOf(text, [...origin.at, ...rest])}`;
+  };
+  return { ...assembled, lock: await readLockIn(directory), placeOf };
+}
+
+/** What the folder has; a folder that isn't there has nothing. In order. */
+export async function namesIn(directory: string): Promise<string[]> {
+  try {
+    await expectInside(directory, FOLDER);
+    return (await readdir(join(directory, FOLDER))).sort();
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
+}
+
+/** Null: there is none. */
+export async function readLockIn(directory: string): Promise<Lock | null> {
+  try {
+    return readLock(await readWithin(directory, LOCK, MAX_LOCK), LOCK);
+  } catch (error) {
+    if (isMissing(error)) return null;
+    throw error;
+  }
+}
+
+export const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
+
+/** The text of a regular file in the directory, or one that a link inside it leads to. @throws OperatorError */
+export async function readWithin(directory: string, file: string, limit: number): Promise<string> {
+  const path = await expectInside(directory, file);
+  const { size } = await expectFile(path, file);
+  if (size > limit) throw new OperatorError(`${file}:1: it has ${size} bytes, and up to ${limit} are read.`);
+  const bytes = await readFile(path);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new OperatorError(`${file}:1: it is no text in UTF-8.`, { cause });
+  }
+}
+
+async function expectFile(path: string, file: string): Promise<{ size: number }> {
+  const stats = await lstat(path);
+  // Reading a pipe waits for whoever writes to it.
+  if (!stats.isFile()) throw new OperatorError(`${file} is no file: it is left alone, and nothing is read.`);
+  return stats;
+}
+
+/** The real path of what a name in the directory means. @throws OperatorError when a link leads out of it */
+async function expectInside(directory: string, file: string): Promise<string> {
+  const root = await realpath(directory);
+  const path = await realpath(join(directory, file));
+  if (path.startsWith(root + sep)) return path;
+  throw new OperatorError(`${file} is a link that leads out of ${directory}: it isn't followed.`);
+}
+
+const MEMBERS: ReadonlySet<string> = new Set(['collection', 'renamed_from', 'meta', 'schema', 'fields', 'relations']);
+
+function parseCollection(text: string, name: string): Document {
+  const file = `${FOLDER}/${name}`;
+  const at = (path: Steps): string => `${file}:${lineOf(text, path)}`;
+  const document = parsed(text, file);
+  if (!isDocument(document))
+    throw new OperatorError(`${file}:1: a collection with its fields and relations is expected.`);
+  const { collection } = document;
+  if (typeof collection !== 'string')
+    throw new OperatorError(`${at(['collection'])}: collection is required, its name.`);
+  if (collectionOf(name) !== collection) {
+    throw new OperatorError(
+      `${at(['collection'])}: the file of ${JSON.stringify(collection)} is called ${FOLDER}/${fileNameOf(collection)}.`,
+    );
+  }
+  for (const member of Object.keys(document)) {
+    if (!MEMBERS.has(member))
+      throw new OperatorError(
+        `${at([member])}: unknown member ${JSON.stringify(member)}; known are ${[...MEMBERS].join(', ')}.`,
+      );
+  }
+  for (const part of ['fields', 'relations']) expectList(document, part, at);
+  return document;
+}
+
+function expectList(document: Document, part: string, at: (path: Steps) => string): void {
+  const list = document[part];
+  if (!Array.isArray(list)) throw new OperatorError(`${at([part])}: ${part} is required, a list; [] for none.`);
+  const owner = part === 'fields' ? 'collection' : 'many_collection';
+  for (const [index, each] of list.entries()) {
+    if (!isDocument(each)) throw new OperatorError(`${at([part, index])}: an object is expected.`);
+    if (each[owner] !== undefined && each[owner] !== document['collection'])
+      throw new OperatorError(`${at([part, index, owner])}: what is of another collection stands in its file.`);
+  }
+}
+
+const isDocument = (value: unknown): value is Document =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function parsed(text: string, file: string): unknown {
+  try {
+    const document = parseYaml(text, LIMITS);
+    const alias = aliasLine(text);
+    if (alias === null) return document;
+    throw new OperatorError(`${file}:${alias}: aliases (*name) aren't read: write it out.`);
+  } catch (cause) {
+    if (!(cause instanceof YamlError)) throw cause;
+    const [, line = '1'] = /\(line (\d+), column \d+\)/.exec(cause.message) ?? [];
+    throw new OperatorError(`${file}:${line}: ${cause.message}.`, { cause });
+  }
+}
+
+/** The text of a file. */
+export const textOf = (document: object): string => writeYaml(document);

@@ -1,0 +1,90 @@
+/** Files of a schema, written whole or not at all each, and those removed that it has no longer. */
+import { randomUUID } from 'node:crypto';
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { parseYaml, YamlError } from '../../http/formats/yaml.js';
+import { OperatorError } from '../../kernel/operator-error.js';
+import { collectionOf } from './file-names.js';
+import { LOCK } from './lock.js';
+import { FOLDER, isMissing, namesIn, readWithin } from './read-folder.js';
+
+export interface FolderChange {
+  /** Files that are to be written, by their path in the directory. */
+  written: ReadonlyMap<string, string>;
+  /** Files of collections that are no more. */
+  removed: readonly string[];
+  /** What isn't ours, and stays. */
+  foreign: readonly string[];
+}
+
+/** No file of ours is larger. */
+const MAX_FILE = 16 * 1024 * 1024;
+
+/** What makes the directory hold `files`, by their path in it, and nothing else of ours. Reads only. */
+export async function changeOf(directory: string, files: ReadonlyMap<string, string>): Promise<FolderChange> {
+  const written = new Map<string, string>();
+  for (const [file, text] of files) if ((await textIn(directory, file)) !== text) written.set(file, text);
+  const removed: string[] = [];
+  const foreign = await besides(directory);
+  for (const name of await namesIn(directory)) {
+    const file = `${FOLDER}/${name}`;
+    if (files.has(file)) continue;
+    if (await isOurs(directory, name)) removed.push(file);
+    else foreign.push(file);
+  }
+  return { written, removed, foreign };
+}
+
+/** Null: there is no such file. */
+async function textIn(directory: string, file: string): Promise<string | null> {
+  try {
+    return await readWithin(directory, file, MAX_FILE);
+  } catch (error) {
+    if (isMissing(error)) return null;
+    throw error;
+  }
+}
+
+/** What stands in the directory beside the files of a schema; hidden files are nobody's business. */
+async function besides(directory: string): Promise<string[]> {
+  const names = await readdir(directory).catch((error: unknown) => {
+    if (isMissing(error)) return [];
+    throw error;
+  });
+  return names.filter((name) => name !== FOLDER && name !== LOCK && !name.startsWith('.')).sort();
+}
+
+/** Whether a file is one of a collection: others may have names like ours. */
+async function isOurs(directory: string, name: string): Promise<boolean> {
+  const collection = collectionOf(name);
+  if (collection === null) return false;
+  try {
+    const document = parseYaml(await readWithin(directory, join(FOLDER, name), MAX_FILE));
+    return (document as { collection?: unknown } | null)?.collection === collection;
+  } catch (error) {
+    if (error instanceof YamlError || error instanceof OperatorError) return false;
+    throw error;
+  }
+}
+
+/** The lock is written last: as long as it isn't, the files are changes of what it says. */
+export async function writeFolder(directory: string, change: FolderChange): Promise<void> {
+  await mkdir(join(directory, FOLDER), { recursive: true });
+  const made: [temporary: string, path: string][] = [];
+  try {
+    for (const [file, text] of change.written) {
+      const path = join(directory, file);
+      const temporary = join(dirname(path), `.${randomUUID()}.tmp`);
+      made.push([temporary, path]);
+      await writeFile(temporary, text, { flag: 'wx' });
+    }
+    const isLock = ([, path]: [string, string]): boolean => path === join(directory, LOCK);
+    for (const [temporary, path] of made.filter((each) => !isLock(each))) await rename(temporary, path);
+    for (const file of change.removed) await rm(join(directory, file));
+    for (const [temporary, path] of made.filter(isLock)) await rename(temporary, path);
+  } catch (cause) {
+    for (const [temporary] of made) await rm(temporary, { force: true });
+    const { message } = cause as Error;
+    throw new OperatorError(`The files can't be written (${message}).`, { cause });
+  }
+}

@@ -1,0 +1,70 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { collectionOf, fileNameOf } from '../../../src/cli/schema-files/file-names.js';
+
+const name = fc.oneof(
+  fc.string({ unit: 'binary', minLength: 1, maxLength: 16 }).filter((text) => Buffer.from(text).toString() === text),
+  fc.constantFrom(
+    'CON',
+    'con',
+    'com1',
+    'aux.txt',
+    '.git',
+    '..',
+    'a.',
+    'a ',
+    '-rf',
+    'a/b',
+    'a\\b',
+    '%41',
+    '__proto__',
+    'é',
+    'é',
+    'Posts',
+    'posts',
+    '🎉',
+  ),
+);
+
+describe('names of files', () => {
+  it('lead back to the collection, and are names on every file system', () => {
+    fc.assert(
+      fc.property(name, (collection) => {
+        const file = fileNameOf(collection);
+        expect(collectionOf(file)).to.equal(collection);
+        expect(file).to.match(/^[a-z0-9_%][a-z0-9_%-]*\.yaml$/);
+        expect(file).not.to.match(/^(?:con|prn|aux|nul|com\d|lpt\d)\./);
+      }),
+    );
+  });
+
+  it('never meet, also where case makes no difference', () => {
+    fc.assert(
+      fc.property(name, name, (one, other) => {
+        if (one !== other) expect(fileNameOf(one).toLowerCase()).not.to.equal(fileNameOf(other).toLowerCase());
+      }),
+    );
+    expect(fileNameOf('Posts')).to.equal('%50osts.yaml');
+    expect(fileNameOf('con')).to.equal('%63on.yaml');
+  });
+
+  it('are short enough for the longest name', () => {
+    expect(fileNameOf('É'.repeat(31)).length).to.be.at.most(255);
+  });
+
+  it('are no others', () => {
+    for (const file of [
+      'Posts.yaml',
+      'posts.yml',
+      '%41',
+      '%zz.yaml',
+      '%ff.yaml',
+      '%61.yaml',
+      'con.yaml',
+      '-a.yaml',
+      '.yaml',
+      'a b.yaml',
+    ])
+      expect(collectionOf(file), file).to.equal(null);
+  });
+});
