@@ -4,6 +4,7 @@ import { type ExitCode, type Invocation, UsageError, text } from '../command.js'
 import { parseDocument, readDocument } from '../document.js';
 import { FINDING_FORMATS, type FindingFormat, type Shown, type Source, printFindings } from '../findings/index.js';
 import { deliver } from '../output.js';
+import { locateIn, mergeFiles } from '../schema-files/merge-files.js';
 import { ask } from '../service.js';
 
 interface Found {
@@ -28,10 +29,14 @@ const oneOf = <T extends string>(value: string, all: readonly T[]): T => {
 
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
-/** Of a snapshot, a diff, or a change request; nothing is run and nobody is locked. */
+/** Of a snapshot, a diff, a folder of files, or a change request; nothing is run and nobody is locked. */
 async function find(invocation: Invocation): Promise<Found> {
   const [what = ''] = invocation.positionals;
   if (UUID.test(what) && !(await isThere(what))) return findIn(invocation, what);
+  if (what !== '-' && (await isThere(what)) && (await stat(what)).isDirectory()) {
+    const { document, files } = await mergeFiles(invocation, what);
+    return { findings: document.warnings ?? [], source: { file: null, text: '', locate: locateIn(files, what) } };
+  }
   const body = await readDocument(invocation, what);
   const source = { file: what === '-' ? null : what, text: body.content.toString('utf8') };
   return { findings: await findOf(invocation, body, what), source };

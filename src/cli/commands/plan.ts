@@ -1,21 +1,25 @@
 /** dps plan: what the files of a folder would change. */
 import { type ExitCode, type Invocation, text } from '../command.js';
 import { type DiffDocument, describeDiff, isEmpty } from '../diff-document.js';
+import { type Source, printFindings } from '../findings/index.js';
 import { deliver, json } from '../output.js';
-import { mergeFiles } from '../schema-files/merge-files.js';
+import { locateIn, mergeFiles } from '../schema-files/merge-files.js';
 import { planMarkdown } from '../schema-files/plan-markdown.js';
 
-const FORMATS: Record<string, (document: DiffDocument) => string> = {
+const WRITERS: Readonly<Record<string, (document: DiffDocument, source: Source) => string>> = {
   text: describeDiff,
   json,
   markdown: planMarkdown,
+  github: ({ warnings = [] }, source) => printFindings(warnings, 'github', source),
+  sarif: ({ warnings = [] }, source) => printFindings(warnings, 'sarif', source),
 };
 
 /** 0: nothing to do; 1: changes. */
 export async function plan(invocation: Invocation): Promise<ExitCode> {
   const [directory = ''] = invocation.positionals;
-  const { document } = await mergeFiles(invocation, directory);
+  const { document, files } = await mergeFiles(invocation, directory);
   const format = invocation.values['json'] === true ? 'json' : (text(invocation.values, 'format') ?? 'text');
-  await deliver(invocation, (FORMATS[format] ?? describeDiff)(document));
+  const source = { file: null, text: '', locate: locateIn(files, directory) };
+  await deliver(invocation, (WRITERS[format] ?? describeDiff)(document, source));
   return isEmpty(document) ? 0 : 1;
 }

@@ -27,6 +27,8 @@ export function onService(command: Command, role = 'an admin'): Command {
     .option('--json', 'print for machines');
 }
 
+export const FORCE = 'accept the snapshot of another release, another database or another vendor';
+
 export const reason = (): Option => new Option('--reason <text>', 'why, kept with the events');
 
 export const output = (what = 'write there instead of stdout'): Option => new Option('-o, --output <file>', what);

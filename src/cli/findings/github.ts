@@ -2,17 +2,18 @@
  * Findings as commands of a workflow, which GitHub shows beside the lines of a pull request.
  * https://docs.github.com/en/actions/reference/workflow-commands-for-github-actions
  */
-import { linesOf } from './lines.js';
+import { locatorOf } from './lines.js';
 import { type Shown, type Source, placeOf, requestOf } from './model.js';
 
 const COMMANDS: Readonly<Record<string, string>> = { danger: 'error', warn: 'warning', note: 'notice' };
 
 export function githubAnnotations(findings: readonly Shown[], source: Source): string {
-  const lineOf = linesOf(source);
+  const locate = locatorOf(source);
   const lines = findings.map((finding) => {
     const { level = 'warn', code, collection, field, message, safer } = finding;
+    const at = locate(collection, field);
     const properties = {
-      ...(source.file !== null && { file: source.file, line: String(lineOf(collection, field)) }),
+      ...(at !== null && { file: at.file, line: String(at.line) }),
       title: `${code} ${placeOf(finding)}`.trimEnd(),
     };
     const shown = Object.entries(properties).map(([name, value]) => `${name}=${property(value)}`);

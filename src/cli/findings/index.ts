@@ -24,4 +24,4 @@ export function printFindings(findings: readonly Shown[], format: FindingFormat,
   }
 }
 
-export type { Shown, Source } from './model.js';
+export type { Locate, Shown, Source } from './model.js';

@@ -1,5 +1,5 @@
 /** On which line of a snapshot or a diff, JSON or YAML, something stands: annotations need one. */
-import type { Source } from './model.js';
+import type { Locate, Source } from './model.js';
 
 const MEMBER = /^[\s-]*(?:\{\s*)?"?(collection|field)"?\s*:\s*(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|([^\s,}#]+))/;
 
@@ -18,4 +18,13 @@ export function linesOf({ text }: Source): LineOf {
     if (!found.has(key)) found.set(key, index + 1);
   }
   return (of = '', field) => found.get(field === undefined ? of : `${of}\0${field}`) ?? found.get(of) ?? 1;
+}
+
+/** In which file something stands, and on which line. */
+export function locatorOf(source: Source): Locate {
+  const { file, locate } = source;
+  if (locate !== undefined) return locate;
+  if (file === null) return () => null;
+  const lineOf = linesOf(source);
+  return (collection, field) => ({ file, line: lineOf(collection, field) });
 }

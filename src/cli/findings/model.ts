@@ -9,7 +9,11 @@ export interface Source {
   file: string | null;
   /** Its text; empty: none. */
   text: string;
+  /** Of several files: where something stands in them; null: in none. */
+  locate?: Locate;
 }
+
+export type Locate = (collection?: string, field?: string) => { file: string; line: number } | null;
 
 /** `articles.title`; empty: no place. */
 export const placeOf = ({ collection, field, object }: Shown): string => {

@@ -2,15 +2,15 @@
 import { pathToFileURL } from 'node:url';
 import { isAbsolute } from 'node:path';
 import { type Level, RULES, type Rule, ruleOf } from '../../schema/findings/index.js';
-import { type LineOf, linesOf } from './lines.js';
-import { type Shown, type Source, placeOf, requestOf } from './model.js';
+import { locatorOf } from './lines.js';
+import { type Locate, type Shown, type Source, placeOf, requestOf } from './model.js';
 
 const LEVEL: Readonly<Record<Level, 'note' | 'warning' | 'error'>> = { note: 'note', warn: 'warning', danger: 'error' };
 
 /** @param release of this command */
 export function sarifLog(findings: readonly Shown[], source: Source, release: string): object {
   const used = RULES.filter(({ code }) => findings.some((finding) => finding.code === code));
-  const lineOf = linesOf(source);
+  const locate = locatorOf(source);
   return {
     $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
     version: '2.1.0',
@@ -18,7 +18,7 @@ export function sarifLog(findings: readonly Shown[], source: Source, release: st
       {
         tool: { driver: { name: 'dps lint', version: release, rules: used.map(descriptorOf) } },
         columnKind: 'utf16CodeUnits',
-        results: findings.map((finding) => resultOf(finding, { source, lineOf, used })),
+        results: findings.map((finding) => resultOf(finding, { locate, used })),
       },
     ],
   };
@@ -35,21 +35,18 @@ function descriptorOf({ code, title, what, why, safer, level }: Rule): object {
 }
 
 interface Places {
-  source: Source;
-  lineOf: LineOf;
+  locate: Locate;
   used: readonly Rule[];
 }
 
-function resultOf(finding: Shown, { source, lineOf, used }: Places): object {
+function resultOf(finding: Shown, { locate, used }: Places): object {
   const { code, level = 'warn', collection, field, message, why, safer } = finding;
   const rule = ruleOf(code);
   const place = placeOf(finding);
   const text = [message, why, safer?.text, requestOf(finding)].filter((each) => each !== undefined).join('\n');
-  const physical = source.file !== null && {
-    physicalLocation: {
-      artifactLocation: { uri: uriOf(source.file) },
-      region: { startLine: lineOf(collection, field) },
-    },
+  const at = locate(collection, field);
+  const physical = at !== null && {
+    physicalLocation: { artifactLocation: { uri: uriOf(at.file) }, region: { startLine: at.line } },
   };
   const logical = place !== '' && {
     logicalLocations: [{ fullyQualifiedName: place, kind: field === undefined ? 'type' : 'member' }],

@@ -1,8 +1,10 @@
 /** What the files of a folder would change on a running service, merged with what others changed since their base. */
 import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { OperatorError } from '../../kernel/operator-error.js';
 import type { MergePlace } from '../../schema/merge/model.js';
 import { type Invocation, UsageError, text } from '../command.js';
+import type { Locate } from '../findings/index.js';
 import type { DiffDocument } from '../diff-document.js';
 import { parseDocument, readDocument } from '../document.js';
 import { type Answered, ask, askAnyway, refusal } from '../service.js';
@@ -10,6 +12,17 @@ import { type ConflictAnswer, describeConflicts } from './conflicts.js';
 import { LOCK } from './lock.js';
 import { type SchemaFiles, readSchemaFiles } from './read-folder.js';
 import { parsePlace } from './places.js';
+
+/** Where in the files something is said; null: in none, as of what is removed. */
+export const locateIn =
+  ({ parts, placeOf }: SchemaFiles, directory: string): Locate =>
+  (collection, field) => {
+    const inField = parts.fields.findIndex((each) => each['collection'] === collection && each['field'] === field);
+    const index = parts.collections.findIndex((each) => each['collection'] === collection);
+    const place = inField >= 0 ? placeOf(['fields', inField]) : index < 0 ? null : placeOf(['collections', index]);
+    const [, file, line] = /^(.*):(\d+)$/.exec(place ?? '') ?? [];
+    return file === undefined ? null : { file: join(directory, file), line: Number(line) };
+  };
 
 export interface MergedFiles {
   /** As the service answered it, for apply. */

@@ -1,0 +1,65 @@
+/** The schema as files: of git, and of programs. */
+import type { Command } from 'commander';
+import { type Does, FORCE, onService, oneOf, output, reason, repeatable } from './options.js';
+
+const PLAN_FORMATS = ['text', 'json', 'markdown', 'github', 'sarif'];
+
+const DIRECTORY = 'a folder of such files';
+const BASE =
+  'what the files are changes of: a moment of the log, a folder of files, or a snapshot; what dps.lock says by default';
+
+const TAKE = 'what both changed otherwise is as the service has it (ours), or as the files say (theirs)';
+
+export function declareFiles(program: Command, does: Does): void {
+  const pull = program
+    .command('pull')
+    .summary('write the schema as files, one a collection')
+    .description(
+      `The schema of a running service as files that fit into git: collections/<name>.yaml, and dps.lock.
+
+Files of collections that are no more are removed; what isn't theirs is left alone.`,
+    )
+    .argument('<directory>', 'a folder, made if need be')
+    .option('--check', 'write nothing; exit code 1 when the files are not what the service has');
+  does(onService(pull), async () => (await import('../commands/pull.js')).pull);
+
+  const plan = program
+    .command('plan')
+    .summary('what the files of a folder would change')
+    .description(
+      `What files that "dps pull" wrote, and somebody changed, would change on a running service.
+
+What others changed there since stays. Exit code 0 when there is nothing to do, 1 when there are changes, 2 when both
+changed the same otherwise or the files are wrong.`,
+    )
+    .argument('<directory>', DIRECTORY)
+    .option('--base <base>', BASE)
+    .addOption(oneOf('--take <side>', TAKE, ['ours', 'theirs']))
+    .option('--force', FORCE)
+    .addOption(
+      oneOf('--format <format>', `text by default; github: annotations; sarif: for code scanning`, PLAN_FORMATS),
+    )
+    .addOption(output());
+  does(onService(plan), async () => (await import('../commands/plan.js')).plan);
+
+  const push = program
+    .command('push')
+    .summary('bring a running service what the files change')
+    .description(
+      `Brings a running service what files that "dps pull" wrote, and somebody changed, change; whole or not at all.
+
+What others changed there since stays. Then the files are written again, as the service has them now; not with --base.`,
+    )
+    .argument('<directory>', DIRECTORY)
+    .option('--base <base>', BASE)
+    .addOption(oneOf('--take <side>', TAKE, ['ours', 'theirs']))
+    .option('--dry-run', 'run it, roll it back, and print the plan; exit code 2 when it would be refused')
+    .option('--online', 'prepare what takes long first, while the tables are used, and wait for it with a progress bar')
+    .option('-y, --yes', 'answer every question but that for losses')
+    .addOption(
+      repeatable('--allow-drop <name>', 'this collection, or this field (posts.title), may lose its data; repeatable'),
+    )
+    .option('--force', FORCE)
+    .addOption(reason());
+  does(onService(push), async () => (await import('../commands/push.js')).push);
+}
