@@ -145,6 +145,16 @@ export const SCHEMA: Rules = {
       return { path: '/schema/diff', query, body: bodyOf(context, random.chance(0.1) ? { data: value } : value) };
     },
   },
+  'GET /schema/types': {
+    weight: 1,
+    make: ({ random }) => ({
+      path: '/schema/types',
+      query: maybe(random, {
+        lang: [0.7, () => random.pick(['ts', 'zod', 'json-schema'])],
+        at: [0.3, () => random.pick(['0', '3', 'now', '2020-01-01'])],
+      }),
+    }),
+  },
   'POST /schema/merge': {
     weight: 6,
     make(context) {

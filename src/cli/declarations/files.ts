@@ -62,4 +62,14 @@ What others changed there since stays. Then the files are written again, as the 
     .option('--force', FORCE)
     .addOption(reason());
   does(onService(push), async () => (await import('../commands/push.js')).push);
+
+  const types = program
+    .command('types')
+    .summary('write types for programs')
+    .description('The schema of a running service as types: TypeScript for @directus/sdk, zod, or JSON Schema.')
+    .addOption(oneOf('--lang <language>', 'ts by default', ['ts', 'zod', 'json-schema']))
+    .option('--at <moment>', 'a position (42), a time (2026-11-21T08:00:00Z, 2026-11-21) or now')
+    .addOption(output())
+    .option('--check', 'write nothing; exit code 1 when the file of --output is not what the schema says');
+  does(onService(types), async () => (await import('../commands/types.js')).types);
 }

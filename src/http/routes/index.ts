@@ -17,6 +17,7 @@ import { openApiRoutes } from './openapi.js';
 import { serverRoutes } from './server.js';
 import { sessionRoutes } from './sessions.js';
 import { trashRoutes } from './trash.js';
+import { typesRoutes } from './types.js';
 import { userRoutes } from './users.js';
 
 export function createRoutes(deps: HttpDeps): Route[] {
@@ -26,6 +27,7 @@ export function createRoutes(deps: HttpDeps): Route[] {
     ...relationRoutes(deps),
     ...schemaRoutes(deps),
     ...mergeRoutes(deps),
+    ...typesRoutes(deps),
     ...changesRoutes(deps),
     ...adoptRoutes(deps),
     ...driftRoutes(deps),

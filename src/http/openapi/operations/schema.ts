@@ -185,6 +185,14 @@ const WHOLE: OperationDocs = {
     answer: shown.diff,
     refuses: ['NOT_FOUND', 'MERGE_CONFLICT', 'IN_USE', 'ALREADY_EXISTS', 'DATABASE_REFUSED'],
   },
+  'GET /schema/types': {
+    id: 'getTypes',
+    summary: 'The schema as types for programs',
+    description: 'Its first line holds the hash of the schema. The same schema makes the same bytes.',
+    media: ['text/plain', 'application/schema+json'],
+    validated: true,
+    refuses: ['NOT_FOUND'],
+  },
   'POST /schema/apply': {
     id: 'applyDiff',
     summary: 'Carry out a diff, all or nothing',

@@ -1,0 +1,24 @@
+/** dps types: the schema as types of programs. */
+import { readFile } from 'node:fs/promises';
+import { type ExitCode, type Invocation, UsageError, text } from '../command.js';
+import { deliver } from '../output.js';
+import { ask } from '../service.js';
+
+export async function types(invocation: Invocation): Promise<ExitCode> {
+  const { values, terminal } = invocation;
+  const query = { lang: text(values, 'lang'), at: text(values, 'at') };
+  const content = await ask(invocation, '/schema/types', { query });
+  if (values['check'] !== true) {
+    await deliver(invocation, content.replace(/\n$/, ''));
+    return 0;
+  }
+  const file = text(values, 'output');
+  if (file === undefined) throw new UsageError('--check goes with --output, the file to look at.');
+  const there = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
+    throw error;
+  });
+  const isRight = there === content;
+  terminal.print(isRight ? `${file} is what the schema says.` : `${file} is not what the schema says.`);
+  return isRight ? 0 : 1;
+}

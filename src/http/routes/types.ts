@@ -1,0 +1,42 @@
+/** GET /schema/types: the schema as types of programs. */
+import { z } from 'zod';
+import { NOW } from '../../reads/history/moment.js';
+import { LANGUAGES, type Language, programTypes } from '../../schema/program-types/index.js';
+import type { HttpDeps } from '../deps.js';
+import { createPointAt } from '../history-point.js';
+import { moment } from '../history-query.js';
+import { representationAnswer } from '../representation.js';
+import { route, type Route } from '../route.js';
+
+const typesQuery = z.strictObject({
+  lang: z
+    .enum(LANGUAGES, { error: `must be one of ${LANGUAGES.join(', ')}.` })
+    .default('ts')
+    .describe('`ts`: the schema type of `@directus/sdk`. `zod`: schemas of zod. `json-schema`: JSON Schema 2020-12'),
+  at: moment.default(NOW),
+});
+
+const MEDIA_TYPES: Readonly<Record<Language, string>> = {
+  ts: 'text/plain; charset=utf-8',
+  zod: 'text/plain; charset=utf-8',
+  'json-schema': 'application/schema+json; charset=utf-8',
+};
+
+export function typesRoutes(deps: HttpDeps): Route[] {
+  const { rendered, config } = deps;
+  const pointAt = createPointAt(deps);
+  const types = route({
+    method: 'get',
+    path: '/schema/types',
+    access: 'admin',
+    query: typesQuery,
+    async handle(call) {
+      const { lang, at } = call.query;
+      const { state, head } = await pointAt(at, 'at', call);
+      const file = () => programTypes(state, lang, config.release);
+      const found = await rendered.get(state.collections, `types ${lang}`, file);
+      return representationAnswer({ ...found, type: MEDIA_TYPES[lang], position: head.position }, call.req);
+    },
+  });
+  return [types];
+}

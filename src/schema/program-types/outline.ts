@@ -1,0 +1,75 @@
+/** What of the schema is to be seen in programs: the same for every language. */
+import type { Resumable } from '../../kernel/resumable.js';
+import type { Field, Relation } from '../model/model.js';
+import { collectionsInOrder, fieldsInOrder } from '../model/order.js';
+import { type CollectionNode, type State, isFolder, primaryKeyOf, relationsTo } from '../model/state.js';
+import { typeNames } from './names.js';
+
+export interface ItemType {
+  collection: string;
+  /** Of the type. */
+  name: string;
+  singleton: boolean;
+  note: string | null;
+  fields: ItemField[];
+}
+
+export interface ItemField {
+  field: Field;
+  /** The items it leads to, by the names of their collections; null: it holds a value. */
+  target: { kind: 'one' | 'many'; collections: readonly string[] } | null;
+}
+
+export interface Outline {
+  items: ItemType[];
+  /** By collection. */
+  names: ReadonlyMap<string, string>;
+  /** Whether a collection has a table, and its key. */
+  keyOf(collection: string): Field | undefined;
+}
+
+/** Tables alone: a folder has no items. */
+export function* outlineOf(state: State): Resumable<Outline> {
+  const nodes = (yield* collectionsInOrder(state)).filter((node) => !isFolder(node));
+  const names = typeNames(nodes.map(({ collection: { collection } }) => collection));
+  const items: ItemType[] = [];
+  for (const node of nodes) {
+    const { collection, meta } = node.collection;
+    const toMany = aliasesOf(state, node);
+    const fields: ItemField[] = [];
+    for (const field of fieldsInOrder(node)) {
+      const target = targetOf(field, node.relations.get(field.field), toMany);
+      // An alias without a relation shows something, and holds nothing.
+      if (field.schema !== null || target !== null) fields.push({ field, target });
+      yield;
+    }
+    items.push({ collection, name: names.get(collection) ?? '', singleton: meta.singleton, note: meta.note, fields });
+    yield;
+  }
+  const keyOf = (collection: string): Field | undefined => {
+    const node = state.collections.get(collection);
+    return node === undefined ? undefined : primaryKeyOf(node)[0];
+  };
+  return { items, names, keyOf };
+}
+
+/** The collections whose items an alias field lists, by the field's name. */
+function aliasesOf(state: State, { collection: { collection } }: CollectionNode): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  for (const { one_collection, one_field, many_collection } of relationsTo(state, collection)) {
+    if (one_collection === collection && one_field !== null) found.set(one_field, many_collection);
+  }
+  return found;
+}
+
+function targetOf(
+  { field, schema }: Field,
+  relation: Relation | undefined,
+  toMany: ReadonlyMap<string, string>,
+): ItemField['target'] {
+  const many = toMany.get(field);
+  if (schema === null) return many === undefined ? null : { kind: 'many', collections: [many] };
+  if (relation === undefined) return null;
+  const { one_collection, one_allowed_collections } = relation;
+  return { kind: 'one', collections: one_collection === null ? (one_allowed_collections ?? []) : [one_collection] };
+}
