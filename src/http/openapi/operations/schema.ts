@@ -5,6 +5,7 @@ import { EXPORTS, FORMATS } from '../../formats/export.js';
 import { acceptance, adoption, drift, plan } from '../answers/operating.js';
 import * as shown from '../answers/schema.js';
 import { databaseTable } from '../answers/table.js';
+import { merge } from '../merge-shapes.js';
 import { data, oneOrMany, type OperationDocs, page } from '../operation-doc.js';
 
 /** The media types of files that a snapshot can be saved as. */
@@ -180,7 +181,7 @@ const WHOLE: OperationDocs = {
     description:
       'A three-way merge, member by member: `base` is where the snapshot `theirs` comes from (a position, a time, or a snapshot), `ours` the schema now, or at another moment. ' +
       'What it answers is what apply takes. Where both changed the same member otherwise: 409 with every conflict, its place and the three values; `resolve` says which side to take at a place.',
-    body: wrapped(taken.merge),
+    body: wrapped(merge),
     example: { base: 0, theirs: { version: 1, vendor: 'postgres', collections: [], fields: [], relations: [] } },
     answer: shown.diff,
     refuses: ['NOT_FOUND', 'MERGE_CONFLICT', 'IN_USE', 'ALREADY_EXISTS', 'DATABASE_REFUSED'],
