@@ -122,6 +122,26 @@ describe('the schema page of the admin app', () => {
     await app.client('/collections/latecomer', { method: 'DELETE' });
   });
 
+  it('marks what the database has otherwise on its column, and saves the drawing as it is', async () => {
+    await app.api.sql('alter table public.authors alter column title set not null');
+    const page = await app.visit({ path: '?depth=columns' });
+    await page.getByRole('button', { name: 'Compare with the database' }).click();
+    const authors = page.getByLabel('Table authors, differs in the database');
+    await authors.waitFor();
+    expect(await authors.getByRole('img', { name: 'differs in the database' }).count()).to.equal(2);
+    expect(new URL(page.url()).searchParams.get('drift')).to.equal('true');
+    await expectAccessible(page);
+    const saved = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Save as SVG' }).click();
+    const file = await saved;
+    expect(file.suggestedFilename()).to.equal('schema.svg');
+    const drawing = await page.context().newPage();
+    await drawing.goto(`file://${await file.path()}`);
+    await drawing.getByText(HOSTILE.slice(0, 12)).first().waitFor();
+    expect(await drawing.locator('img').count()).to.equal(0);
+    await app.api.sql('alter table public.authors alter column title drop not null');
+  });
+
   it('is the same for a reader', async () => {
     const page = await app.visit({ path: '?c=articles', as: await app.user('reader') });
     await page.getByLabel('Table articles').waitFor();

@@ -15,11 +15,13 @@ export interface SchemaSearch {
   lang?: string;
   /** The position of the log that is shown; the schema as it is unless said. */
   at?: number;
+  /** What the database has otherwise is marked. */
+  drift?: true;
 }
 
 export function readSchemaSearch(given: Record<string, unknown>): SchemaSearch {
   const found: SchemaSearch = {};
-  const { c, depth, near, hidden, lang, at } = given;
+  const { c, depth, near, hidden, lang, at, drift } = given;
   // A name of digits alone comes as a number.
   if (typeof c === 'string' || typeof c === 'number') found.c = String(c);
   if (DEPTHS.some((each) => each === depth)) found.depth = depth as Depth;
@@ -27,7 +29,7 @@ export function readSchemaSearch(given: Record<string, unknown>): SchemaSearch {
   if (hidden === true) found.hidden = true;
   if (typeof lang === 'string') found.lang = lang;
   if (isPosition(at)) found.at = at;
-  return found;
+  return { ...found, ...(drift === true && { drift }) };
 }
 
 const isPosition = (given: unknown): given is number =>

@@ -64,7 +64,7 @@ export function TreePanel({ collections, search, onChange, onChoose, marks, onMo
         <Text size="xs" c="dimmed">
           {tables.toLocaleString()} {tables === 1 ? 'table' : 'tables'}
         </Text>
-        <SnapshotMenu size="compact-sm" {...(search.at !== undefined && { at: String(search.at) })} />
+        <SnapshotMenu size="compact-sm" {...momentOf(search)} />
         {hasHidden && (
           <Switch
             size="xs"
@@ -111,3 +111,6 @@ function Languages({ languages, lang, onChange }: LanguagesProps) {
     />
   );
 }
+
+/** What is downloaded is what is shown. */
+const momentOf = ({ at }: SchemaSearch): { at?: string } => (at === undefined ? {} : { at: String(at) });

@@ -1,11 +1,17 @@
 /** A drawing that can be moved and enlarged. */
+import saveIcon from 'icon:download';
+import { ActionIcon } from '@mantine/core';
 import { Background, BackgroundVariant, ReactFlow, useReactFlow } from '@xyflow/react';
 import { useEffect, useMemo, useRef, useState } from 'react';
+import { Glyph } from '../../../shared/glyph.js';
+import { saveText } from '../../../shared/save.js';
 import { FITTED } from './controls.js';
 import { drawingOf } from './drawing.js';
-import type { Placed } from './layout.js';
+import type { Placed } from './lines.js';
 import { LinkEdge } from './link-edge.js';
+import { svgOf } from './svg-export.js';
 import { TableNode } from './table-node.js';
+import classes from './diagram.module.css';
 
 const NODE_TYPES = { table: TableNode };
 const EDGE_TYPES = { link: LinkEdge };
@@ -13,10 +19,12 @@ const EDGE_TYPES = { link: LinkEdge };
 interface CanvasProps {
   placed: Placed;
   chosen: string | undefined;
+  /** Of the drawing, where it is saved. */
+  title: string;
   onChoose: (collection: string) => void;
 }
 
-export function Canvas({ placed, chosen, onChoose }: CanvasProps) {
+export function Canvas({ placed, chosen, title, onChoose }: CanvasProps) {
   const { nodes, edges } = useMemo(() => drawingOf(placed, chosen), [placed, chosen]);
   const { setCenter, getZoom } = useReactFlow();
   const [isReady, setReady] = useState(false);
@@ -56,6 +64,16 @@ export function Canvas({ placed, chosen, onChoose }: CanvasProps) {
       proOptions={{ hideAttribution: true }}
     >
       <Background variant={BackgroundVariant.Dots} gap={22} size={1.2} color="var(--app-line)" />
+      <ActionIcon
+        variant="default"
+        size="lg"
+        className={classes.save}
+        aria-label="Save as SVG"
+        title="Save as SVG"
+        onClick={() => saveText('schema.svg', 'image/svg+xml', svgOf(placed, title))}
+      >
+        <Glyph path={saveIcon} />
+      </ActionIcon>
     </ReactFlow>
   );
 }

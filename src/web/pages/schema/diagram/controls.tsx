@@ -59,15 +59,24 @@ export function Controls({ search, onChange, isPast, mayGoBack }: Props) {
           />
         )}
         {mayGoBack && !isPast && info !== undefined && info.position > 0 && (
-          <Button
-            size="xs"
-            variant="default"
-            className={classes.replay}
-            leftSection={<Glyph path={historyIcon} size={16} />}
-            onClick={() => onChange({ at: info.position })}
-          >
-            Replay history
-          </Button>
+          <div className={classes.checks}>
+            <Button
+              size="xs"
+              variant={search.drift === true ? 'filled' : 'default'}
+              aria-pressed={search.drift === true}
+              onClick={() => onChange({ drift: search.drift === true ? undefined : true })}
+            >
+              Compare with the database
+            </Button>
+            <Button
+              size="xs"
+              variant="default"
+              leftSection={<Glyph path={historyIcon} size={16} />}
+              onClick={() => onChange({ at: info.position })}
+            >
+              Replay history
+            </Button>
+          </div>
         )}
       </div>
       <ActionIcon.Group orientation="vertical" className={classes.zoom}>

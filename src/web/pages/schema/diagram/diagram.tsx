@@ -13,6 +13,7 @@ import { Canvas } from './canvas.js';
 import { ChosenCard } from './chosen-card.js';
 import { Controls } from './controls.js';
 import { layOut } from './layout.js';
+import { useStanding } from './standing.js';
 import { TooMany } from './too-many.js';
 import { type GraphState, useGraph } from './use-graph.js';
 import classes from './diagram.module.css';
@@ -39,10 +40,11 @@ export default function Diagram({ film, ...props }: Props) {
   );
 }
 
-type DrawingProps = Pick<Props, 'collections' | 'search' | 'onChange'>;
+type DrawingProps = Pick<Props, 'collections' | 'search' | 'onChange' | 'mayGoBack'>;
 
-function Drawing({ collections, search, onChange }: DrawingProps) {
-  const state = useGraph(collections, search);
+function Drawing({ collections, search, onChange, mayGoBack }: DrawingProps) {
+  const standing = useStanding(search.drift === true && mayGoBack);
+  const state = useGraph(collections, search, standing);
   const graph = state.status === 'there' ? state.graph : null;
   const layout = useQuery({
     queryKey: ['layout', graph],
@@ -57,7 +59,13 @@ function Drawing({ collections, search, onChange }: DrawingProps) {
   if (!layout.data) return <Waiting label="Drawing the diagram" />;
   // Another layout is seen from its own beginning.
   return (
-    <Canvas key={identityOf(layout.data)} placed={layout.data} chosen={search.c} onChoose={(c) => onChange({ c })} />
+    <Canvas
+      key={identityOf(layout.data)}
+      title="Schema"
+      placed={layout.data}
+      chosen={search.c}
+      onChoose={(c) => onChange({ c })}
+    />
   );
 }
 
@@ -73,7 +81,13 @@ function FilmDrawing({ film, search, onChange }: DrawingProps & { film: Film }) 
   if (state.status === 'failed' || state.status === 'too many') return <Otherwise state={state} onChange={onChange} />;
   if (placed === null) return <Waiting label="Drawing the diagram" />;
   return (
-    <Canvas key={`${kind} ${drawing}`} placed={placed} chosen={c} onChoose={(chosen) => onChange({ c: chosen })} />
+    <Canvas
+      title={`Schema at event ${film.moment.position}`}
+      key={`${kind} ${drawing}`}
+      placed={placed}
+      chosen={c}
+      onChoose={(chosen) => onChange({ c: chosen })}
+    />
   );
 }
 

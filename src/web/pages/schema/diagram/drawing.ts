@@ -2,7 +2,7 @@
 import { MarkerType, Position } from '@xyflow/react';
 import { MARK_WORDS } from '../film/mark-sign.js';
 import { type Link, type Table, portAt } from './graph.js';
-import { type Placed, linkLabel, pathOf } from './layout.js';
+import { type Placed, linkLabel, pathOf } from './lines.js';
 import type { LinkEdgeType } from './link-edge.js';
 import type { TableNodeType } from './table-node.js';
 

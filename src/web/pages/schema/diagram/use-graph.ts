@@ -4,6 +4,7 @@ import { useMemo } from 'react';
 import { SCHEMA, fieldsQuery, relationsQuery } from '../../../service/queries.js';
 import { request } from '../../../service/request.js';
 import type { ListedCollection } from '../../../service/types.js';
+import type { DrawnMarks } from '../film/mark.js';
 import type { SchemaSearch } from '../search.js';
 import { type Graph, MOST_TABLES, type ShownField, type ShownRelation, graphOf, neighbourhood } from './graph.js';
 
@@ -24,7 +25,11 @@ export type GraphState =
   | { status: 'too many'; tables: number; hasChosen: boolean }
   | { status: 'there'; graph: Graph };
 
-export function useGraph(collections: readonly ListedCollection[], search: SchemaSearch): GraphState {
+export function useGraph(
+  collections: readonly ListedCollection[],
+  search: SchemaSearch,
+  marks?: DrawnMarks,
+): GraphState {
   const { c: chosen, near, hidden = false, depth = 'keys' } = search;
   const relations = useQuery(relationsQuery());
   const shown = useMemo(
@@ -39,8 +44,10 @@ export function useGraph(collections: readonly ListedCollection[], search: Schem
   const { data: links } = relations;
   const graph = useMemo(
     () =>
-      found.fields && links && !isTooMuch ? graphOf(shown, { fields: found.fields, relations: links, depth }) : null,
-    [shown, found.fields, links, isTooMuch, depth],
+      found.fields && links && !isTooMuch
+        ? graphOf(shown, { fields: found.fields, relations: links, depth, ...(marks && { marks }) })
+        : null,
+    [shown, found.fields, links, isTooMuch, depth, marks],
   );
 
   if (graph !== null) return { status: 'there', graph };

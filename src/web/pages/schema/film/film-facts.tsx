@@ -5,7 +5,7 @@ import { useRole } from '../../../service/use-session.js';
 import { brief } from '../../../shared/brief.js';
 import { Time } from '../../../shared/time.js';
 import { MARK_WORDS, MarkSign } from './mark-sign.js';
-import type { Mark } from './mark.js';
+import type { Doing } from './mark.js';
 import { countsOf } from './marks.js';
 import type { Changes } from './moment.js';
 import type { Film } from './use-film.js';
@@ -52,7 +52,7 @@ export function FilmFacts({ film, isPlaying }: { film: Film; isPlaying: boolean 
   );
 }
 
-const ORDER: readonly Mark[] = ['made', 'changed', 'removed'];
+const ORDER: readonly Doing[] = ['made', 'changed', 'removed'];
 
 function Counts({ film: { changes } }: { film: Film }) {
   if (changes === null) return null;

@@ -2,8 +2,14 @@
 import type { Mark } from './mark.js';
 import classes from './mark-sign.module.css';
 
-const SIGNS: Readonly<Record<Mark, string>> = { made: '+', changed: '~', removed: '−' };
-export const MARK_WORDS: Readonly<Record<Mark, string>> = { made: 'new', changed: 'changed', removed: 'removed' };
+const SIGNS: Readonly<Record<Mark, string>> = { made: '+', changed: '~', removed: '−', drift: '!', prepared: '…' };
+export const MARK_WORDS: Readonly<Record<Mark, string>> = {
+  made: 'new',
+  changed: 'changed',
+  removed: 'removed',
+  drift: 'differs in the database',
+  prepared: 'a change is being prepared',
+};
 
 export function MarkSign({ mark }: { mark: Mark }) {
   return (

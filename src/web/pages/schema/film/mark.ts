@@ -1,5 +1,8 @@
 /** What a batch did to something. */
-export type Mark = 'made' | 'changed' | 'removed';
+export type Doing = 'made' | 'changed' | 'removed';
+
+/** Or how it stands now: the database has it otherwise; a change of it is being prepared. */
+export type Mark = Doing | 'drift' | 'prepared';
 
 /** By collection, and by `fieldKey` of a field and of the field that holds a relation. */
 export interface DrawnMarks {

@@ -1,7 +1,7 @@
 /** What a batch did, by what is drawn: made, changed or removed; with what it removed, which is shown once more. */
 import type { FieldDocument, ListedCollection } from '../../../service/types.js';
 import { type ShownRelation, targetsOf } from '../diagram/graph.js';
-import { type DrawnMarks, type Mark, fieldKey } from './mark.js';
+import { type Doing, type DrawnMarks, type Mark, fieldKey } from './mark.js';
 import type { Changes, Moment } from './moment.js';
 
 export interface Marks extends DrawnMarks {
@@ -24,7 +24,7 @@ interface Change<T> {
   after: T | null;
 }
 
-const markOf = ({ before, after }: Change<unknown>): Mark =>
+const markOf = ({ before, after }: Change<unknown>): Doing =>
   before === null ? 'made' : after === null ? 'removed' : 'changed';
 
 export function marksOf(changes: Changes, after: Moment): Marks {
@@ -85,7 +85,7 @@ export function aroundChanges({ collections }: Marks, relations: Iterable<ShownR
 }
 
 /** `2 new, 1 changed`, of collections and of fields and relations in those that stay. */
-export function countsOf({ collections, fields, relations }: Changes): Record<Mark, number> {
+export function countsOf({ collections, fields, relations }: Changes): Record<Doing, number> {
   const counts = { made: 0, changed: 0, removed: 0 };
   const whole = new Set<string>();
   for (const change of collections) {

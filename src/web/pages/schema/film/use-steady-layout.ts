@@ -2,7 +2,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useRef, useState } from 'react';
 import type { Graph } from '../diagram/graph.js';
-import { type Placed, type Point, layOut } from '../diagram/layout.js';
+import { layOut } from '../diagram/layout.js';
+import type { Placed, Point } from '../diagram/lines.js';
 import { placeSteadily } from './steady-layout.js';
 
 interface Steady {
