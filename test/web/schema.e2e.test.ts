@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { expectAccessible, expectFits, withApp } from '../support/app.js';
@@ -135,10 +136,8 @@ describe('the schema page of the admin app', () => {
     await page.getByRole('button', { name: 'Save as SVG' }).click();
     const file = await saved;
     expect(file.suggestedFilename()).to.equal('schema.svg');
-    const drawing = await page.context().newPage();
-    await drawing.goto(`file://${await file.path()}`);
-    await drawing.getByText(HOSTILE.slice(0, 12)).first().waitFor();
-    expect(await drawing.locator('img').count()).to.equal(0);
+    const drawing = readFileSync(await file.path(), 'utf8');
+    expect(drawing).to.include('&lt;img src=x').and.include('>authors<').and.not.include('<img');
     await app.api.sql('alter table public.authors alter column title drop not null');
   });
 
