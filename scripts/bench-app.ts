@@ -39,7 +39,7 @@ async function run(chromium: string): Promise<void> {
     await withService(server, async (service) => {
       await fillHub(service, TABLES);
       const found = await panning(() => signedIn(chromium, service.url, PASSWORD));
-      const what = `panning, ${found.drawn} of ${TABLES} tables drawn`;
+      const what = `panning among ${TABLES} tables, ${found.drawn} in view`;
       add(what, `${found.perSecond.toFixed(0)} frames a second, the longest ${found.longest.toFixed(0)} ms`);
     });
     await withService(server, async (service) => {
