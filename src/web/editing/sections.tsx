@@ -17,12 +17,12 @@ interface Props {
 export function Sections({ sections, choices, open, onOpen, children }: Props) {
   const { errors } = useFormState();
   const wrong = sections.filter(({ members }) => members.some(({ path }) => hasError(errors, path)));
-  const shown = [...new Set([...open, ...wrong.map(({ title }) => title)])];
+  const shown = [...new Set([...open, ...wrong.map(({ title }) => idOf(title))])];
   return (
     <Accordion multiple value={shown} onChange={onOpen} variant="separated" chevronPosition="left">
       {children}
       {sections.map(({ title, members }) => (
-        <Accordion.Item key={title} value={title}>
+        <Accordion.Item key={title} value={idOf(title)}>
           <Accordion.Control>{title}</Accordion.Control>
           <Accordion.Panel>
             <Members members={members} choices={choices} />
@@ -32,6 +32,9 @@ export function Sections({ sections, choices, open, onOpen, children }: Props) {
     </Accordion>
   );
 }
+
+/** It becomes part of an id, which has no spaces. */
+const idOf = (title: string): string => title.replaceAll(' ', '-');
 
 function hasError(errors: object, path: string): boolean {
   let at: unknown = errors;
