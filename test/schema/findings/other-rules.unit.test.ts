@@ -147,7 +147,8 @@ describe('rules of findings', () => {
   });
 
   it('NO_PRIMARY_KEY is told when the key goes', () => {
-    const keyless: Edit = (snapshot) => Object.assign(fieldIn(snapshot, 'id').schema, { is_primary_key: false, is_unique: false });
+    const keyless: Edit = (snapshot) =>
+      Object.assign(fieldIn(snapshot, 'id').schema, { is_primary_key: false, is_unique: false });
     expect(codes(keyless)).to.include('NO_PRIMARY_KEY');
   });
 
