@@ -23,6 +23,7 @@ export async function live(living: Living): Promise<void> {
   await rename(living);
   await remove(living);
   await trash(living);
+  await lostTrash(living);
   await online(living);
   await loseTheEnd(living);
 }
@@ -172,6 +173,20 @@ async function trash({ api }: Living): Promise<void> {
   await api.sql('UPDATE service.service_trash SET kept_until = now() WHERE position = $1', [kept]);
   await api.ok('POST', '/collections', { collection: 'notices', schema: {} });
   await until('it is purged', async () => (await api.client(`/trash/${kept}`)).status === 404);
+}
+
+/** What the trash has lost comes back empty, as where a database was made from its log. */
+async function lostTrash({ api }: Living): Promise<void> {
+  const fields = [{ field: 'size', type: 'integer', interface: 'input' }];
+  await api.ok('POST', '/collections', { collection: 'crates', schema: {}, fields });
+  for (const path of ['/fields/crates/size', '/collections/crates']) {
+    await api.ok('DELETE', path);
+    const { data } = await api.ok<{ data: { position: number }[] }>('GET', '/trash');
+    const position = data[0]?.position;
+    await api.sql(`DROP SCHEMA service_trash_${position} CASCADE`);
+    await api.sql('DELETE FROM service.service_trash WHERE position = $1', [position]);
+    await api.ok('POST', `/trash/${position}/restore`);
+  }
 }
 
 /** Changes of a table that is large enough for it: applied, failed, and withdrawn before its turn came. */
