@@ -2,10 +2,11 @@
  * What a plan makes that was there before: with its rows, where it comes from the trash (`DATA_RESTORED`), or empty
  * (`DATA_NOT_RESTORED`).
  */
+import type pg from 'pg';
 import type { Queryable } from '../../postgres/pool.js';
 import type { Warning } from '../../kernel/warning.js';
 import { COPY, countValues } from '../../projector/ddl/kept/values.js';
-import { integer, qualified, sql, trash } from '../../projector/ddl/sql.js';
+import { type Sql, integer, qualified, sql, trash } from '../../projector/ddl/sql.js';
 import { formerNames } from '../../schema/fold/former-names.js';
 import {
   type LogEvent,
@@ -16,6 +17,7 @@ import {
 import { type State, memberKey, primaryKeyOf } from '../../schema/model/state.js';
 import type { ComingAgain } from '../../schema/transition/coming.js';
 import { type End, endsOf } from '../../log/ends.js';
+import { TIME_TO_COUNT, askedWithin } from './asked-within.js';
 import { comesEmpty, emptied, goneNow, notRestoredByName } from './not-restored.js';
 
 export interface Plan {
@@ -39,10 +41,12 @@ export async function returnsOf(db: Queryable, schema: string, plan: Plan): Prom
     made.filter(({ restored, identity }) => restored === undefined && identity === undefined),
   );
   const warnings: Warning[] = [];
+  const until = performance.now() + TIME_TO_COUNT;
+  const ask: Ask = (question) => askedWithin(db, question, until - performance.now());
   for (const each of made) {
     const { identity, restored, replaced } = each;
     const taken = takenFromTrash(each);
-    if (taken !== undefined) warnings.push(await restoredWarning(db, schema, { ...each, restored: taken }));
+    if (taken !== undefined) warnings.push(await restoredWarning(ask, schema, { ...each, restored: taken }));
     else if (restored !== undefined) warnings.push(emptied(each, restored.position));
     else if (identity === undefined) warnings.push(...(named.get(keyOf(each)) ?? []));
     else if (ends.has(identity)) warnings.push(comesEmpty(each, (ends.get(identity) as End).position));
@@ -106,12 +110,14 @@ function tableOf({ collections }: State, name: string): Made['table'] {
 /** Counting ends there: a plan must not read a large table to its last row. */
 const ENOUGH = 100_000;
 
+type Ask = <Row extends pg.QueryResultRow>(question: Sql) => Promise<Row | null>;
+
 type Restored = Made & { restored: RestoredField | RestoredCollection };
 
-async function restoredWarning(db: Queryable, schema: string, made: Restored): Promise<Warning> {
+async function restoredWarning(ask: Ask, schema: string, made: Restored): Promise<Warning> {
   const { collection, field, restored } = made;
   // What can't be counted now, because somebody was quicker, the plan itself will meet.
-  const counted = await (field === null ? countRows(db, restored) : countReturns(db, schema, made)).catch(() => '');
+  const counted = await (field === null ? countRows(ask, restored) : countReturns(ask, schema, made));
   const what = field === null ? `restore table ${collection}` : `restore column ${field} of ${collection}`;
   const message = `${what} from the trash (position ${restored.position})${counted}`;
   return { code: 'DATA_RESTORED', collection, ...(field !== null && { field }), message };
@@ -122,27 +128,26 @@ const many = (count: number, one: string, several: string): string => {
   return `${shown} ${count === 1 ? one : several}`;
 };
 
-async function countRows(db: Queryable, restored: RestoredField | RestoredCollection): Promise<string> {
+async function countRows(ask: Ask, restored: RestoredField | RestoredCollection): Promise<string> {
   if (!('name' in restored)) return '';
   const table = qualified(trash(restored.position), restored.name);
   const most = integer(String(ENOUGH + 1));
-  const { rows } = await db.query<{ rows: number }>(
+  const found = await ask<{ rows: number }>(
     sql`SELECT count(*)::int AS rows FROM (SELECT FROM ${table} LIMIT ${most}) t`,
   );
-  return `: ${many(rows[0]?.rows ?? 0, 'row comes back', 'rows come back')}`;
+  return found === null ? '' : `: ${many(found.rows, 'row comes back', 'rows come back')}`;
 }
 
-async function countReturns(db: Queryable, schema: string, { restored, table }: Restored): Promise<string> {
+async function countReturns(ask: Ask, schema: string, { restored, table }: Restored): Promise<string> {
   if (table === undefined) return '';
   const kept = {
     table: qualified(schema, table.name),
     key: table.key,
     copy: qualified(trash(restored.position), COPY),
   };
-  const { rows } = await db.query<{ kept: number; met: number; rows: number }>(
-    countValues(kept, integer(String(ENOUGH + 1))),
-  );
-  const { kept: all = 0, met = 0, rows: now = 0 } = rows[0] ?? {};
+  const found = await ask<{ kept: number; met: number; rows: number }>(countValues(kept, integer(String(ENOUGH + 1))));
+  if (found === null) return '';
+  const { kept: all, met, rows: now } = found;
   const parts = [many(met, 'value comes back', 'values come back')];
   if (now > met)
     parts.push(

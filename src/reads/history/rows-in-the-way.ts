@@ -2,13 +2,13 @@
  * Rows that a plan can't be carried out with: those without a value for what becomes NOT NULL, and those that point at
  * nothing where a foreign key comes. They are counted where they are before the plan: in tables, or in the trash.
  */
-import type pg from 'pg';
 import type { Warning } from '../../kernel/warning.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { hasForeignKey, referencedColumns } from '../../projector/ddl/create-table.js';
-import { type Sql, ident, integer, join, literal, sql } from '../../projector/ddl/sql.js';
+import { type Sql, ident, integer, join, sql } from '../../projector/ddl/sql.js';
 import type { ColumnSchema } from '../../schema/model/model.js';
 import { getField, getRelation } from '../../schema/model/state.js';
+import { TIME_TO_COUNT, askedWithin } from './asked-within.js';
 import { type Planned, type Rows, rowsBefore } from './rows-before.js';
 
 interface Question {
@@ -21,36 +21,20 @@ interface Question {
 
 /** Counting ends there, whatever is found until then. */
 const ENOUGH = 1_000;
-/** Milliseconds for all questions together: a plan without counts is better than one that comes late. */
-const LIMIT = 1_500;
 
 /** @param schema that of the tables */
 export async function rowsInTheWay(db: Queryable, schema: string, plan: Planned): Promise<Warning[]> {
-  const until = performance.now() + LIMIT;
+  const until = performance.now() + TIME_TO_COUNT;
   const warnings: Warning[] = [];
   for (const { collection, field, rows, told } of questionsOf(plan, schema)) {
-    const count = await counted(db, rows, Math.ceil(until - performance.now()));
-    if (count === null || count === 0) continue;
+    const question = sql`SELECT count(*)::int AS count FROM (${rows} LIMIT ${integer(String(ENOUGH + 1))}) AS t`;
+    const { count } = (await askedWithin<{ count: number }>(db, question, until - performance.now())) ?? { count: 0 };
+    if (count === 0) continue;
     const number = count > ENOUGH ? `more than ${ENOUGH.toLocaleString('en')}` : count.toLocaleString('en');
     const message = `${collection}.${field}: ${number} ${told[count === 1 ? 0 : 1]}`;
     warnings.push({ code: 'ROWS_IN_THE_WAY', collection, field, message });
   }
   return warnings;
-}
-
-/** null: not known in time, or somebody was quicker. */
-async function counted(db: Queryable, rows: Sql, limit: number): Promise<number | null> {
-  if (limit <= 0) return null;
-  const time = literal(String(limit));
-  // Both in one message: the limits are over with it, and nothing has to be taken back when it fails.
-  const script = sql`SELECT set_config('statement_timeout', ${time}, true), set_config('lock_timeout', ${time}, true);
-    SELECT count(*)::int AS count FROM (${rows} LIMIT ${integer(String(ENOUGH + 1))}) AS t`;
-  try {
-    const results = (await db.query(script)) as unknown as pg.QueryResult<{ count: number }>[];
-    return results.at(-1)?.rows[0]?.count ?? null;
-  } catch {
-    return null;
-  }
 }
 
 function questionsOf(plan: Planned, schema: string): Question[] {

@@ -1,5 +1,6 @@
 /** What a way back says of rows that it can't be gone with, before anything is done. */
 import { expect } from 'chai';
+import pg from 'pg';
 import { json } from '../../support/client.js';
 import { withService } from '../../support/with-service.js';
 
@@ -12,7 +13,7 @@ const REQUIRED = { is_nullable: false };
 
 describe('rows in the way of going back', function () {
   this.timeout(60_000);
-  const { api, client } = withService({ each: true, consistent: true });
+  const { api, client, service } = withService({ each: true, consistent: true });
 
   const make = (collection: string, fields: object[]) =>
     api.ok('POST', '/collections', { collection, schema: {}, fields });
@@ -99,5 +100,28 @@ describe('rows in the way of going back', function () {
     await api.ok('PATCH', '/collections/t', { meta: { note: 'later' } });
     const between = await api.ok<Plan>('GET', `/history/diff?from=${then + 1}&to=${then}`);
     expect((between.warnings ?? []).map(({ code }) => code)).not.to.include('ROWS_IN_THE_WAY');
+  });
+
+  it('are not waited for, nor are those that come back, where somebody holds the table', async () => {
+    await make('t', [column('a', 'string', REQUIRED), column('b', 'string')]);
+    await api.sql(`INSERT INTO t (a, b) VALUES ('1', '1')`);
+    const then = await api.head();
+    await api.ok('PATCH', '/fields/t/a', { schema: { is_nullable: true } });
+    await api.ok('DELETE', '/fields/t/b');
+    await api.sql('UPDATE t SET a = NULL');
+    const holder = new pg.Client({ connectionString: service.databaseUrl });
+    await holder.connect();
+    try {
+      await holder.query('BEGIN; LOCK TABLE t IN ACCESS EXCLUSIVE MODE');
+      const { diff, told } = await back(then);
+      expect(told).to.deep.equal([]);
+      const messages = (diff.warnings ?? []).map(({ message }) => message).join('\n');
+      expect(messages).to.match(/restore column b of t from the trash \(position \d+\)$/m);
+    } finally {
+      await holder.end();
+    }
+    const { diff, told } = await back(then);
+    expect(told).to.have.length(1);
+    expect((diff.warnings ?? []).map(({ message }) => message).join('\n')).to.contain(': 1 value comes back');
   });
 });
