@@ -174,6 +174,11 @@ describe('an empty service', () => {
       await page.getByRole('heading', { name }).waitFor();
     }
     await expectAccessible(page);
+    await page.getByRole('link', { name: 'New collection' }).click();
+    await page.getByRole('heading', { name: 'New collection' }).waitFor();
+    expect(new URL(page.url()).pathname).to.equal('/app/new');
+    await page.goBack();
+    await page.getByRole('heading', { name: 'Nothing here yet' }).waitFor();
     await app.client('/collections', json({ collection: 'first', schema: {} }));
     await page.getByRole('treeitem', { name: 'first' }).waitFor();
     await app.client('/collections/first', { method: 'DELETE' });

@@ -23,7 +23,7 @@ export function Chart({ title, unit, series, say }: Props) {
   const length = Math.max(0, ...series.map(({ points }) => points.length));
   return (
     <section className={classes.chart} aria-labelledby={id}>
-      <Title order={3} size="h6" id={id}>
+      <Title order={2} size="h6" id={id}>
         {title}{' '}
         <Text component="span" size="xs" c="dimmed" fw={400}>
           {unit}
