@@ -204,7 +204,7 @@ describe('backup and restore', () => {
       '--into goes with "tables"',
     );
     expect((await dps(['rebuild', 'everything'], { DATABASE_URL: source })).err).to.contain(
-      'Allowed choices are tables, metadata, indexes',
+      'Allowed choices are tables, metadata, trash, change-requests, indexes',
     );
   });
 });

@@ -32,41 +32,39 @@ export function ChangesPane({ review, canChoose, wanted }: Props) {
     getItemKey: (index) => rowKey(rows[index]),
     overscan: 6,
   });
+  const drawn = virtual.getVirtualItems();
   useScrollTo(wanted, rows, (index) => virtual.scrollToIndex(index, { align: 'start' }), scroller);
   return (
     <div ref={scroller} className={classes.scroller} tabIndex={0} role="region" aria-label="Changes">
       <div className={classes.rows} style={{ height: virtual.getTotalSize() }}>
-        {virtual.getVirtualItems().map(({ index, key, start }) => {
-          const row = rows[index];
-          if (row === undefined) return null;
-          return (
-            <div
-              key={key}
-              ref={virtual.measureElement}
-              data-index={index}
-              className={classes.row}
-              style={{ transform: `translateY(${start}px)` }}
-            >
-              {row.kind === 'head' ? (
-                <CollectionHead
-                  collection={row.collection}
-                  items={row.items}
-                  review={review}
-                  table={tables.get(row.collection)}
-                  canChoose={canChoose}
-                />
-              ) : (
-                <ItemCard
-                  item={row.item}
-                  review={review}
-                  statements={statements.get(row.item.key) ?? NONE}
-                  tables={tables}
-                  canChoose={canChoose}
-                />
-              )}
-            </div>
-          );
-        })}
+        {/* One below the other, so that none covers the next before its new height is known. */}
+        <div className={classes.drawn} style={{ transform: `translateY(${drawn[0]?.start ?? 0}px)` }}>
+          {drawn.map(({ index, key }) => {
+            const row = rows[index];
+            if (row === undefined) return null;
+            return (
+              <div key={key} ref={virtual.measureElement} data-index={index} className={classes.row}>
+                {row.kind === 'head' ? (
+                  <CollectionHead
+                    collection={row.collection}
+                    items={row.items}
+                    review={review}
+                    table={tables.get(row.collection)}
+                    canChoose={canChoose}
+                  />
+                ) : (
+                  <ItemCard
+                    item={row.item}
+                    review={review}
+                    statements={statements.get(row.item.key) ?? NONE}
+                    tables={tables}
+                    canChoose={canChoose}
+                  />
+                )}
+              </div>
+            );
+          })}
+        </div>
       </div>
     </div>
   );
