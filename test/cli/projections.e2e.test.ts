@@ -90,6 +90,7 @@ describe('dps status, verify and rebuild', () => {
     await pool.query('alter table authors drop column secret');
     expect((await run('rebuild', 'tables')).code).to.equal(0);
     expect((await run('rebuild', 'indexes')).code).to.equal(0);
+    for (const name of ['trash', 'change-requests']) expect((await run('rebuild', name)).code, name).to.equal(0);
   });
 
   it('rebuild lets the builder of indexes go on, and the service follows', async function () {
