@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { writeEventStream } from '../../src/http/event-stream.js';
 import type { EventText } from '../../src/log/event-text.js';
 import type { Tail } from '../../src/reads/history/tail.js';
+import { until } from '../support/until.js';
 
 /** A tail of given pages, each asked for only when the one before was taken. */
 function tailOf(pages: EventText[][], asked: { pages: number }): Tail {
@@ -37,8 +38,11 @@ describe('the event stream', () => {
     const asked = { pages: 0 };
     const allowed = () => Promise.resolve(true);
     const done = writeEventStream(res, { tail: tailOf([], asked), after: 0, allowed, heartbeat: 10 });
-    await sleep(100);
-    expect(String(res.read()).split(': heartbeat\n\n').length).to.be.greaterThan(4);
+    let read = '';
+    await until('it beat four times', () => {
+      read += String(res.read() ?? '');
+      return read.split(': heartbeat\n\n').length > 4;
+    });
     res.destroy();
     await done.catch(() => undefined);
   });
