@@ -40,9 +40,11 @@ describe('editing in the admin app', () => {
     await page.getByRole('button', { name: button }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
   };
-  const apply = async (page: Page) => {
+  /** @param isLost whether something is lost: the review asks once more then */
+  const apply = async (page: Page, isLost = false) => {
     await page.getByRole('region', { name: 'Draft' }).getByRole('link', { name: 'Review' }).click();
     await page.getByRole('button', { name: 'Apply', exact: true }).click();
+    if (isLost) await page.getByRole('button', { name: /^Yes, lose / }).click();
     await page.getByRole('heading', { name: 'Applied' }).waitFor();
     expect(await page.getByRole('region', { name: 'Draft' }).count()).to.equal(0);
   };
@@ -192,13 +194,15 @@ describe('editing in the admin app', () => {
     await page.getByLabel('New name of articles').fill('posts');
     await keep(page);
     await page.getByRole('heading', { name: 'posts' }).waitFor();
-    await apply(page);
+    await apply(page, true);
     expect((await read('/fields/posts/body')).type).to.equal('text');
     expect((await app.client('/fields/posts/author')).status).to.equal(404);
     expect((await app.client('/fields/people/articles')).status).to.equal(404);
     await page.goto('/app/collections/events?edit=delete');
     await keep(page, 'Delete in the draft');
     await page.getByText('1 change in 1 collection').waitFor();
+    await apply(page, true);
+    expect((await app.client('/collections/events')).status).to.equal(404);
   });
 
   for (const look of [{}, { dark: true, narrow: true }]) {

@@ -3,6 +3,7 @@ import { Alert, Button, Drawer, Group, List, Stack } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { ProblemAlert } from '../shared/problem-alert.js';
 import classes from './editor-frame.module.css';
+import { useFocusBack } from './use-focus-back.js';
 import type { Keeping } from './use-keep.js';
 
 export function EditorDrawer({
@@ -14,6 +15,7 @@ export function EditorDrawer({
   onClose: () => void;
   children: ReactNode;
 }) {
+  useFocusBack();
   return (
     <Drawer
       opened

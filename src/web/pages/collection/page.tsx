@@ -11,6 +11,7 @@ import type { Next } from '../../editing/host.js';
 import { collectionQuery } from '../../service/queries.js';
 import type { CollectionDocument } from '../../service/types.js';
 import { useRole } from '../../service/use-session.js';
+import { noteOpener } from '../../shared/opener.js';
 import { Page } from '../../shared/page.js';
 import { useTitle } from '../../shared/page-title.js';
 import { ProblemAlert } from '../../shared/problem-alert.js';
@@ -104,8 +105,10 @@ function useEditing(collection: string) {
   const { edit: _, of: __, ...here } = route.useSearch();
   const navigate = route.useNavigate();
   return {
-    begin: (edit: EditName, of?: string) =>
-      void navigate({ search: { ...here, edit, ...(of !== undefined && { of }) } }),
+    begin: (edit: EditName, of?: string) => {
+      noteOpener();
+      void navigate({ search: { ...here, edit, ...(of !== undefined && { of }) } });
+    },
     end: ({ gone, field, collection: name = collection }: Next = {}) => {
       const search = { ...here, ...(field !== undefined && { field }) };
       void navigate(gone === true ? { to: '/' } : { to: '/collections/$name', params: { name }, search });

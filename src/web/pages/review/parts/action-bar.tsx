@@ -59,16 +59,18 @@ export function ActionBar({ review, held }: Props) {
 }
 
 function Apply({ review, isHeld }: { review: Review; isHeld: boolean }) {
-  const { plan, carryOut, rehearsal, options } = review;
+  const { plan, isPlanning, carryOut, rehearsal, options } = review;
   const losses = useMemo(() => (plan === undefined ? [] : lossesOf(plan)), [plan]);
   const apply = () => {
     rehearsal.reset();
     carryOut.mutate();
   };
+  // What would be lost is told before it can be.
+  const isDisabled = isHeld || isPlanning;
   const label = options.online ? 'Prepare and apply' : 'Apply';
   if (losses.length === 0)
     return (
-      <Button loading={carryOut.isPending} disabled={isHeld} onClick={apply}>
+      <Button loading={carryOut.isPending} disabled={isDisabled} onClick={apply}>
         {label}
       </Button>
     );
@@ -78,7 +80,7 @@ function Apply({ review, isHeld }: { review: Review; isHeld: boolean }) {
       label={label}
       sure={`Yes, lose ${lossText(losses.map(({ collection, field }) => field ?? collection))}`}
       loading={carryOut.isPending}
-      disabled={isHeld}
+      disabled={isDisabled}
       onConfirm={apply}
     />
   );
