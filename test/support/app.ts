@@ -123,6 +123,10 @@ interface Violation {
 /** What axe finds on the page as it stands must be nothing. */
 export async function expectAccessible(page: Page): Promise<void> {
   await page.evaluate(readFileSync(AXE, 'utf8'));
+  // A colour on its way to another is none that somebody reads; what turns for ever isn't waited for.
+  await page.evaluate(
+    'Promise.all(document.getAnimations().filter((each) => Number.isFinite(each.effect.getComputedTiming().endTime)).map((each) => each.finished.catch(() => undefined))).then(() => undefined)',
+  );
   const { violations } = await page.evaluate<{ violations: Violation[] }>('axe.run()');
   const told = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`);
   expect(told, page.url()).to.deep.equal([]);

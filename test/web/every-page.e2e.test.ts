@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { TABS } from '../../src/web/pages/collection/search.js';
+import { until } from '../support/until.js';
 import { expectAccessible, expectFits, withApp } from '../support/app.js';
 import { json } from '../support/client.js';
 
@@ -79,7 +80,8 @@ describe('every page of the admin app, with hostile names and notes', () => {
       for (const address of await addresses(page)) {
         await page.goto(`/app${address}`);
         await page.locator('main :is(h1, h2)').first().waitFor();
-        await page.locator('main [role=status][aria-label]').waitFor({ state: 'hidden' });
+        const waiting = page.locator('main [role=status][aria-label]');
+        await until(`nothing of ${address} is waited for`, async () => (await waiting.count()) === 0);
         await expectAccessible(page);
         await expectFits(page);
         const [hacked, images, scripts] = await page.evaluate<[unknown, number, number]>(

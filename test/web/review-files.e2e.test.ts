@@ -47,6 +47,7 @@ describe('snapshots in the admin app', () => {
     await page.getByRole('button', { name: 'Understand it all the same' }).click();
     await card(page, 'collection posts').getByText('is new, a table with 2 fields').waitFor();
     await page.getByText('SYSTEM_FIELDS_LEFT_OUT').waitFor();
+    await page.getByRole('button', { name: 'Apply', exact: true, disabled: false }).waitFor();
     await expectAccessible(page);
     await page.reload();
     await card(page, 'collection posts').waitFor();

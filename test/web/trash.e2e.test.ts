@@ -53,7 +53,7 @@ describe('the trash in the admin app', () => {
     const page = await app.visit({ path });
     await page.getByRole('button', { name: 'Restore offers' }).click();
     const dialog = page.getByRole('dialog', { name: 'Restore offers' });
-    await dialog.getByText('1 row points at nothing').waitFor();
+    await dialog.getByText('1 row points at nothing').first().waitFor();
     await dialog.getByLabel('Without these keys').click();
     await page.getByRole('option', { name: 'offers_vendor_foreign' }).click();
     await page.keyboard.press('Escape');
