@@ -64,8 +64,7 @@ describe('snapshots in the admin app', () => {
     await page.getByRole('tree').waitFor();
     await page.keyboard.press('Control+k');
     await page.getByRole('dialog', { name: 'Search' }).getByRole('textbox').fill('bring');
-    await page.getByRole('dialog', { name: 'Search' }).getByText('Bring a snapshot in').waitFor();
-    await page.keyboard.press('Enter');
+    await page.getByRole('dialog', { name: 'Search' }).getByText('Bring a snapshot in').click();
     await page.getByRole('button', { name: 'Paste it' }).click();
     const paste = async (text: string) => {
       await page.getByRole('textbox', { name: 'The snapshot, as text' }).fill(text);
