@@ -77,6 +77,8 @@ describe('the accounts page of the admin app', () => {
     await line.waitFor({ state: 'hidden' });
     await theirs.reload();
     await theirs.getByRole('button', { name: 'Sign in' }).waitFor();
+    // Sooner or later each is told that its session has ended.
+    for (const each of [theirs, ...others]) await each.close();
     app.complaints();
   });
 
