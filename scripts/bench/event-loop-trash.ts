@@ -7,7 +7,7 @@ import type { Service } from './servers.js';
 const NAME = 'collection_005000';
 const COLLECTION = `/collections/${NAME}`;
 const FIELD = `/fields/${NAME}/field_7`;
-/** As many as a field may have whose values are kept. */
+/** Half of what a field may have whose values are kept, unless KEEP_COPY_ROWS says otherwise. */
 const ROWS = 50_000;
 
 interface Entry {
@@ -101,7 +101,7 @@ const trash = async (service: Service): Promise<Entry[]> =>
 async function settled(service: Service): Promise<void> {
   for (;;) {
     const { data } = await service.call<{ data: { state: string }[] }>('GET', '/changes?limit=1');
-    if (!['open', 'preparing', 'prepared'].includes(data[0]?.state ?? '')) return;
+    if (!['queued', 'preparing', 'prepared'].includes(data[0]?.state ?? '')) return;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }

@@ -109,7 +109,7 @@ describe('real schemas', function () {
 
   before(function () {
     if (corpusIsThere()) return;
-    process.stdout.write('    ../shared/corpus is absent: skipped\n');
+    process.stdout.write('    no real schemas (CORPUS names their folder): skipped\n');
     this.skip();
   });
 

@@ -3,7 +3,8 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const FOLDER = fileURLToPath(new URL('../../../shared/corpus', import.meta.url));
+/** CORPUS, or beside the checkout. */
+export const FOLDER = process.env['CORPUS'] ?? fileURLToPath(new URL('../../../shared/corpus', import.meta.url));
 
 export interface CorpusFile {
   name: string;

@@ -3,22 +3,12 @@ import { expect } from 'chai';
 import pg from 'pg';
 import { expectConsistent } from '../support/consistent.js';
 import { type Gates, makeGates } from '../support/gates.js';
+import { type Change, ROWS, endedRequest } from '../support/online.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { type ServiceProcess, spawnService } from '../support/process.js';
 import { until } from '../support/until.js';
 
 const TOKEN = 'test-admin-token-0123456789abcdef';
-const ROWS = 4_000;
-
-interface Change {
-  id: string;
-  state: string;
-  steps: { kind: string }[];
-  cleaning: boolean;
-  result: { batch: string } | null;
-  errors: unknown;
-}
-
 interface Snapshot {
   fields: { collection: string; field: string; schema: { is_nullable: boolean; is_unique: boolean } }[];
   relations: object[];
@@ -111,16 +101,7 @@ describe('an online change', function () {
 
   const retrieve = async (id: string): Promise<Change> => (await call<{ data: Change }>('GET', `/changes/${id}`)).data;
 
-  async function ended(id: string, state: string): Promise<Change> {
-    let change = await retrieve(id);
-    const isOver = async () => {
-      change = await retrieve(id);
-      return ['applied', 'failed', 'withdrawn'].includes(change.state) && !change.cleaning;
-    };
-    await until('the request ends', isOver, 30_000);
-    expect(change.state, JSON.stringify(change.errors)).to.equal(state);
-    return change;
-  }
+  const ended = (id: string, state: string): Promise<Change> => endedRequest(retrieve, id, state);
 
   const sessionsEnd = () =>
     db.query(`SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity

@@ -286,7 +286,6 @@ describe('any sequence with the trash and relations', function () {
         }),
         {
           ...explored(12),
-          seed: Number(process.env['PROPERTY_SEED'] ?? 20_261_122),
           endOnFailure: process.env['PROPERTY_SHRINK'] === undefined,
         },
       );

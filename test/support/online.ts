@@ -58,6 +58,22 @@ export const column = (field: string, type = 'string', schema: object = {}) => (
   schema,
 });
 
+/** Waits until a request is over, and all that was prepared gone. @throws where it ended otherwise */
+export async function endedRequest<Found extends Pick<Change, 'state' | 'cleaning' | 'errors'>>(
+  retrieve: (id: string) => Promise<Found>,
+  id: string,
+  state: string,
+): Promise<Found> {
+  let change = await retrieve(id);
+  const isOver = async () => {
+    change = await retrieve(id);
+    return ['applied', 'failed', 'withdrawn'].includes(change.state) && !change.cleaning;
+  };
+  await until('the request ends', isOver, 30_000);
+  expect(change.state, JSON.stringify(change.errors)).to.equal(state);
+  return change;
+}
+
 export function onlineOf(api: Pick<Api, 'client' | 'ok' | 'sql'>): Online {
   const retrieve = async (id: string): Promise<Change> =>
     (await api.ok<{ data: Change }>('GET', `/changes/${id}`)).data;
@@ -74,16 +90,7 @@ export function onlineOf(api: Pick<Api, 'client' | 'ok' | 'sql'>): Online {
       expect(answer.headers.get('location')).to.equal(`/changes/${data.id}`);
       return data;
     },
-    async ended(id, state) {
-      let change = await retrieve(id);
-      const isOver = async () => {
-        change = await retrieve(id);
-        return ['applied', 'failed', 'withdrawn'].includes(change.state) && !change.cleaning;
-      };
-      await until('the request ends', isOver, 30_000);
-      expect(change.state, JSON.stringify(change.errors)).to.equal(state);
-      return change;
-    },
+    ended: (id, state) => endedRequest(retrieve, id, state),
     async large(name, fields, columns = '') {
       const all = [...fields, { field: 'wide', type: 'text', interface: 'input', schema: {} }];
       await api.ok('POST', '/collections', { collection: name, schema: {}, fields: all });

@@ -6,7 +6,7 @@ import { located, lossesOf, scriptOf, statementsByItem } from '../../src/web/pag
 import { plain } from '../../src/web/pages/review/model/phrase.js';
 import { reasonFor } from '../../src/web/pages/review/model/reason.js';
 import { sentencesOf } from '../../src/web/pages/review/model/sentences.js';
-import { bytesText, sizeText } from '../../src/web/pages/review/model/sizes.js';
+import { bytesText, sizeText } from '../../src/web/shared/amounts.js';
 import { readReviewSearch } from '../../src/web/pages/review/search.js';
 import { toPeerForm } from '../../src/web/shared/snapshot/peer-form.js';
 
@@ -212,7 +212,7 @@ describe('the review of the admin app', () => {
   });
 
   it('says sizes as people do, and reads its address strictly', () => {
-    expect([bytesText(512), bytesText(2048), bytesText(5 * 1024 ** 3)]).to.deep.equal(['512 B', '2.0 kB', '5.0 GB']);
+    expect([bytesText(512), bytesText(2048), bytesText(5 * 1024 ** 3)]).to.deep.equal(['512 bytes', '2 KiB', '5 GiB']);
     expect(sizeText({ rows: 1200, bytes: null })).to.equal('about 1,200 rows');
     expect(sizeText({ rows: null, bytes: null })).to.equal(null);
     const id = '0b0e7c5c-9d6c-4a43-a53e-0a2a3a0f7a11';

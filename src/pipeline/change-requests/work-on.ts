@@ -54,7 +54,7 @@ export class LostError extends NotNowError {
   override readonly name = 'LostError';
 }
 
-/** Some eight minutes of pauses, and the work between them. */
+/** Some seven minutes of pauses, and the work between them. */
 const TRIES = 20;
 
 /** @throws NotNowError, the signal's reason, and what a step throws for now */

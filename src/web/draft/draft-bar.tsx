@@ -3,6 +3,7 @@ import draftIcon from 'icon:edit_note';
 import undoIcon from 'icon:undo';
 import { Button, Text } from '@mantine/core';
 import { Link, useLocation } from '@tanstack/react-router';
+import { counted } from '../shared/amounts.js';
 import { ConfirmButton } from '../shared/confirm-button.js';
 import { Glyph } from '../shared/glyph.js';
 import { type Draft, changesIn, isEmpty } from './model.js';
@@ -54,5 +55,3 @@ function summaryOf(draft: Draft): string {
   const collections = new Set(changes.map(({ collection }) => collection)).size;
   return `${counted(changes.length, 'change')} in ${counted(collections, 'collection')}`;
 }
-
-const counted = (count: number, what: string): string => `${count.toLocaleString()} ${what}${count === 1 ? '' : 's'}`;

@@ -1,6 +1,6 @@
 /** The metadata of a collection or a folder, and the comment of its table. */
 import { useState } from 'react';
-import { type FieldValues, FormProvider, useForm } from 'react-hook-form';
+import { type FieldValues, useForm } from 'react-hook-form';
 import type { Collection } from '../../schema/model/model.js';
 import { COLLECTION_META_TABLE } from '../../schema/normal-form/collection-meta.js';
 import { EditorForm } from './editor-frame.js';
@@ -30,20 +30,13 @@ export function CollectionForm({ document, onDone }: { document: Collection; onD
   };
   const keep = async (unchecked: boolean) => (await keeping.keep(edit, { unchecked })) && onDone();
   return (
-    <FormProvider {...form}>
-      <EditorForm
-        keeping={keeping}
-        onSubmit={() => void form.handleSubmit(() => keep(false))()}
-        onForce={() => void keep(true)}
-        onCancel={onDone}
-      >
-        <Sections
-          sections={document.schema === null ? FOLDER_SECTIONS : COLLECTION_SECTIONS}
-          choices={choices}
-          open={open}
-          onOpen={setOpen}
-        />
-      </EditorForm>
-    </FormProvider>
+    <EditorForm keeping={keeping} form={form} keep={keep} onCancel={onDone}>
+      <Sections
+        sections={document.schema === null ? FOLDER_SECTIONS : COLLECTION_SECTIONS}
+        choices={choices}
+        open={open}
+        onOpen={setOpen}
+      />
+    </EditorForm>
   );
 }

@@ -66,14 +66,7 @@ export function DeleteForm({ doomed, onDone, onCancel }: Props) {
   // A comparison that removes nothing has no word on what is removed: the review has.
   const keep = async () => (await keeping.keep(edit, { unchecked: true })) && onDone();
   return (
-    <EditorForm
-      keeping={keeping}
-      onSubmit={() => void keep()}
-      onForce={() => void keep()}
-      onCancel={onCancel}
-      label="Delete in the draft"
-      color="red.8"
-    >
+    <EditorForm keeping={keeping} keep={keep} onCancel={onCancel} label="Delete in the draft" color="red.8">
       <Text>
         <b>{nameOf(doomed)}</b> {CONSEQUENCES[doomed.part]}
       </Text>

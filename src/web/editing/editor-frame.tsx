@@ -1,6 +1,7 @@
 /** The frame of every form that edits the draft: beside the page, or on a page of its own. */
 import { Alert, Button, Drawer, Group, List, Stack } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { type FieldValues, FormProvider, type UseFormReturn } from 'react-hook-form';
 import { ProblemAlert } from '../shared/problem-alert.js';
 import classes from './editor-frame.module.css';
 import { useFocusBack } from './use-focus-back.js';
@@ -32,11 +33,12 @@ export function EditorDrawer({
   );
 }
 
-interface FormProps {
+interface FormProps<Values extends FieldValues> {
   keeping: Keeping;
-  onSubmit: () => void;
-  /** Keeps it although the service has something against it. */
-  onForce: () => void;
+  /** What is to be in order before it is kept, and what inputs below find. */
+  form?: UseFormReturn<Values>;
+  /** @param unchecked although the service has something against it */
+  keep: (unchecked: boolean) => Promise<unknown>;
   onCancel: () => void;
   /** What the button says. */
   label?: string;
@@ -44,7 +46,19 @@ interface FormProps {
   children: ReactNode;
 }
 
-export function EditorForm({ keeping, onSubmit, onForce, onCancel, label, color, children }: FormProps) {
+export function EditorForm<Values extends FieldValues>(props: FormProps<Values>) {
+  const { form } = props;
+  return form === undefined ? (
+    <Frame {...props} />
+  ) : (
+    <FormProvider {...form}>
+      <Frame {...props} />
+    </FormProvider>
+  );
+}
+
+function Frame<Values extends FieldValues>(props: FormProps<Values>) {
+  const { keeping, form, keep, onCancel, label, color, children } = props;
   const { faults, error, isChecking } = keeping;
   return (
     <form
@@ -53,7 +67,8 @@ export function EditorForm({ keeping, onSubmit, onForce, onCancel, label, color,
       onSubmit={(event) => {
         event.preventDefault();
         event.stopPropagation();
-        onSubmit();
+        if (form === undefined) void keep(false);
+        else void form.handleSubmit(() => keep(false))();
       }}
     >
       <Stack gap="md" className={classes.fields}>
@@ -69,7 +84,7 @@ export function EditorForm({ keeping, onSubmit, onForce, onCancel, label, color,
                 </List.Item>
               ))}
             </List>
-            <Button size="xs" variant="default" onClick={onForce}>
+            <Button size="xs" variant="default" onClick={() => void keep(true)}>
               Keep it in the draft anyway
             </Button>
           </Alert>

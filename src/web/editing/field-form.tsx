@@ -1,7 +1,7 @@
 /** A field, new or as it is: its type and column, how it is shown, its rules. */
 import { Accordion, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import { type FieldValues, FormProvider, useForm } from 'react-hook-form';
+import { type FieldValues, useForm } from 'react-hook-form';
 import type { Field } from '../../schema/model/model.js';
 import { FIELD_META_TABLE } from '../../schema/normal-form/field-meta.js';
 import { settledFlags } from './column-defaults.js';
@@ -46,34 +46,27 @@ export function FieldForm({ document, isNew, taken, onDone, onCancel }: Props) {
   };
   const { error } = form.getFieldState('field', form.formState);
   return (
-    <FormProvider {...form}>
-      <EditorForm
-        keeping={keeping}
-        onSubmit={() => void form.handleSubmit(() => keep(false))()}
-        onForce={() => void keep(true)}
-        onCancel={onCancel}
-      >
-        {isNew && (
-          <TextInput
-            label="Name"
-            description="Of the field, and of its column"
-            data-autofocus
-            autoComplete="off"
-            spellCheck={false}
-            error={error?.message}
-            {...form.register('field')}
-          />
-        )}
-        <Sections sections={FIELD_SECTIONS} choices={choices} open={open} onOpen={setOpen}>
-          <Accordion.Item value="Column">
-            <Accordion.Control>Type and column</Accordion.Control>
-            <Accordion.Panel>
-              <ColumnPart before={isNew ? null : document} choices={choices} />
-            </Accordion.Panel>
-          </Accordion.Item>
-        </Sections>
-      </EditorForm>
-    </FormProvider>
+    <EditorForm keeping={keeping} form={form} keep={keep} onCancel={onCancel}>
+      {isNew && (
+        <TextInput
+          label="Name"
+          description="Of the field, and of its column"
+          data-autofocus
+          autoComplete="off"
+          spellCheck={false}
+          error={error?.message}
+          {...form.register('field')}
+        />
+      )}
+      <Sections sections={FIELD_SECTIONS} choices={choices} open={open} onOpen={setOpen}>
+        <Accordion.Item value="Column">
+          <Accordion.Control>Type and column</Accordion.Control>
+          <Accordion.Panel>
+            <ColumnPart before={isNew ? null : document} choices={choices} />
+          </Accordion.Panel>
+        </Accordion.Item>
+      </Sections>
+    </EditorForm>
   );
 }
 

@@ -1,6 +1,6 @@
 /** A new collection with its key and the fields that many have, or a folder. */
 import { Checkbox, SegmentedControl, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
-import { type FieldValues, FormProvider, useController, useForm, useFormContext } from 'react-hook-form';
+import { type FieldValues, useController, useForm, useFormContext } from 'react-hook-form';
 import { COLLECTION_META_DEFAULTS, COLLECTION_META_TABLE } from '../../schema/normal-form/collection-meta.js';
 import type { CollectionMeta } from '../../schema/model/model.js';
 import { newCollection } from './column-defaults.js';
@@ -74,31 +74,24 @@ export function NewCollectionForm({ isFolder, group, taken, onDone, onCancel }: 
     if (await keeping.keep(edit, { unchecked })) onDone((form.getValues() as Values).collection);
   };
   return (
-    <FormProvider {...form}>
-      <EditorForm
-        keeping={keeping}
-        onSubmit={() => void form.handleSubmit(() => keep(false))()}
-        onForce={() => void keep(true)}
-        onCancel={onCancel}
-      >
-        <TextInput
-          label="Name"
-          description={isFolder ? 'Of the folder' : 'Of the collection, and of its table'}
-          // The page is about nothing else.
-          autoFocus
-          autoComplete="off"
-          spellCheck={false}
-          error={form.getFieldState('collection', form.formState).error?.message}
-          {...form.register('collection')}
-        />
-        {!isFolder && <KeyPart />}
-        <SimpleGrid cols={{ base: 1, xs: 2 }}>
-          <MemberInput member={{ path: 'meta.icon', label: 'Icon', kind: 'icon' }} choices={choices} />
-          <MemberInput member={{ path: 'meta.group', label: 'Inside of', kind: 'collection' }} choices={choices} />
-        </SimpleGrid>
-        <MemberInput member={{ path: 'meta.note', label: 'Note', kind: 'area' }} choices={choices} />
-      </EditorForm>
-    </FormProvider>
+    <EditorForm keeping={keeping} form={form} keep={keep} onCancel={onCancel}>
+      <TextInput
+        label="Name"
+        description={isFolder ? 'Of the folder' : 'Of the collection, and of its table'}
+        // The page is about nothing else.
+        autoFocus
+        autoComplete="off"
+        spellCheck={false}
+        error={form.getFieldState('collection', form.formState).error?.message}
+        {...form.register('collection')}
+      />
+      {!isFolder && <KeyPart />}
+      <SimpleGrid cols={{ base: 1, xs: 2 }}>
+        <MemberInput member={{ path: 'meta.icon', label: 'Icon', kind: 'icon' }} choices={choices} />
+        <MemberInput member={{ path: 'meta.group', label: 'Inside of', kind: 'collection' }} choices={choices} />
+      </SimpleGrid>
+      <MemberInput member={{ path: 'meta.note', label: 'Note', kind: 'area' }} choices={choices} />
+    </EditorForm>
   );
 }
 

@@ -1,7 +1,7 @@
 /** Many to any: a junction whose rows say which item, and of which collection. */
 import { Checkbox, SimpleGrid, Stack } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { Controller, FormProvider, useForm } from 'react-hook-form';
+import { Controller, useForm } from 'react-hook-form';
 import type { ReferentialAction } from '../../schema/model/model.js';
 import { EditorForm } from './editor-frame.js';
 import type { RelationFormProps } from './relation-form.js';
@@ -53,42 +53,35 @@ export function AnyForm({ collection, names, chooser, onDone }: RelationFormProp
     if (own && (await keeping.keep(edit, { unchecked }))) onDone();
   };
   return (
-    <FormProvider {...form}>
-      <EditorForm
-        keeping={keeping}
-        onSubmit={() => void form.handleSubmit(() => keep(false))()}
-        onForce={() => void keep(true)}
-        onCancel={onDone}
-      >
-        {chooser}
-        <Controller
-          control={form.control}
-          name="allowed"
-          render={({ field, fieldState }) => (
-            <Checkbox.Group
-              label="Collections that it may lead to"
-              error={fieldState.error?.message}
-              value={field.value}
-              onChange={field.onChange}
-            >
-              <Stack gap={6} mt={6} className={classes.list ?? ''}>
-                {names.collections.map((name) => (
-                  <Checkbox key={name} value={name} label={name} />
-                ))}
-              </Stack>
-            </Checkbox.Group>
-          )}
-        />
-        <NameInput name="field" label="Field here" help="An alias field: it has no column" />
-        <NameInput name="junction" label="Junction" help="A new collection, hidden" />
-        <SimpleGrid cols={{ base: 1, xs: 2 }}>
-          <NameInput name="ownKey" label="Its field that leads here" />
-          <NameInput name="sort" label="Its field for an order by hand" />
-          <NameInput name="item" label="Its field for the item" />
-          <NameInput name="itemCollection" label="Its field for the collection" />
-        </SimpleGrid>
-        <OnDelete label={`When an item of ${collection} is deleted, its rows in the junction`} />
-      </EditorForm>
-    </FormProvider>
+    <EditorForm keeping={keeping} form={form} keep={keep} onCancel={onDone}>
+      {chooser}
+      <Controller
+        control={form.control}
+        name="allowed"
+        render={({ field, fieldState }) => (
+          <Checkbox.Group
+            label="Collections that it may lead to"
+            error={fieldState.error?.message}
+            value={field.value}
+            onChange={field.onChange}
+          >
+            <Stack gap={6} mt={6} className={classes.list ?? ''}>
+              {names.collections.map((name) => (
+                <Checkbox key={name} value={name} label={name} />
+              ))}
+            </Stack>
+          </Checkbox.Group>
+        )}
+      />
+      <NameInput name="field" label="Field here" help="An alias field: it has no column" />
+      <NameInput name="junction" label="Junction" help="A new collection, hidden" />
+      <SimpleGrid cols={{ base: 1, xs: 2 }}>
+        <NameInput name="ownKey" label="Its field that leads here" />
+        <NameInput name="sort" label="Its field for an order by hand" />
+        <NameInput name="item" label="Its field for the item" />
+        <NameInput name="itemCollection" label="Its field for the collection" />
+      </SimpleGrid>
+      <OnDelete label={`When an item of ${collection} is deleted, its rows in the junction`} />
+    </EditorForm>
   );
 }

@@ -1,6 +1,6 @@
 /** A relation that is there: its foreign key, and what happens with items. */
 import { Checkbox, Text } from '@mantine/core';
-import { type FieldValues, FormProvider, useForm, useWatch } from 'react-hook-form';
+import { type FieldValues, useForm, useWatch } from 'react-hook-form';
 import type { ForeignKey, NewRelation } from '../../schema/model/model.js';
 import { ENDS } from '../../schema/normal-form/relation-members.js';
 import { EditorForm } from './editor-frame.js';
@@ -28,30 +28,23 @@ export function RelationEditForm({ document, onDone }: { document: NewRelation; 
   const keep = async (unchecked: boolean) => (await keeping.keep(edit, { unchecked })) && onDone();
   const members: readonly Member[] = one === null ? [...RELATION_MEMBERS, ALLOWED] : RELATION_MEMBERS;
   return (
-    <FormProvider {...form}>
-      <EditorForm
-        keeping={keeping}
-        onSubmit={() => void form.handleSubmit(() => keep(false))()}
-        onForce={() => void keep(true)}
-        onCancel={onDone}
-      >
-        <Text size="sm" c="dimmed">
-          {many}.{field} leads to {one ?? 'one of several collections'}.
-        </Text>
-        <Members members={members} choices={choices} />
-        {one !== null && (
-          <Checkbox
-            label="Kept by a foreign key"
-            description="PostgreSQL refuses what leads nowhere"
-            checked={key !== null}
-            onChange={(event) =>
-              form.setValue('schema', event.currentTarget.checked ? (document.schema ?? NEW_KEY) : null)
-            }
-          />
-        )}
-        {key !== null && <Members members={KEY_MEMBERS} choices={choices} />}
-      </EditorForm>
-    </FormProvider>
+    <EditorForm keeping={keeping} form={form} keep={keep} onCancel={onDone}>
+      <Text size="sm" c="dimmed">
+        {many}.{field} leads to {one ?? 'one of several collections'}.
+      </Text>
+      <Members members={members} choices={choices} />
+      {one !== null && (
+        <Checkbox
+          label="Kept by a foreign key"
+          description="PostgreSQL refuses what leads nowhere"
+          checked={key !== null}
+          onChange={(event) =>
+            form.setValue('schema', event.currentTarget.checked ? (document.schema ?? NEW_KEY) : null)
+          }
+        />
+      )}
+      {key !== null && <Members members={KEY_MEMBERS} choices={choices} />}
+    </EditorForm>
   );
 }
 

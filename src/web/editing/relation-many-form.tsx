@@ -1,6 +1,6 @@
 /** Many to many: a junction between, with its two fields, and the alias fields that show it. */
 import type { ReactNode } from 'react';
-import { FormProvider, useForm, useWatch } from 'react-hook-form';
+import { useForm, useWatch } from 'react-hook-form';
 import { SimpleGrid } from '@mantine/core';
 import type { ReferentialAction } from '../../schema/model/model.js';
 import { EditorForm } from './editor-frame.js';
@@ -61,25 +61,18 @@ export function ManyToManyForm({ collection, names, chooser, onDone }: RelationF
     put('otherKey', chosen === collection ? `related_${chosen}_id` : `${chosen}_id`);
   };
   return (
-    <FormProvider {...form}>
-      <EditorForm
-        keeping={keeping}
-        onSubmit={() => void form.handleSubmit(() => keep(false))()}
-        onForce={() => void keep(true)}
-        onCancel={onDone}
-      >
-        {chooser}
-        <NameSelect name="other" label="With" options={names.collections} onChoose={suggest} />
-        <NameInput name="field" label="Field here" help="An alias field: it has no column" />
-        <NameInput name="otherField" label="Field there" help="An alias field there; empty: none" />
-        <NameInput name="junction" label="Junction" help="A new collection between the two, hidden" />
-        <SimpleGrid cols={{ base: 1, xs: 2 }}>
-          <NameInput name="ownKey" label="Its field that leads here" />
-          <NameInput name="otherKey" label="Its field that leads there" />
-        </SimpleGrid>
-        <NameInput name="sort" label="Its field for an order by hand" help="Empty: none" />
-        <OnDelete label="When an item of either side is deleted, its row in the junction" />
-      </EditorForm>
-    </FormProvider>
+    <EditorForm keeping={keeping} form={form} keep={keep} onCancel={onDone}>
+      {chooser}
+      <NameSelect name="other" label="With" options={names.collections} onChoose={suggest} />
+      <NameInput name="field" label="Field here" help="An alias field: it has no column" />
+      <NameInput name="otherField" label="Field there" help="An alias field there; empty: none" />
+      <NameInput name="junction" label="Junction" help="A new collection between the two, hidden" />
+      <SimpleGrid cols={{ base: 1, xs: 2 }}>
+        <NameInput name="ownKey" label="Its field that leads here" />
+        <NameInput name="otherKey" label="Its field that leads there" />
+      </SimpleGrid>
+      <NameInput name="sort" label="Its field for an order by hand" help="Empty: none" />
+      <OnDelete label="When an item of either side is deleted, its row in the junction" />
+    </EditorForm>
   );
 }

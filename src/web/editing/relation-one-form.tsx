@@ -1,7 +1,7 @@
 /** One side holds a foreign key to the other: many to one, or seen from there one to many. */
 import { Checkbox, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { FormProvider, useForm, useFormContext, useWatch } from 'react-hook-form';
+import { useForm, useFormContext, useWatch } from 'react-hook-form';
 import type { ReferentialAction } from '../../schema/model/model.js';
 import { EditorForm } from './editor-frame.js';
 import type { RelationFormProps } from './relation-form.js';
@@ -56,22 +56,15 @@ export function OneForm({ collection, names, kind, chooser, onDone }: Props) {
     put('alias', isHere ? '' : chosen);
   };
   return (
-    <FormProvider {...form}>
-      <EditorForm
-        keeping={keeping}
-        onSubmit={() => void form.handleSubmit(() => keep(false))()}
-        onForce={() => void keep(true)}
-        onCancel={onDone}
-      >
-        {chooser}
-        <Inputs isHere={isHere} one={one} other={other} options={names.collections} onChoose={suggest} />
-        {key === null && one !== '' && (
-          <Text size="sm" c="red" role="alert">
-            {one} has no primary key of one column, so nothing can lead to it.
-          </Text>
-        )}
-      </EditorForm>
-    </FormProvider>
+    <EditorForm keeping={keeping} form={form} keep={keep} onCancel={onDone}>
+      {chooser}
+      <Inputs isHere={isHere} one={one} other={other} options={names.collections} onChoose={suggest} />
+      {key === null && one !== '' && (
+        <Text size="sm" c="red" role="alert">
+          {one} has no primary key of one column, so nothing can lead to it.
+        </Text>
+      )}
+    </EditorForm>
   );
 }
 

@@ -40,12 +40,7 @@ export function RenameForm({ collection, field, taken, onDone, onCancel }: Props
   };
   const { error } = form.getFieldState('to', form.formState);
   return (
-    <EditorForm
-      keeping={keeping}
-      onSubmit={() => void form.handleSubmit(() => keep(false))()}
-      onForce={() => void keep(true)}
-      onCancel={onCancel}
-    >
+    <EditorForm keeping={keeping} form={form} keep={keep} onCancel={onCancel}>
       <TextInput
         label={`New name of ${from}`}
         data-autofocus

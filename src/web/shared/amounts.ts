@@ -10,6 +10,12 @@ export function bytesText(bytes: number): string {
   return `${value.toLocaleString(undefined, { maximumFractionDigits: digits })} ${bytes === 1 ? 'byte' : UNITS[step]}`;
 }
 
+/** What a table holds, by PostgreSQL's statistics; null: they don't know it yet. */
+export function sizeText({ rows, bytes }: { rows: number | null; bytes: number | null }): string | null {
+  const parts = [rows !== null && `about ${counted(rows, 'row')}`, bytes !== null && bytesText(bytes)];
+  return parts.filter((part) => part !== false).join(', ') || null;
+}
+
 /** `1 row`, `3,000 rows` */
 export const counted = (count: number, one: string, many = `${one}s`): string =>
   `${count.toLocaleString()} ${count === 1 ? one : many}`;

@@ -23,9 +23,8 @@ import { initialState } from '../../../src/schema/model/state.js';
 import { FORCED, sent, STRICT, valueOf } from '../normal-form/read.js';
 import { applied, NOTHING, read } from './read.js';
 import { runToEnd } from '../../../src/kernel/resumable.js';
+import { FOLDER as CORPUS } from '../../corpus/corpus.js';
 import { explored } from '../../support/runs.js';
-
-const CORPUS = join(import.meta.dirname, '../../../../shared/corpus');
 
 const RUNS = Number(process.env['TRIMMINGS'] ?? explored(5).numRuns);
 const FIXTURES = new URL('../../fixtures/trimmings.json', import.meta.url);

@@ -9,7 +9,7 @@ export function lasting(statement: PlannedStatement, planned: PlannedEvent, sent
   const statistics = planned.batch.statistics(tableOfRows(statement));
   const online = statement.preparable !== undefined;
   if (online && planned.batch.online) return undefined;
-  const way = online ? 'with "online", nobody waits for it' : 'online, it is not possible';
+  const way = online ? 'with "online", others wait for short locks only' : 'online, it is not possible';
   const size = statistics === undefined ? '' : ` (${sizeText(statistics)}; ${way})`;
   return {
     message: `${statement.summary}: ${sentence}${size}`,

@@ -1,5 +1,5 @@
 /** The table as PostgreSQL has it: its size, its indexes and constraints, and what others hung on it. */
-import { Badge, Code, Stack, Text, Title } from '@mantine/core';
+import { Badge, Code, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
@@ -8,6 +8,7 @@ import type { DatabaseTable } from '../../service/types.js';
 import { bytesText, counted } from '../../shared/amounts.js';
 import { Answered } from '../../shared/answered.js';
 import { brief } from '../../shared/brief.js';
+import { Section } from '../../shared/section.js';
 import { Time } from '../../shared/time.js';
 import classes from './page.module.css';
 import own from './table-tab.module.css';
@@ -62,7 +63,7 @@ function Dependents({ collection, dependents }: DependentsProps) {
   const inside = collections.filter(({ meta }) => meta.group === collection);
   const isNone = from.length + inside.length + dependents.length === 0;
   return (
-    <Part title="What depends on it">
+    <Section title="What depends on it">
       {isNone && (
         <Text size="sm" c="dimmed">
           Nothing: no relation leads to it, and no view, function or trigger of the database uses it.
@@ -90,7 +91,7 @@ function Dependents({ collection, dependents }: DependentsProps) {
           </Dependent>
         ))}
       </ul>
-    </Part>
+    </Section>
   );
 }
 
@@ -107,7 +108,7 @@ function Dependent({ kind, children }: { kind: string; children: ReactNode }) {
 
 function Indexes({ indexes }: { indexes: DatabaseTable['indexes'] }) {
   return (
-    <Part title={counted(indexes.length, 'index', 'indexes')}>
+    <Section title={counted(indexes.length, 'index', 'indexes')}>
       {indexes.map(({ name, definition, bytes, scans, primary, unique, valid }) => (
         <Named
           key={name}
@@ -117,17 +118,17 @@ function Indexes({ indexes }: { indexes: DatabaseTable['indexes'] }) {
           facts={[bytes !== null && bytesText(bytes), scans !== null && `used ${counted(scans, 'time')}`]}
         />
       ))}
-    </Part>
+    </Section>
   );
 }
 
 function Constraints({ constraints }: { constraints: DatabaseTable['constraints'] }) {
   return (
-    <Part title={counted(constraints.length, 'constraint')}>
+    <Section title={counted(constraints.length, 'constraint')}>
       {constraints.map(({ name, kind, definition, valid }) => (
         <Named key={name} name={name} definition={definition} flags={[kind, !valid && 'not validated']} facts={[]} />
       ))}
-    </Part>
+    </Section>
   );
 }
 
@@ -158,16 +159,5 @@ function Named({ name, definition, flags, facts }: NamedProps) {
       </div>
       <Code className={own.definition}>{brief(definition, 600)}</Code>
     </div>
-  );
-}
-
-function Part({ title, children }: { title: string; children: ReactNode }) {
-  return (
-    <section>
-      <Title order={2} size="h5" mb="xs">
-        {title}
-      </Title>
-      {children}
-    </section>
   );
 }

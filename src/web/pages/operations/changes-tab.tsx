@@ -6,6 +6,7 @@ import { isUnderWay, newestChangesQuery } from '../../service/operations-queries
 import type { ChangeSummary } from '../../service/types.js';
 import { Answered } from '../../shared/answered.js';
 import { brief } from '../../shared/brief.js';
+import { STATES } from '../../shared/change-request/states.js';
 import { useTitle } from '../../shared/page-title.js';
 import { Time } from '../../shared/time.js';
 import { ChangeDetails } from './change-details.js';
@@ -51,15 +52,6 @@ function Empty() {
   );
 }
 
-const COLORS: Readonly<Record<ChangeSummary['state'], string>> = {
-  queued: 'gray',
-  preparing: 'iris',
-  prepared: 'iris',
-  applied: 'teal',
-  failed: 'red',
-  withdrawn: 'gray',
-};
-
 function Line({ change, isOpen }: { change: ChangeSummary; isOpen: boolean }) {
   const { id, state, operation, collections, author, reason, opened_at: since, result } = change;
   return (
@@ -67,7 +59,7 @@ function Line({ change, isOpen }: { change: ChangeSummary; isOpen: boolean }) {
       <div className={classes.head}>
         <div className={classes.words}>
           <Group gap="xs">
-            <Badge variant="light" color={COLORS[state]} tt="none" className={classes.badge}>
+            <Badge variant="light" color={STATES[state].color} tt="none" className={classes.badge}>
               {state}
             </Badge>
             <Text fw={600}>{brief(collections.join(', '), 120) || operation}</Text>

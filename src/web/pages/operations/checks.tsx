@@ -1,6 +1,7 @@
 /** Two questions that read everything there is: asked when somebody wants to know. */
 import { Button, Code, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
+import { counted } from '../../shared/amounts.js';
 import { chainCheck, comparison } from '../../service/operations-queries.js';
 import type { LogVerification, Verification } from '../../service/types.js';
 import { brief } from '../../shared/brief.js';
@@ -72,7 +73,7 @@ function Chain({ found: { ok, checked, head, broken, unprotected } }: { found: L
 function Comparison({ found: { ok, position, differences } }: { found: Verification }) {
   return (
     <div role="status">
-      <State ok={ok}>{ok ? `All the same at event ${position}` : counted(differences.length)}</State>
+      <State ok={ok}>{ok ? `All the same at event ${position}` : counted(differences.length, 'difference')}</State>
       <ul className={classes.lines}>
         {differences.map(({ where, collection, field, member, expected, found }) => (
           <li key={JSON.stringify([where, collection, field, member])} className={classes.difference}>
@@ -88,5 +89,3 @@ function Comparison({ found: { ok, position, differences } }: { found: Verificat
     </div>
   );
 }
-
-const counted = (differences: number): string => `${differences} difference${differences === 1 ? '' : 's'}`;

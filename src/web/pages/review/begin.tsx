@@ -2,16 +2,17 @@
 import { Badge, Button, Group, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
+import { useState } from 'react';
 import { changesQuery } from '../../service/review-queries.js';
 import { useRole } from '../../service/use-session.js';
 import type { ChangeSummary } from '../../service/types.js';
+import { Section } from '../../shared/section.js';
 import { brief } from '../../shared/brief.js';
 import { Page } from '../../shared/page.js';
 import { useTitle } from '../../shared/page-title.js';
 import { Time } from '../../shared/time.js';
 import { Bring } from './parts/bring.js';
-import { STATES } from './request-view.js';
+import { STATES } from '../../shared/change-request/states.js';
 import classes from './review.module.css';
 
 export function Begin() {
@@ -50,17 +51,6 @@ export function Begin() {
         )}
       </Stack>
     </Page>
-  );
-}
-
-function Section({ title, children }: { title: string; children: ReactNode }) {
-  return (
-    <section>
-      <Title order={2} size="h5" mb="xs">
-        {title}
-      </Title>
-      {children}
-    </section>
   );
 }
 

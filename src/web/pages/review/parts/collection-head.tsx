@@ -7,7 +7,7 @@ import { latelyQuery } from '../../../service/review-queries.js';
 import { Time } from '../../../shared/time.js';
 import type { Item } from '../model/items.js';
 import type { LockedTable } from '../model/plan.js';
-import { sizeText } from '../model/sizes.js';
+import { sizeText } from '../../../shared/amounts.js';
 import type { Review } from '../use-review.js';
 import classes from './parts.module.css';
 

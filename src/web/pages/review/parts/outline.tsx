@@ -2,6 +2,7 @@
 import { TextInput } from '@mantine/core';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useDeferredValue, useMemo, useRef, useState } from 'react';
+import { counted } from '../../../shared/amounts.js';
 import { type Item, byCollection } from '../model/items.js';
 import type { Located } from '../model/plan.js';
 import classes from './parts.module.css';
@@ -88,6 +89,5 @@ function Counts({ items, leftOut }: { items: readonly Item[]; leftOut: ReadonlyS
 }
 
 function totalText(items: readonly Item[], collections: number): string {
-  const counted = (count: number, what: string) => `${count.toLocaleString()} ${what}${count === 1 ? '' : 's'}`;
   return `${counted(items.length, 'change')} in ${counted(collections, 'collection')}`;
 }

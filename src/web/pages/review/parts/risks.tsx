@@ -5,7 +5,7 @@ import type { Finding } from '../../../service/types.js';
 import { brief } from '../../../shared/brief.js';
 import { Time } from '../../../shared/time.js';
 import { type LockedTable, type Loss, lossesOf, otherFindings } from '../model/plan.js';
-import { sizeText } from '../model/sizes.js';
+import { sizeText } from '../../../shared/amounts.js';
 import type { Review } from '../use-review.js';
 import classes from './parts.module.css';
 

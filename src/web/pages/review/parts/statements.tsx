@@ -2,7 +2,7 @@
 import { Code, Text } from '@mantine/core';
 import { brief } from '../../../shared/brief.js';
 import { CopyButton } from '../../../shared/copy-button.js';
-import { sizeText } from '../model/sizes.js';
+import { sizeText } from '../../../shared/amounts.js';
 import type { LockedTable, Statement } from '../model/plan.js';
 import classes from './parts.module.css';
 

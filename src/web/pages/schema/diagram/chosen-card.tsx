@@ -6,6 +6,7 @@ import { ActionIcon, Badge, Button, Group, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { counted } from '../../../shared/amounts.js';
 import { fieldsQuery, relationsQuery } from '../../../service/queries.js';
 import type { ListedCollection } from '../../../service/types.js';
 import { brief } from '../../../shared/brief.js';
@@ -88,8 +89,6 @@ function PastFacts({ collection, film: { moment } }: { collection: string; film:
   const count = moment.fields?.get(collection)?.size;
   return count === undefined ? null : <Fact>{counted(count, 'field')} then</Fact>;
 }
-
-const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
 function Fact({ children }: { children: ReactNode }) {
   return (

@@ -1,0 +1,134 @@
+/** How far a change request is: its steps as they go, what it waits for, what is told of it, and giving it up. */
+import { Alert, Code, Group, Progress as Bar, Text } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { SCHEMA } from '../../service/queries.js';
+import { withdraw } from '../../service/review-queries.js';
+import type { ChangeRequest } from '../../service/types.js';
+import { useRole } from '../../service/use-session.js';
+import { durationText, sizeText } from '../amounts.js';
+import { ConfirmButton } from '../confirm-button.js';
+import { ProblemAlert } from '../problem-alert.js';
+import classes from './progress.module.css';
+
+export function Progress({ request }: { request: ChangeRequest }) {
+  const { steps, waiting_for: waiting, queued_behind: behind, holds, cleaning, warnings, errors } = request;
+  return (
+    <div>
+      <ol className={classes.steps}>
+        {steps.map((step) => (
+          <Step key={step.key} step={step} />
+        ))}
+      </ol>
+      {behind.map((id) => (
+        <Text size="sm" mt="sm" key={id}>
+          Before it comes{' '}
+          <Link to="/review" search={{ change: id }}>
+            another request
+          </Link>{' '}
+          that has its tables.
+        </Text>
+      ))}
+      {waiting.length > 0 && <Waiting holders={waiting} />}
+      {holds.length > 0 && (
+        <Text size="sm" c="dimmed" mt="sm">
+          No other change is made meanwhile of: {holds.join(', ')}. Rows can be read and written.
+        </Text>
+      )}
+      {warnings.map(({ code, message }) => (
+        <Text size="sm" mt="xs" key={`${code} ${message}`}>
+          {message}
+        </Text>
+      ))}
+      {errors?.map(({ message }) => (
+        <Alert color="red" mt="sm" role="alert" key={message}>
+          {message}
+        </Alert>
+      ))}
+      {cleaning && (
+        <Text size="sm" mt="sm">
+          What was prepared is being taken away …
+        </Text>
+      )}
+    </div>
+  );
+}
+
+type ShownStep = ChangeRequest['steps'][number];
+
+function Step({ step }: { step: ShownStep }) {
+  const share = shareOf(step);
+  return (
+    <li className={classes.step}>
+      <Group justify="space-between" gap="xs" mb={6}>
+        <Text size="sm" fw={550}>
+          {step.summary}
+        </Text>
+        <Text size="xs" c="dimmed">
+          {factsOf(step).join(', ')}
+        </Text>
+      </Group>
+      <Bar
+        value={(share ?? 1) * 100}
+        animated={step.state === 'running'}
+        color={step.state === 'done' ? 'teal' : 'iris'}
+        aria-label={step.summary}
+      />
+    </li>
+  );
+}
+
+/** 0 to 1; null: it runs, and nobody knows how much of it is done. */
+function shareOf({ state, done }: ShownStep): number | null {
+  if (state === 'waiting') return 0;
+  return state === 'done' ? 1 : done;
+}
+
+function factsOf(step: ShownStep): string[] {
+  const { state, phase, milliseconds } = step;
+  if (state === 'done') return milliseconds === null ? ['done'] : [`done in ${durationText(milliseconds)}`];
+  const share = shareOf(step);
+  const far = state === 'waiting' ? ['waits its turn'] : [share !== null && `${Math.floor(share * 100)} %`, phase];
+  return [...far, sizeText(step)].filter((fact) => typeof fact === 'string');
+}
+
+/** Their SQL is shown to nobody. */
+function Waiting({ holders }: { holders: ChangeRequest['waiting_for'] }) {
+  return (
+    <Alert color="orange" mt="sm" title="Somebody's transaction is in the way">
+      {holders.map(({ pid, application_name: name, age_seconds: age, collection }) => (
+        <Text size="sm" key={`${pid} ${name} ${collection}`}>
+          {name === '' ? 'an application without a name' : name}
+          {pid === null ? ' (a prepared transaction)' : ` (pid ${pid})`} on <Code>{collection}</Code>
+          {age !== null && `, open for ${durationText(age * 1000)}`}
+        </Text>
+      ))}
+    </Alert>
+  );
+}
+
+/** For admins, as long as it can be given up. */
+export function Withdraw({ request: { id, collections, allowed } }: { request: ChangeRequest }) {
+  const client = useQueryClient();
+  const isAdmin = useRole() === 'admin';
+  const giveUp = useMutation({
+    mutationFn: () => withdraw(id),
+    onSettled: async () => {
+      await client.invalidateQueries({ queryKey: ['change', id] });
+      await client.invalidateQueries({ queryKey: [SCHEMA] });
+    },
+  });
+  if (!isAdmin || !allowed.includes('withdraw')) return null;
+  return (
+    <>
+      <ConfirmButton
+        label="Withdraw"
+        sure="Yes, give it up"
+        about={collections.join(', ')}
+        loading={giveUp.isPending}
+        onConfirm={() => giveUp.mutate()}
+      />
+      {giveUp.error !== null && <ProblemAlert error={giveUp.error} />}
+    </>
+  );
+}

@@ -1,0 +1,9 @@
+/** What becomes of a change request, in words and colours. */
+export const STATES = {
+  queued: { color: 'gray', words: 'waits for another request that has its tables' },
+  preparing: { color: 'iris', words: 'is being prepared, while the tables are used' },
+  prepared: { color: 'iris', words: 'is prepared, and about to be applied' },
+  applied: { color: 'teal', words: 'is applied' },
+  failed: { color: 'red', words: 'failed, and nothing was changed' },
+  withdrawn: { color: 'gray', words: 'was withdrawn, and nothing was changed' },
+} as const;

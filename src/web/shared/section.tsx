@@ -1,0 +1,14 @@
+/** A part of a page, under its heading. */
+import { Title } from '@mantine/core';
+import type { ReactNode } from 'react';
+
+export function Section({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <section>
+      <Title order={2} size="h5" mb="xs">
+        {title}
+      </Title>
+      {children}
+    </section>
+  );
+}
