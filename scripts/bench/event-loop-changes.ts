@@ -2,7 +2,7 @@
 import { writeYaml } from '../../src/http/formats/yaml.js';
 import type { Work } from './event-loop.js';
 import { apply, diffTo, filled, list, makeSo, MIB, of, OTHER_BODY, send, type Sent } from './event-loop-requests.js';
-import { emptySnapshot, snapshotOf } from './schemas.js';
+import { emptySnapshot, snapshotOf, wideSnapshot } from './schemas.js';
 import type { Service } from './servers.js';
 
 /** Bodies as large as are taken: real ones, and those that hold as much as is allowed in as little as possible. */
@@ -44,7 +44,13 @@ export function applies(release: string): Work[] {
     return diffTo(to)(service);
   };
   let keys = 0;
+  const wide = (isNullable: boolean): object => wideSnapshot(8, isNullable, release);
   return [
+    {
+      work: 'the plan that makes 12,000 columns NOT NULL (explain)',
+      before: from(wide(true), wide(false)),
+      run: (service, diff) => service.send('POST', '/schema/apply?explain', diff),
+    },
     {
       work: 'an apply of 3,000 collections, tried (dry_run)',
       before: from(nothing, snapshotOf(3_000, release)),

@@ -84,6 +84,9 @@ export function readsOfMany(): Work[] {
     },
     got('the schema of 5,000 collections as it was', '/history/snapshot?at=5000'),
     got('the SQL script of 10,000 collections', '/history/snapshot?export=sql'),
+    ...['ts', 'zod', 'json-schema'].map((lang) =>
+      got(`the types of 10,000 collections as ${lang}`, `/schema/types?lang=${lang}`),
+    ),
     got('what leads from 10,000 collections to none', '/history/diff?to=0'),
     { work: 'what leads from none to 10,000 collections, which is too much', run: askedFor('/history/diff?from=0') },
     got('the verification of 10,000 collections, of which nothing is there', '/projections/verify'),

@@ -54,3 +54,16 @@ export const emptySnapshot = (release: string): object => ({
   fields: [],
   relations: [],
 });
+
+/** A snapshot of `count` collections with 1,500 columns each, nullable or not. */
+export function wideSnapshot(count: number, isNullable: boolean, release: string): object {
+  const names = Array.from({ length: count }, (_, index) => `wide_${index}`);
+  const column = (name: string, index: number) => field(name, 'integer', { is_nullable: isNullable }, index + 1);
+  return {
+    ...emptySnapshot(release),
+    collections: names.map((collection) => ({ collection, meta: {}, schema: {} })),
+    fields: names.flatMap((collection) =>
+      Array.from({ length: 1_500 }, (_, index) => ({ collection, ...column(`field_${index}`, index) })),
+    ),
+  };
+}

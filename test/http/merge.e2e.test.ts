@@ -241,4 +241,23 @@ describe('POST /schema/merge', () => {
       ([status, body]: [number, string]) => status === 409 && body.includes('DIVERGED'),
     );
   });
+
+  it('names the first of many decisions that nothing is to be decided about', async () => {
+    const theirs = changed((snapshot) => void (fieldOf(snapshot, 'title').meta['note'] = 'theirs'));
+    const resolve = Array.from({ length: 150_000 }, (_, index) => ({
+      place: { part: 'collections', collection: `c${index}` },
+      take: 'ours',
+    }));
+    const unused = await merge(theirs, { resolve });
+    expect(unused.status, unused.text.slice(0, 500)).to.equal(400);
+    const { errors } = unused.json as { errors: { extensions: object }[] };
+    expect(errors).to.have.length(100);
+    expect(errors[99]?.extensions).to.include({ code: 'INVALID_PAYLOAD', path: 'resolve[99].place' });
+
+    const path = Array.from({ length: 101 }, () => 'options');
+    const place = { part: 'fields', collection: 'articles', field: 'title', path };
+    const deep = await merge(theirs, { resolve: [{ place, take: 'ours' }] });
+    expect(deep.status, deep.text).to.equal(400);
+    expect(deep.text).to.contain('resolve[0].place');
+  });
 });

@@ -41,7 +41,7 @@ export function mergeRoutes(deps: HttpDeps): Route[] {
     async handle(call) {
       const { body, query, head } = call;
       const { theirs, base: given, ours: named, resolve } = membersOf(body);
-      const resolutions = unwrap(readResolutions(resolve));
+      const resolutions = unwrap(await runYielding(readResolutions(resolve)));
       const ours = named === undefined ? await store.atHead(head) : await momentOf(named, 'ours', call);
       const base = await baseOf(given, ours, call);
       if (!query.force) await inManagedSchema(theirs, schema);

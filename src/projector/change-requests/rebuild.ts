@@ -3,10 +3,10 @@ import type pg from 'pg';
 import { EVENT_COLUMNS, type EventRow, headPosition, toEventRecord } from '../../log/read.js';
 import { own } from '../../postgres/own-tables.js';
 import type { Queryable } from '../../postgres/pool.js';
-import { createTimeSlice, mapYielding } from '../../kernel/event-loop.js';
+import { createTimeSlice } from '../../kernel/event-loop.js';
 import { jsonEqual } from '../../kernel/json.js';
 import { sendBatch } from '../../postgres/exchange.js';
-import { foldChanges } from '../../schema/change-requests/fold.js';
+import { foldChange } from '../../schema/change-requests/fold.js';
 import { CHANGE, type ChangeRequest } from '../../schema/change-requests/model.js';
 import { readEvent } from '../../schema/fold/upcasting.js';
 import type { LogLock } from '../projections/log-lock.js';
@@ -15,24 +15,27 @@ import { writeChanges } from './rows.js';
 
 export const CHANGES_PROJECTION = 'change-requests';
 
-const PAGE = 5_000;
+/** Events, and rows, of one answer. */
+const PAGE = 1_000;
 
 const QUERY = `SELECT ${EVENT_COLUMNS} FROM ${own.events}
  WHERE subject ->> 'kind' = '${CHANGE}' AND position > $1 AND position <= $2 ORDER BY position LIMIT ${PAGE}`;
 
 type Requests = Map<string, ChangeRequest>;
 
-/** Folds the events after a position, and up to another one, into `from`. */
+/** Folds the events after a position, and up to another one, into `requests`, which it returns. */
 export async function foldChangesOf(
   db: Queryable,
   { after, upTo }: { after: number; upTo: number },
-  from: Requests = new Map(),
+  requests: Requests = new Map(),
 ): Promise<Requests> {
-  let requests = from;
+  const slice = createTimeSlice();
   for (let last: number | undefined = after; last !== undefined;) {
     const { rows }: { rows: EventRow[] } = await db.query<EventRow>(QUERY, [last, upTo]);
-    const events = await mapYielding(rows, (row) => readEvent(toEventRecord(row)), createTimeSlice());
-    requests = foldChanges(events, requests);
+    for (const row of rows) {
+      if (slice.isOver()) await slice.yield();
+      foldChange(requests, readEvent(toEventRecord(row)));
+    }
     last = rows.length < PAGE ? undefined : rows.at(-1)?.position;
   }
   return requests;
@@ -67,13 +70,34 @@ export async function rebuildChanges(pool: pg.Pool, lock: LogLock): Promise<Rebu
 /** Where the rows are not what the log says up to a position. */
 export async function verifyChanges(db: Queryable, position: number): Promise<Difference[]> {
   const expected = await foldChangesOf(db, { after: 0, upTo: position });
-  const { rows } = await db.query<{ request: ChangeRequest }>(`SELECT request FROM ${own.changes}`);
-  const found = new Map(rows.map(({ request }) => [request.id, request]));
-  const ids = new Set([...expected.keys(), ...found.keys()]);
-  return [...ids].flatMap((id) => {
-    const [one, other] = [expected.get(id), found.get(id)];
-    return jsonEqual(one ?? null, other ?? null) ? [] : [differenceOf(id, one, other)];
-  });
+  const differences: Difference[] = [];
+  const slice = createTimeSlice();
+  const compare = async (id: string, one?: ChangeRequest, other?: ChangeRequest): Promise<void> => {
+    if (slice.isOver()) await slice.yield();
+    if (!jsonEqual(one ?? null, other ?? null)) differences.push(differenceOf(id, one, other));
+  };
+  for await (const { id, request } of storedChanges(db)) {
+    await compare(id, expected.get(id), request);
+    expected.delete(id);
+  }
+  for (const [id, request] of expected) await compare(id, request);
+  return differences;
+}
+
+interface StoredChange {
+  id: string;
+  request: ChangeRequest;
+}
+
+const STORED = `SELECT id, request FROM ${own.changes} WHERE $1::uuid IS NULL OR id > $1 ORDER BY id LIMIT ${PAGE}`;
+
+/** All rows, in pages. */
+async function* storedChanges(db: Queryable): AsyncGenerator<StoredChange, void, undefined> {
+  for (let last: string | null | undefined = null; last !== undefined;) {
+    const { rows }: { rows: StoredChange[] } = await db.query<StoredChange>(STORED, [last]);
+    yield* rows;
+    last = rows.length < PAGE ? undefined : rows.at(-1)?.id;
+  }
 }
 
 function differenceOf(id: string, one: ChangeRequest | undefined, other: ChangeRequest | undefined): Difference {

@@ -36,18 +36,24 @@ export async function readChanges(
   const { limit, order } = selection;
   const found = await readBatches(db, { ...selection, limit: limit + 1 });
   const page = found.slice(0, limit);
-  const changed = await withChanges(db, travel, order === 'asc' ? page : page.reverse());
-  const batches = order === 'asc' ? changed : changed.reverse();
-  const shown = withinLimit(batches);
-  return { batches: shown, more: found.length > shown.length };
+  const shown = createShown(order);
+  await follow({ db, travel, batches: order === 'asc' ? page : page.toReversed() }, shown);
+  const batches = order === 'asc' ? [...shown.batches] : shown.batches.toReversed();
+  return { batches, more: found.length > batches.length };
 }
 
-/** @param batches side by side, in order of position */
-async function withChanges(db: Queryable, travel: TimeTravel, batches: readonly Batch[]): Promise<ChangedBatch[]> {
+interface Followed {
+  db: Queryable;
+  travel: TimeTravel;
+  /** Side by side, in order of position. */
+  batches: readonly Batch[];
+}
+
+async function follow({ db, travel, batches }: Followed, shown: Shown): Promise<void> {
   const [first] = batches;
   const last = batches.at(-1);
-  if (first === undefined || last === undefined) return [];
-  const following = follow(batches);
+  if (first === undefined || last === undefined) return;
+  const following = comparing(batches, shown);
   let point = await travel.at(first.first_position - 1);
   following.begin(point.state);
   for await (const events of readEventPages(db, { after: point.head.position, upTo: last.last_position })) {
@@ -57,45 +63,70 @@ async function withChanges(db: Queryable, travel: TimeTravel, batches: readonly 
       point = await runYielding(foldPage(point, within));
       at += within.length;
       following.touch(collectionsChanged(within));
-      if (point.head.position === end) await following.end(point);
+      if (point.head.position === end && !(await following.end(point))) return;
     }
   }
-  return following.done;
 }
 
 /** Batch by batch, what is touched between the states at its ends. */
-function follow(batches: readonly Batch[]) {
-  const done: ChangedBatch[] = [];
+function comparing(batches: readonly Batch[], shown: Shown) {
+  let done = 0;
   const touched = new Set<string>();
   let before: State;
   const batch = (): Batch => {
-    const next = batches[done.length];
+    const next = batches[done];
     if (next === undefined) throw new Error('events behind the last batch');
     return next;
   };
   return {
-    done,
     batch,
     begin: (state: State) => void (before = state),
     touch(names: Iterable<string>): void {
       for (const name of names) touched.add(name);
     },
-    async end({ state }: Point): Promise<void> {
+    /** @returns whether the next one is to be looked at */
+    async end({ state }: Point): Promise<boolean> {
       const isTooMuch = touched.size > MOST_TOUCHED;
       const changes = isTooMuch ? null : await runYielding(changedDocuments(before, state, touched));
-      done.push({ ...batch(), changes: changes !== null && countOf(changes) > MOST_DOCUMENTS ? null : changes });
+      const isTooMany = changes !== null && countOf(changes) > MOST_DOCUMENTS;
+      const goesOn = shown.add({ ...batch(), changes: isTooMany ? null : changes });
+      done += 1;
       touched.clear();
       before = state;
+      return goesOn;
     },
   };
 }
 
-/** At least one. */
-function withinLimit(batches: readonly ChangedBatch[]): ChangedBatch[] {
-  let documents = 0;
-  const end = batches.findIndex(({ changes }, index) => {
-    documents += changes === null ? 0 : countOf(changes);
-    return index > 0 && documents > MOST_DOCUMENTS;
-  });
-  return end < 0 ? [...batches] : batches.slice(0, end);
+export interface Shown {
+  /** In order of position. */
+  readonly batches: readonly ChangedBatch[];
+  /** @returns whether there may be room for the next one */
+  add(batch: ChangedBatch): boolean;
 }
+
+/**
+ * Batches with at most `MOST_DOCUMENTS` documents together, added in order of position: forward the first ones, and back
+ * the last ones. No more is held on the way. One alone holds no more than that, so that there is at least one.
+ */
+export function createShown(order: BatchSelection['order']): Shown {
+  const batches: ChangedBatch[] = [];
+  let documents = 0;
+  const isOver = (): boolean => documents > MOST_DOCUMENTS;
+  const without = (batch: ChangedBatch | undefined): void => void (documents -= documentsOf(batch));
+  return {
+    batches,
+    add(batch) {
+      batches.push(batch);
+      documents += documentsOf(batch);
+      if (order === 'asc' && isOver()) {
+        without(batches.pop());
+        return false;
+      }
+      while (isOver()) without(batches.shift());
+      return true;
+    },
+  };
+}
+
+const documentsOf = (batch: ChangedBatch | undefined): number => (batch?.changes ? countOf(batch.changes) : 0);

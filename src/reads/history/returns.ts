@@ -4,6 +4,8 @@
  */
 import type pg from 'pg';
 import type { Queryable } from '../../postgres/pool.js';
+import { createTimeSlice, runYielding } from '../../kernel/event-loop.js';
+import type { Resumable } from '../../kernel/resumable.js';
 import type { Warning } from '../../kernel/warning.js';
 import { COPY, countValues } from '../../projector/ddl/kept/values.js';
 import { type Sql, integer, qualified, sql, trash } from '../../projector/ddl/sql.js';
@@ -30,7 +32,8 @@ export interface Plan {
 
 /** A warning for each table and column that comes, in the order of the events. @param schema that of the tables */
 export async function returnsOf(db: Queryable, schema: string, plan: Plan): Promise<Warning[]> {
-  const made = madeBy(plan);
+  const slice = createTimeSlice();
+  const made = await runYielding(madeBy(plan), slice);
   const known = made.filter(({ restored, identity }) => restored === undefined && identity !== undefined);
   const ends = await endsOf(
     db,
@@ -44,6 +47,7 @@ export async function returnsOf(db: Queryable, schema: string, plan: Plan): Prom
   const until = performance.now() + TIME_TO_COUNT;
   const ask: Ask = (question) => askedWithin(db, question, until - performance.now());
   for (const each of made) {
+    if (slice.isOver()) await slice.yield();
     const { identity, restored, replaced } = each;
     const taken = takenFromTrash(each);
     if (taken !== undefined) warnings.push(await restoredWarning(ask, schema, { ...each, restored: taken }));
@@ -69,17 +73,23 @@ export interface Made {
 export const keyOf = ({ collection, field }: Pick<Made, 'collection' | 'field'>): string =>
   field === null ? collection : memberKey(collection, field);
 
-function madeBy({ before, events, again }: Plan): Made[] {
+function* madeBy({ before, events, again }: Plan): Resumable<Made[]> {
   const made: Made[] = [];
   const former = formerNames();
   const deleted = new Set<string>();
+  const tables = new Map<string, Made['table']>();
+  const tableBefore = (name: string): Made['table'] => {
+    if (!tables.has(name)) tables.set(name, tableOf(before, name));
+    return tables.get(name);
+  };
   for (const event of events) {
+    yield;
     const { type, collection, field } = event;
     if (type === 'field.deleted') deleted.add(memberKey(collection, field ?? ''));
     if (hasRows(event)) {
       const name = keyOf(event);
       const identity = again?.get(name);
-      const table = tableOf(before, former.collection(event.collection));
+      const table = tableBefore(former.collection(event.collection));
       const { restored } = event.data;
       made.push({ collection: event.collection, field, identity, restored, replaced: deleted.has(name), table });
     }

@@ -1,4 +1,5 @@
 /** Where the rows of a plan's tables are before it: in tables, by the names of before; or in the trash that they come back from. */
+import type { Resumable } from '../../kernel/resumable.js';
 import { COPY } from '../../projector/ddl/kept/values.js';
 import { type Sql, ident, join, qualified, sql, targetTable, trash } from '../../projector/ddl/sql.js';
 import { formerNames } from '../../schema/fold/former-names.js';
@@ -34,11 +35,17 @@ interface Table {
   fields: ReadonlyMap<Identity, Field>;
 }
 
-/** By the name after the plan; undefined: the plan makes it, and it has none. */
-export function rowsBefore(plan: Planned, schema: string): (collection: string) => Rows | undefined {
-  const { restored, copies } = takenBy(plan);
+/**
+ * By the name after the plan; undefined: the plan makes it, and it has none. What was asked for is remembered: a plan
+ * asks for each of its fields.
+ */
+export function* rowsBefore(plan: Planned, schema: string): Resumable<(collection: string) => Rows | undefined> {
+  const { restored, copies } = yield* takenBy(plan);
   const former = formerNames();
-  for (const event of plan.events) former.add(event);
+  for (const event of plan.events) {
+    former.add(event);
+    yield;
+  }
   const tableOf = (collection: string, { identities }: CollectionNode): Table | undefined => {
     const name = former.collection(collection);
     const node = plan.before.collections.get(name);
@@ -46,11 +53,16 @@ export function rowsBefore(plan: Planned, schema: string): (collection: string) 
       ? { table: qualified(schema, name), fields: byIdentity(node) }
       : restored.get(identities.collection);
   };
-  return (collection) => {
+  const rowsIn = (collection: string): Rows | undefined => {
     if (isSystemCollection(collection)) return systemRows(targetTable(schema, collection));
     const node = plan.after.collections.get(collection);
     const table = node && tableOf(collection, node);
     return table && rowsOf(node, table, copies);
+  };
+  const known = new Map<string, Rows | undefined>();
+  return (collection) => {
+    if (!known.has(collection)) known.set(collection, rowsIn(collection));
+    return known.get(collection);
   };
 }
 
@@ -60,12 +72,13 @@ function rowsOf(node: CollectionNode, { table, fields }: Table, copies: Readonly
     const position = fields.has(identityOf(field)) ? undefined : copies.get(identityOf(field));
     return position === undefined ? undefined : qualified(trash(position), COPY);
   };
+  let key: Identity[] | undefined;
   return {
     table,
     from(field) {
       const copy = copyOf(field);
       if (copy === undefined) return sql`${table} m`;
-      const key = primaryKeyOf(node).map((each) => identityOf(each.field));
+      key ??= primaryKeyOf(node).map((each) => identityOf(each.field));
       const matches = key.map((each) => sql`m.${ident(fields.get(each)?.field ?? '')} = k.${ident(each)}`);
       return sql`${table} m LEFT JOIN ${copy} k ON ${join(matches, sql` AND `)}`;
     },
@@ -88,10 +101,11 @@ const systemRows = (table: Sql): Rows => ({
 });
 
 /** Tables that come back, and positions where values of columns are that do. */
-function takenBy({ events }: Planned): { restored: Map<Identity, Table>; copies: Map<Identity, number> } {
+function* takenBy({ events }: Planned): Resumable<{ restored: Map<Identity, Table>; copies: Map<Identity, number> }> {
   const restored = new Map<Identity, Table>();
   const copies = new Map<Identity, number>();
   for (const event of events) {
+    yield;
     if (event.type === 'collection.created') {
       const taken = takenFromTrash(event.data);
       if (taken !== undefined) restored.set(taken.identity, tableIn(taken, event.data.fields));

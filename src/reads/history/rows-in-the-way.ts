@@ -2,12 +2,13 @@
  * Rows that a plan can't be carried out with: those without a value for what becomes NOT NULL, and those that point at
  * nothing where a foreign key comes. They are counted where they are before the plan: in tables, or in the trash.
  */
+import { createTimeSlice, runYielding } from '../../kernel/event-loop.js';
 import type { Warning } from '../../kernel/warning.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { hasForeignKey, referencedColumns } from '../../projector/ddl/create-table.js';
 import { type Sql, ident, integer, join, sql } from '../../projector/ddl/sql.js';
 import type { ColumnSchema } from '../../schema/model/model.js';
-import { getField, getRelation } from '../../schema/model/state.js';
+import { getField, getRelation, memberKey } from '../../schema/model/state.js';
 import { TIME_TO_COUNT, askedWithin } from './asked-within.js';
 import { type Planned, type Rows, rowsBefore } from './rows-before.js';
 
@@ -26,7 +27,12 @@ const ENOUGH = 1_000;
 export async function rowsInTheWay(db: Queryable, schema: string, plan: Planned): Promise<Warning[]> {
   const until = performance.now() + TIME_TO_COUNT;
   const warnings: Warning[] = [];
-  for (const { collection, field, rows, told } of questionsOf(plan, schema)) {
+  const slice = createTimeSlice();
+  for (const asked of questionsOf(plan, await runYielding(rowsBefore(plan, schema), slice))) {
+    if (performance.now() > until) break;
+    if (slice.isOver()) await slice.yield();
+    if (asked === undefined) continue;
+    const { collection, field, rows, told } = asked;
     const question = sql`SELECT count(*)::int AS count FROM (${rows} LIMIT ${integer(String(ENOUGH + 1))}) AS t`;
     const { count } = (await askedWithin<{ count: number }>(db, question, until - performance.now())) ?? { count: 0 };
     if (count === 0) continue;
@@ -37,17 +43,20 @@ export async function rowsInTheWay(db: Queryable, schema: string, plan: Planned)
   return warnings;
 }
 
-function questionsOf(plan: Planned, schema: string): Question[] {
-  const rows = rowsBefore(plan, schema);
-  const asked = new Map<string, Question>();
+/** One step for each event: undefined where it brings no new question. */
+function* questionsOf(plan: Planned, rows: Asked['rows']): Generator<Question | undefined, void, void> {
+  const asked = new Set<string>();
   for (const event of plan.events) {
+    yield;
     const { collection, field } = event;
-    if (collection === null || field === null) continue;
+    const ask = QUESTIONS[event.type];
+    if (ask === undefined || collection === null || field === null) continue;
     if (event.type === 'relation.updated' && !event.data.patch.some(({ path }) => KEY.test(path))) continue;
-    const question = QUESTIONS[event.type]?.({ plan, rows, collection, field });
-    if (question !== undefined) asked.set(`${event.type.split('.')[0]} ${collection}.${field}`, question);
+    const key = `${event.type.split('.')[0]} ${memberKey(collection, field)}`;
+    if (asked.has(key)) continue;
+    asked.add(key);
+    yield ask({ plan, rows, collection, field });
   }
-  return [...asked.values()];
 }
 
 /** What makes a foreign key another one. */

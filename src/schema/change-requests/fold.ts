@@ -133,10 +133,13 @@ export function foldChanges(
   from: ReadonlyMap<string, ChangeRequest> = new Map(),
 ): Map<string, ChangeRequest> {
   const requests = new Map(from);
-  for (const event of events) {
-    if (!isChangeEvent(event)) continue;
-    const id = changeIdOf(event);
-    requests.set(id, evolveChange(requests.get(id), event));
-  }
+  for (const event of events) foldChange(requests, event);
   return requests;
+}
+
+/** The same of one event, in the map itself: for logs of many. */
+export function foldChange(requests: Map<string, ChangeRequest>, event: StoredEvent): void {
+  if (!isChangeEvent(event)) return;
+  const id = changeIdOf(event);
+  requests.set(id, evolveChange(requests.get(id), event));
 }

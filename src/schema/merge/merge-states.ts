@@ -36,15 +36,15 @@ export type MergedStates =
  * Member by member: what one side changed is changed, what both changed alike too, and what both changed otherwise is a
  * conflict. Names follow identities; those of theirs are the base's, where it has the same things. The result is
  * a valid schema, or the conflicts say why not.
- * @param resolutions what was decided about conflicts; `unused` tells those about places without anything to decide
+ * @param resolutions what was decided about conflicts; `unused` tells the first of those about places without anything to decide
  */
 export function* mergeStates(sides: MergeSides, resolutions: readonly Resolution[] = []): Resumable<MergedStates> {
-  const merging: Merging = { decisions: decisionsOf(resolutions), conflicts: [] };
+  const merging: Merging = { decisions: yield* decisionsOf(resolutions), conflicts: [] };
   const named = yield* renameSides(sides, merging);
   const { conflicts } = merging;
-  const unused = (): number[] => merging.decisions.unused();
+  const unused = () => merging.decisions.unused();
   // Names come first: until they are decided, nobody knows what is to be compared with what.
-  if (conflicts.length > 0) return { kind: 'conflicts', conflicts, unused: unused() };
+  if (conflicts.length > 0) return { kind: 'conflicts', conflicts, unused: yield* unused() };
   const draft = new Draft(named.ours, named.touched);
   const names = new Set([...named.base.collections.keys(), ...named.theirs.collections.keys()]);
   for (const name of yield* sortedInSteps(names, byName)) {
@@ -56,12 +56,12 @@ export function* mergeStates(sides: MergeSides, resolutions: readonly Resolution
     };
     yield* mergeCollection(merging, draft, name, nodes);
   }
-  if (conflicts.length > 0) return { kind: 'conflicts', conflicts, unused: unused() };
+  if (conflicts.length > 0) return { kind: 'conflicts', conflicts, unused: yield* unused() };
   const state = yield* draft.toStateInSteps();
   const invalid = yield* invalidities(named, state, draft.touched);
-  if (invalid.length > 0) return { kind: 'conflicts', conflicts: invalid, unused: unused() };
+  if (invalid.length > 0) return { kind: 'conflicts', conflicts: invalid, unused: yield* unused() };
   const touched = new Set([...draft.touched, ...named.renames.collections.keys()]);
-  return { kind: 'merged', state, touched, unused: unused() };
+  return { kind: 'merged', state, touched, unused: yield* unused() };
 }
 
 type Nodes = Sides<CollectionNode>;

@@ -1,4 +1,6 @@
 /** Three-way merging: its conflicts, and what was decided about them. */
+import { MAX_PROBLEMS } from '../../kernel/problem.js';
+import type { Resumable } from '../../kernel/resumable.js';
 import type { Json } from '../../kernel/json.js';
 import type { Step } from '../diff/entries.js';
 
@@ -43,8 +45,8 @@ export interface Resolution {
 /** The decisions, by place; each may be asked for often, and what nobody asked for is told. */
 export interface Decisions {
   at(place: MergePlace): Side | undefined;
-  /** Indexes of those about places where there was nothing to decide; what is below a decided place needs none. */
-  unused(): number[];
+  /** Indexes of the first of those about places where there was nothing to decide; what is below a decided place needs none. */
+  unused(): Resumable<number[]>;
 }
 
 const keyOf = ({ part, collection, field, path }: MergePlace): string =>
@@ -57,8 +59,12 @@ function holdersOf({ part, collection, field, path }: MergePlace): MergePlace[] 
   return path === undefined ? (field === undefined ? [] : [whole]) : [whole, ...document];
 }
 
-export function decisionsOf(resolutions: readonly Resolution[]): Decisions {
-  const takes = new Map(resolutions.map(({ place, take }) => [keyOf(place), take]));
+export function* decisionsOf(resolutions: readonly Resolution[]): Resumable<Decisions> {
+  const takes = new Map<string, Side>();
+  for (const { place, take } of resolutions) {
+    takes.set(keyOf(place), take);
+    yield;
+  }
   const used = new Set<string>();
   const isUsed = (place: MergePlace): boolean => used.has(keyOf(place));
   return {
@@ -68,7 +74,14 @@ export function decisionsOf(resolutions: readonly Resolution[]): Decisions {
       if (take !== undefined) used.add(key);
       return take;
     },
-    unused: () =>
-      resolutions.flatMap(({ place }, index) => (isUsed(place) || holdersOf(place).some(isUsed) ? [] : [index])),
+    *unused() {
+      const found: number[] = [];
+      for (const [index, { place }] of resolutions.entries()) {
+        if (!isUsed(place) && !holdersOf(place).some(isUsed)) found.push(index);
+        if (found.length >= MAX_PROBLEMS) break;
+        yield;
+      }
+      return found;
+    },
   };
 }

@@ -1,23 +1,37 @@
 /** Decisions about conflicts, as they are sent; and conflicts for people. */
 import { isObject } from '../../kernel/json.js';
-import { type Path, type Problem, type Result, invalid, ok, refuse, renderPath } from '../../kernel/problem.js';
+import {
+  type Path,
+  type Problem,
+  type Result,
+  invalid,
+  ok,
+  problemsOfEach,
+  refuse,
+  renderPath,
+  unknownMembers,
+} from '../../kernel/problem.js';
+import type { Resumable } from '../../kernel/resumable.js';
 import type { MergePlace, Resolution } from './model.js';
 
+/** Steps of a place: documents are not nested as deep. */
+const LONGEST_PATH = 100;
+
+const MEMBERS: ReadonlySet<string> = new Set(['place', 'take']);
 const PARTS = new Set(['collections', 'fields', 'relations']);
 
-/** The decisions as they were sent. */
-export function readResolutions(given: unknown): Result<Resolution[]> {
+/** The decisions as they were sent: as many as the body holds. */
+export function* readResolutions(given: unknown): Resumable<Result<Resolution[]>> {
   if (given === undefined) return ok([]);
   if (!Array.isArray(given)) return refuse(invalid(['resolve'], 'resolve is an array of { place, take }'));
-  const problems = given.flatMap((each, index) => resolutionProblems(each, ['resolve', index])).slice(0, 100);
+  const problems = yield* problemsOfEach(given, (each, index) => resolutionProblems(each, ['resolve', index]));
   return problems.length > 0 ? refuse(...problems) : ok(given as Resolution[]);
 }
 
 function resolutionProblems(given: unknown, at: Path): Problem[] {
   if (!isObject(given)) return [invalid(at, 'an object with place and take')];
-  const problems: Problem[] = [];
-  const { place, take, ...others } = given;
-  for (const member of Object.keys(others)) problems.push(invalid([...at, member], 'there is no such member here'));
+  const problems = unknownMembers(given, MEMBERS, at);
+  const { place, take } = given;
   if (take !== 'ours' && take !== 'theirs') problems.push(invalid([...at, 'take'], 'take is ours or theirs'));
   if (!isPlace(place)) problems.push(invalid([...at, 'place'], 'place is what a conflict said, as it is'));
   return problems;
@@ -29,7 +43,7 @@ function isPlace(place: unknown): boolean {
   if (typeof part !== 'string' || !PARTS.has(part) || typeof collection !== 'string') return false;
   const isNamed = part === 'collections' ? field === undefined : typeof field === 'string';
   const isStep = (step: unknown): boolean => typeof step === 'string' || Number.isInteger(step);
-  return isNamed && Array.isArray(path) && path.every(isStep);
+  return isNamed && Array.isArray(path) && path.length <= LONGEST_PATH && path.every(isStep);
 }
 
 /** `fields posts.title, meta.note`: for people. */

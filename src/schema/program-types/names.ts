@@ -1,4 +1,6 @@
 /** Names of collections and fields in programs: whatever they are, the text stays what it is meant to be. */
+import type { Resumable } from '../../kernel/resumable.js';
+import { sortedInSteps } from '../../kernel/sorted.js';
 import { byName } from '../model/state.js';
 
 const IDENTIFIER = /^[A-Za-z_$][A-Za-z0-9_$]*$/;
@@ -25,17 +27,18 @@ export const commentText = (text: string): string =>
 const TAKEN: readonly string[] = ['Schema', 'SCHEMA_HASH', 'schemas', 'Record', 'Array', 'Object', 'Json'];
 
 /** A type's name for each collection, by the collections' names: `blog_posts` is `BlogPosts`. None stands twice. */
-export function typeNames(collections: Iterable<string>): ReadonlyMap<string, string> {
-  const taken = new Set(TAKEN);
+export function* typeNames(collections: Iterable<string>): Resumable<ReadonlyMap<string, string>> {
+  // How many have a name already. No name holds the line that is before a number, so that numbered ones are new.
+  const taken = new Map(TAKEN.map((name) => [name, 1]));
   const found = new Map<string, string>();
-  for (const collection of [...collections].sort(byName)) {
+  for (const collection of yield* sortedInSteps(collections, byName)) {
     const words = collection.split(/[^A-Za-z0-9]+/).filter((word) => word !== '');
     const joined = words.map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`).join('');
     const name = /^[A-Za-z]/.test(joined) ? joined : `Collection${joined}`;
-    let free = name;
-    for (let count = 2; taken.has(free); count += 1) free = `${name}_${count}`;
-    taken.add(free);
-    found.set(collection, free);
+    const number = (taken.get(name) ?? 0) + 1;
+    taken.set(name, number);
+    found.set(collection, number === 1 ? name : `${name}_${number}`);
+    yield;
   }
   return found;
 }

@@ -31,7 +31,7 @@ export interface Outline {
 /** Tables alone: a folder has no items. */
 export function* outlineOf(state: State): Resumable<Outline> {
   const nodes = (yield* collectionsInOrder(state)).filter((node) => !isFolder(node));
-  const names = typeNames(nodes.map(({ collection: { collection } }) => collection));
+  const names = yield* typeNames(nodes.map(({ collection: { collection } }) => collection));
   const items: ItemType[] = [];
   for (const node of nodes) {
     const { collection, meta } = node.collection;

@@ -1,0 +1,67 @@
+/** What is said of plans that change many columns: within its time, and in steps. */
+import { setTimeout } from 'node:timers/promises';
+import { expect } from 'chai';
+import type pg from 'pg';
+import { TIME_TO_COUNT } from '../../../src/reads/history/asked-within.js';
+import { type Planned, rowsBefore } from '../../../src/reads/history/rows-before.js';
+import { rowsInTheWay } from '../../../src/reads/history/rows-in-the-way.js';
+import { fold } from '../../../src/schema/fold/evolve.js';
+import { initialState } from '../../../src/schema/model/state.js';
+import { accepted, attempt } from '../../support/given.js';
+
+const TABLES = 8;
+const COLUMNS = 1_500;
+
+const fields = Array.from({ length: COLUMNS }, (_, index) => `f_${index}`);
+const tables = Array.from({ length: TABLES }, (_, index) => `wide_${index}`);
+
+function planOf(): Planned {
+  let before = initialState();
+  for (const collection of tables) {
+    const columns = fields.map((field) => ({ field, type: 'integer', meta: { interface: 'input' }, schema: {} }));
+    const body = { collection, schema: {}, fields: columns };
+    before = accepted(before, 'create-collection', { body, concurrentIndexes: false });
+  }
+  const body = fields.map((field) => ({ field, schema: { is_nullable: false } }));
+  const events = tables.flatMap((collection) => {
+    const result = attempt(before, 'update-fields', { collection, body, concurrentIndexes: false });
+    if (!result.ok) throw new Error(JSON.stringify(result.problems[0]));
+    return result.value;
+  });
+  const placed = events.map((event, index) => ({ ...event, position: before.position + index + 1 }));
+  return { before, after: fold(placed, before), events };
+}
+
+describe('a plan that makes many columns NOT NULL', function () {
+  this.timeout(30_000);
+  let plan: Planned;
+
+  before(() => {
+    plan = planOf();
+  });
+
+  it('is looked through in steps, and at the columns of a table once', () => {
+    const steps = rowsBefore(plan, 'public');
+    let taken = 0;
+    let step = steps.next();
+    for (; step.done !== true; step = steps.next()) taken += 1;
+    expect(taken).to.be.at.least(plan.events.length);
+    const rows = step.value;
+    expect(rows('wide_0')?.column('f_7')).to.deep.include({ name: 'f_7', isNullable: true });
+    expect(rows('wide_0')).to.equal(rows('wide_0'));
+  });
+
+  it('is asked about until the time is over, and no question begins after that', async () => {
+    let asked = 0;
+    // Each answer takes a while, so that there are more questions than time.
+    const slow = {
+      async query() {
+        asked += 1;
+        await setTimeout(TIME_TO_COUNT / 4);
+        return [{ rows: [{ count: 0 }] }];
+      },
+    } as unknown as pg.Pool;
+    expect(await rowsInTheWay(slow, 'public', plan)).to.deep.equal([]);
+    expect(asked).to.be.within(1, 5);
+  });
+});
