@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { columnExtrasV1, tableExtrasV1 } from './extras-schemas.js';
 import { DEFERRABLES, FIELD_WIDTHS, REFERENTIAL_ACTIONS } from '../model/model.js';
+import { ACTIONS } from '../policy/model.js';
 import type { EventType, LogEvent, NewEvent, SchemaEventType } from '../model/events.js';
 
 const text = z.string();
@@ -141,6 +142,14 @@ const changePreparingV1 = z.strictObject({
 const changePreparedV1 = z.strictObject({
   steps: z.array(z.strictObject({ key: text, milliseconds: z.number().nonnegative() })),
 });
+const actionsV1 = z.record(text, z.enum(ACTIONS));
+const policyV1 = z.strictObject({
+  findings: actionsV1,
+  collections: z.array(z.strictObject({ pattern: text, findings: actionsV1 })),
+  online_above_rows: z.int().nonnegative().nullable(),
+  approvals: z.int().positive(),
+  author_may_approve: z.boolean(),
+});
 
 function logPlace() {
   return z.strictObject({ position: z.int().nonnegative(), hash: textOrNull });
@@ -202,6 +211,7 @@ export const EVENT_KINDS: { readonly [T in EventType]: EventKind<T> } = {
   'change.applied': otherEvent(noData),
   'change.failed': otherEvent(z.strictObject({ code: text, document: text })),
   'change.withdrawn': otherEvent(noData),
+  'policy.updated': otherEvent(z.strictObject({ policy: policyV1 })),
 };
 
 /** Whether the schema's fold looks at an event. */

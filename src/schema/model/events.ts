@@ -7,6 +7,7 @@ import type { Collection, Field, NewRelation } from './model.js';
 import type { Json } from '../../kernel/json.js';
 import type { Identity } from './state.js';
 import type { Warning } from '../../kernel/warning.js';
+import type { Policy } from '../policy/model.js';
 
 /** Payload per type of event that changes the schema, newest version. `adopted`: the database was so before, and nothing is done to it. */
 export interface SchemaEventData {
@@ -119,6 +120,8 @@ export interface OtherEventData {
   /** Why is said in a document. `code`: of the first problem. */
   'change.failed': { code: string; document: string };
   'change.withdrawn': Record<string, never>;
+  /** What may be done without asking, whole: from the next batch on. */
+  'policy.updated': { policy: Policy };
 }
 
 /** What a change request asks for. */

@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import {
+  ACTIONS,
+  DEFAULT_POLICY,
+  type Policy,
+  actionOf,
+  foldPolicy,
+  isEnforced,
+  judged,
+  placeOf,
+  policyUpdated,
+} from '../../../src/schema/policy/index.js';
+import { fits } from '../../../src/schema/policy/pattern.js';
+import { changesSchema } from '../../../src/schema/fold/event-schemas.js';
+import { readEvent } from '../../../src/schema/fold/upcasting.js';
+
+const policyOf = (members: Partial<Policy>): Policy => ({ ...DEFAULT_POLICY, ...members });
+
+describe('patterns of collections', () => {
+  const cases: [pattern: string, name: string, fits: boolean][] = [
+    ['articles', 'articles', true],
+    ['articles', 'article', false],
+    ['*', '', true],
+    ['tmp_*', 'tmp_', true],
+    ['tmp_*', 'Tmp_a', false],
+    ['*_log', 'access_log', true],
+    ['a*a', 'a', false],
+    ['a*b*c', 'a-c-b-c', true],
+    ['a*b*c', 'acb', false],
+    ['a*bc*c', 'abc', false],
+    ['a.c', 'abc', false],
+    ['[ab]', 'a', false],
+    ['*__proto__*', '__proto__', true],
+  ];
+  for (const [pattern, name, expected] of cases)
+    it(`${pattern} ${expected ? 'fits' : 'does not fit'} ${JSON.stringify(name)}`, () =>
+      assert.equal(fits(pattern, name), expected));
+
+  it('say what a regular expression says', () => {
+    const text = fc.string({ unit: fc.constantFrom('a', 'b', '*'), maxLength: 8 });
+    const name = fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 10 });
+    fc.assert(
+      fc.property(text, name, (pattern, value) =>
+        assert.equal(fits(pattern, value), new RegExp(`^${pattern.replaceAll('*', '[ab]*')}$`).test(value)),
+      ),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('take no time of their own, however many stars they have', () => {
+    const started = performance.now();
+    assert.equal(fits(`${'a*'.repeat(120)}b`, 'a'.repeat(63)), false);
+    assert.ok(performance.now() - started < 50);
+  });
+});
+
+describe('the policy', () => {
+  it('is that of the newest event, and the default before', () => {
+    const first = policyOf({ findings: { LOSES_DATA: 'refuse' } });
+    const second = policyOf({ approvals: 2 });
+    assert.deepEqual(foldPolicy([]), DEFAULT_POLICY);
+    assert.deepEqual(foldPolicy([policyUpdated(first), policyUpdated(second)]), second);
+  });
+
+  it('comes back from the log as it was set, and is no change of the schema', () => {
+    const policy = policyOf({
+      collections: [{ pattern: 'a*', findings: { LOSES_DATA: 'off' } }],
+      online_above_rows: 0,
+    });
+    const event = { ...policyUpdated(policy), position: 3 };
+    assert.deepEqual(foldPolicy([readEvent(JSON.parse(JSON.stringify(event)) as typeof event)]), policy);
+    assert.equal(changesSchema(event), false);
+  });
+
+  it('is not read where it says what this release does not know', () => {
+    const data = { policy: { ...DEFAULT_POLICY, findings: { LOSES_DATA: 'forbid' } } };
+    assert.throws(() => readEvent({ ...policyUpdated(DEFAULT_POLICY), data, position: 3 }), /event 3 can't be read/);
+  });
+
+  it('stops nothing by default, nor by what is only shown', () => {
+    assert.equal(isEnforced(DEFAULT_POLICY), false);
+    assert.equal(isEnforced(policyOf({ findings: { LOSES_DATA: 'warn', MAY_FAIL: 'off' }, approvals: 3 })), false);
+    for (const action of ['acknowledge', 'approve', 'refuse'] as const) {
+      assert.equal(isEnforced(policyOf({ findings: { LOSES_DATA: action } })), true);
+      assert.equal(isEnforced(policyOf({ collections: [{ pattern: '*', findings: { LOSES_DATA: action } }] })), true);
+    }
+    assert.equal(isEnforced(policyOf({ online_above_rows: 0 })), true);
+  });
+
+  it('asks the first pattern that fits and has the code, and then what holds for all', () => {
+    const policy = policyOf({
+      findings: { LOSES_DATA: 'refuse', MAY_FAIL: 'approve' },
+      collections: [
+        { pattern: 'tmp_*', findings: { LOSES_DATA: 'off' } },
+        { pattern: 'tmp_kept', findings: { LOSES_DATA: 'approve', MAY_FAIL: 'note' } },
+      ],
+    });
+    assert.equal(actionOf(policy, 'LOSES_DATA', 'tmp_kept'), 'off');
+    assert.equal(actionOf(policy, 'MAY_FAIL', 'tmp_kept'), 'note');
+    assert.equal(actionOf(policy, 'MAY_FAIL', 'tmp_a'), 'approve');
+    assert.equal(actionOf(policy, 'LOSES_DATA', 'articles'), 'refuse');
+    assert.equal(actionOf(policy, 'LOSES_DATA', undefined), 'refuse');
+    assert.equal(actionOf(policy, 'constructor', 'articles'), undefined);
+    assert.equal(actionOf(policyOf({ collections: [{ pattern: '*', findings: {} }] }), '__proto__', 'a'), undefined);
+  });
+});
+
+describe('a finding by a policy', () => {
+  const found = { code: 'LOSES_DATA', level: 'danger', collection: 'articles', field: 'title' } as const;
+
+  it('is shown by its level where the policy says nothing', () => {
+    assert.deepEqual(judged(DEFAULT_POLICY, found), { ...found, action: 'warn' });
+    assert.deepEqual(judged(DEFAULT_POLICY, { ...found, level: 'note' }), { ...found, level: 'note', action: 'note' });
+  });
+
+  it('is not shown, a note, or at least a warning', () => {
+    const by = (action: (typeof ACTIONS)[number], level: 'note' | 'danger') =>
+      judged(policyOf({ findings: { LOSES_DATA: action } }), { ...found, level });
+    assert.equal(by('off', 'danger'), undefined);
+    assert.equal(by('note', 'danger')?.level, 'note');
+    assert.equal(by('warn', 'note')?.level, 'warn');
+    assert.equal(by('refuse', 'danger')?.level, 'danger');
+    for (const action of ACTIONS.slice(1)) assert.equal(by(action, 'note')?.action, action);
+  });
+
+  it('has to be made online where the table is larger, or may be', () => {
+    const policy = policyOf({ online_above_rows: 1_000, findings: { INDEX_UNDER_LOCK: 'off' } });
+    const by = (rows: number | null, bytes: number | null, online = true) =>
+      judged(policy, { ...found, code: 'INDEX_UNDER_LOCK', online, statistics: { rows, bytes } })?.action;
+    assert.equal(by(1_001, 1), 'refuse');
+    assert.equal(by(1_000, 1_000_000), undefined);
+    assert.equal(by(null, 1_000_000), 'refuse');
+    assert.equal(by(null, 8_192), undefined);
+    assert.equal(by(null, null), 'refuse');
+    assert.equal(by(1_001, 1, false), undefined);
+    assert.equal(judged(policy, { ...found, code: 'INDEX_UNDER_LOCK', online: true })?.action, 'refuse');
+  });
+
+  it('is named by its place', () => {
+    assert.equal(placeOf(found), 'articles.title');
+    assert.equal(placeOf({ collection: 'a.b' }), 'a.b');
+    assert.equal(placeOf({}), '');
+  });
+});
