@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { runYielding } from '../kernel/event-loop.js';
 import { CHECK_QUERY, type CheckRow, isReplaced, toHeadCheck } from '../log/divergence.js';
 import { EVENT_COLUMNS, type EventRow, toEventRecord } from '../log/read.js';
+import { POLICY_QUERY, toPolicy } from '../log/policy.js';
 import { emptyHead } from '../log/head.js';
 import { advisoryKey } from '../postgres/advisory.js';
 import { type Backend, backendOf } from '../postgres/backend.js';
@@ -21,6 +22,7 @@ import { LogDivergedError, type Point, foldLog, foldPage } from '../log/fold.js'
 import { HELD, type Held } from '../projector/change-requests/rows.js';
 import type { Store } from '../reads/store.js';
 import { readEvent } from '../schema/fold/upcasting.js';
+import type { Policy } from '../schema/policy/index.js';
 import type { Try } from './keep-alive.js';
 import { DivergedError } from './diverged.js';
 import { LogBusyError } from './lock-conflict.js';
@@ -40,6 +42,8 @@ export interface Begun {
   point: Point;
   /** Whose tables nothing but their change request may change. */
   held: Held[];
+  /** At the log's head: that of another process's last word. */
+  policy: Policy;
   /** The rows of the caller's own question. */
   found: Record<string, unknown>[];
 }
@@ -78,10 +82,11 @@ export async function begin(client: pg.ClientBase, options: PipelineOptions, how
       values: [from.head.position],
     },
     { text: HELD },
+    { text: POLICY_QUERY },
     how.question ?? NOTHING,
     ...(how.savepoint === true ? [{ text: `SAVEPOINT ${SAVEPOINT}` }] : []),
   ]).catch(notBegun);
-  const [, , , limited, , checked, events, held, found] = results.map(({ rows }) => rows);
+  const [, , , limited, , checked, events, held, policy, found] = results.map(({ rows }) => rows);
   const backend = backendOf(client, limited?.[0]);
   how.attendance.began(backend);
   const check = checked?.[0] as unknown as CheckRow;
@@ -98,6 +103,7 @@ export async function begin(client: pg.ClientBase, options: PipelineOptions, how
     backend,
     timeline: check.timeline,
     held: (held ?? []) as unknown as Held[],
+    policy: toPolicy((policy ?? []) as unknown as EventRow[]).policy,
     found: found ?? [],
   };
 }

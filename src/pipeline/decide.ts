@@ -31,7 +31,7 @@ export interface DecidedBatch {
 interface Deciding {
   options: PipelineOptions;
   job: Job;
-  begun: Pick<Begun, 'point' | 'held'>;
+  begun: Pick<Begun, 'point' | 'held' | 'policy'>;
   waits: Keeping['waits'];
 }
 
@@ -40,13 +40,13 @@ export async function decideBatch(
   client: pg.ClientBase,
   { options, job, begun, waits }: Deciding,
 ): Promise<DecidedBatch | Refusal> {
-  const { point, held } = begun;
+  const { point, held, policy } = begun;
   const decided = await decideEvents(client, { job, state: point.state, options, waits });
   if (decided.kind === 'refused') return decided;
   const { schema } = options.place;
   const { events, warnings } = decided;
   const { statements, after } = await runYielding(planBatch(point.state, events, schema));
-  const planned = { before: point, after, events, statements, schema, held };
+  const planned = { before: point, after, events, statements, schema, held, policy };
   const { request } = job;
   const revised = (await request.revise?.(client, planned)) ?? { ...planned, kind: 'revised', also: [] };
   if (revised.kind === 'refused') return revised;

@@ -23,7 +23,7 @@ export async function attemptDryRun({ options, job, ...at }: Attempt): Promise<D
   if (decided.kind === 'refused') return rollback(client, decided);
   const { events, statements, after, warnings } = decided;
   const { schema } = options.place;
-  const planning = { before: point, after, events, statements, schema, held: begun.held };
+  const planning = { before: point, after, events, statements, schema, held: begun.held, policy: begun.policy };
   const preparation = await job.request.foresee?.(client, planning);
   if (preparation?.kind === 'not possible')
     return rollback(client, { kind: 'refused', problems: preparation.problems });

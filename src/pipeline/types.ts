@@ -9,6 +9,7 @@ import type { Parameterised } from '../postgres/exchange.js';
 import type { Point, Store } from '../reads/store.js';
 import type { Cause, Divergence, LogEvent, StoredEvent } from '../schema/model/events.js';
 import type { CommandOf, OperationName } from '../schema/operations/index.js';
+import type { Policy } from '../schema/policy/index.js';
 import type { Problem, Result } from '../kernel/problem.js';
 import type { State } from '../schema/model/state.js';
 import type { Resumable } from '../kernel/resumable.js';
@@ -110,6 +111,8 @@ export interface PlannedBatch {
   schema: string;
   /** Whose tables nothing but their change request may change, oldest first. */
   held: readonly Held[];
+  /** At the log's head. */
+  policy: Policy;
 }
 
 /** What is done in place of a planned batch. */
@@ -124,6 +127,8 @@ export interface RevisedBatch {
   also: readonly Parameterised[];
   /** The change request that may change the tables which it holds. */
   change?: string;
+  /** How many people have approved exactly this change, as the policy counts them; absent: nobody. */
+  approvals?: number;
 }
 
 /** In the command's transaction, under the log's lock. Called again when the transaction is repeated. */

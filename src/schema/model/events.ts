@@ -8,6 +8,9 @@ import type { Json } from '../../kernel/json.js';
 import type { Identity } from './state.js';
 import type { Warning } from '../../kernel/warning.js';
 import type { Policy } from '../policy/model.js';
+import type { Divergence } from './divergence.js';
+
+export type { Divergence, LogPlace } from './divergence.js';
 
 /** Payload per type of event that changes the schema, newest version. `adopted`: the database was so before, and nothing is done to it. */
 export interface SchemaEventData {
@@ -149,27 +152,6 @@ export interface EventData extends SchemaEventData, OtherEventData {}
 
 export type SchemaEventType = keyof SchemaEventData;
 export type EventType = keyof EventData;
-
-/** A place in the log: `hash` is that of the event there; null where only the position was known. */
-export interface LogPlace {
-  position: number;
-  hash: string | null;
-}
-
-/** A log that was found to be shorter than, or other than, what was seen of it. */
-export interface Divergence {
-  /** The newest place of the log that was seen, and that is not in it any more. */
-  seen: LogPlace;
-  /** The end of the log that was found instead. */
-  found: LogPlace;
-  /**
-   * Position of the newest event that is in both, as far as whoever noticed it remembers: nothing up to there is lost. The
-   * log may have gone on since, so it is not always the end that was found. Null: nothing in common is remembered.
-   */
-  fork?: number | null;
-  /** ISO 8601. */
-  noticed_at: string;
-}
 
 /** What an event is about, other than a collection: `{ kind: 'log', id: '42' }`. */
 export interface Subject {
