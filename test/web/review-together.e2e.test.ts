@@ -30,6 +30,8 @@ describe('the review page of the admin app: what happens meanwhile', () => {
   const card = (page: Page, name: string) => page.getByRole('article', { name, exact: true });
   const why = (page: Page) => page.getByRole('textbox', { name: 'Why' });
   const apply = (page: Page) => page.getByRole('button', { name: 'Apply', exact: true });
+  /** Until then, what is asked may be refused because of what somebody else does. */
+  const planned = (page: Page) => page.locator('button:enabled', { hasText: /^Apply$/ }).waitFor();
   const patch = (body: unknown) => send('/collections/articles', { meta: body }, 'PATCH');
   const note = async () => (await get<CollectionDocument>('/collections/articles')).meta.note;
   const changed = async () => (await get<object[]>('/history/batches?limit=1000')).length;
@@ -70,6 +72,7 @@ describe('the review page of the admin app: what happens meanwhile', () => {
     const page = await app.visit({ path: `/review?to=${then}` });
     await card(page, 'collection articles').getByText('note changes from “second” to “first”').waitFor();
     await why(page).fill('typed by me');
+    await planned(page);
     await patch({ note: 'third', color: '#ff0000' });
     const told = page.getByRole('alert').filter({ hasText: 'The schema has changed since' });
     await told.waitFor();
@@ -92,7 +95,7 @@ describe('the review page of the admin app: what happens meanwhile', () => {
 
   it('leaves theirs where that is chosen', async () => {
     const page = await app.visit({ path: `/review?to=${then}` });
-    await card(page, 'collection articles').waitFor();
+    await planned(page);
     await patch({ note: 'third', icon: 'home' });
     const told = page.getByRole('alert').filter({ hasText: 'The schema has changed since' });
     await told.getByRole('radio', { name: 'Theirs: third' }).check();
@@ -116,6 +119,7 @@ describe('the review page of the admin app: what happens meanwhile', () => {
       .waitFor();
     await page.getByText('One change is refused').waitFor();
     await page.getByRole('checkbox', { name: 'Take along: field articles.title' }).uncheck();
+    await planned(page);
     await patch({ note: 'theirs' });
     const told = page.getByRole('alert').filter({ hasText: 'The schema has changed since' });
     await told.getByRole('button', { name: /^Go on/ }).click();

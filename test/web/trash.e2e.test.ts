@@ -58,6 +58,7 @@ describe('the trash in the admin app', () => {
     await page.getByRole('option', { name: 'offers_vendor_foreign' }).click();
     await page.keyboard.press('Escape');
     await page.getByText('What stays away').waitFor();
+    await expectAccessible(page);
     await dialog.getByRole('button', { name: 'Restore', exact: true }).click();
     await dialog.getByText('is back').waitFor();
     await dialog

@@ -113,8 +113,21 @@ async function beginAgain(context: StepContext, copying: Copying): Promise<Progr
 
 /** Until the change itself can follow the rest. */
 async function followToTheEnd(context: StepContext, copying: Copying, pace: Pace): Promise<void> {
-  const { signal, progress, session } = context;
+  const { progress, session } = context;
   progress({ done: 1, phase: 'following what is written' });
+  await pursue(context, copying, pace);
+  const { rows } = await session.query<{ count: string }>(sql`SELECT count(*) FROM ${copyTable(copying)}`);
+  await session.query(sql`COMMENT ON TABLE ${copyTable(copying)} IS ${literal(String(rows[0]?.count ?? 0))}`);
+  // Under the lock of the change others wait: what was written while a large copy was counted isn't left for it, nor the
+  // places of all the notes that were followed, through which it would look for the last ones.
+  await session.query(sql`VACUUM (TRUNCATE false) ${notedTable(copying)}`);
+  await pursue(context, copying, pace);
+  await requireNothingLost(context, copying);
+}
+
+/** Follows what is written until little of it is left. */
+async function pursue(context: StepContext, copying: Copying, pace: Pace): Promise<void> {
+  const { signal, session } = context;
   const pursuit = new Pursuit();
   for (let isNear = false; !isNear;) {
     signal.throwIfAborted();
@@ -127,9 +140,6 @@ async function followToTheEnd(context: StepContext, copying: Copying, pace: Pace
     isNear = pursuit.isNear(notes);
     if (pursuit.isTimeToLook()) await look(context, copying, pursuit);
   }
-  await requireNothingLost(context, copying);
-  const { rows } = await session.query<{ count: string }>(sql`SELECT count(*) FROM ${copyTable(copying)}`);
-  await session.query(sql`COMMENT ON TABLE ${copyTable(copying)} IS ${literal(String(rows[0]?.count ?? 0))}`);
 }
 
 /** @throws PreparationRefused where it is hopeless */

@@ -1,7 +1,8 @@
 /** The frame of every form that edits the draft: beside the page, or on a page of its own. */
-import { Alert, Button, Drawer, Group, List, Stack } from '@mantine/core';
+import { Button, Drawer, Group, List, Stack } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { type FieldValues, FormProvider, type UseFormReturn } from 'react-hook-form';
+import { Caution } from '../shared/caution.js';
 import { ProblemAlert } from '../shared/problem-alert.js';
 import classes from './editor-frame.module.css';
 import { useFocusBack } from './use-focus-back.js';
@@ -75,7 +76,7 @@ function Frame<Values extends FieldValues>(props: FormProps<Values>) {
         {children}
         {error !== null && <ProblemAlert error={error} />}
         {faults.length > 0 && (
-          <Alert color="orange" variant="light" role="alert" title="The service would refuse this">
+          <Caution isNews title="The service would refuse this">
             <List size="sm" mb="sm">
               {faults.map(({ part, key, message }) => (
                 <List.Item key={`${part} ${key} ${message}`}>
@@ -87,7 +88,7 @@ function Frame<Values extends FieldValues>(props: FormProps<Values>) {
             <Button size="xs" variant="default" onClick={() => void keep(true)}>
               Keep it in the draft anyway
             </Button>
-          </Alert>
+          </Caution>
         )}
       </Stack>
       <Group justify="flex-end" className={classes.foot}>

@@ -8,6 +8,7 @@ import { RefusedError } from '../../service/errors.js';
 import { SCHEMA } from '../../service/queries.js';
 import { type Restoring, restore, restorePlanQuery } from '../../service/trash-queries.js';
 import type { TrashEntry } from '../../service/types.js';
+import { Caution } from '../../shared/caution.js';
 import { ProblemAlert } from '../../shared/problem-alert.js';
 import { ReasonInput } from '../../shared/reason-input.js';
 import { Waiting } from '../../shared/waiting.js';
@@ -120,13 +121,13 @@ function Outlook({ outlook: { comes, stays, refused } }: { outlook: RestoreOutlo
         </Text>
       ))}
       {stays.length > 0 && (
-        <Alert color="orange" title="What stays away">
+        <Caution title="What stays away">
           {stays.map((message) => (
             <Text size="sm" key={message}>
               {message}
             </Text>
           ))}
-        </Alert>
+        </Caution>
       )}
       {refused.length === 0 && stays.length === 0 && (
         <Text size="sm">Tried just now: all of it comes back, with its rows.</Text>

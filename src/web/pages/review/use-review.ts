@@ -1,6 +1,6 @@
 /** A review in the hands of its reader: what is left out, why it is done, what the service says of it. */
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useCallback, useMemo, useRef, useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { RefusedError, UnreachableError } from '../../service/errors.js';
 import { SCHEMA } from '../../service/queries.js';
 import { type Applied, type Applying, apply, explain, rehearse } from '../../service/review-queries.js';
@@ -17,12 +17,13 @@ import type { Source } from './sources/source.js';
 
 interface Options {
   source: Source;
+  /** Others have changed the schema since: what is planned for the schema of before is refused. */
+  isBehind: boolean;
   onDone: (applied: Applied) => Promise<void>;
 }
 
-export function useReview({ source, onDone }: Options) {
+export function useReview({ source, isBehind, onDone }: Options) {
   const { reviewed } = source;
-  const isAdmin = useRole() === 'admin';
   const items = useMemo(() => itemsOf(reviewed.diff), [reviewed.diff]);
   const { leftOut, reason, setReason, leave, kept } = useTyped(source, items);
   const [online, setOnline] = useState(false);
@@ -32,17 +33,13 @@ export function useReview({ source, onDone }: Options) {
   const why = reason ?? reasonFor(carriedOut);
   const applying: Applying = { hash: reviewed.hash, diff: chosen.diff, online, purge };
   const about = useMemo(() => ({}), [chosen, online, purge]);
-  const plan = useQuery({
-    queryKey: ['explained', source.key, reviewed.hash, [...leftOut], online, purge],
-    enabled: isAdmin && carriedOut.length > 0,
-    staleTime: Infinity,
-    gcTime: 0,
-    placeholderData: keepPreviousData,
-    queryFn: ({ signal }) => explain(applying, signal),
+  const { plan, isStale, refusal } = usePlan(applying, {
+    key: ['explained', source.key, reviewed.hash, [...leftOut], online, purge],
+    isWanted: carriedOut.length > 0 && !isBehind,
   });
   const { rehearsal, carryOut } = useSending({ applying, why, about, source, onDone });
   const shown = rehearsal.data?.about === about ? rehearsal.data.plan : plan.data;
-  const problems = problemsOf(carryOut.error ?? rehearsal.error ?? plan.error, shown?.errors);
+  const problems = problemsOf(carryOut.error ?? rehearsal.error ?? refusal, shown?.errors);
   return {
     original: reviewed.diff,
     items,
@@ -58,6 +55,7 @@ export function useReview({ source, onDone }: Options) {
     plan: carriedOut.length === 0 ? undefined : shown,
     isPlanning: plan.isFetching,
     planError: plan.error,
+    isStale,
     rehearsal,
     isRehearsed: rehearsal.data?.about === about,
     carryOut,
@@ -72,6 +70,28 @@ const chosenItems = (items: ReturnType<typeof itemsOf>, leftOut: ReadonlySet<str
     ({ key, members }) =>
       !leftOut.has(key) && (members.length === 0 || members.some((member) => !leftOut.has(member.key))),
   );
+
+/** What it would do, read again whenever something else would be sent. */
+function usePlan(applying: Applying, { key, isWanted }: { key: readonly unknown[]; isWanted: boolean }) {
+  const client = useQueryClient();
+  const isAdmin = useRole() === 'admin';
+  const plan = useQuery({
+    queryKey: key,
+    enabled: isAdmin && isWanted,
+    staleTime: Infinity,
+    gcTime: 0,
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal }) => explain(applying, signal),
+  });
+  const isStale = codeOf(plan.error) === 'SCHEMA_CHANGED';
+  // What others did is shown as soon as it is known where the schema is.
+  useEffect(() => {
+    if (isStale) void client.invalidateQueries({ queryKey: ['info'] });
+  }, [isStale, client]);
+  return { plan, isStale, refusal: isStale ? null : plan.error };
+}
+
+const codeOf = (error: Error | null): string | undefined => (error instanceof RefusedError ? error.code : undefined);
 
 const NO_PROBLEMS: readonly Problem[] = [];
 

@@ -33,10 +33,11 @@ export function Workspace({ source }: { source: Source }) {
       ? navigate({ to: '/' })
       : navigate({ to: '/review', search: { done: applied.batch } });
   };
-  const review = useReview({ source, onDone });
   const since = useSince(source);
+  const review = useReview({ source, isBehind: since !== undefined, onDone });
   if (review.items.length === 0) return <Same source={source} />;
-  const held = since === undefined ? null : 'Not before the schema as it is now was looked at: see above.';
+  const held =
+    since === undefined && !review.isStale ? null : 'Not before the schema as it is now was looked at: see above.';
   return (
     <div className={classes.review}>
       <header className={classes.header}>

@@ -7,6 +7,7 @@ import { withdraw } from '../../service/review-queries.js';
 import type { ChangeRequest } from '../../service/types.js';
 import { useRole } from '../../service/use-session.js';
 import { durationText, sizeText } from '../amounts.js';
+import { Caution } from '../caution.js';
 import { ConfirmButton } from '../confirm-button.js';
 import { ProblemAlert } from '../problem-alert.js';
 import classes from './progress.module.css';
@@ -95,7 +96,7 @@ function factsOf(step: ShownStep): string[] {
 /** Their SQL is shown to nobody. */
 function Waiting({ holders }: { holders: ChangeRequest['waiting_for'] }) {
   return (
-    <Alert color="orange" mt="sm" title="Somebody's transaction is in the way">
+    <Caution title="Somebody's transaction is in the way">
       {holders.map(({ pid, application_name: name, age_seconds: age, collection }) => (
         <Text size="sm" key={`${pid} ${name} ${collection}`}>
           {name === '' ? 'an application without a name' : name}
@@ -103,7 +104,7 @@ function Waiting({ holders }: { holders: ChangeRequest['waiting_for'] }) {
           {age !== null && `, open for ${durationText(age * 1000)}`}
         </Text>
       ))}
-    </Alert>
+    </Caution>
   );
 }
 
