@@ -53,14 +53,27 @@ async function connected(name: string): Promise<pg.Client> {
   return client;
 }
 
-async function timed(work: () => Promise<unknown>): Promise<number> {
+/** When those who wait now began to. */
+const waiting = { reader: new Set<{ since: number }>(), writer: new Set<{ since: number }>() };
+
+/** Of those who wait still: what is over for the change isn't yet for them. */
+function longestOf(who: keyof typeof waiting): number {
+  const since = Math.min(...[...waiting[who]].map((each) => each.since));
+  return Number.isFinite(since) ? performance.now() - since : 0;
+}
+
+async function timed(who: keyof typeof waiting, work: () => Promise<unknown>): Promise<number> {
   const started = performance.now();
+  const wait = { since: started };
+  waiting[who].add(wait);
   try {
     await work();
     count += 1;
   } catch (error) {
     const code = (error as { code?: string }).code ?? String(error);
     failed[code] = (failed[code] ?? 0) + 1;
+  } finally {
+    waiting[who].delete(wait);
   }
   return performance.now() - started;
 }
@@ -79,7 +92,7 @@ async function again(statement: () => Promise<void>): Promise<void> {
 async function read(): Promise<void> {
   const client = await connected('bench reader');
   await again(async () => {
-    const waited = await timed(() =>
+    const waited = await timed('reader', () =>
       client.query({ name: 'look', text: 'SELECT hits FROM public.items WHERE id = $1', values: [any()] }),
     );
     reader = Math.max(reader, waited);
@@ -107,7 +120,7 @@ async function write(): Promise<void> {
   const client = await connected('bench writer');
   await again(async () => {
     const isNew = Math.random() < 0.2;
-    const waited = await timed(async () => {
+    const waited = await timed('writer', async () => {
       for (;;) {
         try {
           return await once(client, isNew);
@@ -135,7 +148,11 @@ process.on('message', (told: Told) => {
     );
   } else if (told === 'end') {
     const perSecond = count / ((performance.now() - began) / 1_000);
-    process.send?.({ reader, writer, perSecond, own: delay.max / 1e6, failed } satisfies Measured);
+    const longest = {
+      reader: Math.max(reader, longestOf('reader')),
+      writer: Math.max(writer, longestOf('writer')),
+    };
+    process.send?.({ ...longest, perSecond, own: delay.max / 1e6, failed } satisfies Measured);
   } else {
     const { rate } = told.begin;
     interval = rate === null ? 0 : (CLIENTS / rate) * 1_000;
