@@ -101,6 +101,10 @@ export const FINDINGS = {
     severity: 'warning',
     fix: 'What was dropped by hand can not come back: "dps trash purge POSITION" takes it off the list. A list that was changed by hand is made again by "dps rebuild trash".',
   },
+  CHANGES_DIFFER: {
+    severity: 'error',
+    fix: '"dps rebuild change-requests" makes the list of change requests again from the log, while the service runs.',
+  },
   TRASH_STRANGE: {
     severity: 'warning',
     fix: 'Move what the message names elsewhere, or drop it (DROP SCHEMA … CASCADE where the whole schema is not ours): what is in the trash is purged only when nothing else depends on it or stands beside it.',

@@ -4,7 +4,7 @@ import type { ProjectionStatus } from '../projector/projections/index.js';
 import { describeDifference } from './differences.js';
 import type { Check } from './check.js';
 import { own } from '../postgres/own-tables.js';
-import { type Finding, finding } from './finding.js';
+import { type Finding, type FindingCode, finding } from './finding.js';
 
 const SHOWN = 5;
 
@@ -12,29 +12,25 @@ export const comparison: Check = {
   name: 'fold = metadata rows = catalog',
   async run({ tools }) {
     const { differences } = await tools.projections.verify();
-    return [
-      ...differing(
-        'ROWS_DIFFER',
-        'metadata rows',
-        differences.filter(({ where }) => where === 'metadata'),
+    return Object.entries(KINDS).flatMap(([where, { code, what }]) =>
+      differing(
+        code,
+        what,
+        differences.filter((each) => each.where === where),
       ),
-      ...differing(
-        'TABLES_DIFFER',
-        'tables',
-        differences.filter(({ where }) => where === 'catalog'),
-      ),
-      ...differing(
-        'TRASH_DIFFERS',
-        'things in the trash',
-        differences.filter(({ where }) => where === 'trash'),
-      ),
-    ];
+    );
   },
 };
 
-type Code = 'ROWS_DIFFER' | 'TABLES_DIFFER' | 'TRASH_DIFFERS';
+/** A finding for each place that can differ from the log: a new one doesn't compile without. */
+const KINDS: Readonly<Record<Difference['where'], { code: FindingCode; what: string }>> = {
+  metadata: { code: 'ROWS_DIFFER', what: 'metadata rows' },
+  catalog: { code: 'TABLES_DIFFER', what: 'tables' },
+  trash: { code: 'TRASH_DIFFERS', what: 'things in the trash' },
+  changes: { code: 'CHANGES_DIFFER', what: 'rows of change requests' },
+};
 
-function differing(code: Code, what: string, differences: readonly Difference[]): Finding[] {
+function differing(code: FindingCode, what: string, differences: readonly Difference[]): Finding[] {
   if (differences.length === 0) return [];
   const more = differences.length > SHOWN ? [`  and ${differences.length - SHOWN} more: "dps verify" shows all`] : [];
   const lines = [...differences.slice(0, SHOWN).map(describeDifference), ...more];

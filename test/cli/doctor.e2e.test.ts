@@ -126,6 +126,14 @@ describe('dps doctor', () => {
     ['a forged row', [`update service.service_collections set meta = meta || '{"note": "forged"}'`], ['ROWS_DIFFER']],
     ['a changed table', [`alter table articles add column secret text`, `drop table authors`], ['TABLES_DIFFER']],
     [
+      'a change request that nobody opened',
+      [
+        `insert into service.service_changes (id, state, collections, held, opened_position, request)
+         select '00000000-0000-4000-8000-000000000001', 'applied', '{articles}', '{}', 1, '{"id": "00000000-0000-4000-8000-000000000001", "state": "applied", "collections": ["articles"]}'`,
+      ],
+      ['CHANGES_DIFFER'],
+    ],
+    [
       'a stored fold that is wrong',
       [
         `insert into service.service_folds (position, format, event_hash, occurred_at, hash, content)

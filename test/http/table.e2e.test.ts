@@ -1,9 +1,21 @@
 import { expect } from 'chai';
+import pg from 'pg';
 import { json } from '../support/client.js';
 import { withService } from '../support/with-service.js';
 
+interface Sizes {
+  table: number;
+}
+
+type Snapshot = Record<'collections' | 'fields', { collection: string }[]>;
+
+const withoutSplit = ({ collections, fields }: Snapshot): Snapshot => ({
+  collections: collections.filter(({ collection }) => collection !== 'split'),
+  fields: fields.filter(({ collection }) => collection !== 'split'),
+});
+
 describe('GET /collections/{id}/table', () => {
-  const { api, client } = withService();
+  const { service, api, client } = withService();
 
   const made = async (collection: string, more: object = {}) => {
     const fields = [{ field: 'title', type: 'string', interface: 'input', schema: { is_unique: true } }];
@@ -68,6 +80,45 @@ describe('GET /collections/{id}/table', () => {
     expect(data).to.have.property('rows', 900);
     expect(data['bytes']).to.have.property('table').above(0);
     expect(data['dependents']).to.deep.include({ kind: 'partition', name: 'public.parted_1', by: 'catalog' });
+  });
+
+  it('answers soon while somebody has the table, or one of its partitions, for itself', async () => {
+    await made('busy');
+    await api.sql(`insert into busy (title) select g::text from generate_series(1, 5000) g`);
+    await api.sql('analyze busy');
+    await made('unknown');
+    await api.sql(
+      `create table split (id integer primary key) partition by range (id); create table split_1 partition of split for values from (0) to (1000); insert into split select g from generate_series(0, 899) g; analyze split`,
+    );
+    expect((await client('/schema/adopt', json({ tables: ['split'] }))).status).to.equal(200);
+    const free = (await table('busy')).data;
+    const holder = new pg.Client({ connectionString: service.databaseUrl });
+    await holder.connect();
+    try {
+      await holder.query('begin; lock table busy, unknown, split_1 in access exclusive mode');
+      const started = performance.now();
+      const [busy, unknown, split] = await Promise.all(['busy', 'unknown', 'split'].map((name) => table(name)));
+      expect(performance.now() - started).to.be.below(8_000);
+      for (const each of [busy, unknown, split]) expect(each?.status, each?.text).to.equal(200);
+      expect(busy?.data).to.include({ rows: 5000 });
+      expect(busy?.data)
+        .to.have.nested.property('bytes.table')
+        .within(100_000, (free['bytes'] as Sizes).table);
+      expect(unknown?.data['bytes']).to.deep.equal({ table: null, indexes: null, total: null });
+      expect(split?.data).to.include({ rows: 900 }).and.have.nested.property('bytes.table', 32_768);
+      const indexes = busy?.data['indexes'] as { definition: null }[] | undefined;
+      expect(indexes?.map(({ definition }) => definition)).to.deep.equal([null, null]);
+      const snapshot = (await client('/schema/snapshot')).json as Snapshot;
+      const gone = { ...snapshot, ...withoutSplit(snapshot) };
+      const { json: diff, text } = await client('/schema/diff', json(gone));
+      expect(diff, text).to.have.nested.property('diff.collections').with.length(1);
+      const asked = performance.now();
+      const { json: plan } = await client('/schema/apply?explain', json(diff));
+      expect(performance.now() - asked).to.be.below(8_000);
+      expect(plan).to.have.nested.property('tables[0]').that.includes({ table: 'split', rows: 900, bytes: 32_768 });
+    } finally {
+      await holder.end();
+    }
   });
 
   it('is refused where there is no table, and to readers', async () => {

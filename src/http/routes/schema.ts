@@ -123,7 +123,7 @@ function applyRoute(deps: HttpDeps): Route {
     config: { release, schema, keepDeleted },
   } = deps;
   type Apply = CommandOf<'apply-diff'>;
-  type Asked = Call<{ online: boolean; explain: boolean }>;
+  type Asked = Call<{ online: boolean; explain: boolean; purge: boolean }>;
   const rehearsed = async (call: Asked, command: Command<Apply>, again: ComingAgain): Promise<Answer> => {
     const foresee = call.query.online ? deps.changes.foresee : undefined;
     const { explain: plansOnly } = call.query;
@@ -131,7 +131,7 @@ function applyRoute(deps: HttpDeps): Route {
     if (run.kind === 'refused') return refusal(run.problems);
     const tables = await lockedTables(pool, { schema, statements: run.statements });
     // Until when something is kept is looked into by what runs.
-    const keep = plansOnly ? keepDeleted : 0;
+    const keep = plansOnly && !call.query.purge ? keepDeleted : 0;
     const touched = collectionsChanged(run.events);
     const mentions = await history.namesMentioned({ before: run.before, after: run.after, touched });
     const further = [...(await history.returns({ ...run, again })), ...mentions];

@@ -2,13 +2,19 @@
 import { own } from '../../postgres/own-tables.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { PREPARED_NAME } from '../online/names.js';
+import { askedWithin } from '../asked-within.js';
+import { type Sql, literal, sql } from '../ddl/sql.js';
 import { functionsNaming } from './functions-naming.js';
+import { partsOf } from '../partitions.js';
 
 export interface DatabaseTable {
   /** As PostgreSQL's statistics have them, of all partitions; null: there are none yet. */
   rows: number | null;
-  /** On disk. `total` has the values that are kept beside the rows (TOAST) too. */
-  bytes: { table: number; indexes: number; total: number };
+  /**
+   * On disk. `total` has the values that are kept beside the rows (TOAST) too. While somebody else has the table for
+   * itself: as the statistics have them; null: there are none yet.
+   */
+  bytes: { table: number | null; indexes: number | null; total: number | null };
   /** ISO 8601; null: never, as far as the statistics go back. */
   analyzed_at: string | null;
   indexes: TableIndex[];
@@ -19,8 +25,8 @@ export interface DatabaseTable {
 
 export interface TableIndex {
   name: string;
-  /** By pg_get_indexdef. */
-  definition: string;
+  /** By pg_get_indexdef; null: somebody else has the table for itself. */
+  definition: string | null;
   /** null: of a partitioned table, whose partitions have them. */
   bytes: number | null;
   /** How often it was used since the statistics were last reset. */
@@ -34,8 +40,8 @@ export interface TableIndex {
 export interface TableConstraint {
   name: string;
   kind: 'primary key' | 'unique' | 'foreign key' | 'check' | 'exclusion' | 'not null' | 'trigger';
-  /** By pg_get_constraintdef. */
-  definition: string;
+  /** By pg_get_constraintdef; null: somebody else has the table for itself. */
+  definition: string | null;
   /** False: rows from before it were not checked. */
   valid: boolean;
 }
@@ -58,26 +64,64 @@ export interface Dependent {
   by: 'catalog' | 'text';
 }
 
-const KINDS = `CASE k.contype WHEN 'p' THEN 'primary key' WHEN 'u' THEN 'unique' WHEN 'f' THEN 'foreign key' WHEN 'c' THEN 'check'
+const KINDS = sql`CASE k.contype WHEN 'p' THEN 'primary key' WHEN 'u' THEN 'unique' WHEN 'f' THEN 'foreign key' WHEN 'c' THEN 'check'
   WHEN 'x' THEN 'exclusion' WHEN 'n' THEN 'not null' ELSE 'trigger' END`;
 
-const FACTS = `
-WITH the AS (SELECT c.oid, c.reltype, c.relname::text AS name FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-              WHERE n.nspname = $1 AND c.relname = $2 AND c.relkind IN ('r', 'p')),
+/** What there are two ways to ask for. `bytes` is of `parts`, the rest of an index `c` and a constraint `k`. */
+interface Ways {
+  bytes: Sql;
+  indexBytes: Sql;
+  indexDefinition: Sql;
+  constraintDefinition: Sql;
+}
+
+/** Under a lock on the table: waits for whoever has it for itself. */
+const MEASURED: Ways = {
+  bytes: sql`SELECT json_build_object('table', coalesce(sum(pg_catalog.pg_relation_size(oid)), 0), 'indexes', coalesce(sum(pg_catalog.pg_indexes_size(oid)), 0),
+    'total', coalesce(sum(pg_catalog.pg_total_relation_size(oid)), 0)) FROM parts`,
+  indexBytes: sql`pg_catalog.pg_relation_size(c.oid)`,
+  indexDefinition: sql`pg_catalog.pg_get_indexdef(c.oid)`,
+  constraintDefinition: sql`pg_catalog.pg_get_constraintdef(k.oid)`,
+};
+
+const BLOCK = sql`current_setting('block_size')::bigint`;
+
+/** From the catalog alone: pages as of the last VACUUM or ANALYZE, which are not known before the first. */
+const ESTIMATED: Ways = {
+  bytes: sql`SELECT json_build_object('table', sum(r.relpages) * ${BLOCK}, 'indexes', sum(x.pages) * ${BLOCK},
+      'total', sum(r.relpages + coalesce(t.relpages, 0) + x.pages) * ${BLOCK})
+    FROM parts JOIN pg_catalog.pg_class r ON r.oid = parts.oid AND r.reltuples >= 0 LEFT JOIN pg_catalog.pg_class t ON t.oid = r.reltoastrelid
+    CROSS JOIN LATERAL (SELECT coalesce(sum(c.relpages), 0) AS pages FROM pg_catalog.pg_index i
+      JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid WHERE i.indrelid = r.oid) x`,
+  indexBytes: sql`c.relpages * ${BLOCK}`,
+  indexDefinition: sql`null`,
+  constraintDefinition: sql`null`,
+};
+
+interface Place {
+  schema: string;
+  table: string;
+}
+
+const factsOf = (
+  { schema, table }: Place,
+  { bytes, indexBytes, indexDefinition, constraintDefinition }: Ways,
+): Sql => sql`
+WITH the AS (SELECT c.oid, c.relkind FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+              WHERE n.nspname = ${literal(schema)} AND c.relname = ${literal(table)} AND c.relkind IN ('r', 'p')),
 parts AS (SELECT c.oid, CASE WHEN c.reltuples < 0 THEN nullif(pg_catalog.pg_stat_get_live_tuples(c.oid), 0) ELSE c.reltuples END AS rows,
                  greatest(pg_catalog.pg_stat_get_last_analyze_time(c.oid), pg_catalog.pg_stat_get_last_autoanalyze_time(c.oid)) AS analyzed
-            FROM the CROSS JOIN LATERAL (SELECT relid FROM pg_catalog.pg_partition_tree(the.oid) WHERE isleaf UNION SELECT the.oid) p
-            JOIN pg_catalog.pg_class c ON c.oid = p.relid AND c.relkind = 'r')
+            FROM the CROSS JOIN LATERAL (${partsOf(sql`the`)}) p
+            JOIN pg_catalog.pg_class c ON c.oid = p.oid AND c.relkind = 'r')
 SELECT (SELECT sum(rows)::float8 FROM parts) AS rows,
-  (SELECT json_build_object('table', coalesce(sum(pg_catalog.pg_relation_size(oid)), 0), 'indexes', coalesce(sum(pg_catalog.pg_indexes_size(oid)), 0),
-                            'total', coalesce(sum(pg_catalog.pg_total_relation_size(oid)), 0)) FROM parts) AS bytes,
+  (${bytes}) AS bytes,
   (SELECT to_char(max(analyzed) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') FROM parts) AS analyzed_at,
-  (SELECT coalesce(json_agg(json_build_object('name', c.relname, 'definition', pg_catalog.pg_get_indexdef(c.oid),
-            'bytes', CASE c.relkind WHEN 'i' THEN pg_catalog.pg_relation_size(c.oid) END,
+  (SELECT coalesce(json_agg(json_build_object('name', c.relname, 'definition', ${indexDefinition},
+            'bytes', CASE c.relkind WHEN 'i' THEN ${indexBytes} END,
             'scans', CASE c.relkind WHEN 'i' THEN pg_catalog.pg_stat_get_numscans(c.oid) END,
             'primary', i.indisprimary, 'unique', i.indisunique, 'valid', i.indisvalid) ORDER BY i.indisprimary DESC, c.relname), '[]')
      FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid WHERE i.indrelid = the.oid) AS indexes,
-  (SELECT coalesce(json_agg(json_build_object('name', k.conname, 'kind', ${KINDS}, 'definition', pg_catalog.pg_get_constraintdef(k.oid),
+  (SELECT coalesce(json_agg(json_build_object('name', k.conname, 'kind', ${KINDS}, 'definition', ${constraintDefinition},
             'valid', k.convalidated) ORDER BY k.contype = 'n', k.conname), '[]')
      FROM pg_catalog.pg_constraint k WHERE k.conrelid = the.oid) AS constraints
 FROM the`;
@@ -111,18 +155,25 @@ UNION SELECT 'publication', p.pubname::text FROM the JOIN pg_catalog.pg_publicat
   JOIN pg_catalog.pg_publication p ON p.oid = r.prpubid)
 SELECT kind, name, 'catalog' AS by FROM found ORDER BY kind, name LIMIT 200`;
 
+/** Milliseconds. Whoever has the table for itself (LOCK TABLE, VACUUM FULL) is not waited for longer. */
+const TIME_TO_MEASURE = 1_000;
+
 /** Undefined: there is no such table. At most 200 dependents, and 50 functions by their text. */
-export async function readDatabaseTable(
-  db: Queryable,
-  { schema, table }: { schema: string; table: string },
-): Promise<DatabaseTable | undefined> {
-  const { rows } = await db.query<Omit<DatabaseTable, 'dependents'>>(FACTS, [schema, table]);
-  const [facts] = rows;
+export async function readDatabaseTable(db: Queryable, place: Place): Promise<DatabaseTable | undefined> {
+  const facts = await readFacts(db, place);
   if (facts === undefined) return undefined;
+  const { schema, table } = place;
   const known = await db.query<Dependent>(DEPENDENTS, [schema, table]);
   const named = new Set(known.rows.filter(({ kind }) => kind === 'function').map(({ name }) => name));
   const mentioned = (await functionsNaming(db, [table]))
     .filter(({ name }) => !named.has(name))
     .map(({ name }): Dependent => ({ kind: 'function', name, by: 'text' }));
   return { ...facts, dependents: [...known.rows, ...mentioned] };
+}
+
+type Facts = Omit<DatabaseTable, 'dependents'>;
+
+async function readFacts(db: Queryable, place: Place): Promise<Facts | undefined> {
+  const measured = await askedWithin<Facts>(db, factsOf(place, MEASURED), TIME_TO_MEASURE);
+  return measured ?? (await db.query<Facts>(factsOf(place, ESTIMATED))).rows[0];
 }

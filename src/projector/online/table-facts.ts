@@ -1,6 +1,7 @@
 /** What the catalog and the statistics say of the tables of a change. */
 import type { Queryable } from '../../postgres/pool.js';
 import { sql } from '../ddl/sql.js';
+import { partsOf } from '../partitions.js';
 
 export interface TableFacts {
   name: string;
@@ -21,7 +22,10 @@ export interface TableFacts {
   policed: boolean;
 }
 
-/** What the files have now is asked under a lock that waits for ACCESS EXCLUSIVE; the statistics are there for everybody. */
+/**
+ * What the files have now is asked under a lock that waits for ACCESS EXCLUSIVE; the statistics are there for everybody.
+ * Partitions are looked up in pg_inherits: pg_partition_tree locks them.
+ */
 const FACTS = sql`
 SELECT c.relname::text AS name, CASE c.relkind WHEN 'p' THEN 'partitioned' ELSE 'table' END AS kind, p.bytes, p.rows, p.age, p.uses,
   EXISTS (SELECT FROM pg_catalog.pg_subscription_rel s WHERE s.srrelid = c.oid) AS subscribed,
@@ -37,7 +41,7 @@ LATERAL (
       + pg_catalog.pg_stat_get_tuples_updated(r.oid) + pg_catalog.pg_stat_get_tuples_deleted(r.oid)
       + (SELECT coalesce(sum(pg_catalog.pg_stat_get_numscans(i.indexrelid)), 0)
            FROM pg_catalog.pg_index i WHERE i.indrelid = r.oid))::float8 AS uses
-  FROM (SELECT c.oid UNION SELECT relid::oid FROM pg_catalog.pg_partition_tree(c.oid)) AS t (oid)
+  FROM (${partsOf(sql`c`)}) AS t (oid)
   JOIN pg_catalog.pg_class r ON r.oid = t.oid AND r.relkind = 'r'
 ) p
 WHERE n.nspname = $1 AND c.relname = ANY ($2::text[]) AND c.relkind IN ('r', 'p')`;

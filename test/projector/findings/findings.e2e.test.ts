@@ -87,6 +87,17 @@ describe('findings of a plan', () => {
     }
   });
 
+  it('tell of an explained change that what goes is gone for good, where it is purged', async () => {
+    const wanted = await diffOf(({ field }) => field !== 'body');
+    const levels = async (query: string) => {
+      const { json: answer } = await send(`/schema/apply?${query}`, json({ hash: wanted.hash, diff: wanted.diff }));
+      return (answer as Plan).warnings.filter(({ code }) => code === 'LOSES_DATA').map(({ level }) => level);
+    };
+    expect(await levels('explain')).to.deep.equal(['warn']);
+    expect(await levels('explain&purge')).to.deep.equal(['danger']);
+    expect(await levels('dry_run&purge')).to.deep.equal(['danger']);
+  });
+
   it('come without statistics where PostgreSQL has none yet', async () => {
     const wanted = await snapshot();
     for (const each of wanted.fields)

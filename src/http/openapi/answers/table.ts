@@ -7,12 +7,16 @@ const bytes = z.int().min(0);
 export const databaseTable = z
   .strictObject({
     rows: z.number().nullable().describe("As PostgreSQL's statistics have them; null: there are none yet"),
-    bytes: z.strictObject({ table: bytes, indexes: bytes, total: bytes }).describe('On disk, with all partitions'),
+    bytes: z
+      .strictObject({ table: bytes.nullable(), indexes: bytes.nullable(), total: bytes.nullable() })
+      .describe(
+        'On disk, with all partitions. While somebody else has the table for itself: by statistics; null: there are none yet',
+      ),
     analyzed_at: z.iso.datetime().nullable().describe('When the statistics were made'),
     indexes: z.array(
       z.strictObject({
         name: text,
-        definition: text,
+        definition: text.nullable().describe('null: somebody else has the table for itself'),
         bytes: bytes.nullable(),
         scans: z.int().min(0).nullable().describe('How often it was used since the statistics were last reset'),
         primary: z.boolean(),
@@ -24,7 +28,7 @@ export const databaseTable = z
       z.strictObject({
         name: text,
         kind: z.enum(['primary key', 'unique', 'foreign key', 'check', 'exclusion', 'not null', 'trigger']),
-        definition: text,
+        definition: text.nullable().describe('null: somebody else has the table for itself'),
         valid: z.boolean().describe('False: rows from before it were not checked'),
       }),
     ),

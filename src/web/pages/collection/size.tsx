@@ -11,8 +11,8 @@ export function Size({ collection }: { collection: string }) {
     <Text size="sm" c="dimmed" mt={4} mih="1.55em">
       {data !== undefined && (
         <>
-          {data.rows === null ? 'rows not counted yet' : `about ${counted(data.rows, 'row')}`},{' '}
-          {bytesText(data.bytes.total)}
+          {data.rows === null ? 'rows not counted yet' : `about ${counted(data.rows, 'row')}`}
+          {data.bytes.total !== null && `, ${bytesText(data.bytes.total)}`}
         </>
       )}
     </Text>

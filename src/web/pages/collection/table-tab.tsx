@@ -28,12 +28,14 @@ export function TableTab({ collection }: { collection: string }) {
   );
 }
 
+const known = (bytes: number | null): string => (bytes === null ? 'not known' : bytesText(bytes));
+
 function Figures({ table: { rows, bytes, analyzed_at: at } }: { table: DatabaseTable }) {
   const figures: [string, ReactNode][] = [
     ['rows, estimated', rows === null ? 'not known' : rows.toLocaleString()],
-    ['on disk', bytesText(bytes.total)],
-    ['of that, the rows', bytesText(bytes.table)],
-    ['of that, indexes', bytesText(bytes.indexes)],
+    ['on disk', known(bytes.total)],
+    ['of that, the rows', known(bytes.table)],
+    ['of that, indexes', known(bytes.indexes)],
     ['statistics of', at === null ? 'never' : <Time key="at" at={at} />],
   ];
   return (
@@ -134,7 +136,7 @@ function Constraints({ constraints }: { constraints: DatabaseTable['constraints'
 
 interface NamedProps {
   name: string;
-  definition: string;
+  definition: string | null;
   flags: readonly (string | false)[];
   facts: readonly (string | false)[];
 }
@@ -157,7 +159,13 @@ function Named({ name, definition, flags, facts }: NamedProps) {
         )}
         <span className={classes.quiet}>{said}</span>
       </div>
-      <Code className={own.definition}>{brief(definition, 600)}</Code>
+      {definition === null ? (
+        <Text size="sm" c="dimmed">
+          Not known now: somebody has the table for itself.
+        </Text>
+      ) : (
+        <Code className={own.definition}>{brief(definition, 600)}</Code>
+      )}
     </div>
   );
 }
