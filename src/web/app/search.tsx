@@ -8,7 +8,7 @@ import tableIcon from 'icon:table';
 import { Spotlight, createSpotlight } from '@mantine/spotlight';
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
-import { type KeyboardEvent, useDeferredValue, useMemo, useState } from 'react';
+import { useCallback, useDeferredValue, useMemo, useRef, useState } from 'react';
 import { withDraft } from '../draft/listed.js';
 import { useDraft } from '../draft/use-draft.js';
 import { collectionsQuery, fieldNamesQuery } from '../service/queries.js';
@@ -18,6 +18,7 @@ import { MaterialIcon } from '../shared/material-icon.js';
 import { ACTIONS, PAGES, PARTS } from './pages.js';
 import { findFor } from './search-index.js';
 import type { Found } from './search-model.js';
+import { useSearchKeys } from './use-search-keys.js';
 
 const [store, spotlight] = createSpotlight();
 
@@ -38,26 +39,40 @@ export function Search() {
   const navigate = useNavigate();
   const { name: here } = useParams({ strict: false });
   const { draft } = useDraft();
-  const { data: listed } = useQuery({ ...collectionsQuery(), enabled: asked });
+  const { data: listed, isPending: isListing } = useQuery({ ...collectionsQuery(), enabled: asked });
   const collections = useMemo(() => withDraft(draft, listed ?? []), [draft, listed]);
-  const { data: fields = [], isFetching } = useQuery({ ...fieldNamesQuery(), enabled: asked && needle !== '' });
-  const { data: headings = [] } = useQuery({ ...headingsQuery, enabled: asked });
+  const fieldNames = useQuery({ ...fieldNamesQuery(), enabled: asked && needle !== '' });
+  const guides = useQuery({ ...headingsQuery, enabled: asked });
+  const { data: fields = [], isFetching } = fieldNames;
+  const { data: headings = [] } = guides;
   const pages = [...PAGES, ...ACTIONS].filter(({ roles }) => roles.includes(role));
   const parts = PARTS.filter(({ roles }) => roles.includes(role));
   const found = findFor(needle, { pages, parts, headings, collections, fields, mayEdit: role === 'admin', here });
-  const go = ({ to }: Found) => void navigate(to);
-  // The kit marks the first line before ours are drawn again: without a mark, Enter means the first one.
-  const onKeyDown = (event: KeyboardEvent) => {
-    const [first] = found;
-    if (event.key !== 'Enter' || first === undefined || document.querySelector('[data-action][data-selected]')) return;
-    spotlight.close();
-    go(first);
-  };
+  const choose = useCallback(
+    ({ to }: Found) => {
+      spotlight.close();
+      void navigate(to);
+    },
+    [navigate],
+  );
+  // Fields and guides stand behind all others: they are waited for only where nothing else is found.
+  const kind = found[0]?.kind;
+  const isBehind = kind === undefined || kind === 'guide';
+  const isAwaited = (isBehind && (guides.isPending || fieldNames.isPending)) || isListing;
+  const input = useRef<HTMLInputElement>(null);
+  const { onKeyDownCapture, type } = useSearchKeys({
+    store,
+    input,
+    found,
+    isFinal: needle === query.trim() && !isAwaited,
+    setQuery,
+    choose,
+  });
   return (
     <Spotlight.Root
       store={store}
       query={query}
-      onQueryChange={setQuery}
+      onQueryChange={(typed) => type(() => typed)}
       onSpotlightOpen={() => setAsked(true)}
       shortcut={['mod + K', 'mod + P']}
       scrollable
@@ -67,7 +82,12 @@ export function Search() {
       <Spotlight.Search
         placeholder="Collections, fields, pages, guides …"
         aria-label="Search"
-        onKeyDown={onKeyDown}
+        ref={input}
+        onKeyDownCapture={onKeyDownCapture}
+        // Behind what was typed before it had the keyboard.
+        onFocus={({ currentTarget: { value }, currentTarget }) =>
+          currentTarget.setSelectionRange(value.length, value.length)
+        }
         leftSection={<Glyph path={searchIcon} size={20} />}
       />
       <Spotlight.ActionsList>
@@ -77,7 +97,7 @@ export function Search() {
             label={each.label}
             description={each.description}
             leftSection={<Icon of={each} />}
-            onClick={() => go(each)}
+            onClick={() => choose(each)}
           />
         ))}
         {found.length === 0 && (

@@ -1,0 +1,108 @@
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { withApp } from '../support/app.js';
+import { json } from '../support/client.js';
+
+const field = (name: string) => ({ field: name, type: 'string', interface: 'input' });
+const COLLECTIONS = ['articles', 'authors', 'chapters', 'translations'];
+
+describe('the search of the admin app', function () {
+  // Many pages one after the other, on a machine that may be busy.
+  this.timeout(120_000);
+  const app = withApp();
+
+  before(async () => {
+    const made = COLLECTIONS.map((collection) => ({ collection, schema: {}, fields: [field('title')] }));
+    const { status, text } = await app.client('/collections', json([...made, { collection: 'parts', schema: null }]));
+    expect(status, text).to.equal(200);
+  });
+
+  /** Without waiting for anything in between. */
+  const searchAtOnce = async (page: Page, words: string) => {
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type(words);
+    await page.keyboard.press('Enter');
+  };
+  const shown = (page: Page, name: string) => page.getByRole('heading', { name, exact: true, level: 1 }).waitFor();
+  const closed = (page: Page) => page.getByRole('dialog', { name: 'Search' }).waitFor({ state: 'detached' });
+
+  it('goes where an Enter leads that is pressed at once, the first time and each time after', async () => {
+    for (let visit = 0; visit < 2; visit++) {
+      const page = await app.visit({ path: '/accounts' });
+      await page.getByRole('navigation', { name: 'Pages' }).waitFor();
+      for (const name of COLLECTIONS) {
+        await searchAtOnce(page, name);
+        await shown(page, name);
+      }
+    }
+  });
+
+  it('carries an Enter out when what it is about comes late, unless more is typed', async () => {
+    const page = await app.visit({ path: '/accounts' });
+    await page.getByRole('navigation', { name: 'Pages' }).waitFor();
+    const held: (() => void)[] = [];
+    for (const path of ['**/collections?*', '**/fields?*']) {
+      await page.route(path, async (route) => {
+        await new Promise<void>((resolve) => held.push(resolve));
+        await route.continue();
+      });
+    }
+    await searchAtOnce(page, 'authors.tit');
+    await page.getByText('Reading the names of the fields …').waitFor();
+    await page.keyboard.type('le');
+    await page.keyboard.press('Backspace');
+    expect(await page.getByRole('textbox', { name: 'Search' }).inputValue()).to.equal('authors.titl');
+    await page.keyboard.press('Enter');
+    for (const path of ['**/collections?*', '**/fields?*']) await page.unroute(path);
+    for (const release of held) release();
+    await shown(page, 'authors');
+    expect(new URL(page.url()).searchParams.get('field')).to.equal('title');
+    await closed(page);
+  });
+
+  it('takes what is marked with the arrow keys, and nothing where nothing is found', async () => {
+    const page = await app.visit({ path: '/accounts' });
+    await page.getByRole('navigation', { name: 'Pages' }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('.title');
+    const lines = page.getByRole('dialog', { name: 'Search' }).locator('[data-action]');
+    await page.getByText('translations.title').waitFor();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    const third = (await lines.nth(2).innerText()).split('.')[0] ?? '';
+    await page.keyboard.press('Enter');
+    await shown(page, third);
+    await closed(page);
+    await searchAtOnce(page, 'no such thing');
+    await page.getByText('Nothing is called so.').waitFor();
+    await page.keyboard.press('Escape');
+    await closed(page);
+    await searchAtOnce(page, 'chap');
+    await shown(page, 'chapters');
+  });
+
+  it('offers what can be done to a collection, and opens the form for it', async () => {
+    const page = await app.visit();
+    await page.getByRole('tree').waitFor();
+    const dialog = page.getByRole('dialog');
+    for (const [words, title] of [
+      ['new field articles', 'New field of articles'],
+      ['new relation of authors', 'New relation of authors'],
+      ['edit chapters', 'chapters'],
+      ['rename articles', 'Rename articles'],
+      ['delete parts', 'Delete'],
+    ] as const) {
+      await searchAtOnce(page, words);
+      await dialog.getByRole('heading', { name: title, exact: true }).waitFor();
+      await dialog.getByRole('button', { name: 'Cancel' }).click();
+      await dialog.waitFor({ state: 'detached' });
+    }
+    await searchAtOnce(page, 'new folder');
+    await shown(page, 'New folder');
+    const reader = await app.visit({ as: await app.user('reader') });
+    await reader.getByRole('tree').waitFor();
+    await reader.keyboard.press('Control+k');
+    await reader.keyboard.type('rename articles');
+    await reader.getByText('Nothing is called so.').waitFor();
+  });
+});
