@@ -54,7 +54,7 @@ describe('editing by the keyboard alone', function () {
   const closed = (page: Page) => page.getByRole('dialog').waitFor({ state: 'detached' });
   const apply = async (page: Page, lost?: string) => {
     await press(page, page.getByRole('region', { name: 'Draft' }).getByRole('link', { name: 'Review' }));
-    await button(page, 'Apply').and(page.locator(':enabled')).waitFor();
+    await button(page, 'Apply').and(page.locator(':not([aria-disabled])')).waitFor();
     await press(page, button(page, 'Apply'));
     if (lost !== undefined) await press(page, button(page, `Yes, lose ${lost}`));
     await page.getByRole('heading', { name: 'Applied' }).waitFor();

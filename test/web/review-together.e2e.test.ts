@@ -217,6 +217,7 @@ describe('the review page of the admin app: what happens meanwhile', () => {
     await page.keyboard.press('Enter');
     await page.getByText('PostgreSQL accepts it. Nothing was changed.').waitFor();
     await reach('Apply');
+    await apply(page).and(page.locator(':not([aria-disabled])')).waitFor();
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Applied' }).waitFor();
     expect(await note()).to.equal('first');

@@ -4,6 +4,7 @@ import type { ReactNode } from 'react';
 import { type FieldValues, FormProvider, type UseFormReturn } from 'react-hook-form';
 import { Caution } from '../shared/caution.js';
 import { ProblemAlert } from '../shared/problem-alert.js';
+import { SteadyButton } from '../shared/steady-button.js';
 import classes from './editor-frame.module.css';
 import { useFocusBack } from './use-focus-back.js';
 import type { Keeping } from './use-keep.js';
@@ -95,9 +96,9 @@ function Frame<Values extends FieldValues>(props: FormProps<Values>) {
         <Button variant="default" onClick={onCancel}>
           Cancel
         </Button>
-        <Button type="submit" loading={isChecking} {...(color !== undefined && { color })}>
+        <SteadyButton type="submit" loading={isChecking} {...(color !== undefined && { color })}>
           {label ?? 'Keep in the draft'}
-        </Button>
+        </SteadyButton>
       </Group>
     </form>
   );

@@ -1,11 +1,13 @@
 /** A button that asks once more, in its own place, before it does what can't be taken back. */
-import { Button, type ButtonProps } from '@mantine/core';
+import type { ButtonProps } from '@mantine/core';
 import { useState } from 'react';
+import { SteadyButton } from './steady-button.js';
 
 interface Props extends ButtonProps {
   /** What it is called, and what the second click says. */
   label: string;
-  sure: string;
+  /** null: there is nothing to ask. */
+  sure: string | null;
   /** What it is about, where that isn't seen beside it. */
   about?: string;
   onConfirm: () => void;
@@ -13,17 +15,18 @@ interface Props extends ButtonProps {
 
 export function ConfirmButton({ label, sure, about, onConfirm, ...looks }: Props) {
   const [isAsked, setAsked] = useState(false);
-  const says = isAsked ? sure : label;
+  const isAsking = isAsked && sure !== null;
+  const says = isAsking ? sure : label;
   return (
-    <Button
-      variant={isAsked ? 'filled' : 'default'}
-      {...(isAsked && { color: 'red.8' })}
+    <SteadyButton
+      variant={isAsking ? 'filled' : 'default'}
+      {...(isAsking && { color: 'red.8' })}
       {...looks}
       {...(about !== undefined && { 'aria-label': `${says}: ${about}` })}
-      onClick={() => (isAsked ? onConfirm() : setAsked(true))}
+      onClick={() => (isAsking || sure === null ? onConfirm() : setAsked(true))}
       onBlur={() => setAsked(false)}
     >
       {says}
-    </Button>
+    </SteadyButton>
   );
 }

@@ -1,5 +1,5 @@
 /** The tokens of a user. A new one is shown here, and never again. */
-import { Button, Code, Group, Modal, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
+import { Code, Group, Modal, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { ACCOUNTS, createToken, removeToken, tokensQuery } from '../../service/account-queries.js';
@@ -9,6 +9,7 @@ import { ConfirmButton } from '../../shared/confirm-button.js';
 import { CopyButton } from '../../shared/copy-button.js';
 import { ProblemAlert } from '../../shared/problem-alert.js';
 import { Time } from '../../shared/time.js';
+import { SteadyButton } from '../../shared/steady-button.js';
 import classes from './page.module.css';
 
 const DAY = 24 * 60 * 60 * 1000;
@@ -113,9 +114,9 @@ function NewToken({ user }: { user: User }) {
           onChange={(event) => setDays(event.currentTarget.value)}
         />
       </Group>
-      <Button type="submit" mt="sm" fullWidth loading={make.isPending}>
+      <SteadyButton type="submit" mt="sm" fullWidth loading={make.isPending}>
         Make a token
-      </Button>
+      </SteadyButton>
       {make.error !== null && <ProblemAlert error={make.error} />}
       {make.data && (
         <div role="status">

@@ -1,5 +1,5 @@
 /** A user, new or as they are: what the service refuses stands at the box that it is about. */
-import { Button, Group, Modal, NativeSelect, PasswordInput, Stack, TextInput } from '@mantine/core';
+import { Group, Modal, NativeSelect, PasswordInput, Stack, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { ACCOUNTS, type UserInput, changeUser, createUser, removeUser } from '../../service/account-queries.js';
@@ -7,6 +7,7 @@ import { RefusedError } from '../../service/errors.js';
 import type { Role, User } from '../../service/types.js';
 import { ConfirmButton } from '../../shared/confirm-button.js';
 import { ProblemAlert } from '../../shared/problem-alert.js';
+import { SteadyButton } from '../../shared/steady-button.js';
 
 const ROLES = [
   { value: 'admin', label: 'admin: everything' },
@@ -57,9 +58,9 @@ function UserForm({ user, onDone }: { user: User | null; onDone: () => Promise<v
         {save.error !== null && !isSaidAtBoxes(save.error) && <ProblemAlert error={save.error} />}
         <Group justify="space-between">
           {user === null ? <span /> : <Remove user={user} onDone={onDone} />}
-          <Button type="submit" loading={save.isPending}>
+          <SteadyButton type="submit" loading={save.isPending}>
             {user === null ? 'Make the user' : 'Save'}
-          </Button>
+          </SteadyButton>
         </Group>
       </Stack>
     </form>

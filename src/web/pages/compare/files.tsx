@@ -1,12 +1,13 @@
 /** Both moments and what lies between them, to take away. */
 import downloadIcon from 'icon:download';
-import { Button, Group, Stack, Text } from '@mantine/core';
+import { Group, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { request, withQuery } from '../../service/request.js';
 import { Glyph } from '../../shared/glyph.js';
 import { ProblemAlert } from '../../shared/problem-alert.js';
 import { saveText } from '../../shared/save.js';
 import { SnapshotMenu } from '../../shared/snapshot/snapshot-menu.js';
+import { SteadyButton } from '../../shared/steady-button.js';
 
 export function Files({ from, to }: { from: string; to: string }) {
   const save = useMutation({
@@ -21,7 +22,7 @@ export function Files({ from, to }: { from: string; to: string }) {
         <Text size="sm" w={220}>
           What leads from one to the other
         </Text>
-        <Button
+        <SteadyButton
           size="xs"
           variant="default"
           loading={save.isPending}
@@ -29,7 +30,7 @@ export function Files({ from, to }: { from: string; to: string }) {
           onClick={() => save.mutate()}
         >
           The difference as JSON
-        </Button>
+        </SteadyButton>
       </Group>
       {[from, to].map((at) => (
         <Group key={at}>

@@ -12,6 +12,7 @@ import { useTitle } from '../../shared/page-title.js';
 import { ReasonInput } from '../../shared/reason-input.js';
 import { AdoptionReport } from './adoption-report.js';
 import { AdoptionRefusal } from './adoption-refusal.js';
+import { SteadyButton } from '../../shared/steady-button.js';
 import classes from './page.module.css';
 
 export function AdoptTab() {
@@ -96,17 +97,17 @@ function Choice({ tables, onAdopted }: ChoiceProps) {
         <div className={classes.words}>
           <ReasonInput value={reason} onChange={setReason} />
         </div>
-        <Button
+        <SteadyButton
           variant="default"
           disabled={chosen.length === 0}
           loading={trial.isPending}
           onClick={() => trial.mutate()}
         >
           Try it
-        </Button>
-        <Button disabled={!trial.isSuccess} loading={take.isPending} onClick={() => take.mutate()}>
+        </SteadyButton>
+        <SteadyButton disabled={!trial.isSuccess} loading={take.isPending} onClick={() => take.mutate()}>
           Adopt {chosen.length > 0 && counted(chosen.length, 'table')}
-        </Button>
+        </SteadyButton>
       </Group>
       <div role="status" className={classes.detail}>
         {error !== null && <AdoptionRefusal error={error} tables={chosen} />}

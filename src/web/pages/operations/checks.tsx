@@ -1,5 +1,5 @@
 /** Two questions that read everything there is: asked when somebody wants to know. */
-import { Button, Code, Text } from '@mantine/core';
+import { Code, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { counted } from '../../shared/amounts.js';
 import { chainCheck, comparison } from '../../service/operations-queries.js';
@@ -8,6 +8,7 @@ import { brief } from '../../shared/brief.js';
 import { valueText } from '../../shared/changes/sentences.js';
 import { ProblemAlert } from '../../shared/problem-alert.js';
 import { Part, State } from './part.js';
+import { SteadyButton } from '../../shared/steady-button.js';
 import classes from './page.module.css';
 
 export function Checks() {
@@ -43,9 +44,9 @@ interface AskProps {
 
 export function Ask({ label, isAsking, onAsk }: AskProps) {
   return (
-    <Button variant="default" size="xs" loading={isAsking} onClick={onAsk}>
+    <SteadyButton variant="default" size="xs" loading={isAsking} onClick={onAsk}>
       {label}
-    </Button>
+    </SteadyButton>
   );
 }
 

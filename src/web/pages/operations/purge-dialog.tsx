@@ -9,6 +9,7 @@ import { counted } from '../../shared/amounts.js';
 import { ProblemAlert } from '../../shared/problem-alert.js';
 import { ReasonInput } from '../../shared/reason-input.js';
 import { nameOf } from './trash-name.js';
+import { SteadyButton } from '../../shared/steady-button.js';
 
 export function PurgeDialog({ entry, onClose }: { entry: TrashEntry; onClose: () => void }) {
   const name = nameOf(entry);
@@ -51,9 +52,9 @@ export function PurgeDialog({ entry, onClose }: { entry: TrashEntry; onClose: ()
             <Button variant="default" onClick={onClose}>
               Keep it
             </Button>
-            <Button type="submit" color="red.8" disabled={typed !== name} loading={done.isPending}>
+            <SteadyButton type="submit" color="red.8" disabled={typed !== name} loading={done.isPending}>
               Purge for good
-            </Button>
+            </SteadyButton>
           </Group>
         </Stack>
       </form>

@@ -14,6 +14,7 @@ import { ReasonInput } from '../../shared/reason-input.js';
 import { Waiting } from '../../shared/waiting.js';
 import { choicesIn, type RestoreOutlook, outlookOf } from './restore-outlook.js';
 import { nameOf } from './trash-name.js';
+import { SteadyButton } from '../../shared/steady-button.js';
 
 /** Milliseconds of silence before what was typed is tried. */
 const PAUSE = 400;
@@ -84,9 +85,9 @@ function Form({ entry, onDone }: { entry: TrashEntry; onDone: (back: Back) => vo
           <Tried error={error} outlook={outlook} />
         </div>
         <Group justify="flex-end">
-          <Button type="submit" loading={bring.isPending} disabled={plan.isFetching || !mayCome(outlook)}>
+          <SteadyButton type="submit" loading={bring.isPending} disabled={plan.isFetching || !mayCome(outlook)}>
             Restore
-          </Button>
+          </SteadyButton>
         </Group>
       </Stack>
     </form>

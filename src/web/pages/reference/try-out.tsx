@@ -1,11 +1,12 @@
 /** The form that an operation is tried with, and what came back. */
-import { Badge, Button, Group, Stack, Text, TextInput, Textarea } from '@mantine/core';
+import { Badge, Group, Stack, Text, TextInput, Textarea } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import type { OutlinedOperation, OutlinedParameter } from '../../../http/openapi/outline.js';
 import { CopyButton } from '../../shared/copy-button.js';
 import { ProblemAlert } from '../../shared/problem-alert.js';
 import { type Tried, type Typed, curlOf, tryOut } from './try-request.js';
+import { SteadyButton } from '../../shared/steady-button.js';
 import classes from './page.module.css';
 
 const JSON_TYPE = 'application/json';
@@ -48,9 +49,9 @@ export function TryOut({ operation }: { operation: OutlinedOperation }) {
           />
         )}
         <Group justify="space-between">
-          <Button type="submit" loading={trying.isPending} color={method === 'GET' ? 'iris' : '#b3390a'}>
+          <SteadyButton type="submit" loading={trying.isPending} color={method === 'GET' ? 'iris' : '#b3390a'}>
             {method === 'GET' ? 'Send' : 'Send for real'}
-          </Button>
+          </SteadyButton>
           <CopyButton text={curlOf(operation, typed, sent)} label="Copy as curl" />
         </Group>
         {trying.error !== null && <ProblemAlert error={trying.error} />}

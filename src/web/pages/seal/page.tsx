@@ -12,6 +12,7 @@ import { ProblemAlert } from '../../shared/problem-alert.js';
 import { checkLog } from './check-log.js';
 import { type CheckpointFile, readCheckpoint } from './checkpoint.js';
 import { SealResult } from './seal-result.js';
+import { SteadyButton } from '../../shared/steady-button.js';
 
 export function SealPage() {
   useTitle('Seal');
@@ -67,9 +68,13 @@ export function SealPage() {
             onChange={(event) => setHash(event.currentTarget.value)}
           />
           <Group>
-            <Button leftSection={<Glyph path={sealIcon} />} loading={check.isPending} onClick={() => check.mutate()}>
+            <SteadyButton
+              leftSection={<Glyph path={sealIcon} />}
+              loading={check.isPending}
+              onClick={() => check.mutate()}
+            >
               Check {total === 0 ? 'the log' : `${total.toLocaleString()} events`}
-            </Button>
+            </SteadyButton>
             {check.isPending && (
               <Button variant="default" onClick={() => stopped.current?.abort()}>
                 Stop

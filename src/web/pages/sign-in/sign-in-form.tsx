@@ -1,9 +1,10 @@
 /** E-mail and password, or a token. */
-import { Button, PasswordInput, SegmentedControl, Stack, Text, TextInput } from '@mantine/core';
+import { PasswordInput, SegmentedControl, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { signIn, signInWithToken } from '../../service/session.js';
 import { ProblemAlert } from '../../shared/problem-alert.js';
+import { SteadyButton } from '../../shared/steady-button.js';
 
 const WAYS = [
   { value: 'password', label: 'E-mail' },
@@ -76,9 +77,9 @@ export function SignInForm({ email: known }: { email?: string }) {
           </div>
         )}
         {entering.error && <ProblemAlert error={entering.error} />}
-        <Button type="submit" fullWidth loading={entering.isPending}>
+        <SteadyButton type="submit" fullWidth loading={entering.isPending}>
           Sign in
-        </Button>
+        </SteadyButton>
       </Stack>
     </form>
   );

@@ -18,6 +18,7 @@ import { Filters } from './filters.js';
 import { LinkedBatch } from './linked-batch.js';
 import { type TimelineSearch, filterOf } from './search.js';
 import { useSettled } from './use-settled.js';
+import { SteadyButton } from '../../shared/steady-button.js';
 import classes from './page.module.css';
 
 const route = getRouteApi('/timeline');
@@ -51,7 +52,7 @@ export function TimelinePage() {
       {data === undefined && error === null && <Waiting label="Reading the history" height="200px" />}
       {data && <Batches batches={data.pages.flatMap((page) => page.data)} search={search} onChange={change} />}
       {older.hasNextPage && (
-        <Button
+        <SteadyButton
           variant="default"
           mt="md"
           fullWidth
@@ -59,7 +60,7 @@ export function TimelinePage() {
           onClick={() => void older.fetchNextPage()}
         >
           Older changes
-        </Button>
+        </SteadyButton>
       )}
     </Page>
   );

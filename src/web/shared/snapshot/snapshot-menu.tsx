@@ -1,6 +1,6 @@
 /** The whole schema to take away, in every export, of now or of a moment; and the way to bring one. */
 import snapshotIcon from 'icon:download';
-import { Button, Menu, Text } from '@mantine/core';
+import { Menu, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { request, withQuery } from '../../service/request.js';
@@ -8,6 +8,7 @@ import { useRole } from '../../service/use-session.js';
 import { Glyph } from '../glyph.js';
 import { saveAnswer, saveText } from '../save.js';
 import type { OwnSnapshot } from './peer-form.js';
+import { SteadyButton } from '../steady-button.js';
 
 const EXPORTS = [
   { name: 'json', label: 'JSON', ending: 'json' },
@@ -33,14 +34,14 @@ export function SnapshotMenu({ at, size = 'xs' }: Props) {
   return (
     <Menu shadow="md" width={280} position={at === undefined ? 'top-start' : 'bottom-start'} withinPortal={false}>
       <Menu.Target>
-        <Button
+        <SteadyButton
           variant="default"
           size={size}
           loading={save.isPending}
           leftSection={<Glyph path={snapshotIcon} size={16} />}
         >
           Snapshot
-        </Button>
+        </SteadyButton>
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Label>{at === undefined ? 'Download the schema as' : 'Download the schema of that moment as'}</Menu.Label>

@@ -8,6 +8,7 @@ import { LONGEST_REASON } from '../model/reason.js';
 import type { Review } from '../use-review.js';
 import { ExportMenu } from './export-menu.js';
 import { Verdict } from './verdict.js';
+import { SteadyButton } from '../../../shared/steady-button.js';
 import classes from './parts.module.css';
 
 interface Props {
@@ -40,7 +41,7 @@ export function ActionBar({ review, held }: Props) {
       <Group gap="xs" wrap="nowrap" className={classes.actions}>
         <ExportMenu review={review} />
         <Options review={review} />
-        <Button
+        <SteadyButton
           variant="default"
           loading={rehearsal.isPending}
           disabled={isNothing || held !== null}
@@ -50,7 +51,7 @@ export function ActionBar({ review, held }: Props) {
           }}
         >
           Dry run
-        </Button>
+        </SteadyButton>
         <Apply review={review} isHeld={isNothing || (held !== null && !(carryOut.error instanceof UnreachableError))} />
       </Group>
       <Verdict review={review} held={held} />
@@ -68,17 +69,13 @@ function Apply({ review, isHeld }: { review: Review; isHeld: boolean }) {
   // What would be lost is told before it can be.
   const isDisabled = isHeld || isPlanning;
   const label = options.online ? 'Prepare and apply' : 'Apply';
-  if (losses.length === 0)
-    return (
-      <Button loading={carryOut.isPending} disabled={isDisabled} onClick={apply}>
-        {label}
-      </Button>
-    );
   return (
     <ConfirmButton
       variant="filled"
       label={label}
-      sure={`Yes, lose ${lossText(losses.map(({ collection, field }) => field ?? collection))}`}
+      sure={
+        losses.length === 0 ? null : `Yes, lose ${lossText(losses.map(({ collection, field }) => field ?? collection))}`
+      }
       loading={carryOut.isPending}
       disabled={isDisabled}
       onConfirm={apply}

@@ -7,6 +7,7 @@ import { ChangeList } from '../../../shared/changes/change-list.js';
 import { changesOf } from '../../../shared/changes/sentences.js';
 import { Time } from '../../../shared/time.js';
 import type { Conflict } from '../model/conflicts.js';
+import { SteadyButton } from '../../../shared/steady-button.js';
 import classes from './parts.module.css';
 
 interface Props {
@@ -49,9 +50,9 @@ export function Meanwhile({ since, conflicts, isRenewing, onGoOn }: Props) {
       )}
       <Conflicts of={conflicts} choiceOf={(key) => (theirs.has(key) ? 'theirs' : 'mine')} onChoose={choose} />
       <Group gap="sm" mt="sm">
-        <Button size="xs" loading={isRenewing} onClick={() => onGoOn([...theirs])}>
+        <SteadyButton size="xs" loading={isRenewing} onClick={() => onGoOn([...theirs])}>
           Go on with the schema as it is now
-        </Button>
+        </SteadyButton>
         <Button size="xs" variant="default" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           {isOpen ? 'Hide what they changed' : 'Show what they changed'}
         </Button>

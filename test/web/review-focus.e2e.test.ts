@@ -1,0 +1,83 @@
+import { expect } from 'chai';
+import type { Locator, Page, Route } from 'playwright-core';
+import { withApp } from '../support/app.js';
+import { json } from '../support/client.js';
+
+const field = (name: string) => ({ field: name, type: 'string', interface: 'input', schema: {} });
+
+describe('the buttons of a review, by the keyboard', function () {
+  this.timeout(90_000);
+  const app = withApp();
+  let then = 0;
+
+  const send = async (path: string, body: unknown, method = 'POST') => {
+    const { status, text } = await app.client(path, json(body, method));
+    expect(status, text).to.be.below(300);
+  };
+  const batches = async () =>
+    ((await app.client('/history/batches?limit=1000')).json as { data: object[] }).data.length;
+  const hasFocus = (place: Locator) => place.evaluate((node) => node.matches(':focus'));
+  const apply = (page: Page) => page.getByRole('button', { name: 'Apply', exact: true });
+  const free = (button: Locator) => button.and(button.page().locator(':not([aria-disabled])'));
+
+  before(async () => {
+    await send('/collections', { collection: 'articles', schema: {}, fields: [field('title')] });
+    then = ((await app.client('/server/info')).json as { data: { position: number } }).data.position;
+    await send('/fields/articles', field('body'));
+  });
+
+  it('Apply is held while a plan is read, and keeps the keyboard all the way', async () => {
+    const page = await app.visit();
+    await page.getByRole('tree').waitFor();
+    const held: (() => void)[] = [];
+    const hold = async (route: Route) => {
+      await new Promise<void>((resolve) => held.push(resolve));
+      await route.continue();
+    };
+    await page.route('**/schema/apply?explain=true', hold);
+    await page.goto(`/app/review?to=${then}`);
+    await apply(page).and(page.locator('[aria-disabled=true]')).waitFor();
+    const before = await batches();
+    await apply(page).focus();
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Space');
+    expect(await hasFocus(apply(page))).to.equal(true);
+    await page.unroute('**/schema/apply?explain=true', hold);
+    for (const release of held) release();
+    await free(apply(page)).waitFor();
+    expect(await hasFocus(apply(page))).to.equal(true);
+    expect(await batches(), 'nothing was applied before the plan was there').to.equal(before);
+    await page.keyboard.press('Enter');
+    const sure = page.getByRole('button', { name: 'Yes, lose body' });
+    await sure.waitFor();
+    expect(await hasFocus(sure)).to.equal(true);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Applied' }).waitFor();
+    expect(await batches()).to.equal(before + 1);
+    await send('/fields/articles', field('body'));
+  });
+
+  it('Dry run and Apply keep the keyboard while they work, and where there is no answer', async () => {
+    const page = await app.visit({ path: `/review?to=${then}` });
+    await free(apply(page)).waitFor();
+    const dryRun = page.getByRole('button', { name: 'Dry run' });
+    await dryRun.focus();
+    await page.keyboard.press('Enter');
+    await page.getByText('PostgreSQL accepts it. Nothing was changed.').waitFor();
+    expect(await hasFocus(dryRun)).to.equal(true);
+    const lose = (route: Route) => route.abort();
+    await page.route('**/schema/apply', lose);
+    await apply(page).focus();
+    await page.keyboard.press('Enter');
+    const sure = page.getByRole('button', { name: 'Yes, lose body' });
+    await sure.waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByText('it is done once, whatever became of this try').waitFor();
+    expect(await hasFocus(sure)).to.equal(true);
+    await page.unroute('**/schema/apply', lose);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Applied' }).waitFor();
+    // What was lost on the way is told in the console.
+    expect(app.complaints().length).to.be.above(0);
+  });
+});
