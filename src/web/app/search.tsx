@@ -6,48 +6,23 @@ import guideIcon from 'icon:menu_book';
 import searchIcon from 'icon:search';
 import tableIcon from 'icon:table';
 import { Spotlight, createSpotlight } from '@mantine/spotlight';
-import { queryOptions, useQuery } from '@tanstack/react-query';
-import { useNavigate, useParams } from '@tanstack/react-router';
-import { useCallback, useDeferredValue, useMemo, useRef, useState } from 'react';
-import { withDraft } from '../draft/listed.js';
-import { useDraft } from '../draft/use-draft.js';
-import { collectionsQuery, fieldNamesQuery } from '../service/queries.js';
-import { useRole } from '../service/use-session.js';
+import { useNavigate } from '@tanstack/react-router';
+import { useCallback, useRef, useState } from 'react';
 import { Glyph } from '../shared/glyph.js';
 import { MaterialIcon } from '../shared/material-icon.js';
-import { ACTIONS, PAGES, PARTS } from './pages.js';
-import { findFor } from './search-index.js';
 import type { Found } from './search-model.js';
+import { useFound } from './use-found.js';
 import { useSearchKeys } from './use-search-keys.js';
 
 const [store, spotlight] = createSpotlight();
-
-/** Loaded when somebody searches for the first time. */
-const headingsQuery = queryOptions({
-  queryKey: ['headings'],
-  staleTime: Infinity,
-  queryFn: async () => (await import('docs:headings')).default,
-});
 
 export const openSearch = () => spotlight.open();
 
 export function Search() {
   const [query, setQuery] = useState('');
   const [asked, setAsked] = useState(false);
-  const needle = useDeferredValue(query.trim());
-  const role = useRole();
   const navigate = useNavigate();
-  const { name: here } = useParams({ strict: false });
-  const { draft } = useDraft();
-  const { data: listed, isPending: isListing } = useQuery({ ...collectionsQuery(), enabled: asked });
-  const collections = useMemo(() => withDraft(draft, listed ?? []), [draft, listed]);
-  const fieldNames = useQuery({ ...fieldNamesQuery(), enabled: asked && needle !== '' });
-  const guides = useQuery({ ...headingsQuery, enabled: asked });
-  const { data: fields = [], isFetching } = fieldNames;
-  const { data: headings = [] } = guides;
-  const pages = [...PAGES, ...ACTIONS].filter(({ roles }) => roles.includes(role));
-  const parts = PARTS.filter(({ roles }) => roles.includes(role));
-  const found = findFor(needle, { pages, parts, headings, collections, fields, mayEdit: role === 'admin', here });
+  const { found, isReading, isFinal } = useFound(query, asked);
   const choose = useCallback(
     ({ to }: Found) => {
       spotlight.close();
@@ -55,16 +30,12 @@ export function Search() {
     },
     [navigate],
   );
-  // Fields and guides stand behind all others: they are waited for only where nothing else is found.
-  const kind = found[0]?.kind;
-  const isBehind = kind === undefined || kind === 'guide';
-  const isAwaited = (isBehind && (guides.isPending || fieldNames.isPending)) || isListing;
   const input = useRef<HTMLInputElement>(null);
   const { onKeyDownCapture, type } = useSearchKeys({
     store,
     input,
     found,
-    isFinal: needle === query.trim() && !isAwaited,
+    isFinal,
     setQuery,
     choose,
   });
@@ -101,9 +72,7 @@ export function Search() {
           />
         ))}
         {found.length === 0 && (
-          <Spotlight.Empty>
-            {isFetching ? 'Reading the names of the fields …' : 'Nothing is called so.'}
-          </Spotlight.Empty>
+          <Spotlight.Empty>{isReading ? 'Reading the names of the fields …' : 'Nothing is called so.'}</Spotlight.Empty>
         )}
       </Spotlight.ActionsList>
     </Spotlight.Root>

@@ -10,9 +10,7 @@ export function SteadyButton({ loading = false, disabled = false, onClick, child
   return (
     <Button
       {...others}
-      {...(isOff && { 'aria-disabled': true })}
-      {...(loading && { 'aria-busy': true })}
-      {...(disabled && !loading && { 'data-disabled': true })}
+      {...attributesOf(loading, disabled)}
       onClick={(event) => {
         // A form isn't sent by it either.
         if (isOff) event.preventDefault();
@@ -24,3 +22,9 @@ export function SteadyButton({ loading = false, disabled = false, onClick, child
     </Button>
   );
 }
+
+const attributesOf = (isBusy: boolean, isHeld: boolean) => ({
+  'aria-disabled': isBusy || isHeld ? true : undefined,
+  'aria-busy': isBusy ? true : undefined,
+  'data-disabled': isHeld && !isBusy ? true : undefined,
+});

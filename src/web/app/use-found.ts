@@ -1,0 +1,59 @@
+/** What the search finds: of what is at hand already, and of what is asked for when somebody searches. */
+import { queryOptions, useQuery } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
+import { useDeferredValue, useMemo } from 'react';
+import { withDraft } from '../draft/listed.js';
+import { useDraft } from '../draft/use-draft.js';
+import { collectionsQuery, fieldNamesQuery } from '../service/queries.js';
+import { useRole } from '../service/use-session.js';
+import { ACTIONS, PAGES, PARTS } from './pages.js';
+import { findFor } from './search-index.js';
+import type { Found } from './search-model.js';
+
+/** Loaded when somebody searches for the first time. */
+const headingsQuery = queryOptions({
+  queryKey: ['headings'],
+  staleTime: Infinity,
+  queryFn: async () => (await import('docs:headings')).default,
+});
+
+interface Finding {
+  found: readonly Found[];
+  /** What is found of the names of fields isn't known yet. */
+  isReading: boolean;
+  /** The first one that was found stays the first one, unless more is typed. */
+  isFinal: boolean;
+}
+
+/** @param isAsked the search was opened */
+export function useFound(query: string, isAsked: boolean): Finding {
+  const typed = query.trim();
+  const needle = useDeferredValue(typed);
+  const role = useRole();
+  const { name: here } = useParams({ strict: false });
+  const { draft } = useDraft();
+  const listed = useQuery({ ...collectionsQuery(), enabled: isAsked });
+  const names = useQuery({ ...fieldNamesQuery(), enabled: isAsked && needle !== '' });
+  const guides = useQuery({ ...headingsQuery, enabled: isAsked });
+  const collections = useMemo(() => withDraft(draft, listed.data ?? []), [draft, listed.data]);
+  const { data: fields } = names;
+  const { data: headings } = guides;
+  const found = useMemo(() => {
+    const pages = [...PAGES, ...ACTIONS].filter(({ roles }) => roles.includes(role));
+    const parts = PARTS.filter(({ roles }) => roles.includes(role));
+    const own = { fields: fields ?? [], headings: headings ?? [], mayEdit: role === 'admin', here };
+    return findFor(needle, { pages, parts, collections, ...own });
+  }, [needle, role, here, collections, fields, headings]);
+  const awaited = awaitedFor(found[0]).map((of) => ({ listed, names, guides })[of]);
+  return {
+    found,
+    isReading: names.isFetching,
+    isFinal: needle === typed && awaited.every(({ isPending }) => !isPending),
+  };
+}
+
+/** Fields and guides stand behind all others: they are waited for only where nothing else is found. */
+function awaitedFor(first: Found | undefined): readonly ('listed' | 'names' | 'guides')[] {
+  if (first === undefined) return ['listed', 'names', 'guides'];
+  return first.kind === 'guide' ? ['listed', 'names'] : ['listed'];
+}
