@@ -1,0 +1,115 @@
+/** Any three steps of a real project as base and two branches: the conflicts that are there, and no others. */
+import { expect } from 'chai';
+import { parseYaml } from '../../src/http/formats/yaml.js';
+import { runToEnd } from '../../src/kernel/resumable.js';
+import { assemble, documentsOf } from '../../src/cli/schema-files/contents.js';
+import { compareSnapshot } from '../../src/schema/compare/compare-snapshot.js';
+import { invariantProblems } from '../../src/schema/invariants/index.js';
+import { type MergedStates, mergeStates } from '../../src/schema/merge/merge-states.js';
+import type { MergeConflict } from '../../src/schema/merge/model.js';
+import { type State, initialState } from '../../src/schema/model/state.js';
+import { snapshotOf } from '../../src/schema/snapshot/snapshot.js';
+import { Draft } from '../../src/schema/transition/draft.js';
+import { corpusIsThere, historyFiles } from './corpus.js';
+import { type Documents, byKey, grouped } from './folders.js';
+import { carryOver, conflictsBetween, mergedBetween } from './three-ways.js';
+
+interface Step {
+  state: State;
+  documents: Documents;
+}
+
+const OPTIONS = { force: true, mode: 'mirror', release: '0.1.0' } as const;
+
+/** Everything is told by its name, as of a base that is a snapshot. */
+function named(state: State): State {
+  const draft = new Draft(state);
+  for (const [name, { fields }] of state.collections)
+    draft.identify(name, new Map([...fields.keys()].map((field) => [field, `${name} ${field}`])), name);
+  return draft.toState();
+}
+
+const documentsIn = (state: State): Documents => {
+  const snapshot = JSON.parse(JSON.stringify(runToEnd(snapshotOf(state, OPTIONS.release)))) as Parameters<
+    typeof documentsOf
+  >[0];
+  return byKey(documentsOf(snapshot).values());
+};
+
+/** The state that documents say; null: they are no valid schema. */
+function stateOf(documents: Documents): State | null {
+  const body = { version: 1, service: OPTIONS.release, vendor: 'postgres', ...assemble(grouped(documents)).parts };
+  const read = runToEnd(compareSnapshot(initialState(), body, OPTIONS));
+  if (!read.ok) return null;
+  const { state } = read.value.desired;
+  return runToEnd(invariantProblems(state, state.collections.keys())).length === 0 ? named(state) : null;
+}
+
+const shown = ({ kind, place: { part, collection, field, path = [] } }: MergeConflict): string =>
+  [kind, part[0], field === undefined ? collection : `${collection}.${field}`, path.join('.')].join(' ').trimEnd();
+
+describe('branches of a real project', function () {
+  this.timeout(120_000);
+  const steps: Step[] = [];
+
+  before(async function () {
+    if (!corpusIsThere()) {
+      process.stderr.write('The folder of real schemas is absent: their branches are not merged.\n');
+      this.skip();
+    }
+    let state = initialState();
+    for (const { name, text } of historyFiles()) {
+      const compared = runToEnd(compareSnapshot(state, await parseYaml(text), OPTIONS));
+      if (!compared.ok) throw new Error(`${name}: ${JSON.stringify(compared.problems)}`);
+      state = compared.value.desired.state;
+      steps.push({ state: named(state), documents: documentsIn(state) });
+    }
+  });
+
+  function expectMerge(base: Step, ours: Step, theirs: Step, what: string): MergedStates {
+    const expected = conflictsBetween(base.documents, ours.documents, theirs.documents);
+    const merged = runToEnd(mergeStates({ base: base.state, ours: ours.state, theirs: theirs.state }));
+    const found = merged.kind === 'conflicts' ? merged.conflicts : [];
+    const [broken, others] = [true, false].map((is) => found.filter(({ kind }) => (kind === 'invalid') === is));
+    expect(others?.map(shown).sort(), what).to.deep.equal(expected);
+    if (expected.length > 0) return merged;
+    const documents = mergedBetween(base.documents, ours.documents, theirs.documents);
+    if (merged.kind === 'merged')
+      expect(Object.fromEntries(documentsIn(merged.state)), what).to.deep.equal(Object.fromEntries(documents));
+    expect(broken?.length === 0, `${what}: ${JSON.stringify(broken?.slice(0, 3))}`).to.equal(
+      stateOf(documents) !== null,
+    );
+    return merged;
+  }
+
+  it('conflict where both changed a member otherwise, whichever three steps they are', () => {
+    const found = { conflicts: 0, merged: 0 };
+    const all = [...steps.keys()];
+    const triples = all.flatMap((base) => all.flatMap((ours) => all.map((theirs) => [base, ours, theirs] as const)));
+    for (const triple of triples) {
+      const [base, ours, theirs] = triple;
+      // That sides can be swapped, and a side that changed nothing, are properties of the merge.
+      if (base === ours || base === theirs || ours >= theirs) continue;
+      const [b, o, t] = triple.map((index) => steps[index]) as [Step, Step, Step];
+      found[expectMerge(b, o, t, `base, ours, theirs: ${triple.map((index) => index + 1).join(', ')}`).kind] += 1;
+    }
+    expect(found.conflicts).to.be.above(200);
+    expect(found.merged).to.be.above(100);
+  });
+
+  it('of the changes of odd and of even steps: they never met, and the merge has both', () => {
+    const [first, ...later] = steps as [Step, ...Step[]];
+    const branches = [new Map(first.documents), new Map(first.documents)] as const;
+    for (const [index, { documents }] of later.entries())
+      carryOver(branches[(index % 2) as 0 | 1], (steps[index] as Step).documents, documents);
+    const [even, odd] = branches.map((documents) => ({ documents, state: stateOf(documents) as State })) as [
+      Step,
+      Step,
+    ];
+    for (const [ours, theirs] of [
+      [odd, even],
+      [even, odd],
+    ] as const)
+      expect(expectMerge(first, ours, theirs, 'odd and even').kind).to.equal('merged');
+  });
+});
