@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import pg from 'pg';
 import { json } from '../support/client.js';
 import { dps } from '../support/dps.js';
 import { withService } from '../support/with-service.js';
@@ -15,8 +16,14 @@ interface Shown {
   event?: number;
 }
 
+interface Named {
+  collection: string;
+  field: string;
+  schema: { is_nullable: boolean };
+}
+
 describe('dps lint', () => {
-  const { service, client: send } = withService();
+  const { service, client: send, api } = withService();
   let folder: string;
 
   before(async () => {
@@ -102,6 +109,83 @@ describe('dps lint', () => {
     const id = '00000000-0000-4000-8000-000000000001';
     const { code, err } = await lint(id);
     expect([code, /no change request/i.test(err)], err).to.deep.equal([2, true]);
+  });
+
+  it('says what a change request that has not ended would do to the schema as it is now', async () => {
+    const fields = [{ field: 'title', type: 'string', interface: 'input' }];
+    await send('/collections', json({ collection: 'large', schema: {}, fields }));
+    await api.sql(`INSERT INTO large (title) SELECT repeat('x', 200) FROM generate_series(1, 60000)`);
+    await api.sql('ANALYZE large');
+    const snapshot = (await send('/schema/snapshot')).json as { fields: Named[] };
+    const wanted = structuredClone(snapshot);
+    const large = wanted.fields.find(({ collection, field }) => collection === 'large' && field === 'title') as Named;
+    large.schema.is_nullable = false;
+    wanted.fields = wanted.fields.filter(({ collection, field }) => collection !== 'articles' || field !== 'title');
+    const diff = (await send('/schema/diff', json(wanted))).json as { hash: string; diff: object };
+    // It is not applied while somebody writes.
+    const application = new pg.Client(service.databaseUrl);
+    await application.connect();
+    try {
+      await application.query('BEGIN; UPDATE large SET title = title WHERE id = 1');
+      const opened = await send('/schema/apply?online&purge', json({ hash: diff.hash, diff: diff.diff }));
+      expect(opened.status, opened.text).to.equal(202);
+      const { id } = (opened.json as { data: { id: string } }).data;
+      // Its hash is another one than that of the schema now.
+      expect((await send('/collections', json({ collection: 'meanwhile', schema: null }))).status).to.equal(200);
+      const { code, out, err } = await lint('--json', id, '--level', 'danger');
+      expect([code, err], out).to.deep.equal([1, '']);
+      const { findings } = JSON.parse(out) as { findings: (Shown & { collection: string })[] };
+      const told = findings.map((each) => `${each.level} ${each.code} ${each.collection}.${each.field}`);
+      expect(told).to.include('danger LOSES_DATA articles.title');
+      expect(told).to.include('warn MAY_FAIL large.title');
+      for (const option of [['--force'], ['--mode', 'merge'], ['--base', 'now'], ['--take', 'ours']]) {
+        const refused = await lint(id, ...option);
+        expect([refused.code, refused.err.includes(`${option[0]} does not go with a change request.`)]).to.deep.equal([
+          2,
+          true,
+        ]);
+      }
+      await send(`/changes/${id}/withdraw`, { method: 'POST' });
+      expect(await lint(id, '--level', 'danger')).to.deep.include({ code: 0 });
+    } finally {
+      await application.end();
+    }
+  });
+
+  it('takes the options of what it looks at, and refuses the others', async () => {
+    const directory = join(folder, 'pulled');
+    const fields = [{ field: 'name', type: 'string', interface: 'input', schema: { max_length: 255 } }];
+    await send('/collections', json({ collection: 'people', schema: {}, fields }));
+    const environment = { DPS_URL: service.url, DPS_TOKEN: service.adminToken };
+    expect((await dps(['pull', directory], environment)).code).to.equal(0);
+    const file = await fileOf('now.json', (await send('/schema/snapshot')).text);
+    const diff = await fileOf('diff.json', { hash: 'x', diff: {} });
+    const wrong: [what: string, option: string[], said: string][] = [
+      [directory, ['--mode', 'merge'], '--mode does not go with a folder.'],
+      [file, ['--base', 'now'], '--base does not go with a snapshot.'],
+      [file, ['--take', 'ours'], '--take does not go with a snapshot.'],
+      [diff, ['--force'], '--force does not go with a diff.'],
+      [diff, ['--mode', 'merge'], '--mode does not go with a diff.'],
+      [diff, ['--base', 'now'], '--base does not go with a diff.'],
+    ];
+    for (const [what, option, said] of wrong) {
+      const { code, err } = await lint(what, ...option);
+      expect([code, err.includes(said)], err).to.deep.equal([2, true]);
+    }
+    // Both changed it: a side has to be taken, which only theirs has findings for.
+    const people = join(directory, 'collections', 'people.yaml');
+    const text = await readFile(people, 'utf8');
+    await writeFile(people, text.replace(/(field: name[\s\S]*?)max_length: 255/, '$1max_length: 100'));
+    const changed = await send('/fields/people/name', json({ schema: { max_length: 200 } }, 'PATCH'));
+    expect(changed.status, changed.text).to.equal(200);
+    expect((await lint(directory)).code).to.equal(2);
+    const [ours, theirs] = await Promise.all(
+      ['ours', 'theirs'].map((side) => lint(directory, '--take', side, '--force')),
+    );
+    expect([ours?.code, ours?.err]).to.deep.equal([0, '']);
+    expect([theirs?.code, theirs?.err], theirs?.out).to.deep.equal([1, '']);
+    expect((await lint(directory, '--base', 'now')).code).to.equal(1);
+    expect((await lint(file, '--mode', 'merge', '--force')).code).to.equal(0);
   });
 
   it('refuses what it does not know with exit code 2', async () => {

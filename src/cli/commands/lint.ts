@@ -1,11 +1,12 @@
 import { stat } from 'node:fs/promises';
+import { type ChangeState, isEnded } from '../../schema/change-requests/model.js';
 import { LEVELS, type Level } from '../../schema/findings/index.js';
 import { type ExitCode, type Invocation, UsageError, text } from '../command.js';
 import { parseDocument, readDocument } from '../document.js';
 import { FINDING_FORMATS, type FindingFormat, type Shown, type Source, printFindings } from '../findings/index.js';
 import { deliver } from '../output.js';
 import { locateIn, mergeFiles } from '../schema-files/merge-files.js';
-import { ask } from '../service.js';
+import { type ServiceRequest, ask } from '../service.js';
 
 interface Found {
   findings: readonly Shown[];
@@ -32,14 +33,26 @@ const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 /** Of a snapshot, a diff, a folder of files, or a change request; nothing is run and nobody is locked. */
 async function find(invocation: Invocation): Promise<Found> {
   const [what = ''] = invocation.positionals;
-  if (UUID.test(what) && !(await isThere(what))) return findIn(invocation, what);
+  if (UUID.test(what) && !(await isThere(what))) {
+    expectOptions(invocation, 'a change request', []);
+    return findIn(invocation, what);
+  }
   if (what !== '-' && (await isThere(what)) && (await stat(what)).isDirectory()) {
+    expectOptions(invocation, 'a folder', ['force', 'base', 'take']);
     const { document, files } = await mergeFiles(invocation, what);
     return { findings: document.warnings ?? [], source: { file: null, text: '', locate: locateIn(files, what) } };
   }
   const body = await readDocument(invocation, what);
   const source = { file: what === '-' ? null : what, text: body.content.toString('utf8') };
-  return { findings: await findOf(invocation, body, what), source };
+  return { findings: await findOfDocument(invocation, body, what), source };
+}
+
+const OF_SOME = ['mode', 'force', 'base', 'take'] as const;
+
+/** @throws UsageError for an option that would do nothing */
+function expectOptions({ values }: Invocation, what: string, taken: readonly (typeof OF_SOME)[number][]): void {
+  const lost = OF_SOME.find((name) => values[name] !== undefined && !taken.includes(name));
+  if (lost !== undefined) throw new UsageError(`--${lost} does not go with ${what}.`);
 }
 
 const isThere = (file: string): Promise<boolean> =>
@@ -48,37 +61,62 @@ const isThere = (file: string): Promise<boolean> =>
     () => false,
   );
 
+type Body = Awaited<ReturnType<typeof readDocument>>;
+
+async function findOfDocument(invocation: Invocation, body: Body, file: string): Promise<readonly Shown[]> {
+  if ('diff' in parseDocument(body, file)) {
+    expectOptions(invocation, 'a diff', []);
+    return findOf(invocation, '/schema/apply', { body, query: { explain: 'true' } });
+  }
+  expectOptions(invocation, 'a snapshot', ['mode', 'force']);
+  const { values } = invocation;
+  const query = { mode: text(values, 'mode'), force: values['force'] === true ? 'true' : undefined };
+  return findOf(invocation, '/schema/diff', { body, query });
+}
+
 async function findOf(
   invocation: Invocation,
-  body: Awaited<ReturnType<typeof readDocument>>,
-  file: string,
+  path: string,
+  request: Pick<ServiceRequest, 'body' | 'query'>,
 ): Promise<readonly Shown[]> {
-  const { values } = invocation;
-  const mode = text(values, 'mode');
-  const isDiff = 'diff' in parseDocument(body, file);
-  if (isDiff && (mode !== undefined || values['force'] === true))
-    throw new UsageError('--mode and --force go with a snapshot.');
-  const query = isDiff ? { explain: 'true' } : { mode, force: values['force'] === true ? 'true' : undefined };
-  const answer = await ask(invocation, isDiff ? '/schema/apply' : '/schema/diff', { method: 'POST', query, body });
-  return (JSON.parse(answer) as { warnings?: Shown[] }).warnings ?? [];
+  const answer = await ask(invocation, path, { method: 'POST', ...request });
+  return answer === '' ? [] : ((JSON.parse(answer) as { warnings?: Shown[] }).warnings ?? []);
 }
 
 interface Request {
-  state: string;
+  state: ChangeState;
   operation: string;
-  document: { content: { body?: unknown } | null };
+  document: { content: { input: { body?: object }; purge?: boolean } | null };
   warnings: Shown[];
 }
 
 /** What a request says of itself; of one that has not ended and is a diff, what there is to know of carrying it out too. */
 async function findIn(invocation: Invocation, id: string): Promise<Found> {
   const { data } = JSON.parse(await ask(invocation, `/changes/${id}`)) as { data: Request };
-  const { state, operation, document, warnings } = data;
-  const diff = operation === 'apply-diff' && !ENDED.has(state) ? document.content?.body : undefined;
+  const { operation, document, warnings } = data;
+  const diff = operation === 'apply-diff' && !isEnded(data) ? document.content?.input.body : undefined;
   const source = { file: null, text: '' };
   if (diff === undefined) return { findings: warnings, source };
-  const body = { type: 'application/json', content: Buffer.from(JSON.stringify(diff)) };
-  return { findings: [...(await findOf(invocation, body, id)), ...warnings], source };
+  // The request goes on with whatever the schema is by then: its own hash was that of the day it was opened.
+  const body = {
+    type: 'application/json',
+    content: Buffer.from(JSON.stringify({ ...diff, hash: await hashOf(invocation) })),
+  };
+  // As what is prepared: what it holds itself is not in its way.
+  const query = { online: 'true', explain: 'true', purge: document.content?.purge === true ? 'true' : undefined };
+  return { findings: distinct([...(await findOf(invocation, '/schema/apply', { body, query })), ...warnings]), source };
 }
 
-const ENDED: ReadonlySet<string> = new Set(['applied', 'failed', 'withdrawn']);
+async function hashOf(invocation: Invocation): Promise<string> {
+  const { data } = JSON.parse(await ask(invocation, '/server/info')) as { data: { hash: string } };
+  return data.hash;
+}
+
+/** Without those that say the same of the same again. */
+function distinct(findings: readonly Shown[]): readonly Shown[] {
+  const seen = new Set<string>();
+  return findings.filter(({ code, collection, field, message }) => {
+    const said = JSON.stringify([code, collection, field, message]);
+    return !seen.has(said) && seen.add(said);
+  });
+}

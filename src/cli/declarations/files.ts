@@ -1,14 +1,10 @@
 /** The schema as files: of git, and of programs. */
 import type { Command } from 'commander';
-import { type Does, FORCE, onService, oneOf, output, reason, repeatable } from './options.js';
+import { type Does, FORCE, base, onService, oneOf, output, reason, repeatable, take } from './options.js';
 
 const PLAN_FORMATS = ['text', 'json', 'markdown', 'github', 'sarif'];
 
 const DIRECTORY = 'a folder of such files';
-const BASE =
-  'what the files are changes of: a moment of the log, a folder of files, or a snapshot; what dps.lock says by default';
-
-const TAKE = 'what both changed otherwise is as the service has it (ours), or as the files say (theirs)';
 
 export function declareFiles(program: Command, does: Does): void {
   const pull = program
@@ -33,8 +29,8 @@ What others changed there since stays. Exit code 0 when there is nothing to do, 
 changed the same otherwise or the files are wrong.`,
     )
     .argument('<directory>', DIRECTORY)
-    .option('--base <base>', BASE)
-    .addOption(oneOf('--take <side>', TAKE, ['ours', 'theirs']))
+    .addOption(base())
+    .addOption(take())
     .option('--force', FORCE)
     .addOption(
       oneOf('--format <format>', `text by default; github: annotations; sarif: for code scanning`, PLAN_FORMATS),
@@ -51,8 +47,8 @@ changed the same otherwise or the files are wrong.`,
 What others changed there since stays. Then the files are written again, as the service has them now; not with --base.`,
     )
     .argument('<directory>', DIRECTORY)
-    .option('--base <base>', BASE)
-    .addOption(oneOf('--take <side>', TAKE, ['ours', 'theirs']))
+    .addOption(base())
+    .addOption(take())
     .option('--dry-run', 'run it, roll it back, and print the plan; exit code 2 when it would be refused')
     .option('--online', 'prepare what takes long first, while the tables are used, and wait for it with a progress bar')
     .option('-y, --yes', 'answer every question but that for losses')

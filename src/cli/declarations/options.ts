@@ -45,3 +45,14 @@ export function repeatable(flags: string, description: string): Option {
     value,
   ]);
 }
+
+const BASE =
+  'what the files are changes of: a moment of the log, a folder of files, or a snapshot; what dps.lock says by default';
+
+const TAKE = 'what both changed otherwise is as the service has it (ours), or as the files say (theirs)';
+
+/** Of a folder of files. @param of where the command takes other things too */
+export const base = (of = ''): Option => new Option('--base <base>', `${of}${BASE}`);
+
+/** Of a folder of files. */
+export const take = (of = ''): Option => oneOf('--take <side>', `${of}${TAKE}`, ['ours', 'theirs']);

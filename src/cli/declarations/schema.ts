@@ -1,7 +1,7 @@
 /** The schema and its history, on a running service. */
 import { Argument, type Command } from 'commander';
 import { declareFiles } from './files.js';
-import { type Does, FORCE, onService, oneOf, output, reason, repeatable } from './options.js';
+import { type Does, FORCE, base, onService, oneOf, output, reason, repeatable, take } from './options.js';
 
 const FORMATS = ['json', 'yaml', 'csv', 'csv_utf8', 'xml'];
 const MODES = ['mirror', 'merge'];
@@ -199,8 +199,10 @@ Exit code 0 when there is nothing, 1 when something is found at the level or abo
     )
     .addOption(oneOf('--level <level>', 'from which level on the exit code is 1; warn by default', LEVELS))
     .addOption(oneOf('--format <format>', 'github: annotations of a workflow; text by default', FINDING_FORMATS))
-    .option('--force', `of a snapshot: ${FORCE}`)
+    .option('--force', `of a snapshot or a folder: ${FORCE}`)
     .addOption(oneOf('--mode <mode>', `of a snapshot: ${MODE}`, MODES))
+    .addOption(base('of a folder: '))
+    .addOption(take('of a folder: '))
     .addOption(output());
   does(onService(lint), async () => (await import('../commands/lint.js')).lint);
 }
