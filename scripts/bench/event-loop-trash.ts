@@ -62,7 +62,7 @@ export function trashOfMany(databaseUrl: string): Work[] {
       before: wayBack,
       run: (service, diff) => service.send('POST', '/schema/apply', diff),
     },
-    got('the list of the trash', '/trash?meta=*'),
+    got('the list of the trash', '/trash?limit=1000&meta=*'),
     {
       work: 'the rebuild of the list of the trash',
       run: (service) => service.send('POST', '/projections/trash/rebuild'),
@@ -95,7 +95,7 @@ export function trashOfMany(databaseUrl: string): Work[] {
 }
 
 const trash = async (service: Service): Promise<Entry[]> =>
-  (await service.call<{ data: Entry[] }>('GET', '/trash')).data;
+  (await service.call<{ data: Entry[] }>('GET', '/trash?limit=1000')).data;
 
 /** No request is under way. */
 async function settled(service: Service): Promise<void> {

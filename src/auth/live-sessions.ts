@@ -24,7 +24,7 @@ export interface LiveSession {
 
 export interface LiveSessions {
   /** Those used last first; `filtered` counts those of the user, `total` all. */
-  list(filter: { user?: string | undefined; offset: number; limit: number | null }): Promise<ListedSessions>;
+  list(filter: { user?: string | undefined; offset: number; limit: number }): Promise<ListedSessions>;
   /** Its access tokens end with it, on every process. */
   end(id: string): Promise<Result<null>>;
   /** All of one user; the answer counts them. */

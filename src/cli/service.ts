@@ -34,6 +34,29 @@ export async function ask(invocation: Invocation, path: string, request: Service
   return (await askFully(invocation, path, request)).text;
 }
 
+/** Items of one answer. */
+const PAGE = 1_000;
+
+/**
+ * Items of a list that answers in pages, as many as there are or as `limit` says. What is added or goes meanwhile moves
+ * the pages: something may be told twice or not.
+ */
+export async function askForAll<T>(
+  invocation: Invocation,
+  path: string,
+  { limit = Infinity, query = {} }: { limit?: number } & Pick<ServiceRequest, 'query'> = {},
+): Promise<T[]> {
+  const found: T[] = [];
+  while (found.length < limit) {
+    const size = Math.min(PAGE, limit - found.length);
+    const page = { ...query, offset: String(found.length), limit: String(size) };
+    const { data } = JSON.parse(await ask(invocation, path, { query: page })) as { data: T[] };
+    for (const item of data) found.push(item);
+    if (data.length < size) break;
+  }
+  return found;
+}
+
 /** The same, with the answer's headers. */
 export async function askFully(invocation: Invocation, path: string, request: ServiceRequest = {}): Promise<Answered> {
   const answer = await askAnyway(invocation, path, request);

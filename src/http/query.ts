@@ -81,6 +81,15 @@ export const count = z
   .transform(Number)
   .pipe(z.int().min(0));
 
+const MAX_PAGE = 1_000;
+
+/** Of a list that grows for as long as the service runs: nobody gets all of it at once. */
+export const pageLimit = count
+  .refine((value) => value <= MAX_PAGE, { error: `must be an integer from 0 to ${MAX_PAGE}.` })
+  .pipe(z.int().min(0).max(MAX_PAGE))
+  .default(100)
+  .describe('How many items at most');
+
 const META_MEMBERS = ['total_count', 'filter_count'] as const;
 export type MetaMember = (typeof META_MEMBERS)[number];
 

@@ -75,7 +75,7 @@ export interface Changes {
   /** Newest first. */
   list(
     filter: ChangeFilter,
-    page: { offset: number; limit?: number | undefined },
+    page: { offset: number; limit: number },
   ): Promise<{ changes: ChangeSummary[]; total: number; filtered: number }>;
   retrieve(id: string): Promise<ChangeView | undefined>;
 }

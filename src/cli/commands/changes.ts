@@ -2,7 +2,7 @@
 import { type ExitCode, type Invocation, UsageError, text } from '../command.js';
 import { type ShownChange, describeNow, followChange, readChange } from '../follow-change.js';
 import { json } from '../output.js';
-import { ask, reasonHeader } from '../service.js';
+import { ask, askForAll, reasonHeader } from '../service.js';
 
 const LIMIT = 20;
 
@@ -10,8 +10,8 @@ export async function list(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
   const limit = text(values, 'limit') ?? String(LIMIT);
   if (!/^[1-9]\d{0,8}$/.test(limit)) throw new UsageError('--limit must be a number from 1.');
-  const query = { limit, state: text(values, 'state'), collection: text(values, 'collection') };
-  const { data } = JSON.parse(await ask(invocation, '/changes', { query })) as { data: ShownChange[] };
+  const query = { state: text(values, 'state'), collection: text(values, 'collection') };
+  const data = await askForAll<ShownChange>(invocation, '/changes', { query, limit: Number(limit) });
   if (values['json'] === true) terminal.print(json(data));
   else if (data.length === 0) terminal.print('No change request.');
   else terminal.print(data.map(describe).join('\n'));

@@ -1,7 +1,7 @@
 import { type ExitCode, type Invocation, UsageError, text, texts } from '../command.js';
 import { type Warning, describeWarning } from '../diff-document.js';
 import { json, table } from '../output.js';
-import { ask, reasonHeader } from '../service.js';
+import { ask, askForAll, reasonHeader } from '../service.js';
 
 interface Entry {
   position: number;
@@ -16,7 +16,7 @@ interface Entry {
 
 export async function list(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
-  const { data } = JSON.parse(await ask(invocation, '/trash')) as { data: Entry[] };
+  const data = await askForAll<Entry>(invocation, '/trash');
   if (values['json'] === true) terminal.print(json(data));
   else if (data.length === 0) terminal.print('The trash is empty.');
   else terminal.print(table(['position', 'what', 'rows', 'bytes', 'deleted', 'by', 'kept until'], data.map(row)));

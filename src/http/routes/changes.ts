@@ -7,7 +7,7 @@ import { changeBody, recorded } from '../change.js';
 import type { HttpDeps } from '../deps.js';
 import { refused } from '../errors.js';
 import { largeJsonAnswer } from '../json-text.js';
-import { count, metaMembers } from '../query.js';
+import { count, metaMembers, pageLimit } from '../query.js';
 import { type Call, route, type Route } from '../route.js';
 
 const noQuery = z.strictObject({});
@@ -15,7 +15,7 @@ const listQuery = z.strictObject({
   state: z.enum(CHANGE_STATES, { error: `must be one of ${CHANGE_STATES.join(', ')}.` }).optional(),
   collection: z.string().optional().describe('Only those that change this collection'),
   offset: count.default(0).describe('How many items to skip'),
-  limit: count.optional().describe('How many items at most'),
+  limit: pageLimit,
   meta: metaMembers.optional(),
 });
 

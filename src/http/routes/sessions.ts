@@ -3,14 +3,14 @@ import { z } from 'zod';
 import { jsonAnswer, noContent, unwrap } from '../answer.js';
 import type { HttpDeps } from '../deps.js';
 import { largeJsonAnswer } from '../json-text.js';
-import { count, metaMembers } from '../query.js';
+import { count, metaMembers, pageLimit } from '../query.js';
 import { route, type Route } from '../route.js';
 
 const noQuery = z.strictObject({});
 const listQuery = z.strictObject({
   user: z.string().optional().describe('Only those of this user, by id'),
   offset: count.default(0).describe('How many items to skip'),
-  limit: count.optional().describe('How many items at most'),
+  limit: pageLimit,
   meta: metaMembers.optional(),
 });
 
@@ -22,7 +22,7 @@ export function sessionRoutes({ auth: { liveSessions } }: HttpDeps): Route[] {
       access: 'admin',
       query: listQuery,
       async handle({ query: { user, offset, limit, meta } }) {
-        const { sessions: data, total, filtered } = await liveSessions.list({ user, offset, limit: limit ?? null });
+        const { sessions: data, total, filtered } = await liveSessions.list({ user, offset, limit });
         const counts = { total_count: total, filter_count: filtered };
         const wanted = meta && Object.fromEntries(meta.map((member) => [member, counts[member]]));
         return largeJsonAnswer({ data, ...(wanted && { meta: wanted }) });

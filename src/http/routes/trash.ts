@@ -7,7 +7,7 @@ import { change } from '../change.js';
 import type { HttpDeps } from '../deps.js';
 import { Refused, invalidQuery } from '../errors.js';
 import { createCollectionTexts } from '../collection-texts.js';
-import { count, flag, metaMembers } from '../query.js';
+import { count, flag, metaMembers, pageLimit } from '../query.js';
 import { restore } from '../restore.js';
 import { largeJsonAnswer } from '../json-text.js';
 import { type Call, type Route, route } from '../route.js';
@@ -18,7 +18,7 @@ const ONE = '/trash/:position';
 const noQuery = z.strictObject({});
 const listQuery = z.strictObject({
   offset: count.default(0).describe('How many items to skip'),
-  limit: count.optional().describe('How many items at most'),
+  limit: pageLimit,
   meta: metaMembers.optional(),
 });
 const restoreQuery = z.strictObject({ dry_run: flag.describe('Answers what would happen, and keeps nothing') });

@@ -73,13 +73,13 @@ export interface ChangeFilter {
 export async function listChanges(
   db: Queryable,
   { state, collection }: ChangeFilter,
-  page: { offset: number; limit?: number | undefined },
+  page: { offset: number; limit: number },
 ): Promise<{ requests: ChangeRequest[]; total: number; filtered: number }> {
   const fits = `($1::text IS NULL OR state = $1) AND ($2::text IS NULL OR $2 = ANY (collections))`;
   const values = [state ?? null, collection ?? null];
   const { rows } = await db.query<{ request: ChangeRequest }>(
     `SELECT request FROM ${own.changes} WHERE ${fits} ORDER BY opened_position DESC LIMIT $3 OFFSET $4`,
-    [...values, page.limit ?? null, page.offset],
+    [...values, page.limit, page.offset],
   );
   const counted = await db.query<{ total: number; filtered: number }>(
     `SELECT count(*) AS total, count(*) FILTER (WHERE ${fits}) AS filtered FROM ${own.changes}`,

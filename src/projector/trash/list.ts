@@ -41,14 +41,13 @@ SELECT ${COLUMNS}, e.actor AS deleted_by,
 
 export interface Page {
   offset: number;
-  /** undefined: all. */
-  limit?: number | undefined;
+  limit: number;
 }
 
 /** Newest first. */
 export async function readTrash(db: Queryable, { offset, limit }: Page): Promise<TrashEntry[]> {
   const page = `${SELECT} ORDER BY t.position DESC LIMIT $1 OFFSET $2`;
-  return (await db.query<TrashEntry>(page, [limit ?? null, offset])).rows;
+  return (await db.query<TrashEntry>(page, [limit, offset])).rows;
 }
 
 export async function countTrash(db: Queryable): Promise<number> {

@@ -1,0 +1,63 @@
+/** Lists that grow for as long as the service runs: nobody gets all of them at once. */
+import { expect } from 'chai';
+import { dps } from '../support/dps.js';
+import { withService } from '../support/with-service.js';
+
+const ROWS = 1_100;
+
+const ID = `lpad(to_hex(n), 32, '0')::uuid`;
+
+const REQUEST = `jsonb_build_object('id', ${ID}, 'state', 'applied', 'operation', 'apply-diff', 'collections', '["t"]'::jsonb,
+  'author', '{"id": "00000000-0000-4000-8000-000000000001", "name": "x"}'::jsonb, 'reason', null, 'opened_at', '2026-01-01T00:00:00.000Z', 'opened_position', n,
+  'changed_at', '2026-01-01T00:00:00.000Z', 'result', null, 'failure', null)`;
+
+/** Behind the log, so that nothing in it is about them. */
+const FILL = `
+INSERT INTO service.service_changes (id, state, collections, held, opened_position, request)
+  SELECT ${ID}, 'applied', '{t}', '{}', n, ${REQUEST} FROM generate_series(1, ${ROWS}) n;
+INSERT INTO service.service_trash (position, kind, collection, identity, batch, deleted_at, kept_until)
+  SELECT 1000000 + n, 'collection', 't' || n, (1000000 + n)::text, gen_random_uuid(), now(), '2999-01-01' FROM generate_series(1, ${ROWS}) n;
+INSERT INTO service.service_sessions (id, user_id, refresh_hash, family_hash, expires_at)
+  SELECT ${ID}, (SELECT id FROM service.service_users LIMIT 1), decode(lpad(to_hex(n), 8, '0'), 'hex'), '', now() + interval '1 day'
+    FROM generate_series(1, ${ROWS}) n`;
+
+describe('a list of what the service has kept', () => {
+  const { service, api, client } = withService();
+
+  before(() => api.sql(FILL));
+
+  interface List {
+    data: { id?: string; position?: number }[];
+    meta: { total_count: number };
+  }
+
+  for (const path of ['/changes', '/trash', '/sessions']) {
+    it(`${path} is answered in pages`, async () => {
+      const page = (query: string) => api.ok<List>('GET', `${path}?meta=total_count&${query}`);
+      const first = await page('');
+      expect(first.data).to.have.length(100);
+      expect(first.meta.total_count).to.equal(ROWS);
+      const keys = new Set<unknown>();
+      for (const offset of [0, 1_000])
+        for (const { id, position } of (await page(`limit=1000&offset=${offset}`)).data) keys.add(id ?? position);
+      expect(keys).to.have.property('size', ROWS);
+      expect((await page('limit=0')).data).to.deep.equal([]);
+      const { status, text } = await client(`${path}?limit=1001`);
+      expect(status, text).to.equal(400);
+      expect(text).to.contain('must be an integer from 0 to 1000.');
+    });
+  }
+
+  it('is put together by dps', async () => {
+    const environment = { DPS_URL: service.url, DPS_TOKEN: service.adminToken };
+    const lengthOf = async (...args: string[]): Promise<number> => {
+      const { code, out, err } = await dps([...args, '--json'], environment);
+      expect(code, err).to.equal(0);
+      return (JSON.parse(out) as unknown[]).length;
+    };
+    expect(await lengthOf('trash')).to.equal(ROWS);
+    expect(await lengthOf('changes', '--limit', '1050')).to.equal(1_050);
+    expect(await lengthOf('changes', '--limit', '5000')).to.equal(ROWS);
+    expect(await lengthOf('changes')).to.equal(20);
+  });
+});
