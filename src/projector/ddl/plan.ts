@@ -106,7 +106,7 @@ const isThere = ({ data }: NewEvent): boolean => 'adopted' in data && data.adopt
 
 /** Event by event, except that generated columns are recreated around the changes of their collection's fields. */
 function* planChanges(changes: readonly Change[], awaited: readonly DeferredForeignKey[] = []): Resumable<Statement[]> {
-  const runs = recreatedRuns(changes);
+  const runs = yield* recreatedRuns(changes);
   const deferred = deferredForeignKeys(awaited);
   const statements: Statement[] = [];
   for (const change of changes) {

@@ -1,4 +1,5 @@
 /** The statements of a run in which generated columns are recreated (runs.ts says why). */
+import type { Resumable } from '../../../kernel/resumable.js';
 import { getRelation } from '../../../schema/model/state.js';
 import type { Statement } from '../statement.js';
 import { addColumn, dropColumn } from '../add-column.js';
@@ -27,9 +28,10 @@ export interface RecreatedRun extends Pick<FieldRun, 'first' | 'last' | 'recreat
 }
 
 /** By the index of each of their events. */
-export function recreatedRuns(changes: readonly Change[]): ReadonlyMap<number, RecreatedRun> {
+export function* recreatedRuns(changes: readonly Change[]): Resumable<ReadonlyMap<number, RecreatedRun>> {
   const runs = new Map<number, RecreatedRun>();
-  for (const run of fieldRuns(changes)) {
+  for (const run of yield* fieldRuns(changes)) {
+    yield;
     const existing = new Set<string>();
     const parts = recreation(run, dropped(run), added(run));
     const recreated = {

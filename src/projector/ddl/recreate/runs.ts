@@ -5,6 +5,7 @@
  * field of their collection and added again after the last one, with all dependent objects. Their values are computed,
  * so nothing is lost. (SET EXPRESSION would spare this only from PostgreSQL 17 on, and only for the expression.)
  */
+import type { Resumable } from '../../../kernel/resumable.js';
 import { extrasOf, type CollectionNode } from '../../../schema/model/state.js';
 import { columnType } from '../../../schema/normal-form/index.js';
 import type { Field } from '../../../schema/model/model.js';
@@ -31,7 +32,7 @@ export function isGenerated(field: Field | undefined): field is ColumnField {
 }
 
 /** The runs of a batch that recreate generated columns. */
-export function fieldRuns(changes: readonly Change[]): FieldRun[] {
+export function* fieldRuns(changes: readonly Change[]): Resumable<FieldRun[]> {
   const runs: FieldRun[] = [];
   const gathered = new Map<string, FieldChange[]>();
   const close = (collection: string): void => {
@@ -41,11 +42,18 @@ export function fieldRuns(changes: readonly Change[]): FieldRun[] {
   };
   for (const change of changes) {
     const { collection } = change.event;
-    if (isFieldChange(change)) gathered.set(collection, [...(gathered.get(collection) ?? []), change]);
-    else if (isRename(change)) [...gathered.keys()].forEach(close);
+    yield;
+    if (isFieldChange(change)) {
+      const run = gathered.get(collection) ?? [];
+      gathered.set(collection, run);
+      run.push(change);
+    } else if (isRename(change)) [...gathered.keys()].forEach(close);
     else if (gathered.size > 0) [collection, ...pointedAt(change)].forEach(close);
   }
-  for (const collection of gathered.keys()) close(collection);
+  for (const collection of gathered.keys()) {
+    close(collection);
+    yield;
+  }
   return runs;
 }
 
