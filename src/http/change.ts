@@ -1,5 +1,6 @@
 /** Routes that change the schema: from a command through the pipeline to an answer. */
 import { createHash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import type {
   Command,
   Done,
@@ -22,6 +23,9 @@ import type { Document } from '../log/document-lines.js';
 import { openedBy } from '../pipeline/change-requests/index.js';
 import { type ChangeView, showChange } from '../reads/changes.js';
 import type { ChangeRequest } from '../schema/change-requests/model.js';
+import { judgedFindings } from '../projector/findings/index.js';
+import { type Acknowledgement, isStopping } from '../schema/policy/index.js';
+import { acknowledgedBy } from './acknowledge.js';
 import { jsonChunks, largeJsonAnswer } from './json-text.js';
 import { addressOf, idempotencyKeyOf, ifMatchOf, reasonOf, traceparentOf, userAgentOf } from './request-headers.js';
 import type { Call } from './route.js';
@@ -54,8 +58,9 @@ export async function change<N extends OperationName>(
   call: Call<unknown>,
   { name, command, render, online }: Changing<N>,
 ): Promise<Answer> {
-  const opening =
-    online === undefined ? undefined : await changes.opening(name, online as object, { purge: purges(call) });
+  const acknowledges = acknowledgedBy(call);
+  const how = { purge: purges(call), ...(acknowledges && { acknowledges }) };
+  const opening = online === undefined ? undefined : await changes.opening(name, online as object, how);
   const answerTo = async (outcome: Done | Refusal): Promise<Answer> => {
     if (outcome.kind === 'refused') return refusal(outcome.problems);
     const opened = opening && openedBy(outcome);
@@ -115,7 +120,7 @@ export async function dryRun<N extends OperationName>(
 
 /** What `command` would do, as it reports it, with the events that would say so. */
 export async function rehearse<N extends OperationName>(
-  pipeline: HttpDeps['pipeline'],
+  { pipeline, pool, config: { schema } }: Pick<HttpDeps, 'pipeline' | 'pool' | 'config'>,
   call: Call<unknown>,
   { name, command, report }: { name: N; command: Command<CommandOf<N>>; report: () => object },
 ): Promise<Answer> {
@@ -128,7 +133,15 @@ export async function rehearse<N extends OperationName>(
     field,
     data,
   }));
-  const answer = await largeJsonAnswer({ dry_run: true, ...report(), events });
+  const judged = await judgedFindings(pool, schema, { plan: { ...run, adopted: true }, noticed: run.warnings });
+  // What is taken as it is there is told in the report; of the rest, what the policy stops it by.
+  const warnings = judged.filter(({ action }) => isStopping(action));
+  const answer = await largeJsonAnswer({
+    dry_run: true,
+    ...report(),
+    events,
+    ...(warnings.length > 0 && { warnings }),
+  });
   return { ...answer, position: run.before.position };
 }
 
@@ -147,16 +160,18 @@ async function contextOf(
   const { req, body } = call;
   const key = idempotencyKeyOf(req);
   const ifMatch = ifMatchOf(req);
+  const acknowledges = acknowledgedBy(call);
   return {
     cause: causeOf(command, call),
     waited: call.waited,
     ...(purges(call) && { purge: true }),
     abandoned: () => req.socket.destroyed,
     ...(ifMatch !== undefined && { ifMatch }),
+    ...(acknowledges && { acknowledges }),
     ...(key !== null && {
       idempotency: {
         key,
-        requestHash: await requestHash(req.method ?? '', req.url ?? '', body),
+        requestHash: await requestHash(req, body, acknowledges?.findings),
         render: async (outcome) => stored(await answerTo(outcome)),
       },
     }),
@@ -182,8 +197,12 @@ export function causeOf(command: string, { req, requestId, caller }: Call<unknow
 }
 
 /** Of the parsed body: another boundary or other white space doesn't make it another request. */
-async function requestHash(method: string, url: string, body: unknown): Promise<string> {
-  const digest = createHash('sha256').update(JSON.stringify([method, url]));
+async function requestHash(
+  { method = '', url = '' }: IncomingMessage,
+  body: unknown,
+  acknowledged?: readonly Acknowledgement[],
+): Promise<string> {
+  const digest = createHash('sha256').update(JSON.stringify([method, url, ...(acknowledged ?? [])]));
   await runYielding(jsonChunks(body ?? null, (chunk) => digest.update(chunk)));
   return digest.digest('hex');
 }

@@ -2,10 +2,9 @@
 import { z } from 'zod';
 import { runYielding } from '../kernel/event-loop.js';
 import { planBatch } from '../projector/ddl/plan.js';
-import { planFindings } from '../projector/findings/index.js';
+import { judgedFindings } from '../projector/findings/index.js';
 import type { Comparison } from '../schema/compare/compare-snapshot.js';
-import { isEmptyDiff } from '../schema/diff/diff.js';
-import { type Finding, findingOf, withoutPlaces } from '../schema/findings/index.js';
+import { type Finding, withoutPlaces } from '../schema/findings/index.js';
 import type { State } from '../schema/model/state.js';
 import { transition } from '../schema/transition/transition.js';
 import type { Answer } from './answer.js';
@@ -34,8 +33,8 @@ export function createDiffAnswer({ history, pool, config }: Judging & Pick<HttpD
     const { hash, diff } = comparison;
     const { state: after, touched } = comparison.desired;
     const mentions = await history.namesMentioned({ before: state, after, touched });
-    const noticed = [...comparison.warnings, ...mentions].map(findingOf);
-    const warnings = [...noticed, ...(await findings({ pool, config }, state, comparison))];
+    const noticed = [...comparison.warnings, ...mentions];
+    const warnings = await findings({ pool, config }, state, { ...comparison, warnings: noticed });
     const answer = await largeJsonAnswer({ hash, diff, ...(warnings.length > 0 && { warnings }) });
     await expectTakeable(answer.body as Buffer, config.maxBody.schema, IN_PARTS);
     return { ...answer, position: state.position };
@@ -45,11 +44,10 @@ export function createDiffAnswer({ history, pool, config }: Judging & Pick<HttpD
 async function findings(
   { pool, config: { schema, keepDeleted } }: Judging,
   state: State,
-  { diff, desired }: Comparison,
+  { desired, warnings }: Comparison,
 ): Promise<Finding[]> {
-  if (isEmptyDiff(diff)) return [];
   const events = await runYielding(transition(state, desired.state, desired.touched));
   const { statements } = await runYielding(planBatch(state, events, schema));
   const plan = { before: state, after: desired.state, events, statements, keep: keepDeleted };
-  return withoutPlaces(await planFindings(pool, schema, plan));
+  return withoutPlaces(await judgedFindings(pool, schema, { plan, noticed: warnings }));
 }

@@ -1,7 +1,6 @@
 /** What a dry run answers: what would happen, what it would cost, and whether PostgreSQL took it. */
 import type { Plan } from '../pipeline/types.js';
-import { planFindings } from '../projector/findings/index.js';
-import { findingOf } from '../schema/findings/index.js';
+import { judgedFindings } from '../projector/findings/index.js';
 import type { LockedTableFacts } from '../projector/online/locked-tables.js';
 import type { Warning } from '../kernel/warning.js';
 import type { Answer } from './answer.js';
@@ -16,12 +15,14 @@ interface Beside {
   tables?: readonly LockedTableFacts[];
   /** Milliseconds that what is deleted would be kept, where that was not looked into. */
   keep?: number;
+  /** It was asked for online. */
+  online?: boolean;
 }
 
 export async function planAnswer(
   { pool, config: { schema } }: Pick<HttpDeps, 'pool' | 'config'>,
   run: Plan,
-  { further = [], tables, keep = 0 }: Beside = {},
+  { further = [], tables, keep = 0, online = false }: Beside = {},
 ): Promise<Answer> {
   const { accepted, refusal: problem, events, statements, before, warnings, preparation } = run;
   const noticed = [...warnings, ...(preparation?.warnings ?? []), ...further];
@@ -47,10 +48,7 @@ export async function planAnswer(
       collection: source.collection,
       field: source.field,
     })),
-    warnings: [
-      ...(await planFindings(pool, schema, { ...run, keep, online: preparation !== undefined })),
-      ...noticed.map(findingOf),
-    ],
+    warnings: await judgedFindings(pool, schema, { plan: { ...run, keep, online }, noticed }),
     ...(tables && { tables }),
     ...(preparation && { online: preparedFirst(preparation) }),
   };

@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import type { Request } from 'express';
 import { isUtf8 } from 'node:buffer';
+import type { Acknowledgement } from '../schema/policy/index.js';
 import { refused } from './errors.js';
 import { type Cursor, cursor } from './history-query.js';
 
@@ -69,6 +70,25 @@ export function ifMatchOf(req: IncomingMessage): string | undefined {
     throw refused('INVALID_PAYLOAD', 'If-Match must be one entity tag in double quotes, or *.', { path: 'If-Match' });
   }
   return header.startsWith('W/') ? `W/${tag}` : tag;
+}
+
+/** X-Acknowledge: findings that the caller knows of, `LOSES_DATA:articles.title`, separated by commas; `%2C` in a name. */
+export function acknowledgeOf(req: IncomingMessage): Acknowledgement[] | undefined {
+  const text = headerText(req, 'x-acknowledge');
+  if (text === undefined || text.trim() === '') return undefined;
+  return text.split(',').map((part) => {
+    const [, code, place] = /^\s*([A-Z_]+):(.*?)\s*$/s.exec(part) ?? [];
+    try {
+      if (code !== undefined && place !== undefined) return { code, place: decodeURIComponent(place) };
+    } catch {
+      // A stray percent sign.
+    }
+    throw refused(
+      'INVALID_PAYLOAD',
+      'X-Acknowledge is a list of CODE:place separated by commas; in a place, %25 stands for a percent sign and %2C for a comma.',
+      { path: 'X-Acknowledge' },
+    );
+  });
 }
 
 export function userAgentOf(req: IncomingMessage): string | null {

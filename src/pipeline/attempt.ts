@@ -7,12 +7,15 @@ import { changesBefore, changeStatements } from '../projector/change-requests/ro
 import { metadataStatements } from '../projector/metadata/rows.js';
 import { trashStatements } from '../projector/trash/rows.js';
 import { collectionsChanged } from '../schema/fold/event-schemas.js';
+import type { Cause } from '../schema/model/events.js';
+import type { Acknowledgement } from '../schema/policy/index.js';
 import type { ChangeRequest } from '../schema/change-requests/model.js';
 import type pg from 'pg';
 import type { Try } from './keep-alive.js';
 import { type Begun, begin, notCommitted } from './begin.js';
 import { checkpoints } from './checkpoints.js';
 import { type DecidedBatch, decideBatch } from './decide.js';
+import { enforcePolicy } from './enforce-policy.js';
 import { type Batch, finishDone, finishRefused, finishUnchanged, rollback } from './finish.js';
 import { earlierAnswer, findAnswer, storeAnswerStatements } from './idempotency.js';
 import { type Projection, runStatements } from './run-ddl.js';
@@ -44,8 +47,22 @@ async function run({ options, job, ...at }: Attempt): Promise<Outcome> {
   if (decided.kind === 'refused')
     return finishRefused(client, options, { request, outcome: decided, head: point.head });
   if (decided.events.length === 0) return finishUnchanged(client, options, { request, point });
-  return carryOut(client, { options, request, begun, waits: at, ...decided });
+  const { judging, warnings } = decided;
+  const admission = await enforcePolicy(client, { ...judging, warnings, acknowledges: request.acknowledges });
+  if (admission.kind === 'refused')
+    return finishRefused(client, options, { request, outcome: admission, head: point.head });
+  const told = { ...request, cause: withAcknowledged(cause, admission.acknowledged) };
+  return carryOut(client, { options, request: told, begun, waits: at, ...decided });
 }
+
+/** What was known and done for all that stays with the events. */
+const withAcknowledged = (cause: Cause, acknowledged: readonly Acknowledgement[]): Cause =>
+  acknowledged.length === 0
+    ? cause
+    : {
+        ...cause,
+        context: { ...cause.context, acknowledged: acknowledged.map(({ code, place }) => ({ code, place })) },
+      };
 
 /** The rest of an attempt, from the DDL to the commit. */
 async function carryOut(client: pg.ClientBase, deciding: Omit<Preparing, 'changes'>): Promise<Outcome> {

@@ -11,8 +11,9 @@ import type { State } from '../schema/model/state.js';
 import { snapshotHash } from '../schema/snapshot/snapshot.js';
 import type { Begun } from './begin.js';
 import { type Keeping, keepDeleted } from './keep-deleted.js';
+import type { Enforcing } from './enforce-policy.js';
 import { heldProblems } from './held.js';
-import type { Job, PipelineOptions, Refusal } from './types.js';
+import type { Job, PipelineOptions, Refusal, RevisedBatch } from './types.js';
 
 /** A batch as it is carried out. */
 export interface DecidedBatch {
@@ -26,6 +27,8 @@ export interface DecidedBatch {
   also: readonly Parameterised[];
   /** What the events can't say of themselves. */
   warnings: Warning[];
+  /** As it was planned, and what became of it: what the policy is asked about. */
+  judging: Pick<Enforcing, 'planned' | 'revised'>;
 }
 
 interface Deciding {
@@ -48,7 +51,11 @@ export async function decideBatch(
   const { statements, after } = await runYielding(planBatch(point.state, events, schema));
   const planned = { before: point, after, events, statements, schema, held, policy };
   const { request } = job;
-  const revised = (await request.revise?.(client, planned)) ?? { ...planned, kind: 'revised', also: [] };
+  const revised: RevisedBatch | Refusal = (await request.revise?.(client, planned)) ?? {
+    ...planned,
+    kind: 'revised',
+    also: [],
+  };
   if (revised.kind === 'refused') return revised;
   const problems = request.foresee === undefined ? heldProblems(revised, held) : [];
   if (problems.length > 0) return { kind: 'refused', problems };
@@ -60,6 +67,7 @@ export async function decideBatch(
     after: { ...revised.after, position },
     also: revised.also,
     warnings,
+    judging: { planned, revised },
   };
 }
 

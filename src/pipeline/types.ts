@@ -9,7 +9,7 @@ import type { Parameterised } from '../postgres/exchange.js';
 import type { Point, Store } from '../reads/store.js';
 import type { Cause, Divergence, LogEvent, StoredEvent } from '../schema/model/events.js';
 import type { CommandOf, OperationName } from '../schema/operations/index.js';
-import type { Policy } from '../schema/policy/index.js';
+import type { Acknowledgement, Policy } from '../schema/policy/index.js';
 import type { Problem, Result } from '../kernel/problem.js';
 import type { State } from '../schema/model/state.js';
 import type { Resumable } from '../kernel/resumable.js';
@@ -90,12 +90,20 @@ export interface RequestContext {
   waited?: number;
   /** Whether the caller has gone: a command that waits for a lock is given up then. */
   abandoned?: () => boolean;
+  /** What whoever makes the change says to know of it. */
+  acknowledges?: Acknowledgements;
   /** What a change request makes of the batch. */
   revise?: Revise;
   /** Of a dry run: what would be prepared first. Then nothing is run. */
   foresee?: Foresee;
   /** Of a dry run: the plan alone. No table is locked or read, and nothing is run. */
   plansOnly?: boolean;
+}
+
+export interface Acknowledgements {
+  findings: readonly Acknowledgement[];
+  /** Where the request says so: what isn't found is refused there. Absent: it was said when a change request was opened. */
+  where?: string;
 }
 
 export type Foresee = (client: pg.ClientBase, batch: PlannedBatch) => Promise<Preparation>;
@@ -127,6 +135,8 @@ export interface RevisedBatch {
   also: readonly Parameterised[];
   /** The change request that may change the tables which it holds. */
   change?: string;
+  /** What gains by being prepared was prepared, or is. */
+  online?: boolean;
   /** How many people have approved exactly this change, as the policy counts them; absent: nobody. */
   approvals?: number;
 }

@@ -17,6 +17,11 @@ const CHANGE_PARAMETERS: Readonly<Record<string, Header>> = {
     schema: { ...text, minLength: 1, maxLength: 255 },
   },
   'If-Match': { description: 'The hash that the schema must have: 412 when it has moved', schema: text },
+  'X-Acknowledge': {
+    description:
+      'Findings that the caller knows of, where the policy asks for it: `LOSES_DATA:articles.title`, separated by commas (`%2C` in a name). Kept with the events; 400 where one is not found',
+    schema: text,
+  },
   'X-Reason': { description: 'Why: kept with the events', schema: { ...text, maxLength: 1000 } },
 };
 

@@ -1,6 +1,7 @@
 /** POST /schema/adopt: tables that exist become collections. */
 import { z } from 'zod';
 import { adopting } from '../../pipeline/adopt.js';
+import { takeAcknowledged } from '../acknowledge.js';
 import { jsonAnswer } from '../answer.js';
 import { change, rehearse, commandOf } from '../change.js';
 import type { HttpDeps } from '../deps.js';
@@ -21,10 +22,11 @@ export function adoptRoutes(deps: HttpDeps): Route[] {
       access: 'admin',
       query,
       body: 'json',
-      async handle(call) {
+      async handle(asked) {
+        const call = takeAcknowledged(asked);
         const { request } = await commandOf('adopt-tables', { body: call.body });
         const work = adopting(request, schema);
-        if (call.query.dry_run) return rehearse(pipeline, call, { name: 'adopt-tables', ...work });
+        if (call.query.dry_run) return rehearse(deps, call, { name: 'adopt-tables', ...work });
         return change(deps, call, {
           name: 'adopt-tables',
           command: work.command,

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Point } from '../../log/fold.js';
 import { findDrift } from '../../projector/drift/find.js';
 import { accepting } from '../../pipeline/accept-drift.js';
+import { takeAcknowledged } from '../acknowledge.js';
 import { jsonAnswer } from '../answer.js';
 import { change, rehearse, commandOf } from '../change.js';
 import type { HttpDeps } from '../deps.js';
@@ -41,10 +42,11 @@ export function driftRoutes(deps: HttpDeps): Route[] {
       access: 'admin',
       query: acceptQuery,
       body: 'json',
-      async handle(call) {
+      async handle(asked) {
+        const call = takeAcknowledged(asked);
         const { request } = await commandOf('accept-drift', { body: call.body });
         const work = accepting(request, schema);
-        if (call.query.dry_run) return rehearse(pipeline, call, { name: 'accept-drift', ...work });
+        if (call.query.dry_run) return rehearse(deps, call, { name: 'accept-drift', ...work });
         return change(deps, call, {
           name: 'accept-drift',
           command: work.command,

@@ -12,6 +12,7 @@ import type { Command } from '../../pipeline/types.js';
 import { applying } from '../../pipeline/apply-restoring.js';
 import type { ComingAgain } from '../../schema/transition/coming.js';
 import type { State } from '../../schema/model/state.js';
+import { takeAcknowledged } from '../acknowledge.js';
 import { type Answer, JSON_TYPE, noContent, refusal, unwrap } from '../answer.js';
 import { change, dryRun, commandOf, onlineQuery } from '../change.js';
 import type { HttpDeps } from '../deps.js';
@@ -135,7 +136,7 @@ function applyRoute(deps: HttpDeps): Route {
     const touched = collectionsChanged(run.events);
     const mentions = await history.namesMentioned({ before: run.before, after: run.after, touched });
     const further = [...(await history.returns({ ...run, again })), ...mentions];
-    return planAnswer(deps, run, { further, tables, keep });
+    return planAnswer(deps, run, { further, tables, keep, online: call.query.online });
   };
   return route({
     method: 'post',
@@ -143,7 +144,8 @@ function applyRoute(deps: HttpDeps): Route {
     access: 'admin',
     query: applyQuery,
     body: 'document',
-    async handle(call) {
+    async handle(asked) {
+      const call = takeAcknowledged(asked);
       const body = await inManagedSchema(call.body, schema);
       const wanted = { release, body };
       const read = await commandOf('apply-diff', wanted);

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { purging } from '../../pipeline/purge.js';
 import { countTrash, findInTrash, notInTrash, readTrash } from '../../projector/trash/list.js';
+import { takeAcknowledged } from '../acknowledge.js';
 import { jsonAnswer, noContent } from '../answer.js';
 import { change } from '../change.js';
 import type { HttpDeps } from '../deps.js';
@@ -58,7 +59,7 @@ export function trashRoutes(deps: HttpDeps): Route[] {
       query: restoreQuery,
       body: 'json',
       optionalBody: true,
-      handle: (call) => restore({ ...deps, texts }, call, positionOf(call)),
+      handle: (call) => restore({ ...deps, texts }, takeAcknowledged(call), positionOf(call)),
     }),
     route({
       method: 'delete',

@@ -20,7 +20,8 @@ export const applyingOf =
     const { before, after, events, statements, schema } = batch;
     const change = { id, before: before.state, after, events, statements, schema };
     const prepared = engine.preparedStatements(change, steps);
-    if (prepared.kind === 'prepared') return withApplied({ ...batch, statements: prepared.statements }, id);
+    if (prepared.kind === 'prepared')
+      return { ...withApplied({ ...batch, statements: prepared.statements }, id), online: true };
     const collections = new Set([
       ...(request.preparation?.collections ?? []),
       ...prepared.steps.map(({ collection }) => collection),

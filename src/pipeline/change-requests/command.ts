@@ -15,7 +15,8 @@ import { snapshotHash } from '../../schema/snapshot/snapshot.js';
 import type { Identity } from '../../schema/model/state.js';
 import type { InTrash } from '../../schema/transition/restoring-transition.js';
 import { applying } from '../apply-restoring.js';
-import type { Command, Prepare } from '../types.js';
+import type { Acknowledgement } from '../../schema/policy/index.js';
+import type { Acknowledgements, Command, Prepare } from '../types.js';
 
 /** The content of a request's document. */
 export interface Wanted {
@@ -24,12 +25,15 @@ export interface Wanted {
   input: object;
   /** What it deletes is dropped at once. */
   purge?: true;
+  /** What whoever asked for it said to know of it. */
+  acknowledged?: Acknowledgement[];
 }
 
 export interface NamedCommand {
   name: OperationName;
   command: Command<CommandOf<OperationName>>;
   purge?: true;
+  acknowledges?: Acknowledgements;
 }
 
 export interface Reading {
@@ -45,12 +49,17 @@ export async function commandOf(reading: Reading, request: ChangeRequest): Promi
   const found = (await readDocuments(reading.pool, [request.document])).get(request.document);
   const fault = documentFault(found, { hash: request.document, sha256 });
   if (fault !== null || found?.content == null) return refuse(lost(fault ?? 'its document was erased'));
-  const { operation, input, purge } = JSON.parse(found.content) as Wanted;
+  const { operation, input, purge, acknowledged } = JSON.parse(found.content) as Wanted;
   const { parse } = operations[operation] as unknown as Operation<string, object, object>;
   const parsed = await runYielding(stepsTo(parse(input)));
   if (!parsed.ok) return parsed;
   const command = operation === 'apply-diff' ? await onAnySchema(reading, parsed.value as ApplyDiff) : parsed.value;
-  return ok({ name: operation, command: command as NamedCommand['command'], ...(purge && { purge }) });
+  return ok({
+    name: operation,
+    command: command as NamedCommand['command'],
+    ...(purge && { purge }),
+    ...(acknowledged && { acknowledges: { findings: acknowledged } }),
+  });
 }
 
 /** Its hash was right when the request was opened; since then the entries have to fit, and nothing else. */

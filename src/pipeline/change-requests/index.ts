@@ -24,7 +24,7 @@ export interface ChangeRequests {
   opening(
     operation: OperationName,
     input: object,
-    how?: { purge?: boolean },
+    how?: Pick<RequestContext, 'purge' | 'acknowledges'>,
   ): Promise<{ revise: Revise; document: Document }>;
   /** Of a dry run: what would be prepared. */
   foresee: Foresee;
@@ -37,8 +37,13 @@ export function createChangeRequests(
   pipeline: Pick<Pipeline, 'record'>,
 ): ChangeRequests {
   return {
-    async opening(operation, input, { purge } = {}) {
-      const wanted: Wanted = { operation, input, ...(purge === true && { purge }) };
+    async opening(operation, input, { purge, acknowledges } = {}) {
+      const wanted: Wanted = {
+        operation,
+        input,
+        ...(purge === true && { purge }),
+        ...(acknowledges && { acknowledged: [...acknowledges.findings] }),
+      };
       const document = await toDocument(wanted);
       return { revise: openingOf(engine, { id: randomUUID(), operation, document }), document };
     },

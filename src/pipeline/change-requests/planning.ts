@@ -61,7 +61,7 @@ export const startingOf =
   async (client, batch) => {
     const preparation = await planned(engine, client, { id, batch });
     if (preparation.kind === 'not possible') return refusal(preparation);
-    if (preparation.kind === 'nothing') return withApplied(batch, id);
+    if (preparation.kind === 'nothing') return { ...withApplied(batch, id), online: true };
     if (!isFree(batch, id, preparation.collections)) return instead(batch, { events: [], also: [] });
     return instead(batch, prepare(id, preparation));
   };
@@ -117,7 +117,7 @@ async function planned(
 }
 
 function asPlanned({ events, statements, after }: PlannedBatch): RevisedBatch {
-  return { kind: 'revised', events, statements, after, also: [] };
+  return { kind: 'revised', events, statements, after, also: [], online: true };
 }
 
 const refusal = ({ problems }: Extract<Preparation, { kind: 'not possible' }>): Refusal => ({

@@ -86,8 +86,8 @@ async function advance(work: OnRequest, request: ChangeRequest): Promise<boolean
 async function change(work: OnRequest, request: ChangeRequest, revise: Revise): Promise<Done | undefined> {
   const wanted = await commandOf(work, request);
   if (!wanted.ok) return fail(work, request, wanted.problems);
-  const { name, command, purge } = wanted.value;
-  const context = { cause: authorsCause(request), revise, ...(purge && { purge }) };
+  const { name, command, ...how } = wanted.value;
+  const context = { cause: authorsCause(request), revise, ...how };
   const outcome = await work.pipeline.execute(name, command, context);
   return settled(work, request, outcome);
 }

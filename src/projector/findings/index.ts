@@ -1,6 +1,8 @@
 /** The findings of a plan, with what the database knows of its tables. */
 import { runYielding } from '../../kernel/event-loop.js';
 import { NotInTimeError, inTime } from '../../kernel/in-time.js';
+import type { Warning } from '../../kernel/warning.js';
+import { readPolicy } from '../../log/policy.js';
 import type { Queryable } from '../../postgres/pool.js';
 import {
   type Dependent,
@@ -9,9 +11,11 @@ import {
   type Plan,
   type Questions,
   type TableStatistics,
+  findingOf,
   findingsOf,
   questionsOf,
 } from '../../schema/findings/index.js';
+import { type Judged, judgedAll } from '../../schema/policy/index.js';
 import { readTableFacts } from '../online/table-facts.js';
 import { readDependents } from './dependents.js';
 
@@ -24,14 +28,36 @@ const AT_ONCE = 1_000;
 /**
  * Asks once a plan, outside its transaction, and nothing where no rule wants to know. The statements may have been run
  * already, and taken back.
- * @param schema that of the tables
+ * @param schema that of the tables; `patient`: waits for the answers, because something is decided by them
  */
-export async function planFindings(db: Queryable, schema: string, plan: Plan): Promise<Finding[]> {
+export async function planFindings(
+  db: Queryable,
+  schema: string,
+  plan: Plan,
+  { patient = false } = {},
+): Promise<Finding[]> {
   const questions = await runYielding(questionsOf(plan));
-  return runYielding(findingsOf(plan, await ask(db, schema, questions)));
+  return runYielding(findingsOf(plan, await ask(db, schema, { questions, patient })));
 }
 
-async function ask(db: Queryable, schema: string, questions: Questions): Promise<Known> {
+/** What is shown of a plan, with what the policy of now does about it. @param noticed beside the rules */
+export async function judgedFindings(
+  db: Queryable,
+  schema: string,
+  { plan, noticed }: { plan: Plan; noticed: readonly Warning[] },
+): Promise<Judged<Finding>[]> {
+  const { policy } = await readPolicy(db);
+  const found = await planFindings(db, schema, { ...plan, policy });
+  return runYielding(judgedAll(policy, [...found, ...noticed.map(findingOf)]));
+}
+
+interface Asking {
+  questions: Questions;
+  patient: boolean;
+}
+
+async function ask(db: Queryable, schema: string, { questions, patient }: Asking): Promise<Known> {
+  if (patient) return answer(db, schema, questions);
   try {
     return await inTime(answer(db, schema, questions), LIMIT);
   } catch (error) {

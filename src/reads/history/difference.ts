@@ -1,7 +1,7 @@
 /** What changed between two moments, in the diff's form: what leads from one to the other, and what that would cost. */
 import type { Queryable } from '../../postgres/pool.js';
 import { planBatch } from '../../projector/ddl/plan.js';
-import { planFindings } from '../../projector/findings/index.js';
+import { judgedFindings } from '../../projector/findings/index.js';
 import { type SchemaDiff, diffStates } from '../../schema/diff/diff.js';
 import { withOrigins } from '../../schema/diff/origins.js';
 import { changeProblems } from '../../schema/invariants/index.js';
@@ -12,7 +12,7 @@ import { type State, getField } from '../../schema/model/state.js';
 import { comingAgain } from '../../schema/transition/coming.js';
 import { fitting } from '../../schema/transition/fitting.js';
 import { restoringTransition } from '../../schema/transition/restoring-transition.js';
-import { type Finding, findingOf, withoutPlaces } from '../../schema/findings/index.js';
+import { type Finding, withoutPlaces } from '../../schema/findings/index.js';
 import { runYielding } from '../../kernel/event-loop.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { inTrash } from './in-trash.js';
@@ -64,7 +64,7 @@ export async function differenceBetween(
     ...(await namesMentioned(db, { before: from, after: to, touched })),
   ];
   const plan = { before: from, after: to, events, statements, keep: keepDeleted };
-  const warnings = [...withoutPlaces(await planFindings(db, schema, plan)), ...noticed.map(findingOf)];
+  const warnings = withoutPlaces(await judgedFindings(db, schema, { plan, noticed }));
   const hash = await runYielding(snapshotHash(from, release));
   return { hash, diff, ...(warnings.length > 0 && { warnings }) };
 }

@@ -3,6 +3,7 @@ import { changesSchema } from '../fold/event-schemas.js';
 import { type FormerNames, formerNames } from '../fold/former-names.js';
 import { type LogEvent, type NewEvent, takenFromTrash } from '../model/events.js';
 import type { State } from '../model/state.js';
+import type { Policy } from '../policy/index.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import type {
   Dependent,
@@ -25,6 +26,12 @@ export interface Plan {
   keep?: number;
   /** What can be prepared is prepared outside the transaction. */
   online?: boolean;
+  /** Looks also at what is taken as the database has it: adopted, or accepted. */
+  adopted?: boolean;
+  /** By which the findings will be judged. */
+  policy?: Policy;
+  /** Places of findings that are each said apart: `LOSES_DATA:articles.title`. */
+  apart?: ReadonlySet<string>;
 }
 
 /** What the database says of a plan's tables, by the names that they have before it. */
@@ -43,12 +50,14 @@ export interface Questions {
 
 const isThere = ({ data }: NewEvent): boolean => 'adopted' in data && data.adopted === true;
 
-/** Events that do something to the database, with their index; `collection.adopted` finds it as it is. */
-export const isJudged = (event: LogEvent): event is NewEvent =>
-  changesSchema(event) && event.type !== 'collection.adopted' && !isThere(event);
+/** The database was so before, and nothing is done to it. */
+const isFound = (event: NewEvent): boolean => event.type === 'collection.adopted' || isThere(event);
+
+const isJudged = (event: LogEvent, adopted: boolean): event is NewEvent =>
+  changesSchema(event) && (adopted || !isFound(event));
 
 /** What to ask before the rules run. */
-export function* questionsOf({ events, statements }: Plan): Resumable<Questions> {
+export function* questionsOf({ events, statements, adopted = false }: Plan): Resumable<Questions> {
   const former = formerNames();
   const made = new Set<string>();
   const tables = new Set<string>();
@@ -56,7 +65,7 @@ export function* questionsOf({ events, statements }: Plan): Resumable<Questions>
   const nameBefore = (name: string): string => former.collection(name);
   for (const event of events) {
     yield;
-    if (isJudged(event)) {
+    if (isJudged(event, adopted)) {
       if (event.type === 'collection.created') made.add(event.collection);
       else if (ALTERS.has(event.type)) altered.add(nameBefore(event.collection));
     }
@@ -83,17 +92,19 @@ const without = (names: ReadonlySet<string>, made: ReadonlySet<string>): string[
 
 /** One for each event that is judged, in their order; undefined for the others, so that long batches can pause there. */
 export function* plannedEvents(plan: Plan, known: Known = {}): Generator<PlannedEvent | undefined, void, void> {
-  const { before, after, events, statements, keep = 0, online = false } = plan;
+  const { before, after, events, statements, keep = 0, online = false, adopted = false } = plan;
   const byEvent = yield* statementsByEvent(statements);
   const made = yield* tablesMade(events);
   const former = formerNames();
-  const batch: PlannedBatch = { before, after, keep, online, ...lookups(made, former, known) };
+  const onlineAboveRows = plan.policy?.online_above_rows ?? null;
+  const batch: PlannedBatch = { before, after, keep, online, onlineAboveRows, ...lookups(made, former, known) };
   for (const [index, event] of events.entries()) {
-    if (isJudged(event)) {
+    if (isJudged(event, adopted)) {
       const { collection } = event;
       yield {
         event,
         index,
+        found: isFound(event),
         before: before.collections.get(former.collection(collection)),
         after: after.collections.get(collection),
         formerField: former.field(collection, event.field ?? ''),
@@ -144,6 +155,7 @@ const isMade = (event: LogEvent): event is Extract<NewEvent, { type: 'collection
 
 /** The fields that an event makes or changes; what comes back from the trash was judged when it was made. */
 export function fieldChanges({ event, before, after, formerField }: PlannedEvent): FieldChange[] {
+  if (event.type === 'collection.adopted') return event.data.fields.map((now) => ({ old: undefined, now }));
   if (event.type === 'collection.created' || event.type === 'field.created') {
     if (event.data.restored !== undefined) return [];
     const made = 'fields' in event.data ? event.data.fields : [event.data.field];

@@ -52,5 +52,5 @@ const place = (collection: string | undefined, field: string | undefined): Pick<
 });
 
 /** As they are shown where the plan is not: an index into it would say nothing. */
-export const withoutPlaces = (findings: readonly Finding[]): Finding[] =>
+export const withoutPlaces = <F extends Finding>(findings: readonly F[]): Omit<F, 'event' | 'statement'>[] =>
   findings.map(({ event: _event, statement: _statement, ...finding }) => finding);

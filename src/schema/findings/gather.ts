@@ -14,7 +14,7 @@ export interface Gathering {
   findings(): Finding[];
 }
 
-type Place = { collection: string; field?: string };
+export type Place = { collection: string; field?: string };
 
 /** A note about new things: where its finding stands, and all that it is true of. */
 interface Note {
@@ -23,7 +23,10 @@ interface Note {
   count: number;
 }
 
-export function createGathering(): Gathering {
+/** Notes that are said once of all new things, by what they have in common; undefined: each is said. */
+export type GroupOf = (code: string, place: Place) => string | undefined;
+
+export function createGathering(groupOf: GroupOf = (code) => code): Gathering {
   const found: Finding[] = [];
   /** Of things that were there before: a new one is judged once. */
   const seen = new Set<string>();
@@ -31,9 +34,11 @@ export function createGathering(): Gathering {
 
   /** Whether the same note was made already. */
   function isNoted({ code }: Rule, place: Place): boolean {
-    const known = notes.get(code);
+    const group = groupOf(code, place);
+    if (group === undefined) return false;
+    const known = notes.get(group);
     if (known === undefined) {
-      notes.set(code, { first: found.length, places: [place], count: 1 });
+      notes.set(group, { first: found.length, places: [place], count: 1 });
       return false;
     }
     known.count += 1;

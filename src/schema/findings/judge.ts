@@ -1,28 +1,36 @@
 /** The rules, run over a plan. */
 import type { Resumable } from '../../kernel/resumable.js';
 import { type Known, type Plan, fieldChanges, plannedEvents, relationChanges } from './batch.js';
-import { createGathering } from './gather.js';
+import { actionOf, keyOf, placeOf } from '../policy/index.js';
+import { type GroupOf, createGathering } from './gather.js';
 import type { Finding, Observed, PlannedEvent, Rule } from './model.js';
 import { RULES } from './rules/index.js';
 
 type With<K extends keyof Rule> = Rule & Required<Pick<Rule, K>>;
 
-const having = <K extends keyof Rule>(check: K): With<K>[] =>
-  RULES.filter((rule): rule is With<K> => rule[check] !== undefined);
+const having = <K extends keyof Rule>(check: K, rules: readonly Rule[]): With<K>[] =>
+  rules.filter((rule): rule is With<K> => rule[check] !== undefined);
 
-const OF_STATEMENTS = having('statement');
-const OF_FIELDS = having('field');
-const OF_RELATIONS = having('relation');
-const OF_EVENTS = having('event');
+const checksOf = (rules: readonly Rule[]) => ({
+  statements: having('statement', rules),
+  fields: having('field', rules),
+  relations: having('relation', rules),
+  events: having('event', rules),
+});
+
+const CHECKS = checksOf(RULES);
+
+/** Of what the database had before. */
+const STANDING = checksOf(RULES.filter(({ standing }) => standing === true));
 
 /** All findings of a plan, in the order of its events; of one event, those of its statements first. */
 export function* findingsOf(plan: Plan, known: Known = {}): Resumable<Finding[]> {
-  const gathering = createGathering();
+  const gathering = createGathering(groupsOf(plan));
   for (const planned of plannedEvents(plan, known)) {
     yield;
     if (planned === undefined) continue;
     for (const { statement, index } of planned.statements) {
-      for (const rule of OF_STATEMENTS) add(rule, rule.statement(statement, planned), planned, index);
+      for (const rule of CHECKS.statements) add(rule, rule.statement(statement, planned), planned, index);
     }
     yield* judgeDocuments(planned, add);
   }
@@ -33,18 +41,31 @@ export function* findingsOf(plan: Plan, known: Known = {}): Resumable<Finding[]>
   }
 }
 
+/** What a policy does something else about is not said with the others; nor what is to be acknowledged, each by its place. */
+function groupsOf({ policy, apart = NONE }: Plan): GroupOf | undefined {
+  if (policy === undefined) return undefined;
+  return (code, place) => {
+    const action = actionOf(policy, code, place.collection);
+    const isApart = action === 'acknowledge' || apart.has(keyOf({ code, place: placeOf(place) }));
+    return isApart ? undefined : `${code} ${action}`;
+  };
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
 type Add = (rule: Rule, observed: Observed | undefined, planned: PlannedEvent) => void;
 
 /** A collection may come with any number of fields. */
 function* judgeDocuments(planned: PlannedEvent, add: Add): Resumable<void> {
+  const checks = planned.found ? STANDING : CHECKS;
   for (const change of fieldChanges(planned)) {
-    for (const rule of OF_FIELDS) add(rule, rule.field(change, planned), planned);
+    for (const rule of checks.fields) add(rule, rule.field(change, planned), planned);
     yield;
   }
   for (const change of relationChanges(planned)) {
-    for (const rule of OF_RELATIONS) add(rule, rule.relation(change, planned), planned);
+    for (const rule of checks.relations) add(rule, rule.relation(change, planned), planned);
   }
-  for (const rule of OF_EVENTS) {
+  for (const rule of checks.events) {
     for (const observed of [rule.event(planned) ?? []].flat()) add(rule, observed, planned);
   }
 }

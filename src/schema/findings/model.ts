@@ -97,6 +97,10 @@ export interface RuleText {
 export interface Rule extends RuleText {
   /** Where a check says no other. */
   level: Level;
+  /** It is about what is there then, however it came: it holds for what is adopted too. */
+  standing?: boolean;
+  /** It is only noticed where a document is read: a policy can show it or not, and stop nothing by it. */
+  shownOnly?: boolean;
   /** Of each statement of a plan. */
   statement?: (statement: PlannedStatement, planned: PlannedEvent) => Observed | undefined;
   /** Of each field that an event makes or changes; those that come with a new collection too. */
@@ -136,6 +140,8 @@ export interface RelationChange {
 export interface PlannedEvent {
   event: NewEvent;
   index: number;
+  /** The database was so before: only what is there then matters, not how it came. */
+  found: boolean;
   /** The collection, before and after the whole batch; undefined: it isn't there. */
   before: CollectionNode | undefined;
   after: CollectionNode | undefined;
@@ -159,6 +165,8 @@ export interface PlannedBatch {
   keep: number;
   /** What can be prepared is prepared outside the transaction, and makes nobody wait. */
   online: boolean;
+  /** What can be prepared has to be, where its table has more rows; null: as one likes. */
+  onlineAboveRows: number | null;
   /** Whether a table is made by the batch: nobody uses it yet. */
   isNew(table: string): boolean;
   /** Undefined: not known. By the name that the table has before the batch. */

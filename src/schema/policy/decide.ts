@@ -1,5 +1,6 @@
 /** What a policy does about findings. */
-import { type Action, ACTIONS, type Policy } from './model.js';
+import type { Resumable } from '../../kernel/resumable.js';
+import { type Action, ACTIONS, NOT_ONLINE, type Policy } from './model.js';
 import { fits } from './pattern.js';
 
 /** Of a finding, what a policy looks at. */
@@ -8,10 +9,6 @@ export interface Found {
   level: 'note' | 'warn' | 'danger';
   collection?: string | undefined;
   field?: string | undefined;
-  /** What the level is by. */
-  statistics?: { rows: number | null; bytes: number | null } | null;
-  /** It is about something that can be made online, and is not. */
-  online?: boolean;
 }
 
 /** What the policy does about it; never `off`: that is not shown. */
@@ -36,21 +33,26 @@ export function actionOf(policy: Policy, code: string, collection: string | unde
 /** With what the policy does about it; undefined: it is not shown. */
 export function judged<F extends Found>(policy: Policy, finding: F): Judged<F> | undefined {
   const { code, collection, level } = finding;
-  const byLevel = level === 'note' ? 'note' : 'warn';
-  const action = mustBeOnline(policy, finding) ? 'refuse' : (actionOf(policy, code, collection) ?? byLevel);
+  const action = actionOf(policy, code, collection) ?? usual(code, level);
   return action === 'off' ? undefined : { ...finding, level: levelFor(action, level), action };
 }
 
-/** Of a table of an unknown number of rows: by how many there could be in its bytes. */
-function mustBeOnline({ online_above_rows }: Policy, { online, statistics }: Found): boolean {
-  if (online_above_rows === null || online !== true) return false;
-  if (statistics == null) return true;
-  const rows = statistics.rows ?? (statistics.bytes ?? Infinity) / SMALLEST_ROW;
-  return rows > online_above_rows;
+/** What is found because the policy asks for it is refused unless it says otherwise. */
+function usual(code: string, level: Found['level']): Action {
+  if (code === NOT_ONLINE) return 'refuse';
+  return level === 'note' ? 'note' : 'warn';
 }
 
-/** Bytes that a row takes at least: its header, and where it is in its page. */
-const SMALLEST_ROW = 28;
+/** What is shown of the findings, with what is done about them. */
+export function* judgedAll<F extends Found>(policy: Policy, findings: readonly F[]): Resumable<Judged<F>[]> {
+  const shown: Judged<F>[] = [];
+  for (const finding of findings) {
+    const one = judged(policy, finding);
+    if (one !== undefined) shown.push(one);
+    yield;
+  }
+  return shown;
+}
 
 /** A `note` is one whatever it is about; what is warned of, or more, is no note. */
 function levelFor(action: Action, level: Found['level']): Found['level'] {
@@ -61,6 +63,9 @@ function levelFor(action: Action, level: Found['level']): Found['level'] {
 /** As acknowledgements and errors name it: `articles.title`. */
 export const placeOf = ({ collection, field }: Pick<Found, 'collection' | 'field'>): string =>
   [collection, field].filter((name) => name !== undefined).join('.');
+
+/** An acknowledgement as one text: `LOSES_DATA:articles.title`. */
+export const keyOf = ({ code, place }: Acknowledgement): string => `${code}:${place}`;
 
 /** The strictest first. */
 export const byAction = (one: { action: Action }, other: { action: Action }): number =>

@@ -2,8 +2,10 @@
 export {
   ACTIONS,
   DEFAULT_POLICY,
+  NOT_ONLINE,
   POLICY_SUBJECT,
   isEnforced,
+  isNamed,
   isStopping,
   type Action,
   type Actions,
@@ -11,4 +13,14 @@ export {
   type Policy,
 } from './model.js';
 export { foldPolicy, policyUpdated } from './fold.js';
-export { actionOf, byAction, judged, placeOf, type Acknowledgement, type Found, type Judged } from './decide.js';
+export {
+  actionOf,
+  byAction,
+  judged,
+  judgedAll,
+  keyOf,
+  placeOf,
+  type Acknowledgement,
+  type Found,
+  type Judged,
+} from './decide.js';

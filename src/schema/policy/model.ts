@@ -31,6 +31,9 @@ export interface Policy {
   author_may_approve: boolean;
 }
 
+/** Of the finding that something was not made online. */
+export const NOT_ONLINE = 'NOT_ONLINE';
+
 /** As long as nobody has set one: nothing is refused. */
 export const DEFAULT_POLICY: Policy = {
   findings: {},
@@ -48,6 +51,10 @@ const STOPPING: ReadonlySet<Action> = new Set(['acknowledge', 'approve', 'refuse
 
 /** Whether a change can be stopped by an action. */
 export const isStopping = (action: Action): boolean => STOPPING.has(action);
+
+/** Whether a policy says anything of a code. */
+export const isNamed = ({ findings, collections }: Policy, code: string): boolean =>
+  [findings, ...collections.map((each) => each.findings)].some((actions) => Object.hasOwn(actions, code));
 
 /** Whether a policy stops any change at all. */
 export const isEnforced = ({ findings, collections, online_above_rows }: Policy): boolean =>

@@ -152,6 +152,7 @@ export const acceptance = z
     not_accepted: z.array(z.strictObject({ collection: text, field: text.optional(), code: text, message: text })),
     not_represented: z.array(note),
     events: z.array(plannedEvent).optional().describe('Of a dry run'),
+    warnings: z.array(finding).optional().describe('Of a dry run: by which the policy would stop it'),
   })
   .meta({ id: 'Acceptance' });
 
@@ -163,6 +164,7 @@ export const adoption = z
     refused: z.array(z.strictObject({ table: text, code: text, message: text })),
     not_represented: z.array(note),
     events: z.array(plannedEvent).optional().describe('Of a dry run'),
+    warnings: z.array(finding).optional().describe('Of a dry run: by which the policy would stop it'),
   })
   .meta({ id: 'Adoption' });
 

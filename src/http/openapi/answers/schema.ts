@@ -1,6 +1,7 @@
 /** Collections, fields, relations, snapshots and diffs, as answers show them. */
 import { z } from 'zod';
 import { columnExtrasV1, tableExtrasV1 } from '../../../schema/fold/extras-schemas.js';
+import { ACTIONS } from '../../../schema/policy/index.js';
 import { LEVELS } from '../../../schema/findings/index.js';
 import { DEFERRABLES, FIELD_WIDTHS } from '../../../schema/model/model.js';
 import { COLLECTION_META_TABLE } from '../../../schema/normal-form/collection-meta.js';
@@ -116,6 +117,10 @@ export const finding = z
   .strictObject({
     code: text.describe('Stable; docs/findings has a page of each'),
     level: z.enum(LEVELS),
+    action: z
+      .enum(ACTIONS.filter((action) => action !== 'off'))
+      .optional()
+      .describe('What the policy does about it; absent where it was asked before, as of a change request'),
     collection: text.optional(),
     field: text.optional(),
     object: z.strictObject({ kind: text, name: text }).optional().describe('A constraint or an index'),

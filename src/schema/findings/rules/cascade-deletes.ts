@@ -4,6 +4,7 @@ import { sized } from './common.js';
 export const cascadeDeletes: Rule = {
   code: 'CASCADE_DELETES',
   level: 'note',
+  standing: true,
   title: 'Deletes that cascade',
   what: 'A foreign key deletes the rows that point at a deleted one.',
   why: 'One DELETE takes any number of rows along, in one transaction and without being asked; on a large table that holds locks for long.',

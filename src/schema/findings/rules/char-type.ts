@@ -4,6 +4,7 @@ import { comes, labelOf } from './common.js';
 export const charType: Rule = {
   code: 'CHAR_TYPE',
   level: 'note',
+  standing: true,
   title: 'char(n)',
   what: 'A field of the type `char(n)`.',
   why: 'PostgreSQL fills each value up with blanks, ignores them in comparisons, and gains nothing by the fixed length.',

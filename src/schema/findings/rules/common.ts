@@ -38,12 +38,14 @@ export function sized(planned: PlannedEvent, table: string, most?: Level): Pick<
 export const extraConstraint = (node: CollectionNode | undefined, name: string): string | undefined =>
   extrasOf(node).constraints?.find((each) => each.name === name)?.definition;
 
+const ADDING: ReadonlySet<string> = new Set(['collection.created', 'collection.adopted', 'collection.updated']);
+
 /** The parts of a list of extras that an event adds. */
 export function added<K extends 'constraints' | 'indexes' | 'needs'>(
   { event, before, after }: PlannedEvent,
   part: K,
 ): NonNullable<ReturnType<typeof extrasOf>[K]>[number][] {
-  if (event.type !== 'collection.created' && event.type !== 'collection.updated') return [];
+  if (!ADDING.has(event.type)) return [];
   type Item = NonNullable<ReturnType<typeof extrasOf>[K]>[number];
   const known = new Set(((extrasOf(before)[part] ?? []) as Item[]).map(({ name }) => name));
   return ((extrasOf(after)[part] ?? []) as Item[]).filter(({ name }) => !known.has(name));

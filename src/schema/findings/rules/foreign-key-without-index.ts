@@ -7,6 +7,7 @@ import { sized } from './common.js';
 export const foreignKeyWithoutIndex: Rule = {
   code: 'FOREIGN_KEY_WITHOUT_INDEX',
   level: 'note',
+  standing: true,
   title: 'Foreign key without an index on its column',
   what: 'A relation gets a foreign key, and its many field has no index.',
   why: 'Each delete in the other table reads the whole table that points at it; so does each list of what points at a row.',

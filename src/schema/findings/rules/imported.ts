@@ -7,6 +7,7 @@ const SAFER = 'Look whether what was left out is needed; if so, say it in this s
 const imported = (code: string, title: string, what: string, level: Rule['level'] = 'note'): Rule => ({
   code,
   level,
+  shownOnly: true,
   title,
   what,
   why: WHY,

@@ -8,6 +8,7 @@ const ENOUGH = 3;
 export const indexOfManyColumns: Rule = {
   code: 'INDEX_OF_MANY_COLUMNS',
   level: 'note',
+  standing: true,
   title: 'Index of many columns',
   what: 'An index that is not unique has more than three columns.',
   why: 'The first columns narrow a search down; each further one makes the index larger and every write slower.',

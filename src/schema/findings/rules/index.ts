@@ -30,6 +30,7 @@ import { nameShortened } from './name-shortened.js';
 import { narrowsType } from './narrows-type.js';
 import { neededElsewhere } from './needed-elsewhere.js';
 import { noPrimaryKey } from './no-primary-key.js';
+import { notOnline } from './not-online.js';
 import { notNullOverRows } from './not-null-over-rows.js';
 import { NOTICED } from './noticed.js';
 import { nullOnRequired } from './null-on-required.js';
@@ -47,6 +48,7 @@ export const RULES: readonly Rule[] = [
   rewritesTable,
   longLock,
   mayFail,
+  notOnline,
   breaksClients,
   neededElsewhere,
   requiredField,

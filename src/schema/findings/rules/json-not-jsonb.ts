@@ -4,6 +4,7 @@ import { comes, labelOf } from './common.js';
 export const jsonNotJsonb: Rule = {
   code: 'JSON_NOT_JSONB',
   level: 'note',
+  standing: true,
   title: 'json where jsonb is meant',
   what: 'A column of the type `json`.',
   why: 'It keeps the text as it was sent, blanks and repeated keys included: it can not be compared or indexed, and `SELECT DISTINCT` fails.',

@@ -10,6 +10,7 @@ const LARGEST: ReadonlyMap<string, number> = new Map([
 export const keyMayOverflow: Rule = {
   code: 'KEY_MAY_OVERFLOW',
   level: 'note',
+  standing: true,
   title: 'Primary key that runs out',
   what: 'A primary key that counts by itself is `integer` (2,147,483,647 values, deleted and rolled back ones included) or `smallint` (32,767).',
   why: 'When it runs out no row can be inserted any more, and making it larger rewrites the table and everything that points at it.',

@@ -20,7 +20,8 @@ export function lasting(statement: PlannedStatement, planned: PlannedEvent, sent
   };
 }
 
-const preparedOnline = ({ event }: PlannedEvent): SaferWay => ({
+/** The way online. */
+export const preparedOnline = ({ event }: PlannedEvent): SaferWay => ({
   text: 'Ask for it online: what takes long is prepared outside the transaction, while the table is used.',
   request: onlineRequest(event),
 });

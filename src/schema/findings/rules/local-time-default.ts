@@ -4,6 +4,7 @@ import { type Column, hasColumn, labelOf } from './common.js';
 export const localTimeDefault: Rule = {
   code: 'LOCAL_TIME_DEFAULT',
   level: 'warn',
+  standing: true,
   title: 'Default that depends on the session’s time zone',
   what: 'A `timestamp without time zone` whose default is the present moment.',
   why: 'The moment is written as the clock of the session that inserts shows it: two applications in two time zones write two times.',

@@ -8,6 +8,7 @@ const PLAIN = /^[\p{Ll}\p{Lo}_][\p{Ll}\p{Lo}\p{Nd}_$]*$/u;
 export const nameNeedsQuotes: Rule = {
   code: 'NAME_NEEDS_QUOTES',
   level: 'note',
+  standing: true,
   title: 'Name that has to be quoted',
   what: 'The name of a table or a column has capitals, blanks, or signs that an SQL name does not have.',
   why: 'SQL without quotes reads `Articles` as `articles`: who forgets them is told that there is no such table.',

@@ -5,6 +5,7 @@ import { hasColumn, labelOf } from './common.js';
 export const nameShortened: Rule = {
   code: 'NAME_SHORTENED',
   level: 'note',
+  standing: true,
   title: 'Over-long names',
   what: 'A table and a column have names so long that the key or index named after both does not fit into 63 bytes.',
   why: 'Its name is cut and gets a hash at its end: error messages and monitoring show a name that nobody chose.',

@@ -13,6 +13,7 @@ export function namesGiven({ event, after, batch }: PlannedEvent): GivenName[] {
   const { collection } = event;
   switch (event.type) {
     case 'collection.created':
+    case 'collection.adopted':
       return event.data.collection.schema === null ? [] : [{ name: collection, field: null, label: collection }];
     case 'collection.renamed':
       return hasTable(batch.after, event.data.to) ? [{ name: event.data.to, field: null, label: event.data.to }] : [];

@@ -4,6 +4,7 @@ import type { PlannedEvent, Rule } from '../model.js';
 export const noPrimaryKey: Rule = {
   code: 'NO_PRIMARY_KEY',
   level: 'warn',
+  standing: true,
   title: 'No primary key',
   what: 'A table is made without a primary key, or loses the one that it has.',
   why: 'Rows can not be told apart: no relation can point at them, logical replication can not update them, and the values of a deleted field can not be kept.',
@@ -19,6 +20,7 @@ export const noPrimaryKey: Rule = {
 
 const LOSING: ReadonlySet<string> = new Set([
   'collection.created',
+  'collection.adopted',
   'collection.updated',
   'field.updated',
   'field.deleted',
@@ -29,4 +31,6 @@ const hasKey = (node: CollectionNode): boolean =>
 
 /** What has never had one is told once, when it is made. */
 const hadKey = ({ event, before }: PlannedEvent): boolean =>
-  event.type === 'collection.created' ? event.data.restored === undefined : before !== undefined && hasKey(before);
+  event.type === 'collection.created'
+    ? event.data.restored === undefined
+    : event.type === 'collection.adopted' || (before !== undefined && hasKey(before));

@@ -4,6 +4,7 @@ import type { Rule } from '../model.js';
 export const dataRestored: Rule = {
   code: 'DATA_RESTORED',
   level: 'note',
+  shownOnly: true,
   title: 'Data comes back',
   what: 'What is made was deleted before, is kept in the trash, and comes back with its rows.',
   why: 'Applications see the rows as they were when it was deleted.',
@@ -13,6 +14,7 @@ export const dataRestored: Rule = {
 export const dataNotRestored: Rule = {
   code: 'DATA_NOT_RESTORED',
   level: 'warn',
+  shownOnly: true,
   title: 'Made again, and empty',
   what: 'A table or a column of this name held data before. It is made again without it: the data is gone for good, or does not fit.',
   why: 'The schema looks as it did, and applications find nothing in it.',
@@ -22,6 +24,7 @@ export const dataNotRestored: Rule = {
 export const rowsInTheWay: Rule = {
   code: 'ROWS_IN_THE_WAY',
   level: 'warn',
+  shownOnly: true,
   title: 'Rows are in the way',
   what: 'Rows of now have no value for a column that becomes NOT NULL, or point at nothing where a foreign key comes.',
   why: 'PostgreSQL refuses the whole change as long as they are there.',
@@ -41,6 +44,7 @@ export const dataNotKept: Rule = {
 export const notRestored: Rule = {
   code: 'NOT_RESTORED',
   level: 'warn',
+  shownOnly: true,
   title: 'Does not come back with it',
   what: 'Something that belonged to what is restored stays away: its other side is gone, or its name is taken.',
   why: 'What is restored is less than what was deleted.',
@@ -59,6 +63,7 @@ export const leavesPublication: Rule = {
 export const actsWhilePrepared: Rule = {
   code: 'ACTS_WHILE_PREPARED',
   level: 'warn',
+  shownOnly: true,
   title: 'Acts from the first step on',
   what: 'What is prepared online holds for new rows from the beginning of its preparation, not only after the change.',
   why: 'Applications that write rows which break the new rule are refused earlier than the schema says.',
@@ -68,6 +73,7 @@ export const actsWhilePrepared: Rule = {
 export const looksRenamed: Rule = {
   code: 'LOOKS_RENAMED',
   level: 'warn',
+  shownOnly: true,
   title: 'Looks like a rename',
   what: 'Something goes and something of the same shape comes.',
   why: 'Said this way, its data goes, and the new one is empty.',
@@ -91,6 +97,7 @@ export const nameStillUsed: Rule = {
 export const renamedFromNothing: Rule = {
   code: 'RENAMED_FROM_NOTHING',
   level: 'note',
+  shownOnly: true,
   title: 'Nothing has the old name',
   what: 'A snapshot says `renamed_from` of something that is not there: it is made new.',
   why: 'In an empty environment that is meant; elsewhere the old name may be misspelt.',

@@ -4,6 +4,7 @@ import { hasColumn, hasDefault } from './common.js';
 export const nullOnRequired: Rule = {
   code: 'NULL_ON_REQUIRED',
   level: 'warn',
+  standing: true,
   title: 'A delete that can only fail',
   what: 'A foreign key sets its field null (or to a default that it does not have) when the row it points at is deleted, and the field can not be null.',
   why: 'Every delete of a row that something points at fails, with a message about another table.',

@@ -18,6 +18,7 @@ const RESERVED: ReadonlySet<string> = new Set(
 export const reservedName: Rule = {
   code: 'RESERVED_NAME',
   level: 'note',
+  standing: true,
   title: 'Reserved word as a name',
   what: 'A table or a column gets a name that is a reserved word of SQL: `user`, `order`, `group`.',
   why: 'Everybody who writes SQL has to quote it, always; without quotes it is an error, or (`user`) something else without an error.',

@@ -5,6 +5,7 @@ import { hasColumn, labelOf } from './common.js';
 export const serialColumn: Rule = {
   code: 'SERIAL_COLUMN',
   level: 'note',
+  standing: true,
   title: 'Counts by a sequence of its own',
   what: 'A field counts by a default `nextval(…)`, as `serial` does, and not as an identity column.',
   why: 'The sequence has privileges and an owner of its own: who may insert into the table may still not count.',

@@ -4,6 +4,7 @@ import { comes, labelOf } from './common.js';
 export const timeWithoutZone: Rule = {
   code: 'TIME_WITHOUT_ZONE',
   level: 'note',
+  standing: true,
   title: 'Time without a zone',
   what: 'A field of the type `timestamp without time zone` (`dateTime`).',
   why: 'It is no moment: what it means depends on who reads it, and sessions in other time zones compare it wrongly.',

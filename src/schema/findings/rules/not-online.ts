@@ -1,0 +1,35 @@
+import { sizeText } from '../levels.js';
+import type { Rule } from '../model.js';
+import { tableOfRows } from '../statement.js';
+import { placeOf, preparedOnline } from './lasting.js';
+
+export const notOnline: Rule = {
+  code: 'NOT_ONLINE',
+  level: 'danger',
+  title: 'Not made online',
+  what: 'Something that could be prepared online is done at once, to a table of more rows than the policy allows (`online_above_rows`).',
+  why: 'Whoever uses the table waits as long as it takes; prepared online, they wait for short locks only.',
+  safer: 'Ask for it online.',
+  levels: 'Found only where a policy asks for it; refused unless the policy says otherwise of this code.',
+  example: {
+    unsafe: 'PATCH /fields/articles/title {"schema": {"is_unique": true}}',
+    safe: 'PATCH /fields/articles/title?online {"schema": {"is_unique": true}}',
+  },
+  statement(statement, planned) {
+    const { onlineAboveRows: most, online, statistics: of } = planned.batch;
+    if (most === null || online || statement.preparable === undefined) return undefined;
+    const statistics = of(tableOfRows(statement));
+    const { rows = null, bytes = null } = statistics ?? {};
+    if ((rows ?? (bytes ?? Infinity) / SMALLEST_ROW) <= most) return undefined;
+    const size = statistics === undefined ? 'a number of rows that is not known yet' : sizeText(statistics);
+    return {
+      message: `${statement.summary}: above ${most.toLocaleString('en')} rows it is made online (${size})`,
+      ...placeOf(statement),
+      statistics: statistics ?? null,
+      safer: preparedOnline(planned),
+    };
+  },
+};
+
+/** Bytes that a row takes at least: its header, and where it is in its page. */
+const SMALLEST_ROW = 28;
