@@ -38,7 +38,8 @@ ${rows.join('\n')}
 `;
 }
 
-function rulePage({ code, title, level, what, why, safer, levels, example, aliases = {} }: Rule): string {
+function rulePage(rule: Rule): string {
+  const { code, title, level, what, why, safer, levels, example, aliases = {} } = rule;
   const parts = [
     `# \`${code}\``,
     `**${title}.** ${what}`,
@@ -46,6 +47,8 @@ function rulePage({ code, title, level, what, why, safer, levels, example, alias
     `## The safer way\n\n${safer}`,
     `## Level\n\n${levels ?? `\`${level}\`.`}`,
   ];
+  const policy = underPolicy(rule);
+  if (policy !== undefined) parts.push(`## Under a policy\n\n${policy}`);
   if (example !== undefined) parts.push(`## Example\n\n${exampleText(example)}`);
   const others = Object.entries(aliases).map(([tool, names]: [string, readonly string[]]) => {
     return `- ${TOOLS[tool as keyof Aliases]}: ${names.map((name) => `\`${name}\``).join(', ')}`;
@@ -58,4 +61,12 @@ function rulePage({ code, title, level, what, why, safer, levels, example, alias
 function exampleText({ unsafe, safe }: NonNullable<Rule['example']>): string {
   const found = `Found:\n\n\`\`\`text\n${unsafe}\n\`\`\``;
   return safe === undefined ? found : `${found}\n\nNot found:\n\n\`\`\`text\n${safe}\n\`\`\``;
+}
+
+function underPolicy({ shownOnly, standing }: Rule): string | undefined {
+  if (shownOnly === true)
+    return 'It is noticed where a document is read, and not where the change is made: a [policy](../policy.md) can show it or not, and stop nothing by it.';
+  if (standing === true)
+    return 'It is about what is there then, however it came: a [policy](../policy.md) that stops it stops adopting such a table, too.';
+  return undefined;
 }

@@ -33,8 +33,8 @@ export function acknowledgedBy({ req }: Pick<Call<unknown>, 'req'>): Acknowledge
   const inBody = taken.get(req);
   if (inHeader !== undefined && inBody !== undefined)
     throw new Refused([invalid([MEMBER], 'said in the body or in X-Acknowledge, not in both')]);
-  if (inBody !== undefined) return { findings: inBody, where: MEMBER };
-  return inHeader && { findings: inHeader, where: 'X-Acknowledge' };
+  if (inBody !== undefined) return { findings: inBody, at: (index) => [MEMBER, index] };
+  return inHeader && { findings: inHeader, at: () => ['X-Acknowledge'] };
 }
 
 function read(list: unknown): Acknowledgement[] {

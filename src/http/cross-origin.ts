@@ -12,7 +12,7 @@ const MAX_AGE = 600;
 export function crossOrigin(origins: readonly string[]): RequestHandler {
   return cors({
     origin: [...origins],
-    methods: ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'],
+    methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
     exposedHeaders: EXPOSED,
     credentials: true,
     maxAge: MAX_AGE,

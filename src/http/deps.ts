@@ -45,7 +45,7 @@ export interface DoctorCheck {
 }
 
 export interface HttpDeps {
-  pipeline: Pick<Pipeline, 'execute' | 'dryRun' | 'underLock' | 'acknowledge'>;
+  pipeline: Pick<Pipeline, 'execute' | 'dryRun' | 'record' | 'underLock' | 'acknowledge'>;
   /** Change requests: opened, withdrawn, shown. */
   changes: ChangeRequests & Changes;
   store: Pick<Store, 'atHead'>;

@@ -10,7 +10,7 @@ import { requestIdOf } from './request-headers.js';
 /** Milliseconds in which a client whose request can't be read takes the answer. */
 const LINGER = 2_000;
 
-const METHODS = 'GET, HEAD, POST, PATCH, DELETE, OPTIONS';
+const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
 
 /** Answers what Node's parser refuses, and what Node would answer without a body. */
 export function answerParserErrors(server: Server): void {

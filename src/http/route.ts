@@ -8,7 +8,7 @@ import type { Bodies, ReadBody } from './body/index.js';
 import { hasBody } from './body/limited-bytes.js';
 import { readQuery } from './query.js';
 
-export type Method = 'get' | 'post' | 'patch' | 'delete';
+export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
 /** What is known of every request. */
 export interface Exchange {

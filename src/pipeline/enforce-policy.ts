@@ -52,7 +52,7 @@ export async function enforcePolicy(client: pg.ClientBase, enforcing: Enforcing)
   const { stopped, known } = await runYielding(
     weigh([...found, ...noticed.map(findingOf)], { planned, revised, said }),
   );
-  const unknown = acknowledges?.where === undefined ? [] : unfound(acknowledges, known.found);
+  const unknown = acknowledges?.at === undefined ? [] : unfound(acknowledges, known.found);
   const problems = unknown.length > 0 ? unknown : stopped.map(refusalOf);
   if (problems.length === 0) return { kind: 'admitted', acknowledged: known.needed };
   return { kind: 'refused', problems: problems.slice(0, MAX_PROBLEMS) };
@@ -125,11 +125,11 @@ function* weigh(findings: readonly Finding[], { planned, revised, said }: Weighi
   return { stopped: stopped.sort(byAction), known: { found, needed: [...needed.values()] } };
 }
 
-function unfound({ findings, where }: Acknowledgements, found: ReadonlySet<number>): Problem[] {
+function unfound({ findings, at }: Acknowledgements, found: ReadonlySet<number>): Problem[] {
   return findings.flatMap(({ code, place }, index) => {
     if (found.has(index)) return [];
     const message = `nothing is found that ${JSON.stringify(keyOf({ code, place }))} could acknowledge: look again at what the change does`;
-    return [invalid([where ?? '', index], message, { acknowledged: { code, place } })];
+    return [invalid(at?.(index) ?? [], message, { acknowledged: { code, place } })];
   });
 }
 

@@ -10,7 +10,7 @@ import type { Point, Store } from '../reads/store.js';
 import type { Cause, Divergence, LogEvent, StoredEvent } from '../schema/model/events.js';
 import type { CommandOf, OperationName } from '../schema/operations/index.js';
 import type { Acknowledgement, Policy } from '../schema/policy/index.js';
-import type { Problem, Result } from '../kernel/problem.js';
+import type { Path, Problem, Result } from '../kernel/problem.js';
 import type { State } from '../schema/model/state.js';
 import type { Resumable } from '../kernel/resumable.js';
 import type { Json } from '../kernel/json.js';
@@ -102,8 +102,8 @@ export interface RequestContext {
 
 export interface Acknowledgements {
   findings: readonly Acknowledgement[];
-  /** Where the request says so: what isn't found is refused there. Absent: it was said when a change request was opened. */
-  where?: string;
+  /** The place of one in the request: what isn't found is refused there. Absent: it was said when a change request was opened. */
+  at?: (index: number) => Path;
 }
 
 export type Foresee = (client: pg.ClientBase, batch: PlannedBatch) => Promise<Preparation>;

@@ -34,7 +34,7 @@ const pathsOf = ({ errors = [] }: Told): string[] =>
 
 /** Those whose values are refused with a place. */
 const isHeader = (path: string): boolean =>
-  ['X-Reason', 'Idempotency-Key', 'If-Match', 'X-Log-Position-At-Least'].includes(path);
+  ['X-Reason', 'X-Acknowledge', 'Idempotency-Key', 'If-Match', 'X-Log-Position-At-Least'].includes(path);
 
 const shown = (body: unknown): string => String(body).slice(0, 2000);
 

@@ -6,6 +6,7 @@ import { COLLECTIONS } from './collections.js';
 import type { Context, Rules } from './context.js';
 import { FIELDS_AND_RELATIONS } from './fields.js';
 import { HISTORY_AND_PROJECTIONS } from './history.js';
+import { POLICY } from './policy.js';
 import { SCHEMA } from './schema.js';
 import { TRASH } from './trash.js';
 
@@ -14,6 +15,7 @@ export const GRAMMAR: Rules = {
   ...FIELDS_AND_RELATIONS,
   ...SCHEMA,
   ...CHANGES,
+  ...POLICY,
   ...TRASH,
   ...HISTORY_AND_PROJECTIONS,
   ...ACCOUNTS_AND_SERVER,

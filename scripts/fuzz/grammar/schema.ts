@@ -20,7 +20,7 @@ type Doc = Record<string, unknown>;
 const EXPORTS = ['json', 'yaml', 'csv', 'csv_utf8', 'xml'];
 
 /** The present schema with some of it otherwise, or another one. */
-function submitted(context: Context): SnapshotDoc {
+export function submitted(context: Context): SnapshotDoc {
   const { random, world, release } = context;
   if (random.chance(0.12)) return runToEnd(snapshotOf(random.sample(schemaState), release)) as unknown as SnapshotDoc;
   const document = structuredClone(world.snapshot);

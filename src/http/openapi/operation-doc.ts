@@ -32,6 +32,13 @@ export type OperationDocs = Readonly<Record<string, OperationDoc>>;
 /** `{ "data": … }` */
 export const data = (shape: z.ZodType): z.ZodType => z.strictObject({ data: shape });
 
+/** The member of a body in which its sender says what they know of. */
+export const acknowledge = z
+  .array(z.strictObject({ code: z.string(), place: z.string() }))
+  .max(1_000)
+  .optional()
+  .describe('As X-Acknowledge, in the body');
+
 const counts = z.strictObject({ total_count: z.int().optional(), filter_count: z.int().optional() });
 
 /** A page of a list, with the counts that were asked for. */

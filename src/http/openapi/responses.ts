@@ -61,6 +61,7 @@ const CHANGE_CODES: readonly ErrorCode[] = [
   'LOCK_TIMEOUT',
   'IN_USE',
   'ONLINE_NOT_POSSIBLE',
+  'POLICY_REFUSED',
 ];
 
 /** What every route of its kind may answer. */

@@ -7,6 +7,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   relations: 'Foreign keys, and what else ties collections together; named by their many side',
   schema: 'The schema as a whole: snapshot, diff, apply, adopt, drift',
   trash: 'What was deleted and can come back',
+  policy: 'What may be done to the schema without asking',
   changes: 'Change requests: changes that are prepared while their tables are used',
   auth: 'Signing in and out',
   users: 'Users and their tokens',

@@ -12,7 +12,6 @@ const query = z.strictObject({ dry_run: flag.describe('Answers what would happen
 
 export function adoptRoutes(deps: HttpDeps): Route[] {
   const {
-    pipeline,
     config: { schema },
   } = deps;
   return [

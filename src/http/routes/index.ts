@@ -10,6 +10,7 @@ import { fieldRoutes } from './fields.js';
 import { historyRoutes } from './history.js';
 import { mergeRoutes } from './merge.js';
 import { metricsRoutes } from './metrics.js';
+import { policyRoutes } from './policy.js';
 import { projectionRoutes } from './projections.js';
 import { relationRoutes } from './relations.js';
 import { schemaRoutes } from './schema.js';
@@ -29,6 +30,7 @@ export function createRoutes(deps: HttpDeps): Route[] {
     ...mergeRoutes(deps),
     ...typesRoutes(deps),
     ...changesRoutes(deps),
+    ...policyRoutes(deps),
     ...adoptRoutes(deps),
     ...driftRoutes(deps),
     ...trashRoutes(deps),

@@ -15,7 +15,7 @@ import {
   findingsOf,
   questionsOf,
 } from '../../schema/findings/index.js';
-import { type Judged, judgedAll } from '../../schema/policy/index.js';
+import { type Judged, type Policy, judgedAll } from '../../schema/policy/index.js';
 import { readTableFacts } from '../online/table-facts.js';
 import { readDependents } from './dependents.js';
 
@@ -47,6 +47,15 @@ export async function judgedFindings(
   { plan, noticed }: { plan: Plan; noticed: readonly Warning[] },
 ): Promise<Judged<Finding>[]> {
   const { policy } = await readPolicy(db);
+  return findingsByPolicy(db, schema, { plan, policy, noticed });
+}
+
+/** The same with another policy. */
+export async function findingsByPolicy(
+  db: Queryable,
+  schema: string,
+  { plan, policy, noticed }: { plan: Plan; policy: Policy; noticed: readonly Warning[] },
+): Promise<Judged<Finding>[]> {
   const found = await planFindings(db, schema, { ...plan, policy });
   return runYielding(judgedAll(policy, [...found, ...noticed.map(findingOf)]));
 }

@@ -3,6 +3,7 @@ import { planBatch } from '../../../src/projector/ddl/plan.js';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { compareSnapshot } from '../../../src/schema/compare/compare-snapshot.js';
 import { type Finding, type Known, findingsOf } from '../../../src/schema/findings/index.js';
+import type { Policy } from '../../../src/schema/policy/index.js';
 import { type State, initialState } from '../../../src/schema/model/state.js';
 import { snapshotOf } from '../../../src/schema/snapshot/snapshot.js';
 import { transition } from '../../../src/schema/transition/transition.js';
@@ -21,6 +22,9 @@ export interface How {
   /** Asked for with `concurrentIndexCreation`. */
   concurrently?: true;
   online?: true;
+  policy?: Policy;
+  /** Places that are said apart. */
+  apart?: readonly string[];
 }
 
 const RELEASE = '0.1.0';
@@ -39,7 +43,9 @@ export function edit(
   const decided = runToEnd(transition(before, desired.state, desired.touched));
   const events = how.concurrently ? decided.map(concurrently) : decided;
   const { statements, after } = runToEnd(planBatch(before, events, 'public'));
-  const plan = { before, after, events, statements, online: how.online === true };
+  const { policy, apart = [] } = how;
+  const judging = { online: how.online === true, apart: new Set(apart), ...(policy && { policy }) };
+  const plan = { before, after, events, statements, ...judging };
   return { after, findings: runToEnd(findingsOf(plan, how.known)) };
 }
 

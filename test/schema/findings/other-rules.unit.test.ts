@@ -176,7 +176,7 @@ describe('rules of findings', () => {
   });
 
   it('are all tried here, or among what other tools call unsafe', () => {
-    const texts = ['other-rules', 'known-unsafe', 'levels']
+    const texts = ['other-rules', 'known-unsafe', 'levels', 'by-policy']
       .map((name) => readFileSync(new URL(`${name}.unit.test.ts`, import.meta.url), 'utf8'))
       .join('\n');
     const checked = RULES.filter(({ statement, field, relation: of, event }) => statement ?? field ?? of ?? event);

@@ -124,17 +124,12 @@ describe('a finding by a policy', () => {
     for (const action of ACTIONS.slice(1)) assert.equal(by(action, 'note')?.action, action);
   });
 
-  it('has to be made online where the table is larger, or may be', () => {
-    const policy = policyOf({ online_above_rows: 1_000, findings: { INDEX_UNDER_LOCK: 'off' } });
-    const by = (rows: number | null, bytes: number | null, online = true) =>
-      judged(policy, { ...found, code: 'INDEX_UNDER_LOCK', online, statistics: { rows, bytes } })?.action;
-    assert.equal(by(1_001, 1), 'refuse');
-    assert.equal(by(1_000, 1_000_000), undefined);
-    assert.equal(by(null, 1_000_000), 'refuse');
-    assert.equal(by(null, 8_192), undefined);
-    assert.equal(by(null, null), 'refuse');
-    assert.equal(by(1_001, 1, false), undefined);
-    assert.equal(judged(policy, { ...found, code: 'INDEX_UNDER_LOCK', online: true })?.action, 'refuse');
+  it('is refused where it says that something was not made online, unless the policy says otherwise', () => {
+    const notOnline = { code: 'NOT_ONLINE', level: 'danger', collection: 'articles' } as const;
+    const policy = policyOf({ online_above_rows: 1_000 });
+    assert.equal(judged(policy, notOnline)?.action, 'refuse');
+    const collections = [{ pattern: 'art*', findings: { NOT_ONLINE: 'approve' as const } }];
+    assert.equal(judged({ ...policy, collections }, notOnline)?.action, 'approve');
   });
 
   it('is named by its place', () => {

@@ -1,6 +1,7 @@
 /** What the document says of every route, by method and path as the routes name them. */
 import type { OperationDocs } from '../operation-doc.js';
 import { CHANGE_OPERATIONS } from './changes.js';
+import { POLICY_OPERATIONS } from './policy.js';
 import { SCHEMA_OPERATIONS } from './schema.js';
 import { TRASH_OPERATIONS } from './trash.js';
 import { SERVICE_OPERATIONS } from './service.js';
@@ -9,5 +10,6 @@ export const OPERATIONS: OperationDocs = {
   ...SCHEMA_OPERATIONS,
   ...TRASH_OPERATIONS,
   ...CHANGE_OPERATIONS,
+  ...POLICY_OPERATIONS,
   ...SERVICE_OPERATIONS,
 };

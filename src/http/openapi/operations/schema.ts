@@ -6,7 +6,7 @@ import { acceptance, adoption, drift, plan } from '../answers/operating.js';
 import * as shown from '../answers/schema.js';
 import { databaseTable } from '../answers/table.js';
 import { merge } from '../merge-shapes.js';
-import { data, oneOrMany, type OperationDocs, page } from '../operation-doc.js';
+import { acknowledge, data, oneOrMany, type OperationDocs, page } from '../operation-doc.js';
 
 /** The media types of files that a snapshot can be saved as. */
 export const EXPORT_TYPES = [...new Set(EXPORTS.map((format) => bare(FORMATS[format].type)))].filter(
@@ -200,7 +200,7 @@ const WHOLE: OperationDocs = {
     description:
       '204 without a body. With `dry_run`: 200 and the plan, and nothing is kept. With `explain`: the plan, and nothing is run.',
     changes: true,
-    body: wrapped(taken.diff),
+    body: wrapped(taken.diff.extend({ acknowledge })),
     example: {
       hash: '0'.repeat(64),
       diff: {
@@ -221,6 +221,7 @@ const WHOLE: OperationDocs = {
     summary: 'Take what was changed in the database by hand into the log, as it is',
     changes: true,
     body: z.strictObject({
+      acknowledge,
       collections: z.array(z.string()).min(1).optional(),
       fields: z
         .array(z.strictObject({ collection: z.string(), field: z.string() }))
@@ -235,7 +236,10 @@ const WHOLE: OperationDocs = {
     id: 'adoptTables',
     summary: 'Bring tables that exist under management, as they are',
     changes: true,
-    body: z.union([z.strictObject({ tables: z.array(z.string()).min(1) }), z.strictObject({ all: z.literal(true) })]),
+    body: z.union([
+      z.strictObject({ tables: z.array(z.string()).min(1), acknowledge }),
+      z.strictObject({ all: z.literal(true), acknowledge }),
+    ]),
     example: { tables: ['customers', 'orders'] },
     answer: adoption,
     refuses: ['NOT_FOUND'],

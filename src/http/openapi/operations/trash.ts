@@ -3,10 +3,11 @@ import { z } from 'zod';
 import { trashEntry } from '../answers/trash.js';
 import { plan } from '../answers/operating.js';
 import { collection, field, finding } from '../answers/schema.js';
-import { data, page, type OperationDocs } from '../operation-doc.js';
+import { acknowledge, data, page, type OperationDocs } from '../operation-doc.js';
 
 const restoreRequest = z
   .strictObject({
+    acknowledge,
     as: z.string().optional().describe('Another name than it had'),
     without: z
       .array(z.string())

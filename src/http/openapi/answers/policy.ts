@@ -1,0 +1,29 @@
+/** Answers about the policy. */
+import { z } from 'zod';
+import { policy, policyBody } from '../../policy-body.js';
+import { OUTCOMES } from '../../policy-test.js';
+import { acknowledge } from '../operation-doc.js';
+import { finding } from './schema.js';
+
+export const policyAt = z.strictObject({
+  data: policy,
+  meta: z.strictObject({
+    position: z.int().min(0).describe('Of the event that set it; 0: nobody has'),
+    updated_at: z.iso.datetime().nullable(),
+  }),
+});
+
+export const policyTestBody = z.strictObject({
+  diff: z.looseObject({}).optional().describe('With its hash, as /schema/diff answers it'),
+  snapshot: z.looseObject({}).optional().describe('In its place'),
+  policy: policyBody.optional().describe('Tried in place of the one that is set'),
+  acknowledge,
+});
+
+export const policyTest = z
+  .strictObject({
+    outcome: z.enum(OUTCOMES).describe('What the strictest finding asks for'),
+    approvals: z.int().min(1).nullable().describe('Of how many people it would need, where it needs any'),
+    findings: z.array(finding),
+  })
+  .meta({ id: 'PolicyTest' });

@@ -1,0 +1,80 @@
+/** /policy: what may be done without asking (auditors read and try it, admins set it). */
+import { z } from 'zod';
+import { canonicalJson } from '../../kernel/canonical.js';
+import { sha256 } from '../../kernel/sha256.js';
+import { readPolicy } from '../../log/policy.js';
+import { UPDATE_POLICY, updatingPolicy } from '../../pipeline/update-policy.js';
+import type { Policy } from '../../schema/policy/index.js';
+import { type Answer, jsonAnswer } from '../answer.js';
+import { recorded } from '../change.js';
+import type { HttpDeps } from '../deps.js';
+import { diffQuery } from '../diff-answer.js';
+import { createPointAt } from '../history-point.js';
+import { moment } from '../history-query.js';
+import { largeJsonAnswer } from '../json-text.js';
+import { readPolicyBody } from '../policy-body.js';
+import { createPolicyTest } from '../policy-test.js';
+import { flag } from '../query.js';
+import { type Route, route } from '../route.js';
+
+const PATH = '/policy';
+
+const noQuery = z.strictObject({});
+
+const readQuery = z.strictObject({ at: moment.optional().describe('A moment; now when absent') });
+
+const testQuery = diffQuery.extend({ online: flag.describe('As if it were asked for online') });
+
+export function policyRoutes(deps: HttpDeps): Route[] {
+  const { pool, pipeline } = deps;
+  const pointAt = createPointAt(deps);
+  const test = createPolicyTest(deps);
+  return [
+    route({
+      method: 'get',
+      path: PATH,
+      access: 'auditor',
+      query: readQuery,
+      async handle(call) {
+        const { at } = call.query;
+        const upTo = at === undefined ? undefined : (await pointAt(at, 'at', call)).head.position;
+        const { policy, position, updated_at } = await readPolicy(pool, upTo);
+        const answer = jsonAnswer(200, { data: policy, meta: { position, updated_at } });
+        return { ...answer, headers: [...answer.headers, 'ETag', tagOf(policy)], position: upTo ?? call.head };
+      },
+    }),
+    route({
+      method: 'put',
+      path: PATH,
+      access: 'admin',
+      query: noQuery,
+      body: 'json',
+      handle(call): Promise<Answer> {
+        const policy = readPolicyBody(call.body);
+        return recorded(call, UPDATE_POLICY, {
+          // The tag is of the policy, not of the schema.
+          run: ({ ifMatch, ...context }) =>
+            pipeline.record(
+              updatingPolicy(policy, (now) => ifMatch === undefined || `"${ifMatch}"` === tagOf(now)),
+              context,
+            ),
+          render: ({ position }) => {
+            const answer = jsonAnswer(200, { data: policy });
+            return { ...answer, headers: [...answer.headers, 'ETag', tagOf(policy)], position };
+          },
+        });
+      },
+    }),
+    route({
+      method: 'post',
+      path: `${PATH}/test`,
+      access: 'auditor',
+      query: testQuery,
+      body: 'document',
+      needsPrimary: false,
+      handle: async (call) => largeJsonAnswer({ data: await test(call) }),
+    }),
+  ];
+}
+
+const tagOf = (policy: Policy): string => `"${sha256(canonicalJson(policy))}"`;

@@ -1,0 +1,232 @@
+/** /policy: read, set and tried, by whom; and what a change is refused by. */
+import { expect } from 'chai';
+import { json } from '../support/client.js';
+import { withService } from '../support/with-service.js';
+
+const DEFAULTS = {
+  findings: {},
+  collections: [],
+  online_above_rows: null,
+  approvals: 1,
+  author_may_approve: true,
+};
+
+const field = (name: string, schema: object = {}) => ({
+  field: name,
+  type: 'string',
+  meta: { interface: 'input' },
+  schema,
+});
+const table = (collection: string) => ({ collection, schema: {}, fields: [field('title'), field('body')] });
+
+describe('the policy over HTTP', () => {
+  const { api, service, client } = withService({ each: true, consistent: true });
+
+  const token = async (role: string): Promise<string> => {
+    const email = `${role}@example.com`;
+    const { data } = await api.ok<{ data: { id: string } }>('POST', '/users', { email, role });
+    const made = await api.ok<{ data: { token: string } }>('POST', `/users/${data.id}/tokens`, {});
+    return made.data.token;
+  };
+
+  it('is the default until somebody sets one, whose event says all of it', async () => {
+    const before = await client('/policy');
+    expect(before.json).to.deep.equal({ data: DEFAULTS, meta: { position: 0, updated_at: null } });
+    const put = await client('/policy', {
+      ...json({ findings: { LOSES_DATA: 'refuse' } }, 'PUT'),
+      headers: { 'content-type': 'application/json', 'x-reason': 'after the accident' },
+    });
+    expect(put.status).to.equal(200);
+    const policy = { ...DEFAULTS, findings: { LOSES_DATA: 'refuse' } };
+    expect(put.json).to.deep.equal({ data: policy });
+    const after = await client('/policy');
+    expect(after.json).to.deep.include({ data: policy });
+    expect(after.headers.get('etag')).to.equal(put.headers.get('etag')).and.not.to.equal(before.headers.get('etag'));
+    const { data } = await api.ok<{ data: object[] }>('GET', '/history/events?type=policy.updated');
+    expect(data).to.have.length(1);
+    expect(data[0]).to.deep.include({
+      command: 'update-policy',
+      reason: 'after the accident',
+      data: { policy },
+      subject: { kind: 'policy', id: 'schema' },
+    });
+    const then = await client('/policy?at=0');
+    expect(then.json).to.deep.include({ data: DEFAULTS });
+  });
+
+  it('appends nothing where it is the same, and is replaced as a whole', async () => {
+    const findings = { LOSES_DATA: 'warn', MAY_FAIL: 'note' };
+    await api.ok('PUT', '/policy', { findings, approvals: 2 });
+    const head = await api.head();
+    await api.ok('PUT', '/policy', { approvals: 2, findings: { MAY_FAIL: 'note', LOSES_DATA: 'warn' } });
+    expect(await api.head()).to.equal(head);
+    const { data } = await api.ok<{ data: object }>('PUT', '/policy', { author_may_approve: false });
+    expect(data).to.deep.equal({ ...DEFAULTS, author_may_approve: false });
+  });
+
+  it('is not set over one that somebody else has set meanwhile', async () => {
+    const etag = (await client('/policy')).headers.get('etag') ?? '';
+    const setting = (tag: string, body: object) =>
+      client('/policy', { ...json(body, 'PUT'), headers: { 'content-type': 'application/json', 'if-match': tag } });
+    expect((await setting(etag, { approvals: 2 })).status).to.equal(200);
+    const stale = await setting(etag, { approvals: 3 });
+    expect([stale.status, ...stale.codes]).to.deep.equal([412, 'PRECONDITION_FAILED']);
+  });
+
+  it('names what is wrong with it, and keeps nothing', async () => {
+    const wrong: [string, object, string][] = [
+      ['an unknown code', { findings: { LOSES_MONEY: 'refuse' } }, 'findings.LOSES_MONEY'],
+      ['an unknown action', { findings: { LOSES_DATA: 'forbid' } }, 'findings.LOSES_DATA'],
+      ['what can only be shown', { findings: { LOOKS_RENAMED: 'refuse' } }, 'findings.LOOKS_RENAMED'],
+      ['an unknown member', { finding: {} }, 'finding'],
+      ['no approvals', { approvals: 0 }, 'approvals'],
+      ['half a row', { online_above_rows: 0.5 }, 'online_above_rows'],
+      ['an empty pattern', { collections: [{ pattern: '', findings: {} }] }, 'collections[0].pattern'],
+      ['a code of a pattern', { collections: [{ pattern: 'a', findings: { X: 'off' } }] }, 'collections[0].findings.X'],
+      ['a hidden member', JSON.parse('{"findings": {"__proto__": "refuse"}}') as object, 'findings.__proto__'],
+    ];
+    for (const [what, body, at] of wrong) {
+      const error = await api.refused({ status: 400, code: 'INVALID_PAYLOAD', at }, 'PUT', '/policy', body);
+      expect(error.message, what).to.be.a('string');
+    }
+    await api.ok('PUT', '/policy', { findings: { LOOKS_RENAMED: 'off' } });
+  });
+
+  it('is read and tried by auditors, set by admins, and nothing to readers', async () => {
+    const roles = { auditor: await token('auditor'), reader: await token('reader') };
+    const snapshot = { snapshot: await api.ok('GET', '/schema/snapshot') };
+    const statuses = async (as: string | null) => [
+      (await client('/policy', { token: as })).status,
+      (await client('/policy/test', { ...json(snapshot), token: as })).status,
+      (await client('/policy', { ...json({}, 'PUT'), token: as })).status,
+    ];
+    expect(await statuses(roles.auditor)).to.deep.equal([200, 200, 403]);
+    expect(await statuses(roles.reader)).to.deep.equal([403, 403, 403]);
+    expect(await statuses(null)).to.deep.equal([401, 401, 401]);
+    expect(await statuses(service.adminToken)).to.deep.equal([200, 200, 200]);
+  });
+
+  it('refuses with every finding, its place and the safer way, and leaves nothing behind', async () => {
+    await api.ok('POST', '/collections', table('articles'));
+    await api.ok('POST', '/collections', table('drafts'));
+    await api.ok('PUT', '/policy', {
+      findings: { LOSES_DATA: 'refuse' },
+      collections: [{ pattern: 'draft*', findings: { LOSES_DATA: 'warn' } }],
+    });
+    const error = await api.refused({ status: 422, code: 'POLICY_REFUSED' }, 'DELETE', '/fields/articles/body');
+    expect(error.extensions).to.deep.include({
+      code: 'POLICY_REFUSED',
+      finding: 'LOSES_DATA',
+      level: 'warn',
+      action: 'refuse',
+      place: 'articles.body',
+      collection: 'articles',
+      field: 'body',
+    });
+    expect(error.extensions['safer']).to.have.property('text');
+    expect(error.message).to.contain('LOSES_DATA:articles.body');
+    await api.ok('DELETE', '/fields/drafts/body');
+    await api.ok('PUT', '/policy', {});
+    await api.ok('DELETE', '/fields/articles/body');
+  });
+
+  it('wants a change request that somebody approved, which nobody has here', async () => {
+    await api.ok('POST', '/collections', table('articles'));
+    await api.ok('PUT', '/policy', { findings: { LOSES_DATA: 'approve' }, approvals: 2 });
+    const error = await api.refused({ status: 422, code: 'POLICY_REFUSED' }, 'DELETE', '/collections/articles');
+    expect(error.extensions).to.deep.include({ action: 'approve', approvals: 2, approved: 0 });
+  });
+
+  it('lets through what is acknowledged, and keeps that in the events', async () => {
+    await api.ok('POST', '/collections', table('articles'));
+    await api.ok('PUT', '/policy', { findings: { LOSES_DATA: 'acknowledge' } });
+    await api.refused({ status: 422, code: 'POLICY_REFUSED' }, 'DELETE', '/fields/articles/body');
+    const acknowledging = (header: string) =>
+      client('/fields/articles/body', { method: 'DELETE', headers: { 'x-acknowledge': header } });
+    const forged: [string, string][] = [
+      ['another place', 'LOSES_DATA:articles.title'],
+      ['another code', 'MAY_FAIL:articles.body'],
+      ['one that is right and one that is not', 'LOSES_DATA:articles.body, LOSES_DATA:articles'],
+      ['no place', 'LOSES_DATA:'],
+      ['no list', 'yes'],
+      ['a stray percent sign', 'LOSES_DATA:articles.body%'],
+    ];
+    for (const [what, header] of forged) {
+      const reply = await acknowledging(header);
+      expect([reply.status, ...reply.codes.slice(0, 1)], what).to.deep.equal([400, 'INVALID_PAYLOAD']);
+    }
+    expect((await acknowledging('LOSES_DATA:articles.body')).status).to.equal(204);
+    const { data } = await api.ok<{ data: { context: object }[] }>('GET', '/history/events?type=field.deleted');
+    expect(data[0]?.context).to.deep.equal({ acknowledged: [{ code: 'LOSES_DATA', place: 'articles.body' }] });
+    expect(await api.ok('GET', '/history/verify')).to.have.nested.property('data.ok', true);
+  });
+
+  it('takes acknowledgements in a body that has room, by names however they are', async () => {
+    const name = 'a, b % c';
+    await api.ok('POST', '/collections', { ...table(name), fields: [field('title'), field('x,y')] });
+    await api.ok('PUT', '/policy', { findings: { LOSES_DATA: 'acknowledge' } });
+    const snapshot = await api.ok<{ fields: { field: string }[] }>('GET', '/schema/snapshot');
+    const less = { ...snapshot, fields: snapshot.fields.filter((each) => each.field !== 'x,y') };
+    const diff = await api.ok<{ warnings: { code: string; action: string }[] }>('POST', '/schema/diff', less);
+    expect(diff.warnings.find(({ code }) => code === 'LOSES_DATA')?.action).to.equal('acknowledge');
+    await api.refused({ status: 422, code: 'POLICY_REFUSED' }, 'POST', '/schema/apply', diff);
+    const place = `${name}.x,y`;
+    const wrong = { ...diff, acknowledge: [{ code: 'LOSES_DATA', place: name }] };
+    await api.refused({ status: 400, code: 'INVALID_PAYLOAD', at: 'acknowledge[0]' }, 'POST', '/schema/apply', wrong);
+    const malformed = { ...diff, acknowledge: [{ code: 'LOSES_DATA' }] };
+    await api.refused(
+      { status: 400, code: 'INVALID_PAYLOAD', at: 'acknowledge[0].place' },
+      'POST',
+      '/schema/apply',
+      malformed,
+    );
+    await api.ok('POST', '/schema/apply', { ...diff, acknowledge: [{ code: 'LOSES_DATA', place }] });
+    const path = `/fields/${encodeURIComponent(name)}/title`;
+    const header = `LOSES_DATA:a%2C b %25 c.title`;
+    const reply = await client(path, { method: 'DELETE', headers: { 'x-acknowledge': header } });
+    expect(reply.status).to.equal(204);
+  });
+
+  it('counts at a key that is used again with an acknowledgement as another request', async () => {
+    await api.ok('POST', '/collections', table('articles'));
+    await api.ok('PUT', '/policy', { findings: { LOSES_DATA: 'acknowledge' } });
+    const send = (headers: Record<string, string>) => client('/fields/articles/body', { method: 'DELETE', headers });
+    expect((await send({ 'idempotency-key': 'one' })).status).to.equal(422);
+    expect((await send({ 'idempotency-key': 'one', 'x-acknowledge': 'LOSES_DATA:articles.body' })).status).to.equal(
+      409,
+    );
+    expect((await send({ 'idempotency-key': 'two', 'x-acknowledge': 'LOSES_DATA:articles.body' })).status).to.equal(
+      204,
+    );
+  });
+
+  it('is said by dry runs and diffs, and tried with another one', async () => {
+    await api.ok('POST', '/collections', table('articles'));
+    const snapshot = await api.ok<{ fields: { field: string }[] }>('GET', '/schema/snapshot');
+    const less = { ...snapshot, fields: snapshot.fields.filter((each) => each.field !== 'body') };
+    const diff = await api.ok<{ warnings: { code: string; action?: string }[] }>('POST', '/schema/diff', less);
+    const action = ({ warnings }: { warnings: { code: string; action?: string }[] }) =>
+      warnings.find(({ code }) => code === 'LOSES_DATA')?.action;
+    expect(action(diff)).to.equal('warn');
+    await api.ok('PUT', '/policy', { findings: { LOSES_DATA: 'refuse', BREAKS_CLIENTS: 'off' } });
+    for (const how of ['dry_run', 'explain'])
+      expect(action(await api.ok('POST', `/schema/apply?${how}`, diff)), how).to.equal('refuse');
+    expect(action(await api.ok('POST', '/schema/merge', { base: snapshot, theirs: less }))).to.equal('refuse');
+    type Tested = { data: { outcome: string; approvals: number | null; findings: { code: string; action: string }[] } };
+    const test = async (body: object) => (await api.ok<Tested>('POST', '/policy/test', body)).data;
+    expect(await test({ diff })).to.deep.include({ outcome: 'refuse', approvals: null });
+    expect(await test({ snapshot: less })).to.deep.include({ outcome: 'refuse' });
+    expect(await test({ snapshot: less, policy: {} })).to.deep.include({ outcome: 'allowed' });
+    const policy = { findings: { LOSES_DATA: 'approve' }, approvals: 3 };
+    expect(await test({ diff, policy })).to.deep.include({ outcome: 'approve', approvals: 3 });
+    const acknowledge = [{ code: 'LOSES_DATA', place: 'articles.body' }];
+    const asking = { findings: { LOSES_DATA: 'acknowledge' } };
+    expect(await test({ diff, policy: asking })).to.deep.include({ outcome: 'acknowledge' });
+    expect(await test({ diff, policy: asking, acknowledge })).to.deep.include({ outcome: 'allowed' });
+    await api.refused({ status: 400, code: 'INVALID_PAYLOAD' }, 'POST', '/policy/test', { policy: {} });
+    await api.refused({ status: 400, code: 'INVALID_PAYLOAD', at: 'policy.approvals' }, 'POST', '/policy/test', {
+      diff,
+      policy: { approvals: -1 },
+    });
+  });
+});

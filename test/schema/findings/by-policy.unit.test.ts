@@ -1,0 +1,98 @@
+/** What a policy makes of the findings of a plan: what it asks for, and what is said apart because of it. */
+import { expect } from 'chai';
+import { runToEnd } from '../../../src/kernel/resumable.js';
+import { planBatch } from '../../../src/projector/ddl/plan.js';
+import { findingsOf } from '../../../src/schema/findings/index.js';
+import { initialState } from '../../../src/schema/model/state.js';
+import type { LogEvent } from '../../../src/schema/model/events.js';
+import { DEFAULT_POLICY, type Policy } from '../../../src/schema/policy/index.js';
+import { type Edited, type How, LIBRARY, column, edit, fieldIn, key, table } from './diffs.js';
+import { ROWS } from './plan.js';
+
+const policyOf = (members: Partial<Policy>): Policy => ({ ...DEFAULT_POLICY, ...members });
+
+const unique = (snapshot: Edited): void => void Object.assign(fieldIn(snapshot, 'title').schema, { is_unique: true });
+
+const withRows = (rows: number | null, bytes: number | null): Pick<How, 'known'> => ({
+  known: { statistics: new Map([['articles', { ...ROWS(0), rows, bytes }]]) },
+});
+
+describe('findings by a policy', () => {
+  const policy = policyOf({ online_above_rows: 1_000 });
+  const notOnline = (how: How, change = unique) =>
+    edit(LIBRARY, change, { policy, ...how }).findings.filter(({ code }) => code === 'NOT_ONLINE');
+
+  it('NOT_ONLINE is found of a table of more rows, or of as many as there could be', () => {
+    expect(notOnline(withRows(1_001, 8_192))).to.have.length(1);
+    expect(notOnline(withRows(1_000, 1_000_000))).to.deep.equal([]);
+    expect(notOnline(withRows(null, 1_000_000))).to.have.length(1);
+    expect(notOnline(withRows(null, 8_192))).to.deep.equal([]);
+    expect(notOnline({})).to.have.length(1);
+  });
+
+  it('NOT_ONLINE shows the request that is online, and is found where somebody asks for it only', () => {
+    const [found] = notOnline(withRows(5_000, null));
+    expect(found).to.include({ level: 'danger', collection: 'articles', field: 'title' });
+    expect(found?.safer?.request?.path).to.equal('/fields/articles/title?online');
+    expect(notOnline({ ...withRows(5_000, null), online: true })).to.deep.equal([]);
+    expect(notOnline({ ...withRows(5_000, null), policy: DEFAULT_POLICY })).to.deep.equal([]);
+  });
+
+  it('NOT_ONLINE is not found of what is new, nor of what nobody waits for', () => {
+    const another = (snapshot: Edited): void => {
+      snapshot.collections.push(table('tags'));
+      snapshot.fields.push(key('tags'), column('tags', 'name', 'string', { is_unique: true }));
+      Object.assign(fieldIn(snapshot, 'title'), { meta: { note: 'a note' } });
+    };
+    expect(notOnline(withRows(1_000_000, null), another)).to.deep.equal([]);
+  });
+
+  const many = (snapshot: Edited): void =>
+    ['a', 'b', 'log_a', 'log_b'].forEach((name) => {
+      snapshot.collections.push(table(name));
+      snapshot.fields.push(key(name, 'integer'));
+    });
+  const overflowing = (how: How) =>
+    edit(LIBRARY, many, how)
+      .findings.filter(({ code }) => code === 'KEY_MAY_OVERFLOW')
+      .map(({ collection, places }) => places?.map((each) => each.collection) ?? [collection]);
+
+  it('are said once of all that the same is done about', () => {
+    expect(overflowing({})).to.deep.equal([['a', 'b', 'log_a', 'log_b']]);
+    const collections = [{ pattern: 'log_*', findings: { KEY_MAY_OVERFLOW: 'refuse' as const } }];
+    expect(overflowing({ policy: policyOf({ collections }) })).to.deep.equal([
+      ['a', 'b'],
+      ['log_a', 'log_b'],
+    ]);
+  });
+
+  it('are each said where they are to be acknowledged, or were', () => {
+    const acknowledged = policyOf({ findings: { KEY_MAY_OVERFLOW: 'acknowledge' } });
+    expect(overflowing({ policy: acknowledged })).to.deep.equal([['a'], ['b'], ['log_a'], ['log_b']]);
+    const apart = ['KEY_MAY_OVERFLOW:b.id', 'KEY_MAY_OVERFLOW:log_a'];
+    expect(overflowing({ policy: DEFAULT_POLICY, apart })).to.deep.equal([['a', 'log_a', 'log_b'], ['b']]);
+  });
+
+  it('look at what is adopted where a policy asks, as far as it is about what is there then', () => {
+    const { after: made } = edit(initialState(), (snapshot) => {
+      snapshot.collections.push(table('order'));
+      snapshot.fields.push(column('order', 'note', 'text', { is_nullable: false }));
+    });
+    const node = made.collections.get('order');
+    if (node === undefined) throw new Error('it was not made');
+    const fields = [...node.fields.values()];
+    const event: LogEvent = {
+      type: 'collection.adopted',
+      version: 1,
+      collection: 'order',
+      field: null,
+      data: { collection: node.collection, fields },
+    };
+    const before = initialState();
+    const plan = { before, events: [event], ...runToEnd(planBatch(before, [event], 'public')) };
+    expect(runToEnd(findingsOf(plan))).to.deep.equal([]);
+    const codes = runToEnd(findingsOf({ ...plan, adopted: true })).map(({ code }) => code);
+    expect(codes).to.include.members(['RESERVED_NAME', 'NO_PRIMARY_KEY']);
+    expect(codes).not.to.include('REQUIRED_FIELD');
+  });
+});
