@@ -103,26 +103,25 @@ type Stopped = Judged<Finding> & { needs?: { approvals: number; approved: number
 
 function* weigh(findings: readonly Finding[], { planned, revised, said }: Weighing): Resumable<Weighed> {
   const { policy } = planned;
-  const { approvals: approved = 0 } = revised;
   const stopped: Stopped[] = [];
   const found = new Set<number>();
   const needed = new Map<string, Acknowledgement>();
   for (const finding of findings) {
     yield;
-    const { code } = finding;
-    const place = placeOf(finding);
-    const acknowledgement = said.get(keyOf({ code, place }));
+    const key = keyOf({ code: finding.code, place: placeOf(finding) });
+    const acknowledgement = said.get(key);
     if (acknowledgement !== undefined) found.add(acknowledgement.index);
     const weighed = judged(policy, finding);
     if (weighed === undefined || !isStopping(weighed.action)) continue;
-    if (weighed.action === 'approve' && approved >= policy.approvals) continue;
-    if (weighed.action === 'acknowledge' && acknowledgement !== undefined)
-      needed.set(keyOf({ code, place }), { code, place });
-    else if (weighed.action === 'approve')
-      stopped.push({ ...weighed, needs: { approvals: policy.approvals, approved } });
-    else stopped.push(weighed);
+    if (weighed.action === 'acknowledge' && acknowledgement !== undefined) needed.set(key, acknowledgement);
+    else stopped.push(...stoppedBy(weighed, policy.approvals, revised.approvals));
   }
   return { stopped: stopped.sort(byAction), known: { found, needed: [...needed.values()] } };
+}
+
+function stoppedBy(weighed: Judged<Finding>, approvals: number, approved = 0): Stopped[] {
+  if (weighed.action !== 'approve') return [weighed];
+  return approved < approvals ? [{ ...weighed, needs: { approvals, approved } }] : [];
 }
 
 function unfound({ findings, at }: Acknowledgements, found: ReadonlySet<number>): Problem[] {

@@ -7,6 +7,7 @@ import type { Policy } from '../policy/index.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import type {
   Dependent,
+  Field,
   FieldChange,
   IndexedStatement,
   PlannedBatch,
@@ -92,12 +93,11 @@ const without = (names: ReadonlySet<string>, made: ReadonlySet<string>): string[
 
 /** One for each event that is judged, in their order; undefined for the others, so that long batches can pause there. */
 export function* plannedEvents(plan: Plan, known: Known = {}): Generator<PlannedEvent | undefined, void, void> {
-  const { before, after, events, statements, keep = 0, online = false, adopted = false } = plan;
+  const { before, after, events, statements, adopted = false } = plan;
   const byEvent = yield* statementsByEvent(statements);
   const made = yield* tablesMade(events);
   const former = formerNames();
-  const onlineAboveRows = plan.policy?.online_above_rows ?? null;
-  const batch: PlannedBatch = { before, after, keep, online, onlineAboveRows, ...lookups(made, former, known) };
+  const batch: PlannedBatch = { before, after, ...howOf(plan), ...lookups(made, former, known) };
   for (const [index, event] of events.entries()) {
     if (isJudged(event, adopted)) {
       const { collection } = event;
@@ -114,6 +114,10 @@ export function* plannedEvents(plan: Plan, known: Known = {}): Generator<Planned
     } else yield undefined;
     former.add(event);
   }
+}
+
+function howOf({ keep = 0, online = false, policy }: Plan): Pick<PlannedBatch, 'keep' | 'online' | 'onlineAboveRows'> {
+  return { keep, online, onlineAboveRows: policy?.online_above_rows ?? null };
 }
 
 type Pausing<T> = Generator<undefined, T, void>;
@@ -155,14 +159,18 @@ const isMade = (event: LogEvent): event is Extract<NewEvent, { type: 'collection
 
 /** The fields that an event makes or changes; what comes back from the trash was judged when it was made. */
 export function fieldChanges({ event, before, after, formerField }: PlannedEvent): FieldChange[] {
-  if (event.type === 'collection.adopted') return event.data.fields.map((now) => ({ old: undefined, now }));
-  if (event.type === 'collection.created' || event.type === 'field.created') {
-    if (event.data.restored !== undefined) return [];
-    const made = 'fields' in event.data ? event.data.fields : [event.data.field];
-    return made.map((now) => ({ old: undefined, now }));
-  }
+  const made = fieldsMade(event);
+  if (made !== undefined) return made.map((now) => ({ old: undefined, now }));
   const now = event.type === 'field.updated' ? after?.fields.get(event.field ?? '') : undefined;
   return now === undefined ? [] : [{ old: before?.fields.get(formerField), now }];
+}
+
+/** Undefined: it makes none. */
+function fieldsMade(event: NewEvent): readonly Field[] | undefined {
+  if (event.type === 'collection.adopted') return event.data.fields;
+  if (event.type !== 'collection.created' && event.type !== 'field.created') return undefined;
+  if (event.data.restored !== undefined) return [];
+  return 'fields' in event.data ? event.data.fields : [event.data.field];
 }
 
 /** The relation that an event makes or changes. */

@@ -1,5 +1,5 @@
 import { sizeText } from '../levels.js';
-import type { Rule } from '../model.js';
+import type { Rule, TableStatistics } from '../model.js';
 import { tableOfRows } from '../statement.js';
 import { placeOf, preparedOnline } from './lasting.js';
 
@@ -19,8 +19,7 @@ export const notOnline: Rule = {
     const { onlineAboveRows: most, online, statistics: of } = planned.batch;
     if (most === null || online || statement.preparable === undefined) return undefined;
     const statistics = of(tableOfRows(statement));
-    const { rows = null, bytes = null } = statistics ?? {};
-    if ((rows ?? (bytes ?? Infinity) / SMALLEST_ROW) <= most) return undefined;
+    if (mostRows(statistics) <= most) return undefined;
     const size = statistics === undefined ? 'a number of rows that is not known yet' : sizeText(statistics);
     return {
       message: `${statement.summary}: above ${most.toLocaleString('en')} rows it is made online (${size})`,
@@ -30,6 +29,10 @@ export const notOnline: Rule = {
     };
   },
 };
+
+/** As many as there could be. */
+const mostRows = (statistics: TableStatistics | undefined): number =>
+  statistics?.rows ?? (statistics?.bytes ?? Infinity) / SMALLEST_ROW;
 
 /** Bytes that a row takes at least: its header, and where it is in its page. */
 const SMALLEST_ROW = 28;
