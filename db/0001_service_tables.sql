@@ -233,7 +233,7 @@ CREATE TABLE :"service".service_users (
   email         text        NOT NULL,
   name          text        NOT NULL,
   password_hash text,
-  role          text        NOT NULL CHECK (role IN ('admin', 'auditor', 'reader')),
+  role          text        NOT NULL CHECK (role IN ('admin', 'auditor', 'author', 'reader')),
   status        text        NOT NULL DEFAULT 'active',
   -- The network of the last login that succeeded: from there the account stays usable while others try it.
   login_network text,

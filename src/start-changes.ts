@@ -2,6 +2,7 @@
 import type { Logger } from './postgres/logger.js';
 import { type ChangeRequests, createChangeRequests, createChangeRunner } from './pipeline/change-requests/index.js';
 import type { ChangeRunnerOptions } from './pipeline/change-requests/runner.js';
+import { type Proposals, createProposals } from './pipeline/change-requests/proposals/index.js';
 import { createPreparationEngine } from './projector/online/index.js';
 import { type Changes, createChanges } from './reads/changes.js';
 import type { Store } from './reads/store.js';
@@ -18,7 +19,7 @@ interface Starting extends Omit<ChangeRunnerOptions, 'engine' | 'readOnly' | 'on
   shutdown: Shutdown;
 }
 
-export function startChanges(options: Starting): ChangeRequests & Changes {
+export function startChanges(options: Starting): ChangeRequests & Proposals & Changes {
   const { pool, pipeline, store, role, metrics, shutdown } = options;
   const engine = createPreparationEngine(options);
   const readOnly = (): boolean => role.current().standby;
@@ -27,5 +28,9 @@ export function startChanges(options: Starting): ChangeRequests & Changes {
   store.subscribe(() => runner.wake());
   role.subscribe(() => runner.wake());
   runner.wake();
-  return { ...createChangeRequests(engine, pipeline), ...createChanges(pool) };
+  return {
+    ...createChangeRequests(engine, pipeline),
+    ...createProposals({ ...options, engine }),
+    ...createChanges(pool),
+  };
 }

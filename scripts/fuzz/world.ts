@@ -41,6 +41,8 @@ export interface World {
   users: string[];
   tokens: { user: string; token: string }[];
   refreshTokens: string[];
+  /** Change requests, with their plans. */
+  changes: { id: string; plan: string }[];
   batches: string[];
   /** Tables made by hand, past the service. */
   unmanaged: string[];
@@ -59,6 +61,7 @@ export function createWorld(): World {
     users: [],
     tokens: [],
     refreshTokens: [],
+    changes: [],
     batches: [],
     unmanaged: [],
     keyed: [],
@@ -77,6 +80,7 @@ export function keep<T>(list: T[], value: T): void {
 interface Answered {
   id?: string;
   refresh_token?: string;
+  plan?: string | null;
 }
 
 /** Takes over what an answer gave that later requests can use. */
@@ -104,7 +108,14 @@ const learnSession: Lesson = (world, reply) => {
   if (token !== undefined) keep(world.refreshTokens, token);
 };
 
+const learnChange: Lesson = (world, reply) => {
+  const { id, plan } = dataOf(reply);
+  if (id !== undefined && plan != null) keep(world.changes, { id, plan });
+};
+
 const LESSONS: Record<string, Lesson> = {
+  'POST /changes': learnChange,
+  'PATCH /changes/{id}': learnChange,
   'POST /schema/diff': learnDiff,
   'POST /schema/merge': learnDiff,
   'GET /history/diff': learnDiff,

@@ -1,6 +1,7 @@
 /** Who makes a request, and what the roles allow. */
 
-export const ROLES = ['admin', 'auditor', 'reader'] as const;
+/** `author`: proposes changes, and makes none. */
+export const ROLES = ['admin', 'auditor', 'author', 'reader'] as const;
 export type Role = (typeof ROLES)[number];
 
 export const USER_STATUSES = ['active', 'suspended'] as const;
@@ -15,12 +16,18 @@ export interface Caller {
   readonly role: Role;
 }
 
-/** What a route asks of its caller, from least to most. */
-export type Access = 'anyone' | 'reader' | 'auditor' | 'admin';
+/** What a route asks of its caller, in words for people. */
+export type Access = 'anyone' | 'reader' | 'author' | 'author or auditor' | 'auditor' | 'admin';
 
-const RANK: Record<Access, number> = { anyone: 0, reader: 1, auditor: 2, admin: 3 };
+/** Authors and auditors are both more than readers, and neither is more than the other. */
+const ALLOWED: Readonly<Record<Access, ReadonlySet<Role>>> = {
+  anyone: new Set(ROLES),
+  reader: new Set(ROLES),
+  author: new Set(['admin', 'author']),
+  'author or auditor': new Set(['admin', 'auditor', 'author']),
+  auditor: new Set(['admin', 'auditor']),
+  admin: new Set(['admin']),
+};
 
-/** Whether `role` is enough for `access`: each role may do what the ones below it may. */
-export function allows(role: Role, access: Access): boolean {
-  return RANK[role] >= RANK[access];
-}
+/** Whether `role` is enough for `access`. */
+export const allows = (role: Role, access: Access): boolean => ALLOWED[access].has(role);

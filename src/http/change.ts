@@ -11,6 +11,7 @@ import type {
   RequestContext,
   StoredAnswer,
 } from '../pipeline/types.js';
+import type { Problem } from '../kernel/problem.js';
 import type { Cause } from '../schema/model/events.js';
 import { type CommandOf, type InputOf, type OperationName, operations } from '../schema/operations/index.js';
 import type { Operation } from '../schema/operations/operation.js';
@@ -85,17 +86,21 @@ export function changeBody({ problems, ...shown }: ChangeView): object {
   return { ...shown, errors: problems === null ? null : errorBody(problems).errors };
 }
 
+export interface Recording {
+  run: (context: RequestContext) => Promise<Outcome>;
+  render: (done: Done) => Answer | Promise<Answer>;
+  /** Problems with their places in the body that was sent. */
+  located?: (problem: Problem) => Problem;
+}
+
 /** Runs a command that isn't a change of the schema, and answers its outcome. */
 export async function recorded(
   call: Call<unknown>,
   command: string,
-  {
-    run,
-    render,
-  }: { run: (context: RequestContext) => Promise<Outcome>; render: (done: Done) => Answer | Promise<Answer> },
+  { run, render, located = (problem) => problem }: Recording,
 ): Promise<Answer> {
   const answerTo = async (outcome: Done | Refusal): Promise<Answer> =>
-    outcome.kind === 'refused' ? refusal(outcome.problems) : render(outcome);
+    outcome.kind === 'refused' ? refusal(outcome.problems.map(located)) : render(outcome);
   const outcome = await run(await contextOf(command, call, answerTo));
   return outcome.kind === 'replayed' ? replayed(outcome) : answerTo(outcome);
 }
@@ -146,7 +151,7 @@ export async function rehearse<N extends OperationName>(
 }
 
 /** The batch that the change became: its events are the chain of what the change took along. */
-function withBatch(answer: Answer, { events }: Done): Answer {
+export function withBatch(answer: Answer, { events }: Done): Answer {
   const batch = events[0]?.batch;
   return batch === undefined ? answer : { ...answer, headers: [...answer.headers, 'X-Batch-Id', batch] };
 }

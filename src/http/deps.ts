@@ -4,6 +4,7 @@ import type { CheckpointService } from '../log/signed-checkpoints/start.js';
 import type { LogWatch } from '../log/watch.js';
 import type { Queryable } from '../postgres/pool.js';
 import type { ChangeRequests } from '../pipeline/change-requests/index.js';
+import type { Proposals } from '../pipeline/change-requests/proposals/index.js';
 import type { Changes } from '../reads/changes.js';
 import type { Pipeline } from '../pipeline/types.js';
 import type { Logger } from '../postgres/logger.js';
@@ -47,7 +48,7 @@ export interface DoctorCheck {
 export interface HttpDeps {
   pipeline: Pick<Pipeline, 'execute' | 'dryRun' | 'record' | 'underLock' | 'acknowledge'>;
   /** Change requests: opened, withdrawn, shown. */
-  changes: ChangeRequests & Changes;
+  changes: ChangeRequests & Proposals & Changes;
   store: Pick<Store, 'atHead'>;
   /** For what is no part of the state: the list of the trash. */
   pool: Queryable;

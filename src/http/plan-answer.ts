@@ -1,6 +1,7 @@
 /** What a dry run answers: what would happen, what it would cost, and whether PostgreSQL took it. */
 import type { Plan } from '../pipeline/types.js';
 import { judgedFindings } from '../projector/findings/index.js';
+import type { Statement } from '../projector/ddl/statement.js';
 import type { LockedTableFacts } from '../projector/online/locked-tables.js';
 import type { Warning } from '../kernel/warning.js';
 import type { Answer } from './answer.js';
@@ -37,22 +38,19 @@ export async function planAnswer(
       data,
       ...(subject && { subject }),
     })),
-    statements: statements.map(({ sql, summary, lock, loses_data, rewrites_table, may_fail, source }) => ({
-      sql,
-      summary,
-      lock,
-      loses_data,
-      rewrites_table,
-      may_fail,
-      event: source.event,
-      collection: source.collection,
-      field: source.field,
-    })),
+    statements: statements.map(shownStatement),
     warnings: await judgedFindings(pool, schema, { plan: { ...run, keep, online }, noticed }),
     ...(tables && { tables }),
     ...(preparation && { online: preparedFirst(preparation) }),
   };
   return { ...(await largeJsonAnswer(plan)), position: before.position };
+}
+
+/** A statement as plans show it. */
+export function shownStatement(statement: Statement): object {
+  const { sql, summary, lock, loses_data, rewrites_table, may_fail, source } = statement;
+  const { event, collection, field } = source;
+  return { sql, summary, lock, loses_data, rewrites_table, may_fail, event, collection, field };
 }
 
 /** What takes long, and is done before the change while the tables are used. */

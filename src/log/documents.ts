@@ -1,6 +1,6 @@
 /** Documents beside the log: kept once by the hash that events carry, so that what they say can be erased and the log not. */
 import { type Hash, createHash } from 'node:crypto';
-import { documentsOf } from '../schema/change-requests/documents-of.js';
+import { DOCUMENT_MEMBERS, documentsOf } from '../schema/change-requests/documents-of.js';
 import type { StoredEvent } from '../schema/model/events.js';
 import { runYielding } from '../kernel/event-loop.js';
 import type { Resumable } from '../kernel/resumable.js';
@@ -45,9 +45,11 @@ export async function readDocuments(db: Queryable, hashes: readonly string[]): P
 
 /** The documents that events name, in order of position; those that were erased are what they should be. */
 const DAMAGED = `
-  SELECT e.position, e.data ->> 'document' AS hash, d.hash IS NULL AS missing
-    FROM ${own.events} e LEFT JOIN ${own.documents} d ON d.hash = e.data ->> 'document'
-   WHERE e.subject ->> 'kind' = 'change' AND e.data ? 'document' AND e.position <= $1
+  SELECT e.position, n.hash, d.hash IS NULL AS missing
+    FROM ${own.events} e
+    CROSS JOIN LATERAL (VALUES ${DOCUMENT_MEMBERS.map((member) => `(e.data ->> '${member}')`).join(', ')}) n (hash)
+    LEFT JOIN ${own.documents} d ON d.hash = n.hash
+   WHERE e.subject ->> 'kind' = 'change' AND n.hash IS NOT NULL AND e.position <= $1
      AND (d.hash IS NULL OR encode(sha256(convert_to(d.content, 'UTF8')), 'hex') <> d.hash)
    ORDER BY e.position LIMIT 1`;
 

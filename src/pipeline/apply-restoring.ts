@@ -1,18 +1,21 @@
 /** An apply that brings things back: what the trash has is looked up again in the command's transaction. */
-import type pg from 'pg';
+import type { Queryable } from '../postgres/pool.js';
 import { findReturning } from '../projector/trash/by-identity.js';
 import type { CommandOf } from '../schema/operations/index.js';
 import type { InTrash } from '../schema/transition/restoring-transition.js';
-import type { Command } from './types.js';
+import type { Ask } from './types.js';
 
 /** @param kept what the trash held when the request came in */
-export function applying(command: CommandOf<'apply-diff'>, kept: readonly InTrash[]): Command<CommandOf<'apply-diff'>> {
+export function applying(
+  command: CommandOf<'apply-diff'>,
+  kept: readonly InTrash[],
+): CommandOf<'apply-diff'> | Ask<CommandOf<'apply-diff'>> {
   if (kept.length === 0) return command;
   return async (client) => ({ ...command, kept: await stillInTrash(client, kept) });
 }
 
 /** Somebody may have been quicker. */
-async function stillInTrash(client: pg.ClientBase, kept: readonly InTrash[]): Promise<InTrash[]> {
+async function stillInTrash(client: Queryable, kept: readonly InTrash[]): Promise<InTrash[]> {
   const found = await findReturning(
     client,
     kept.map(({ identity }) => identity),

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { runYielding } from '../kernel/event-loop.js';
 import { prepareEvents } from '../log/append.js';
 import type { Parameterised } from '../postgres/exchange.js';
-import { changesBefore, changeStatements } from '../projector/change-requests/rows.js';
+import { changesAfter, changesBefore, writeChanges } from '../projector/change-requests/rows.js';
 import { metadataStatements } from '../projector/metadata/rows.js';
 import { trashStatements } from '../projector/trash/rows.js';
 import { collectionsChanged } from '../schema/fold/event-schemas.js';
@@ -108,18 +108,20 @@ async function prepare(preparing: Preparing): Promise<Batch> {
   const id = randomUUID();
   const now = options.clock?.() ?? new Date();
   const prepared = await prepareEvents({ head: point.head, events, cause: request.cause, batch: id, now });
+  const requests = changesAfter(prepared.events, changes);
   const done: Done = {
     kind: 'done',
     before: point.state,
     state: after,
     events: prepared.events,
     position: prepared.head.position,
+    ...(requests.size > 0 && { changes: requests }),
   };
   const statements = [
     ...prepared.statements,
     ...(isLarge(events) ? [] : metadataOf(preparing)),
     ...(await runYielding(trashStatements({ before: point.state, events: prepared.events }))),
-    ...changeStatements(prepared.events, changes),
+    ...writeChanges([...requests.values()]),
     ...also,
     ...checkpoints(prepared.head, options),
     ...(request.idempotency ? await storeAnswerStatements(request, done, prepared.head) : []),

@@ -13,7 +13,7 @@ import type { Begun } from './begin.js';
 import { type Keeping, keepDeleted } from './keep-deleted.js';
 import type { Enforcing } from './enforce-policy.js';
 import { heldProblems } from './held.js';
-import type { Job, PipelineOptions, Refusal, RevisedBatch } from './types.js';
+import { CommandRefused, type Job, type PipelineOptions, type Refusal, type RevisedBatch } from './types.js';
 
 /** A batch as it is carried out. */
 export interface DecidedBatch {
@@ -39,7 +39,14 @@ interface Deciding {
 }
 
 /** Decides, plans, and hears what a change request makes of it. */
-export async function decideBatch(
+export async function decideBatch(client: pg.ClientBase, deciding: Deciding): Promise<DecidedBatch | Refusal> {
+  return decideAndPlan(client, deciding).catch((error: unknown): Refusal => {
+    if (error instanceof CommandRefused) return { kind: 'refused', problems: [...error.problems] };
+    throw error;
+  });
+}
+
+async function decideAndPlan(
   client: pg.ClientBase,
   { options, job, begun, waits }: Deciding,
 ): Promise<DecidedBatch | Refusal> {

@@ -74,7 +74,8 @@ function batchToJudge(planned: PlannedBatch, revised: RevisedBatch): JudgedBatch
 
 /** What is prepared is judged before it is: applications notice it from the first step on. */
 const begins = (event: LogEvent): boolean =>
-  event.type === 'change.preparing' || (event.type === 'change.opened' && event.data.online);
+  event.type === 'change.preparing' ||
+  (event.type === 'change.opened' && event.data.online && event.data.proposal === undefined);
 
 const NAMES = 'NAME_STILL_USED';
 

@@ -36,6 +36,15 @@ function tablesChanged({ events, statements }: Pick<RevisedBatch, 'events' | 'st
 
 const isAdopted = ({ data }: LogEvent): boolean => 'adopted' in data && data.adopted === true;
 
+/** Why the tables can't be had for a request, where others have them. */
+export const heldFrom = (held: readonly Held[], { id, collections }: Held): Problem[] =>
+  held
+    .filter((other) => other.id !== id)
+    .flatMap((other) =>
+      other.collections.filter((name) => collections.includes(name)).map((name) => inUse(name, other.id)),
+    )
+    .slice(0, MAX_PROBLEMS);
+
 function inUse(collection: string, change: string): Problem {
   return {
     code: 'IN_USE',

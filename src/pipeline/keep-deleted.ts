@@ -14,7 +14,7 @@ import type { PipelineOptions, RequestContext } from './types.js';
 export interface Keeping {
   state: State;
   events: readonly LogEvent[];
-  request: Pick<RequestContext, 'purge' | 'revise' | 'foresee'>;
+  request: Pick<RequestContext, 'purge' | 'revise' | 'unprepared' | 'foresee'>;
   waits: KeepValues['waits'];
   options: Pick<PipelineOptions, 'keep' | 'place'>;
 }
@@ -47,9 +47,7 @@ export async function keepDeleted(client: pg.ClientBase, keeping: Keeping): Prom
     };
   const problems = [...tables.keys()].flatMap((name) => unkeepable(name, facts.tables.get(name)));
   if (problems.length > 0) return { kind: 'refused', problems };
-  // What is made online has them copied before, however many they are.
-  const { revise, foresee } = request;
-  const copyRows = revise === undefined && foresee === undefined ? options.keep.copyRows : null;
+  const copyRows = isPrepared(request) ? null : options.keep.copyRows;
   const values = await keepValues(client, { state, events, schema, waits, copyRows });
   if ('problems' in values) return { kind: 'refused', problems: values.problems };
   const kept_until = new Date(facts.now.getTime() + options.keep.deleted).toISOString();
@@ -63,6 +61,10 @@ export async function keepDeleted(client: pg.ClientBase, keeping: Keeping): Prom
   });
   return { kind: 'kept', events: told, warnings: [...leavingWarnings(tables.keys(), facts), ...values.warnings] };
 }
+
+/** What is made online has its values copied before, however many they are. */
+const isPrepared = ({ revise, unprepared, foresee }: Keeping['request']): boolean =>
+  (revise !== undefined && unprepared !== true) || foresee !== undefined;
 
 /** The table of a collection, where the event deletes it. */
 function tableDeletedBy({ collections }: State, event: LogEvent): [string, CollectionNode][] {

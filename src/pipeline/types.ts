@@ -6,8 +6,10 @@ import type { Statement } from '../projector/ddl/statement.js';
 import type { Held } from '../projector/change-requests/rows.js';
 import type { Preparation } from '../projector/online/types.js';
 import type { Parameterised } from '../postgres/exchange.js';
+import type { Queryable } from '../postgres/pool.js';
 import type { Point, Store } from '../reads/store.js';
 import type { Cause, Divergence, LogEvent, StoredEvent } from '../schema/model/events.js';
+import type { ChangeRequest } from '../schema/change-requests/model.js';
 import type { CommandOf, OperationName } from '../schema/operations/index.js';
 import type { Acknowledgement, Policy } from '../schema/policy/index.js';
 import type { Path, Problem, Result } from '../kernel/problem.js';
@@ -94,6 +96,8 @@ export interface RequestContext {
   acknowledges?: Acknowledgements;
   /** What a change request makes of the batch. */
   revise?: Revise;
+  /** Of a change request that prepares nothing: what is deleted is kept as without one. */
+  unprepared?: boolean;
   /** Of a dry run: what would be prepared first. Then nothing is run. */
   foresee?: Foresee;
   /** Of a dry run: the plan alone. No table is locked or read, and nothing is run. */
@@ -167,6 +171,8 @@ export interface Done {
   events: StoredEvent[];
   /** Of the state. */
   position: number;
+  /** The change requests that the events are about, after them. */
+  changes?: ReadonlyMap<string, ChangeRequest>;
 }
 
 /** Nothing was written. */
@@ -203,10 +209,23 @@ export type DryRun = Plan | Refusal;
 
 /**
  * A command, or what makes one of what the database says: asked in the command's transaction, under the log's lock, so
- * that nothing moves between the look and the change. Asked again when the transaction is repeated.
+ * that nothing moves between the look and the change. Asked again when the transaction is repeated. Throws `CommandRefused`.
  */
 export type Command<C> = C | Prepare<C>;
 export type Prepare<C> = (client: pg.ClientBase, state: State) => Promise<C>;
+/** One that needs no transaction: it can also be asked beside one. */
+export type Ask<C> = (db: Queryable, state: State) => Promise<C>;
+
+/** Thrown by what makes a command of the moment, or something of its batch: nothing is done. */
+export class CommandRefused extends Error {
+  override readonly name = 'CommandRefused';
+  readonly problems: readonly Problem[];
+
+  constructor(problems: readonly Problem[]) {
+    super(problems[0]?.message ?? 'refused');
+    this.problems = problems;
+  }
+}
 
 /** A command, ready to be decided. */
 export interface Job {

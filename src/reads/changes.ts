@@ -8,9 +8,10 @@ import { type KeptStep, readSteps } from '../projector/change-requests/preparati
 import { type ChangeFilter, type Held, HELD, listChanges, readChange } from '../projector/change-requests/rows.js';
 import type { Holder } from '../projector/ddl/table-locks.js';
 import { type Finding, findingOf } from '../schema/findings/index.js';
-import { type ChangeAction, allowedIn } from '../schema/change-requests/fold.js';
-import { type ChangeRequest, heldBy, isEnded } from '../schema/change-requests/model.js';
+import { type ChangeAction, allowedIn } from '../schema/change-requests/actions.js';
+import { type ChangeRequest, heldBy, isAtRest } from '../schema/change-requests/model.js';
 import type { ChangeStep } from '../schema/model/events.js';
+import { type Judging, NOBODY, type ShownProposal, judgingOf, showProposal, textsOf } from './proposals.js';
 
 /** A request in a list. */
 export interface ChangeSummary extends Pick<
@@ -25,7 +26,13 @@ export interface ChangeSummary extends Pick<
   | 'opened_position'
   | 'changed_at'
   | 'result'
+  | 'online'
 > {
+  /** Null, here and below: nobody is asked, it is applied once it is prepared. */
+  title: string | null;
+  /** The hash of its plan: what is approved. */
+  plan: string | null;
+
   /** The code of the first problem; null: it didn't fail. */
   error: string | null;
 }
@@ -47,6 +54,8 @@ export interface ChangeView extends ChangeSummary {
   problems: Problem[] | null;
   /** What can be done with it now. */
   allowed: ChangeAction[];
+  /** What people have said of it. */
+  proposal: ShownProposal | null;
 }
 
 export interface ShownStep extends ChangeStep {
@@ -78,6 +87,8 @@ export interface Changes {
     page: { offset: number; limit: number },
   ): Promise<{ changes: ChangeSummary[]; total: number; filtered: number }>;
   retrieve(id: string): Promise<ChangeView | undefined>;
+  /** As its events say. */
+  find(id: string): Promise<ChangeRequest | undefined>;
 }
 
 export function createChanges(pool: Queryable): Changes {
@@ -90,21 +101,27 @@ export function createChanges(pool: Queryable): Changes {
       const request = await readChange(pool, id);
       return request && view(pool, request);
     },
+    find: (id) => readChange(pool, id),
   };
 }
 
-function summaryOf(request: ChangeRequest): ChangeSummary {
-  const { id, state, operation, collections, author, reason, opened_at, opened_position, changed_at, result } = request;
+export function summaryOf(request: ChangeRequest): ChangeSummary {
+  const { id, state, operation, collections, author, reason, opened_at, opened_position, changed_at, result, online } =
+    request;
+  const { title = null, plan = null } = request.proposal ?? {};
+  const asked = { id, state, title, operation, online, collections, plan, author, reason };
   const error = request.failure?.code ?? null;
-  return { id, state, operation, collections, author, reason, opened_at, opened_position, changed_at, result, error };
+  return { ...asked, opened_at, opened_position, changed_at, result, error };
 }
 
 async function view(pool: Queryable, request: ChangeRequest): Promise<ChangeView> {
   const { id, document, failure } = request;
-  const documents = await readDocuments(pool, failure === null ? [document] : [document, failure.document]);
+  const named = [document, ...(failure === null ? [] : [failure.document]), ...textsOf(request)];
+  const documents = await readDocuments(pool, named);
+  const judging = await judgingOf(pool, request);
   const kept = await readSteps(pool, id);
   const ahead = request.state === 'queued' ? await aheadOf(pool, request) : [];
-  return showChange(request, { documents, kept, ahead });
+  return showChange(request, { documents, kept, ahead, judging });
 }
 
 interface About {
@@ -114,12 +131,14 @@ interface About {
   kept: readonly KeptStep[];
   /** Requests that have the tables it needs. */
   ahead: string[];
+  /** Absent: nobody was asked about it. */
+  judging?: Judging;
 }
 
 /** A request with what else is known of it. */
-export function showChange(request: ChangeRequest, { documents, kept, ahead }: About): ChangeView {
+export function showChange(request: ChangeRequest, { documents, kept, ahead, judging = NOBODY }: About): ChangeView {
   const { preparation, document, failure } = request;
-  const ended = isEnded(request);
+  const ended = isAtRest(request);
   return {
     ...summaryOf(request),
     document: { hash: document, content: contentOf(documents.get(document)) },
@@ -130,7 +149,8 @@ export function showChange(request: ChangeRequest, { documents, kept, ahead }: A
     cleaning: ended && kept.length > 0,
     warnings: (preparation?.warnings ?? []).map(findingOf),
     problems: failure === null ? null : problemsIn(contentOf(documents.get(failure.document))),
-    allowed: allowedIn(request.state),
+    allowed: allowedIn(request),
+    proposal: showProposal(request, documents, judging),
   };
 }
 

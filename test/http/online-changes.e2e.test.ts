@@ -206,7 +206,7 @@ describe('online changes over HTTP', () => {
       true,
     );
     expect((await list('offset=1')).data[0]?.id).to.equal(all.data[1]?.id);
-    expect((await send('/changes?state=open')).status).to.equal(400);
+    expect((await send('/changes?state=nothing')).status).to.equal(400);
     expect((await send('/changes/nothing')).status).to.equal(404);
     expect((await send('/changes/7b0b6c6e-0000-4000-8000-000000000000')).status).to.equal(404);
     expect((await send('/changes/7b0b6c6e-0000-4000-8000-000000000000/withdraw', { method: 'POST' })).status).to.equal(

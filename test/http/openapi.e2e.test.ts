@@ -39,7 +39,7 @@ describe('the OpenAPI document, served', () => {
     for (const [path, methods] of Object.entries(paths)) {
       for (const [method, { parameters, responses }] of Object.entries(methods)) {
         const isChange =
-          method !== 'get' && /^\/(collections|fields|relations|trash|schema\/(apply|adopt|drift))/.test(path);
+          method !== 'get' && /^\/(collections|fields|relations|trash|changes|schema\/(apply|adopt|drift))/.test(path);
         const headers = Object.keys((responses['200'] ?? responses['204'])?.headers ?? {});
         expect(headers.includes('X-Batch-Id'), `${method} ${path}`).equal(isChange);
         const names = parameters.map(({ name }) => name);

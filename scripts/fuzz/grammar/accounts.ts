@@ -2,7 +2,7 @@
 import { json } from '../world.js';
 import { at, type Context, maybe, type Rules } from './context.js';
 
-const ROLES = ['admin', 'auditor', 'reader', 'owner'];
+const ROLES = ['admin', 'auditor', 'author', 'reader', 'owner'];
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 
 const AUTH: Rules = {

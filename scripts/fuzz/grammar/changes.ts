@@ -1,12 +1,50 @@
 /** /changes */
 import { at, collectionName, type Context, maybe, type Rules } from './context.js';
+import { submitted } from './schema.js';
 import { HOSTILE_TEXTS } from './values.js';
+import { json } from '../world.js';
 
-const STATES = ['queued', 'preparing', 'prepared', 'applied', 'failed', 'withdrawn', 'open'];
+const STATES = [
+  'open',
+  'approved',
+  'rejected',
+  'queued',
+  'preparing',
+  'prepared',
+  'applied',
+  'failed',
+  'withdrawn',
+  'x',
+];
 
-/** Tables are small here, so that nothing is ever prepared: none of these is there. */
-const changeId = ({ random }: Context): string =>
-  random.chance(0.6) ? '7b0b6c6e-0000-4000-8000-000000000000' : random.pick(HOSTILE_TEXTS);
+const changeId = ({ random, world }: Context): string =>
+  random.chance(0.9)
+    ? (random.some(world.changes)?.id ?? '7b0b6c6e-0000-4000-8000-000000000000')
+    : random.pick(HOSTILE_TEXTS);
+
+const text = ({ random }: Context): string => (random.chance(0.7) ? 'Why not?' : random.pick(HOSTILE_TEXTS));
+
+/** What somebody wants, with what it is called. */
+const proposed = (context: Context): object => ({
+  title: text(context),
+  ...(context.random.chance(0.5) && { reason: text(context) }),
+  ...(context.random.chance(0.8) ? { snapshot: submitted(context) } : { diff: { hash: 'x', diff: {} } }),
+  ...(context.random.chance(0.2) && { mode: context.random.pick(['mirror', 'merge', 'x']) }),
+  ...(context.random.chance(0.2) && { base: context.random.below(9) }),
+  ...(context.random.chance(0.2) && { online: true }),
+  ...(context.random.chance(0.2) && { purge: context.random.chance(0.5) }),
+  ...(context.random.chance(0.2) && { acknowledge: [{ code: 'DATA_LOST', place: text(context) }] }),
+});
+
+/** Mostly the plan of the request that the path names. */
+const act = (context: Context, action: string): { path: string; plan: string } => {
+  const { random, world } = context;
+  const known = random.chance(0.9) ? random.some(world.changes) : undefined;
+  return {
+    path: at`/changes/${known?.id ?? changeId(context)}/${action}`,
+    plan: known?.plan ?? 'f'.repeat(64),
+  };
+};
 
 export const CHANGES: Rules = {
   'GET /changes': {
@@ -23,6 +61,31 @@ export const CHANGES: Rules = {
     }),
   },
   'GET /changes/{id}': { weight: 1, make: (context) => ({ path: at`/changes/${changeId(context)}` }) },
+  'POST /changes': { weight: 1, make: (context) => ({ path: '/changes', body: json(proposed(context)) }) },
+  'PATCH /changes/{id}': {
+    weight: 0.5,
+    make: (context) => ({
+      path: at`/changes/${changeId(context)}`,
+      body: json(context.random.chance(0.5) ? { title: text(context) } : proposed(context)),
+    }),
+  },
+  'POST /changes/{id}/comment': {
+    weight: 0.5,
+    make: (context) => ({ path: act(context, 'comment').path, body: json({ comment: text(context) }) }),
+  },
+  'POST /changes/{id}/approve': {
+    weight: 0.7,
+    make(context) {
+      const { path, plan } = act(context, 'approve');
+      return { path, body: json({ plan, ...(context.random.chance(0.3) && { comment: text(context) }) }) };
+    },
+  },
+  'POST /changes/{id}/reject': {
+    weight: 0.3,
+    make: (context) => ({ path: act(context, 'reject').path, body: json({ comment: text(context) }) }),
+  },
+  'POST /changes/{id}/prepare': { weight: 0.3, make: (context) => ({ path: act(context, 'prepare').path }) },
+  'POST /changes/{id}/apply': { weight: 0.8, make: (context) => ({ path: act(context, 'apply').path }) },
   'POST /changes/{id}/withdraw': {
     weight: 1,
     make: (context) => ({ path: at`/changes/${changeId(context)}/withdraw` }),

@@ -73,7 +73,7 @@ function codesOf({ path, access, body, needsPrimary }: Route): ErrorCode[] {
     'UNAVAILABLE',
     ...(needsPrimary ? (['READ_ONLY'] as const) : []),
     ...(access === 'anyone' ? [] : (['UNAUTHENTICATED', 'DIVERGED'] as const)),
-    ...(access === 'auditor' || access === 'admin' ? (['FORBIDDEN'] as const) : []),
+    ...(access === 'anyone' || access === 'reader' ? [] : (['FORBIDDEN'] as const)),
     ...(path.includes(':') ? (['NOT_FOUND'] as const) : []),
     ...(body === undefined ? [] : (['INVALID_PAYLOAD', 'CONTENT_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const)),
   ];

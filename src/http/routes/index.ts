@@ -11,6 +11,7 @@ import { historyRoutes } from './history.js';
 import { mergeRoutes } from './merge.js';
 import { metricsRoutes } from './metrics.js';
 import { policyRoutes } from './policy.js';
+import { proposalRoutes } from './proposals.js';
 import { projectionRoutes } from './projections.js';
 import { relationRoutes } from './relations.js';
 import { schemaRoutes } from './schema.js';
@@ -30,6 +31,7 @@ export function createRoutes(deps: HttpDeps): Route[] {
     ...mergeRoutes(deps),
     ...typesRoutes(deps),
     ...changesRoutes(deps),
+    ...proposalRoutes(deps),
     ...policyRoutes(deps),
     ...adoptRoutes(deps),
     ...driftRoutes(deps),

@@ -2,7 +2,6 @@
 import { runYielding } from '../../kernel/event-loop.js';
 import { isObject } from '../../kernel/json.js';
 import { invalid, unknownMembers } from '../../kernel/problem.js';
-import { readMoment } from '../../reads/history/moment.js';
 import { mergeSnapshot, stateOfSnapshot } from '../../schema/merge/merge-snapshot.js';
 import type { MergeConflict } from '../../schema/merge/model.js';
 import { describePlace, readResolutions } from '../../schema/merge/resolutions.js';
@@ -11,10 +10,9 @@ import { type Answer, jsonBytesAnswer, unwrap } from '../answer.js';
 import type { HttpDeps } from '../deps.js';
 import { createDiffAnswer, diffQuery } from '../diff-answer.js';
 import { Refused, STATUS } from '../errors.js';
-import { cursor, requireInLog } from '../history-query.js';
 import { jsonBytes } from '../json-text.js';
 import { inManagedSchema } from '../managed-schema.js';
-import { createPointAt } from '../history-point.js';
+import { createMomentState } from '../moment-state.js';
 import { route, type Call, type Route } from '../route.js';
 
 const MEMBERS = new Set(['base', 'ours', 'theirs', 'resolve']);
@@ -61,22 +59,6 @@ function membersOf(body: unknown): { base: unknown; ours?: unknown; theirs: unkn
   }
   if (problems.length > 0) throw new Refused(problems);
   return body as { base: unknown; theirs: unknown };
-}
-
-const MOMENT = 'must be a position (42, or 42-3f9a… with the hash of its event), a time with its zone, a day, or now';
-
-/** The state at a moment that the body names: in the log that it was read from, where it says the hash. */
-function createMomentState(deps: HttpDeps) {
-  const pointAt = createPointAt(deps, 'INVALID_PAYLOAD');
-  return async (given: unknown, member: string, call: Asked): Promise<State> => {
-    const text = Number.isSafeInteger(given) ? String(given) : given;
-    if (typeof text !== 'string') throw new Refused([invalid([member], MOMENT)]);
-    const place = cursor.safeParse(text);
-    const moment = place.success ? ({ kind: 'position', position: place.data.position } as const) : readMoment(text);
-    if (moment === null) throw new Refused([invalid([member], MOMENT)]);
-    if (place.success) await requireInLog(place.data, deps.history);
-    return (await pointAt(moment, member, call)).state;
-  };
 }
 
 /** 409 with every conflict: a list of thousands is written in steps. */

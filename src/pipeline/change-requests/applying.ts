@@ -2,7 +2,8 @@
 import { readSteps } from '../../projector/change-requests/preparations.js';
 import { readChange } from '../../projector/change-requests/rows.js';
 import type { PreparationEngine } from '../../projector/online/types.js';
-import { allowedIn, mayFollow } from '../../schema/change-requests/fold.js';
+import { allowedIn } from '../../schema/change-requests/actions.js';
+import { mayFollow } from '../../schema/change-requests/fold.js';
 import type { ChangeEvent, ChangeRequest } from '../../schema/change-requests/model.js';
 import type { Problem } from '../../kernel/problem.js';
 import type { Revise } from '../types.js';
@@ -39,7 +40,7 @@ export const recordingOf =
   ): Revise =>
   async (client, batch) => {
     const request = await readChange(client, id);
-    if (request === undefined || !mayFollow(request.state, type))
+    if (request === undefined || !mayFollow(request, type))
       return { kind: 'refused', problems: [wrongState(id, request)] };
     return instead(batch, { events: [changeEvent(type, id, data)], also });
   };
@@ -48,7 +49,7 @@ export const recordingOf =
 export function wrongState(id: string, request: ChangeRequest | undefined): Problem {
   if (request === undefined) return { code: 'NOT_FOUND', message: `There is no change request ${id}.` };
   const { state } = request;
-  const allowed = allowedIn(state);
+  const allowed = allowedIn(request);
   const rest =
     allowed.length === 0 ? 'nothing can be done with it any more' : `what can be done is: ${allowed.join(', ')}`;
   return {

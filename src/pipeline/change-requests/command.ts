@@ -16,7 +16,7 @@ import type { Identity } from '../../schema/model/state.js';
 import type { InTrash } from '../../schema/transition/restoring-transition.js';
 import { applying } from '../apply-restoring.js';
 import type { Acknowledgement } from '../../schema/policy/index.js';
-import type { Acknowledgements, Command, Prepare } from '../types.js';
+import type { Acknowledgements, Ask } from '../types.js';
 
 /** The content of a request's document. */
 export interface Wanted {
@@ -31,7 +31,7 @@ export interface Wanted {
 
 export interface NamedCommand {
   name: OperationName;
-  command: Command<CommandOf<OperationName>>;
+  command: CommandOf<OperationName> | Ask<CommandOf<OperationName>>;
   purge?: true;
   acknowledges?: Acknowledgements;
 }
@@ -63,7 +63,7 @@ export async function commandOf(reading: Reading, request: ChangeRequest): Promi
 }
 
 /** Its hash was right when the request was opened; since then the entries have to fit, and nothing else. */
-async function onAnySchema({ release, inTrash }: Reading, read: ApplyDiff): Promise<Prepare<ApplyDiff>> {
+async function onAnySchema({ release, inTrash }: Reading, read: ApplyDiff): Promise<Ask<ApplyDiff>> {
   const again = applying(read, await inTrash([...originsIn(read.diff).values()]));
   return async (client, state) => ({
     ...(typeof again === 'function' ? await again(client, state) : again),

@@ -19,7 +19,7 @@ export function ownCause(command: string): Cause {
   };
 }
 
-/** The change is the author's, whoever carries it out. */
-export function authorsCause({ author, operation, reason }: ChangeRequest): Cause {
-  return { ...ownCause(operation), actor: author, reason };
+/** The change is that of whoever wants it applied, whoever carries it out. */
+export function applicantsCause({ author, applicant, operation, reason }: ChangeRequest): Cause {
+  return { ...ownCause(operation), actor: applicant ?? author, reason };
 }

@@ -78,25 +78,28 @@ interface Preparable {
   warnings?: Warning[];
 }
 
-/** Begins, or begins again with what has turned out to be missing. */
+/** Begins, or begins again with what has turned out to be missing. @param apply of a proposal: once it is prepared */
 export function prepare(
   id: string,
   { steps, collections, warnings = [] }: Preparable,
+  apply = false,
 ): { events: LogEvent[]; also: Parameterised[] } {
-  const shown = steps.map(({ key, kind, collection, field, summary }): ChangeStep => ({
-    key,
-    kind,
-    collection,
-    field,
-    summary,
-  }));
   return {
     events: [
-      changeEvent('change.preparing', id, { collections, steps: shown, ...(warnings.length > 0 && { warnings }) }),
+      changeEvent('change.preparing', id, {
+        collections,
+        steps: shownSteps(steps),
+        ...(warnings.length > 0 && { warnings }),
+        ...(apply && { apply }),
+      }),
     ],
     also: keepSteps(id, steps),
   };
 }
+
+/** What of the steps stands in the log. */
+export const shownSteps = (steps: readonly ChangeStep[]): ChangeStep[] =>
+  steps.map(({ key, kind, collection, field, summary }) => ({ key, kind, collection, field, summary }));
 
 /** Events about a request in place of the change. */
 export function instead(
@@ -106,7 +109,8 @@ export function instead(
   return { kind: 'revised', events, statements: [], after: before.state, also };
 }
 
-async function planned(
+/** What would be prepared of a batch. */
+export async function planned(
   engine: Planner,
   client: pg.ClientBase,
   { id, batch }: { id: string; batch: PlannedBatch },
@@ -120,7 +124,7 @@ function asPlanned({ events, statements, after }: PlannedBatch): RevisedBatch {
   return { kind: 'revised', events, statements, after, also: [], online: true };
 }
 
-const refusal = ({ problems }: Extract<Preparation, { kind: 'not possible' }>): Refusal => ({
+export const refusal = ({ problems }: Extract<Preparation, { kind: 'not possible' }>): Refusal => ({
   kind: 'refused',
   problems,
 });

@@ -7,7 +7,7 @@ import { type LockedSession, cancelUntil, openLockedSession } from '../../postgr
 import type { Logger } from '../../postgres/logger.js';
 import type { ConnectionOptions } from '../../postgres/pool.js';
 import { readChange, unfinishedChanges } from '../../projector/change-requests/rows.js';
-import { isEnded } from '../../schema/change-requests/model.js';
+import { isAtRest } from '../../schema/change-requests/model.js';
 import { LostError, NotNowError, type Work, showPhase, workOn } from './work-on.js';
 
 export interface ChangeRunner {
@@ -118,7 +118,7 @@ export function createChangeRunner(options: ChangeRunnerOptions): ChangeRunner {
   const interruptIfEnded = async (id: string, run: Running): Promise<void> => {
     if (run.abort.signal.aborted || run.cleaning) return;
     const request = await readChange(pool, id);
-    if (request === undefined || isEnded(request)) interrupt(run, 'the change request has ended');
+    if (request === undefined || isAtRest(request)) interrupt(run, 'the change request has ended');
   };
 
   const interrupt = (run: Running, why: string): void => {

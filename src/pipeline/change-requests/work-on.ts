@@ -13,15 +13,16 @@ import { readChange } from '../../projector/change-requests/rows.js';
 import { PREPARATION_LOST } from '../../projector/online/lost.js';
 import { PreparationRefused, type StepProgress } from '../../projector/online/types.js';
 import type { Holder } from '../../projector/ddl/table-locks.js';
-import { type ChangeRequest, isEnded } from '../../schema/change-requests/model.js';
+import { type ChangeRequest, isAtRest } from '../../schema/change-requests/model.js';
 import type { Problem } from '../../kernel/problem.js';
 import { isStorable } from '../idempotency.js';
 import { described, holderDetails } from '../lock-conflict.js';
 import type { Done, Outcome, Pipeline, Revise } from '../types.js';
 import { applyingOf, recordingOf } from './applying.js';
 import { type Reading, commandOf } from './command.js';
-import { authorsCause, ownCause } from './events.js';
+import { applicantsCause, ownCause } from './events.js';
 import { startingOf } from './planning.js';
+import { guarding } from './proposals/carry-out.js';
 import { NotOursError, type RunningSteps, runSteps } from './run-steps.js';
 
 export interface Work extends Pick<RunningSteps, 'engine' | 'onStep'>, Reading {
@@ -61,7 +62,7 @@ const TRIES = 20;
 export async function workOn(work: OnRequest): Promise<Worked> {
   for (;;) {
     const request = await readChange(work.pool, work.id);
-    if (request === undefined || isEnded(request)) return cleanUp(work);
+    if (request === undefined || isAtRest(request)) return cleanUp(work);
     work.signal.throwIfAborted();
     const waits = await advance(work, request);
     if (waits) return 'waits';
@@ -71,6 +72,7 @@ export async function workOn(work: OnRequest): Promise<Worked> {
 /** @returns whether nothing can be done before another request is over */
 async function advance(work: OnRequest, request: ChangeRequest): Promise<boolean> {
   const { state, id } = request;
+  if (waitsForPeople(request)) return true;
   if (state !== 'queued' && (await readSteps(work.pool, id)).length > 0) {
     const steps = await prepare(work, request);
     if (steps !== undefined && state === 'preparing') await notePrepared(work, request, steps);
@@ -82,12 +84,15 @@ async function advance(work: OnRequest, request: ChangeRequest): Promise<boolean
   return done?.events.length === 0;
 }
 
+/** It is prepared, and nobody has asked for more. */
+const waitsForPeople = ({ state, applicant }: ChangeRequest): boolean => state === 'prepared' && applicant === null;
+
 /** Decides the change that the request wants, anew. @returns undefined: the request failed */
 async function change(work: OnRequest, request: ChangeRequest, revise: Revise): Promise<Done | undefined> {
   const wanted = await commandOf(work, request);
   if (!wanted.ok) return fail(work, request, wanted.problems);
   const { name, command, ...how } = wanted.value;
-  const context = { cause: authorsCause(request), revise, ...how };
+  const context = { cause: applicantsCause(request), revise: guarding(request.id, revise, how), ...how };
   const outcome = await work.pipeline.execute(name, command, context);
   return settled(work, request, outcome);
 }

@@ -32,18 +32,18 @@ SELECT r.id, r.state, r.collections, r.held, r.opened_position, r.request
 ON CONFLICT (id) DO UPDATE SET state = excluded.state, collections = excluded.collections, held = excluded.held,
   opened_position = excluded.opened_position, request = excluded.request`;
 
-/** What writes the requests as they are after the events. @param before see `changesBefore` */
-export function changeStatements(
+/** The requests that the events are about, after them. @param before see `changesBefore` */
+export function changesAfter(
   events: readonly StoredEvent[],
   before: ReadonlyMap<string, ChangeRequest>,
-): Parameterised[] {
+): ReadonlyMap<string, ChangeRequest> {
   const after = new Map<string, ChangeRequest>();
   for (const event of events) {
     if (!isChangeEvent(event)) continue;
     const id = changeIdOf(event);
     after.set(id, evolveChange(after.get(id) ?? before.get(id), event));
   }
-  return writeChanges([...after.values()]);
+  return after;
 }
 
 export function writeChanges(requests: readonly ChangeRequest[]): Parameterised[] {
@@ -67,18 +67,21 @@ export const HELD = `SELECT id, held AS collections FROM ${own.changes} WHERE he
 export interface ChangeFilter {
   state?: ChangeState | undefined;
   collection?: string | undefined;
+  /** The id of a user. */
+  author?: string | undefined;
 }
 
 /** Newest first, and how many there are of all and of those that fit. */
 export async function listChanges(
   db: Queryable,
-  { state, collection }: ChangeFilter,
+  { state, collection, author }: ChangeFilter,
   page: { offset: number; limit: number },
 ): Promise<{ requests: ChangeRequest[]; total: number; filtered: number }> {
-  const fits = `($1::text IS NULL OR state = $1) AND ($2::text IS NULL OR $2 = ANY (collections))`;
-  const values = [state ?? null, collection ?? null];
+  const fits = `($1::text IS NULL OR state = $1) AND ($2::text IS NULL OR $2 = ANY (collections))
+    AND ($3::text IS NULL OR $3 = request -> 'author' ->> 'id')`;
+  const values = [state ?? null, collection ?? null, author ?? null];
   const { rows } = await db.query<{ request: ChangeRequest }>(
-    `SELECT request FROM ${own.changes} WHERE ${fits} ORDER BY opened_position DESC LIMIT $3 OFFSET $4`,
+    `SELECT request FROM ${own.changes} WHERE ${fits} ORDER BY opened_position DESC LIMIT $4 OFFSET $5`,
     [...values, page.limit, page.offset],
   );
   const counted = await db.query<{ total: number; filtered: number }>(
@@ -103,13 +106,14 @@ export async function countChanges(db: Queryable): Promise<ReadonlyMap<string, n
 export async function unfinishedChanges(db: Queryable): Promise<string[]> {
   const text = `
     SELECT id FROM (
-      SELECT id, opened_position FROM ${own.changes} WHERE state IN ('preparing', 'prepared')
+      SELECT id, opened_position FROM ${own.changes} WHERE state = 'preparing' OR (state = 'prepared' AND request -> 'applicant' <> 'null')
       UNION
       SELECT q.id, q.opened_position FROM ${own.changes} q WHERE q.state = 'queued' AND NOT EXISTS (
         SELECT FROM ${own.changes} h WHERE h.held <> '{}' AND h.held && q.collections)
       UNION
       SELECT p.request, coalesce(c.opened_position, 0)
         FROM ${own.preparations} p LEFT JOIN ${own.changes} c ON c.id = p.request
+       WHERE (c.state = 'prepared' AND c.request -> 'applicant' = 'null') IS NOT TRUE
     ) open ORDER BY opened_position, id`;
   const { rows } = await db.query<{ id: string }>(text);
   return rows.map(({ id }) => id);

@@ -1,57 +1,75 @@
-/** request × event → request. Pure. A new kind of event is an entry of `TRANSITIONS`, and one that people bring about also of `EVENTS_OF`. */
+/** request × event → request. Pure. A new kind of event is an entry of `TRANSITIONS`, and one that people bring about also of `ACTIONS` (`actions.ts`). */
 import { UnreadableEventError } from '../fold/upcasting.js';
 import type { StoredEvent } from '../model/events.js';
-import { CHANGE, type ChangeEvent, type ChangeRequest, type ChangeState } from './model.js';
-
-/** An event about a change request, in the log. */
-export type StoredChangeEvent = ChangeEvent &
-  Pick<StoredEvent, 'position' | 'batch' | 'occurred_at' | 'actor' | 'reason'>;
+import {
+  CHANGE,
+  CHANGE_STATES,
+  type ChangeEvent,
+  type ChangeEventOf as Of,
+  type ChangeRequest,
+  type ChangeState,
+  type StoredChangeEvent,
+} from './model.js';
+import { approved, commented, keepsApprovals, opened, preparing, rejected, updated, withTimes } from './says.js';
 
 type Type = ChangeEvent['type'];
-type Of<T extends Type> = Extract<StoredChangeEvent, { type: T }>;
 
 /** What an event does. What isn't there yet has the state null. */
-type Transition<T extends Type> = { to: ChangeState } & (
+type Transition<T extends Type> = {
+  to: ChangeState | ((event: Of<T>, before: ChangeRequest | undefined) => ChangeState);
+} & (
   | { from: readonly [null]; opens: (event: Of<T>) => Omit<ChangeRequest, 'state' | 'changed_at' | 'position'> }
   | {
       from: readonly ChangeState[];
+      /** From these too, of a proposal. */
+      proposed?: readonly ChangeState[];
       /** What else it says of the request; absent: its state is all. */
       says?: (event: Of<T>, before: ChangeRequest) => Partial<ChangeRequest>;
     }
 );
 
-const OPEN = ['queued', 'preparing', 'prepared'] as const;
+const UNDER_WAY = ['queued', 'preparing', 'prepared'] as const;
+const WAITING = ['open', 'approved', 'failed'] as const;
+const JUDGED = ['open', 'approved', 'preparing', 'prepared', 'failed'] as const;
+
+const staying = (_: unknown, before: ChangeRequest | undefined): ChangeState => before?.state ?? 'open';
 
 /** Where each event may come, and what the request is then. */
 const TRANSITIONS: { readonly [T in Type]: Transition<T> } = {
-  'change.opened': { from: [null], to: 'queued', opens: opened },
-  'change.preparing': { from: OPEN, to: 'preparing', says: ({ data }) => ({ preparation: data }) },
+  'change.opened': { from: [null], to: ({ data }) => (data.proposal === undefined ? 'queued' : 'open'), opens: opened },
+  'change.updated': {
+    from: [],
+    proposed: ['open', 'approved', 'rejected', 'failed'],
+    to: (event, before) => (keepsApprovals(event, before) ? 'approved' : 'open'),
+    says: updated,
+  },
+  'change.commented': { from: [], proposed: CHANGE_STATES, to: staying, says: commented },
+  'change.approved': {
+    from: [],
+    proposed: JUDGED,
+    to: ({ data }, before) => (data.complete && before?.state === 'open' ? 'approved' : staying(data, before)),
+    says: approved,
+  },
+  'change.rejected': { from: [], proposed: JUDGED, to: 'rejected', says: rejected },
+  'change.preparing': { from: UNDER_WAY, proposed: WAITING, to: 'preparing', says: preparing },
   'change.prepared': {
     from: ['preparing'],
     to: 'prepared',
     says: ({ data }, { preparation }) => ({ preparation: withTimes(preparation, data.steps) }),
   },
   'change.applied': {
-    from: OPEN,
+    from: UNDER_WAY,
+    proposed: WAITING,
     to: 'applied',
-    says: ({ batch, position }) => ({ result: { batch, position } }),
+    says: ({ batch, position }) => ({ result: { batch, position }, failure: null }),
   },
-  'change.failed': { from: OPEN, to: 'failed', says: ({ data }) => ({ failure: data }) },
-  'change.withdrawn': { from: OPEN, to: 'withdrawn' },
+  'change.failed': { from: UNDER_WAY, to: 'failed', says: ({ data }) => ({ failure: data, applicant: null }) },
+  'change.withdrawn': { from: UNDER_WAY, proposed: [...WAITING, 'rejected'], to: 'withdrawn' },
 };
 
-/** What people can do with a request. */
-export type ChangeAction = 'withdraw';
-
-const EVENTS_OF: Readonly<Record<ChangeAction, ChangeEvent['type']>> = { withdraw: 'change.withdrawn' };
-
-/** What can be done in a state, in the words of the routes. */
-export function allowedIn(state: ChangeState): ChangeAction[] {
-  return (Object.keys(EVENTS_OF) as ChangeAction[]).filter((action) => mayFollow(state, EVENTS_OF[action]));
-}
-
-/** Whether an event of this type may come in this state. */
-export const mayFollow = (state: ChangeState, type: ChangeEvent['type']): boolean => isFrom(TRANSITIONS[type], state);
+/** Whether an event of this type may come now. */
+export const mayFollow = (request: Pick<ChangeRequest, 'state' | 'proposal'>, type: Type): boolean =>
+  isFrom(TRANSITIONS[type] as Transition<Type>, request);
 
 /** Whether an event is about a change request. */
 export const isChangeEvent = <E extends { type: string }>(event: E): event is E & ChangeEvent =>
@@ -72,14 +90,18 @@ export function evolveChange(before: ChangeRequest | undefined, event: StoredCha
   const id = changeIdOf(event);
   // TypeScript can't follow that an event and its transition belong together.
   const transition = TRANSITIONS[event.type] as Transition<Type>;
-  if (!isFrom(transition, before?.state ?? null) || (before !== undefined && before.id !== id))
-    throw impossible(event, before);
+  if (!isFrom(transition, before) || (before !== undefined && before.id !== id)) throw impossible(event, before);
   const { position, occurred_at } = event;
-  return { ...evolved(before, event, transition), state: transition.to, changed_at: occurred_at, position };
+  const state = typeof transition.to === 'function' ? transition.to(event, before) : transition.to;
+  return { ...evolved(before, event, transition), state, changed_at: occurred_at, position };
 }
 
-const isFrom = ({ from }: { from: readonly (ChangeState | null)[] }, state: ChangeState | null): boolean =>
-  from.includes(state);
+function isFrom(transition: Transition<Type>, before: Pick<ChangeRequest, 'state' | 'proposal'> | undefined): boolean {
+  if (before === undefined) return 'opens' in transition;
+  if ('opens' in transition) return false;
+  const { from, proposed = [] } = transition;
+  return from.includes(before.state) || (before.proposal !== null && proposed.includes(before.state));
+}
 
 function evolved(
   before: ChangeRequest | undefined,
@@ -89,37 +111,6 @@ function evolved(
   if ('opens' in transition) return transition.opens(event);
   if (before === undefined) throw impossible(event, before);
   return { ...before, ...transition.says?.(event, before) };
-}
-
-function opened(event: Of<'change.opened'>): Omit<ChangeRequest, 'state' | 'changed_at' | 'position'> {
-  const { position, occurred_at, actor, reason } = event;
-  return {
-    id: changeIdOf(event),
-    ...event.data,
-    author: actor,
-    reason,
-    opened_at: occurred_at,
-    opened_position: position,
-    preparation: null,
-    result: null,
-    failure: null,
-  };
-}
-
-function withTimes(
-  preparation: ChangeRequest['preparation'],
-  times: readonly { key: string; milliseconds: number }[],
-): ChangeRequest['preparation'] {
-  const found = new Map(times.map(({ key, milliseconds }) => [key, milliseconds]));
-  return (
-    preparation && {
-      ...preparation,
-      steps: preparation.steps.map((step) => {
-        const milliseconds = found.get(step.key);
-        return milliseconds === undefined ? step : { ...step, milliseconds };
-      }),
-    }
-  );
 }
 
 function impossible(event: StoredChangeEvent, before: ChangeRequest | undefined): UnreadableEventError {

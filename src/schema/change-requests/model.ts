@@ -1,12 +1,25 @@
 /** A change request: a change that waits. Folded from its events; what it asks for stands in a document beside the log. */
 import type { Warning } from '../../kernel/warning.js';
-import type { Cause, ChangeStep, OtherEvent } from '../model/events.js';
+import type { Cause, ChangeStep, OtherEvent, StoredEvent } from '../model/events.js';
 
 /** Of the subjects of its events. */
 export const CHANGE = 'change';
 
-/** `queued`: opened, and another request has its tables. The last three are ends. */
-export const CHANGE_STATES = ['queued', 'preparing', 'prepared', 'applied', 'failed', 'withdrawn'] as const;
+/**
+ * `open`, `approved`, `rejected`: people talk about it. `queued`: opened, and another request has its tables. The last three
+ * are ends, but a proposal that failed can be tried again.
+ */
+export const CHANGE_STATES = [
+  'open',
+  'approved',
+  'rejected',
+  'queued',
+  'preparing',
+  'prepared',
+  'applied',
+  'failed',
+  'withdrawn',
+] as const;
 export type ChangeState = (typeof CHANGE_STATES)[number];
 
 export interface ChangeRequest {
@@ -19,7 +32,7 @@ export interface ChangeRequest {
   online: boolean;
   author: Cause['actor'];
   reason: string | null;
-  /** Names of the collections that it changes, as it was decided when it was opened. */
+  /** Names of the collections that it changes, as it was decided when it was opened or updated. */
   collections: string[];
   /** ISO 8601 */
   opened_at: string;
@@ -28,12 +41,43 @@ export interface ChangeRequest {
   /** Of its newest event. */
   changed_at: string;
   position: number;
+  /** What people have said about it; null: nobody is asked, it is applied once it is prepared. */
+  proposal: Proposal | null;
+  /** Who wants it applied once it is prepared; null: nobody yet. */
+  applicant: Cause['actor'] | null;
   /** What is done before it is applied; null: that is not known yet, or nothing is. */
   preparation: Preparing | null;
   /** The batch that it became, and where that ends. */
   result: { batch: string; position: number } | null;
   /** Why it failed: the code of the first problem, and the hash of the document that says all. */
   failure: { code: string; document: string } | null;
+}
+
+export interface Proposal {
+  title: string;
+  /** The hash of its plan (`plan-hash.ts`): what approvals are for. */
+  plan: string;
+  /** Position of the schema that its diff starts from. */
+  base: number;
+  /** The newest of each person, in their order. One for another plan doesn't count. */
+  approvals: Approval[];
+  rejection: Said | null;
+  /** In their order. */
+  comments: Said[];
+}
+
+/** What somebody said; the text is a document beside the log. */
+export interface Said {
+  by: Cause['actor'];
+  /** ISO 8601 */
+  at: string;
+  position: number;
+  /** The hash of the document; null: nothing was said. */
+  comment: string | null;
+}
+
+export interface Approval extends Said {
+  plan: string;
 }
 
 export interface Preparing {
@@ -48,10 +92,21 @@ export interface Preparing {
 /** An event about a change request. */
 export type ChangeEvent = Extract<OtherEvent, { type: `change.${string}` }>;
 
+/** In the log. */
+export type StoredChangeEvent = ChangeEvent &
+  Pick<StoredEvent, 'position' | 'batch' | 'occurred_at' | 'actor' | 'reason'>;
+
+export type ChangeEventOf<T extends ChangeEvent['type']> = Extract<StoredChangeEvent, { type: T }>;
+
+/** Nobody works on it, and nothing of it may be left in the database. */
+const AT_REST: ReadonlySet<ChangeState> = new Set(['open', 'approved', 'rejected', 'applied', 'failed', 'withdrawn']);
+
+export const isAtRest = ({ state }: Pick<ChangeRequest, 'state'>): boolean => AT_REST.has(state);
+
 const ENDED: ReadonlySet<ChangeState> = new Set(['applied', 'failed', 'withdrawn']);
 
 export const isEnded = ({ state }: Pick<ChangeRequest, 'state'>): boolean => ENDED.has(state);
 
 /** Collections whose tables it keeps others from changing. */
 export const heldBy = (request: ChangeRequest): readonly string[] =>
-  isEnded(request) ? [] : (request.preparation?.collections ?? []);
+  isAtRest(request) ? [] : (request.preparation?.collections ?? []);

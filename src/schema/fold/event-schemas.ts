@@ -126,18 +126,30 @@ const renamedV1 = z.strictObject({
 });
 
 const noData = z.strictObject({});
+const proposal = { title: text, plan: text, base: z.int().nonnegative() };
 const changeOpenedV1 = z.strictObject({
   operation: text,
   document: text,
   online: z.boolean(),
   collections: z.array(text),
+  proposal: z.strictObject(proposal).optional(),
 });
+const changeUpdatedV1 = z
+  .strictObject({
+    ...proposal,
+    reason: textOrNull,
+    document: text,
+    online: z.boolean(),
+    collections: z.array(text),
+  })
+  .partial();
 const changePreparingV1 = z.strictObject({
   collections: z.array(text),
   steps: z.array(z.strictObject({ key: text, kind: text, collection: text, field: textOrNull, summary: text })),
   warnings: z
     .array(z.strictObject({ code: text, collection: text.optional(), field: text.optional(), message: text }))
     .optional(),
+  apply: z.boolean().optional(),
 });
 const changePreparedV1 = z.strictObject({
   steps: z.array(z.strictObject({ key: text, milliseconds: z.number().nonnegative() })),
@@ -206,6 +218,10 @@ export const EVENT_KINDS: { readonly [T in EventType]: EventKind<T> } = {
   ),
   'trash.purged': otherEvent(z.strictObject({ position: z.int().positive(), expired: z.boolean().optional() })),
   'change.opened': otherEvent(changeOpenedV1),
+  'change.updated': otherEvent(changeUpdatedV1),
+  'change.commented': otherEvent(z.strictObject({ comment: text })),
+  'change.approved': otherEvent(z.strictObject({ plan: text, complete: z.boolean(), comment: text.optional() })),
+  'change.rejected': otherEvent(z.strictObject({ comment: text.optional() })),
   'change.preparing': otherEvent(changePreparingV1),
   'change.prepared': otherEvent(changePreparedV1),
   'change.applied': otherEvent(noData),

@@ -6,10 +6,11 @@ import type { Operation } from 'fast-json-patch';
 import type { Collection, Field, NewRelation } from './model.js';
 import type { Json } from '../../kernel/json.js';
 import type { Identity } from './state.js';
-import type { Warning } from '../../kernel/warning.js';
 import type { Policy } from '../policy/model.js';
+import type { ChangeEventData } from './change-events.js';
 import type { Divergence } from './divergence.js';
 
+export type * from './change-events.js';
 export type { Divergence, LogPlace } from './divergence.js';
 
 /** Payload per type of event that changes the schema, newest version. `adopted`: the database was so before, and nothing is done to it. */
@@ -102,7 +103,7 @@ export interface DocumentPatch {
 }
 
 /** Payload per type of event that the schema's fold passes over, newest version. */
-export interface OtherEventData {
+export interface OtherEventData extends ChangeEventData {
   /**
    * The log was found to be another one than was seen before; that was acknowledged, and it goes on from here.
    * `previous_origin`: as checkpoints named the log until then; from this event on they name it after this event.
@@ -113,39 +114,8 @@ export interface OtherEventData {
    * that it had. `expired`: its time was over; else somebody asked.
    */
   'trash.purged': { position: number; expired?: boolean };
-  /** Of a change request, which the event's subject names: `{ kind: 'change', id: uuid }`. */
-  'change.opened': ChangeOpened;
-  /** From here on the tables of `collections` change in no other way, until it is over. */
-  'change.preparing': { collections: string[]; steps: ChangeStep[]; warnings?: Warning[] };
-  'change.prepared': { steps: { key: string; milliseconds: number }[] };
-  /** The last event of the batch that changes the schema. */
-  'change.applied': Record<string, never>;
-  /** Why is said in a document. `code`: of the first problem. */
-  'change.failed': { code: string; document: string };
-  'change.withdrawn': Record<string, never>;
   /** What may be done without asking, whole: from the next batch on. */
   'policy.updated': { policy: Policy };
-}
-
-/** What a change request asks for. */
-export interface ChangeOpened {
-  /** The operation that it wants: `update-fields`. */
-  operation: string;
-  /** sha256 of the document that says what it wants, in hex: the document itself stands beside the log. */
-  document: string;
-  /** It is prepared, and applied then, without anybody's word. */
-  online: boolean;
-  /** Names of the collections that it changes, as it was decided when it was opened. */
-  collections: string[];
-}
-
-/** Something that is done before a change is applied, outside its transaction. */
-export interface ChangeStep {
-  key: string;
-  kind: string;
-  collection: string;
-  field: string | null;
-  summary: string;
 }
 
 export interface EventData extends SchemaEventData, OtherEventData {}

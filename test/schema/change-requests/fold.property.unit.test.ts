@@ -2,19 +2,14 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { UnreadableEventError } from '../../../src/schema/fold/upcasting.js';
-import {
-  type StoredChangeEvent,
-  allowedIn,
-  evolveChange,
-  foldChanges,
-  mayFollow,
-} from '../../../src/schema/change-requests/fold.js';
+import { allowedIn } from '../../../src/schema/change-requests/actions.js';
+import { evolveChange, foldChanges, mayFollow } from '../../../src/schema/change-requests/fold.js';
 import {
   CHANGE_STATES,
   type ChangeEvent,
   type ChangeRequest,
+  type StoredChangeEvent,
   heldBy,
-  isEnded,
 } from '../../../src/schema/change-requests/model.js';
 import type { StoredEvent } from '../../../src/schema/model/events.js';
 
@@ -23,6 +18,10 @@ type Event = StoredChangeEvent & StoredEvent;
 
 const TYPES: readonly Type[] = [
   'change.opened',
+  'change.updated',
+  'change.commented',
+  'change.approved',
+  'change.rejected',
   'change.preparing',
   'change.prepared',
   'change.applied',
@@ -30,37 +29,98 @@ const TYPES: readonly Type[] = [
   'change.withdrawn',
 ];
 
-/** `a`: opened and not over, `p`: preparing among them, `r`: prepared; `x`: over. In this test's own words. */
-const NEXT: Readonly<Record<string, Partial<Record<Type, string>>>> = {
-  none: { 'change.opened': 'a' },
-  a: { 'change.preparing': 'p', 'change.applied': 'x', 'change.failed': 'x', 'change.withdrawn': 'x' },
-  p: {
-    'change.preparing': 'p',
-    'change.prepared': 'r',
-    'change.applied': 'x',
-    'change.failed': 'x',
-    'change.withdrawn': 'x',
-  },
-  r: { 'change.preparing': 'p', 'change.applied': 'x', 'change.failed': 'x', 'change.withdrawn': 'x' },
-  x: {},
+/** In this test's own words; `!` says that people are asked. */
+const ONLINE: Readonly<Record<string, Partial<Record<Type, string>>>> = {
+  none: { 'change.opened': 'queued' },
+  queued: { 'change.preparing': 'preparing', ...ends() },
+  preparing: { 'change.preparing': 'preparing', 'change.prepared': 'prepared', ...ends() },
+  prepared: { 'change.preparing': 'preparing', ...ends() },
 };
+
+function ends(): Partial<Record<Type, string>> {
+  return { 'change.applied': 'applied', 'change.failed': 'failed', 'change.withdrawn': 'withdrawn' };
+}
+
+const SAID = { 'change.approved': '=', 'change.rejected': 'rejected', 'change.commented': '=' };
+const CARRIED_OUT = { 'change.preparing': 'preparing', 'change.applied': 'applied', 'change.withdrawn': 'withdrawn' };
+
+/** `=`: the same. An update and an approval also look at what they say. */
+const PROPOSED: Readonly<Record<string, Partial<Record<Type, string>>>> = {
+  open: { ...SAID, ...CARRIED_OUT, 'change.updated': 'open', 'change.approved': 'complete?' },
+  approved: { ...SAID, ...CARRIED_OUT, 'change.updated': 'same plan?' },
+  rejected: { 'change.commented': '=', 'change.updated': 'open', 'change.withdrawn': 'withdrawn' },
+  preparing: { ...ONLINE['preparing'], ...SAID },
+  prepared: { ...ONLINE['prepared'], ...SAID },
+  applied: { 'change.commented': '=' },
+  failed: { ...SAID, ...CARRIED_OUT, 'change.updated': 'open' },
+  withdrawn: { 'change.commented': '=' },
+};
+
+/** What the model knows of a request. */
+interface Known {
+  state: string;
+  proposed: boolean;
+  plan: string | undefined;
+}
+
+const NONE: Known = { state: 'none', proposed: false, plan: undefined };
+
+type Data = { proposal?: { plan: string }; plan?: string; complete?: boolean };
+
+function nextOf(known: Known, event: Event): Known | undefined {
+  const next = (known.proposed ? PROPOSED : ONLINE)[known.state]?.[event.type];
+  const data = event.data as Data;
+  if (next === undefined) return undefined;
+  if (event.type === 'change.opened') return openedBy(data);
+  const plan = event.type === 'change.updated' ? (data.plan ?? known.plan) : known.plan;
+  return { proposed: known.proposed, plan, state: stateAfter(known, next, data) };
+}
+
+const openedBy = ({ proposal }: Data): Known => ({
+  state: proposal ? 'open' : 'queued',
+  proposed: proposal !== undefined,
+  plan: proposal?.plan,
+});
+
+function stateAfter({ state, plan }: Known, next: string, data: Data): string {
+  if (next === 'complete?') return data.complete === true ? 'approved' : state;
+  if (next === 'same plan?') return data.plan === undefined || data.plan === plan ? 'approved' : 'open';
+  return next === '=' ? state : next;
+}
+
+const ENDS = ['applied', 'withdrawn'];
+const HOLDING = ['queued', 'preparing', 'prepared'];
 
 const names = fc.uniqueArray(fc.constantFrom('orders', 'customers', 'Ünïcode', '__proto__', 'constructor'), {
   minLength: 1,
 });
 const steps = fc.uniqueArray(fc.constantFrom('one', 'two', 'toString', '__proto__'), { minLength: 1 });
 
+const plans = fc.constantFrom('plan one', 'plan two', '__proto__');
+const titles = fc.constantFrom('More titles', '__proto__');
+const proposals = fc.record({ title: titles, plan: plans, base: fc.nat(9) });
+
 const dataOf: { readonly [T in Type]: fc.Arbitrary<Extract<ChangeEvent, { type: T }>['data']> } = {
-  'change.opened': names.map((collections) => ({
-    operation: 'apply-diff',
-    document: 'wanted',
-    online: true,
-    collections,
-  })),
-  'change.preparing': fc.record({ collections: names, keys: steps }).map(({ collections, keys }) => ({
-    collections,
-    steps: keys.map((key) => ({ key, kind: 'index', collection: 'orders', field: null, summary: key })),
-  })),
+  'change.opened': fc
+    .record({ collections: names, proposal: fc.option(proposals) })
+    .map(({ collections, proposal }) => ({
+      operation: 'apply-diff',
+      document: 'wanted',
+      online: true,
+      collections,
+      ...(proposal && { proposal }),
+    })),
+  'change.updated': fc.record({ title: titles, plan: plans, reason: fc.option(titles) }, { requiredKeys: [] }),
+  'change.commented': fc.constant({ comment: 'said' }),
+  'change.approved': fc.record({ plan: plans, complete: fc.boolean() }),
+  'change.rejected': fc.constant({}),
+  'change.preparing': fc
+    .record({ collections: names, keys: steps, apply: fc.boolean() })
+    .map(({ collections, keys, apply }) => ({
+      collections,
+      steps: keys.map((key) => ({ key, kind: 'index', collection: 'orders', field: null, summary: key })),
+      ...(apply && { apply }),
+    })),
   'change.prepared': steps.map((keys) => ({ steps: keys.map((key, index) => ({ key, milliseconds: index })) })),
   'change.applied': fc.constant({}),
   'change.failed': fc.constant({ code: 'DATABASE_REFUSED', document: 'why' }),
@@ -68,12 +128,12 @@ const dataOf: { readonly [T in Type]: fc.Arbitrary<Extract<ChangeEvent, { type: 
 };
 
 const anyEvent = fc
-  .record({ type: fc.constantFrom(...TYPES), request: fc.nat(2) })
-  .chain(({ type, request }) => dataOf[type].map((data) => ({ type, request, data })));
+  .record({ type: fc.constantFrom(...TYPES), request: fc.nat(2), by: fc.constantFrom('a', 'b', '__proto__') })
+  .chain(({ type, request, by }) => dataOf[type].map((data) => ({ type, request, by, data })));
 
-const anyLog: fc.Arbitrary<Event[]> = fc.array(anyEvent, { maxLength: 60 }).map((all) =>
+const anyLog: fc.Arbitrary<Event[]> = fc.array(anyEvent, { maxLength: 80 }).map((all) =>
   all.map(
-    ({ type, request, data }, index) =>
+    ({ type, request, by, data }, index) =>
       ({
         type,
         version: 1,
@@ -84,7 +144,7 @@ const anyLog: fc.Arbitrary<Event[]> = fc.array(anyEvent, { maxLength: 60 }).map(
         position: index + 1,
         batch: `batch ${index + 1}`,
         occurred_at: new Date(Date.UTC(2026, 0, 1, 0, 0, index)).toISOString(),
-        actor: { id: 'a', name: 'Ada' },
+        actor: { id: by, name: 'Ada' },
         reason: null,
       }) as unknown as Event,
   ),
@@ -94,12 +154,22 @@ const idOf = ({ subject }: Event): string => subject?.id ?? '';
 
 /** Those of a log that may come, in the model's eyes. */
 function possible(log: readonly Event[]): Event[] {
-  const at = new Map<string, string>();
+  const at = new Map<string, Known>();
   return log.filter((event) => {
-    const next = NEXT[at.get(idOf(event)) ?? 'none']?.[event.type];
+    const next = nextOf(at.get(idOf(event)) ?? NONE, event);
     if (next !== undefined) at.set(idOf(event), next);
     return next !== undefined;
   });
+}
+
+function expectAllowed(after: ChangeRequest, withdraw: boolean): void {
+  const allowed = allowedIn(after);
+  if (!HOLDING.includes(after.state)) expect(heldBy(after)).to.deep.equal([]);
+  const people = (after.proposal?.approvals ?? []).map(({ by }) => by.id);
+  expect(people, 'somebody approves twice').to.deep.equal([...new Set(people)]);
+  expect(allowed.includes('withdraw')).to.equal(withdraw);
+  if (ENDS.includes(after.state)) expect(allowed).to.deep.equal(after.proposal === null ? [] : ['comment']);
+  if (after.proposal === null) expect(allowed.filter((action) => action !== 'withdraw')).to.deep.equal([]);
 }
 
 describe('the fold of change requests, of any events', () => {
@@ -107,20 +177,20 @@ describe('the fold of change requests, of any events', () => {
     fc.assert(
       fc.property(anyLog, (log) => {
         const requests = new Map<string, ChangeRequest>();
-        const model = new Map<string, string>();
+        const model = new Map<string, Known>();
         for (const event of log) {
           const [id, before] = [idOf(event), requests.get(idOf(event))];
           const kept = structuredClone(before);
-          const next = NEXT[model.get(id) ?? 'none']?.[event.type];
-          if (before !== undefined) expect(mayFollow(before.state, event.type)).to.equal(next !== undefined);
+          const next = nextOf(model.get(id) ?? NONE, event);
+          if (before !== undefined) expect(mayFollow(before, event.type)).to.equal(next !== undefined);
           if (next === undefined) expect(() => evolveChange(before, event)).to.throw(UnreadableEventError);
           else {
             const after = evolveChange(before, event);
+            expect(after.state, `${before?.state} ${event.type}`).to.equal(next.state);
             expect(CHANGE_STATES).to.include(after.state);
             expect([after.id, after.position, after.changed_at]).to.deep.equal([id, event.position, event.occurred_at]);
-            expect(isEnded(after)).to.equal(next === 'x');
-            if (isEnded(after)) expect([heldBy(after), allowedIn(after.state)]).to.deep.equal([[], []]);
-            else expect(allowedIn(after.state)).to.deep.equal(['withdraw']);
+            expect(after.proposal?.plan).to.equal(next.plan);
+            expectAllowed(after, nextOf(next, { ...event, type: 'change.withdrawn' } as Event) !== undefined);
             requests.set(id, after);
             model.set(id, next);
           }

@@ -1,7 +1,10 @@
 /** Change requests, as answers show them. */
 import { z } from 'zod';
 import { CHANGE_STATES } from '../../../schema/change-requests/model.js';
+import { CHANGE_ACTIONS } from '../../../schema/change-requests/actions.js';
 import { errors } from './errors.js';
+import { plan } from './operating.js';
+import { schemaChanges } from '../../../schema/normal-form/shapes.js';
 import { finding } from './schema.js';
 
 const text = z.string();
@@ -12,9 +15,14 @@ const summary = {
   id: z.uuid(),
   state: z
     .enum(CHANGE_STATES)
-    .describe('`queued`: another request has its tables. `applied`, `failed` and `withdrawn` are ends'),
+    .describe(
+      '`open`, `approved`, `rejected`: people talk about it. `queued`: another request has its tables. `applied`, `failed` and `withdrawn` are ends; what people proposed and failed can be tried again',
+    ),
+  title: textOrNull.describe('Null: nobody is asked, it is applied once it is prepared'),
   operation: text.describe('What it wants to do, as the log names commands'),
+  online: z.boolean().describe('What takes long of it is prepared first'),
   collections: z.array(text).describe('What it changes'),
+  plan: textOrNull.describe('The hash of its plan: what is approved'),
   author: z.strictObject({ id: text, name: text }),
   reason: textOrNull,
   opened_at: time,
@@ -51,6 +59,47 @@ const step = z.strictObject({
   milliseconds: z.number().nullable().describe('What it has taken with all that it waited for; null: it is not done'),
 });
 
+const allowed = z.array(z.enum(CHANGE_ACTIONS)).describe('What can be done with it now, by those who may');
+
+export const actedOn = z.strictObject({ ...summary, allowed }).meta({ id: 'ChangeActedOn' });
+
+const actor = z.strictObject({ id: text, name: text });
+const said = {
+  by: actor,
+  at: time,
+  position: z.int().min(1),
+  text: textOrNull.describe('Null: nothing was said, or it was erased'),
+};
+const proposal = z.strictObject({
+  base: z.int().min(0).describe('Position of the schema that it was made for'),
+  approvals_needed: z.int().min(1).describe('Where the policy asks for approval of what it does'),
+  approvals_counted: z.int().min(0),
+  author_may_approve: z.boolean(),
+  approvals: z.array(
+    z.strictObject({
+      ...said,
+      plan: text,
+      counts: z.boolean(),
+      why_not: z.enum(['another plan', 'no longer an admin', 'the author']).nullable(),
+    }),
+  ),
+  rejection: z.strictObject(said).nullable(),
+  comments: z.array(z.strictObject(said)),
+});
+const planned = z.strictObject({
+  fresh: z.boolean().describe('It would still do what was proposed; else it is stale'),
+  hash: textOrNull.describe('Of what it would do now; null: it does not fit the schema any more'),
+  errors: errors.shape.errors.nullable(),
+  diff: schemaChanges.nullable(),
+  statements: plan.shape.statements,
+  findings: z.array(finding),
+  loses: z
+    .array(
+      z.strictObject({ collection: text, field: textOrNull, kept: z.boolean().describe('For a while, in the trash') }),
+    )
+    .describe('What is deleted'),
+});
+
 export const changeRequest = z
   .strictObject({
     ...summary,
@@ -65,6 +114,8 @@ export const changeRequest = z
     cleaning: z.boolean().describe('It has ended, and what was prepared is still being taken away'),
     warnings: z.array(finding),
     errors: errors.shape.errors.nullable().describe('Why it failed; null: it did not, or what says so was erased'),
-    allowed: z.array(z.enum(['withdraw'])).describe('What can be done with it now'),
+    allowed,
+    proposal: proposal.nullable(),
+    planned: planned.nullable().optional().describe('What it would do to the schema now; null: it has ended'),
   })
   .meta({ id: 'ChangeRequest' });

@@ -1,8 +1,11 @@
 /** What becomes of a change request, in words and colours. */
 export const STATES = {
+  open: { color: 'iris', words: 'waits for people to look at it' },
+  approved: { color: 'teal', words: 'is approved, and not yet applied' },
+  rejected: { color: 'red', words: 'was rejected; its author can change it' },
   queued: { color: 'gray', words: 'waits for another request that has its tables' },
   preparing: { color: 'iris', words: 'is being prepared, while the tables are used' },
-  prepared: { color: 'iris', words: 'is prepared, and about to be applied' },
+  prepared: { color: 'iris', words: 'is prepared, and not yet applied' },
   applied: { color: 'teal', words: 'is applied' },
   failed: { color: 'red', words: 'failed, and nothing was changed' },
   withdrawn: { color: 'gray', words: 'was withdrawn, and nothing was changed' },

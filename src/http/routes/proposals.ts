@@ -1,0 +1,186 @@
+/** /changes: change requests by people. Authors open them and update their own, admins do all of it. */
+import { z } from 'zod';
+import { type Problem, invalid } from '../../kernel/problem.js';
+import type { Done, Outcome, RequestContext } from '../../pipeline/types.js';
+import { allowedIn } from '../../schema/change-requests/actions.js';
+import type { ChangeUpdated } from '../../schema/model/events.js';
+import { summaryOf } from '../../reads/changes.js';
+import { type Answer, jsonAnswer } from '../answer.js';
+import { readShape } from '../body/shape.js';
+import * as bodies from '../change-bodies.js';
+import { findChange, findOwnChange } from '../change-id.js';
+import { type Recording, recorded, withBatch } from '../change.js';
+import type { HttpDeps } from '../deps.js';
+import { Refused } from '../errors.js';
+import { createProposedChange, locatedIn } from '../proposed-change.js';
+import { acknowledgeOf } from '../request-headers.js';
+import { type Call, route, type Route } from '../route.js';
+
+const noQuery = z.strictObject({});
+
+export function proposalRoutes(deps: HttpDeps): Route[] {
+  return [openRoute(deps), updateRoute(deps), commentRoute(deps), ...judgingRoutes(deps), ...carryingOutRoutes(deps)];
+}
+
+function openRoute(deps: HttpDeps): Route {
+  const proposed = createProposedChange(deps);
+  return route({
+    method: 'post',
+    path: '/changes',
+    access: 'author',
+    query: noQuery,
+    body: 'document',
+    async handle(call) {
+      const body = readShape(bodies.newChange, call.body);
+      const change = await proposed(body, call);
+      if (change === undefined) throw new Refused([invalid(['diff'], 'a diff or a snapshot is required')]);
+      const asked = { ...change, ...howOf(call, body), title: body.title, online: body.online ?? false };
+      return acted(call, 'open-change', {
+        run: (context) => deps.changes.propose(asked, withReason(context, body.reason)),
+        located: locatedIn(body),
+      });
+    },
+  });
+}
+
+/** What is known of it is said in the body, or in the header as with any change. */
+function howOf(call: Call<unknown>, { purge, acknowledge }: Pick<bodies.NewChange, 'purge' | 'acknowledge'>) {
+  const inHeader = acknowledgeOf(call.req);
+  if (inHeader !== undefined && acknowledge !== undefined)
+    throw new Refused([invalid(['acknowledge'], 'said in the body or in X-Acknowledge, not in both')]);
+  const acknowledged = [...(acknowledge ?? inHeader ?? [])];
+  return { ...(purge === true && { purge }), ...(acknowledged.length > 0 && { acknowledged }) };
+}
+
+/** Why a change is wanted is said in the body as well as in the header. */
+const withReason = (context: RequestContext, reason: string | null | undefined): RequestContext =>
+  reason == null ? context : { ...context, cause: { ...context.cause, reason } };
+
+function updateRoute(deps: HttpDeps): Route {
+  const proposed = createProposedChange(deps);
+  return route({
+    method: 'patch',
+    path: '/changes/:id',
+    access: 'author',
+    query: noQuery,
+    body: 'document',
+    async handle(call) {
+      const { id, online: before } = await findOwnChange(deps.changes, call);
+      const body = readShape(bodies.changeUpdate, call.body);
+      const { title, reason, online = before } = body;
+      const change = await proposed(body, call);
+      if (change === undefined) requireNoHow(body);
+      const said: Pick<ChangeUpdated, 'title' | 'reason'> = {
+        ...(title !== undefined && { title }),
+        ...(reason !== undefined && { reason }),
+      };
+      const how = { said, ...(change && { asked: { ...change, ...howOf(call, body), online } }) };
+      return acted(call, 'update-change', {
+        run: (context) => deps.changes.update(id, how, context),
+        located: locatedIn(body),
+      });
+    },
+  });
+}
+
+/** What is purged, acknowledged or prepared belongs to the diff that it is about. */
+function requireNoHow(body: bodies.ChangeUpdate): void {
+  const given = (['online', 'purge', 'acknowledge'] as const).filter((member) => body[member] !== undefined);
+  if (given.length > 0)
+    throw new Refused(given.map((member) => invalid([member], `${member} is about a diff: send it with the diff`)));
+  if (body.title === undefined && body.reason === undefined)
+    throw new Refused([invalid([], 'there is nothing to update: send a title, a reason, a diff or a snapshot')]);
+}
+
+function commentRoute({ changes }: HttpDeps): Route {
+  return route({
+    method: 'post',
+    path: '/changes/:id/comment',
+    access: 'author',
+    query: noQuery,
+    body: 'json',
+    async handle(call) {
+      const { id } = await findChange(changes, call);
+      const { comment } = readShape(bodies.changeComment, call.body);
+      return acted(call, 'comment-change', { run: (context) => changes.comment(id, comment, context) });
+    },
+  });
+}
+
+function judgingRoutes({ changes }: HttpDeps): Route[] {
+  return [
+    route({
+      method: 'post',
+      path: '/changes/:id/approve',
+      access: 'admin',
+      query: noQuery,
+      body: 'json',
+      async handle(call) {
+        const { id } = await findChange(changes, call);
+        const said = readShape(bodies.changeApproval, call.body);
+        return acted(call, 'approve-change', {
+          run: (context) => changes.approve(id, said, context),
+          located: inDocument,
+        });
+      },
+    }),
+    route({
+      method: 'post',
+      path: '/changes/:id/reject',
+      access: 'admin',
+      query: noQuery,
+      body: 'json',
+      optionalBody: true,
+      async handle(call) {
+        const { id } = await findChange(changes, call);
+        const { comment } = readShape(bodies.changeRejection, call.body ?? {});
+        return acted(call, 'reject-change', { run: (context) => changes.reject(id, comment, context) });
+      },
+    }),
+  ];
+}
+
+function carryingOutRoutes({ changes }: HttpDeps): Route[] {
+  return (['prepare', 'apply'] as const).map((action) =>
+    route({
+      method: 'post',
+      path: `/changes/:id/${action}`,
+      access: 'admin',
+      query: noQuery,
+      async handle(call) {
+        const { id, reason } = await findChange(changes, call);
+        const run = ({ cause, ...context }: RequestContext): Promise<Outcome> =>
+          changes[action](id, { ...context, cause: { ...cause, reason: cause.reason ?? reason } });
+        return acted(call, `${action}-change`, { run, located: inDocument });
+      },
+    }),
+  );
+}
+
+/** What doesn't fit stands in the document of the request, not in the body. */
+const inDocument = ({ path, ...problem }: Problem): Problem => {
+  if (path === undefined || path === 'plan') return { ...problem, ...(path && { path }) };
+  return { ...problem, details: { ...problem.details, place: path } };
+};
+
+/** What is acknowledged belongs to the plan that is approved. */
+const PROPOSES: ReadonlySet<string> = new Set(['open-change', 'update-change']);
+
+/** Does something with a request, and answers what the request is then. */
+async function acted(call: Call<unknown>, command: string, how: Omit<Recording, 'render'>): Promise<Answer> {
+  if (!PROPOSES.has(command) && acknowledgeOf(call.req) !== undefined)
+    throw new Refused([invalid(['X-Acknowledge'], 'what is known of a change request is said where it is proposed')]);
+  return recorded(call, command, { ...how, render: answerOf });
+}
+
+/** 201 with what was opened, 202 with what is being prepared, else 200. */
+function answerOf(done: Done): Answer {
+  const [request] = done.changes?.values() ?? [];
+  if (request === undefined) throw new Error('an event about a change request changed none');
+  const { id, state, opened_position, position } = request;
+  const opened = opened_position === position;
+  const data = { ...summaryOf(request), allowed: allowedIn(request) };
+  const headers = opened || state === 'preparing' ? ['Location', `/changes/${id}`] : [];
+  const status = opened ? 201 : state === 'preparing' ? 202 : 200;
+  return withBatch({ ...jsonAnswer(status, { data }, headers), position: done.position }, done);
+}

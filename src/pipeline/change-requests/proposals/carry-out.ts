@@ -1,0 +1,77 @@
+/** Preparing and applying a proposal: what was approved, decided anew, and nothing else. */
+import type pg from 'pg';
+import { readChange } from '../../../projector/change-requests/rows.js';
+import type { PreparationEngine } from '../../../projector/online/types.js';
+import type { ChangeAction } from '../../../schema/change-requests/actions.js';
+import type { ChangeRequest } from '../../../schema/change-requests/model.js';
+import type { PlannedBatch, Refusal, Revise, RevisedBatch } from '../../types.js';
+import { heldFrom } from '../../held.js';
+import { changeEvent } from '../events.js';
+import { instead, planned, prepare, refusal, shownSteps, withApplied } from '../planning.js';
+import { standing } from './judge.js';
+import type { How } from './plan.js';
+import { nothingToPrepare } from './problems.js';
+import { allowed } from './wanted.js';
+
+export interface CarryingOut {
+  engine: Pick<PreparationEngine, 'planPreparation'>;
+  how: How;
+}
+
+/** Applies it, or begins to prepare what takes long; whoever works on it applies it then, unless it is only prepared. */
+export const carryingOut =
+  (id: string, action: Extract<ChangeAction, 'prepare' | 'apply'>, { engine, how }: CarryingOut): Revise =>
+  async (client, batch) => {
+    const request = await allowed(client, id, action);
+    const stands = await standing(client, { request, batch, how });
+    if (stands.kind === 'refused') return stands;
+    return counting(stands, await carried(client, { request, batch, action }, engine));
+  };
+
+/** The policy hears how many have approved. */
+const counting = ({ approvals }: { approvals: number }, outcome: RevisedBatch | Refusal): RevisedBatch | Refusal =>
+  outcome.kind === 'refused' ? outcome : { ...outcome, approvals };
+
+async function carried(
+  client: pg.ClientBase,
+  { request, batch, action }: { request: ChangeRequest; batch: PlannedBatch; action: 'prepare' | 'apply' },
+  engine: CarryingOut['engine'],
+): Promise<RevisedBatch | Refusal> {
+  const { id } = request;
+  if (request.state === 'prepared') return goingOn(batch, request);
+  if (!request.online) return withApplied(batch, id);
+  const preparation = await planned(engine, client, { id, batch });
+  if (preparation.kind === 'not possible') return refusal(preparation);
+  if (preparation.kind === 'nothing')
+    return action === 'apply' ? withApplied(batch, id) : { kind: 'refused', problems: [nothingToPrepare(request)] };
+  const problems = heldFrom(batch.held, { id, collections: preparation.collections });
+  if (problems.length > 0) return { kind: 'refused', problems };
+  return instead(batch, prepare(id, preparation, action === 'apply'));
+}
+
+/** What was prepared before is used: whoever works on requests does it from here. */
+function goingOn(batch: PlannedBatch, { id, preparation }: ChangeRequest): RevisedBatch {
+  const { steps = [], ...rest } = preparation ?? { collections: [] };
+  return instead(batch, {
+    events: [changeEvent('change.preparing', id, { ...rest, steps: shownSteps(steps), apply: true })],
+    also: [],
+  });
+}
+
+/**
+ * What the runner does with a proposal, where it still is what was approved.
+ * @param revise what it would do with a request that nobody was asked about
+ */
+export const guarding =
+  (id: string, revise: Revise, how: How): Revise =>
+  async (client, batch) => {
+    const request = await readChange(client, id);
+    if (request === undefined || request.proposal === null) return revise(client, batch);
+    const stands = await standing(client, { request, batch, how });
+    if (stands.kind === 'refused') return stands;
+    const revised = counting(stands, await revise(client, batch));
+    // Nothing has to be prepared by now: then it waits, as it was asked to.
+    const applies = revised.kind === 'revised' && revised.change !== undefined;
+    if (!applies || request.applicant !== null) return revised;
+    return instead(batch, { events: [changeEvent('change.prepared', id, { steps: [] })], also: [] });
+  };

@@ -1,0 +1,138 @@
+/** Change requests by people: what they do with them, and what that becomes in the log. */
+import { randomUUID } from 'node:crypto';
+import type { Document } from '../../../log/document-lines.js';
+import { toDocument } from '../../../log/documents.js';
+import type { Result } from '../../../kernel/problem.js';
+import type { ChangeUpdated } from '../../../schema/model/events.js';
+import type { ChangeState } from '../../../schema/change-requests/model.js';
+import { readChange } from '../../../projector/change-requests/rows.js';
+import type { State } from '../../../schema/model/state.js';
+import type { CommandOf } from '../../../schema/operations/index.js';
+import type { Command, Outcome, Pipeline, RequestContext } from '../../types.js';
+import type { Reading, Wanted } from '../command.js';
+import { type CarryingOut, carryingOut } from './carry-out.js';
+import { approvingOf, commentingOf, rejectingOf } from './judge.js';
+import type { How } from './plan.js';
+import { type PlanNow, planNow } from './plan-now.js';
+import { type Proposed, proposingOf, updatingOf } from './propose.js';
+import { allowed, wantedNow } from './wanted.js';
+
+/** What somebody asks for. */
+export interface Asked extends Pick<Wanted, 'purge' | 'acknowledged'> {
+  /** What `apply-diff` reads. */
+  input: object;
+  command: Command<CommandOf<'apply-diff'>>;
+  online: boolean;
+}
+
+export interface Proposals {
+  /** Refuses with what the change is refused with. */
+  propose(asked: Asked & { title: string }, request: RequestContext): Promise<Outcome>;
+  /** @param asked absent: the same as before */
+  update(
+    id: string,
+    how: { said: Pick<ChangeUpdated, 'title' | 'reason'>; asked?: Asked },
+    request: RequestContext,
+  ): Promise<Outcome>;
+  comment(id: string, text: string, request: RequestContext): Promise<Outcome>;
+  /** @param plan the hash of the plan that was looked at */
+  approve(id: string, said: { plan: string; comment?: string | undefined }, request: RequestContext): Promise<Outcome>;
+  reject(id: string, comment: string | undefined, request: RequestContext): Promise<Outcome>;
+  prepare(id: string, request: RequestContext): Promise<Outcome>;
+  apply(id: string, request: RequestContext): Promise<Outcome>;
+  /** What it would do to a schema; null: it has ended, or nobody was asked about it. */
+  planNow(id: string, state: State): Promise<PlanNow | null>;
+}
+
+/** `schema`: that of the tables. */
+export type ProposalOptions = Pick<CarryingOut, 'engine'> &
+  Reading & { pipeline: Pick<Pipeline, 'execute' | 'record'>; schema: string };
+
+/** Characters of what a proposal asks for: it is parsed in one go, each time that somebody looks at it. */
+const MOST = 4 * 1024 ** 2;
+
+export function createProposals(options: ProposalOptions): Proposals {
+  const { pipeline } = options;
+  const carry = async (id: string, action: 'prepare' | 'apply', request: RequestContext): Promise<Outcome> => {
+    const wanted = await wantedNow(options, id, action);
+    if (!wanted.ok) return { kind: 'refused', problems: wanted.problems };
+    const { command, how, online } = wanted.value;
+    const revise = carryingOut(id, action, { ...options, how });
+    return pipeline.execute('apply-diff', command, {
+      ...request,
+      revise,
+      ...how,
+      unprepared: !online,
+    });
+  };
+  return {
+    async propose({ title, input, command, online, ...how }, request) {
+      const document = await documentOf({ operation: 'apply-diff', input, ...how });
+      if (!document.ok) return { kind: 'refused', problems: document.problems };
+      const revise = proposingOf(randomUUID(), { title, document: document.value, online, ...knownOf(how) });
+      return pipeline.execute('apply-diff', command, planning(request, revise, how));
+    },
+    async update(id, { said, asked }, request) {
+      if (asked === undefined) return pipeline.record(updatingOf(id, said), request);
+      const { input, command, online, ...how } = asked;
+      const document = await documentOf({ operation: 'apply-diff', input, ...how });
+      if (!document.ok) return { kind: 'refused', problems: document.problems };
+      const proposed: Proposed = { document: document.value, online, ...knownOf(how) };
+      return pipeline.execute(
+        'apply-diff',
+        guarded(id, command),
+        planning(request, updatingOf(id, said, proposed), how),
+      );
+    },
+    comment: async (id, text, request) =>
+      pipeline.record(commentingOf(id, await toDocument({ comment: text })), request),
+    async approve(id, { plan, comment }, request) {
+      const wanted = await wantedNow(options, id, 'approve');
+      if (!wanted.ok) return { kind: 'refused', problems: wanted.problems };
+      const { command, how } = wanted.value;
+      const approving = { plan, comment: await said(comment), by: request.cause.actor };
+      const revise = approvingOf(id, approving, how);
+      return pipeline.execute('apply-diff', command, planning(request, revise, how));
+    },
+    reject: async (id, comment, request) => pipeline.record(rejectingOf(id, await said(comment)), request),
+    prepare: (id, request) => carry(id, 'prepare', request),
+    apply: (id, request) => carry(id, 'apply', request),
+    async planNow(id, state) {
+      const request = await readChange(options.pool, id);
+      if (request === undefined || request.proposal === null || OVER.has(request.state)) return null;
+      return planNow(options, request, state);
+    },
+  };
+}
+
+const OVER: ReadonlySet<ChangeState> = new Set(['applied', 'withdrawn']);
+
+const knownOf = ({ purge, acknowledged }: Pick<Wanted, 'purge' | 'acknowledged'>): How => ({
+  ...(purge && { purge }),
+  ...(acknowledged && { acknowledges: { findings: acknowledged } }),
+});
+
+/** Of what only decides: nothing is prepared, and nothing is done. */
+const planning = (
+  request: RequestContext,
+  revise: NonNullable<RequestContext['revise']>,
+  { purge }: Pick<Wanted, 'purge'>,
+): RequestContext => ({ ...request, revise, unprepared: true, ...(purge && { purge: true }) });
+
+/** What can't be updated any more says so, whatever it would become. */
+const guarded =
+  (id: string, command: Asked['command']): Asked['command'] =>
+  async (client, state) => {
+    await allowed(client, id, 'update');
+    return typeof command === 'function' ? command(client, state) : command;
+  };
+
+const said = async (text: string | undefined): Promise<Document | undefined> =>
+  text === undefined ? undefined : toDocument({ comment: text });
+
+async function documentOf(wanted: Wanted): Promise<Result<Document>> {
+  const document = await toDocument(wanted);
+  if (document.content.length <= MOST) return { ok: true, value: document };
+  const message = `A change request may be described in ${MOST.toLocaleString('en')} characters at most: propose what is large in parts.`;
+  return { ok: false, problems: [{ code: 'INVALID_PAYLOAD', message, path: 'diff' }] };
+}

@@ -1,0 +1,61 @@
+/** What a proposal would do to the schema as it is now: asked without a transaction, and nothing is run. */
+import { runYielding } from '../../../kernel/event-loop.js';
+import type { Problem } from '../../../kernel/problem.js';
+import { type Statement } from '../../../projector/ddl/statement.js';
+import { planBatch } from '../../../projector/ddl/plan.js';
+import { planHash } from '../../../schema/change-requests/plan-hash.js';
+import type { ChangeRequest } from '../../../schema/change-requests/model.js';
+import { type SchemaDiff, diffStates } from '../../../schema/diff/diff.js';
+import { collectionsChanged } from '../../../schema/fold/event-schemas.js';
+import type { NewEvent } from '../../../schema/model/events.js';
+import type { State } from '../../../schema/model/state.js';
+import { type CommandOf, operations } from '../../../schema/operations/index.js';
+import type { Ask } from '../../types.js';
+import { type Reading, commandOf } from '../command.js';
+
+export type PlanNow =
+  /** It doesn't fit the schema as it is now. */
+  | { kind: 'conflicts'; problems: Problem[] }
+  | {
+      kind: 'planned';
+      /** Another one than the request's: what it removes or changes is not what it was. */
+      hash: string;
+      purge: boolean;
+      before: State;
+      after: State;
+      events: NewEvent[];
+      statements: Statement[];
+      diff: SchemaDiff;
+    };
+
+/** @param schema that of the tables */
+export async function planNow(
+  reading: Reading & { schema: string },
+  request: ChangeRequest,
+  state: State,
+): Promise<PlanNow> {
+  const wanted = await commandOf(reading, request);
+  if (!wanted.ok) return { kind: 'conflicts', problems: wanted.problems };
+  const { command, purge, acknowledges } = wanted.value;
+  const decided = await runYielding(
+    operations['apply-diff'].decide(state, await asked(reading, command as Apply | Ask<Apply>, state)),
+  );
+  if (!decided.ok) return { kind: 'conflicts', problems: decided.problems };
+  const events = decided.value;
+  const { statements, after } = await runYielding(planBatch(state, events, reading.schema));
+  return {
+    kind: 'planned',
+    hash: await runYielding(planHash({ before: state, after, events, purge, acknowledge: acknowledges?.findings })),
+    purge: purge === true,
+    before: state,
+    after,
+    events,
+    statements,
+    diff: await runYielding(diffStates(state, after, collectionsChanged(events))),
+  };
+}
+
+type Apply = CommandOf<'apply-diff'>;
+
+const asked = async ({ pool }: Reading, command: Apply | Ask<Apply>, state: State): Promise<Apply> =>
+  typeof command === 'function' ? command(pool, state) : command;

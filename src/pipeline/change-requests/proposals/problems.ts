@@ -1,0 +1,38 @@
+/** Why something can't be done with a proposal. */
+import type { Problem } from '../../../kernel/problem.js';
+import type { ChangeRequest } from '../../../schema/change-requests/model.js';
+
+export const updatedMeanwhile = (id: string): Problem => ({
+  code: 'PLAN_CHANGED',
+  message: `The change request ${id} was updated at this moment: look at it again.`,
+});
+
+/** @param plan the hash of what it would do now */
+export const stale = ({ id, proposal }: ChangeRequest, plan: string): Problem => ({
+  code: 'PLAN_CHANGED',
+  message: `The change request ${id} is stale: what it removes or changes is not what it was when it was proposed. Propose it again from the schema as it is now.`,
+  details: { plan: proposal?.plan, plan_now: plan },
+});
+
+export const otherPlan = ({ id, proposal }: ChangeRequest, plan: string): Problem => ({
+  code: 'PLAN_CHANGED',
+  message: `The plan of the change request ${id} is not the one that was looked at: look at it again.`,
+  path: 'plan',
+  details: { plan: proposal?.plan, looked_at: plan },
+});
+
+export const changesNothing = (): Problem => ({
+  code: 'INVALID_PAYLOAD',
+  message: 'This changes nothing: the schema is so already.',
+  path: 'diff',
+});
+
+export const ownApproval = ({ id }: ChangeRequest): Problem => ({
+  code: 'FORBIDDEN',
+  message: `The policy asks for approval by somebody else than the author of the change request ${id}.`,
+});
+
+export const nothingToPrepare = ({ id }: ChangeRequest): Problem => ({
+  code: 'INVALID_STATE',
+  message: `Nothing of the change request ${id} takes long: it is applied without being prepared.`,
+});

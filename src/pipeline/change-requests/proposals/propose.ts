@@ -1,0 +1,49 @@
+/** Opening a proposal, and changing what it asks for. */
+import type { Document } from '../../../log/document-lines.js';
+import { keepDocuments } from '../../../log/documents.js';
+import { collectionsChanged } from '../../../schema/fold/event-schemas.js';
+import type { ChangeUpdated } from '../../../schema/model/events.js';
+import { byName } from '../../../schema/model/state.js';
+import type { PlannedBatch, Revise } from '../../types.js';
+import { changeEvent } from '../events.js';
+import { instead } from '../planning.js';
+import { type How, planOf } from './plan.js';
+import { changesNothing } from './problems.js';
+import { allowed } from './wanted.js';
+
+export interface Proposed extends How {
+  /** What it asks for. */
+  document: Document;
+  online: boolean;
+}
+
+export const proposingOf =
+  (id: string, { title, document, online, ...how }: Proposed & { title: string }): Revise =>
+  async (_, batch) => {
+    if (batch.events.length === 0) return { kind: 'refused', problems: [changesNothing()] };
+    const { collections, ...plan } = await decided(batch, how);
+    const asked = { operation: 'apply-diff', document: document.hash, online, collections };
+    const opened = changeEvent('change.opened', id, { ...asked, proposal: { title, ...plan } });
+    return instead(batch, { events: [opened], also: keepDocuments([document]) });
+  };
+
+/** @param said what it is called, and why; where it asks for the same as before, that is all */
+export const updatingOf =
+  (id: string, said: Pick<ChangeUpdated, 'title' | 'reason'>, proposed?: Proposed): Revise =>
+  async (client, batch) => {
+    await allowed(client, id, 'update');
+    if (proposed === undefined) return instead(batch, { events: [changeEvent('change.updated', id, said)], also: [] });
+    if (batch.events.length === 0) return { kind: 'refused', problems: [changesNothing()] };
+    const { document, online, ...how } = proposed;
+    const asked = { document: document.hash, online, ...(await decided(batch, how)) };
+    const updated = changeEvent('change.updated', id, { ...said, ...asked });
+    return instead(batch, { events: [updated], also: keepDocuments([document]) });
+  };
+
+async function decided(batch: PlannedBatch, how: How): Promise<{ collections: string[]; plan: string; base: number }> {
+  return {
+    collections: [...collectionsChanged(batch.events)].sort(byName),
+    plan: await planOf(batch, how),
+    base: batch.before.head.position,
+  };
+}

@@ -1,0 +1,52 @@
+/** What a proposal wants, for what somebody does with it. */
+import type pg from 'pg';
+import { type Result, ok, refuse } from '../../../kernel/problem.js';
+import { readChange } from '../../../projector/change-requests/rows.js';
+import { type ChangeAction, mayDo } from '../../../schema/change-requests/actions.js';
+import type { ChangeRequest } from '../../../schema/change-requests/model.js';
+import type { CommandOf } from '../../../schema/operations/index.js';
+import { type Command, CommandRefused, type Prepare } from '../../types.js';
+import { wrongState } from '../applying.js';
+import { type NamedCommand, type Reading, commandOf } from '../command.js';
+import { updatedMeanwhile } from './problems.js';
+
+type Apply = CommandOf<'apply-diff'>;
+
+export interface WantedNow {
+  /** Decides it against the schema at the head, where the request allows the action. */
+  command: Prepare<Apply>;
+  how: Omit<NamedCommand, 'name' | 'command'>;
+  online: boolean;
+}
+
+/** Its document is read before the transaction; in it, the request must still be the one that it was read for. */
+export async function wantedNow(reading: Reading, id: string, action: ChangeAction): Promise<Result<WantedNow>> {
+  const request = await readChange(reading.pool, id);
+  if (request === undefined) return refuse(wrongState(id, undefined));
+  if (request.proposal === null) return refuse(wrongState(id, request));
+  const wanted = await commandOf(reading, request);
+  if (!wanted.ok) return wanted;
+  const { command, name: _, ...how } = wanted.value;
+  const decided = command as Command<Apply>;
+  return ok({
+    how,
+    online: request.online,
+    command: async (client, state) => {
+      const now = await allowed(client, id, action);
+      if (now.document !== request.document) throw new CommandRefused([updatedMeanwhile(id)]);
+      return typeof decided === 'function' ? decided(client, state) : decided;
+    },
+  });
+}
+
+/** The request, where it allows the action now. @throws CommandRefused */
+export async function allowed(
+  client: pg.ClientBase,
+  id: string,
+  action: ChangeAction,
+): Promise<ChangeRequest & { proposal: NonNullable<ChangeRequest['proposal']> }> {
+  const request = await readChange(client, id);
+  if (request === undefined || request.proposal === null || !mayDo(request, action))
+    throw new CommandRefused([wrongState(id, request)]);
+  return { ...request, proposal: request.proposal };
+}

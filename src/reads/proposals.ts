@@ -1,0 +1,91 @@
+/** What people have said of a change request, with the texts that stand beside the log. */
+import type { Document } from '../log/document-lines.js';
+import { readPolicy } from '../log/policy.js';
+import type { Queryable } from '../postgres/pool.js';
+import { activeAdmins } from '../projector/change-requests/approvers.js';
+import { type WhyNot, countApprovals, judgeApprovals } from '../schema/change-requests/approvals.js';
+import type { ChangeRequest, Said } from '../schema/change-requests/model.js';
+import type { Cause } from '../schema/model/events.js';
+import { DEFAULT_POLICY, type Policy } from '../schema/policy/index.js';
+
+export interface ShownProposal {
+  /** Position of the schema that it was made for. */
+  base: number;
+  /** How many approvals the policy asks for where it asks for any, and how many of those given count now. */
+  approvals_needed: number;
+  approvals_counted: number;
+  author_may_approve: boolean;
+  approvals: (ShownSaid & { plan: string; counts: boolean; why_not: WhyNot | null })[];
+  rejection: ShownSaid | null;
+  comments: ShownSaid[];
+}
+
+export interface ShownSaid {
+  by: Cause['actor'];
+  /** ISO 8601 */
+  at: string;
+  position: number;
+  /** Null: nothing was said, or it was erased. */
+  text: string | null;
+}
+
+/** Hashes of the documents that hold the texts. */
+export const textsOf = ({ proposal }: Pick<ChangeRequest, 'proposal'>): string[] =>
+  proposal === null
+    ? []
+    : [...proposal.comments, ...proposal.approvals, ...(proposal.rejection ? [proposal.rejection] : [])].flatMap(
+        ({ comment }) => comment ?? [],
+      );
+
+/** What decides which approvals count. */
+export interface Judging {
+  policy: Policy;
+  admins: ReadonlySet<string>;
+}
+
+export const NOBODY: Judging = { policy: DEFAULT_POLICY, admins: new Set() };
+
+export async function judgingOf(db: Queryable, { proposal }: ChangeRequest): Promise<Judging> {
+  if (proposal === null) return NOBODY;
+  const [{ policy }, admins] = await Promise.all([
+    readPolicy(db),
+    activeAdmins(
+      db,
+      proposal.approvals.map(({ by }) => by.id),
+    ),
+  ]);
+  return { policy, admins };
+}
+
+export function showProposal(
+  request: ChangeRequest,
+  documents: ReadonlyMap<string, Document>,
+  { policy, admins }: Judging,
+): ShownProposal | null {
+  const { proposal } = request;
+  if (proposal === null) return null;
+  const shown = ({ by, at, position, comment }: Said): ShownSaid => ({
+    by,
+    at,
+    position,
+    text: comment === null ? null : textOf(documents.get(comment)),
+  });
+  const judged = judgeApprovals(request, policy, admins);
+  return {
+    base: proposal.base,
+    approvals_needed: policy.approvals,
+    approvals_counted: countApprovals(judged),
+    author_may_approve: policy.author_may_approve,
+    approvals: judged.map(({ approval, whyNot }) => ({
+      ...shown(approval),
+      plan: approval.plan,
+      counts: whyNot === null,
+      why_not: whyNot,
+    })),
+    rejection: proposal.rejection && shown(proposal.rejection),
+    comments: proposal.comments.map(shown),
+  };
+}
+
+const textOf = (document: Document | undefined): string | null =>
+  document?.content == null ? null : (JSON.parse(document.content) as { comment: string }).comment;

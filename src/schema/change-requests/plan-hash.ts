@@ -1,0 +1,171 @@
+/**
+ * What an approval is for. The plan is what changes, each object in full as it is and as it will be, with what is purged
+ * and acknowledged; not the SQL, sizes, positions or ids. So the same change has the same hash on every server and day, also
+ * when the schema has changed elsewhere, and another one where what it removes or changes is not what it was.
+ */
+import { createHash } from 'node:crypto';
+import { canonicalJson } from '../../kernel/canonical.js';
+import { canonicalPieces, createCanonicalWriter } from '../../kernel/canonical-writer.js';
+import type { Resumable } from '../../kernel/resumable.js';
+import { type SchemaDiff, diffStates } from '../diff/diff.js';
+import { type Entry, type NameMember, isRenameEntry, isWhole } from '../diff/entries.js';
+import { collectionsChanged } from '../fold/event-schemas.js';
+import { type LogEvent, takenFromTrash } from '../model/events.js';
+import { fieldsInOrder, relationsInOrder } from '../model/order.js';
+import { type CollectionNode, type State, byName } from '../model/state.js';
+import { relationBody } from '../transition/context.js';
+
+/** What was decided. */
+export interface DecidedChange {
+  before: State;
+  after: State;
+  events: readonly LogEvent[];
+  /** What it deletes is dropped at once. */
+  purge?: boolean | undefined;
+  /** What its author knows of, in any order. */
+  acknowledge?: readonly object[] | undefined;
+}
+
+/** An object before and after; null: it isn't there then. */
+interface Change {
+  collection: string;
+  field?: string;
+  /** The name that it had. */
+  was?: string;
+  from: object | null;
+  to: object | null;
+}
+
+/** A collection takes what it holds along. */
+interface Removed extends Change {
+  fields: object[];
+  relations: object[];
+}
+
+export interface PlanDocument {
+  version: 1;
+  collections: (Change | Removed)[];
+  fields: Change[];
+  relations: Change[];
+  /** What comes back with its rows: `orders`, `orders.note`. */
+  returns: string[];
+  purge: boolean;
+  acknowledge: readonly object[];
+}
+
+/** sha256 of the canonical plan, in hex. */
+export function* planHash(change: DecidedChange): Resumable<string> {
+  const digest = createHash('sha256');
+  const pieces = yield* canonicalPieces(yield* planDocument(change), createCanonicalWriter());
+  for (const piece of pieces) {
+    digest.update(piece);
+    yield;
+  }
+  return digest.digest('hex');
+}
+
+export function* planDocument(change: DecidedChange): Resumable<PlanDocument> {
+  const { before, after, events, purge = false, acknowledge = [] } = change;
+  const diff = yield* diffStates(before, after, collectionsChanged(events));
+  const sides = { before, after, former: formerNames(diff) };
+  return {
+    version: 1,
+    collections: yield* eachOf(diff.collections, (item) => collectionChange(sides, item)),
+    fields: yield* eachOf(diff.fields, (item) => fieldChange(sides, item)),
+    relations: yield* eachOf(diff.relations, (item) => relationChange(sides, item)),
+    returns: returning(events),
+    purge,
+    acknowledge: [...acknowledge].sort((a, b) => byName(canonicalJson(a), canonicalJson(b))),
+  };
+}
+
+function* eachOf<I, T>(items: readonly I[], make: (item: I) => T): Resumable<T[]> {
+  const made: T[] = [];
+  for (const item of items) {
+    made.push(make(item));
+    yield;
+  }
+  return made;
+}
+
+interface Sides {
+  before: State;
+  after: State;
+  /** Of collections, by the names that they get. */
+  former: ReadonlyMap<string, string>;
+}
+
+const formerNames = ({ collections }: SchemaDiff): ReadonlyMap<string, string> =>
+  new Map(
+    collections.flatMap(({ collection, diff }): [string, string][] => {
+      const was = nameBefore(diff, 'collection');
+      return was === undefined ? [] : [[collection, was]];
+    }),
+  );
+
+function nameBefore(diff: readonly Entry<unknown>[], member: NameMember): string | undefined {
+  const entry = diff.find((each) => isRenameEntry(each, member));
+  return entry !== undefined && 'lhs' in entry ? (entry.lhs as string) : undefined;
+}
+
+function collectionChange(sides: Sides, { collection, diff }: SchemaDiff['collections'][number]): Change | Removed {
+  const [from, to] = wholeOf(diff) ?? [
+    nodeBefore(sides, collection)?.collection ?? null,
+    sides.after.collections.get(collection)?.collection ?? null,
+  ];
+  const was = nameBefore(diff, 'collection');
+  const change = { collection, ...(was !== undefined && { was }), from, to };
+  if (from === null || to !== null) return change;
+  const node = sides.before.collections.get(collection);
+  return node === undefined ? change : { ...change, ...contentsOf(node) };
+}
+
+const contentsOf = (node: CollectionNode): Pick<Removed, 'fields' | 'relations'> => ({
+  fields: [...fieldsInOrder(node)],
+  relations: [...relationsInOrder(node)].map(relationBody),
+});
+
+function fieldChange(sides: Sides, { collection, field, diff }: SchemaDiff['fields'][number]): Change {
+  const was = nameBefore(diff, 'field');
+  const [from, to] = wholeOf(diff) ?? [
+    nodeBefore(sides, collection)?.fields.get(was ?? field) ?? null,
+    sides.after.collections.get(collection)?.fields.get(field) ?? null,
+  ];
+  return { collection, field, ...(was !== undefined && { was }), from, to };
+}
+
+function relationChange(
+  { before, after }: Sides,
+  { collection, field, diff }: SchemaDiff['relations'][number],
+): Change {
+  const [from, to] = wholeOf(diff) ?? [
+    bodyOf(before.collections.get(collection), field),
+    bodyOf(after.collections.get(collection), field),
+  ];
+  return { collection, field, from, to };
+}
+
+function bodyOf(node: CollectionNode | undefined, field: string): object | null {
+  const relation = node?.relations.get(field);
+  return relation === undefined ? null : relationBody(relation);
+}
+
+const nodeBefore = ({ before, former }: Sides, collection: string): CollectionNode | undefined =>
+  before.collections.get(former.get(collection) ?? collection);
+
+/** What a whole new or removed object was, and is. */
+function wholeOf([first]: readonly Entry<unknown>[]): [object | null, object | null] | undefined {
+  if (first === undefined || !isWhole(first)) return undefined;
+  return first.kind === 'N' ? [null, first.rhs as object] : [(first as { lhs: object }).lhs, null];
+}
+
+function returning(events: readonly LogEvent[]): string[] {
+  return events
+    .flatMap((event) =>
+      (event.type === 'collection.created' || event.type === 'field.created') &&
+      takenFromTrash(event.data) !== undefined
+        ? [[event.collection, event.field].filter((name) => name !== null).join('.')]
+        : [],
+    )
+    .sort(byName);
+}

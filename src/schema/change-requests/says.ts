@@ -1,0 +1,78 @@
+/** What events say of a request, beside its state. */
+import type { ChangeEventOf as Of, ChangeRequest, Said } from './model.js';
+
+export function opened(event: Of<'change.opened'>): Omit<ChangeRequest, 'state' | 'changed_at' | 'position'> {
+  const { position, occurred_at, actor, reason } = event;
+  const { proposal, ...asked } = event.data;
+  return {
+    id: event.subject?.id ?? '',
+    ...asked,
+    author: actor,
+    reason,
+    opened_at: occurred_at,
+    opened_position: position,
+    proposal: proposal === undefined ? null : { ...proposal, approvals: [], rejection: null, comments: [] },
+    applicant: proposal === undefined ? actor : null,
+    preparation: null,
+    result: null,
+    failure: null,
+  };
+}
+
+/** The same plan keeps its approvals; what was rejected or failed is looked at again. */
+export const keepsApprovals = ({ data }: Of<'change.updated'>, before: ChangeRequest | undefined): boolean =>
+  before?.state === 'approved' && (data.plan === undefined || data.plan === before.proposal?.plan);
+
+export function updated({ data }: Of<'change.updated'>, { proposal: before }: ChangeRequest): Partial<ChangeRequest> {
+  const { title, plan, base, ...asked } = data;
+  const proposal = before && {
+    ...before,
+    rejection: null,
+    ...(title !== undefined && { title }),
+    ...(plan !== undefined && { plan }),
+    ...(base !== undefined && { base }),
+  };
+  return { ...asked, proposal, preparation: null, failure: null };
+}
+
+export function commented(event: Of<'change.commented'>, { proposal }: ChangeRequest): Partial<ChangeRequest> {
+  return { proposal: proposal && { ...proposal, comments: [...proposal.comments, saidBy(event)] } };
+}
+
+export function approved(event: Of<'change.approved'>, { proposal }: ChangeRequest): Partial<ChangeRequest> {
+  if (proposal === null) return {};
+  const approval = { ...saidBy(event), plan: event.data.plan };
+  const others = proposal.approvals.filter(({ by }) => by.id !== event.actor.id);
+  return { proposal: { ...proposal, approvals: [...others, approval] } };
+}
+
+/** What was approved before is not approved any more. */
+export function rejected(event: Of<'change.rejected'>, { proposal }: ChangeRequest): Partial<ChangeRequest> {
+  return { proposal: proposal && { ...proposal, approvals: [], rejection: saidBy(event) }, applicant: null };
+}
+
+function saidBy(event: Of<'change.commented' | 'change.approved' | 'change.rejected'>): Said {
+  const { actor, occurred_at, position, data } = event;
+  return { by: actor, at: occurred_at, position, comment: data.comment ?? null };
+}
+
+export function preparing({ data, actor }: Of<'change.preparing'>): Partial<ChangeRequest> {
+  const { apply, ...preparation } = data;
+  return { preparation, failure: null, ...(apply === true && { applicant: actor }) };
+}
+
+export function withTimes(
+  preparation: ChangeRequest['preparation'],
+  times: readonly { key: string; milliseconds: number }[],
+): ChangeRequest['preparation'] {
+  const found = new Map(times.map(({ key, milliseconds }) => [key, milliseconds]));
+  return (
+    preparation && {
+      ...preparation,
+      steps: preparation.steps.map((step) => {
+        const milliseconds = found.get(step.key);
+        return milliseconds === undefined ? step : { ...step, milliseconds };
+      }),
+    }
+  );
+}

@@ -1,0 +1,64 @@
+/** What events about change requests carry. The request is their subject: `{ kind: 'change', id: uuid }`. */
+import type { Warning } from '../../kernel/warning.js';
+
+/** Payload per type, newest version. */
+export interface ChangeEventData {
+  'change.opened': ChangeOpened;
+  /** What it is called, why, or what it asks for is another now. */
+  'change.updated': ChangeUpdated;
+  /** `comment`: the hash of a document, here and below. */
+  'change.commented': { comment: string };
+  /** For this plan and no other. `complete`: as often as the policy asks for. */
+  'change.approved': { plan: string; complete: boolean; comment?: string };
+  'change.rejected': { comment?: string };
+  /**
+   * From here on the tables of `collections` change in no other way, until it is over. `apply`: whoever this event is from
+   * wants it applied once it is prepared.
+   */
+  'change.preparing': { collections: string[]; steps: ChangeStep[]; warnings?: Warning[]; apply?: boolean };
+  'change.prepared': { steps: { key: string; milliseconds: number }[] };
+  /** The last event of the batch that changes the schema. */
+  'change.applied': Record<string, never>;
+  /** Why is said in a document. `code`: of the first problem. */
+  'change.failed': { code: string; document: string };
+  'change.withdrawn': Record<string, never>;
+}
+
+/** What a change request asks for. */
+export interface ChangeOpened {
+  /** The operation that it wants: `update-fields`. */
+  operation: string;
+  /** sha256 of the document that says what it wants, in hex: the document itself stands beside the log. */
+  document: string;
+  /** What takes long of it is prepared first. Without a proposal it is applied then, without anybody's word. */
+  online: boolean;
+  /** Names of the collections that it changes, as it was decided when it was opened. */
+  collections: string[];
+  /** It waits for people. */
+  proposal?: ChangeProposal;
+}
+
+export interface ChangeProposal {
+  title: string;
+  /** The hash of its plan. */
+  plan: string;
+  /** Position of the schema that it was decided for. */
+  base: number;
+}
+
+/** What is absent stays. */
+export interface ChangeUpdated extends Partial<ChangeProposal> {
+  reason?: string | null;
+  document?: string;
+  online?: boolean;
+  collections?: string[];
+}
+
+/** Something that is done before a change is applied, outside its transaction. */
+export interface ChangeStep {
+  key: string;
+  kind: string;
+  collection: string;
+  field: string | null;
+  summary: string;
+}

@@ -1,0 +1,103 @@
+/** People with roles, and what they do with change requests: for the tests of this folder. */
+import { expect } from 'chai';
+import { type Client, type Reply, json } from '../../support/client.js';
+
+export interface Person {
+  id: string;
+  send: Client;
+}
+
+/** A new user with a token of their own. @param admin who makes them */
+export async function newPerson(admin: Client, name: string, role: string): Promise<Person> {
+  const made = await admin('/users', json({ email: `${name}@example.com`, name, role }));
+  expect(made.status, made.text).to.equal(200);
+  const { id } = (made.json as { data: { id: string } }).data;
+  const token = await admin(`/users/${id}/tokens`, json({ name: 'test' }));
+  expect(token.status, token.text).to.equal(200);
+  const own = (token.json as { data: { token: string } }).data.token;
+  return { id, send: (path, send = {}) => admin(path, { token: own, ...send }) };
+}
+
+export interface Shown {
+  id: string;
+  state: string;
+  title: string;
+  reason: string | null;
+  plan: string;
+  author: { id: string; name: string };
+  allowed: string[];
+  result: { batch: string; position: number } | null;
+  error: string | null;
+  errors: { message: string; extensions: { code: string } }[] | null;
+  proposal: {
+    base: number;
+    approvals_needed: number;
+    approvals_counted: number;
+    approvals: { by: { id: string }; plan: string; counts: boolean; why_not: string | null; text: string | null }[];
+    rejection: { text: string | null } | null;
+    comments: { by: { id: string }; text: string | null }[];
+  };
+  planned: {
+    fresh: boolean;
+    hash: string | null;
+    errors: { extensions: { code: string } }[] | null;
+    statements: { sql: string }[];
+    findings: { code: string }[];
+    loses: { collection: string; field: string | null; kept: boolean }[];
+  } | null;
+}
+
+export const dataOf = <T = Shown>({ json: body }: Reply): T => (body as { data: T }).data;
+
+/** The code of a refusal's first error, with its status: `409 INVALID_STATE`. */
+export const refusal = ({ status, json: body }: Reply): string =>
+  `${status} ${(body as { errors?: { extensions: { code: string } }[] } | undefined)?.errors?.[0]?.extensions.code}`;
+
+export const show = async (send: Client, id: string): Promise<Shown> => {
+  const found = await send(`/changes/${id}`);
+  expect(found.status, found.text).to.equal(200);
+  return dataOf(found);
+};
+
+/** A diff of the whole schema as `edit` makes its snapshot. */
+export async function diffOf(admin: Client, edit: (snapshot: Snapshot) => void): Promise<object> {
+  const found = await admin('/schema/snapshot');
+  const snapshot = found.json as Snapshot;
+  edit(snapshot);
+  const diff = await admin('/schema/diff', json(snapshot));
+  expect(diff.status, diff.text).to.equal(200);
+  return diff.json as object;
+}
+
+export interface Snapshot {
+  collections: { collection: string; meta: Record<string, unknown> }[];
+  fields: {
+    collection: string;
+    field: string;
+    meta: Record<string, unknown>;
+    schema: Record<string, unknown> | null;
+  }[];
+  relations: { collection: string; field: string }[];
+}
+
+export const without =
+  (collection: string, field: string) =>
+  (snapshot: Snapshot): void => {
+    snapshot.fields = snapshot.fields.filter((each) => each.collection !== collection || each.field !== field);
+  };
+
+export const noted =
+  (collection: string, note: string) =>
+  (snapshot: Snapshot): void => {
+    const found = snapshot.collections.find((each) => each.collection === collection);
+    if (found !== undefined) found.meta = { ...found.meta, note };
+  };
+
+/** Opens a request. */
+export async function open(send: Client, body: object): Promise<Shown> {
+  const opened = await send('/changes', json(body));
+  expect(opened.status, opened.text).to.equal(201);
+  const data = dataOf(opened);
+  expect(opened.headers.get('location')).to.equal(`/changes/${data.id}`);
+  return data;
+}

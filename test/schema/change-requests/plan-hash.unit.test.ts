@@ -1,0 +1,128 @@
+/** The hash of a plan: the same wherever and whenever the same is changed, and another as soon as something else would be. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { runToEnd } from '../../../src/kernel/resumable.js';
+import { planDocument, planHash } from '../../../src/schema/change-requests/plan-hash.js';
+import type { NewEvent } from '../../../src/schema/model/events.js';
+import { type State, initialState } from '../../../src/schema/model/state.js';
+import { snapshotOf } from '../../../src/schema/snapshot/snapshot.js';
+import { compareSnapshot } from '../../../src/schema/compare/compare-snapshot.js';
+import type { InputOf, OperationName } from '../../../src/schema/operations/index.js';
+import { relationBody } from '../../../src/schema/transition/context.js';
+import { accepted, attempt, follow } from '../../support/given.js';
+import { explored } from '../../support/runs.js';
+import { edit, edited, identifiedState } from '../merge/edits.js';
+
+const fields = ['title', 'note', 'code'].map((field) => ({ field, type: 'string', interface: 'input', schema: {} }));
+const made = (names: readonly string[], from: State = initialState()): State =>
+  names.reduce(
+    (state, collection) =>
+      accepted(state, 'create-collection', { body: { collection, schema: {}, fields }, concurrentIndexes: false }),
+    from,
+  );
+
+function decided<N extends OperationName>(state: State, name: N, input: InputOf<N>): NewEvent[] {
+  const result = attempt(state, name, input);
+  if (!result.ok) throw new Error(JSON.stringify(result.problems));
+  return result.value;
+}
+
+const hashOf = (before: State, events: NewEvent[], how: { purge?: boolean; acknowledge?: object[] } = {}): string =>
+  runToEnd(planHash({ before, after: follow(before, events), events, ...how }));
+
+const dropNote = (state: State, how: Parameters<typeof hashOf>[2] = {}): string =>
+  hashOf(state, decided(state, 'delete-field', { collection: 'posts', field: 'note' }), how);
+
+describe('the hash of a plan', () => {
+  const base = made(['posts', 'pages']);
+
+  it('is the same after changes of something else, and on another server', () => {
+    const hash = dropNote(base);
+    expect(hash).to.match(/^[0-9a-f]{64}$/);
+    const others = accepted(base, 'update-collection', { collection: 'pages', body: { meta: { note: 'other' } } });
+    expect(dropNote(others)).to.equal(hash);
+    const beside = accepted(base, 'delete-field', { collection: 'posts', field: 'code' });
+    expect(dropNote(beside), 'another field of the collection').to.equal(hash);
+    // Other positions, identities and ids of relations.
+    expect(dropNote(made(['pages', 'first', 'posts']))).to.equal(hash);
+  });
+
+  it('is another where what it removes is another', () => {
+    const hash = dropNote(base);
+    const changed = accepted(base, 'update-fields', {
+      collection: 'posts',
+      body: [{ field: 'note', meta: { note: 'read every day' } }],
+      concurrentIndexes: false,
+    });
+    expect(dropNote(changed)).to.not.equal(hash);
+  });
+
+  it('of a collection that goes is another where it holds something else', () => {
+    const drop = (state: State): string => hashOf(state, decided(state, 'delete-collection', { collection: 'posts' }));
+    const document = runToEnd(
+      planDocument({
+        before: base,
+        after: accepted(base, 'delete-collection', { collection: 'posts' }),
+        events: decided(base, 'delete-collection', { collection: 'posts' }),
+      }),
+    );
+    expect(document.collections).to.have.length(1);
+    expect(document.collections[0]).to.have.nested.property('fields.length', 4);
+    const more = accepted(base, 'create-field', {
+      collection: 'posts',
+      body: { field: 'more', type: 'integer', interface: 'input', schema: {} },
+      concurrentIndexes: false,
+    });
+    expect(drop(more)).to.not.equal(drop(base));
+    expect(drop(accepted(base, 'delete-field', { collection: 'pages', field: 'note' }))).to.equal(drop(base));
+  });
+
+  it('is over what is purged and what is acknowledged, in any order', () => {
+    const [one, two] = [
+      { code: 'DATA_LOST', place: 'posts.note' },
+      { place: 'posts', code: 'LONG_LOCK' },
+    ];
+    const hashes = [{}, { purge: true }, { acknowledge: [one] }, { acknowledge: [one, two] }].map((how) =>
+      dropNote(base, how),
+    );
+    expect(new Set(hashes).size).to.equal(4);
+    expect(dropNote(base, { acknowledge: [{ ...two }, { ...one }] })).to.equal(hashes[3]);
+    expect(dropNote(base, { purge: false, acknowledge: [] })).to.equal(hashes[0]);
+  });
+
+  it('is over names as they were', () => {
+    const rename = (from: string): string => {
+      const state = made([from]);
+      return hashOf(state, decided(state, 'rename-collection', { collection: from, body: { to: 'articles' } }));
+    };
+    expect(rename('posts')).to.not.equal(rename('stories'));
+  });
+
+  it('of any change is that of the same change made elsewhere, and no two changes of a schema share one', () => {
+    fc.assert(
+      fc.property(
+        identifiedState,
+        fc.array(edit, { maxLength: 4 }),
+        fc.array(edit, { maxLength: 4 }),
+        (before, some, others) => {
+          const plan = (after: State): string => {
+            const snapshot = runToEnd(snapshotOf(after, '1'));
+            const compared = runToEnd(
+              compareSnapshot(before, snapshot, { force: false, mode: 'mirror', release: '1' }),
+            );
+            if (!compared.ok) throw new Error(JSON.stringify(compared.problems));
+            const { hash, diff } = compared.value;
+            return hashOf(before, decided(before, 'apply-diff', { release: '1', body: { hash, diff } }));
+          };
+          const [one, other] = [edited(before, some), edited(before, others)];
+          const shown = (state: State): string => {
+            const { collections, fields: all, relations } = runToEnd(snapshotOf(state, '1'));
+            return JSON.stringify([collections, all, relations.map(relationBody)]);
+          };
+          expect(plan(one) === plan(other)).to.equal(shown(one) === shown(other));
+        },
+      ),
+      explored(100),
+    );
+  });
+});
