@@ -4,9 +4,11 @@ import { Anchor } from '@mantine/core';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { Suspense } from 'react';
 import { DraftBar } from '../draft/draft-bar.js';
+import { useDraft } from '../draft/use-draft.js';
 import { useRole } from '../service/use-session.js';
 import { Glyph } from '../shared/glyph.js';
 import { PageBoundary } from '../shared/page-boundary.js';
+import { Waiting } from '../shared/waiting.js';
 import { useLive } from './live.js';
 import { PAGES } from './pages.js';
 import { TopBar } from './top-bar.js';
@@ -17,6 +19,7 @@ export function Shell() {
   const role = useRole();
   const pathname = useLocation({ select: (location) => location.pathname });
   const { info, isLost } = useLive();
+  const { isRead } = useDraft();
   return (
     <div className={classes.shell}>
       <Anchor href="#page" className={classes.skip}>
@@ -42,9 +45,7 @@ export function Shell() {
       <TopBar info={info} isLost={isLost} />
       <main id="page" tabIndex={-1} className={classes.page}>
         <PageBoundary>
-          <Suspense>
-            <Outlet />
-          </Suspense>
+          <Suspense>{isRead ? <Outlet /> : <Waiting label="Looking for your draft" />}</Suspense>
         </PageBoundary>
       </main>
       <UndoNotice />

@@ -25,7 +25,7 @@ export function DraftBar() {
         <Text size="xs" className={classes.quiet}>
           {isKept
             ? 'Nothing is applied before you have reviewed it.'
-            : 'Too large for this browser to keep: a reload loses it.'}
+            : 'This browser can’t keep it, or has no room for it: a reload loses it.'}
         </Text>
       </div>
       {canUndo && (

@@ -1,22 +1,27 @@
-/** The draft of the user who is signed in: in memory, and in this browser's storage, for all of its tabs. No token is in it. */
+/** The draft of the user who is signed in: in memory, and kept by this browser, for all of its tabs. No token is in it. */
 import { type Session, currentSession, subscribeSession } from '../service/session.js';
+import { keep, readKept } from '../shared/kept.js';
 import { draftText, readDraft } from './kept.js';
 import { type Draft, EMPTY, isEmpty } from './model.js';
 
 export interface DraftState {
   draft: Draft;
-  /** The browser keeps it; false: it has no room, and a reload loses it. */
+  /** What the browser kept was looked at: until then the draft is an empty one. */
+  isRead: boolean;
+  /** The browser keeps it; false: it can't, and a reload loses it. */
   isKept: boolean;
   /** There is an edit to take back. */
   canUndo: boolean;
 }
 
 let user: string | null = null;
-let state: DraftState = { draft: EMPTY, isKept: true, canUndo: false };
+let state: DraftState = { draft: EMPTY, isRead: false, isKept: true, canUndo: false };
 /** Before the last edits, the newest last. */
 let earlier: Draft[] = [];
 const MOST_EARLIER = 50;
 const listeners = new Set<() => void>();
+/** Says to other tabs whose draft is another one now. */
+const tabs = new BroadcastChannel('dps-draft');
 
 const nameOf = (id: string): string => `dps.draft.${id}`;
 
@@ -27,8 +32,8 @@ export function subscribeDraft(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-function become(draft: Draft, isKept = true): void {
-  state = { draft, isKept, canUndo: earlier.length > 0 };
+function become(changed: Partial<DraftState>): void {
+  state = { ...state, ...changed, canUndo: earlier.length > 0 };
   for (const listener of listeners) listener();
 }
 
@@ -38,28 +43,37 @@ function follow(session: Session): void {
   if (id === user) return;
   user = id;
   earlier = [];
-  become(id === null ? EMPTY : readDraft(localStorage.getItem(nameOf(id))));
+  become({ draft: EMPTY, isRead: id === null, isKept: true });
+  if (id !== null) void read(id);
+}
+
+/** What is edited here meanwhile is newer than what is read. */
+async function read(id: string): Promise<void> {
+  const before = state.draft;
+  const found = await readKept(nameOf(id)).then(
+    (text) => ({ draft: readDraft(text), isKept: true }),
+    () => ({ draft: EMPTY, isKept: false }),
+  );
+  if (id !== user) return;
+  if (state.draft !== before) return become({ isRead: true });
+  // What another tab did isn't this one's to take back.
+  earlier = [];
+  become({ ...found, isRead: true });
 }
 
 subscribeSession(() => follow(currentSession()));
 follow(currentSession());
 
-addEventListener('storage', ({ key, newValue }) => {
-  if (user === null || key !== nameOf(user)) return;
-  // What another tab did isn't this one's to take back.
-  earlier = [];
-  become(readDraft(newValue));
-});
+tabs.onmessage = ({ data }: MessageEvent<unknown>) => {
+  if (user !== null && data === user) void read(user);
+};
 
-function keep(draft: Draft): boolean {
-  if (user === null) return false;
-  try {
-    if (isEmpty(draft)) localStorage.removeItem(nameOf(user));
-    else localStorage.setItem(nameOf(user), draftText(draft));
-    return true;
-  } catch {
-    return false;
-  }
+async function write(draft: Draft): Promise<void> {
+  const owner = user;
+  if (owner === null) return;
+  const isKept = await keep(nameOf(owner), isEmpty(draft) ? null : draftText(draft));
+  if (isKept) tabs.postMessage(owner);
+  if (owner === user && state.draft === draft && state.isKept !== isKept) become({ isKept });
 }
 
 /** @param position of the log, on which a draft that is empty now begins */
@@ -69,13 +83,20 @@ export function editDraft(edit: (draft: Draft) => Draft, position = 0): void {
   if (after === before) return;
   earlier = [...earlier, before].slice(-MOST_EARLIER);
   const draft = isEmpty(after) ? EMPTY : { ...after, position: before.position || position };
-  become(draft, keep(draft));
+  become({ draft });
+  void write(draft);
 }
 
 /** Takes the last edit back. */
 export function undoEdit(): void {
   const before = earlier.pop();
-  if (before !== undefined) become(before, keep(before));
+  if (before === undefined) return;
+  become({ draft: before });
+  void write(before);
 }
 
 export const discardDraft = (): void => editDraft(() => EMPTY);
+
+addEventListener('beforeunload', (event) => {
+  if (!state.isKept && !isEmpty(state.draft)) event.preventDefault();
+});

@@ -1,23 +1,26 @@
 /** The frame of every form that edits the draft: beside the page, or on a page of its own. */
 import { Button, Drawer, Group, List, Stack } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import { type FieldValues, FormProvider, type UseFormReturn } from 'react-hook-form';
 import { Caution } from '../shared/caution.js';
 import { ProblemAlert } from '../shared/problem-alert.js';
 import { SteadyButton } from '../shared/steady-button.js';
 import classes from './editor-frame.module.css';
+import { FormName } from './form-name.js';
+import { TypedOffer } from './typed-offer.js';
 import { useFocusBack } from './use-focus-back.js';
 import type { Keeping } from './use-keep.js';
+import { useTyped } from './use-typed.js';
 
-export function EditorDrawer({
-  title,
-  onClose,
-  children,
-}: {
+interface DrawerProps {
+  /** Of the form, where what is typed into it is kept. */
+  name: string;
   title: ReactNode;
   onClose: () => void;
   children: ReactNode;
-}) {
+}
+
+export function EditorDrawer({ name, title, onClose, children }: DrawerProps) {
   useFocusBack();
   return (
     <Drawer
@@ -30,7 +33,7 @@ export function EditorDrawer({
       closeButtonProps={{ 'aria-label': 'Close' }}
       classNames={{ body: classes.body ?? '', title: classes.title ?? '', header: classes.header ?? '' }}
     >
-      {children}
+      <FormName value={name}>{children}</FormName>
     </Drawer>
   );
 }
@@ -48,13 +51,30 @@ interface FormProps<Values extends FieldValues> {
   children: ReactNode;
 }
 
-export function EditorForm<Values extends FieldValues>(props: FormProps<Values>) {
-  const { form } = props;
-  return form === undefined ? (
-    <Frame {...props} />
-  ) : (
+export function EditorForm<Values extends FieldValues>({ form, ...props }: FormProps<Values>) {
+  return form === undefined ? <Frame {...props} /> : <TypedForm {...props} form={form} />;
+}
+
+/** What is typed into it isn't lost by a reload. */
+function TypedForm<Values extends FieldValues>(props: FormProps<Values> & { form: UseFormReturn<Values> }) {
+  const { form, children, onCancel } = props;
+  const { offered, taken, takeUp, forget } = useTyped(form);
+  const inputs = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (taken > 0) inputs.current?.querySelector<HTMLElement>('input, textarea, select')?.focus();
+  }, [taken]);
+  const cancel = () => {
+    forget();
+    onCancel();
+  };
+  return (
     <FormProvider {...form}>
-      <Frame {...props} />
+      <Frame {...props} onCancel={cancel}>
+        <TypedOffer offered={offered} onTakeUp={takeUp} onForget={forget} />
+        <Stack gap="md" key={taken} ref={inputs}>
+          {children}
+        </Stack>
+      </Frame>
     </FormProvider>
   );
 }

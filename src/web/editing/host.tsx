@@ -123,7 +123,7 @@ export default function EditingHost({ collection, edit, of = '', onClose }: Prop
   const shown = forms[edit]();
   if (shown === undefined) return null;
   return (
-    <EditorDrawer key={`${edit} ${of}`} title={shown.title} onClose={done}>
+    <EditorDrawer key={`${edit} ${of}`} name={[edit, collection, of].join(' ')} title={shown.title} onClose={done}>
       {shown.form}
     </EditorDrawer>
   );

@@ -1,6 +1,8 @@
 /** A new relation: its kind first, then what belongs to it, with names that fit. */
 import { Radio, Text } from '@mantine/core';
-import { useState } from 'react';
+import { type ReactNode, use, useEffect, useState } from 'react';
+import { readKept } from '../shared/kept.js';
+import { FormName, useFormName } from './form-name.js';
 import type { DraftedNames } from './relation-names.js';
 import { AnyForm } from './relation-any-form.js';
 import { ManyToManyForm } from './relation-many-form.js';
@@ -22,8 +24,19 @@ const KINDS = [
 
 type KindName = (typeof KINDS)[number]['value'];
 
+/** The kind whose form was being filled in when the page ended. */
+async function typedKind(name: string): Promise<KindName | undefined> {
+  const kept = await Promise.all(KINDS.map(({ value }) => readKept(`${name}${value}`).catch(() => null)));
+  return KINDS.find((_, index) => kept[index] !== null)?.value;
+}
+
 export function RelationForm(props: RelationFormProps) {
   const [kind, setKind] = useState<KindName>('m2o');
+  const name = use(FormName);
+  const whole = useFormName();
+  useEffect(() => {
+    if (whole !== null) void typedKind(whole).then((typed) => typed && setKind(typed));
+  }, [whole]);
   const chooser = (
     <Radio.Group label="Kind" value={kind} onChange={(value) => setKind(value)}>
       <div className={classes.kinds}>
@@ -40,7 +53,15 @@ export function RelationForm(props: RelationFormProps) {
       </div>
     </Radio.Group>
   );
-  if (kind === 'm2m') return <ManyToManyForm {...props} chooser={chooser} />;
-  if (kind === 'm2a') return <AnyForm {...props} chooser={chooser} />;
-  return <OneForm key={kind} {...props} kind={kind} chooser={chooser} />;
+  return (
+    <FormName value={name === null ? null : `${name}${kind}`}>
+      <FormOf key={kind} {...props} kind={kind} chooser={chooser} />
+    </FormName>
+  );
+}
+
+function FormOf({ kind, ...props }: RelationFormProps & { kind: KindName; chooser: ReactNode }) {
+  if (kind === 'm2m') return <ManyToManyForm {...props} />;
+  if (kind === 'm2a') return <AnyForm {...props} />;
+  return <OneForm {...props} kind={kind} />;
 }

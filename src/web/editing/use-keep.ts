@@ -7,7 +7,9 @@ import { type Draft, PARTS } from '../draft/model.js';
 import { currentDraft } from '../draft/store.js';
 import { editSchema, readSource } from '../draft/use-drafted.js';
 import { infoQuery } from '../service/queries.js';
+import { keep as keepText } from '../shared/kept.js';
 import { type Fault, faultsOf } from './check-draft.js';
+import { useFormName } from './form-name.js';
 
 export interface Keeping {
   isChecking: boolean;
@@ -29,6 +31,7 @@ interface Options {
 
 export function useKeep({ names, form, inputFor = ({ member }) => member }: Options): Keeping {
   const client = useQueryClient();
+  const name = useFormName();
   const [isChecking, setChecking] = useState(false);
   const [faults, setFaults] = useState<readonly Fault[]>([]);
   const [error, setError] = useState<Error | null>(null);
@@ -62,6 +65,7 @@ export function useKeep({ names, form, inputFor = ({ member }) => member }: Opti
       setFaults(showAtInputs(found));
       if (found.length > 0) return false;
       await editSchema(client, names, edit);
+      if (name !== null) void keepText(name, null);
       return true;
     } catch (failure) {
       setError(failure as Error);

@@ -3,6 +3,7 @@ import { SegmentedControl, Text, Title } from '@mantine/core';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useDraftedCollections } from '../../draft/use-drafted.js';
 import classes from '../../editing/editor-frame.module.css';
+import { FormName } from '../../editing/form-name.js';
 import { NewCollectionForm } from '../../editing/new-collection-form.js';
 import { useRole } from '../../service/use-session.js';
 import { Answered } from '../../shared/answered.js';
@@ -46,13 +47,15 @@ export function NewPage() {
       <div className={classes.page}>
         <Answered query={collections} label="Reading the collections">
           {(all) => (
-            <NewCollectionForm
-              isFolder={as === 'folder'}
-              group={group}
-              taken={all.filter(({ how }) => how !== 'removed').map(({ document }) => document.collection)}
-              onDone={(name) => void navigate({ to: '/collections/$name', params: { name } })}
-              onCancel={() => void navigate({ to: '/' })}
-            />
+            <FormName value={`new ${as ?? 'collection'}`}>
+              <NewCollectionForm
+                isFolder={as === 'folder'}
+                group={group}
+                taken={all.filter(({ how }) => how !== 'removed').map(({ document }) => document.collection)}
+                onDone={(name) => void navigate({ to: '/collections/$name', params: { name } })}
+                onCancel={() => void navigate({ to: '/' })}
+              />
+            </FormName>
           )}
         </Answered>
       </div>

@@ -38,6 +38,8 @@ export function SessionGate({ children }: { children: ReactNode }) {
         title="Your session has ended"
         closeOnClickOutside={false}
         closeOnEscape={false}
+        // Above a form beside the page, which was there before.
+        zIndex={1_000}
         closeButtonProps={{ 'aria-label': 'Sign out' }}
       >
         <Text size="sm" mb="md">

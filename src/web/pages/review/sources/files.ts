@@ -1,4 +1,5 @@
 /** Files that were brought, kept in this browser so that a reload and a link in it find them. The newest few. */
+import { createStore, del, entries, get, set } from 'idb-keyval';
 import { currentSession } from '../../../service/session.js';
 
 export interface BroughtFile {
@@ -13,8 +14,7 @@ export interface BroughtFile {
   user: string;
 }
 
-const DATABASE = 'dps-review';
-const STORE = 'files';
+const store = createStore('dps-files', 'files');
 const MOST = 5;
 
 /** A browser without room or without the right to keep things still shows them until it is reloaded. */
@@ -36,8 +36,9 @@ export async function bring(name: string, content: Blob): Promise<string> {
   const type = typeOf(name, await content.slice(0, 1_000).text());
   const file = { id: newId(), name, type, content, at: Date.now(), user: userNow() };
   atHand.set(file.id, file);
-  await withStore('readwrite', (store) => store.put(file)).catch(() => undefined);
-  await forgetOld().catch(() => undefined);
+  await set(file.id, file, store)
+    .then(forgetOld)
+    .catch(() => undefined);
   return file.id;
 }
 
@@ -51,33 +52,12 @@ export function newId(): string {
 
 /** Null: this browser doesn't have it, or has it of somebody else. */
 export async function broughtFile(id: string): Promise<BroughtFile | null> {
-  const found =
-    atHand.get(id) ?? (await withStore<BroughtFile>('readonly', (store) => store.get(id)).catch(() => null));
-  return found && found.user === userNow() ? found : null;
+  const found = atHand.get(id) ?? (await get<BroughtFile>(id, store).catch(() => undefined));
+  return found?.user === userNow() ? found : null;
 }
 
 async function forgetOld(): Promise<void> {
-  const all = (await withStore<BroughtFile[]>('readonly', (store) => store.getAll())) ?? [];
-  const old = all.sort((one, other) => other.at - one.at).slice(MOST);
-  for (const { id } of old) await withStore('readwrite', (store) => store.delete(id));
-}
-
-function withStore<T>(mode: IDBTransactionMode, work: (store: IDBObjectStore) => IDBRequest): Promise<T | null> {
-  return new Promise((resolve, reject) => {
-    const opening = indexedDB.open(DATABASE, 1);
-    opening.onupgradeneeded = () => opening.result.createObjectStore(STORE, { keyPath: 'id' });
-    opening.onerror = () => reject(opening.error ?? new Error('no room'));
-    opening.onsuccess = () => {
-      const database = opening.result;
-      const asked = work(database.transaction(STORE, mode).objectStore(STORE));
-      asked.onsuccess = () => {
-        database.close();
-        resolve((asked.result as T | undefined) ?? null);
-      };
-      asked.onerror = () => {
-        database.close();
-        reject(asked.error ?? new Error('no room'));
-      };
-    };
-  });
+  const all = await entries<string, BroughtFile>(store);
+  const old = all.sort(([, one], [, other]) => other.at - one.at).slice(MOST);
+  for (const [id] of old) await del(id, store);
 }

@@ -1,0 +1,29 @@
+/** Above a form: what was typed there before, and wasn't kept in the draft. */
+import { Alert, Button, Group, Text } from '@mantine/core';
+import type { TypedMember } from './typed.js';
+
+interface Props {
+  offered: readonly TypedMember[];
+  onTakeUp: () => void;
+  onForget: () => void;
+}
+
+export function TypedOffer({ offered, onTakeUp, onForget }: Props) {
+  if (offered.length === 0) return null;
+  const names = offered.map(({ path }) => path.at(-1)).join(', ');
+  return (
+    <Alert variant="light" role="status" title="You typed something here that isn’t in the draft yet">
+      <Text size="sm" mb="sm">
+        {names}
+      </Text>
+      <Group gap="xs">
+        <Button size="xs" onClick={onTakeUp}>
+          Go on with it
+        </Button>
+        <Button size="xs" variant="default" onClick={onForget}>
+          Forget it
+        </Button>
+      </Group>
+    </Alert>
+  );
+}

@@ -1,0 +1,197 @@
+import { expect } from 'chai';
+import pg from 'pg';
+import type { Page } from 'playwright-core';
+import { put } from '../../src/web/draft/edits.js';
+import { draftText } from '../../src/web/draft/kept.js';
+import { type Draft, EMPTY } from '../../src/web/draft/model.js';
+import { newCollection } from '../../src/web/editing/column-defaults.js';
+import { primaryKey } from '../../src/web/editing/relations.js';
+import { withApp } from '../support/app.js';
+import { json } from '../support/client.js';
+import { until } from '../support/until.js';
+
+const MANY = 1_000;
+const NOTE = 'What it is for, and who keeps it. '.repeat(40);
+
+describe('what the browser keeps of an edit', function () {
+  this.timeout(120_000);
+  const app = withApp();
+
+  before(async () => {
+    const fields = [{ field: 'title', type: 'string', interface: 'input' }];
+    const made = ['articles', 'people', 'tags'].map((collection) => ({ collection, schema: {}, fields }));
+    const { status, text } = await app.client('/collections', json(made));
+    expect(status, text).to.equal(200);
+  });
+
+  const draftName = async () => {
+    const { data } = (await app.client('/users/me')).json as { data: { id: string } };
+    return `dps.draft.${data.id}`;
+  };
+  const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true });
+  const dialog = (page: Page) => page.getByRole('dialog', { name: 'articles.title' });
+  const offer = (page: Page) => page.getByText('You typed something here that isn’t in the draft yet');
+  const bar = (page: Page, says: string) => page.getByRole('region', { name: 'Draft' }).getByText(says).waitFor();
+  const closed = (page: Page) => page.getByRole('dialog').waitFor({ state: 'detached' });
+  const endSessions = async () => {
+    const database = new pg.Client({ connectionString: app.service.databaseUrl });
+    await database.connect();
+    await database.query('delete from service.service_sessions');
+    await database.end();
+  };
+  const discard = async (page: Page) => {
+    await button(page, 'Discard').click();
+    await button(page, 'Discard all?').click();
+    await page.getByRole('region', { name: 'Draft' }).waitFor({ state: 'detached' });
+  };
+
+  it('offers what was typed in a form when the page was loaded again, and forgets it once it is kept', async () => {
+    const page = await app.visit({ path: '/collections/articles?edit=field&of=title' });
+    await dialog(page).getByLabel('Longest').fill('80');
+    await dialog(page).getByRole('button', { name: 'Rules' }).click();
+    await dialog(page).getByLabel('Validation', { exact: true }).fill('{"title": {"_nnull": true}}');
+    await page.reload();
+    await offer(page).waitFor();
+    await dialog(page).getByText('validation, max_length').waitFor();
+    await button(page, 'Go on with it').click();
+    await offer(page).waitFor({ state: 'detached' });
+    expect(await dialog(page).getByLabel('Longest').inputValue()).to.equal('80');
+    await dialog(page).getByRole('button', { name: 'Rules' }).click();
+    const rule = dialog(page).getByLabel('Validation', { exact: true });
+    await rule.waitFor();
+    expect(JSON.parse(await rule.inputValue())).to.deep.equal({ title: { _nnull: true } });
+    await button(page, 'Keep in the draft').click();
+    await closed(page);
+    await bar(page, '1 change in 1 collection');
+    await page.goto('/app/collections/articles?edit=field&of=title');
+    await dialog(page).getByLabel('Longest').waitFor();
+    expect(await dialog(page).getByLabel('Longest').inputValue()).to.equal('80');
+    expect(await offer(page).count()).to.equal(0);
+    await button(page, 'Cancel').click();
+    await closed(page);
+    await discard(page);
+  });
+
+  it('does so in each form, also for the kind of a relation; Cancel and "Forget it" end it', async () => {
+    const page = await app.visit({ path: '/new' });
+    await page.getByLabel('Name', { exact: true }).fill('events');
+    await page.reload();
+    await button(page, 'Go on with it').click();
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).to.equal('events');
+    await button(page, 'Cancel').click();
+    await page.getByRole('tree').waitFor();
+    await page.goto('/app/collections/articles?edit=new-relation');
+    await page.getByText('Many to many').click();
+    await page.getByLabel('With', { exact: true }).selectOption('tags');
+    await page.reload();
+    await offer(page).waitFor();
+    expect(await page.getByRole('radio', { name: 'Many to many' }).isChecked()).to.equal(true);
+    await button(page, 'Go on with it').click();
+    expect(await page.getByRole('textbox', { name: 'Junction' }).inputValue()).to.equal('articles_tags');
+    await page.reload();
+    await offer(page).waitFor();
+    await button(page, 'Forget it').click();
+    await offer(page).waitFor({ state: 'detached' });
+    await page.reload();
+    await page.getByRole('radio', { name: 'Many to one' }).waitFor();
+    expect(await offer(page).count()).to.equal(0);
+  });
+
+  it('loses nothing to a session that ends in the middle of typing', async () => {
+    const page = await app.visit({ path: '/collections/articles?edit=field&of=title' });
+    await dialog(page).getByLabel('Longest').fill('90');
+    await endSessions();
+    await button(page, 'Keep in the draft').click();
+    const again = page.getByRole('dialog', { name: 'Your session has ended' });
+    await again.getByRole('textbox', { name: 'Password' }).fill(app.service.adminPassword);
+    await again.getByRole('button', { name: 'Sign in' }).click();
+    await again.waitFor({ state: 'hidden' });
+    await bar(page, '1 change in 1 collection');
+    await page.goto('/app/collections/articles?edit=new-field');
+    await page.getByLabel('Name', { exact: true }).fill('price');
+    await endSessions();
+    await page.reload();
+    await page.getByRole('textbox', { name: 'E-mail' }).fill(app.service.adminEmail);
+    await page.getByRole('textbox', { name: 'Password' }).fill(app.service.adminPassword);
+    await button(page, 'Sign in').click();
+    await button(page, 'Go on with it').click();
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).to.equal('price');
+    await bar(page, '1 change in 1 collection');
+    await button(page, 'Cancel').click();
+    await closed(page);
+    await discard(page);
+    // Who asks without a session is told so in the console.
+    app.complaints();
+  });
+
+  it('keeps a draft of a thousand collections, takes over one that was kept as a small one, in all tabs', async () => {
+    let many: Draft = { ...EMPTY, position: 1 };
+    for (let index = 0; index < MANY; index++) {
+      const name = `drafted_${String(index).padStart(4, '0')}`;
+      const collection = newCollection(name, false, { note: NOTE });
+      many = put(many, 'collections', { before: null, after: collection });
+      many = put(many, 'fields', { before: null, after: primaryKey(name, 'integer', 'id') });
+    }
+    const page = await app.visit();
+    await page.getByRole('tree').waitFor();
+    const name = await draftName();
+    await page.evaluate(`(${KEEP})(${JSON.stringify(name)}, ${JSON.stringify(draftText(many))})`);
+    await page.reload();
+    await bar(page, '1,000 changes in 1,000 collections');
+    await page.goto('/app/new');
+    await page.getByLabel('Name', { exact: true }).fill('one_more');
+    await button(page, 'Keep in the draft').click();
+    await bar(page, '1,001 changes in 1,001 collections');
+    const other = await app.another(page, '/timeline');
+    await bar(other, '1,001 changes in 1,001 collections');
+    // The page of what is taken back would say that it isn't there.
+    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Timeline' }).click();
+    await page.getByRole('heading', { name: 'Timeline' }).waitFor();
+    await button(page, 'Undo').click();
+    await bar(other, '1,000 changes in 1,000 collections');
+    await discard(other);
+    await page.getByRole('region', { name: 'Draft' }).waitFor({ state: 'detached' });
+    const one = put({ ...EMPTY, position: 1 }, 'collections', {
+      before: null,
+      after: newCollection('from_before', false, {}),
+    });
+    await page.evaluate(`localStorage.setItem(${JSON.stringify(name)}, ${JSON.stringify(draftText(one))})`);
+    await page.reload();
+    await bar(page, '1 change in 1 collection');
+    await until('it has moved to its place', async () => {
+      return (await page.evaluate(`localStorage.getItem(${JSON.stringify(name)})`)) === null;
+    });
+    await page.reload();
+    await bar(page, '1 change in 1 collection');
+    await discard(page);
+  });
+
+  it('says so where the browser has no room', async () => {
+    const page = await app.visit();
+    await page.getByRole('tree').waitFor();
+    await page.evaluate(
+      `IDBObjectStore.prototype.put = () => { throw new DOMException('full', 'QuotaExceededError') }`,
+    );
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('new folder');
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Name', { exact: true }).fill('somewhere');
+    await button(page, 'Keep in the draft').click();
+    await bar(page, 'This browser can’t keep it, or has no room for it: a reload loses it.');
+    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Timeline' }).click();
+    await page.getByRole('heading', { name: 'Timeline' }).waitFor();
+    await discard(page);
+  });
+});
+
+/** Past the app, as a page before would have left it. */
+const KEEP = `(name, text) => new Promise((resolve, reject) => {
+  const opening = indexedDB.open('dps');
+  opening.onerror = () => reject(opening.error);
+  opening.onsuccess = () => {
+    const writing = opening.result.transaction('kept', 'readwrite');
+    writing.objectStore('kept').put(text, name);
+    writing.oncomplete = () => { opening.result.close(); resolve(); };
+    writing.onerror = () => reject(writing.error);
+  };
+})`;
