@@ -40,6 +40,13 @@ describe('the trash in the admin app', () => {
       { name: 'Ada' },
       { name: 'Grace' },
     ]);
+    await page.getByRole('tab', { name: 'History' }).click();
+    const back = page.getByRole('listitem').filter({ hasText: 'They are still here' }).first();
+    await back.getByText('restored').first().waitFor();
+    await back.getByRole('link', { name: 'The whole change' }).click();
+    const changes = page.getByRole('listitem').filter({ hasText: 'collection people' }).last();
+    await changes.getByText('restored').waitFor();
+    await page.getByRole('listitem').filter({ hasText: 'field people.name' }).last().getByText('restored').waitFor();
   });
 
   it('says what can not come back, and brings it without that key', async () => {

@@ -1,9 +1,13 @@
 /** What is edited of a collection, beside its page. */
+import { Text } from '@mantine/core';
+import { type ReactNode, useState } from 'react';
 import type { Collection, Field } from '../../schema/model/model.js';
 import type { Drafted } from '../draft/drafted.js';
-import { memberKey } from '../draft/model.js';
+import { type Draft, memberKey } from '../draft/model.js';
+import { useDraft } from '../draft/use-draft.js';
 import { useDraftedCollections, useDraftedFields, useDraftedRelations } from '../draft/use-drafted.js';
 import type { EditName } from '../pages/collection/search.js';
+import { Caution } from '../shared/caution.js';
 import { Waiting } from '../shared/waiting.js';
 import { CollectionForm } from './collection-form.js';
 import { interfaceOf, newField, specialOf } from './column-defaults.js';
@@ -31,6 +35,7 @@ interface Props {
 }
 
 export default function EditingHost({ collection, edit, of = '', onClose }: Props) {
+  const { draft } = useDraft();
   const { data: collections } = useDraftedCollections();
   const { data: fields } = useDraftedFields(collection);
   const { data: relations } = useDraftedRelations();
@@ -44,6 +49,7 @@ export default function EditingHost({ collection, edit, of = '', onClose }: Prop
     ({ document: { many_collection, many_field } }) =>
       memberKey(many_collection, many_field) === of || (many_collection === collection && many_field === of),
   )?.document;
+  const isOwn = removedIn(draft, collection, of);
   const taken = there(fields).map(({ document }) => document.field);
   const done = () => onClose();
   const forms: Readonly<Record<EditName, () => Shown>> = {
@@ -120,16 +126,43 @@ export default function EditingHost({ collection, edit, of = '', onClose }: Prop
     title: 'Delete',
     form: <DeleteForm doomed={what} onDone={onDone} onCancel={done} />,
   });
-  const shown = forms[edit]();
-  if (shown === undefined) return null;
   return (
-    <EditorDrawer key={`${edit} ${of}`} name={[edit, collection, of].join(' ')} title={shown.title} onClose={done}>
-      {shown.form}
-    </EditorDrawer>
+    <Shown
+      key={`${edit} ${of}`}
+      name={[edit, collection, of].join(' ')}
+      form={forms[edit]()}
+      isOwn={isOwn}
+      onClose={done}
+    />
   );
 }
 
-type Shown = { title: string; form: React.ReactNode } | undefined;
+type Shown = { title: string; form: ReactNode } | undefined;
+
+/** What somebody else deletes while it is edited here stays as it was typed. */
+interface ShownProps {
+  name: string;
+  form: Shown;
+  /** What is gone was taken away by the draft itself. */
+  isOwn: boolean;
+  onClose: () => void;
+}
+
+function Shown({ name, form, isOwn, onClose }: ShownProps) {
+  const [last, setLast] = useState(form);
+  if (form !== undefined && form.title !== last?.title) setLast(form);
+  if (last === undefined || (form === undefined && isOwn)) return null;
+  return (
+    <EditorDrawer name={name} title={last.title} onClose={onClose}>
+      {form === undefined && (
+        <Caution title="Somebody else has deleted it meanwhile" isNews>
+          <Text size="sm">What is kept in the draft makes it again, as another one of the same name.</Text>
+        </Caution>
+      )}
+      {(form ?? last).form}
+    </EditorDrawer>
+  );
+}
 
 /** Behind all others; where they have no order, neither has it. */
 function sortAfter(fields: readonly Drafted<Field>[]): number | null {
@@ -153,3 +186,18 @@ const tablesOf = (collections: readonly Collection[]): string[] =>
     .filter(({ schema }) => schema !== null)
     .map(({ collection }) => collection)
     .sort();
+
+/** The draft deletes it, or calls it otherwise. */
+function removedIn(draft: Draft, collection: string, of: string): boolean {
+  const keys = [memberKey(collection, of), of];
+  const isDeleted = keys.some(
+    (key) => draft.fields.get(key)?.after === null || draft.relations.get(key)?.after === null,
+  );
+  const renamed = [...(draft.names.fields.get(collection)?.values() ?? []), ...draft.names.collections.values()];
+  return (
+    isDeleted ||
+    draft.collections.get(collection)?.after === null ||
+    renamed.includes(of) ||
+    renamed.includes(collection)
+  );
+}

@@ -2,7 +2,7 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { SCHEMA } from './queries.js';
 import { request, requestAnswer, withQuery } from './request.js';
-import type { Batch, CollectionEvent, Lives, SchemaDiff } from './types.js';
+import type { Batch, CollectionEvent, Lives, LogEvent, SchemaDiff } from './types.js';
 
 interface Page<T, M> {
   data: T[];
@@ -95,6 +95,17 @@ export const batchQuery = (id: string) =>
       const path = withQuery('/history/batches', { after: last + 1, limit: 1 });
       const batches: Page<Batch, unknown> = await request(path, { signal });
       return batches.data[0] ?? null;
+    },
+  });
+
+/** The events of a batch that are about the trash: what came back from it. */
+export const trashEventsQuery = (batch: string) =>
+  queryOptions({
+    queryKey: ['trash events', batch],
+    staleTime: Infinity,
+    queryFn: async ({ signal }) => {
+      const path = withQuery('/history/events', { batch, subject: 'trash', limit: EVENTS });
+      return (await request<Page<LogEvent, unknown>>(path, { signal })).data;
     },
   });
 

@@ -6,7 +6,7 @@ import { lifeQuery } from '../../service/history-queries.js';
 import type { CollectionEvent } from '../../service/types.js';
 import { brief } from '../../shared/brief.js';
 import { ChangeList } from '../../shared/changes/change-list.js';
-import { changesOf } from '../../shared/changes/sentences.js';
+import { changesOf, restoredBy } from '../../shared/changes/sentences.js';
 import { ProblemAlert } from '../../shared/problem-alert.js';
 import { Time } from '../../shared/time.js';
 import { Waiting } from '../../shared/waiting.js';
@@ -23,7 +23,7 @@ export function HistoryTab({ collection }: { collection: string }) {
         <li key={batch[0].batch} className={classes.event}>
           <Head event={batch[0]} />
           <Stack gap="xs">
-            <ChangeList changes={batch.flatMap(({ diff }) => changesOf(diff))} />
+            <ChangeList changes={batch.flatMap((event) => changesOf(event.diff, restoredBy([event])))} />
           </Stack>
         </li>
       ))}

@@ -3,11 +3,11 @@ import doneIcon from 'icon:check_circle';
 import { Button, Group, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { batchQuery, differenceQuery } from '../../service/history-queries.js';
+import { batchQuery } from '../../service/history-queries.js';
 import type { Batch } from '../../service/types.js';
 import { Answered } from '../../shared/answered.js';
 import { ChangeList } from '../../shared/changes/change-list.js';
-import { changesOf } from '../../shared/changes/sentences.js';
+import { useBatchChanges } from '../../shared/changes/use-batch-changes.js';
 import { Glyph } from '../../shared/glyph.js';
 import { Page } from '../../shared/page.js';
 import { useTitle } from '../../shared/page-title.js';
@@ -28,7 +28,7 @@ export function Done({ batch: id }: { batch: string }) {
 
 function What({ batch }: { batch: Batch }) {
   const { first_position: first, last_position: last, summary, reason, events } = batch;
-  const difference = useQuery(differenceQuery(first - 1, last));
+  const changes = useBatchChanges(batch);
   return (
     <>
       <Group gap="sm" wrap="nowrap">
@@ -61,8 +61,8 @@ function What({ batch }: { batch: Batch }) {
       <Text size="sm" c="dimmed" mb="lg">
         Undoing looks at the way back first. What was deleted comes back with its data while the trash keeps it.
       </Text>
-      <Answered query={difference} label="Reading what changed">
-        {(diff) => <ChangeList changes={changesOf(diff)} />}
+      <Answered query={changes} label="Reading what changed">
+        {(found) => <ChangeList changes={found} />}
       </Answered>
     </>
   );

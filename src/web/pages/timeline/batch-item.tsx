@@ -1,13 +1,11 @@
 /** One accepted command: a line, and what it changed when it is opened. */
 import openIcon from 'icon:expand_more';
 import { Badge, Group, Text, UnstyledButton } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useId } from 'react';
-import { differenceQuery } from '../../service/history-queries.js';
 import type { Batch } from '../../service/types.js';
 import { brief } from '../../shared/brief.js';
 import { ChangeList } from '../../shared/changes/change-list.js';
-import { changesOf } from '../../shared/changes/sentences.js';
+import { useBatchChanges } from '../../shared/changes/use-batch-changes.js';
 import { Glyph } from '../../shared/glyph.js';
 import { ProblemAlert } from '../../shared/problem-alert.js';
 import { Time } from '../../shared/time.js';
@@ -55,8 +53,8 @@ export function BatchItem({ batch, isOpen, onToggle, from, onFrom }: Props) {
 }
 
 function Details({ batch, ways }: { batch: Batch; ways: ReactNode }) {
-  const { first_position: first, last_position: last, command, ip, user_agent: agent, request_id: request } = batch;
-  const { data, error, refetch } = useQuery(differenceQuery(first - 1, last));
+  const { command, ip, user_agent: agent, request_id: request } = batch;
+  const { data, error, refetch } = useBatchChanges(batch);
   return (
     <div className={classes.details}>
       {ways}
@@ -71,7 +69,7 @@ function Details({ batch, ways }: { batch: Batch; ways: ReactNode }) {
       </Group>
       {error !== null && <ProblemAlert error={error} retry={() => void refetch()} />}
       {data === undefined && error === null && <Waiting label="Reading what changed" height="100px" />}
-      {data && <ChangeList changes={changesOf(data)} />}
+      {data && <ChangeList changes={data} />}
     </div>
   );
 }

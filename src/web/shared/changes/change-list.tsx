@@ -8,6 +8,7 @@ import classes from './change-list.module.css';
 
 const LOOKS = {
   made: { color: 'teal', label: 'new' },
+  restored: { color: 'teal', label: 'restored' },
   changed: { color: 'orange', label: 'changed' },
   removed: { color: 'red', label: 'removed' },
 } as const;

@@ -1,29 +1,56 @@
 /** What an entry of a diff says, in words. */
-import type { Entry, SchemaDiff } from '../../service/types.js';
+import type { Entry, LogEvent, SchemaDiff } from '../../service/types.js';
 
 export interface Change {
   /** `collections`: the collection itself. */
   part: 'collections' | 'fields' | 'relations';
   collection: string;
   field: string | null;
-  how: 'made' | 'changed' | 'removed';
+  /** `restored`: made of what was in the trash. */
+  how: 'made' | 'restored' | 'changed' | 'removed';
   /** Of a change: which member, before and after. */
   members: { path: string; before: unknown; after: unknown }[];
 }
 
 const PARTS = ['collections', 'fields', 'relations'] as const;
 
+/** What came back from the trash: collections by their names, fields as `collection\0field`. */
+export type Restored = ReadonlySet<string>;
+
+const CREATED: ReadonlySet<string> = new Set(['collection.created', 'field.created']);
+
+export function restoredBy(
+  events: readonly Pick<LogEvent, 'type' | 'collection' | 'field' | 'subject' | 'data'>[],
+): Restored {
+  const back = events.filter(({ type, subject }) => CREATED.has(type) && subject?.kind === 'trash');
+  return new Set(back.flatMap(({ collection, field, data }) => keysOf(collection ?? '', field, data)));
+}
+
+/** A collection comes back with its fields. */
+function keysOf(collection: string, field: string | null, data: unknown): string[] {
+  const { fields = [] } = data as { fields?: { field: string }[] };
+  return [keyOf(collection, field), ...fields.map((each) => keyOf(collection, each.field))];
+}
+
+const keyOf = (collection: string, field: string | null): string =>
+  field === null ? collection : `${collection}\0${field}`;
+
+const NOTHING: Restored = new Set();
+
 /** One for each document that differs, in the order of the diff. */
-export function changesOf(diff: Partial<SchemaDiff>): Change[] {
+export function changesOf(diff: Partial<SchemaDiff>, restored = NOTHING): Change[] {
   return PARTS.flatMap((part) =>
-    (diff[part] ?? []).map((item) => ({
-      part,
-      collection: item.collection,
-      field: 'field' in item ? item.field : null,
-      ...changeBy(item.diff),
-    })),
+    (diff[part] ?? []).map((item) => {
+      const field = 'field' in item ? item.field : null;
+      const change: Change = { part, collection: item.collection, field, ...changeBy(item.diff) };
+      return isRestored(change, restored) ? { ...change, how: 'restored' } : change;
+    }),
   );
 }
+
+/** Relations are made again. */
+const isRestored = ({ part, collection, field, how }: Change, restored: Restored): boolean =>
+  how === 'made' && part !== 'relations' && restored.has(keyOf(collection, field));
 
 /** One entry without a path is a whole document that came or went. */
 function changeBy(entries: readonly Entry[]): Pick<Change, 'how' | 'members'> {

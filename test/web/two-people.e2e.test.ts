@@ -1,0 +1,104 @@
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { withApp } from '../support/app.js';
+import { json } from '../support/client.js';
+
+const field = (name: string) => ({ field: name, type: 'string', interface: 'input', schema: {} });
+
+describe('two people who edit at once, by the forms', function () {
+  this.timeout(120_000);
+  const app = withApp();
+
+  before(async () => {
+    const fields = [field('title'), field('text'), field('label')];
+    const { status, text } = await app.client('/collections', json({ collection: 'articles', schema: {}, fields }));
+    expect(status, text).to.equal(200);
+  });
+
+  const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+  const row = (page: Page, name: string) => page.getByRole('row', { name: new RegExp(`^${name}`) });
+  const keep = async (page: Page) => {
+    await button(page, 'Keep in the draft').click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+  };
+  const review = (page: Page) =>
+    page.getByRole('region', { name: 'Draft' }).getByRole('link', { name: 'Review' }).click();
+  const applied = async (page: Page) => {
+    await button(page, 'Apply').click();
+    await page.getByRole('heading', { name: 'Applied' }).waitFor();
+  };
+  const edit = async (page: Page, name: string, then: (dialog: ReturnType<Page['getByRole']>) => Promise<void>) => {
+    await button(page, `To do with ${name}`).click();
+    await page.getByRole('menuitem', { name: 'Edit …' }).click();
+    await then(page.getByRole('dialog'));
+    await keep(page);
+  };
+  const longest = (text: string) => (dialog: ReturnType<Page['getByRole']>) => dialog.getByLabel('Longest').fill(text);
+  const schemaOf = async (name: string) =>
+    ((await app.client(`/fields/articles/${name}`)).json as { data: { schema: { max_length: number } } }).data.schema;
+  const both = async () => {
+    const path = '/collections/articles';
+    return [await app.visit({ path }), await app.visit({ path, as: await app.user('admin') })] as const;
+  };
+
+  it('see what the other applies, keep what they drafted, and apply one after the other', async () => {
+    const [ada, grace] = await both();
+    await edit(ada, 'title', longest('80'));
+    await button(grace, 'New field').click();
+    await grace.getByLabel('Name', { exact: true }).fill('price');
+    await keep(grace);
+    await review(grace);
+    await applied(grace);
+    await row(ada, 'price').waitFor();
+    await row(ada, 'title').getByText('changed').waitFor();
+    await ada.getByText('1 change in 1 collection').waitFor();
+    await review(ada);
+    await ada.getByRole('article', { name: 'field articles.title' }).waitFor();
+    expect(await ada.getByRole('article').count()).to.equal(1);
+    await applied(ada);
+    expect((await schemaOf('title')).max_length).to.equal(80);
+    expect((await app.client('/fields/articles/price')).status).to.equal(200);
+  });
+
+  it('are shown three values where both changed the same, and the second chooses', async () => {
+    const [ada, grace] = await both();
+    await edit(ada, 'title', longest('100'));
+    await edit(grace, 'title', longest('120'));
+    await review(grace);
+    await applied(grace);
+    await review(ada);
+    const conflict = ada.getByRole('alert').filter({ hasText: 'Somebody else has changed the same meanwhile' });
+    await conflict.getByRole('radio', { name: 'Theirs: 120' }).waitFor();
+    await conflict.getByText('80', { exact: true }).waitFor();
+    await conflict.getByRole('radio', { name: 'Mine: 100' }).click();
+    await conflict.waitFor({ state: 'hidden' });
+    await applied(ada);
+    expect((await schemaOf('title')).max_length).to.equal(100);
+  });
+
+  it('lose nothing that is typed when the other changes or deletes what a form is open for', async () => {
+    const [ada, grace] = await both();
+    await button(ada, 'To do with text').click();
+    await ada.getByRole('menuitem', { name: 'Edit …' }).click();
+    const form = ada.getByRole('dialog');
+    await longest('40')(form);
+    await edit(grace, 'label', longest('30'));
+    await button(grace, 'To do with text').click();
+    await grace.getByRole('menuitem', { name: 'Delete …' }).click();
+    await button(grace, 'Delete in the draft').click();
+    await grace.getByRole('dialog').waitFor({ state: 'detached' });
+    await review(grace);
+    await button(grace, 'Apply').click();
+    await button(grace, 'Yes, lose text').click();
+    await grace.getByRole('heading', { name: 'Applied' }).waitFor();
+    await form.getByText('Somebody else has deleted it meanwhile').waitFor();
+    expect(await form.getByLabel('Longest').inputValue()).to.equal('40');
+    await keep(ada);
+    await row(ada, 'text').getByText('new', { exact: true }).waitFor();
+    await review(ada);
+    await ada.getByRole('article', { name: 'field articles.text' }).waitFor();
+    await applied(ada);
+    expect((await schemaOf('text')).max_length).to.equal(40);
+    expect((await schemaOf('label')).max_length).to.equal(30);
+  });
+});

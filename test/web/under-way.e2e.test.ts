@@ -1,0 +1,62 @@
+import { expect } from 'chai';
+import pg from 'pg';
+import { expectAccessible, expectFits, withApp } from '../support/app.js';
+import { json } from '../support/client.js';
+
+const field = (name: string, schema: object = {}) => ({ field: name, type: 'string', interface: 'input', schema });
+
+describe('changes under way, in the operations of the admin app', function () {
+  this.timeout(90_000);
+  const app = withApp();
+  const path = '/operations/changes';
+
+  before(async () => {
+    const made = { collection: 'orders', schema: {}, fields: [field('note')] };
+    expect((await app.client('/collections', json(made))).status).to.equal(200);
+    await app.api.sql(`insert into orders (note) select repeat('x', 200) from generate_series(1, 60000)`);
+    await app.api.sql('analyze orders');
+  });
+
+  it('says that there are none, and what would be there', async () => {
+    const page = await app.visit({ path });
+    await page.getByText('Nothing is being prepared').waitFor();
+    await expectAccessible(page);
+  });
+
+  it('shows one with its steps and whose transaction is in the way, and gives it up', async () => {
+    const holder = new pg.Client({ connectionString: app.service.databaseUrl, application_name: 'night report' });
+    holder.on('error', () => undefined);
+    await holder.connect();
+    try {
+      await holder.query('BEGIN; SELECT 1 FROM orders LIMIT 1');
+      const asked = json({ schema: { is_nullable: false } }, 'PATCH');
+      const { status, text } = await app.client('/fields/orders/note?online', {
+        ...asked,
+        headers: { ...asked.headers, 'X-Reason': 'Every order says something' },
+      });
+      expect(status, text).to.equal(202);
+      const page = await app.visit({ path });
+      await page.getByText('Every order says something').waitFor();
+      await page.getByText("Somebody's transaction is in the way").waitFor();
+      await page.getByText('night report').waitFor();
+      await page.getByRole('progressbar').first().waitFor({ state: 'attached' });
+      await page.getByRole('link', { name: 'Schema' }).click();
+      await page.getByRole('button', { name: 'Compare with the database' }).click();
+      await page.getByLabel('Table orders, is being prepared').waitFor();
+      const auditor = await app.visit({ path, as: await app.user('auditor'), narrow: true, dark: true });
+      await auditor.getByText('night report').waitFor();
+      expect(await auditor.getByRole('button', { name: /Withdraw/ }).count()).to.equal(0);
+      await expectAccessible(auditor);
+      await expectFits(auditor);
+      await page.goto(`/app${path}`);
+      await page.getByRole('button', { name: 'Withdraw: orders' }).click();
+      await page.getByRole('button', { name: 'Yes, give it up: orders' }).click();
+      await page.getByText('withdrawn', { exact: true }).waitFor();
+    } finally {
+      await holder.end();
+    }
+    const page = await app.visit({ path });
+    await page.getByRole('link', { name: 'More of orders' }).click();
+    await page.getByText('was withdrawn, and nothing was changed').waitFor();
+  });
+});
