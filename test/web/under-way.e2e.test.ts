@@ -42,7 +42,7 @@ describe('changes under way, in the operations of the admin app', function () {
       await page.getByRole('progressbar').first().waitFor({ state: 'attached' });
       await page.getByRole('link', { name: 'Schema' }).click();
       await page.getByRole('button', { name: 'Compare with the database' }).click();
-      await page.getByLabel('Table orders, is being prepared').waitFor();
+      await page.getByLabel('Table orders, a change is being prepared').waitFor();
       const auditor = await app.visit({ path, as: await app.user('auditor'), narrow: true, dark: true });
       await auditor.getByText('night report').waitFor();
       expect(await auditor.getByRole('button', { name: /Withdraw/ }).count()).to.equal(0);
