@@ -89,13 +89,13 @@ type Options = PipelineOptions & Required<Pick<PipelineOptions, 'watch'>>;
 /** Answers what ends an attempt as a refusal. */
 async function answer<T>(writer: Writer, job: Job, work: (attempt: Attempt) => Promise<T>): Promise<T | Outcome> {
   const { options, semaphore, commitsInDoubt } = writer;
-  const { abandoned, waited = 0 } = job.request;
+  const { abandoned, onBlocked, waited = 0 } = job.request;
   const deadline = deadlineFrom(options) - waited;
   try {
     const problem = await commitsInDoubt.resolve(deadline);
     if (problem !== null) return refusal(problem);
     const attempt = () =>
-      retryWhileLocked({ options, semaphore, deadline, abandoned }, (at) => work({ ...at, options, job }));
+      retryWhileLocked({ options, semaphore, deadline, abandoned, onBlocked }, (at) => work({ ...at, options, job }));
     return await retryAfterLogCheck(writer, { deadline, evenDiverged: false }, attempt);
   } catch (error) {
     if (error instanceof CommitInDoubt) return resolveCommitInDoubt(error, writer, { request: job.request, deadline });

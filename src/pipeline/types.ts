@@ -94,6 +94,8 @@ export interface RequestContext {
   abandoned?: () => boolean;
   /** What whoever makes the change says to know of it. */
   acknowledges?: Acknowledgements;
+  /** Told whose locks are in the way, each time before they are waited for. */
+  onBlocked?: OnBlocked;
   /** What a change request makes of the batch. */
   revise?: Revise;
   /** Of a change request that prepares nothing: what is deleted is kept as without one. */
@@ -109,6 +111,9 @@ export interface Acknowledgements {
   /** The place of one in the request: what isn't found is refused there. Absent: it was said when a change request was opened. */
   at?: (index: number) => Path;
 }
+
+/** @param problem as the refusal would be, were there no time left */
+export type OnBlocked = (problem: Problem) => Promise<void>;
 
 export type Foresee = (client: pg.ClientBase, batch: PlannedBatch) => Promise<Preparation>;
 

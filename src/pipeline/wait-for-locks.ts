@@ -19,7 +19,7 @@ import {
   nameOf,
 } from './lock-conflict.js';
 import type { Semaphore } from '../kernel/semaphore.js';
-import type { PipelineOptions } from './types.js';
+import type { OnBlocked, PipelineOptions } from './types.js';
 import { ProblemError } from '../kernel/problem.js';
 
 export interface Trying {
@@ -29,6 +29,7 @@ export interface Trying {
   deadline: number;
   /** Whether the client waits for the answer no longer. */
   abandoned?: (() => boolean) | undefined;
+  onBlocked?: OnBlocked | undefined;
 }
 
 /**
@@ -64,6 +65,7 @@ export async function retryWhileLocked<T>(trying: Trying, work: (at: Try) => Pro
     }
     const { conflict } = ended;
     report(options, conflict);
+    await trying.onBlocked?.(lockConflictProblem(conflict));
     vacuumWait = undefined;
     if (willCancelItself(conflict.holders, waited)) vacuumWait = AUTOVACUUM_CANCEL;
     else if (!conflict.log) pause = await waitForHolders(trying, { conflict, pause });

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { verifyChain } from '../../src/log/hash-chain.js';
 import type { Outcome } from '../../src/pipeline/index.js';
+import { HOLDERS, conflictsOf } from '../../src/projector/ddl/table-locks.js';
 import { rebuildTables } from '../../src/projector/projections/rebuild-tables.js';
 import { until } from '../support/until.js';
 import { type TestDatabase, createDatabase, testServer } from '../support/postgres.js';
@@ -138,6 +139,20 @@ describe('a change and the transactions of applications', function () {
     expect(JSON.stringify(problem)).not.to.include('secret');
     await application.query('COMMIT');
     await hurried.stop();
+  });
+
+  it('is told of whoever has a partition for itself, and does not wait for it to be told', async () => {
+    await application.query(`CREATE TABLE split (id integer) PARTITION BY RANGE (id);
+      CREATE TABLE split_1 PARTITION OF split FOR VALUES FROM (0) TO (10) PARTITION BY RANGE (id);
+      CREATE TABLE split_1_1 PARTITION OF split_1 FOR VALUES FROM (0) TO (5)`);
+    await application.query('BEGIN; LOCK TABLE split_1_1 IN ACCESS EXCLUSIVE MODE');
+    const { rows } = await one.pool.query(
+      HOLDERS,
+      conflictsOf('public', [{ table: 'split', lock: 'ACCESS EXCLUSIVE' }]),
+    );
+    expect(rows).to.have.length(1);
+    expect(rows[0]).to.include({ application: 'shop', table: 'split' });
+    await application.query('COMMIT');
   });
 
   it('decides again after each pause', async () => {

@@ -92,7 +92,9 @@ async function change(work: OnRequest, request: ChangeRequest, revise: Revise): 
   const wanted = await commandOf(work, request);
   if (!wanted.ok) return fail(work, request, wanted.problems);
   const { name, command, ...how } = wanted.value;
-  const context = { cause: applicantsCause(request), revise: guarding(request.id, revise, how), ...how };
+  // What can't be shown now is shown with the next try.
+  const onBlocked = (problem: Problem): Promise<void> => showWaiting(work, problem).catch(() => undefined);
+  const context = { cause: applicantsCause(request), revise: guarding(request.id, revise, how), onBlocked, ...how };
   const outcome = await work.pipeline.execute(name, command, context);
   return settled(work, request, outcome);
 }

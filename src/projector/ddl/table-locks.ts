@@ -3,6 +3,7 @@
  * they can't be had, whose transactions hold them.
  * https://www.postgresql.org/docs/current/explicit-locking.html#LOCKING-TABLES
  */
+import { partsOf } from '../partitions.js';
 import { type Sql, block, join, literal, ownSchemaOid, sql } from './sql.js';
 import { REFERABLE_SYSTEM_COLLECTIONS } from '../../schema/model/system-collections.js';
 import type { LockedTable, Statement } from './statement.js';
@@ -111,7 +112,7 @@ export const HOLDERS = sql`
       FROM unnest($2::text[], $3::text[]) AS w (name, mode)
       JOIN pg_catalog.pg_class c ON c.relname = w.name
       JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND ${isPlace(sql`$1`)},
-      LATERAL (SELECT c.oid UNION SELECT relid::oid FROM pg_catalog.pg_partition_tree(c.oid)) AS o
+      LATERAL (${partsOf(sql`c`)}) AS o
   )
   SELECT DISTINCT ON (l.granted, age, l.virtualtransaction)
          l.pid, l.virtualtransaction AS transaction, coalesce(a.application_name, '') AS application,
