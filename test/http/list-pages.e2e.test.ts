@@ -1,20 +1,18 @@
 /** Lists that grow for as long as the service runs: nobody gets all of them at once. */
 import { expect } from 'chai';
 import { dps } from '../support/dps.js';
+import { column, onlineOf } from '../support/online.js';
 import { withService } from '../support/with-service.js';
 
 const ROWS = 1_100;
 
 const ID = `lpad(to_hex(n), 32, '0')::uuid`;
 
-const REQUEST = `jsonb_build_object('id', ${ID}, 'state', 'applied', 'operation', 'apply-diff', 'collections', '["t"]'::jsonb,
-  'author', '{"id": "00000000-0000-4000-8000-000000000001", "name": "x"}'::jsonb, 'reason', null, 'opened_at', '2026-01-01T00:00:00.000Z', 'opened_position', n,
-  'changed_at', '2026-01-01T00:00:00.000Z', 'result', null, 'failure', null)`;
-
 /** Behind the log, so that nothing in it is about them. */
 const FILL = `
 INSERT INTO service.service_changes (id, state, collections, held, opened_position, request)
-  SELECT ${ID}, 'applied', '{t}', '{}', n, ${REQUEST} FROM generate_series(1, ${ROWS}) n;
+  SELECT ${ID}, state, collections, held, 1000000 + n, request || jsonb_build_object('id', ${ID}, 'opened_position', 1000000 + n)
+    FROM service.service_changes, generate_series(2, ${ROWS}) n;
 INSERT INTO service.service_trash (position, kind, collection, identity, batch, deleted_at, kept_until)
   SELECT 1000000 + n, 'collection', 't' || n, (1000000 + n)::text, gen_random_uuid(), now(), '2999-01-01' FROM generate_series(1, ${ROWS}) n;
 INSERT INTO service.service_sessions (id, user_id, refresh_hash, family_hash, expires_at)
@@ -24,7 +22,13 @@ INSERT INTO service.service_sessions (id, user_id, refresh_hash, family_hash, ex
 describe('a list of what the service has kept', () => {
   const { service, api, client } = withService();
 
-  before(() => api.sql(FILL));
+  before(async () => {
+    const online = onlineOf(api);
+    await online.large('items', [column('code', 'integer')], 'code = i');
+    const { id } = await online.open('PATCH', '/fields/items/code', { schema: { is_indexed: true } });
+    await online.ended(id, 'applied');
+    await api.sql(FILL);
+  });
 
   interface List {
     data: { id?: string; position?: number }[];

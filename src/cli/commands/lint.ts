@@ -86,6 +86,7 @@ async function findOf(
 interface Request {
   state: ChangeState;
   operation: string;
+  online: boolean;
   document: { content: { input: { body?: object }; purge?: boolean } | null };
   warnings: Shown[];
 }
@@ -102,8 +103,9 @@ async function findIn(invocation: Invocation, id: string): Promise<Found> {
     type: 'application/json',
     content: Buffer.from(JSON.stringify({ ...diff, hash: await hashOf(invocation) })),
   };
-  // As what is prepared: what it holds itself is not in its way.
-  const query = { online: 'true', explain: 'true', purge: document.content?.purge === true ? 'true' : undefined };
+  const flag = (given?: boolean): string | undefined => (given === true ? 'true' : undefined);
+  // What it is preparing is not in its own way where it is asked for online too.
+  const query = { explain: 'true', online: flag(data.online), purge: flag(document.content?.purge) };
   return { findings: distinct([...(await findOf(invocation, '/schema/apply', { body, query })), ...warnings]), source };
 }
 
