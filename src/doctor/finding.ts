@@ -61,6 +61,10 @@ export const FINDINGS = {
     severity: 'warning',
     fix: 'ALTER ROLE … SET statement_timeout = 0 for the user of DATABASE_URL: the service sets its own limit (STATEMENT_TIMEOUT) for each change.',
   },
+  STATISTICS_HIDDEN: {
+    severity: 'warning',
+    fix: 'GRANT pg_read_all_stats TO … (as a superuser), the user of DATABASE_URL.',
+  },
   CLOCK_DIFFERENCE: {
     severity: 'warning',
     fix: 'Keep the clocks of this machine and of the database server in step (NTP): events carry the time of this machine.',

@@ -10,7 +10,7 @@ import { preparations } from './preparations.js';
 import { standby } from './standby.js';
 import { migrations, ownership, privileges, restoring } from './schema.js';
 import { trash } from './trash.js';
-import { clock, connections, database, locks, timeouts } from './server.js';
+import { clock, connections, database, locks, statistics, timeouts } from './server.js';
 
 export interface Examined {
   name: string;
@@ -26,6 +26,7 @@ const CHECKS: readonly Check[] = [
   pooler,
   connections,
   timeouts,
+  statistics,
   privileges,
   migrations,
   restoring,

@@ -98,6 +98,21 @@ export const timeouts: Check = {
   },
 };
 
+const STATISTICS = `
+  SELECT pg_has_role('pg_read_all_stats', 'USAGE') AS shown, current_user::text AS user`;
+
+/** What a change waits for, and how far standbys are, is told as far as the account sees it. */
+export const statistics: Check = {
+  name: 'statistics of other users',
+  async run({ pool }) {
+    const { rows } = await pool.query<{ shown: boolean; user: string }>(STATISTICS);
+    const { shown, user } = rows[0] as { shown: boolean; user: string };
+    if (shown) return [];
+    const message = `The user ${JSON.stringify(user)} does not see what other users' sessions do (pg_read_all_stats): how long a transaction that is in the way has lasted is not known, standbys are not waited for, and where there are some no checkpoint is signed.`;
+    return [finding('STATISTICS_HIDDEN', message)];
+  },
+};
+
 /** Milliseconds. */
 const CLOCKS_APART = 2_000;
 

@@ -214,9 +214,46 @@ describe('dps doctor', () => {
     url.username = role;
     url.password = 'secret';
     try {
-      await expectFound({ DATABASE_URL: url.href }, 'SCHEMA_NOT_WRITABLE', 'SCHEMA_NOT_WRITABLE', 'TABLES_NOT_OWNED');
+      await expectFound(
+        { DATABASE_URL: url.href },
+        'STATISTICS_HIDDEN',
+        'SCHEMA_NOT_WRITABLE',
+        'SCHEMA_NOT_WRITABLE',
+        'TABLES_NOT_OWNED',
+      );
     } finally {
       await asSuperuser(connectionString, `drop owned by ${role}`, `drop role ${role}`);
+    }
+  });
+
+  it('finds a user who does not see what others do, until it may', async () => {
+    const connectionString = await emptyDatabase();
+    const role = `${new URL(connectionString).pathname.slice(1)}_owner`;
+    const database = new URL(connectionString).pathname.slice(1);
+    await asSuperuser(
+      connectionString,
+      `create role ${role} login password 'secret'`,
+      `alter database ${database} owner to ${role}`,
+      `grant create on schema public to ${role}`,
+    );
+    const url = new URL(connectionString);
+    url.username = role;
+    url.password = 'secret';
+    const settings = { DATABASE_URL: url.href };
+    try {
+      await (await startService(settings)).stop();
+      const { text } = await examine(settings);
+      expect(text).to.contain(role);
+      await expectFound(settings, 'STATISTICS_HIDDEN');
+      await asSuperuser(connectionString, `grant pg_read_all_stats to ${role}`);
+      await expectFound(settings);
+    } finally {
+      await asSuperuser(
+        connectionString,
+        `reassign owned by ${role} to current_user`,
+        `drop owned by ${role}`,
+        `drop role ${role}`,
+      );
     }
   });
 

@@ -43,7 +43,7 @@ async function prepared(connectionString: string, stop: () => Promise<void>): Pr
   const name = `dps_test_${randomBytes(4).toString('hex')}`;
   const address = { connectionString, owner: { name, password: randomBytes(12).toString('hex') } };
   await onMaintenance(address, (client) =>
-    client.query(`create role ${name} login password '${address.owner.password}'`),
+    client.query(`create role ${name} login password '${address.owner.password}'; grant pg_read_all_stats to ${name}`),
   );
   return {
     address,

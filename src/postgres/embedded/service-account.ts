@@ -56,6 +56,7 @@ async function ensureRole(client: pg.Client, password: string): Promise<void> {
   if (found.rowCount === 0) {
     await client.query(`CREATE ROLE ${name} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS`);
   }
+  await client.query(`GRANT pg_read_all_stats TO ${name}`);
   await client.query(`ALTER ROLE ${name} PASSWORD ${client.escapeLiteral(password)}`);
 }
 
