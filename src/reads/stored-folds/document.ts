@@ -84,7 +84,8 @@ type StoredNode = [
 /** Most columns are of few kinds, and those of one kind are one value in memory. */
 const KINDS = 5_000;
 
-export async function writeState(state: State): Promise<string> {
+/** @returns the lines */
+export async function writeState(state: State): Promise<string[]> {
   const kinds = new Map<string, number>();
   const lines: string[] = [''];
   const slice = createTimeSlice();
@@ -93,33 +94,26 @@ export async function writeState(state: State): Promise<string> {
     if (slice.isOver()) await slice.yield();
   }
   lines[0] = `[${[...kinds.keys()].join(',')}]`;
-  return lines.join('\n');
+  return lines;
 }
 
-/** @throws when the text isn't one that `writeState` made */
-export async function readState(text: string, position: number): Promise<State> {
+/** @throws when the lines aren't those that `writeState` made */
+export async function readState(text: Iterable<string>, position: number): Promise<State> {
+  const lines = text[Symbol.iterator]();
   const slice = createTimeSlice();
   let { referencedBy, indexNames } = initialState();
   const collections = initialState().collections.asMutable();
-  const first = lineAt(text, 0);
-  const kinds = (JSON.parse(first) as unknown[]).map((kind) => grow(kind, COLUMN));
-  for (let from = first.length + 1; from < text.length;) {
-    const line = lineAt(text, from);
-    const node = fromStored(JSON.parse(line) as StoredNode, kinds);
+  const kinds = (JSON.parse(String(lines.next().value)) as unknown[]).map((kind) => grow(kind, COLUMN));
+  for (let line = lines.next(); line.done !== true; line = lines.next()) {
+    const node = fromStored(JSON.parse(line.value) as StoredNode, kinds);
     const name = node.collection.collection;
     collections.set(name, node);
     if (node.relations.size > 0) referencedBy = reindex(referencedBy, name, undefined, node.relations);
     const named = renameIndexes(indexNames, [{ collection: name, before: undefined, after: node.fields }]);
     indexNames = await runYielding(named, slice);
-    from += line.length + 1;
     if (slice.isOver()) await slice.yield();
   }
   return { position, collections: collections.asImmutable(), referencedBy, indexNames };
-}
-
-function lineAt(text: string, from: number): string {
-  const end = text.indexOf('\n', from);
-  return text.slice(from, end < 0 ? text.length : end);
 }
 
 function toStored(

@@ -1,7 +1,9 @@
 /** The rows of service_folds. */
-import { createHmac } from 'node:crypto';
-import { promisify } from 'node:util';
-import { gunzip, gzip } from 'node:zlib';
+import { type Hmac, createHmac } from 'node:crypto';
+import { buffer } from 'node:stream/consumers';
+import { createGunzip, createGzip } from 'node:zlib';
+import { type Texts, inChunks } from '../../kernel/bytes.js';
+import { runYielding } from '../../kernel/event-loop.js';
 import type { Queryable } from '../../postgres/pool.js';
 import type { Point } from '../../log/fold.js';
 import { own } from '../../postgres/own-tables.js';
@@ -24,8 +26,8 @@ export interface WrongFold {
   why: string;
 }
 
-const compress = promisify(gzip);
-const decompress = promisify(gunzip);
+/** Bytes that are hashed, and made text, at once: the whole would stop the event loop. */
+const CHUNK = 131_072;
 
 /** Positions of all folds of this format, ascending. */
 export async function foldPositions(db: Queryable): Promise<number[]> {
@@ -47,11 +49,11 @@ export async function readFold(db: Queryable, position: number, secret: string):
   if (row === undefined) return null;
   if (row.log_hash !== row.event_hash) return { position, why: 'it is of another log' };
   try {
-    const text = (await decompress(row.content)).toString();
-    const occurred_at = row.occurred_at.toISOString();
-    const head = { position, hash: row.event_hash, occurred_at };
-    if (hashOf(head, text, secret) !== row.hash) return { position, why: 'its hash does not fit what it says' };
-    return { state: await readState(text, position), head };
+    const head = { position, hash: row.event_hash, occurred_at: row.occurred_at.toISOString() };
+    const hash = hasherOf(head, secret);
+    const chunks = await unpacked(row.content, (chunk) => hash.update(chunk));
+    if (hash.digest('hex') !== row.hash) return { position, why: 'its hash does not fit what it says' };
+    return { state: await readState(linesIn(chunks), position), head };
   } catch (error) {
     return { position, why: `it can't be read (${(error as Error).message})` };
   }
@@ -59,20 +61,14 @@ export async function readFold(db: Queryable, position: number, secret: string):
 
 /** Takes the place of a fold that is there already. */
 export async function insertFold(db: Queryable, { state, head }: Point, secret: string): Promise<void> {
-  const text = await writeState(state);
+  const hash = hasherOf(head, secret);
+  const content = await packed(await writeState(state), (chunk) => hash.update(chunk));
   await db.query(
     `INSERT INTO ${own.folds} (position, format, event_hash, occurred_at, hash, content)
      VALUES ($1, $2, $3, $4, $5, $6)
      ON CONFLICT (position) DO UPDATE SET format = excluded.format, event_hash = excluded.event_hash,
        occurred_at = excluded.occurred_at, hash = excluded.hash, content = excluded.content, made_at = now()`,
-    [
-      head.position,
-      FOLD_FORMAT,
-      head.hash,
-      head.occurred_at,
-      hashOf(head, text, secret),
-      await compress(text, { level: 1 }),
-    ],
+    [head.position, FOLD_FORMAT, head.hash, head.occurred_at, hash.digest('hex'), content],
   );
 }
 
@@ -81,10 +77,48 @@ export async function deleteFold(db: Queryable, position: number): Promise<void>
 }
 
 /** Bound to the chain by the event's hash, and to the service by its secret: who can write rows can't make one. */
-function hashOf({ position, hash, occurred_at }: Point['head'], text: string, secret: string): string {
+function hasherOf({ position, hash, occurred_at }: Point['head'], secret: string): Hmac {
   return createHmac('sha256', `stored folds\n${secret}`)
     .update(JSON.stringify([FOLD_FORMAT, position, hash, occurred_at]))
-    .update('\n')
-    .update(text)
-    .digest('hex');
+    .update('\n');
+}
+
+async function packed(lines: readonly string[], see: (chunk: Buffer) => void): Promise<Buffer> {
+  const gzip = createGzip({ level: 1 });
+  const found = buffer(gzip);
+  await runYielding(
+    inChunks(joined(lines), (chunk) => {
+      see(chunk);
+      gzip.write(chunk);
+    }),
+  );
+  gzip.end();
+  return found;
+}
+
+function* joined(lines: readonly string[]): Texts & Generator<string, void, void> {
+  for (const [index, line] of lines.entries()) yield index === 0 ? line : `\n${line}`;
+}
+
+/** @throws when it isn't what `packed` made */
+async function unpacked(content: Buffer, see: (chunk: Buffer) => void): Promise<Buffer[]> {
+  const chunks: Buffer[] = [];
+  const gunzip = createGunzip({ chunkSize: CHUNK });
+  gunzip.end(content);
+  for await (const chunk of gunzip as AsyncIterable<Buffer>) {
+    see(chunk);
+    chunks.push(chunk);
+  }
+  return chunks;
+}
+
+function* linesIn(chunks: readonly Buffer[]): Generator<string, void, void> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for (const chunk of chunks) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
+  yield rest + decoder.decode();
 }
