@@ -44,6 +44,8 @@ async function build() {
     logLevel: 'warn',
     plugins: [react(), iconModules(), docsHeadings(ROOT), noteModules, licences(ROOT, inWorkers)],
     worker: { format: 'es', plugins: () => [noteWorkers] },
+    // Names of constraints are made as the service makes them, with a hash where they are long.
+    resolve: { alias: { 'node:crypto': join(SOURCE, 'shared', 'node-crypto.ts') } },
     define: { __ICONS__: JSON.stringify(ICONS_HASH) },
     html: { cspNonce: '%CSP_NONCE%' },
     build: {

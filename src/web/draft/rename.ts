@@ -1,4 +1,5 @@
 /** Other names in documents: every member that is exactly such a name follows, as it does in the service. */
+import { foreignKeyName } from '../../schema/model/constraint-names.js';
 import type { Collection, Field, ForeignKey, NewRelation } from '../../schema/model/model.js';
 
 /** New names by those that things have. */
@@ -90,10 +91,7 @@ type ManySide = Pick<NewRelation, 'many_collection' | 'many_field'>;
 
 /** A foreign key that nobody named is called as if the relation had been made so. */
 function followingKey(key: ForeignKey, before: ManySide, after: ManySide): ForeignKey {
-  const name = impliedName(after);
-  // The service shortens names that PostgreSQL would cut off, by their hash: those stay here as they are.
-  const isShort = new TextEncoder().encode(name).length <= 63;
-  return key.constraint_name === impliedName(before) && isShort ? { ...key, constraint_name: name } : key;
+  return key.constraint_name === impliedName(before) ? { ...key, constraint_name: impliedName(after) } : key;
 }
 
-const impliedName = ({ many_collection, many_field }: ManySide): string => `${many_collection}_${many_field}_foreign`;
+const impliedName = ({ many_collection, many_field }: ManySide): string => foreignKeyName(many_collection, many_field);

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { foreignKeyName } from '../../../src/schema/model/constraint-names.js';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import type { NewRelation } from '../../../src/schema/model/model.js';
 import type { State } from '../../../src/schema/model/state.js';
@@ -169,6 +170,25 @@ describe('a draft of the admin app', () => {
     const { conflicts, when } = appliedTo(start, remove(draft, 'fields', fieldAt(start, 'authors', 'articles')));
     expect(conflicts).to.deep.equal([]);
     when.then('collection.renamed articles', 'relation.deleted posts.author', 'field.deleted authors.articles');
+  });
+
+  it('removes it too where the key has a name that is shortened, after the rename or before it', () => {
+    const long = 'a_collection_with_a_name_that_fills_what_postgresql_has_for_it';
+    const renamed = renameCollection(EMPTY, 'articles', long);
+    const after = follow(start, appliedTo(start, renamed).when.then('collection.renamed articles'));
+    for (const [state, from, to] of [
+      [start, 'articles', long],
+      [after, long, 'posts'],
+    ] as const) {
+      const other = renameCollection(EMPTY, from, to);
+      const [drop] = byDraftNames(other, headOf(state, other)).relations.values();
+      expect(drop?.schema?.constraint_name).to.equal(foreignKeyName(to, 'author'));
+      const relation = { ...relationAt(state, from, 'author'), many_collection: to };
+      const draft = remove(other, 'relations', { ...relation, schema: drop?.schema ?? null });
+      const { conflicts, when } = appliedTo(state, remove(draft, 'fields', fieldAt(state, 'authors', 'articles')));
+      expect(conflicts).to.deep.equal([]);
+      when.then(`collection.renamed ${from}`, `relation.deleted ${to}.author`, 'field.deleted authors.articles');
+    }
   });
 
   it('removes a renamed thing by the name that it has', () => {
