@@ -4,7 +4,7 @@
  */
 import { textFault } from '../../kernel/text.js';
 import { checkExpression } from '../../schema/sql-text/expression.js';
-import { fits } from '../../schema/model/constraint-names.js';
+import { fits } from '../../schema/model/fitted-names.js';
 import {
   checkCollation,
   checkIndexDefinition,

@@ -1,10 +1,7 @@
 /** Names of the constraints and indexes that belong to a table: derived from what they are for, so they are not stored. */
-import { hash } from 'node:crypto';
 import type { ColumnExtras } from './extras.js';
+import { MAX_NAME_BYTES, cut, fitted, withHash } from './fitted-names.js';
 import { type CollectionNode, primaryKeyOf } from './state.js';
-
-/** PostgreSQL cuts longer names off. */
-export const MAX_NAME_BYTES = 63;
 
 export function primaryKeyName(collection: string): string {
   return fitted(collection, '_pkey', collection);
@@ -26,11 +23,6 @@ export function indexName(collection: string, field: string): string {
   return ownedByBoth(collection, field, '_index');
 }
 
-/** The name a foreign key gets when the caller gives none. Unique per table only, so it is hashed only when too long. */
-export function foreignKeyName(collection: string, field: string): string {
-  return fitted(`${collection}_${field}`, '_foreign', `${collection}\0${field}`);
-}
-
 /**
  * Indexes share one namespace per schema. `a_b` + `c` and `a` + `b_c` would meet in `a_b_c_index`, so names with an
  * underscore carry a hash of both parts.
@@ -40,16 +32,6 @@ function ownedByBoth(collection: string, field: string, suffix: string): string 
   const base = `${collection}_${field}`;
   if (!collection.includes('_') && !field.includes('_')) return fitted(base, suffix, key);
   return withHash(base, suffix, key);
-}
-
-function fitted(base: string, suffix: string, key: string): string {
-  const name = base + suffix;
-  return fits(name) ? name : withHash(base, suffix, key);
-}
-
-function withHash(base: string, suffix: string, key: string): string {
-  const end = `_${hash('sha256', key).slice(0, 8)}${suffix}`;
-  return cut(base, MAX_NAME_BYTES - end.length) + end;
 }
 
 interface Column {
@@ -80,22 +62,4 @@ export function postgresName(table: string, column: string, suffix: string): str
     else second -= 1;
   }
   return `${cut(table, first)}_${cut(column, second)}${suffix}`;
-}
-
-/** Whether PostgreSQL keeps the whole name. A UTF-16 unit is at most 3 bytes, so short names need no counting. */
-export function fits(name: string): boolean {
-  return name.length * 3 <= MAX_NAME_BYTES || Buffer.byteLength(name) <= MAX_NAME_BYTES;
-}
-
-/** The longest beginning of `text` that is whole characters and at most `bytes` long in UTF-8. */
-function cut(text: string, bytes: number): string {
-  if (Buffer.byteLength(text) <= bytes) return text;
-  let length = 0;
-  let end = 0;
-  for (const character of text) {
-    length += Buffer.byteLength(character);
-    if (length > bytes) break;
-    end += character.length;
-  }
-  return text.slice(0, end);
 }

@@ -3,7 +3,8 @@
  * that were made from it. Whatever decides does this, and the event says it.
  */
 import { type Names, type Renaming, replaceNodes } from '../fold/renaming.js';
-import { foreignKeyName, postgresName } from '../model/constraint-names.js';
+import { postgresName } from '../model/constraint-names.js';
+import { foreignKeyName } from '../model/fitted-names.js';
 import { tablesAbove, withPartitions } from '../model/order.js';
 import type { ColumnExtras, TableExtras } from '../model/extras.js';
 import type { Field, Relation, TableSchema } from '../model/model.js';

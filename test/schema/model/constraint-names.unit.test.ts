@@ -1,13 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { character } from '../../support/characters.js';
-import {
-  foreignKeyName,
-  indexName,
-  primaryKeyName,
-  primaryKeyNameOf,
-  uniqueName,
-} from '../../../src/schema/model/constraint-names.js';
+import { indexName, primaryKeyName, primaryKeyNameOf, uniqueName } from '../../../src/schema/model/constraint-names.js';
+import { foreignKeyName } from '../../../src/schema/model/fitted-names.js';
 import type { Collection } from '../../../src/schema/model/model.js';
 import { stateOf } from '../invariants/states.js';
 
