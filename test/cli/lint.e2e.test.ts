@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { json } from '../support/client.js';
 import { dps } from '../support/dps.js';
+import { sarifSchema } from '../support/sarif.js';
 import { withService } from '../support/with-service.js';
 
 interface Shown {
@@ -195,21 +195,3 @@ describe('dps lint', () => {
     expect((await lint(await fileOf('list.json', '[]'))).code).to.equal(2);
   });
 });
-
-interface Validate {
-  (value: unknown): boolean;
-  errors?: unknown;
-}
-
-/** The official schema is of draft 4, which the validator that comes with it reads, and ours does not. */
-function sarifSchema(): Validate {
-  const path = createRequire(import.meta.url).resolve('@microsoft/jest-sarif/lib/schemas/sarif-2.1.0-rtm.5.json');
-  const theirs = createRequire(path);
-  const Draft4 = theirs('ajv') as new (options: object) => {
-    addMetaSchema(schema: unknown): void;
-    compile(schema: unknown): Validate;
-  };
-  const ajv = new Draft4({ schemaId: 'id', allErrors: true, logger: false });
-  ajv.addMetaSchema(theirs('ajv/lib/refs/json-schema-draft-04.json'));
-  return ajv.compile(theirs(path));
-}

@@ -260,4 +260,19 @@ describe('POST /schema/merge', () => {
     expect(deep.status, deep.text).to.equal(400);
     expect(deep.text).to.contain('resolve[0].place');
   });
+
+  it('says what looks renamed of what it does, not of what was done already', async () => {
+    const renamed = changed(({ fields }) => {
+      Object.assign(fields.find(({ field }) => field === 'body') ?? {}, { field: 'text', schema: {}, meta: {} });
+    });
+    const codes = async (theirs: Snapshot): Promise<string[]> => {
+      const { status, text, json: answer } = await merge(theirs);
+      expect(status, text).to.equal(200);
+      return ((answer as { warnings?: { code: string }[] }).warnings ?? []).map(({ code }) => code);
+    };
+    expect(await codes(renamed)).to.include('LOOKS_RENAMED');
+    await done('/fields/articles/body', 'DELETE');
+    await done('/fields/articles', 'POST', { field: 'text', type: 'text', interface: 'input' });
+    expect(await codes((await client('/schema/snapshot')).json as Snapshot)).to.deep.equal([]);
+  });
 });

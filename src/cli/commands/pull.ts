@@ -4,7 +4,7 @@ import { json } from '../output.js';
 import { LOCK } from '../schema-files/lock.js';
 import { presentFiles, withLock } from '../schema-files/present-files.js';
 import { readLockIn } from '../schema-files/read-folder.js';
-import { type FolderChange, changeOf, writeFolder } from '../schema-files/write-folder.js';
+import { type FolderChange, changeOf, updateFolder } from '../schema-files/write-folder.js';
 
 export async function pull(invocation: Invocation): Promise<ExitCode> {
   const [directory = ''] = invocation.positionals;
@@ -30,8 +30,7 @@ export async function pullInto(
   directory: string,
   present: Awaited<ReturnType<typeof presentFiles>>,
 ): Promise<FolderChange> {
-  const change = await changeOf(directory, withLock(present));
-  await writeFolder(directory, change);
+  const change = await updateFolder(directory, withLock(present));
   if (change.foreign.length > 0) terminal.note(`Left alone: ${named(change.foreign)}.`);
   return change;
 }

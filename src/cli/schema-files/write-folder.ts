@@ -4,6 +4,7 @@ import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { parseYaml, YamlError } from '../../http/formats/yaml.js';
 import { OperatorError } from '../../kernel/operator-error.js';
+import { WRITING, exclusively } from './exclusively.js';
 import { collectionOf } from './file-names.js';
 import { LOCK } from './lock.js';
 import { FOLDER, isMissing, namesIn, readWithin } from './read-folder.js';
@@ -45,13 +46,16 @@ async function textIn(directory: string, file: string): Promise<string | null> {
   }
 }
 
-/** What stands in the directory beside the files of a schema; hidden files are nobody's business. */
-async function besides(directory: string): Promise<string[]> {
-  const names = await readdir(directory).catch((error: unknown) => {
+/** None in a folder that isn't there. */
+const namesOf = (folder: string): Promise<string[]> =>
+  readdir(folder).catch((error: unknown) => {
     if (isMissing(error)) return [];
     throw error;
   });
-  return names.filter((name) => name !== FOLDER && name !== LOCK && !name.startsWith('.')).sort();
+
+/** What stands in the directory beside the files of a schema; hidden files are nobody's business. */
+async function besides(directory: string): Promise<string[]> {
+  return (await namesOf(directory)).filter((name) => name !== FOLDER && name !== LOCK && !name.startsWith('.')).sort();
 }
 
 /** Whether a file is one of a collection: others may have names like ours. */
@@ -67,9 +71,34 @@ async function isOurs(directory: string, name: string): Promise<boolean> {
   }
 }
 
-/** The lock is written last: as long as it isn't, the files are changes of what it says. */
-export async function writeFolder(directory: string, change: FolderChange): Promise<void> {
-  await mkdir(join(directory, FOLDER), { recursive: true });
+/**
+ * Makes the directory hold `files`; of two that do so at once, one is refused. The lock is written last: as long as it
+ * isn't, what is new already is what both sides changed alike, so a merge makes nothing of it.
+ * @returns what was changed
+ */
+export async function updateFolder(directory: string, files: ReadonlyMap<string, string>): Promise<FolderChange> {
+  const change = await changeOf(directory, files);
+  if (change.written.size + change.removed.length + (await restsIn(directory)).length === 0) return change;
+  await writing(() => mkdir(join(directory, FOLDER), { recursive: true }));
+  return exclusively(directory, async () => {
+    // Somebody else may have written since.
+    const now = await changeOf(directory, files);
+    await writing(() => writeFolder(directory, now));
+    return now;
+  });
+}
+
+async function writing(work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work();
+  } catch (cause) {
+    throw new OperatorError(`The files can't be written (${(cause as Error).message}).`, { cause });
+  }
+}
+
+async function writeFolder(directory: string, change: FolderChange): Promise<void> {
+  const mark = join(directory, WRITING);
+  for (const rest of await restsIn(directory)) if (rest !== mark) await rm(rest, { force: true });
   const made: [temporary: string, path: string][] = [];
   try {
     for (const [file, text] of change.written) {
@@ -82,9 +111,20 @@ export async function writeFolder(directory: string, change: FolderChange): Prom
     for (const [temporary, path] of made.filter((each) => !isLock(each))) await rename(temporary, path);
     for (const file of change.removed) await rm(join(directory, file));
     for (const [temporary, path] of made.filter(isLock)) await rename(temporary, path);
-  } catch (cause) {
+  } catch (error) {
     for (const [temporary] of made) await rm(temporary, { force: true });
-    const { message } = cause as Error;
-    throw new OperatorError(`The files can't be written (${message}).`, { cause });
+    throw error;
   }
+}
+
+const TEMPORARY = /^\.[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\.tmp$/;
+
+/** What one that was killed left; as long as another one is at work, what it writes to. */
+async function restsIn(directory: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const folder of [directory, join(directory, FOLDER)]) {
+    const names = await namesOf(folder);
+    found.push(...names.filter((name) => name === WRITING || TEMPORARY.test(name)).map((name) => join(folder, name)));
+  }
+  return found;
 }

@@ -39,6 +39,8 @@ const MEMBERS = new Set(['version', 'service', 'vendor', 'collections', 'fields'
 
 /** What a snapshot asks for, by its own names, and what was left out of an imported one. */
 export interface Desired {
+  /** What it was compared with, by the names of the snapshot. */
+  named: State;
   desired: DesiredState;
   warnings: Warning[];
 }
@@ -46,11 +48,11 @@ export interface Desired {
 export function* compareSnapshot(state: State, body: unknown, options: CompareOptions): Resumable<Result<Comparison>> {
   const read = yield* desiredBy(state, body, options);
   if (!read.ok) return read;
-  const { desired, warnings } = read.value;
+  const { named, desired, warnings } = read.value;
   return ok({
     hash: yield* snapshotHash(state, options.release),
     diff: yield* diffStates(state, desired.state, desired.touched),
-    warnings,
+    warnings: [...warnings, ...(yield* looksRenamed(named, desired.state, desired.touched))],
     desired,
   });
 }
@@ -72,7 +74,8 @@ export function* desiredBy(state: State, body: unknown, options: CompareOptions)
   const problems = renameProblems(desired.state, renamed.renames, named.unwritten);
   if (problems.length > 0) return refuse(...problems.map((problem) => locate(problem, snapshotPlaces(body))));
   return ok({
-    warnings: [...warnings, ...renamed.notes, ...(yield* looksRenamed(named.state, desired.state, desired.touched))],
+    named: named.state,
+    warnings: [...warnings, ...renamed.notes],
     desired: { state: desired.state, touched: new Set([...named.touched, ...desired.touched]) },
   });
 }
@@ -82,7 +85,7 @@ function* desiredOf(
   state: State,
   body: { [member: string]: unknown },
   { release, mode }: CompareOptions,
-): Resumable<Result<Desired>> {
+): Resumable<Result<Omit<Desired, 'named'>>> {
   const imported = body['service'] !== release || body['vendor'] !== VENDOR;
   const parts = imported ? importedParts(state, body, mode) : ownParts(body);
   if (!parts.ok) return parts;

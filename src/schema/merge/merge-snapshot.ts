@@ -2,6 +2,7 @@
 import { type Problem, type Result, invalid, ok, refuse } from '../../kernel/problem.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { type Comparison, type CompareOptions, desiredBy } from '../compare/compare-snapshot.js';
+import { looksRenamed } from '../compare/looks-renamed.js';
 import { diffStates } from '../diff/diff.js';
 import { type State, initialState } from '../model/state.js';
 import { snapshotHash } from '../snapshot/snapshot.js';
@@ -30,12 +31,12 @@ export function* mergeSnapshot(
   const merged = yield* mergeStates({ base, ours, theirs: desired.state }, resolutions);
   if (merged.unused.length > 0) return refuse(...merged.unused.map(nothingToDecide));
   if (merged.kind === 'conflicts') return ok(merged);
-  const { state, touched } = merged;
+  const { ours: named, state, touched } = merged;
   return ok({
     kind: 'merged',
     hash: yield* snapshotHash(ours, options.release),
     diff: yield* diffStates(ours, state, touched),
-    warnings,
+    warnings: [...warnings, ...(yield* looksRenamed(named, state, touched))],
     desired: { state, touched },
   });
 }

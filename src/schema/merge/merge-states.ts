@@ -29,8 +29,8 @@ export interface MergeSides {
 export type MergedStates =
   /** Nothing is done. */
   | { kind: 'conflicts'; conflicts: MergeConflict[]; unused: number[] }
-  /** `touched`: the collections in which it may differ from ours, by the names of both. */
-  | { kind: 'merged'; state: State; touched: ReadonlySet<string>; unused: number[] };
+  /** `ours` by the names of the result; `touched`: the collections in which it may differ from ours, by the names of both. */
+  | { kind: 'merged'; ours: State; state: State; touched: ReadonlySet<string>; unused: number[] };
 
 /**
  * Member by member: what one side changed is changed, what both changed alike too, and what both changed otherwise is a
@@ -61,7 +61,7 @@ export function* mergeStates(sides: MergeSides, resolutions: readonly Resolution
   const invalid = yield* invalidities(named, state, draft.touched);
   if (invalid.length > 0) return { kind: 'conflicts', conflicts: invalid, unused: yield* unused() };
   const touched = new Set([...draft.touched, ...named.renames.collections.keys()]);
-  return { kind: 'merged', state, touched, unused: yield* unused() };
+  return { kind: 'merged', ours: named.ours, state, touched, unused: yield* unused() };
 }
 
 type Nodes = Sides<CollectionNode>;

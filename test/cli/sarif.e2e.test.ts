@@ -1,0 +1,80 @@
+/** SARIF of a folder, by `dps plan` and `dps lint`: as its schema has it, whatever things are called. */
+import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { json } from '../support/client.js';
+import { type Ran, dps } from '../support/dps.js';
+import { sarifSchema } from '../support/sarif.js';
+import { withService } from '../support/with-service.js';
+
+interface Result {
+  ruleId: string;
+  level: string;
+  locations?: { physicalLocation?: { artifactLocation: { uri: string }; region: { startLine: number } } }[];
+}
+
+const NAMES = ['plain', 'A "quoted", one', 'é 100%', 'a/../b', '<b>'];
+
+describe('SARIF of a folder', () => {
+  const { service, client } = withService();
+  const validate = sarifSchema();
+  let directory: string;
+
+  const run = (...args: string[]): Promise<Ran> => dps(args, { DPS_URL: service.url, DPS_TOKEN: service.adminToken });
+
+  before(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'dps-sarif-'));
+    const field = { field: 'title', type: 'string', interface: 'input' };
+    const made = await client(
+      '/collections',
+      json(NAMES.map((name) => ({ collection: name, schema: {}, fields: [field] }))),
+    );
+    expect(made.status, made.text).to.equal(200);
+    expect((await run('pull', directory)).code).to.equal(0);
+  });
+  after(() => rm(directory, { recursive: true, force: true }));
+
+  async function results(command: 'plan' | 'lint', code: number): Promise<Result[]> {
+    const { code: ended, out, err } = await run(command, directory, '--format', 'sarif');
+    expect([ended, err], command).to.deep.equal([code, '']);
+    const log = JSON.parse(out) as { runs: { results: Result[] }[] };
+    expect(validate(log), JSON.stringify(validate.errors)).to.equal(true);
+    return log.runs[0]?.results ?? [];
+  }
+
+  it('has no result where nothing changes', async () => {
+    expect(await results('plan', 0)).to.deep.equal([]);
+    expect(await results('lint', 0)).to.deep.equal([]);
+  });
+
+  it('names file and line of every change, and none of what is removed', async () => {
+    const [gone = '', ...files] = (await readdir(join(directory, 'collections'))).map((name) =>
+      join(directory, 'collections', name),
+    );
+    for (const file of files) {
+      const text = await readFile(file, 'utf8');
+      await writeFile(file, text.replace(/(field: title[^]*?)is_nullable: true/, '$1is_nullable: false'));
+    }
+    await rm(gone);
+    const planned = await results('plan', 1);
+    expect(await results('lint', 1)).to.deep.equal(planned);
+    const [lost, others] = [true, false].map((is) => planned.filter(({ ruleId }) => (ruleId === 'LOSES_DATA') === is));
+    expect(lost?.map(({ locations }) => locations?.[0]?.physicalLocation)).to.deep.equal([undefined]);
+    const named = new Set<string>();
+    for (const { locations } of others ?? []) {
+      const at = locations?.[0]?.physicalLocation;
+      const file = new URL(at?.artifactLocation.uri ?? '').pathname;
+      const lines = (await readFile(decodeURIComponent(file), 'utf8')).split('\n');
+      expect(lines[(at?.region.startLine ?? 0) - 1]).to.match(/^ {2}- field: title$/);
+      named.add(decodeURIComponent(file));
+    }
+    expect([...named].sort()).to.deep.equal(files.sort());
+  });
+
+  it('has the exit codes that scripts go by: 0 nothing, 1 changes, 2 wrong, 3 refused by the policy', async () => {
+    expect((await run('plan', directory)).code).to.equal(1);
+    expect((await run('plan', join(directory, 'nowhere'))).code).to.equal(2);
+    expect((await run('plan', directory, '--format', 'xml')).code).to.equal(2);
+  });
+});
