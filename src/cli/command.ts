@@ -1,8 +1,9 @@
 /** What a command of `dps` gets to work with, and what it answers. One file in commands/ each. */
 import type { Config } from '../config.js';
+import { OperatorError } from '../kernel/operator-error.js';
 
-/** 0 fine, 1 differences found, 2 wrong usage or failure. */
-export type ExitCode = 0 | 1 | 2;
+/** 0 fine, 1 differences found, 2 wrong usage or failure, 3 refused by the policy. */
+export type ExitCode = 0 | 1 | 2 | 3;
 
 /** The options as commander reads them, by their names in camel case: `dataDir`. */
 export type Values = Readonly<Record<string, unknown>>;
@@ -37,6 +38,11 @@ export type Run = (invocation: Invocation) => ExitCode | Promise<ExitCode>;
 /** The command line is wrong: shown with a pointer to the command's help. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
+}
+
+/** The policy refuses what was asked for. */
+export class PolicyRefusedError extends OperatorError {
+  readonly code: ExitCode = 3;
 }
 
 /** The text of an option; undefined when absent. */

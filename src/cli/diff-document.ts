@@ -1,4 +1,5 @@
 /** A diff as the service answers it, in words. */
+import { policyText } from './policy.js';
 
 interface Change {
   kind: string;
@@ -22,6 +23,8 @@ export interface Warning {
   collection?: string;
   field?: string;
   message: string;
+  /** What the policy does about it. */
+  action?: string;
 }
 
 export interface DiffDocument {
@@ -47,9 +50,12 @@ export function describeDiff(document: DiffDocument): string {
   return lines.join('\n');
 }
 
-export function describeWarning({ code, collection, field, message }: Warning): string {
+export function describeWarning(warning: Warning): string {
+  const { code, collection, field, message } = warning;
   const place = [collection, field].filter((name) => name !== undefined).join('.');
-  return place === '' ? `${code}: ${message}` : `${code} ${place}: ${message}`;
+  const policy = policyText(warning);
+  const said = policy === undefined ? message : `${message}; ${policy}`;
+  return place === '' ? `${code}: ${said}` : `${code} ${place}: ${said}`;
 }
 
 function describeEntry(kind: string, { collection, field, diff }: Entry): string {

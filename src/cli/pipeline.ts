@@ -5,8 +5,9 @@ import { OperatorError } from '../kernel/operator-error.js';
 import { readDatabase } from '../postgres/database.js';
 import { createStore } from '../reads/store.js';
 import { readRelease } from '../release.js';
-import { type Invocation, text } from './command.js';
+import { type Invocation, PolicyRefusedError, text } from './command.js';
 import { withDatabase } from './database.js';
+import { acknowledged } from './policy.js';
 import { silentLogger } from './silent-logger.js';
 
 export interface Workplace {
@@ -32,12 +33,15 @@ export function withPipeline<T>(invocation: Invocation, work: (place: Workplace)
 export function operatorsRequest(command: string, { environment, values }: Invocation): RequestContext {
   const name = environment['USER'] ?? environment['LOGNAME'] ?? 'operator';
   const actor = { id: 'dps', name: `${name} (dps)` };
+  const findings = acknowledged(values);
   return {
+    ...(findings.length > 0 && { acknowledges: { findings, at: () => ['--acknowledge'] } }),
     cause: { actor, command, reason: text(values, 'reason') ?? null, request_id: null, ip: null, user_agent: 'dps' },
   };
 }
 
 /** A refusal as an error for the operator, one line for each problem. */
 export function refusedByService({ problems }: Refusal): OperatorError {
-  return new OperatorError(problems.map(({ message }) => message).join('\n'));
+  const message = problems.map((problem) => problem.message).join('\n');
+  return problems[0]?.code === 'POLICY_REFUSED' ? new PolicyRefusedError(message) : new OperatorError(message);
 }

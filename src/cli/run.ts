@@ -1,6 +1,6 @@
 /** From the command line to a command and its exit code. */
 import type { Command, CommanderError } from 'commander';
-import type { ExitCode, Invocation, Run } from './command.js';
+import { type ExitCode, type Invocation, PolicyRefusedError, type Run } from './command.js';
 import { explain } from './failure.js';
 import { withPlace } from './place.js';
 import { createProgram } from './program.js';
@@ -24,7 +24,7 @@ export async function runCli(args: readonly string[], surroundings: Surroundings
   } catch (error) {
     if (isCommanders(error)) return error.exitCode === 0 ? 0 : 2;
     terminal.note(explain(error, surroundings.environment, values));
-    return 2;
+    return error instanceof PolicyRefusedError ? error.code : 2;
   }
 }
 

@@ -4,10 +4,11 @@ import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { text as readText } from 'node:stream/consumers';
 import { OperatorError } from '../kernel/operator-error.js';
-import { type Invocation, UsageError, text } from './command.js';
+import { type Invocation, PolicyRefusedError, UsageError, text } from './command.js';
+import { acknowledgeHeader } from './policy.js';
 
 export interface ServiceRequest {
-  method?: 'GET' | 'POST' | 'DELETE';
+  method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   query?: Readonly<Record<string, string | undefined>>;
   /** With its content type. */
   body?: { type: string; content: Buffer };
@@ -19,6 +20,12 @@ export interface Answered {
   text: string;
   headers: IncomingMessage['headers'];
 }
+
+/** The headers of a change: why, and what its maker knows of. @throws UsageError */
+export const changeHeaders = (invocation: Invocation): Record<string, string> => ({
+  ...reasonHeader(invocation),
+  ...acknowledgeHeader(invocation.values),
+});
 
 /** The header that says why, of commands with --reason. @throws UsageError when it isn't one line */
 export function reasonHeader({ values }: Invocation): Record<string, string> {
@@ -60,8 +67,19 @@ export async function askForAll<T>(
 /** The same, with the answer's headers. */
 export async function askFully(invocation: Invocation, path: string, request: ServiceRequest = {}): Promise<Answered> {
   const answer = await askAnyway(invocation, path, request);
-  if (answer.status < 200 || answer.status > 299) throw new OperatorError(refusal(answer.status, answer.text));
+  if (answer.status < 200 || answer.status > 299) throw refusedBy(answer);
   return answer;
+}
+
+function refusedBy({ status, text: content }: Answered): OperatorError {
+  const message = refusal(status, content);
+  return isByPolicy(status, content) ? new PolicyRefusedError(message) : new OperatorError(message);
+}
+
+function isByPolicy(status: number, content: string): boolean {
+  if (status !== 422) return false;
+  const { errors } = JSON.parse(content) as { errors: { extensions?: { code?: string } }[] };
+  return errors[0]?.extensions?.code === 'POLICY_REFUSED';
 }
 
 /** The same, whatever the answer is. @throws OperatorError when there is none */

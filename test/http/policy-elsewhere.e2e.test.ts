@@ -127,7 +127,7 @@ describe('the policy of two processes on one database', () => {
         await changer.ok('DELETE', `/collections/c${round}`);
       }
     } finally {
-      await Promise.all([one, other].map((api) => api?.stop()));
+      await Promise.all([one, other].map(async (api) => api?.stop()));
       await Promise.all(services.map((service) => service.stop()));
       await database.drop();
     }
@@ -160,7 +160,7 @@ describe('the policy of two processes on one database', () => {
           ]);
       }
     } finally {
-      await Promise.all([one, other].map((api) => api?.stop()));
+      await Promise.all([one, other].map(async (api) => api?.stop()));
       await Promise.all(services.map((service) => service.stop()));
       await database.drop();
     }

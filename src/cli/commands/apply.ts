@@ -3,7 +3,8 @@ import { type ExitCode, type Invocation, UsageError, text, texts } from '../comm
 import { type DiffDocument, type Warning, describeWarning, isEmpty } from '../diff-document.js';
 import { type DocumentBody, parseDocument, readDocument } from '../document.js';
 import { json } from '../output.js';
-import { type Answered, ask, askFully, reasonHeader } from '../service.js';
+import { stoppedBy } from '../policy.js';
+import { type Answered, ask, askFully, changeHeaders } from '../service.js';
 import { type ShownChange, followChange } from '../follow-change.js';
 
 /** What a dry run answers. */
@@ -33,7 +34,7 @@ interface Applied {
 }
 
 export async function apply(invocation: Invocation): Promise<ExitCode> {
-  reasonHeader(invocation);
+  changeHeaders(invocation);
   const body = await readDiff(invocation);
   return body === null ? nothingToDo(invocation) : carryOut(invocation, body);
 }
@@ -41,23 +42,28 @@ export async function apply(invocation: Invocation): Promise<ExitCode> {
 /** Shows the plan of a diff, asks what has to be asked, and applies it. */
 export async function carryOut(invocation: Invocation, body: DocumentBody): Promise<ExitCode> {
   const { values, terminal } = invocation;
-  const headers = reasonHeader(invocation);
+  const headers = changeHeaders(invocation);
   const online = values['online'] === true ? { online: 'true' } : {};
   const plan = JSON.parse(
     await ask(invocation, '/schema/apply', { method: 'POST', query: { dry_run: 'true', ...online }, body }),
   ) as Plan;
   const asJson = values['json'] === true;
-  if (plan.accepted === false || values['dryRun'] === true) {
-    terminal.print(asJson ? json(plan) : describePlan(plan));
-    return plan.accepted === false ? 2 : 0;
-  }
-  if (!asJson) terminal.print(describePlan(plan));
+  const verdict = verdictOn(plan, values);
+  const ends = verdict !== 0 || values['dryRun'] === true;
+  if (ends || !asJson) terminal.print(asJson ? json(plan) : describePlan(plan));
+  if (ends) return verdict;
   if (!(await mayBegin(invocation, plan))) {
     terminal.note('Nothing was changed.');
     return 2;
   }
   const answer = await askFully(invocation, '/schema/apply', { method: 'POST', query: online, body, headers });
   return told(invocation, answer, plan);
+}
+
+/** Why it can't be carried out, as an exit code; 0: it can. */
+function verdictOn({ accepted, warnings }: Plan, values: Invocation['values']): ExitCode {
+  if (accepted === false) return 2;
+  return stoppedBy(warnings, values).length > 0 ? 3 : 0;
 }
 
 /** Waits, where what was asked for is prepared first. */

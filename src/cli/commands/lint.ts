@@ -5,6 +5,7 @@ import { type ExitCode, type Invocation, UsageError, text } from '../command.js'
 import { parseDocument, readDocument } from '../document.js';
 import { FINDING_FORMATS, type FindingFormat, type Shown, type Source, printFindings } from '../findings/index.js';
 import { deliver } from '../output.js';
+import { stoppedBy } from '../policy.js';
 import { locateIn, mergeFiles } from '../schema-files/merge-files.js';
 import { type ServiceRequest, ask } from '../service.js';
 
@@ -19,6 +20,7 @@ export async function lint(invocation: Invocation): Promise<ExitCode> {
   const { findings, source } = await find(invocation);
   const named = text(values, 'format') ?? (values['json'] === true ? 'json' : 'text');
   await deliver(invocation, printFindings(findings, oneOf<FindingFormat>(named, FINDING_FORMATS), source));
+  if (stoppedBy(findings, values).length > 0) return 3;
   return findings.some((each) => LEVELS.indexOf(each.level ?? 'warn') >= LEVELS.indexOf(level)) ? 1 : 0;
 }
 

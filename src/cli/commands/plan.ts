@@ -3,6 +3,7 @@ import { type ExitCode, type Invocation, text } from '../command.js';
 import { type DiffDocument, describeDiff, isEmpty } from '../diff-document.js';
 import { type Source, printFindings } from '../findings/index.js';
 import { deliver, json } from '../output.js';
+import { stoppedBy } from '../policy.js';
 import { locateIn, mergeFiles } from '../schema-files/merge-files.js';
 import { planMarkdown } from '../schema-files/plan-markdown.js';
 
@@ -14,12 +15,13 @@ const WRITERS: Readonly<Record<string, (document: DiffDocument, source: Source) 
   sarif: ({ warnings = [] }, source) => printFindings(warnings, 'sarif', source),
 };
 
-/** 0: nothing to do; 1: changes. */
+/** 0: nothing to do; 1: changes; 3: changes that the policy stops. */
 export async function plan(invocation: Invocation): Promise<ExitCode> {
   const [directory = ''] = invocation.positionals;
   const { document, files } = await mergeFiles(invocation, directory);
   const format = invocation.values['json'] === true ? 'json' : (text(invocation.values, 'format') ?? 'text');
   const source = { file: null, text: '', locate: locateIn(files, directory) };
   await deliver(invocation, (WRITERS[format] ?? describeDiff)(document, source));
-  return isEmpty(document) ? 0 : 1;
+  if (isEmpty(document)) return 0;
+  return stoppedBy(document.warnings, invocation.values).length > 0 ? 3 : 1;
 }

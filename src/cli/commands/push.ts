@@ -3,13 +3,13 @@ import { type ExitCode, type Invocation, text } from '../command.js';
 import { isEmpty } from '../diff-document.js';
 import { mergeFiles } from '../schema-files/merge-files.js';
 import { presentFiles } from '../schema-files/present-files.js';
-import { reasonHeader } from '../service.js';
+import { changeHeaders } from '../service.js';
 import { carryOut, nothingToDo } from './apply.js';
 import { pullInto } from './pull.js';
 
 export async function push(invocation: Invocation): Promise<ExitCode> {
   const [directory = ''] = invocation.positionals;
-  reasonHeader(invocation);
+  changeHeaders(invocation);
   const { answer, document } = await mergeFiles(invocation, directory);
   const code = isEmpty(document)
     ? nothingToDo(invocation)

@@ -1,13 +1,13 @@
 import type { ExitCode, Invocation } from '../command.js';
 import { type Warning, describeWarning } from '../diff-document.js';
 import { namedPlace } from '../named-place.js';
-import { ask, reasonHeader } from '../service.js';
+import { ask, changeHeaders } from '../service.js';
 
 /** `articles posts` gives a collection another name, `posts.title headline` a field. */
 export async function rename(invocation: Invocation): Promise<ExitCode> {
   const { positionals, terminal, values } = invocation;
   const [from = '', to = ''] = positionals;
-  const headers = reasonHeader(invocation);
+  const headers = changeHeaders(invocation);
   const { data: managed } = JSON.parse(await ask(invocation, '/collections', { query: { fields: 'collection' } })) as {
     data: { collection: string }[];
   };

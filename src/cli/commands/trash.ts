@@ -1,7 +1,7 @@
 import { type ExitCode, type Invocation, UsageError, text, texts } from '../command.js';
 import { type Warning, describeWarning } from '../diff-document.js';
 import { json, table } from '../output.js';
-import { ask, askForAll, reasonHeader } from '../service.js';
+import { ask, askForAll, changeHeaders, reasonHeader } from '../service.js';
 
 interface Entry {
   position: number;
@@ -52,7 +52,7 @@ export async function restore(invocation: Invocation): Promise<ExitCode> {
     method: 'POST',
     query: { dry_run: values['dryRun'] === true ? 'true' : undefined },
     body: { type: 'application/json', content: Buffer.from(JSON.stringify(request)) },
-    headers: reasonHeader(invocation),
+    headers: changeHeaders(invocation),
   });
   if (values['json'] === true) {
     terminal.print(answer.trimEnd());

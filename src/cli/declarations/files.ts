@@ -1,6 +1,6 @@
 /** The schema as files: of git, and of programs. */
 import type { Command } from 'commander';
-import { type Does, FORCE, base, onService, oneOf, output, reason, repeatable, take } from './options.js';
+import { type Does, FORCE, acknowledge, base, onService, oneOf, output, reason, repeatable, take } from './options.js';
 
 const PLAN_FORMATS = ['text', 'json', 'markdown', 'github', 'sarif'];
 
@@ -26,12 +26,13 @@ Files of collections that are no more are removed; what isn't theirs is left alo
       `What files that "dps pull" wrote, and somebody changed, would change on a running service.
 
 What others changed there since stays. Exit code 0 when there is nothing to do, 1 when there are changes, 2 when both
-changed the same otherwise or the files are wrong.`,
+changed the same otherwise or the files are wrong, 3 when the policy stops them.`,
     )
     .argument('<directory>', DIRECTORY)
     .addOption(base())
     .addOption(take())
     .option('--force', FORCE)
+    .addOption(acknowledge())
     .addOption(
       oneOf('--format <format>', `text by default; github: annotations; sarif: for code scanning`, PLAN_FORMATS),
     )
@@ -56,6 +57,7 @@ What others changed there since stays. Then the files are written again, as the 
       repeatable('--allow-drop <name>', 'this collection, or this field (posts.title), may lose its data; repeatable'),
     )
     .option('--force', FORCE)
+    .addOption(acknowledge())
     .addOption(reason());
   does(onService(push), async () => (await import('../commands/push.js')).push);
 

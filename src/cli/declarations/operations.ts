@@ -1,6 +1,6 @@
 /** Running, checking and repairing: what operators do. */
 import type { Command } from 'commander';
-import { type Does, onDatabase, reason, repeatable } from './options.js';
+import { type Does, acknowledge, onDatabase, reason, repeatable } from './options.js';
 
 const PLACE =
   "On the service's database (DATABASE_URL, or the embedded server of DATA_DIR), while the service runs or not.";
@@ -83,6 +83,7 @@ Unmanaged tables are named and no drift. Exit code 1 when something differs, aft
     )
     .option('--accept [place...]', 'take what is there into the log: all, or collections and fields (collection.field)')
     .option('--dry-run', 'with --accept: only say what would be taken')
+    .addOption(acknowledge())
     .addOption(reason());
   does(onDatabase(drift), async () => (await import('../commands/drift.js')).drift);
 }
@@ -100,10 +101,11 @@ left tables out.`,
     .argument('[table...]', 'the tables')
     .option('--all', "every table that isn't managed yet")
     .option('--dry-run', 'only say what would be adopted')
+    .addOption(acknowledge())
     .addOption(reason());
   does(onDatabase(adopt), async () => (await import('../commands/adopt.js')).adopt);
 
-  const acknowledge = program
+  const acknowledgeLog = program
     .command('acknowledge-log')
     .summary('go on with a log that is not the one that was seen')
     .description(
@@ -112,7 +114,7 @@ restored, or because it was changed by hand. Nothing is changed until this is ac
 noticed, and what was kept of the other log is dropped. Look first: "dps verify" says what is missing. ${PLACE}`,
     )
     .addOption(reason());
-  does(onDatabase(acknowledge), async () => (await import('../commands/acknowledge-log.js')).acknowledgeLog);
+  does(onDatabase(acknowledgeLog), async () => (await import('../commands/acknowledge-log.js')).acknowledgeLog);
 
   const rebuild = program
     .command('rebuild')

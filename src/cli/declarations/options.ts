@@ -31,6 +31,10 @@ export const FORCE = 'accept the snapshot of another release, another database o
 
 export const reason = (): Option => new Option('--reason <text>', 'why, kept with the events');
 
+/** Findings that the policy wants acknowledged. */
+export const acknowledge = (): Option =>
+  repeatable('--acknowledge <code:place>', 'a finding that you know of (LOSES_DATA:posts.title); repeatable');
+
 export const output = (what = 'write there instead of stdout'): Option => new Option('-o, --output <file>', what);
 
 /** @param choices all values there are */

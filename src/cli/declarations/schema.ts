@@ -1,7 +1,8 @@
 /** The schema and its history, on a running service. */
 import { Argument, type Command } from 'commander';
 import { declareFiles } from './files.js';
-import { type Does, FORCE, base, onService, oneOf, output, reason, repeatable, take } from './options.js';
+import { declarePolicy } from './policy.js';
+import { type Does, FORCE, acknowledge, base, onService, oneOf, output, reason, repeatable, take } from './options.js';
 
 const FORMATS = ['json', 'yaml', 'csv', 'csv_utf8', 'xml'];
 const MODES = ['mirror', 'merge'];
@@ -55,10 +56,12 @@ what would be lost is refused unless --allow-drop names it.`,
     )
     .option('--force', `of a snapshot: ${FORCE}`)
     .addOption(oneOf('--mode <mode>', `of a snapshot: ${MODE}`, MODES))
+    .addOption(acknowledge())
     .addOption(reason());
   does(onService(apply), async () => (await import('../commands/apply.js')).apply);
 
   declareFiles(program, does);
+  declarePolicy(program, does);
 
   const rename = program
     .command('rename')
@@ -70,6 +73,7 @@ No row is touched, and what names it in the schema follows. What can't follow is
     )
     .argument('<place>', 'a collection, or a field as collection.field')
     .argument('<name>', 'its new name')
+    .addOption(acknowledge())
     .addOption(reason());
   does(onService(rename), async () => (await import('../commands/rename.js')).rename);
 
@@ -101,6 +105,7 @@ Each deletion is named by its position in the log; "dps history" shows it too.`,
     .option('--as <name>', 'another name than it had')
     .addOption(repeatable('--without <name>', 'a constraint or an index that stays away; may be repeated'))
     .option('--dry-run', 'only show what would happen')
+    .addOption(acknowledge())
     .addOption(reason());
   does(onService(restore), async () => (await load()).restore);
 
@@ -191,7 +196,8 @@ function declareLint(program: Command, does: Does): void {
       `What bringing a running service to a snapshot would lose, lock, rewrite or break, and the safer ways; nothing is
 run, and nobody is locked.
 
-Exit code 0 when there is nothing, 1 when something is found at the level or above, 2 for wrong usage or a failure.`,
+Exit code 0 when there is nothing, 1 when something is found at the level or above, 2 for wrong usage or a failure, 3
+when the policy stops it.`,
     )
     .argument(
       '<what>',
@@ -203,6 +209,7 @@ Exit code 0 when there is nothing, 1 when something is found at the level or abo
     .addOption(oneOf('--mode <mode>', `of a snapshot: ${MODE}`, MODES))
     .addOption(base('of a folder: '))
     .addOption(take('of a folder: '))
+    .addOption(acknowledge())
     .addOption(output());
   does(onService(lint), async () => (await import('../commands/lint.js')).lint);
 }

@@ -2,6 +2,7 @@
  * Findings as commands of a workflow, which GitHub shows beside the lines of a pull request.
  * https://docs.github.com/en/actions/reference/workflow-commands-for-github-actions
  */
+import { policyText } from '../policy.js';
 import { locatorOf } from './lines.js';
 import { type Shown, type Source, placeOf, requestOf } from './model.js';
 
@@ -17,8 +18,9 @@ export function githubAnnotations(findings: readonly Shown[], source: Source): s
       title: `${code} ${placeOf(finding)}`.trimEnd(),
     };
     const shown = Object.entries(properties).map(([name, value]) => `${name}=${property(value)}`);
-    const text = [message, safer?.text, requestOf(finding)].filter((each) => each !== undefined).join('\n');
-    return `::${COMMANDS[level] ?? 'warning'} ${shown.join(',')}::${data(text)}`;
+    const policy = policyText(finding);
+    const text = [message, policy, safer?.text, requestOf(finding)].filter((each) => each !== undefined).join('\n');
+    return `::${policy === undefined ? (COMMANDS[level] ?? 'warning') : 'error'} ${shown.join(',')}::${data(text)}`;
   });
   return lines.join('\n');
 }

@@ -2,6 +2,7 @@
 import { pathToFileURL } from 'node:url';
 import { isAbsolute } from 'node:path';
 import { type Level, RULES, type Rule, ruleOf } from '../../schema/findings/index.js';
+import { policyText } from '../policy.js';
 import { locatorOf } from './lines.js';
 import { type Locate, type Shown, type Source, placeOf, requestOf } from './model.js';
 
@@ -43,7 +44,8 @@ function resultOf(finding: Shown, { locate, used }: Places): object {
   const { code, level = 'warn', collection, field, message, why, safer } = finding;
   const rule = ruleOf(code);
   const place = placeOf(finding);
-  const text = [message, why, safer?.text, requestOf(finding)].filter((each) => each !== undefined).join('\n');
+  const policy = policyText(finding);
+  const text = [message, policy, why, safer?.text, requestOf(finding)].filter((each) => each !== undefined).join('\n');
   const at = locate(collection, field);
   const physical = at !== null && {
     physicalLocation: { artifactLocation: { uri: uriOf(at.file) }, region: { startLine: at.line } },
@@ -54,7 +56,7 @@ function resultOf(finding: Shown, { locate, used }: Places): object {
   return {
     ruleId: code,
     ...(rule !== undefined && { ruleIndex: used.indexOf(rule) }),
-    level: LEVEL[level],
+    level: policy === undefined ? LEVEL[level] : 'error',
     message: { text },
     ...((physical || logical) && { locations: [{ ...physical, ...logical }] }),
     partialFingerprints: { 'finding/v1': `${code} ${place}` },

@@ -1,5 +1,6 @@
 /** Findings for people: at a terminal, and in a comment on a pull request. */
 import { LEVELS } from '../../schema/findings/index.js';
+import { policyText } from '../policy.js';
 import { type Shown, placeOf, requestOf } from './model.js';
 
 /** Each with why, and what to do instead. */
@@ -11,6 +12,8 @@ export function findingsText(findings: readonly Shown[]): string {
     if (safer !== undefined) lines.push(`  safer: ${safer.text}`);
     const request = requestOf(finding);
     if (request !== undefined) lines.push(`    ${request}`);
+    const policy = policyText(finding);
+    if (policy !== undefined) lines.push(`  ${policy}`);
     return lines.join('\n');
   });
   return [...blocks, countText(findings)].join('\n\n');
@@ -34,7 +37,8 @@ export function findingsMarkdown(findings: readonly Shown[]): string {
     const { level = 'warn', code, message, safer } = finding;
     const request = requestOf(finding);
     const way = [safer?.text ?? '', request === undefined ? '' : code_(request)].filter(Boolean).join('<br>');
-    const what = [`${MARKS[level] ?? ''} ${level}`, code_(code), code_(placeOf(finding)), cell(message), way];
+    const said = [message, policyText(finding)].filter((each) => each !== undefined).join('; ');
+    const what = [`${MARKS[level] ?? ''} ${level}`, code_(code), code_(placeOf(finding)), cell(said), way];
     return `| ${what.map((each) => each.trim()).join(' | ')} |`;
   });
   return [

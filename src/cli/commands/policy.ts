@@ -1,0 +1,79 @@
+/** dps policy: what may be done to the schema without asking. */
+import type { Policy } from '../../schema/policy/index.js';
+import { type ExitCode, type Invocation, text } from '../command.js';
+import { type Warning, describeWarning } from '../diff-document.js';
+import { parseDocument, readDocument } from '../document.js';
+import { json, show as print } from '../output.js';
+import { acknowledged } from '../policy.js';
+import { ask, reasonHeader } from '../service.js';
+
+const PATH = '/policy';
+
+export async function show(invocation: Invocation): Promise<ExitCode> {
+  const { data } = JSON.parse(await ask(invocation, PATH)) as { data: Policy };
+  print(invocation, data, () => describe(data));
+  return 0;
+}
+
+export async function set(invocation: Invocation): Promise<ExitCode> {
+  const headers = reasonHeader(invocation);
+  const body = bodyOf(await documentOf(invocation, invocation.positionals[0] ?? ''));
+  const { data } = JSON.parse(await ask(invocation, PATH, { method: 'PUT', headers, body })) as { data: Policy };
+  print(invocation, data, () => describe(data));
+  return 0;
+}
+
+interface Tested {
+  outcome: 'allowed' | 'acknowledge' | 'approve' | 'refuse';
+  approvals: number | null;
+  findings: Warning[];
+}
+
+export async function test(invocation: Invocation): Promise<ExitCode> {
+  const { values, positionals } = invocation;
+  const change = await documentOf(invocation, positionals[0] ?? '');
+  const file = text(values, 'policy');
+  const acknowledge = acknowledged(values);
+  const asked = {
+    ...('diff' in change ? { diff: change } : { snapshot: change }),
+    ...(file !== undefined && { policy: await documentOf(invocation, file) }),
+    ...(acknowledge.length > 0 && { acknowledge }),
+  };
+  const query = {
+    online: values['online'] === true ? 'true' : undefined,
+    force: values['force'] === true ? 'true' : undefined,
+  };
+  const answer = await ask(invocation, `${PATH}/test`, { method: 'POST', query, body: bodyOf(asked) });
+  const { data } = JSON.parse(answer) as { data: Tested };
+  print(invocation, data, () => describeTest(data));
+  return data.outcome === 'allowed' ? 0 : 3;
+}
+
+const documentOf = async (invocation: Invocation, file: string): Promise<object> =>
+  parseDocument(await readDocument(invocation, file), file);
+
+const bodyOf = (value: object) => ({ type: 'application/json', content: Buffer.from(json(value)) });
+
+function describe({ findings, collections, online_above_rows: rows, ...people }: Policy): string {
+  const lines = Object.entries(findings).map(([code, action]) => `${code}: ${action}`);
+  for (const rule of collections)
+    for (const [code, action] of Object.entries(rule.findings)) lines.push(`${code} of ${rule.pattern}: ${action}`);
+  if (lines.length === 0) lines.push('Every finding is shown by its level, and nothing is refused.');
+  if (rows !== null) lines.push(`Online above ${rows.toLocaleString('en')} rows.`);
+  const who = people.author_may_approve ? 'its author may be one of them' : 'its author is none of them';
+  lines.push(`Approvals of a change request: ${people.approvals}; ${who}.`);
+  return lines.join('\n');
+}
+
+function describeTest({ outcome, approvals, findings }: Tested): string {
+  const lines = findings.map((finding) => `! ${describeWarning(finding)}`);
+  const needed = approvals === null || outcome !== 'approve' ? '' : ` (${approvals})`;
+  return [...lines, `${OUTCOMES[outcome]}${needed}.`].join('\n');
+}
+
+const OUTCOMES: Readonly<Record<Tested['outcome'], string>> = {
+  allowed: 'The policy lets it through',
+  acknowledge: 'The policy wants something of it acknowledged',
+  approve: 'The policy wants approvals of a change request',
+  refuse: 'The policy refuses it',
+};

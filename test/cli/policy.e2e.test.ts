@@ -1,0 +1,134 @@
+/** dps policy, and what other commands say of it: exit code 3 where it stops something. */
+import { expect } from 'chai';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { dps as run } from '../support/dps.js';
+import { withService } from '../support/with-service.js';
+
+const TITLE = { field: 'title', type: 'string', interface: 'input', schema: {} };
+const BODY = { field: 'body', type: 'text', interface: 'input', schema: {} };
+
+describe('dps and the policy', () => {
+  const { api, service } = withService({ consistent: true });
+  let directory: string;
+
+  const dps = (...args: string[]) =>
+    run(args, { DPS_URL: service.url, DPS_TOKEN: service.adminToken, DATABASE_URL: service.databaseUrl });
+  const file = async (name: string, value: object): Promise<string> => {
+    const path = join(directory, name);
+    await writeFile(path, JSON.stringify(value));
+    return path;
+  };
+  /** What leaves out a field of a collection. */
+  const without = async (collection: string, field: string): Promise<string> => {
+    const snapshot = await api.ok<{ fields: { collection: string; field: string }[] }>('GET', '/schema/snapshot');
+    const fields = snapshot.fields.filter((each) => each.collection !== collection || each.field !== field);
+    return file(`${collection}.json`, { ...snapshot, fields });
+  };
+
+  before(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'policy-'));
+    for (const collection of ['a', 'b', 'c', 'd'])
+      await api.ok('POST', '/collections', { collection, schema: {}, fields: [TITLE, BODY] });
+  });
+  beforeEach(() => api.ok('PUT', '/policy', {}));
+  after(() => rm(directory, { recursive: true }));
+
+  it('shows and sets it', async () => {
+    expect((await dps('policy')).out).to.contain('nothing is refused');
+    const policy = {
+      findings: { LOSES_DATA: 'refuse' },
+      collections: [{ pattern: 'tmp_*', findings: { MAY_FAIL: 'off' } }],
+    };
+    const set = await dps('policy', 'set', await file('policy.json', policy), '--reason', 'agreed on');
+    expect([set.code, set.err]).to.deep.equal([0, '']);
+    const shown = await dps('policy', '--json');
+    expect(JSON.parse(shown.out)).to.deep.include(policy);
+    // What one prints, the other takes.
+    const again = await dps('policy', 'set', await file('again.json', JSON.parse(shown.out) as object));
+    expect(again.out).to.contain('LOSES_DATA: refuse').and.to.contain('MAY_FAIL of tmp_*: off');
+    const wrong = await dps('policy', 'set', await file('wrong.json', { findings: { LOSES_DATA: 'never' } }));
+    expect(wrong.code).to.equal(2);
+    expect(wrong.err).to.contain('findings.LOSES_DATA');
+  });
+
+  it('tries one: 0 where it lets a change through, 3 where it stops it', async () => {
+    const change = await without('a', 'body');
+    expect((await dps('policy', 'test', change)).code).to.equal(0);
+    const policy = await file('policy.json', { findings: { LOSES_DATA: 'acknowledge' } });
+    const stopped = await dps('policy', 'test', change, '--policy', policy);
+    expect(stopped.code).to.equal(3);
+    expect(stopped.out).to.contain('--acknowledge LOSES_DATA:a.body');
+    expect(
+      (await dps('policy', 'test', change, '--policy', policy, '--acknowledge', 'LOSES_DATA:a.body')).code,
+    ).to.equal(0);
+  });
+
+  it('apply and lint exit with 3 where it stops a change, and nothing is changed', async () => {
+    const change = await without('a', 'body');
+    await api.ok('PUT', '/policy', { findings: { LOSES_DATA: 'refuse' } });
+    const head = await api.head();
+    for (const args of [['lint'], ['apply', '--dry-run'], ['apply', '--yes', '--allow-drop', 'a.body']]) {
+      const ran = await dps(...args, change);
+      expect(ran.code, `${args.join(' ')}: ${ran.err}`).to.equal(3);
+      expect(ran.out).to.contain('the policy refuses it');
+    }
+    for (const format of ['github', 'sarif', 'markdown']) {
+      const ran = await dps('lint', change, '--format', format);
+      expect(ran.out, format).to.contain('the policy refuses it');
+    }
+    expect(await api.head()).to.equal(head);
+  });
+
+  it('apply takes acknowledgements, and needs those that are right', async () => {
+    const change = await without('a', 'body');
+    await api.ok('PUT', '/policy', { findings: { LOSES_DATA: 'acknowledge' } });
+    const how = ['apply', change, '--allow-drop', 'a.body'];
+    expect((await dps(...how)).code).to.equal(3);
+    expect((await dps(...how, '--acknowledge', 'LOSES_DATA:a.title')).code).to.equal(3);
+    expect((await dps(...how, '--acknowledge', 'nonsense')).code).to.equal(2);
+    const forged = await dps(...how, '--acknowledge', 'LOSES_DATA:a.body', '--acknowledge', 'MAY_FAIL:a');
+    expect(forged.code).to.equal(2);
+    expect(forged.err).to.contain('MAY_FAIL:a');
+    const done = await dps(...how, '--acknowledge', 'LOSES_DATA:a.body');
+    expect(done.code, done.err).to.equal(0);
+  });
+
+  it('plan and push of a folder exit with 3, too', async () => {
+    const folder = join(directory, 'schema');
+    expect((await dps('pull', folder)).code).to.equal(0);
+    const path = join(folder, 'collections', 'b.yaml');
+    const text = await readFile(path, 'utf8');
+    const less = text.replace(/^ {2}- field: body\n(?: {4}.*\n)*/m, '');
+    expect(less).not.to.equal(text);
+    await writeFile(path, less);
+    await api.ok('PUT', '/policy', { findings: { LOSES_DATA: 'acknowledge' } });
+    expect((await dps('plan', folder)).code).to.equal(3);
+    expect((await dps('plan', folder, '--acknowledge', 'LOSES_DATA:b.body')).code).to.equal(1);
+    expect((await dps('push', folder, '--allow-drop', 'b.body')).code).to.equal(3);
+    const pushed = await dps('push', folder, '--allow-drop', 'b.body', '--acknowledge', 'LOSES_DATA:b.body');
+    expect(pushed.code, pushed.err).to.equal(0);
+    expect((await dps('plan', folder)).code).to.equal(0);
+  });
+
+  it('commands on the database are held to it', async () => {
+    await api.sql('CREATE TABLE "user" (id bigint PRIMARY KEY)');
+    await api.ok('PUT', '/policy', { findings: { RESERVED_NAME: 'acknowledge' } });
+    const adopted = await dps('adopt', 'user');
+    expect([adopted.code, adopted.out]).to.deep.equal([3, '']);
+    expect((await dps('adopt', 'user', '--acknowledge', 'RESERVED_NAME:user')).code).to.equal(0);
+    await api.sql('ALTER TABLE c ADD COLUMN "order" text');
+    expect((await dps('drift', '--accept', 'c')).code).to.equal(3);
+    const accepted = await dps('drift', '--accept', 'c', '--acknowledge', 'RESERVED_NAME:c.order');
+    expect(accepted.code, accepted.err).to.equal(0);
+  });
+
+  it('renaming and restoring are held to it', async () => {
+    await api.ok('PUT', '/policy', { findings: { BREAKS_CLIENTS: 'acknowledge' } });
+    const refused = await dps('rename', 'd.body', 'text');
+    expect(refused.code).to.equal(3);
+    expect(refused.err).to.contain('X-Acknowledge: BREAKS_CLIENTS:d.text');
+    expect((await dps('rename', 'd.body', 'text', '--acknowledge', 'BREAKS_CLIENTS:d.text')).code).to.equal(0);
+  });
+});
