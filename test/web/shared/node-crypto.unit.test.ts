@@ -1,6 +1,6 @@
 import { hash as ofNode } from 'node:crypto';
 import { expect } from 'chai';
-import { hash } from '../../src/web/shared/node-crypto.js';
+import { hash } from '../../../src/web/shared/node-crypto.js';
 
 describe('hashes in the browser', () => {
   it('are those of the service', () => {
