@@ -76,5 +76,18 @@ describe('SARIF of a folder', () => {
     expect((await run('plan', directory)).code).to.equal(1);
     expect((await run('plan', join(directory, 'nowhere'))).code).to.equal(2);
     expect((await run('plan', directory, '--format', 'xml')).code).to.equal(2);
+
+    for (const action of ['refuse', 'approve', 'acknowledge']) {
+      const { status, text } = await client('/policy', json({ findings: { LOSES_DATA: action } }, 'PUT'));
+      expect(status, text).to.equal(200);
+      const planned = await run('plan', directory);
+      expect([planned.code, planned.out.includes('LOSES_DATA')], planned.err + planned.out).to.deep.equal([3, true]);
+      const before = (await client('/schema/snapshot')).text;
+      const pushed = await run('push', directory, '--yes', ...NAMES.flatMap((name) => ['--allow-drop', name]));
+      expect([pushed.code, (pushed.out + pushed.err).includes('LOSES_DATA')]).to.deep.equal([3, true]);
+      expect((await client('/schema/snapshot')).text).to.equal(before);
+    }
+    expect((await client('/policy', json({}, 'PUT'))).status).to.equal(200);
+    expect((await run('plan', directory)).code).to.equal(1);
   });
 });
