@@ -1,0 +1,110 @@
+/** The process that applies an approved change request is killed in the middle of it: it is applied once, or not at all. */
+import { expect } from 'chai';
+import pg from 'pg';
+import { expectConsistent } from '../support/consistent.js';
+import { type Gates, makeGates } from '../support/gates.js';
+import { type TestDatabase, createDatabase } from '../support/postgres.js';
+import { type ServiceProcess, spawnService } from '../support/process.js';
+import { until } from '../support/until.js';
+
+const TOKEN = 'test-admin-token-0123456789abcdef';
+
+interface Shown {
+  id: string;
+  plan: string;
+  state: string;
+}
+
+describe('an approved change request whose process is killed', function () {
+  this.timeout(120_000);
+  let database: TestDatabase;
+  let db: pg.Client;
+  let gates: Gates;
+  let service: ServiceProcess;
+  let url: string;
+
+  const start = async (): Promise<void> => {
+    service = spawnService({
+      DATABASE_URL: database.connectionString,
+      ADMIN_TOKEN: TOKEN,
+      ADMIN_PASSWORD: 'correct horse',
+    });
+    ({ url } = await service.ready());
+  };
+  const send = (
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Response> =>
+    fetch(url + path, {
+      method,
+      headers: { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json', ...headers },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+  const call = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
+    const answer = await send(method, path, body);
+    const text = await answer.text();
+    expect(answer.ok, `${method} ${path}: ${answer.status} ${text}`).to.equal(true);
+    return JSON.parse(text) as T;
+  };
+
+  before(async () => {
+    database = await createDatabase('migrated');
+    db = new pg.Client({ connectionString: database.connectionString });
+    await db.connect();
+    gates = await makeGates(database.connectionString);
+    await start();
+  });
+  after(async () => {
+    await service.end('SIGKILL');
+    await gates.end();
+    await db.end();
+    await database.drop();
+  });
+
+  /** An approved request that makes a field. */
+  async function approved(collection: string): Promise<string> {
+    await call('POST', '/collections', { collection, schema: {}, fields: [] });
+    const snapshot = await call<{ fields: object[] }>('GET', '/schema/snapshot');
+    snapshot.fields.push({ collection, field: 'title', type: 'string', meta: { interface: 'input' }, schema: {} });
+    const { data } = await call<{ data: Shown }>('POST', '/changes', { title: 'A title', snapshot });
+    await call('POST', `/changes/${data.id}/approve`, { plan: data.plan });
+    return data.id;
+  }
+
+  /** Those of the service that are in a transaction. */
+  const BACKENDS = `FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+    AND application_name LIKE 'data-platform-service%' AND state <> 'idle'`;
+
+  for (const [what, isKilled] of [
+    ['and its transaction ends with it', true],
+    ['and its transaction goes on to its end', false],
+  ] as const)
+    it(`${what}: it is applied once, whoever asks again`, async () => {
+      const collection = isKilled ? 'killed' : 'finished';
+      const id = await approved(collection);
+      const key = { 'Idempotency-Key': `apply ${id}` };
+      await gates.close('applied');
+      const lost = send('POST', `/changes/${id}/apply`, undefined, key).catch(() => 'lost');
+      await gates.reached('applied');
+      await service.end('SIGKILL');
+      expect(await lost).to.equal('lost');
+      if (isKilled) await db.query(`SELECT pg_terminate_backend(pid, 5000) ${BACKENDS}`);
+      await gates.open('applied');
+      await until('the transaction has ended', async () => (await db.query(`SELECT ${BACKENDS}`)).rowCount === 0);
+      await start();
+      const { data } = await call<{ data: Shown }>('GET', `/changes/${id}`);
+      expect(data.state).to.be.oneOf(isKilled ? ['approved'] : ['approved', 'applied']);
+      const again = await send('POST', `/changes/${id}/apply`, undefined, key);
+      expect(again.status, await again.text()).to.equal(200);
+      const { rows } = await db.query<{ types: string[] }>(
+        `SELECT array_agg(e.type ORDER BY e.position) AS types FROM service.service_events e WHERE e.batch =
+          (SELECT batch FROM service.service_events WHERE subject ->> 'id' = $1 AND type = 'change.applied')`,
+        [id],
+      );
+      expect(rows[0]?.types).to.deep.equal(['field.created', 'change.applied']);
+      expect((await send('POST', `/changes/${id}/apply`)).status).to.equal(409);
+      await expectConsistent(database.connectionString);
+    });
+});

@@ -1,0 +1,107 @@
+/** Change requests that several people do something with at the same moment: one is first, and the log says who. */
+import { expect } from 'chai';
+import { type Reply, json } from '../../support/client.js';
+import { withService } from '../../support/with-service.js';
+import { type Person, type Shown, dataOf, diffOf, newPerson, noted, open, refusal, show } from './people.js';
+
+const ROUNDS = 5;
+
+describe('change requests, at the same moment', () => {
+  const { client: admin } = withService({ consistent: true });
+  let author: Person;
+  let second: Person;
+  let notes = 0;
+
+  before(async () => {
+    const fields = [{ field: 'title', type: 'string', interface: 'input', schema: {} }];
+    expect((await admin('/collections', json({ collection: 'articles', schema: {}, fields }))).status).to.equal(200);
+    author = await newPerson(admin, 'author', 'author');
+    second = await newPerson(admin, 'second', 'admin');
+  });
+
+  const opened = async (): Promise<Shown> =>
+    open(author.send, { title: 'A note', diff: await diffOf(admin, noted('articles', `note ${++notes}`)) });
+  const post = (send: Person['send'], id: string, action: string, body?: object, key?: string): Promise<Reply> =>
+    send(`/changes/${id}/${action}`, {
+      ...(body === undefined ? { method: 'POST' } : json(body)),
+      headers: { 'content-type': 'application/json', ...(key !== undefined && { 'idempotency-key': key }) },
+    });
+  const typesOf = async (id: string): Promise<string[]> =>
+    dataOf<{ type: string }[]>(await admin(`/history/events?subject=change:${id}`)).map(({ type }) => type);
+
+  it('two approve: both have', async () => {
+    const { id, plan } = await opened();
+    const replies = await Promise.all([
+      post(admin, id, 'approve', { plan }),
+      post(second.send, id, 'approve', { plan }),
+    ]);
+    expect(replies.map(({ status }) => status)).to.deep.equal([200, 200]);
+    const { proposal, state } = await show(admin, id);
+    expect(state).to.equal('approved');
+    expect(new Set(proposal.approvals.map(({ by }) => by.id)).size).to.equal(2);
+    expect(await typesOf(id)).to.deep.equal(['change.opened', 'change.approved', 'change.approved']);
+    expect((await post(author.send, id, 'withdraw')).status).to.equal(200);
+  });
+
+  it('one approves twice, or sends it again: that counts once', async () => {
+    const { id, plan } = await opened();
+    const [first, again] = [
+      await post(admin, id, 'approve', { plan }, 'key'),
+      await post(admin, id, 'approve', { plan }, 'key'),
+    ];
+    expect([first.status, again.status, again.text]).to.deep.equal([200, 200, first.text]);
+    expect(await typesOf(id), 'replayed').to.deep.equal(['change.opened', 'change.approved']);
+    expect(refusal(await post(admin, id, 'approve', { plan, comment: 'other' }, 'key'))).to.equal(
+      '409 IDEMPOTENCY_MISMATCH',
+    );
+    await Promise.all([post(admin, id, 'approve', { plan }), post(admin, id, 'approve', { plan })]);
+    expect((await show(admin, id)).proposal.approvals).to.have.length(1);
+    // The key of somebody else is another key.
+    expect((await post(second.send, id, 'approve', { plan }, 'key')).status).to.equal(200);
+    expect((await show(admin, id)).proposal.approvals).to.have.length(2);
+    expect((await post(author.send, id, 'withdraw')).status).to.equal(200);
+  });
+
+  it('two apply: one has', async () => {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const { id } = await opened();
+      const replies = await Promise.all([post(admin, id, 'apply'), post(second.send, id, 'apply')]);
+      expect(replies.map(({ status }) => status).sort()).to.deep.equal([200, 409]);
+      expect(replies.map(refusal)).to.include('409 INVALID_STATE');
+      expect(await typesOf(id)).to.deep.equal(['change.opened', 'change.applied']);
+    }
+  });
+
+  it('one applies and one withdraws: one of both', async () => {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const { id } = await opened();
+      const note = `note ${notes}`;
+      const order = round % 2 === 0 ? (['apply', 'withdraw'] as const) : (['withdraw', 'apply'] as const);
+      const replies = await Promise.all(order.map((action) => post(admin, id, action)));
+      expect(replies.map(({ status }) => status).sort()).to.deep.equal([200, 409]);
+      const winner = order[replies.findIndex(({ status }) => status === 200)];
+      const { state } = await show(admin, id);
+      expect(state).to.equal(winner === 'apply' ? 'applied' : 'withdrawn');
+      expect(await typesOf(id)).to.deep.equal(['change.opened', `change.${state}`]);
+      const { meta } = dataOf<{ meta: { note: string | null } }>(await admin('/collections/articles'));
+      expect(meta.note === note).to.equal(state === 'applied');
+    }
+  });
+
+  it('one approves what another updates: the approval is for what it was, or refused', async () => {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const { id, plan } = await opened();
+      const diff = await diffOf(admin, noted('articles', `updated ${++notes}`));
+      const [update, approval] = await Promise.all([
+        author.send(`/changes/${id}`, json({ diff }, 'PATCH')),
+        post(admin, id, 'approve', { plan }),
+      ]);
+      expect(update.status, update.text).to.equal(200);
+      if (approval.status !== 200) expect(refusal(approval)).to.equal('409 PLAN_CHANGED');
+      const { state, proposal, plan: now } = await show(admin, id);
+      expect([state, proposal.approvals_counted]).to.deep.equal(['open', 0]);
+      expect(now).to.not.equal(plan);
+      expect((await post(author.send, id, 'withdraw')).status).to.equal(200);
+    }
+  });
+});
